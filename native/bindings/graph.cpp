@@ -1,0 +1,103 @@
+#include "arrays.hpp"
+#include "machine.hpp"
+
+namespace kleene {
+namespace {
+
+PyObject* bad_arc_type = nullptr;
+
+[[noreturn]] void raise(const BadArc& bad) {
+  static constexpr const char* kNames[] = {"source", "target", "weight"};
+  const nb::object args = nb::make_tuple(kNames[static_cast<int>(bad.fault)], bad.position);
+  PyErr_SetObject(bad_arc_type, args.ptr());
+  throw nb::python_error();
+}
+
+Combine parse_combine(const std::string& name) {
+  return name == "max" ? Combine::kMax : name == "sum" ? Combine::kSum : Combine::kMin;
+}
+
+// Runs without the GIL; a BadArc becomes the Python exception of that name.
+template <class Work>
+auto guarded(Work&& work) {
+  std::optional<BadArc> bad;
+  {
+    nb::gil_scoped_release release;
+    try {
+      return work();
+    } catch (const BadArc& caught) {
+      bad = caught;
+    }
+  }
+  raise(*bad);
+}
+
+nb::object build(std::int64_t n, const AnyArray& sources, const AnyArray& targets,
+                 const std::optional<AnyArray>& weights, bool symmetric, const std::string& combine,
+                 int threads, const nb::object& progress) {
+  const auto arcs = static_cast<std::int64_t>(sources.size());
+  PythonMonitor monitor(progress, 2 * arcs + 2 * n);
+  return with_id_type(sources, [&]<class InId>(Type<InId>) {
+    return with_weights(weights, [&]<class W>(Type<W>, const W* values) {
+      const auto make = [&]<class Id>(Type<Id>) {
+        auto csr = guarded([&] {
+          return build_csr<InId, Id, W>(n, arcs, static_cast<const InId*>(sources.data()),
+                                        static_cast<const InId*>(targets.data()), values, symmetric,
+                                        parse_combine(combine), threads, monitor);
+        });
+        return nb::object(nb::make_tuple(to_numpy(std::move(csr.offsets)),
+                                         to_numpy(std::move(csr.neighbors)),
+                                         to_numpy(std::move(csr.weights))));
+      };
+      if constexpr (sizeof(InId) == 8) {
+        return n > INT32_MAX ? make(Type<std::int64_t>{}) : make(Type<std::int32_t>{});
+      } else {
+        return make(Type<std::int32_t>{});
+      }
+    });
+  });
+}
+
+nb::object canonical(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
+                     const std::optional<AnyArray>& weights, int threads) {
+  const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
+  PythonMonitor monitor(nb::none(), n);
+  return with_id_type(neighbors, [&]<class Id>(Type<Id>) {
+    return with_weights(weights, [&]<class W>(Type<W>, const W* values) {
+      return nb::object(nb::bool_(guarded([&] {
+        return is_canonical<Id, W>(n, offsets.data(), static_cast<const Id*>(neighbors.data()),
+                                   values, threads, monitor);
+      })));
+    });
+  });
+}
+
+nb::object sweep(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
+                 std::int64_t source) {
+  const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
+  PythonMonitor monitor(nb::none(), n);
+  return with_id_type(neighbors, [&]<class Id>(Type<Id>) {
+    const Sweep s = guarded([&] {
+      return bfs_sweep<Id>(n, offsets.data(), static_cast<const Id*>(neighbors.data()), source,
+                           monitor);
+    });
+    return nb::object(nb::make_tuple(s.depth, s.last, s.reached));
+  });
+}
+
+}  // namespace
+
+void bind_graph(nb::module_& m) {
+  bad_arc_type = PyErr_NewException("kleene._native.BadArc", PyExc_ValueError, nullptr);
+  m.attr("BadArc") = nb::borrow(bad_arc_type);
+
+  m.def("build_csr", &build, nb::arg("n"), nb::arg("sources"), nb::arg("targets"),
+        nb::arg("weights").none(), nb::arg("symmetric"), nb::arg("combine"), nb::arg("threads"),
+        nb::arg("progress").none() = nb::none());
+  m.def("is_canonical", &canonical, nb::arg("offsets"), nb::arg("neighbors"),
+        nb::arg("weights").none(), nb::arg("threads"));
+  m.def("bfs_sweep", &sweep, nb::arg("offsets"), nb::arg("neighbors"), nb::arg("source"));
+  m.def("simd", &simd_level);
+}
+
+}  // namespace kleene

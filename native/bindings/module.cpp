@@ -1,0 +1,6 @@
+#include "arrays.hpp"
+
+NB_MODULE(_native, m) {
+  m.doc() = "Kleene's C++ core. Arguments are trusted: the Python layers check them first.";
+  kleene::bind_graph(m);
+}

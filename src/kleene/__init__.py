@@ -1,0 +1,25 @@
+"""Shortest paths, traversals and path closures of graphs."""
+
+from kleene.errors import (
+    DeviceError,
+    FormatError,
+    GraphError,
+    KleeneError,
+    MemoryBudgetError,
+    NegativeCycleError,
+    RequestError,
+    VerificationError,
+)
+from kleene.graph import Graph
+
+__all__ = [
+    "DeviceError",
+    "FormatError",
+    "Graph",
+    "GraphError",
+    "KleeneError",
+    "MemoryBudgetError",
+    "NegativeCycleError",
+    "RequestError",
+    "VerificationError",
+]

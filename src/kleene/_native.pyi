@@ -1,0 +1,30 @@
+"""Kleene's C++ core. Arguments are trusted: the Python layers check them first."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_Array = NDArray[Any]
+_Progress = Callable[[int, int], object] | None
+
+class BadArc(ValueError): ...
+
+def build_csr(
+    n: int,
+    sources: _Array,
+    targets: _Array,
+    weights: _Array | None,
+    symmetric: bool,
+    combine: str,
+    threads: int,
+    progress: _Progress = None,
+) -> tuple[NDArray[np.int64], _Array, _Array | None]: ...
+def is_canonical(
+    offsets: NDArray[np.int64], neighbors: _Array, weights: _Array | None, threads: int
+) -> bool: ...
+def bfs_sweep(
+    offsets: NDArray[np.int64], neighbors: _Array, source: int
+) -> tuple[int, int, int]: ...
+def simd() -> str: ...

@@ -1,0 +1,71 @@
+"""Every error that Kleene raises on purpose.
+
+``KleeneError`` is at the root, so ``except kleene.KleeneError`` catches them all; where Python has
+a fitting built-in class, the error is one of those too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = [
+    "DeviceError",
+    "FormatError",
+    "GraphError",
+    "KleeneError",
+    "MemoryBudgetError",
+    "NegativeCycleError",
+    "RequestError",
+    "VerificationError",
+]
+
+
+class KleeneError(Exception):
+    """Root of all errors that Kleene raises on purpose."""
+
+
+class GraphError(KleeneError, ValueError):
+    """The data given cannot be a graph, or this graph does not admit what was asked."""
+
+
+class FormatError(KleeneError, ValueError):
+    """A file is not what its format requires; the message starts with ``file:line:``."""
+
+
+class RequestError(KleeneError, ValueError):
+    """An argument of a call is wrong, or its arguments contradict each other."""
+
+
+class NegativeCycleError(KleeneError):
+    """The graph has a cycle of negative length, so some distances have no lower bound.
+
+    Attributes
+    ----------
+    cycle : list of int
+        The vertices of one such cycle, in order; the last has an arc back to the first.
+    """
+
+    def __init__(self, cycle: Sequence[int]) -> None:
+        self.cycle = [int(v) for v in cycle]
+        shown = [str(v) for v in self.cycle[:10]]
+        if len(self.cycle) > 10:
+            shown.append(f"... ({len(self.cycle)} vertices)")
+        super().__init__(
+            f"the graph has a negative cycle: {' -> '.join([*shown, str(self.cycle[0])])}. "
+            "Shortest paths through it have no lower bound; the error's .cycle lists its vertices"
+        )
+
+    def __reduce__(self) -> tuple[type[NegativeCycleError], tuple[list[int]]]:
+        return type(self), (self.cycle,)
+
+
+class DeviceError(KleeneError, RuntimeError):
+    """The device asked for is not there or cannot do what was asked."""
+
+
+class MemoryBudgetError(KleeneError, MemoryError):
+    """The answer would not fit in memory; nothing was allocated."""
+
+
+class VerificationError(KleeneError, AssertionError):
+    """``verify()`` found that a result is wrong."""

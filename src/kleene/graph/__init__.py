@@ -1,0 +1,7 @@
+"""The graph, its forms, its checks and its statistics."""
+
+from kleene.graph.core import Graph
+from kleene.graph.forms import COO, CSC, CSR, ELL
+from kleene.graph.statistics import Statistics
+
+__all__ = ["COO", "CSC", "CSR", "ELL", "Graph", "Statistics"]

@@ -1,0 +1,133 @@
+"""Checks at the door: arrays in, arrays of the right type out, or an error that helps."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kleene._native import BadArc
+from kleene.errors import GraphError, MemoryBudgetError
+from kleene.machine import available_memory
+
+__all__ = [
+    "as_array",
+    "as_ids",
+    "as_vertex_count",
+    "as_weights",
+    "explain_bad_arc",
+    "require_memory",
+]
+
+Array = NDArray[Any]
+
+#: Past this many vertices, ids no longer fit in int32.
+MOST_INT32_VERTICES = 2**31 - 1
+
+
+def as_array(values: ArrayLike, name: str) -> Array:
+    """Return any array-like as a NumPy array of numbers."""
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise GraphError(
+            f"{name} is ragged: its rows have different lengths; pass a flat sequence of numbers"
+        ) from error
+    if array.dtype == object:
+        raise GraphError(f"{name} holds Python objects; pass numbers (one type, no None)")
+    return array
+
+
+def as_ids(values: ArrayLike, name: str) -> Array:
+    """Return a one-dimensional, contiguous int32 or int64 array of vertex ids."""
+    array = as_array(values, name)
+    if array.ndim != 1:
+        raise GraphError(f"{name} must be one-dimensional, not of shape {array.shape}")
+    if array.size == 0:
+        return np.empty(0, dtype=np.int32)
+    if array.dtype.kind == "f":
+        whole = np.isfinite(array) & (array == np.floor(array)) & (np.abs(array) < 2**53)
+        if not whole.all():
+            at = int(np.argmin(whole))
+            raise GraphError(f"{name}[{at}] is {array[at]}, which is not a vertex id")
+        return array.astype(np.int64)
+    if array.dtype.kind not in "iu":
+        raise GraphError(f"{name} must hold integer vertex ids, not {array.dtype}")
+    if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
+        at = int(array.argmax())
+        raise GraphError(f"{name}[{at}] is {array[at]}, too large for a vertex id")
+    wide = array.dtype.itemsize == 8 or array.dtype == np.uint32
+    return np.ascontiguousarray(array, dtype=np.int64 if wide else np.int32)
+
+
+def as_weights(values: ArrayLike | None, name: str) -> Array | None:
+    """Return weights as a contiguous float32, float64, int32 or int64 array, or None."""
+    if values is None:
+        return None
+    array = as_array(values, name)
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    if kind == "b":
+        dtype: type = np.int32
+    elif kind == "f":
+        dtype = np.float32 if size <= 4 else np.float64
+    elif kind == "i":
+        dtype = np.int32 if size <= 4 else np.int64
+    elif kind == "u":
+        dtype = np.int32 if size <= 2 else np.int64
+        if size == 8 and array.size and array.max() > np.iinfo(np.int64).max:
+            at = np.unravel_index(int(array.argmax()), array.shape)
+            raise GraphError(
+                f"{name} holds {array[at]}, too large for int64; pass weights as float64"
+            )
+    else:
+        raise GraphError(f"{name} must be real numbers, not {array.dtype}")
+    return np.ascontiguousarray(array, dtype=dtype)
+
+
+def as_vertex_count(n: Any) -> int:
+    """Return ``n`` as a plain int, or say what is wrong with it."""
+    try:
+        count = operator.index(n)
+    except TypeError:
+        raise GraphError(f"n must be a whole number of vertices, not {n!r}") from None
+    if count < 0:
+        raise GraphError(f"n must not be negative, and is {count}")
+    return count
+
+
+def explain_bad_arc(
+    bad: BadArc, n: int, sources: Array | None, targets: Array, weights: Array | None
+) -> GraphError:
+    """Turn the native core's (fault, position) into a sentence about the user's input."""
+    fault, at = bad.args
+    if fault == "weight":
+        assert weights is not None
+        advice = "remove the arc or repair the weight"
+        return GraphError(f"the weight of arc {at} is {weights[at]}; {advice}")
+    assert fault == "target" or sources is not None
+    ids = sources if fault == "source" and sources is not None else targets
+    problem = "negative" if ids[at] < 0 else f"not below n = {n}"
+    return GraphError(f"the {fault} of arc {at} is vertex {ids[at]}, which is {problem}")
+
+
+def require_memory(needed: int, what: str, advice: str) -> None:
+    """Refuse with numbers and advice when ``needed`` bytes are more than there is."""
+    if needed < 2**26:  # not worth asking the system
+        return
+    available = available_memory()
+    if available is not None and needed > available:
+        raise MemoryBudgetError(
+            f"{what} needs {format_bytes(needed)} and {format_bytes(available)} are available; "
+            f"{advice}"
+        )
+
+
+def format_bytes(count: float) -> str:
+    """Return a size as people write it: ``1.5 GiB``."""
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB", "PiB"):
+        if count < 1024 or unit == "PiB":
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    raise AssertionError

@@ -1,0 +1,152 @@
+"""Graphs from other libraries' objects, and back: SciPy, dense arrays, NetworkX, tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.errors import GraphError
+from kleene.graph.checks import as_array, as_ids, as_weights
+from kleene.graph.forms import no_arc
+from kleene.graph.labels import as_labels, ids_from_names, ids_from_numbers
+
+if TYPE_CHECKING:
+    from kleene.graph.core import Graph
+
+__all__ = ["from_dense", "from_networkx", "from_scipy", "from_table", "to_networkx", "to_scipy"]
+
+Array = NDArray[Any]
+
+
+def _require_square(shape: tuple[int, ...], what: str) -> int:
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise GraphError(f"{what} must be square, not of shape {shape}")
+    return shape[0]
+
+
+def from_scipy(cls: type[Graph], matrix: Any) -> Graph:
+    import scipy.sparse
+
+    if not scipy.sparse.issparse(matrix):
+        raise GraphError(f"expected a SciPy sparse array or matrix, not {type(matrix).__name__}")
+    n = _require_square(matrix.shape, "the sparse matrix")
+    if matrix.dtype == bool:
+        coo = matrix.tocoo()
+        rows, columns = coo.row[coo.data], coo.col[coo.data]
+        return cls.from_edges(rows, columns, n=n)
+    if matrix.format == "csr":
+        return cls.from_csr(matrix.indptr, matrix.indices, matrix.data)
+    coo = matrix.tocoo()
+    return cls.from_edges(coo.row, coo.col, coo.data, n=n)
+
+
+def to_scipy(graph: Graph) -> Any:
+    import scipy.sparse
+
+    small = graph.m < 2**31
+    data = np.ones(graph.m, dtype=np.int32) if graph.weights is None else graph.weights
+    offsets = graph.offsets.astype(np.int32) if small else graph.offsets
+    neighbors = graph.neighbors if small else graph.neighbors.astype(np.int64)
+    return scipy.sparse.csr_array((data, neighbors, offsets), shape=(graph.n, graph.n))
+
+
+def from_dense(cls: type[Graph], matrix: Any, null_value: Any = None) -> Graph:
+    mask = np.ma.getmaskarray(matrix) if np.ma.isMaskedArray(matrix) else None
+    array = as_array(np.ma.getdata(matrix) if mask is not None else matrix, "the matrix")
+    n = _require_square(array.shape, "the matrix")
+    if array.dtype == bool:
+        present = array
+    elif array.dtype.kind in "iuf":
+        present = array != no_arc(array.dtype)
+    else:
+        raise GraphError(f"the matrix must hold real numbers, not {array.dtype}")
+    if null_value is not None:
+        is_nan = isinstance(null_value, float) and np.isnan(null_value)
+        present &= ~np.isnan(array) if is_nan else array != null_value
+    if mask is not None:
+        present = present & ~mask
+    rows, columns = np.nonzero(present)
+    weights = None if array.dtype == bool else array[rows, columns]
+    return cls.from_edges(rows, columns, weights, n=n)
+
+
+def from_networkx(cls: type[Graph], graph: Any, weight: str | None = "weight") -> Graph:
+    nodes = list(graph)
+    ids = {node: i for i, node in enumerate(nodes)}
+    weighted = weight is not None and any(weight in data for *_, data in graph.edges(data=True))
+    sources, targets, weights = [], [], []
+    for u, v, data in graph.edges(data=True):
+        sources.append(ids[u])
+        targets.append(ids[v])
+        if weighted:
+            weights.append(data.get(weight, 1))
+    labels = None if nodes == list(range(len(nodes))) else as_labels(nodes, len(nodes))
+    return cls.from_edges(
+        np.array(sources, dtype=np.int64),
+        np.array(targets, dtype=np.int64),
+        weights if weighted else None,
+        n=len(nodes),
+        directed=graph.is_directed(),
+        labels=labels,
+        name=str(graph.name or ""),
+    )
+
+
+def to_networkx(graph: Graph) -> Any:
+    import networkx as nx
+
+    made = nx.DiGraph(name=graph.name) if graph.directed else nx.Graph(name=graph.name)
+    names = list(range(graph.n)) if graph.labels is None else graph.labels.tolist()
+    made.add_nodes_from(names)
+    coo = graph.coo
+    ends = [(names[s], names[t]) for s, t in zip(coo.sources, coo.targets, strict=True)]
+    if coo.weights is None:
+        made.add_edges_from(ends)
+    else:
+        made.add_weighted_edges_from(
+            (s, t, w) for (s, t), w in zip(ends, coo.weights.tolist(), strict=True)
+        )
+    return made
+
+
+def _column(table: Any, name: str) -> Array:
+    try:
+        return np.asarray(table[name])
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise _missing_column(table, name) from error
+    except Exception as error:  # Polars and Arrow raise classes of their own
+        if "not found" in str(error).lower() or "does not exist" in str(error).lower():
+            raise _missing_column(table, name) from error
+        raise
+
+
+def _missing_column(table: Any, name: str) -> GraphError:
+    names = getattr(table, "column_names", None) or getattr(table, "columns", None)
+    names = list(names) if names is not None else list(table)
+    return GraphError(f"the table has no column {name!r}; it has {', '.join(map(repr, names))}")
+
+
+def from_table(
+    cls: type[Graph],
+    table: Any,
+    source: str,
+    target: str,
+    weight: str | None,
+    directed: bool,
+    relabel: bool,
+) -> Graph:
+    sources, targets = _column(table, source), _column(table, target)
+    weights = None if weight is None else as_weights(_column(table, weight), f"column {weight!r}")
+    labels: Array | None = None
+    n: int | None = None
+    if sources.dtype.kind in "OUSTM" or targets.dtype.kind in "OUSTM":
+        sources, targets, labels = ids_from_names(sources.tolist(), targets.tolist())
+        n = len(labels)
+    else:
+        sources = as_ids(sources, f"column {source!r}")
+        targets = as_ids(targets, f"column {target!r}")
+        if relabel:
+            sources, targets, labels, n = ids_from_numbers(sources, targets)
+    return cls.from_edges(sources, targets, weights, n=n, directed=directed, labels=labels)

@@ -1,0 +1,530 @@
+"""The Graph: immutable, compressed sparse rows at heart, other forms derived and cached.
+
+The canonical form, which everything behind this file trusts: rows sorted by target, no parallel
+arcs, no self-loops except negative ones (each a negative cycle), finite weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kleene import _native
+from kleene.errors import GraphError
+from kleene.graph import checks, convert
+from kleene.graph.forms import COO, CSC, CSR, ELL, csr_to_coo, csr_to_dense, csr_to_ell, no_arc
+from kleene.graph.labels import as_labels
+from kleene.graph.statistics import Statistics
+from kleene.machine import threads_for
+
+__all__ = ["Graph"]
+
+Array = NDArray[Any]
+Progress = Callable[[int, int], object]
+
+
+class Graph:
+    """A directed graph with optional weights; an undirected one holds both directions.
+
+    Make one with :meth:`from_edges`, :meth:`from_csr`, :meth:`from_scipy`, :meth:`from_dense`,
+    :meth:`from_networkx` or :meth:`from_table`, or with ``kleene.read`` and ``kleene.generate``.
+    Whatever the input, parallel arcs become one (the lightest), self-loops are dropped unless
+    negative, and an infinite weight means that there is no arc.
+
+    Attributes
+    ----------
+    n, m : int
+        Vertices and arcs. An undirected edge counts as two arcs.
+    offsets, neighbors, weights : array
+        The CSR arrays, read-only. ``weights`` is None for an unweighted graph.
+    directed : bool
+        False when the graph was made from undirected edges.
+    labels : array or None
+        The names of the vertices where the input had names, in order of vertex id.
+    name : str
+        Where the graph came from, for people.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> kl.Graph.from_edges([0, 0, 1], [1, 2, 2], [4, 9, 3])
+    Graph(3 vertices, 3 arcs, int64 weights 3 to 9, directed)
+    """
+
+    offsets: NDArray[np.int64]
+    neighbors: Array
+    weights: Array | None
+    directed: bool
+    labels: Array | None
+    name: str
+
+    def __init__(
+        self, csr: CSR, directed: bool = True, labels: Array | None = None, name: str = ""
+    ) -> None:
+        """Wrap arrays that are already canonical; nothing is checked. Prefer the ``from_*``."""
+        fields = dict(zip(CSR._fields, map(_read_only, csr), strict=True))
+        self.__dict__.update(fields, directed=directed, labels=labels, name=name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a Graph is immutable: cannot set {name!r}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Graph, (self.csr, self.directed, self.labels, self.name)
+
+    # ---- making one -----------------------------------------------------------------------
+
+    @classmethod
+    def from_edges(
+        cls,
+        sources: ArrayLike,
+        targets: ArrayLike,
+        weights: ArrayLike | None = None,
+        n: int | None = None,
+        directed: bool = True,
+        *,
+        combine: Literal["min", "max", "sum"] = "min",
+        labels: Sequence[Any] | Array | None = None,
+        name: str = "",
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Graph:
+        """Make a graph from arrays of arc ends, in any order.
+
+        Parameters
+        ----------
+        sources, targets : integers
+            Vertex ids, from 0.
+        weights : numbers, optional
+            One per arc, or one number for all. Infinity means "no arc".
+        n : int, optional
+            The number of vertices; one more than the largest id when not given.
+        directed : bool
+            With False every edge becomes two arcs.
+        combine : {"min", "max", "sum"}
+            What becomes of parallel arcs: the lightest, the heaviest, or one arc of their sum.
+        labels : sequence, optional
+            Names of the vertices.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> g = kl.Graph.from_edges([0, 1], [1, 2], [0.5, 1.5], n=4, directed=False)
+        >>> g.n, g.m
+        (4, 4)
+        """
+        sources = checks.as_ids(sources, "sources")
+        targets = checks.as_ids(targets, "targets")
+        if len(sources) != len(targets):
+            raise GraphError(
+                f"sources and targets differ in length: {len(sources)} and {len(targets)}"
+            )
+        weights = checks.as_weights(weights, "weights")
+        if weights is not None and weights.ndim == 0:
+            weights = np.full(len(sources), weights)
+        if weights is not None and weights.shape != sources.shape:
+            raise GraphError(f"{weights.size} weights were given for {len(sources)} arcs")
+        if combine not in ("min", "max", "sum"):
+            raise GraphError(f"combine must be 'min', 'max' or 'sum', not {combine!r}")
+        if sources.dtype != targets.dtype:
+            sources, targets = sources.astype(np.int64), targets.astype(np.int64)
+
+        if n is None:
+            n = 1 + max(int(sources.max(initial=-1)), int(targets.max(initial=-1)))
+        n = checks.as_vertex_count(n)
+        if n > checks.MOST_INT32_VERTICES and sources.dtype == np.int32:
+            sources, targets = sources.astype(np.int64), targets.astype(np.int64)
+        checks.require_memory(
+            _build_bytes(n, len(sources) * (1 if directed else 2), weights),
+            f"a graph of {n:,} vertices",
+            "renumber the vertices to 0 .. n - 1 (kleene.Graph.from_table does) if few of them "
+            "have arcs",
+        )
+        try:
+            csr = _native.build_csr(
+                n,
+                sources,
+                targets,
+                weights,
+                symmetric=not directed,
+                combine=combine,
+                threads=threads_for(len(sources), threads),
+                progress=progress,
+            )
+        except _native.BadArc as bad:
+            raise checks.explain_bad_arc(bad, n, sources, targets, weights) from None
+        kept = None if labels is None else as_labels(labels, n)
+        return cls(CSR(*csr), directed, kept, name)
+
+    @classmethod
+    def from_csr(
+        cls,
+        offsets: ArrayLike,
+        neighbors: ArrayLike,
+        weights: ArrayLike | None = None,
+        *,
+        directed: bool = True,
+        labels: Sequence[Any] | Array | None = None,
+        name: str = "",
+    ) -> Graph:
+        """Make a graph from CSR arrays; they are used as they are when already canonical.
+
+        Pass ``directed=False`` only when every arc is there in both directions.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> kl.Graph.from_csr([0, 2, 3, 3], [1, 2, 2])
+        Graph(3 vertices, 3 arcs, unweighted, directed)
+        """
+        starts = checks.as_ids(offsets, "offsets").astype(np.int64, copy=False)
+        ends = checks.as_ids(neighbors, "neighbors")
+        values = checks.as_weights(weights, "weights")
+        if len(starts) == 0 or starts[0] != 0 or starts[-1] != len(ends):
+            found = "empty" if len(starts) == 0 else f"{starts[0]} .. {starts[-1]}"
+            raise GraphError(
+                f"offsets must run from 0 to the number of arcs, {len(ends)}; they are {found}"
+            )
+        falls = np.flatnonzero(np.diff(starts) < 0)
+        if len(falls):
+            at = int(falls[0])
+            raise GraphError(
+                f"offsets must not fall, but offsets[{at}] = {starts[at]} and "
+                f"offsets[{at + 1}] = {starts[at + 1]}"
+            )
+        if values is not None and values.shape != ends.shape:
+            raise GraphError(f"{values.size} weights were given for {len(ends)} arcs")
+        n = len(starts) - 1
+        if ends.dtype == np.int64 and n <= checks.MOST_INT32_VERTICES:
+            if len(ends) and (ends.min() < 0 or ends.max() >= n):
+                at = int(np.flatnonzero((ends < 0) | (ends >= n))[0])
+                raise checks.explain_bad_arc(_native.BadArc("target", at), n, None, ends, values)
+            ends = ends.astype(np.int32)
+        csr = CSR(starts, ends, values)
+        try:
+            canonical = _native.is_canonical(starts, ends, values, threads_for(len(ends)))
+        except _native.BadArc as bad:
+            raise checks.explain_bad_arc(bad, n, None, ends, values) from None
+        if canonical:
+            return cls(csr, directed, None if labels is None else as_labels(labels, n), name)
+        coo = csr_to_coo(csr)
+        made = cls.from_edges(coo.sources, coo.targets, values, n=n, labels=labels, name=name)
+        return cls(made.csr, directed, made.labels, name)
+
+    @classmethod
+    def from_scipy(cls, matrix: Any) -> Graph:
+        """Make a graph from a SciPy sparse array or matrix of any format.
+
+        Entry (i, j) is the weight of the arc from i to j; explicit zeros are arcs of weight zero.
+        Duplicates in COO count as parallel arcs, so the smallest stays (SciPy would add them).
+        A boolean matrix makes an unweighted graph.
+
+        Examples
+        --------
+        >>> import kleene as kl, scipy.sparse as sp
+        >>> kl.Graph.from_scipy(sp.csr_array([[0, 2.5], [0, 0]]))
+        Graph(2 vertices, 1 arc, float64 weights 2.5 to 2.5, directed)
+        """
+        return convert.from_scipy(cls, matrix)
+
+    @classmethod
+    def from_dense(cls, matrix: ArrayLike, null_value: Any = None) -> Graph:
+        """Make a graph from a square array of weights.
+
+        Infinity means "no arc" (for integers, the largest value of the type), and so does
+        ``null_value``. A zero off the diagonal is an arc of weight zero: pass ``null_value=0`` for
+        the habit of SciPy. A boolean array makes an unweighted graph.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> inf = float("inf")
+        >>> kl.Graph.from_dense([[0, 3, inf], [inf, 0, 1], [2, inf, 0]])
+        Graph(3 vertices, 3 arcs, float64 weights 1 to 3, directed)
+        """
+        return convert.from_dense(cls, matrix, null_value)
+
+    @classmethod
+    def from_networkx(cls, graph: Any, weight: str | None = "weight") -> Graph:
+        """Make a graph from a NetworkX graph; its nodes become the labels.
+
+        Arcs without the attribute ``weight`` count 1; if none has it, or ``weight=None``, the
+        graph is unweighted. Of parallel edges in a multigraph the lightest stays.
+
+        Examples
+        --------
+        >>> import kleene as kl, networkx as nx
+        >>> g = kl.Graph.from_networkx(nx.Graph([("a", "b"), ("b", "c")]))
+        >>> g.index("c")
+        2
+        """
+        return convert.from_networkx(cls, graph, weight)
+
+    @classmethod
+    def from_table(
+        cls,
+        table: Any,
+        source: str = "source",
+        target: str = "target",
+        weight: str | None = None,
+        directed: bool = True,
+        *,
+        relabel: bool = True,
+    ) -> Graph:
+        """Make a graph from columns of a pandas, Polars or Arrow table, or a dict of arrays.
+
+        The vertices are the names that occur, numbers in increasing order, other names as they
+        appear; they become the labels unless they are 0 .. n - 1 already. With ``relabel=False``
+        integers are taken as vertex ids.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> g = kl.Graph.from_table({"source": ["a", "b"], "target": ["b", "c"]})
+        >>> list(g.labels)
+        ['a', 'b', 'c']
+        """
+        return convert.from_table(cls, table, source, target, weight, directed, relabel)
+
+    # ---- its forms ------------------------------------------------------------------------
+
+    @property
+    def n(self) -> int:
+        """Vertices."""
+        return len(self.offsets) - 1
+
+    @property
+    def m(self) -> int:
+        """Arcs."""
+        return len(self.neighbors)
+
+    @property
+    def csr(self) -> CSR:
+        """Outgoing arcs by source."""
+        return CSR(self.offsets, self.neighbors, self.weights)
+
+    @cached_property
+    def csc(self) -> CSC:
+        """Incoming arcs by target."""
+        if not self.directed:
+            return CSC(*self.csr)
+        made = Graph.from_edges(self.coo.targets, self.coo.sources, self.weights, n=self.n)
+        return CSC(*made.csr)
+
+    @cached_property
+    def coo(self) -> COO:
+        """The two ends of every arc, by source."""
+        return COO(*map(_read_only, csr_to_coo(self.csr)))
+
+    @cached_property
+    def ell(self) -> ELL:
+        """Rows padded to the longest."""
+        width = self.stats.max_degree
+        item = self.neighbors.itemsize + (0 if self.weights is None else self.weights.itemsize)
+        checks.require_memory(
+            self.n * width * item,
+            f"ELL form with {self.n:,} rows of width {width:,}",
+            "use the CSR form: one long row makes every row long",
+        )
+        return ELL(*map(_read_only, csr_to_ell(self.csr)))
+
+    @cached_property
+    def dense(self) -> Array:
+        """The matrix of weights: 0 on the diagonal, infinity (or the largest integer) for no arc.
+
+        An unweighted graph gives int32 with 1 for an arc.
+        """
+        dtype = np.dtype(np.int32) if self.weights is None else self.weights.dtype
+        checks.require_memory(
+            self.n * self.n * dtype.itemsize,
+            f"the dense form of {self.n:,} vertices",
+            "use a sparse form",
+        )
+        return _read_only(csr_to_dense(self.csr, dtype, no_arc(dtype), 0))
+
+    def to_scipy(self) -> Any:
+        """Return a ``scipy.sparse.csr_array`` of the weights (ones when unweighted).
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> kl.Graph.from_edges([0], [1], [7]).to_scipy().toarray().tolist()
+        [[0, 7], [0, 0]]
+        """
+        return convert.to_scipy(self)
+
+    def to_networkx(self) -> Any:
+        """Return a ``networkx.DiGraph``, or ``networkx.Graph`` when undirected, with the labels.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> kl.Graph.from_edges([0], [1], [7]).to_networkx().edges[0, 1]
+        {'weight': 7}
+        """
+        return convert.to_networkx(self)
+
+    # ---- others from it -------------------------------------------------------------------
+
+    @cached_property
+    def _transposed(self) -> Graph:
+        return Graph(CSR(*self.csc), self.directed, self.labels, self.name)
+
+    def transpose(self) -> Graph:
+        """Return the graph with every arc turned round.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> kl.Graph.from_edges([0], [1]).transpose().coo.sources.tolist()
+        [1]
+        """
+        return self._transposed
+
+    def symmetrise(self, combine: Literal["min", "max", "sum"] = "min") -> Graph:
+        """Return the undirected graph that has an edge where this one has an arc.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> g = kl.Graph.from_edges([0, 1], [1, 0], [5, 3]).symmetrise()
+        >>> g.directed, g.weights.tolist()
+        (False, [3, 3])
+        """
+        s, t, w = self.coo
+        return Graph.from_edges(
+            s, t, w, self.n, directed=False, combine=combine, labels=self.labels, name=self.name
+        )
+
+    def subgraph(self, vertices: ArrayLike) -> Graph:
+        """Return the graph on these vertices, renumbered in the order given.
+
+        Labels are kept; without labels, the old ids become the labels.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> g = kl.Graph.from_edges([0, 1, 2], [1, 2, 3]).subgraph([2, 3])
+        >>> g.m, g.labels.tolist()
+        (1, [2, 3])
+        """
+        chosen = checks.as_ids(vertices, "vertices")
+        if len(chosen) and (chosen.min() < 0 or chosen.max() >= self.n):
+            bad = chosen[(chosen < 0) | (chosen >= self.n)][0]
+            raise GraphError(f"vertices has {bad}, but the graph's vertices are 0 to {self.n - 1}")
+        new_id = np.full(self.n, -1, dtype=self.neighbors.dtype)
+        new_id[chosen] = np.arange(len(chosen))
+        if len(chosen) != np.count_nonzero(new_id >= 0):
+            raise GraphError("vertices lists a vertex more than once")
+        s, t, w = self.coo
+        kept = (new_id[s] >= 0) & (new_id[t] >= 0)
+        made = Graph.from_edges(
+            new_id[s[kept]],
+            new_id[t[kept]],
+            None if w is None else w[kept],
+            n=len(chosen),
+            labels=chosen if self.labels is None else self.labels[chosen],
+            name=self.name,
+        )
+        return Graph(made.csr, self.directed, made.labels, self.name)
+
+    def reweight(self, weights: ArrayLike | Callable[[Array, Array], ArrayLike] | None) -> Graph:
+        """Return the same arcs with other weights.
+
+        ``weights`` is one number per arc in the order of :attr:`coo`, one number for all, None to
+        drop the weights, or a function of the arrays (sources, targets).
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> g = kl.Graph.from_edges([0, 1], [1, 2])
+        >>> g.reweight(lambda s, t: 10 * s + t).weights.tolist()
+        [1, 12]
+        """
+        s, t, _ = self.coo
+        values = weights(s, t) if callable(weights) else weights
+        made = Graph.from_edges(s, t, values, n=self.n, labels=self.labels, name=self.name)
+        undirected = not self.directed and made.stats.symmetric
+        return Graph(made.csr, not undirected, made.labels, self.name)
+
+    # ---- about it -------------------------------------------------------------------------
+
+    @cached_property
+    def stats(self) -> Statistics:
+        """Degrees, density, weight range, symmetry, diameter estimate; computed on demand."""
+        return Statistics(self)
+
+    @cached_property
+    def _ids(self) -> dict[Hashable, int]:
+        assert self.labels is not None
+        return {label: i for i, label in enumerate(self.labels.tolist())}
+
+    def index(self, label: Hashable) -> int:
+        """Return the vertex id of a label. Without labels, a vertex is its own label.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> kl.Graph.from_table({"source": ["x"], "target": ["y"]}).index("y")
+        1
+        """
+        if self.labels is not None:
+            if label in self._ids:
+                return self._ids[label]
+            raise GraphError(f"no vertex is labelled {label!r}")
+        if isinstance(label, (int, np.integer)) and 0 <= label < self.n:
+            return int(label)
+        raise GraphError(f"no vertex {label!r}: the graph's vertices are 0 to {self.n - 1}")
+
+    def equals(self, other: Graph) -> bool:
+        """Return whether the other graph has the same vertices, arcs, weights and labels.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> g = kl.Graph.from_edges([0], [1])
+        >>> g.equals(kl.Graph.from_csr([0, 1, 1], [1]))
+        True
+        """
+        pairs = zip((*self.csr, self.labels), (*other.csr, other.labels), strict=True)
+        return all(
+            (a is None) == (b is None)
+            and (a is None or b is None or (a.dtype == b.dtype and np.array_equal(a, b)))
+            for a, b in pairs
+        )
+
+    def __repr__(self) -> str:
+        if self.weights is None:
+            weights = "unweighted"
+        elif self.m == 0:
+            weights = f"{self.weights.dtype} weights"
+        else:
+            low, high = self.stats.min_weight, self.stats.max_weight
+            weights = f"{self.weights.dtype} weights {low:.6g} to {high:.6g}"
+        if self.directed:
+            arcs, kind = f"{self.m:,} arc{'s' * (self.m != 1)}", "directed"
+        else:
+            edges = self.m // 2
+            arcs, kind = f"{edges:,} edge{'s' * (edges != 1)}", "undirected"
+        name = f"{self.name!r}, " if self.name else ""
+        vertices = f"{self.n:,} {'vertex' if self.n == 1 else 'vertices'}"
+        labelled = ", labelled" if self.labels is not None else ""
+        return f"Graph({name}{vertices}, {arcs}, {weights}, {kind}{labelled})"
+
+
+def _read_only(array: Any) -> Any:
+    if array is None:
+        return None
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _build_bytes(n: int, arcs: int, weights: Array | None) -> int:
+    """Memory that building takes at its peak: offsets, dealt arcs, and the result."""
+    ids = 4 if n <= checks.MOST_INT32_VERTICES else 8
+    per_arc = 4 + 2 * ids + 2 * (0 if weights is None else weights.itemsize)
+    return 8 * (n + 1) + per_arc * arcs

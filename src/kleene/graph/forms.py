@@ -1,0 +1,87 @@
+"""The forms of one graph: CSR, CSC, COO, ELL and dense.
+
+CSR gives a vertex's outgoing arcs, CSC its incoming ones, COO the two ends of an arc; ELL pads
+every row to the longest, so that a lane per row walks in step; dense is the adjacency matrix.
+Each form is a tuple of arrays and knows nothing of the others.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["COO", "CSC", "CSR", "ELL", "csr_to_coo", "csr_to_dense", "csr_to_ell", "no_arc"]
+
+Array = NDArray[Any]
+
+
+class CSR(NamedTuple):
+    """Row ``v`` is ``neighbors[offsets[v]:offsets[v + 1]]``: where the arcs of ``v`` lead."""
+
+    offsets: NDArray[np.int64]
+    neighbors: Array
+    weights: Array | None
+
+
+class CSC(NamedTuple):
+    """Column ``v`` is ``neighbors[offsets[v]:offsets[v + 1]]``: where the arcs into ``v`` start."""
+
+    offsets: NDArray[np.int64]
+    neighbors: Array
+    weights: Array | None
+
+
+class COO(NamedTuple):
+    """Arc ``i`` runs from ``sources[i]`` to ``targets[i]``."""
+
+    sources: Array
+    targets: Array
+    weights: Array | None
+
+
+class ELL(NamedTuple):
+    """``neighbors[v, k]`` is the ``k``-th neighbour of ``v``, or -1 past its degree."""
+
+    neighbors: Array
+    weights: Array | None
+
+
+def no_arc(dtype: np.dtype[Any]) -> Any:
+    """Return the value that stands for "no arc" or "no path" in arrays of this type.
+
+    Infinity for floats, the largest value for integers.
+    """
+    return np.inf if dtype.kind == "f" else np.iinfo(dtype).max
+
+
+def csr_to_coo(csr: CSR) -> COO:
+    """Repeat each source over its row."""
+    n = len(csr.offsets) - 1
+    sources = np.repeat(np.arange(n, dtype=csr.neighbors.dtype), np.diff(csr.offsets))
+    return COO(sources, csr.neighbors, csr.weights)
+
+
+def csr_to_ell(csr: CSR) -> ELL:
+    """Pad every row to the longest one: -1 for ids, "no arc" for weights."""
+    degrees = np.diff(csr.offsets)
+    width = int(degrees.max(initial=0))
+    filled = np.arange(width) < degrees[:, None]
+    neighbors = np.full((len(degrees), width), -1, dtype=csr.neighbors.dtype)
+    neighbors[filled] = csr.neighbors
+    if csr.weights is None:
+        return ELL(neighbors, None)
+    weights = np.full(neighbors.shape, no_arc(csr.weights.dtype), dtype=csr.weights.dtype)
+    weights[filled] = csr.weights
+    return ELL(neighbors, weights)
+
+
+def csr_to_dense(csr: CSR, dtype: np.dtype[Any], null: Any, diagonal: Any) -> Array:
+    """Spread the arcs over a full matrix; ``null`` where there is no arc."""
+    n = len(csr.offsets) - 1
+    dense = np.full((n, n), null, dtype=dtype)
+    np.fill_diagonal(dense, diagonal)
+    coo = csr_to_coo(csr)
+    dense[coo.sources, coo.targets] = 1 if csr.weights is None else csr.weights
+    return dense

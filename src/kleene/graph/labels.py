@@ -1,0 +1,69 @@
+"""From the names that a table or file uses for vertices to ids 0 .. n - 1, and back.
+
+The vertices are the names that occur. Integers are taken in increasing order, so a table that
+uses exactly 0 .. n - 1 keeps its numbers and needs no labels; other names are taken in order of
+first appearance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.errors import GraphError
+
+__all__ = ["as_labels", "ids_from_names", "ids_from_numbers"]
+
+Array = NDArray[Any]
+
+
+def as_labels(labels: Sequence[Any] | Array, n: int) -> Array:
+    """Return labels as a read-only array of length ``n``: integers, or Python objects."""
+    if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu":
+        array = labels.view()
+    else:
+        array = np.fromiter(labels, dtype=object, count=len(labels))
+    if array.shape != (n,):
+        raise GraphError(f"{len(labels)} labels were given for {n} vertices")
+    array.flags.writeable = False
+    return array
+
+
+def ids_from_numbers(sources: Array, targets: Array) -> tuple[Array, Array, Array | None, int]:
+    """Return (source ids, target ids, labels, n) from integer names.
+
+    Labels are None when the names are 0 .. n - 1.
+    """
+    if len(sources) == 0:
+        return sources, targets, None, 0
+    low = min(int(sources.min()), int(targets.min()))
+    span = max(int(sources.max()), int(targets.max())) - low + 1
+    if span > 8 * len(sources) + 1024:  # too thin for a table of all numbers in the range
+        names, inverse = np.unique(np.concatenate([sources, targets]), return_inverse=True)
+        inverse = inverse.astype(np.int32 if len(names) < 2**31 else np.int64)
+        return inverse[: len(sources)], inverse[len(sources) :], names, len(names)
+    occurs = np.zeros(span, dtype=bool)
+    occurs[sources - low if low else sources] = True
+    occurs[targets - low if low else targets] = True
+    if low == 0 and occurs.all():
+        return sources, targets, None, span
+    names = np.flatnonzero(occurs) + low
+    to_id = np.cumsum(occurs, dtype=np.int32 if span < 2**31 else np.int64) - 1
+    return to_id[sources - low], to_id[targets - low], names, len(names)
+
+
+def ids_from_names(sources: Sequence[Any], targets: Sequence[Any]) -> tuple[Array, Array, Array]:
+    """Return (source ids, target ids, labels) from hashable names."""
+    ids: dict[Any, int] = {}
+    try:
+        pairs = [
+            (ids.setdefault(s, len(ids)), ids.setdefault(t, len(ids)))
+            for s, t in zip(sources, targets, strict=True)
+        ]
+    except TypeError as error:
+        raise GraphError(f"vertex names must be hashable: {error}") from error
+    array = np.array(pairs, dtype=np.int32).reshape(-1, 2)
+    return array[:, 0].copy(), array[:, 1].copy(), as_labels(list(ids), len(ids))

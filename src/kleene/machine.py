@@ -1,0 +1,109 @@
+"""What this machine offers: cores, memory, vector instructions.
+
+Memory is what this process may still take: the smaller of what the system has available and what
+the control groups around the process allow, so that a container's limit is respected.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from kleene import _native
+
+__all__ = ["Machine", "available_memory", "cores", "this_machine", "threads_for"]
+
+_CGROUP_ROOT = Path("/sys/fs/cgroup")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The facts about a machine that a plan depends on."""
+
+    cores: int
+    memory: int | None  # bytes this process may still take; None where it cannot be known
+    simd: str
+    devices: tuple[str, ...] = ("cpu", "reference")
+
+
+def this_machine() -> Machine:
+    """Describe the machine we run on, as of now."""
+    return Machine(cores=cores(), memory=available_memory(), simd=_native.simd())
+
+
+def cores() -> int:
+    """Cores this process may use: its affinity, capped by the control group's quota."""
+    try:
+        count = len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS or Windows
+        count = os.cpu_count() or 1
+    for folder in _cgroup_folders("cpu"):
+        try:
+            quota, period = (folder / "cpu.max").read_text().split()
+            count = min(count, max(1, round(int(quota) / int(period))))
+        except (OSError, ValueError):  # no such file, or no quota ("max")
+            pass
+    return count
+
+
+def threads_for(work: int, threads: int | None = None) -> int:
+    """How many threads to start for ``work`` items: one when there are too few to pay for more."""
+    if threads is not None:
+        return threads
+    return cores() if work >= 1 << 17 else 1
+
+
+def available_memory() -> int | None:
+    """Bytes this process may still allocate, or None where the system does not say."""
+    known = [m for m in (_system_available(), _cgroup_available()) if m is not None]
+    return min(known) if known else None
+
+
+def _system_available() -> int | None:
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _cgroup_available() -> int | None:
+    """Return the tightest limit minus usage over this process's control groups, v2 or v1."""
+    left: list[int] = []
+    for folder in _cgroup_folders("memory"):
+        for limit, usage in (
+            ("memory.max", "memory.current"),
+            ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+        ):
+            try:
+                most = int((folder / limit).read_text())  # "max" means no limit: ValueError
+                left.append(max(0, most - int((folder / usage).read_text())))
+            except (OSError, ValueError):
+                pass
+    return min(left) if left else None
+
+
+def _cgroup_folders(controller: str) -> list[Path]:
+    """List the folders of this process's control groups, innermost first, up to the root."""
+    try:
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return []
+    folders: list[Path] = []
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers == "":
+            base = _CGROUP_ROOT
+        elif controller in controllers.split(","):
+            base = _CGROUP_ROOT / controller
+        else:
+            continue
+        group = base / path.lstrip("/")
+        folders += [f for f in (group, *group.parents) if f == base or base in f.parents]
+    return folders
