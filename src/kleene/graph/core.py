@@ -343,7 +343,8 @@ class Graph:
             f"the dense form of {self.n:,} vertices",
             "use a sparse form",
         )
-        return _read_only(csr_to_dense(self.csr, dtype, no_arc(dtype), 0))
+        matrix: Array = _read_only(csr_to_dense(self.csr, dtype, no_arc(dtype), 0))
+        return matrix
 
     def to_scipy(self) -> Any:
         """Return a ``scipy.sparse.csr_array`` of the weights (ones when unweighted).

@@ -95,7 +95,7 @@ class Statistics:
             return 0
         if g.weights is None:
             return g.n - 1
-        bound = (g.n - 1) * max(abs(self.min_weight), abs(self.max_weight))
+        bound: int | float = (g.n - 1) * max(abs(self.min_weight), abs(self.max_weight))
         if bound <= np.iinfo(np.int32).max:
             return bound
         magnitudes = np.abs(g.weights)
