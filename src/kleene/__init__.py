@@ -1,5 +1,13 @@
-"""Shortest paths, traversals and path closures of graphs."""
+"""Shortest paths, traversals and path closures of graphs, on all CPU cores and NVIDIA GPUs.
 
+>>> import kleene as kl
+>>> g = kl.Graph.from_edges([0, 0, 1], [1, 2, 2], [4, 9, 3])
+>>> r = kl.sssp(g, 0)
+>>> r.distances.tolist(), r.path(2)
+([0, 4, 7], [0, 1, 2])
+"""
+
+from kleene.api import apsp, bfs, closure, explain, methods, sssp
 from kleene.errors import (
     DeviceError,
     FormatError,
@@ -11,6 +19,9 @@ from kleene.errors import (
     VerificationError,
 )
 from kleene.graph import Graph
+from kleene.result import Result
+
+__version__ = "0.1.0"
 
 __all__ = [
     "DeviceError",
@@ -21,5 +32,12 @@ __all__ = [
     "MemoryBudgetError",
     "NegativeCycleError",
     "RequestError",
+    "Result",
     "VerificationError",
+    "apsp",
+    "bfs",
+    "closure",
+    "explain",
+    "methods",
+    "sssp",
 ]

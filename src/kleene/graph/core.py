@@ -472,13 +472,35 @@ class Graph:
         >>> kl.Graph.from_table({"source": ["x"], "target": ["y"]}).index("y")
         1
         """
-        if self.labels is not None:
-            if label in self._ids:
-                return self._ids[label]
-            raise GraphError(f"no vertex is labelled {label!r}")
-        if isinstance(label, (int, np.integer)) and 0 <= label < self.n:
-            return int(label)
-        raise GraphError(f"no vertex {label!r}: the graph's vertices are 0 to {self.n - 1}")
+        if self.labels is None:
+            return self.vertex(label)
+        try:
+            return self._ids[label]
+        except (KeyError, TypeError):
+            raise GraphError(f"no vertex is labelled {label!r}") from None
+
+    def vertex(self, vertex: Hashable) -> int:
+        """Return the id of a vertex given by id (any integer) or by label (anything else).
+
+        Integers are always ids; for labels that are integers, use :meth:`index`.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> g = kl.Graph.from_table({"source": ["x"], "target": ["y"]})
+        >>> g.vertex("y"), g.vertex(1)
+        (1, 1)
+        """
+        if isinstance(vertex, (int, np.integer)) and not isinstance(vertex, (bool, np.bool_)):
+            if 0 <= vertex < self.n:
+                return int(vertex)
+            span = f"are 0 to {self.n - 1}" if self.n else "are none: it is empty"
+            raise GraphError(f"no vertex {vertex}: the graph's vertices {span}")
+        if self.labels is None:
+            raise GraphError(
+                f"no vertex {vertex!r}: vertices are whole numbers, and this graph has no labels"
+            )
+        return self.index(vertex)
 
     def equals(self, other: Graph) -> bool:
         """Return whether the other graph has the same vertices, arcs, weights and labels.

@@ -87,15 +87,15 @@ class Statistics:
         """Return a bound on the length, in absolute value, of every path without repeated vertices.
 
         Such a path leaves a vertex at most once, and leaves one vertex fewer than it visits: the
-        sum over the vertices of their heaviest arc bounds it, and so does (n - 1) times the
+        sum over the vertices of their heaviest arc bounds it, and so does n times the
         heaviest arc of all. Exact for integers.
         """
         g = self._graph
         if g.m == 0:
             return 0
         if g.weights is None:
-            return g.n - 1
-        bound: int | float = (g.n - 1) * max(abs(self.min_weight), abs(self.max_weight))
+            return g.n
+        bound: int | float = g.n * max(abs(self.min_weight), abs(self.max_weight))
         if bound <= np.iinfo(np.int32).max:
             return bound
         magnitudes = np.abs(g.weights)

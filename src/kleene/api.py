@@ -1,0 +1,439 @@
+"""The calls that users make: arguments are checked here, once; then planned, run and wrapped."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.atomic import atomic_path
+from kleene.errors import GraphError, RequestError
+from kleene.graph import Graph
+from kleene.machine import this_machine
+from kleene.plan import Plan, Request, graph_facts, make_plan
+from kleene.progress import reporter
+from kleene.registry import PROBLEMS, find, methods
+from kleene.result import Result, Timings
+from kleene.semiring import semiring as find_semiring
+from kleene.task import Task
+
+__all__ = ["apsp", "bfs", "closure", "explain", "methods", "sssp"]
+
+Array = NDArray[Any]
+Vertices = Iterable[Any]
+Progress = bool | Callable[[int, int], object] | None
+Out = Array | str | Path | None
+
+
+def bfs(
+    graph: Graph,
+    source: Hashable | None = None,
+    *,
+    sources: Vertices | None = None,
+    targets: Vertices | None = None,
+    limit: float | None = None,
+    predecessors: bool = True,
+    method: str = "auto",
+    device: str = "auto",
+    dtype: Any = None,
+    threads: int | None = None,
+    progress: Progress = None,
+    out: Out = None,
+) -> Result:
+    """Count the fewest hops from a source to every vertex; weights are not looked at.
+
+    Parameters
+    ----------
+    graph : Graph
+        Where to search.
+    source : vertex
+        A vertex id, or a label of the graph.
+    sources : sequence of vertices, optional
+        Several sources in one call; the result has one row for each.
+    targets : sequence of vertices, optional
+        The vertices of interest: the search stops when all are found, and the result holds their
+        distances in this order.
+    limit : int, optional
+        The depth to stop at; vertices further away count as not reached.
+    predecessors : bool
+        Whether to keep what paths are made of.
+    method, device : str
+        ``"auto"`` is the fastest choice that is right; see :func:`kleene.methods`.
+    dtype : optional
+        The type of the hop counts, int32 unless given.
+    threads : int, optional
+        How many threads may be used; all cores unless given.
+    progress : bool or function, optional
+        True shows a progress bar; a function is called with (done, total).
+    out : array, str or Path, optional
+        Where to put the distances: an array of the right shape and type, or the name of an
+        ``.npy`` file, which is then mapped into memory.
+
+    Returns
+    -------
+    Result
+        ``distances`` are hop counts, -1 where there is no path.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> g = kl.Graph.from_edges([0, 1, 0], [1, 2, 3], n=5)
+    >>> kl.bfs(g, 0).distances.tolist()
+    [0, 1, 2, 1, -1]
+    """
+    return _solve(
+        "bfs", graph, source, sources, "min_plus", targets, limit, predecessors,
+        method, device, dtype, threads, progress, out,
+    )  # fmt: skip
+
+
+def sssp(
+    graph: Graph,
+    source: Hashable | None = None,
+    *,
+    sources: Vertices | None = None,
+    targets: Vertices | None = None,
+    limit: float | None = None,
+    predecessors: bool = True,
+    method: str = "auto",
+    device: str = "auto",
+    dtype: Any = None,
+    threads: int | None = None,
+    progress: Progress = None,
+    out: Out = None,
+) -> Result:
+    """Find shortest paths from a source to every vertex; weights may be negative.
+
+    The parameters are those of :func:`bfs`. ``limit`` is a length, and needs weights that are not
+    negative.
+
+    Returns
+    -------
+    Result
+        ``distances`` are lengths. No path is infinity for floats, the largest value of the type
+        for integers; the result's ``no_path`` says which.
+
+    Raises
+    ------
+    NegativeCycleError
+        When the source leads to a cycle of negative length; the error's ``cycle`` lists it.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> g = kl.Graph.from_edges([0, 0, 1, 2], [1, 2, 2, 3], [4.0, 9.0, -3.0, 1.0])
+    >>> r = kl.sssp(g, 0)
+    >>> r.distances.tolist(), r.path(3)
+    ([0.0, 4.0, 1.0, 2.0], [0, 1, 2, 3])
+    """
+    return _solve(
+        "sssp", graph, source, sources, "min_plus", targets, limit, predecessors,
+        method, device, dtype, threads, progress, out,
+    )  # fmt: skip
+
+
+def apsp(
+    graph: Graph,
+    *,
+    sources: Vertices | None = None,
+    targets: Vertices | None = None,
+    limit: float | None = None,
+    predecessors: bool = True,
+    method: str = "auto",
+    device: str = "auto",
+    dtype: Any = None,
+    threads: int | None = None,
+    progress: Progress = None,
+    out: Out = None,
+) -> Result:
+    """Find shortest paths between all pairs, or from ``sources`` to all vertices.
+
+    The parameters are those of :func:`bfs`; weights may be negative.
+
+    Returns
+    -------
+    Result
+        ``distances[i, j]`` is the length from the i-th source to vertex j, as in :func:`sssp`.
+
+    Raises
+    ------
+    NegativeCycleError
+        When a source leads to a cycle of negative length.
+    MemoryBudgetError
+        When the answer does not fit in memory; the message says what would make it fit.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> r = kl.apsp(kl.Graph.from_edges([0, 1, 2], [1, 2, 0], [1, 2, 3]))
+    >>> r.distances.tolist()
+    [[0, 1, 3], [5, 0, 2], [3, 4, 0]]
+    >>> r.path(2, 1)
+    [2, 0, 1]
+    """
+    return _solve(
+        "apsp", graph, None, sources, "min_plus", targets, limit, predecessors,
+        method, device, dtype, threads, progress, out,
+    )  # fmt: skip
+
+
+def closure(
+    graph: Graph,
+    semiring: str = "boolean",
+    *,
+    sources: Vertices | None = None,
+    targets: Vertices | None = None,
+    predecessors: bool = False,
+    method: str = "auto",
+    device: str = "auto",
+    dtype: Any = None,
+    threads: int | None = None,
+    progress: Progress = None,
+    out: Out = None,
+) -> Result:
+    """Find the value of the best path between all pairs, the empty path included.
+
+    Parameters
+    ----------
+    semiring : {"boolean", "min_plus", "max_min", "max_times"}
+        Which path is best: any (is there one?), the shortest, the widest (its narrowest arc is
+        as wide as possible), or the most reliable (the product of its weights, probabilities
+        from 0 to 1, is largest). The other parameters are those of :func:`bfs`.
+
+    Returns
+    -------
+    Result
+        ``values[i, j]`` belongs to the best path from i to j. On the diagonal stands the empty
+        path: True, 0, infinity (or the largest integer), 1. No path is False, infinity (or the
+        largest integer), minus infinity (or the smallest integer), 0.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> g = kl.Graph.from_edges([0, 1, 0], [1, 2, 2], [0.9, 0.8, 0.5])
+    >>> kl.closure(g, "max_times").values[0].round(2).tolist()
+    [1.0, 0.9, 0.72]
+    >>> kl.closure(g).values.astype(int).tolist()
+    [[1, 1, 1], [0, 1, 1], [0, 0, 1]]
+    """
+    return _solve(
+        "closure", graph, None, sources, semiring, targets, None, predecessors,
+        method, device, dtype, threads, progress, out,
+    )  # fmt: skip
+
+
+def explain(
+    graph: Graph,
+    problem: str,
+    *,
+    semiring: str | None = None,
+    sources: Vertices | None = None,
+    predecessors: bool | None = None,
+    limit: float | None = None,
+    method: str = "auto",
+    device: str = "auto",
+    dtype: Any = None,
+    threads: int | None = None,
+    out: Out = None,
+) -> Plan:
+    """Say what a call would run, why, and how much memory it takes, without running it.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> print(kl.explain(kl.Graph.from_edges([0, 1], [1, 2], [5, -2]), "sssp"))
+    sssp by bellman_ford on reference, int64 values
+      memory ...
+      because  bellman_ford: some weights are negative
+      because  int64: the type of the weights
+    """
+    if problem not in PROBLEMS:
+        raise RequestError(f"no problem {problem!r}; there are {', '.join(map(repr, PROBLEMS))}")
+    _require_graph(graph)
+    count = 1 if problem in ("bfs", "sssp") else None
+    if sources is not None:
+        count = len(_vertices(graph, sources, "sources"))
+    request = Request(
+        problem,
+        find_semiring(semiring or ("boolean" if problem == "closure" else "min_plus")).name,
+        method,
+        device,
+        count,
+        problem != "closure" if predecessors is None else predecessors,
+        None if dtype is None else _dtype_name(dtype),
+        limit is not None,
+        _threads(threads),
+        out is not None,
+    )
+    return make_plan(_facts(graph, problem), request, this_machine())
+
+
+# ---- the way through the house ------------------------------------------------------------------
+
+
+def _solve(
+    problem: str,
+    graph: Graph,
+    source: Hashable | None,
+    sources: Vertices | None,
+    semiring: str,
+    targets: Vertices | None,
+    limit: float | None,
+    predecessors: bool,
+    method: str,
+    device: str,
+    dtype: Any,
+    threads: int | None,
+    progress: Progress,
+    out: Out,
+) -> Result:
+    _require_graph(graph)
+    algebra = find_semiring(semiring)
+    rows = _sources(problem, graph, source, sources)
+    columns = None if targets is None else _vertices(graph, targets, "targets")
+    request = Request(
+        problem,
+        algebra.name,
+        method,
+        device,
+        None if source is None and sources is None else len(rows),
+        bool(predecessors),
+        None if dtype is None else _dtype_name(dtype),
+        limit is not None,
+        _threads(threads),
+        out is not None,
+    )
+    plan = make_plan(_facts(graph, problem), request, this_machine())
+    value_dtype = np.dtype(plan.dtype)
+    row = find(problem, plan.method, plan.device)
+    assert row is not None
+    with (
+        reporter(progress, f"{problem} by {plan.method}") as report,
+        _output(out, (len(rows), graph.n), value_dtype, source is not None) as memory,
+    ):
+        task = Task(
+            graph,
+            algebra,
+            rows,
+            columns,
+            _limit(limit, value_dtype),
+            request.predecessors,
+            value_dtype,
+            plan.threads,
+            report,
+            memory,
+            hops=problem == "bfs",
+        )
+        began = time.perf_counter()
+        answer = row.load()(task)
+        stats = Timings(compute=time.perf_counter() - began)
+    return Result(graph, plan, stats, answer, rows, columns, source is not None)
+
+
+def _facts(graph: Graph, problem: str) -> Any:
+    facts = graph_facts(graph)
+    if problem != "bfs":
+        return facts
+    # Hop counts do not look at weights.
+    return type(facts)(facts.n, facts.m, None, min(1, facts.m), min(1, facts.m), facts.n)
+
+
+# ---- checks at the door -------------------------------------------------------------------------
+
+
+def _require_graph(graph: Any) -> None:
+    if isinstance(graph, Graph):
+        return
+    module = type(graph).__module__.partition(".")[0]
+    how = {"scipy": "from_scipy", "networkx": "from_networkx", "numpy": "from_dense"}.get(module)
+    hint = f"make one with kleene.Graph.{how}(...)" if how else "see kleene.Graph"
+    raise GraphError(f"expected a kleene.Graph, not {type(graph).__name__}; {hint}")
+
+
+def _vertices(graph: Graph, vertices: Vertices, name: str) -> Array:
+    """Return ids for a sequence of ids or labels."""
+    if isinstance(vertices, (str, bytes)) or not np.iterable(vertices):
+        raise RequestError(f"{name} must be a sequence of vertices, not {vertices!r}")
+    if isinstance(vertices, np.ndarray):
+        if vertices.ndim != 1:
+            raise RequestError(f"{name} must be one-dimensional, not of shape {vertices.shape}")
+        vertices = vertices.tolist()
+    ids = [graph.vertex(v) for v in vertices]
+    return np.array(ids, dtype=graph.neighbors.dtype)
+
+
+def _sources(
+    problem: str, graph: Graph, source: Hashable | None, sources: Vertices | None
+) -> Array:
+    if source is not None and sources is not None:
+        raise RequestError("give either source or sources, not both")
+    if sources is not None:
+        return _vertices(graph, sources, "sources")
+    if source is not None:
+        if isinstance(source, Iterable) and not isinstance(source, Hashable):
+            raise RequestError(f"several sources go by keyword: {problem}(g, sources=[...])")
+        return _vertices(graph, [source], "source")
+    if problem in ("bfs", "sssp"):
+        raise RequestError(f"{problem} needs a source, or several with sources=[...]")
+    return np.arange(graph.n, dtype=graph.neighbors.dtype)
+
+
+def _threads(threads: int | None) -> int | None:
+    if threads is not None and (not isinstance(threads, (int, np.integer)) or threads < 1):
+        raise RequestError(f"threads must be a whole number from 1, not {threads!r}")
+    return threads
+
+
+def _dtype_name(dtype: Any) -> str:
+    try:
+        return str(np.dtype(dtype))
+    except TypeError:
+        return str(dtype)  # the plan says what it may be
+
+
+def _limit(limit: float | None, dtype: np.dtype[Any]) -> int | float | None:
+    if limit is None:
+        return None
+    if isinstance(limit, bool) or not isinstance(limit, (int, float, np.number)):
+        raise RequestError(f"limit must be a number, not {limit!r}")
+    if math.isnan(limit) or limit < 0:
+        raise RequestError(f"limit must not be negative, and is {limit}")
+    if limit == math.inf:
+        return None
+    return math.floor(limit) if dtype.kind == "i" else float(limit)
+
+
+@contextmanager
+def _output(
+    out: Out, shape: tuple[int, int], dtype: np.dtype[Any], single: bool
+) -> Iterator[Array | None]:
+    """Yield two-dimensional memory for the values, or None; a named file appears at the end."""
+    if out is None:
+        yield None
+        return
+    outer = shape[1:] if single else shape
+    if isinstance(out, (str, Path)):
+        if Path(out).suffix != ".npy":
+            raise RequestError(f"out must name an .npy file, not {str(out)!r}")
+        with atomic_path(out) as beside:
+            mapped = np.lib.format.open_memmap(beside, mode="w+", dtype=dtype, shape=outer)
+            yield mapped.reshape(shape)
+            mapped.flush()
+        return
+    if not isinstance(out, np.ndarray):
+        raise RequestError(f"out must be an array or a file name, not {type(out).__name__}")
+    if out.shape != outer or out.dtype != dtype or not out.flags.writeable:
+        kind = "" if out.flags.writeable else "read-only "
+        raise RequestError(
+            f"out must be a writable {dtype} array of shape {outer}, and is a "
+            f"{kind}{out.dtype} array of shape {out.shape}"
+        )
+    if not out.flags.c_contiguous:
+        raise RequestError("out must be C-contiguous")
+    yield out.reshape(shape)

@@ -1,0 +1,337 @@
+"""What will run, on which device, in which type, with how much memory, and why.
+
+``make_plan`` is a pure function of the facts about the graph, the request and the machine. It
+touches no array and starts nothing, so a plan can be made for a graph or a machine that is not
+there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from kleene.errors import DeviceError, GraphError, MemoryBudgetError, RequestError
+from kleene.graph.checks import format_bytes
+from kleene.machine import Machine
+from kleene.registry import DEVICES, Method, Size, find, methods
+
+if TYPE_CHECKING:
+    from kleene.graph import Graph
+
+__all__ = ["Facts", "Plan", "Request", "graph_facts", "make_plan"]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a plan needs to know of a graph."""
+
+    n: int
+    m: int
+    weight_dtype: str | None
+    min_weight: int | float
+    max_weight: int | float
+    path_bound: int | float
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for, without the data."""
+
+    problem: str
+    semiring: str = "min_plus"
+    method: str = "auto"
+    device: str = "auto"
+    sources: int | None = None  # how many; None for all vertices
+    predecessors: bool = True
+    dtype: str | None = None
+    limited: bool = False
+    threads: int | None = None
+    out: bool = False  # the caller brings the memory for the values
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What runs and why; prints as an explanation.
+
+    Attributes
+    ----------
+    problem, method, device : str
+        The registry's row.
+    semiring : str
+        What "best path" means.
+    dtype : str
+        The type of the path values.
+    threads : int
+        How many threads the method may use.
+    memory : int
+        Bytes for the answer and the method's work.
+    available : int or None
+        Bytes that were available when the plan was made, where the system says.
+    reasons : tuple of str
+        Why these, in order of the decisions.
+    """
+
+    problem: str
+    method: str
+    device: str
+    semiring: str
+    dtype: str
+    threads: int
+    memory: int
+    available: int | None
+    reasons: tuple[str, ...]
+
+    def __str__(self) -> str:
+        has = "" if self.available is None else f" of {format_bytes(self.available)} available"
+        lines = [
+            f"{self.problem} by {self.method} on {self.device}, {self.dtype} values",
+            f"  memory   {format_bytes(self.memory)}{has}",
+            *(f"  because  {reason}" for reason in self.reasons),
+        ]
+        return "\n".join(lines)
+
+
+# ---- the choice of a method ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Use ``method`` when ``fits``; the first rule that fits wins."""
+
+    method: str
+    fits: Callable[[Facts, Request], bool]
+    reason: str
+
+
+#: One Floyd-Warshall step costs 2.6 ns a pair of vertices with predecessors, one arc of one
+#: Dijkstra search 1.0 us (both references, n = 500 to 3000, Xeon with AVX-512, NumPy 2.4): the
+#: matrix wins when the arcs are more than n^2 over this number.
+_MATRIX_WORTH = 400
+
+_ALWAYS: Callable[[Facts, Request], bool] = lambda facts, request: True  # noqa: E731
+
+
+def _negative(facts: Facts, request: Request) -> bool:
+    return facts.min_weight < 0
+
+
+def _matrix_pays(facts: Facts, request: Request) -> bool:
+    return request.sources is None and facts.m * _MATRIX_WORTH > facts.n * facts.n
+
+
+_RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
+    ("bfs", "reference"): (Rule("queue", _ALWAYS, "looks at each arc once"),),
+    ("sssp", "reference"): (
+        Rule("bellman_ford", _negative, "some weights are negative"),
+        Rule("dijkstra", _ALWAYS, "no weight is negative, so each vertex is settled once"),
+    ),
+    ("apsp", "reference"): (
+        Rule("floyd_warshall", _matrix_pays, "the graph is small or dense enough for a matrix"),
+        Rule("johnson", _ALWAYS, "searching from each source costs less than filling a matrix"),
+    ),
+    ("closure", "reference"): (Rule("floyd_warshall", _ALWAYS, "serves every semiring"),),
+}
+
+
+def _choose_device(request: Request, machine: Machine) -> tuple[str, str]:
+    if request.device != "auto":
+        if request.device not in DEVICES:
+            known = ", ".join(map(repr, ("auto", *DEVICES)))
+            raise RequestError(f"no device {request.device!r}; there are {known}")
+        if request.device not in machine.devices:
+            raise DeviceError(
+                f"device {request.device!r} ({DEVICES[request.device]}) is not available here; "
+                f"there are {', '.join(map(repr, machine.devices))}; see `kleene doctor`"
+            )
+        return request.device, f"device {request.device!r} was asked for"
+    for device in machine.devices:
+        offered = methods(request.problem, device)
+        if any(request.method in ("auto", row.name) for row in offered):
+            return device, f"{device} ({DEVICES[device]}) is the fastest device that has it"
+    _unknown_method(request)
+
+
+def _unknown_method(request: Request) -> NoReturn:
+    device = None if request.device == "auto" else request.device
+    names = dict.fromkeys(row.name for row in methods(request.problem, device))
+    where = "" if device is None else f" on device {device!r}"
+    there = f"there are {', '.join(map(repr, names))}" if names else "there are none yet"
+    raise RequestError(f"no method {request.method!r} for {request.problem}{where}; {there}")
+
+
+def _choose_method(facts: Facts, request: Request, device: str) -> tuple[Method, str]:
+    if request.method != "auto":
+        row = find(request.problem, request.method, device)
+        if row is None:
+            _unknown_method(request)
+        reason = f"method {request.method!r} was asked for"
+    else:
+        rules = _RULES.get((request.problem, device))
+        if rules is None:
+            _unknown_method(request)
+        rule = next(rule for rule in rules if rule.fits(facts, request))
+        row = find(request.problem, rule.method, device)
+        assert row is not None, rule
+        reason = f"{rule.method}: {rule.reason}"
+    if request.semiring not in row.semirings:
+        raise RequestError(f"method {row.name!r} does not take the semiring {request.semiring!r}")
+    if not row.negative and facts.min_weight < 0:
+        raise RequestError(
+            f"method {row.name!r} needs weights that are not negative, and the smallest is "
+            f"{facts.min_weight:g}; leave the method to 'auto'"
+        )
+    return row, reason
+
+
+# ---- the choice of a type -----------------------------------------------------------------------
+
+
+def _choose_dtype(facts: Facts, request: Request) -> tuple[np.dtype[Any], str]:
+    if request.problem == "bfs":
+        chosen, reason = np.dtype(np.int32 if facts.n < 2**31 else np.int64), "hop counts"
+    elif request.semiring == "boolean":
+        chosen, reason = np.dtype(bool), "a pair is joined or not"
+    else:
+        chosen, reason = _fitting_dtype(facts, request)
+    if request.dtype is not None:
+        asked = _as_value_dtype(request.dtype)
+        _require_fit(facts, request, chosen, asked)
+        return asked, f"dtype {asked} was asked for"
+    return chosen, f"{chosen}: {reason}"
+
+
+def _fitting_dtype(facts: Facts, request: Request) -> tuple[np.dtype[Any], str]:
+    own = np.dtype(facts.weight_dtype or np.int32)
+    whose = "the type of the weights" if facts.weight_dtype else "a unit weight per arc"
+    if request.semiring == "max_times":
+        kept = own if own.kind == "f" else np.dtype(np.float64)
+        return kept, whose if own.kind == "f" else "products need fractions"
+    if request.semiring == "max_min" or _holds(own, facts.path_bound):
+        return own, whose
+    wide = np.dtype(np.float64 if own.kind == "f" else np.int64)
+    if _holds(wide, facts.path_bound):
+        return wide, f"path lengths may reach {facts.path_bound:g}, too long for {own}"
+    if wide.kind == "f" or request.dtype is not None:
+        return wide, "the widest type there is"
+    raise GraphError(
+        f"path lengths may reach {float(facts.path_bound):g}, beyond {wide}; pass "
+        "dtype='float64' or scale the weights down"
+    )
+
+
+def _holds(dtype: np.dtype[Any], path_bound: int | float) -> bool:
+    """Can this type hold every path length, and the sum of two of them, which methods compare?"""
+    if dtype.kind == "f":
+        return 2 * float(path_bound) < float(np.finfo(dtype).max)
+    return 2 * path_bound < np.iinfo(dtype).max
+
+
+def _as_value_dtype(dtype: str) -> np.dtype[Any]:
+    try:
+        asked = np.dtype(dtype)
+    except TypeError:
+        asked = None
+    allowed = (np.int32, np.int64, np.float32, np.float64)
+    if asked is None or asked.type not in allowed:
+        raise RequestError(f"dtype must be int32, int64, float32 or float64, not {dtype!r}")
+    return asked
+
+
+def _require_fit(
+    facts: Facts, request: Request, chosen: np.dtype[Any], asked: np.dtype[Any]
+) -> None:
+    if chosen.kind == "b":
+        raise RequestError("a boolean closure takes no dtype: its values are True and False")
+    if chosen.kind == "f" and asked.kind == "i":
+        raise RequestError(f"dtype {asked} cannot hold {chosen} path values")
+    additive = request.semiring == "min_plus"
+    if additive and not _holds(asked, facts.path_bound):
+        raise RequestError(
+            f"dtype {asked} cannot hold path lengths that may reach "
+            f"{float(facts.path_bound):g}; leave out dtype, or pass a wider one"
+        )
+    if request.semiring == "max_min" and asked.kind == "i" and chosen.itemsize > asked.itemsize:
+        limits = np.iinfo(asked)
+        if not (limits.min < facts.min_weight and facts.max_weight < limits.max):
+            raise RequestError(f"dtype {asked} cannot hold the weights")
+
+
+# ---- the plan -----------------------------------------------------------------------------------
+
+
+def make_plan(facts: Facts, request: Request, machine: Machine) -> Plan:
+    """Decide everything, or refuse with a reason and advice."""
+    _check_semantics(facts, request)
+    device, why_device = _choose_device(request, machine)
+    method, why_method = _choose_method(facts, request, device)
+    dtype, why_dtype = _choose_dtype(facts, request)
+    sources = facts.n if request.sources is None else request.sources
+    size = Size(facts.n, facts.m, sources, dtype.itemsize, request.predecessors)
+    memory = _answer_bytes(size, request) + method.workspace(size)
+    _require_memory(memory, size, request, machine)
+    return Plan(
+        request.problem,
+        method.name,
+        device,
+        request.semiring,
+        str(dtype),
+        request.threads or machine.cores,
+        memory,
+        machine.memory,
+        (why_device, why_method, why_dtype),
+    )
+
+
+def _check_semantics(facts: Facts, request: Request) -> None:
+    if request.limited and facts.min_weight < 0:
+        raise RequestError(
+            "limit needs weights that are not negative: a path may pass the limit and come back"
+        )
+    if request.semiring == "max_times" and facts.m:
+        low, high = facts.min_weight, facts.max_weight
+        if low < 0 or high > 1:
+            raise GraphError(
+                "the semiring 'max_times' takes weights from 0 to 1 (probabilities), and these "
+                f"run from {low:g} to {high:g}"
+            )
+
+
+def _answer_bytes(size: Size, request: Request) -> int:
+    ids = 4 if size.n < 2**31 else 8
+    per_pair = (0 if request.out else size.item) + (ids if request.predecessors else 0)
+    return per_pair * size.sources * size.n
+
+
+def _require_memory(memory: int, size: Size, request: Request, machine: Machine) -> None:
+    if machine.memory is None or memory <= machine.memory:
+        return
+    advice = []
+    if request.problem in ("apsp", "closure"):
+        advice.append("sources=[...] for some of the rows")
+    if size.sources > 1 and not request.out:
+        advice.append("out='distances.npy' to keep the values in a file")
+    if request.predecessors:
+        advice.append("predecessors=False")
+    if size.item == 8:
+        advice.append("a narrower dtype")
+    raise MemoryBudgetError(
+        f"{request.problem} on {size.n:,} vertices needs {format_bytes(memory)} and "
+        f"{format_bytes(machine.memory)} are available"
+        + (f"; what makes it fit: {', or '.join(advice)}" if advice else "")
+    )
+
+
+def graph_facts(graph: Graph) -> Facts:
+    """Collect what a plan needs to know of this graph."""
+    stats = graph.stats
+    return Facts(
+        graph.n,
+        graph.m,
+        None if graph.weights is None else str(graph.weights.dtype),
+        stats.min_weight,
+        stats.max_weight,
+        stats.path_bound,
+    )

@@ -1,0 +1,1 @@
+"""Plain Python and NumPy, slow and obviously right: the oracle for every other method."""

@@ -1,0 +1,33 @@
+"""All-pairs shortest paths: Floyd-Warshall for dense graphs, Johnson's algorithm for sparse ones.
+
+Floyd-Warshall is the closure over (min, +). Johnson (1977) gives every vertex a potential, so that
+each arc's cost, its length plus the difference of the potentials of its ends, is non-negative and
+shortest paths stay shortest; then Dijkstra's algorithm runs from every source.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from kleene.reference.closure import floyd_warshall
+from kleene.reference.sssp import arc_weights, dijkstra, dijkstra_rows, potentials
+from kleene.task import Answer, Task
+
+__all__ = ["floyd_warshall", "johnson"]
+
+
+def johnson(task: Task) -> Answer:
+    """Make all arcs non-negative by potentials, then run Dijkstra's algorithm from each source."""
+    if not task.graph.stats.negative:
+        return dijkstra(task)
+    heights = potentials(task)
+    lengths = arc_weights(task.graph, task.dtype)
+    s, t, _ = task.graph.coo
+    led_to = heights[s] != task.semiring.zero(task.dtype)  # other arcs are never looked at
+    costs = np.zeros_like(lengths)
+    costs[led_to] = lengths[led_to] + heights[s[led_to]] - heights[t[led_to]]
+    np.maximum(costs, 0, out=costs)  # below zero by rounding only
+    # Costs are not distances: the search cannot tell from them when it is past the targets.
+    return dijkstra_rows(replace(task, targets=None), costs.tolist(), lengths.tolist())

@@ -1,0 +1,192 @@
+"""The one table of methods. A row names a method, its device, what it supports, where it is from.
+
+Adding a method means adding its function in a backend and its row here; the planner, the command
+line, ``kleene.methods`` and the tests find it by this table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import NamedTuple
+
+from kleene.errors import RequestError
+from kleene.semiring import SEMIRINGS
+from kleene.task import Answer, Task
+
+__all__ = ["DEVICES", "PROBLEMS", "Method", "Size", "find", "methods"]
+
+PROBLEMS = {
+    "bfs": "fewest hops from a source",
+    "sssp": "shortest paths from a source",
+    "apsp": "shortest paths between all pairs",
+    "closure": "best paths between all pairs over a semiring",
+}
+
+#: Where a method can run, the fastest kind of device first.
+DEVICES = {
+    "cuda": "an NVIDIA GPU",
+    "cpu": "the native core, on all CPU cores",
+    "emulated": "the CUDA kernels, executed on the CPU",
+    "reference": "plain Python and NumPy, slow and obviously right",
+}
+
+
+class Size(NamedTuple):
+    """How large a call is: what a method's working memory depends on."""
+
+    n: int
+    m: int
+    sources: int
+    item: int  # bytes of one path value
+    predecessors: bool
+
+
+def _search_workspace(size: Size) -> int:
+    """Python lists of the arcs, and a dictionary entry or two per vertex."""
+    return 100 * size.m + 400 * size.n
+
+
+def _matrix_workspace(size: Size) -> int:
+    """The matrix, its candidate, its mask and its predecessors, all pairs whatever was asked."""
+    per_pair = 2 * size.item + 1 + (4 if size.predecessors else 0)
+    return per_pair * size.n * size.n
+
+
+@dataclass(frozen=True)
+class Method:
+    """One row: a way to solve a problem on a device."""
+
+    problem: str
+    name: str
+    device: str
+    summary: str
+    origin: str
+    entry: str  # "module:function", imported at first use
+    workspace: Callable[[Size], int]
+    negative: bool = True  # does it take negative weights?
+    semirings: tuple[str, ...] = ("min_plus",)
+
+    @property
+    def needs(self) -> str:
+        """What a graph must have for this method."""
+        return "any weights" if self.negative else "no negative weights"
+
+    def load(self) -> Callable[[Task], Answer]:
+        """Import the function that runs this method."""
+        return _load(self.entry)
+
+    def __str__(self) -> str:
+        return f"{self.problem} {self.name} on {self.device}: {self.summary} ({self.origin})"
+
+
+@cache
+def _load(entry: str) -> Callable[[Task], Answer]:
+    module, _, name = entry.partition(":")
+    function: Callable[[Task], Answer] = getattr(import_module(module), name)
+    return function
+
+
+_ROWS = (
+    Method(
+        "bfs",
+        "queue",
+        "reference",
+        "a queue, one level at a time",
+        "Moore 1959",
+        "kleene.reference.bfs:queue",
+        _search_workspace,
+    ),
+    Method(
+        "sssp",
+        "dijkstra",
+        "reference",
+        "settles vertices in order of distance, from a binary heap",
+        "Dijkstra 1959",
+        "kleene.reference.sssp:dijkstra",
+        _search_workspace,
+        negative=False,
+    ),
+    Method(
+        "sssp",
+        "bellman_ford",
+        "reference",
+        "improves all distances at once until nothing improves; finds negative cycles",
+        "Bellman 1958",
+        "kleene.reference.sssp:bellman_ford",
+        lambda size: 40 * size.m + 40 * size.n,
+    ),
+    Method(
+        "apsp",
+        "floyd_warshall",
+        "reference",
+        "allows one more inner vertex at each step",
+        "Floyd 1962",
+        "kleene.reference.apsp:floyd_warshall",
+        _matrix_workspace,
+    ),
+    Method(
+        "apsp",
+        "johnson",
+        "reference",
+        "potentials make arcs non-negative, then Dijkstra from every source",
+        "Johnson 1977",
+        "kleene.reference.apsp:johnson",
+        _search_workspace,
+    ),
+    Method(
+        "closure",
+        "floyd_warshall",
+        "reference",
+        "allows one more inner vertex at each step, over any semiring",
+        "Kleene 1956, Warshall 1962",
+        "kleene.reference.closure:floyd_warshall",
+        _matrix_workspace,
+        semirings=tuple(SEMIRINGS),
+    ),
+)
+
+
+class Methods(tuple[Method, ...]):
+    """Rows of the registry; prints as a table."""
+
+    def __repr__(self) -> str:
+        columns = ("problem", "name", "device", "needs", "origin", "summary")
+        lines = [list(columns), *([str(getattr(row, c)) for c in columns] for row in self)]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
+        return "\n".join(
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        )
+
+
+def methods(problem: str | None = None, device: str | None = None) -> Methods:
+    """Return the methods for a problem, or all of them.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> kl.methods("sssp", "reference")
+    problem  name          device     needs                origin         summary
+    sssp     dijkstra      reference  no negative weights  Dijkstra 1959  settles vertices in ...
+    sssp     bellman_ford  reference  any weights          Bellman 1958   improves all distances ...
+    >>> kl.methods("bfs")[0].name
+    'queue'
+    """
+    if problem is not None and problem not in PROBLEMS:
+        raise RequestError(f"no problem {problem!r}; there are {', '.join(map(repr, PROBLEMS))}")
+    if device is not None and device not in DEVICES:
+        raise RequestError(f"no device {device!r}; there are {', '.join(map(repr, DEVICES))}")
+    return Methods(
+        row for row in _ROWS if problem in (None, row.problem) and device in (None, row.device)
+    )
+
+
+def find(problem: str, name: str, device: str) -> Method | None:
+    """Return the row of this name on this device, or None."""
+    for row in methods(problem, device):
+        if row.name == name:
+            return row
+    return None

@@ -1,0 +1,287 @@
+"""Proof that path values are right, in O(arcs) per source, whatever method made them.
+
+For one source over any of the four semirings, these facts together leave no room for a wrong
+value:
+
+1. the source holds the value of the empty path, and has no predecessor;
+2. no arc improves anything: value(u) times weight(u, v) is never better than value(v). So no
+   value is worse than the best path, no reached vertex leads to an unreached one, and no
+   negative cycle can be reached;
+3. every reached vertex is attained: it hangs on the source by a chain of *tight* arcs, ones with
+   value(u) times weight(u, v) equal to value(v). So no value is better than the best path.
+   With predecessors, the chain is theirs: each must be an arc of the graph and tight, and the
+   chains must end at the source without going round. Without, a search along tight arcs must
+   reach every reached vertex.
+
+For hop counts every weight is one, and fact 3 becomes the level rule: a vertex is one level below
+its predecessor. A search that stopped early says how far it got (its horizon); facts 2 and 3 then
+hold for all values within the horizon, and nothing beyond it may be reported.
+
+Rounding. A sum or product of h floating-point numbers, in any order, is off by at most about
+h eps/2 times the sum of magnitudes (Higham 2002, section 4.2); the two sides of a comparison may
+both be off. We allow 4 eps (h + 1) times the magnitude, where h is the number of arcs on the
+longest chain and the magnitude is the value itself, or, where negative weights may cancel, the
+largest value and weight in the row. Integers, hop counts, booleans and max-min are exact.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.errors import VerificationError
+from kleene.graph import Graph
+from kleene.semiring import Semiring
+
+__all__ = ["Proof", "Rows", "verify"]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What is to be proved: path values from some sources, over a semiring."""
+
+    graph: Graph
+    semiring: Semiring
+    sources: Array
+    values: Array  # (sources, n)
+    predecessors: Array | None
+    horizons: Array | None
+    hops: bool  # every arc counts one, and -1 says "no path"
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What was proved."""
+
+    rows: int
+    of: int
+    arcs: int
+    tolerance: str
+    seconds: float
+
+    def __str__(self) -> str:
+        rows = f"all {self.of}" if self.rows == self.of else f"{self.rows:,} of {self.of:,}"
+        plural = "" if self.of == 1 else "s"
+        return (
+            f"proved: {rows} source{plural}, {self.arcs:,} arcs each, {self.tolerance}, "
+            f"in {self.seconds:.2g} s"
+        )
+
+
+#: Without being told, prove as many rows as this many arc checks allow (some seconds).
+_WORK = 200_000_000
+
+
+def verify(rows: Rows, sample: int | None = None, seed: int = 0) -> Proof:
+    """Prove every row, or a random sample of them; raise VerificationError at the first fault."""
+    began = time.perf_counter()
+    count = len(rows.sources)
+    affordable = max(16, _WORK // max(1, rows.graph.m + rows.graph.n))
+    wanted = min(count, affordable if sample is None else sample)
+    chosen = np.arange(count)
+    if wanted < count:
+        chosen = np.sort(np.random.default_rng(seed).choice(count, wanted, replace=False))
+    checker = _Checker(rows)
+    for row in chosen.tolist():
+        checker.check(row)
+    return Proof(
+        len(chosen), count, rows.graph.m, checker.tolerance_in_words(), time.perf_counter() - began
+    )
+
+
+class _Checker:
+    """Checks rows one by one; holds what they share."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        graph = rows.graph
+        self.n, self.arcs = graph.n, graph.coo
+        self.dtype = rows.values.dtype
+        unit = rows.hops or graph.weights is None or self.dtype.kind == "b"
+        weights = None if unit else graph.weights
+        self.weights: Array = (np.ones(graph.m) if weights is None else weights).astype(self.dtype)
+        self.keys = self.arcs.sources.astype(np.int64) * self.n + self.arcs.targets
+        inexact = self.dtype.kind == "f" and rows.semiring.name != "max_min"
+        self.eps = float(np.finfo(self.dtype).eps) if inexact else 0.0
+        self.cancels = bool(graph.m) and bool(self.weights.min() < 0)
+        self.zero = rows.semiring.zero(self.dtype)
+        self.deepest = 0
+
+    def tolerance_in_words(self) -> str:
+        if self.eps == 0:
+            return "exact"
+        return f"relative tolerance {4 * self.eps * (self.deepest + 1):.1g}"
+
+    def check(self, row: int) -> None:
+        self.source = int(self.rows.sources[row])
+        values = np.asarray(self.rows.values[row])
+        if values.shape != (self.n,):
+            self.fail(f"there are {len(values)} values for {self.n} vertices")
+        if self.dtype.kind == "f" and np.isnan(values).any():
+            self.fail(f"vertex {int(np.flatnonzero(np.isnan(values))[0])} holds NaN")
+        if self.rows.hops:
+            if (values < -1).any():
+                self.fail(f"vertex {int(values.argmin())} holds {values.min()}")
+            values = np.where(values < 0, self.zero, values)
+        self.values = values
+        self.reached = values != self.zero
+        self.horizon = self.zero if self.rows.horizons is None else self.rows.horizons[row]
+        self.check_source()
+        if self.rows.predecessors is None:
+            depth = self.check_tight_search()
+        else:
+            depth = self.check_predecessors(np.asarray(self.rows.predecessors[row]))
+        self.deepest = max(self.deepest, depth)
+        self.check_horizon()
+        self.check_no_arc_improves(depth)
+
+    def fail(self, what: str) -> NoReturn:
+        raise VerificationError(f"from source {self.source}: {what}")
+
+    def slack(self, magnitude: Array, depth: int) -> Array | float:
+        """How much rounding may have moved values of this magnitude."""
+        if self.eps == 0:
+            return 0
+        if self.cancels:
+            largest = np.abs(self.values[self.reached]).max(initial=0)
+            magnitude = np.asarray(float(largest) + float(np.abs(self.weights).max(initial=0)))
+        tiny = float(np.finfo(self.dtype).smallest_subnormal)
+        return 4 * self.eps * (depth + 1) * np.abs(magnitude) + 4 * (depth + 1) * tiny
+
+    def through(self, arcs: Array | slice) -> Array:
+        """Value of the path to each arc's source, extended by the arc."""
+        return self.rows.semiring.times(self.values[self.arcs.sources[arcs]], self.weights[arcs])
+
+    # ---- fact 1 ----------------------------------------------------------------------------
+
+    def check_source(self) -> None:
+        one = self.rows.semiring.one(self.dtype)
+        if self.values[self.source] != one:
+            self.fail(f"the source holds {self.values[self.source]}, and should hold {one}")
+
+    # ---- fact 2 ----------------------------------------------------------------------------
+
+    def check_no_arc_improves(self, depth: int) -> None:
+        used = np.flatnonzero(self.reached[self.arcs.sources])
+        through = self.through(used)
+        old = self.values[self.arcs.targets[used]]
+        better = self.rows.semiring.better(through, old)
+        if self.horizon != self.zero:  # only what lies within the horizon must be there
+            better &= through <= self.horizon
+        if better.any() and self.eps:
+            arcs = np.flatnonzero(better)
+            # "No path" is far from everything: no rounding explains it.
+            with np.errstate(invalid="ignore"):
+                gap = np.abs(through[arcs] - old[arcs])
+            better[arcs] = ~(gap <= self.slack(through[arcs], depth))
+        if better.any():
+            at = int(np.flatnonzero(better)[0])
+            arc = int(used[at])
+            u, v = int(self.arcs.sources[arc]), int(self.arcs.targets[arc])
+            self.fail(
+                f"vertex {v} holds {self.values[v]}, but the arc {u} -> {v} offers {through[at]}"
+            )
+
+    def check_horizon(self) -> None:
+        if self.horizon == self.zero:
+            return
+        beyond = self.reached & (self.values > self.horizon)
+        if beyond.any():
+            v = int(np.flatnonzero(beyond)[0])
+            self.fail(f"vertex {v} holds {self.values[v]}, beyond the horizon {self.horizon}")
+
+    # ---- fact 3 ----------------------------------------------------------------------------
+
+    def check_predecessors(self, parents: Array) -> int:
+        """Each is a tight arc, and the chains end at the source; return the longest chain."""
+        if parents.shape != (self.n,) or parents.dtype.kind != "i":
+            self.fail("the predecessors are not one vertex id per vertex")
+        has = parents != -1
+        expected = self.reached.copy()
+        expected[self.source] = False
+        if (has != expected).any():
+            v = int(np.flatnonzero(has != expected)[0])
+            state = "reached" if self.reached[v] else "not reached"
+            self.fail(f"vertex {v} is {state} and has predecessor {parents[v]}")
+        vertices = np.flatnonzero(has)
+        from_, to = parents[vertices].astype(np.int64), vertices
+        if ((from_ < 0) | (from_ >= self.n)).any():
+            v = int(vertices[(from_ < 0) | (from_ >= self.n)][0])
+            self.fail(f"the predecessor of vertex {v} is {parents[v]}, which is no vertex")
+        keys = from_ * self.n + to
+        arcs = np.searchsorted(self.keys, keys)
+        arcs[arcs == len(self.keys)] = 0
+        missing = self.keys[arcs] != keys if len(self.keys) else np.ones(len(keys), dtype=bool)
+        if missing.any():
+            v = int(vertices[missing][0])
+            self.fail(f"the predecessor of vertex {v} is {parents[v]}, but there is no such arc")
+        depth = self.chain_depth(parents, vertices)
+        self.check_tight(arcs, depth)
+        return depth
+
+    def chain_depth(self, parents: Array, vertices: Array) -> int:
+        """Follow all chains at once, doubling the stride; return the longest, which must end."""
+        ancestor = np.arange(self.n)
+        ancestor[vertices] = parents[vertices]
+        steps = np.zeros(self.n, dtype=np.int64)
+        steps[vertices] = 1
+        for _ in range(max(1, self.n).bit_length() + 1):
+            steps += steps[ancestor]
+            ancestor = ancestor[ancestor]
+            if (ancestor[vertices] == self.source).all():
+                return int(steps.max(initial=0))
+        v = int(vertices[ancestor[vertices] != self.source][0])
+        self.fail(f"the predecessors of vertex {v} never lead to the source")
+
+    def check_tight(self, arcs: Array, depth: int) -> None:
+        offered, held = self.through(arcs), self.values[self.arcs.targets[arcs]]
+        loose = offered != held
+        if loose.any() and self.eps:
+            loose = ~(np.abs(offered - held) <= self.slack(held, depth))
+        if loose.any():
+            arc = int(arcs[loose][0])
+            u, v = int(self.arcs.sources[arc]), int(self.arcs.targets[arc])
+            self.fail(
+                f"vertex {v} holds {self.values[v]}, but its predecessor {u} gives "
+                f"{self.through(np.array([arc]))[0]}"
+            )
+
+    def check_tight_search(self) -> int:
+        """Search along tight arcs; return the depth of the search tree.
+
+        How much counts as tight depends on the depth, so a first search with the widest slack
+        bounds the depth, and the one that decides uses that bound.
+        """
+        depth = int(self.reached.sum())
+        if self.eps:
+            depth = self.tight_search(depth)[1]
+        found, depth = self.tight_search(depth)
+        if (self.reached & ~found).any():
+            v = int(np.flatnonzero(self.reached & ~found)[0])
+            self.fail(f"vertex {v} holds {self.values[v]}, but no path attains that")
+        return depth
+
+    def tight_search(self, depth: int) -> tuple[Array, int]:
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import breadth_first_order
+
+        both = self.reached[self.arcs.sources] & self.reached[self.arcs.targets]
+        arcs = np.flatnonzero(both)
+        offered, held = self.through(arcs), self.values[self.arcs.targets[arcs]]
+        tight = offered == held
+        if self.eps:
+            tight |= np.abs(offered - held) <= self.slack(held, depth)
+        arcs = arcs[tight]
+        ends = self.arcs.sources[arcs], self.arcs.targets[arcs]
+        links = csr_array((np.ones(len(arcs), dtype=np.int8), ends), shape=(self.n, self.n))
+        order, parents = breadth_first_order(links, self.source)
+        found = np.zeros(self.n, dtype=bool)
+        found[order] = True
+        parents = np.where(parents < 0, -1, parents)
+        return found, self.chain_depth(parents, order[1:])
