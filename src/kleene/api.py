@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from kleene.atomic import atomic_path
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
-from kleene.machine import this_machine
-from kleene.plan import Plan, Request, graph_facts, make_plan
+from kleene.machine import this_machine, with_memory
+from kleene.plan import Facts, Plan, Request, graph_facts, make_plan
 from kleene.progress import reporter
 from kleene.registry import PROBLEMS, find, methods
 from kleene.result import Result, Timings
 from kleene.semiring import semiring as find_semiring
-from kleene.task import Task
+from kleene.task import Answer, Task
 
 __all__ = ["apsp", "bfs", "closure", "explain", "methods", "sssp"]
 
@@ -29,6 +29,8 @@ Array = NDArray[Any]
 Vertices = Iterable[Any]
 Progress = bool | Callable[[int, int], object] | None
 Out = Array | str | Path | None
+
+_WORTH_ASKING = 2**26  # bytes
 
 
 def bfs(
@@ -271,7 +273,7 @@ def explain(
         _threads(threads),
         out is not None,
     )
-    return make_plan(_facts(graph, problem), request, this_machine())
+    return make_plan(_facts(graph, problem), request, with_memory(this_machine()))
 
 
 # ---- the way through the house ------------------------------------------------------------------
@@ -310,6 +312,8 @@ def _solve(
         out is not None,
     )
     plan = make_plan(_facts(graph, problem), request, this_machine())
+    if plan.memory >= _WORTH_ASKING:  # the system is asked what is free only when it may matter
+        plan = make_plan(_facts(graph, problem), request, with_memory(this_machine()))
     value_dtype = np.dtype(plan.dtype)
     row = find(problem, plan.method, plan.device)
     assert row is not None
@@ -331,17 +335,27 @@ def _solve(
             hops=problem == "bfs",
         )
         began = time.perf_counter()
-        answer = row.load()(task)
+        answer = _within_limit(row.load()(task), task)
         stats = Timings(compute=time.perf_counter() - began)
     return Result(graph, plan, stats, answer, rows, columns, source is not None)
 
 
-def _facts(graph: Graph, problem: str) -> Any:
-    facts = graph_facts(graph)
-    if problem != "bfs":
-        return facts
-    # Hop counts do not look at weights.
-    return type(facts)(facts.n, facts.m, None, min(1, facts.m), min(1, facts.m), facts.n)
+def _within_limit(answer: Answer, task: Task) -> Answer:
+    """Cut off what lies beyond the limit, unless the method stopped there by itself."""
+    if task.limit is None or answer.horizons is not None:
+        return answer
+    beyond = answer.values > task.limit
+    answer.values[beyond] = task.no_path
+    if answer.predecessors is not None:
+        answer.predecessors[beyond] = -1
+    horizons = np.full(len(task.sources), task.limit, dtype=task.dtype)
+    return Answer(answer.values, answer.predecessors, horizons)
+
+
+def _facts(graph: Graph, problem: str) -> Facts:
+    if problem == "bfs":  # hop counts do not look at weights
+        return Facts(graph.n, graph.m, None, min(1, graph.m), min(1, graph.m), graph.n)
+    return graph_facts(graph)
 
 
 # ---- checks at the door -------------------------------------------------------------------------

@@ -7,12 +7,13 @@ the control groups around the process allow, so that a container's limit is resp
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from kleene import _native
 
-__all__ = ["Machine", "available_memory", "cores", "this_machine", "threads_for"]
+__all__ = ["Machine", "available_memory", "cores", "this_machine", "threads_for", "with_memory"]
 
 _CGROUP_ROOT = Path("/sys/fs/cgroup")
 
@@ -22,14 +23,20 @@ class Machine:
     """The facts about a machine that a plan depends on."""
 
     cores: int
-    memory: int | None  # bytes this process may still take; None where it cannot be known
+    memory: int | None  # bytes this process may still take; None when not known
     simd: str
     devices: tuple[str, ...] = ("cpu", "reference")
 
 
+@cache
 def this_machine() -> Machine:
-    """Describe the machine we run on, as of now."""
-    return Machine(cores=cores(), memory=available_memory(), simd=_native.simd())
+    """Describe the machine we run on; what does not change while we run."""
+    return Machine(cores=cores(), memory=None, simd=_native.simd())
+
+
+def with_memory(machine: Machine) -> Machine:
+    """Return the same machine with the memory that is available now."""
+    return replace(machine, memory=available_memory())
 
 
 def cores() -> int:

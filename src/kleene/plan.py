@@ -209,16 +209,19 @@ def _fitting_dtype(facts: Facts, request: Request) -> tuple[np.dtype[Any], str]:
     if request.semiring == "max_times":
         kept = own if own.kind == "f" else np.dtype(np.float64)
         return kept, whose if own.kind == "f" else "products need fractions"
-    if request.semiring == "max_min" or _holds(own, facts.path_bound):
+    bound = facts.path_bound
+    if request.semiring == "max_min":  # paths are as wide as an arc; "no path" is the lowest value
+        bound = max(abs(facts.min_weight), abs(facts.max_weight)) / 2
+    if _holds(own, bound):
         return own, whose
     wide = np.dtype(np.float64 if own.kind == "f" else np.int64)
-    if _holds(wide, facts.path_bound):
-        return wide, f"path lengths may reach {facts.path_bound:g}, too long for {own}"
+    if _holds(wide, bound):
+        return wide, f"path values may reach {float(bound):g}, too much for {own}"
     if wide.kind == "f" or request.dtype is not None:
         return wide, "the widest type there is"
     raise GraphError(
-        f"path lengths may reach {float(facts.path_bound):g}, beyond {wide}; pass "
-        "dtype='float64' or scale the weights down"
+        f"path values may reach {float(bound):g}, too much for {wide}; pass dtype='float64' or "
+        "scale the weights down"
     )
 
 

@@ -24,11 +24,11 @@ def floyd_warshall(task: Task) -> Answer:
     """Close the whole matrix, then keep the rows of the sources."""
     g, s = task.graph, task.semiring
     arcs, weights = g.coo, arc_weights(g, task.dtype)
-    kept = np.ones(g.m, dtype=bool)
+    kept = weights != s.zero(task.dtype)  # an arc of probability zero is no arc
     if s.name == "min_plus" and g.stats.negative:
         # Values would run away along a negative cycle, so look for one first. Past that, only
         # arcs that some source leads to matter, and no negative cycle is among them.
-        kept = potentials(task)[arcs.sources] != s.zero(task.dtype)
+        kept &= potentials(task)[arcs.sources] != s.zero(task.dtype)
     rows, columns = arcs.sources[kept], arcs.targets[kept]
 
     matrix = np.full((g.n, g.n), s.zero(task.dtype), dtype=task.dtype)
@@ -38,6 +38,7 @@ def floyd_warshall(task: Task) -> Answer:
     if task.predecessors:
         parents = np.full((g.n, g.n), -1, dtype=g.neighbors.dtype)
         parents[rows, columns] = rows
+        np.fill_diagonal(parents, -1)
     _close(task, matrix, parents)
 
     values = task.new_values()
