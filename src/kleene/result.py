@@ -333,8 +333,8 @@ class Result:
         FileNotFoundError: [Errno 2] No such file or directory: 'nowhere.npz'
         """
         try:
-            with np.load(path, allow_pickle=False) as file:
-                arrays = {key: file[key] for key in file.files}
+            with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
+                arrays = {key: archive[key] for key in archive.files}
             head = json.loads(str(arrays.pop("head")))
             if head["format"] != _FORMAT:
                 raise KeyError(head["format"])
@@ -344,7 +344,7 @@ class Result:
             sources, targets = arrays["sources"], arrays.get("targets")
             shape = (len(sources), graph.n)
             fingerprint, single = head["graph"], bool(head["single"])
-        except FileNotFoundError:
+        except (FileNotFoundError, PermissionError):
             raise
         except Exception as error:
             raise FormatError(f"{path}: not a result saved by Kleene ({error})") from error

@@ -83,7 +83,7 @@ def as_weights(values: ArrayLike | None, name: str) -> Array | None:
             )
     else:
         raise GraphError(f"{name} must be real numbers, not {array.dtype}")
-    return np.ascontiguousarray(array, dtype=dtype)
+    return np.asarray(array, dtype=dtype, order="C")
 
 
 def as_vertex_count(n: Any) -> int:

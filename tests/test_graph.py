@@ -1,0 +1,451 @@
+"""The Graph: what comes in, in which form, and what is refused."""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+import threading
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+from graphs import graph, names
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import kleene as kl
+from kleene import Graph, GraphError, MemoryBudgetError
+from kleene.graph.labels import ids_from_numbers
+
+
+def arcs_of(g: Graph) -> dict[tuple[int, int], Any]:
+    weights = [1] * g.m if g.weights is None else g.weights.tolist()
+    return dict(
+        zip(zip(g.coo.sources.tolist(), g.coo.targets.tolist(), strict=True), weights, strict=True)
+    )
+
+
+# ---- from edges ---------------------------------------------------------------------------------
+
+
+@given(
+    st.integers(1, 9).flatmap(
+        lambda n: st.tuples(
+            st.just(n),
+            st.lists(
+                st.tuples(
+                    st.integers(0, n - 1),
+                    st.integers(0, n - 1),
+                    st.one_of(st.integers(-4, 4), st.just(float("inf"))),
+                ),
+                max_size=40,
+            ),
+        )
+    ),
+    st.sampled_from(["min", "max", "sum"]),
+    st.booleans(),
+    st.sampled_from([1, 2, 3]),
+    st.sampled_from([np.int32, np.int64]),
+)
+def test_from_edges_against_a_dictionary(
+    case: tuple[int, list[tuple[int, int, float]]],
+    combine: Any,
+    directed: bool,
+    threads: int,
+    id_type: type,
+) -> None:
+    n, arcs = case
+    rule = {"min": min, "max": max, "sum": lambda a, b: a + b}[combine]
+    wanted: dict[tuple[int, int], float] = {}
+    for s, t, w in arcs:
+        if w == float("inf") or (s == t and w >= 0):
+            continue
+        for arc in {(s, t)} if directed else {(s, t), (t, s)}:
+            wanted[arc] = rule(wanted[arc], w) if arc in wanted else w
+    s_, t_, w_ = (np.array(x) for x in zip(*arcs, strict=True)) if arcs else (np.empty(0),) * 3
+    g = Graph.from_edges(
+        s_.astype(id_type), t_.astype(id_type), w_.astype(float), n, directed,
+        combine=combine, threads=threads,
+    )  # fmt: skip
+    assert arcs_of(g) == wanted
+    assert list(arcs_of(g)) == sorted(wanted)
+    assert g.n == n
+    assert g.neighbors.dtype == np.int32
+    assert g.offsets.dtype == np.int64
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 8])
+def test_many_arcs_in_many_buckets(threads: int) -> None:
+    """Enough arcs for several buckets and pieces, against SciPy's own construction."""
+    rng = np.random.default_rng(0)
+    n, m = 5000, 400_000
+    s, t, w = rng.integers(0, n, m), rng.integers(0, n, m), rng.random(m)
+    g = Graph.from_edges(s, t, w, n, combine="max", threads=threads)
+    order = np.lexsort((-w, t, s))
+    keys = s[order] * n + t[order]
+    first = np.r_[True, keys[1:] != keys[:-1]] & (s[order] != t[order])
+    assert np.array_equal(g.coo.sources, s[order][first])
+    assert np.array_equal(g.neighbors, t[order][first])
+    assert np.array_equal(g.weights, w[order][first])
+
+
+@pytest.mark.parametrize(
+    ("given_", "kept"),
+    [
+        (np.bool_, np.int32), (np.int8, np.int32), (np.uint8, np.int32), (np.int16, np.int32),
+        (np.uint16, np.int32), (np.int32, np.int32), (np.uint32, np.int64), (np.int64, np.int64),
+        (np.uint64, np.int64), (np.float16, np.float32), (np.float32, np.float32),
+        (np.float64, np.float64), (np.longdouble, np.float64),
+    ],
+)  # fmt: skip
+def test_weight_types(given_: type, kept: type) -> None:
+    g = Graph.from_edges([0, 1], [1, 2], np.ones(2, dtype=given_))
+    assert g.weights is not None
+    assert g.weights.dtype == kept
+
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0, -3], [1, 1]), "the source of arc 1 is vertex -3, which is negative"),
+        (([0, 1], [1, 7], None, 5), "the target of arc 1 is vertex 7, which is not below n = 5"),
+        (([0], [1], [NAN]), "the weight of arc 0 is nan"),
+        (([0, 1], [1, 2], [1.0, -INF]), "the weight of arc 1 is -inf"),
+        (([0, 1], [1]), "sources and targets differ in length: 2 and 1"),
+        (([0, 1], [1, 2], [1]), "1 weights were given for 2 arcs"),
+        (([[0, 1]], [[1, 2]]), "sources must be one-dimensional, not of shape (1, 2)"),
+        (([0, 1.5], [1, 2]), "sources[1] is 1.5, which is not a vertex id"),
+        (([0, NAN], [1, 2]), "sources[1] is nan, which is not a vertex id"),
+        ((["a"], ["b"]), "sources must hold integer vertex ids, not <U1"),
+        (([[0], [1, 2]], [1, 2]), "sources is ragged"),
+        (([None], [1]), "sources holds Python objects"),
+        (([0], [1], [1j]), "weights must be real numbers, not complex128"),
+        (([0], [1], ["x"]), "weights must be real numbers, not <U1"),
+        (([0], [1], None, -1), "n must not be negative, and is -1"),
+        (([0], [1], None, 2.5), "n must be a whole number of vertices, not 2.5"),
+        (([2**63 + 5], np.array([1], dtype=np.uint64)), "too large for a vertex id"),
+        (([0], [1], np.array([2**63], dtype=np.uint64)), "too large for int64"),
+    ],
+)
+def test_bad_edges(arguments: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(GraphError) as caught:
+        Graph.from_edges(*arguments)
+    assert message in str(caught.value)
+
+
+def test_first_bad_arc_is_the_one_reported() -> None:
+    s = np.zeros(500_000, dtype=np.int64)
+    s[[123_456, 400_000]] = -1
+    for threads in (1, 2, 4):
+        with pytest.raises(GraphError, match="source of arc 123456 is vertex -1"):
+            Graph.from_edges(s, np.ones_like(s), threads=threads)
+
+
+def test_absurd_id_is_refused_before_memory_is_taken() -> None:
+    with pytest.raises(MemoryBudgetError, match=r"a graph of 1,000,000,000,000,001 vertices needs"):
+        Graph.from_edges([0], [10**15])
+
+
+def test_one_weight_for_all_and_labels() -> None:
+    g = Graph.from_edges([0, 1], [1, 2], 2.5, labels=["a", "b", "c"])
+    assert g.weights is not None
+    assert g.weights.tolist() == [2.5, 2.5]
+    assert g.index("c") == g.vertex("c") == g.vertex(2) == 2
+    with pytest.raises(GraphError, match="2 labels were given for 3 vertices"):
+        Graph.from_edges([0, 1], [1, 2], labels=["a", "b"])
+    with pytest.raises(GraphError, match="no vertex is labelled 'z'"):
+        g.vertex("z")
+    with pytest.raises(GraphError, match="no vertex 3: the graph's vertices are 0 to 2"):
+        g.vertex(3)
+    with pytest.raises(GraphError, match="this graph has no labels"):
+        Graph.from_edges([0], [1]).vertex("a")
+    with pytest.raises(GraphError, match="whole numbers"):
+        Graph.from_edges([0], [1]).vertex(True)
+
+
+# ---- from CSR, SciPy, dense, NetworkX, tables ---------------------------------------------------
+
+
+def test_canonical_csr_is_not_copied() -> None:
+    neighbors = np.array([1, 2, 2], dtype=np.int32)
+    weights = np.array([1.0, 2.0, 3.0])
+    g = Graph.from_csr(np.array([0, 2, 3, 3]), neighbors, weights)
+    assert np.shares_memory(g.neighbors, neighbors)
+    assert np.shares_memory(g.weights, weights)
+
+
+@given(st.integers(1, 6), st.data())
+def test_from_csr_equals_from_edges(n: int, data: st.DataObject) -> None:
+    rows = [data.draw(st.lists(st.integers(0, n - 1), max_size=6)) for _ in range(n)]
+    offsets = np.cumsum([0] + [len(row) for row in rows])
+    neighbors = np.array([v for row in rows for v in row], dtype=np.int64)
+    weights = data.draw(hnp.arrays(np.int32, len(neighbors), elements=st.integers(-3, 3)))
+    sources = np.repeat(np.arange(n), np.diff(offsets))
+    made = Graph.from_csr(offsets, neighbors, weights)
+    assert made.equals(Graph.from_edges(sources, neighbors, weights, n=n))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([], []), "they are empty"),
+        (([1, 2], [0, 0]), "offsets must run from 0 to the number of arcs, 2; they are 1 .. 2"),
+        (([0, 3], [0, 0]), "they are 0 .. 3"),
+        (([0, 2, 1, 2], [1, 2]), "offsets[1] = 2 and offsets[2] = 1"),
+        (([0, 1], [5]), "the target of arc 0 is vertex 5, which is not below n = 1"),
+        (([0, 1, 1], np.array([-1], np.int32)), "the target of arc 0 is vertex -1"),
+        (([0, 1, 1], np.array([1], np.int32), [NAN]), "the weight of arc 0 is nan"),
+        (([0, 1, 1], [1], [1, 2]), "2 weights were given for 1 arcs"),
+    ],
+)
+def test_bad_csr(arguments: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(GraphError) as caught:
+        Graph.from_csr(*arguments)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csr_matrix])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_from_scipy(form: str, kind: Any, index: type) -> None:
+    matrix = kind(np.array([[0, 2, 0], [0, 0, 3.5], [1, 0, 0]]))
+    matrix.indices, matrix.indptr = matrix.indices.astype(index), matrix.indptr.astype(index)
+    g = Graph.from_scipy(matrix.asformat(form))
+    assert arcs_of(g) == {(0, 1): 2, (1, 2): 3.5, (2, 0): 1}
+    assert (g.to_scipy() != matrix).nnz == 0
+
+
+def test_from_scipy_details() -> None:
+    explicit_zero = sp.coo_array(([0.0, 2.0], ([0, 1], [1, 2])), shape=(3, 3))
+    assert arcs_of(Graph.from_scipy(explicit_zero)) == {(0, 1): 0, (1, 2): 2}
+    twice = sp.coo_array(([5.0, 2.0], ([0, 0], [1, 1])), shape=(2, 2))
+    assert arcs_of(Graph.from_scipy(twice)) == {(0, 1): 2}
+    assert Graph.from_scipy(sp.csr_array(np.eye(3, k=1, dtype=bool))).weights is None
+    with pytest.raises(GraphError, match=r"must be square, not of shape \(2, 3\)"):
+        Graph.from_scipy(sp.csr_array((2, 3)))
+    with pytest.raises(GraphError, match="not ndarray"):
+        Graph.from_scipy(np.eye(2))
+
+
+def test_from_dense() -> None:
+    assert arcs_of(Graph.from_dense([[0, INF], [0.0, 0]])) == {(1, 0): 0}
+    top = np.iinfo(np.int32).max
+    assert arcs_of(Graph.from_dense(np.array([[0, top], [4, -1]], np.int32))) == {
+        (1, 0): 4,
+        (1, 1): -1,
+    }
+    zeros_mean_nothing = Graph.from_dense([[0, 5], [0, 0]], null_value=0)
+    assert arcs_of(zeros_mean_nothing) == {(0, 1): 5}
+    assert arcs_of(Graph.from_dense([[0, NAN], [2.0, 0]], null_value=NAN)) == {(1, 0): 2}
+    assert Graph.from_dense(np.array([[False, True], [False, False]])).weights is None
+    masked = np.ma.masked_greater(np.array([[0.0, 9.0], [2.0, 0.0]]), 5)
+    assert arcs_of(Graph.from_dense(masked)) == {(1, 0): 2}
+    for bad, message in (
+        ([[1, 2, 3]], "must be square"),
+        ([[0, NAN], [0, 0]], "is nan"),
+        ([[0, 1], [2]], "ragged"),
+        ([["a", "b"], ["c", "d"]], "real numbers"),
+    ):
+        with pytest.raises(GraphError, match=message):
+            Graph.from_dense(bad)
+
+
+@pytest.mark.parametrize("name", names())
+def test_dense_and_scipy_round_trip(name: str) -> None:
+    g = graph(name)
+    if g.stats.negative and (g.coo.sources == g.coo.targets).any():
+        return  # a dense form has its diagonal for something else
+    assert Graph.from_scipy(g.to_scipy()).coo.sources.tolist() == g.coo.sources.tolist()
+    back = Graph.from_dense(g.dense)
+    assert back.neighbors.tolist() == g.neighbors.tolist()
+    if g.weights is not None:
+        assert back.equals(Graph(g.csr))
+
+
+def test_networkx() -> None:
+    multi = nx.MultiDiGraph()
+    multi.add_edge("a", ("b", 1), weight=5)
+    multi.add_edge("a", ("b", 1), weight=2)
+    multi.add_edge(("b", 1), 3)
+    g = Graph.from_networkx(multi)
+    assert list(g.labels if g.labels is not None else []) == ["a", ("b", 1), 3]
+    assert arcs_of(g) == {(0, 1): 2, (1, 2): 1}
+    assert Graph.from_networkx(multi, weight=None).weights is None
+    karate = nx.karate_club_graph()
+    g = Graph.from_networkx(karate)
+    assert not g.directed
+    assert g.labels is None
+    assert nx.utils.graphs_equal(
+        nx.Graph((u, v, {"weight": d["weight"]}) for u, v, d in g.to_networkx().edges(data=True)),
+        nx.Graph((u, v, {"weight": d["weight"]}) for u, v, d in karate.edges(data=True)),
+    )
+    assert Graph.from_networkx(g.to_networkx()).equals(g)
+
+
+COLUMNS = {"from": [10, 30, 10], "to": [20, 10, 30], "km": [1.5, 2.5, 9.0]}
+
+
+@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table])
+def test_tables(make: Any) -> None:
+    table = make(COLUMNS)
+    g = Graph.from_table(table, "from", "to", "km")
+    assert g.labels is not None
+    assert g.labels.tolist() == [10, 20, 30]
+    assert arcs_of(g) == {(0, 1): 1.5, (2, 0): 2.5, (0, 2): 9.0}
+    assert Graph.from_table(table, "from", "to", relabel=False).n == 31
+    with pytest.raises(GraphError, match="no column 'miles'; it has 'from', 'to', 'km'"):
+        Graph.from_table(table, "from", "to", "miles")
+    words = make({"source": ["x", "y"], "target": ["y", "z"]})
+    g = Graph.from_table(words, directed=False)
+    assert list(g.labels if g.labels is not None else []) == ["x", "y", "z"]
+    assert g.m == 4
+
+
+@given(st.lists(st.tuples(st.integers(-5, 40), st.integers(-5, 40)), min_size=1))
+def test_numbers_become_ids_in_order(pairs: list[tuple[int, int]]) -> None:
+    for scale in (1, 10**12):  # dense numbers and thin ones take different ways
+        s, t = np.array(pairs, dtype=np.int64).T * scale
+        ids_s, ids_t, labels, n = ids_from_numbers(s, t)
+        occurring = sorted({*s.tolist(), *t.tolist()})
+        assert n == len(occurring)
+        if labels is None:
+            assert occurring == list(range(n))
+            labels = np.arange(n)
+        assert labels.tolist() == occurring
+        assert labels[ids_s].tolist() == s.tolist()
+        assert labels[ids_t].tolist() == t.tolist()
+
+
+# ---- what can be done with it -------------------------------------------------------------------
+
+
+def test_immutable() -> None:
+    g = graph("grid")
+    with pytest.raises(AttributeError, match="immutable"):
+        g.weights = None  # type: ignore[misc]
+    for array in (*g.csr, *g.csc, *g.coo, *g.ell, g.dense, g.stats.degrees):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+
+
+@pytest.mark.parametrize("name", names())
+def test_transpose_twice(name: str) -> None:
+    g = graph(name)
+    assert g.transpose().transpose().equals(g)
+    assert arcs_of(g.transpose()) == {(t, s): w for (s, t), w in arcs_of(g).items()}
+
+
+def test_symmetrise_subgraph_reweight() -> None:
+    g = Graph.from_edges([0, 1, 1, 3], [1, 0, 2, 1], [5, 3, 1, 8])
+    both = g.symmetrise()
+    assert both.stats.symmetric
+    assert arcs_of(both)[0, 1] == 3
+    assert arcs_of(g.symmetrise("max"))[0, 1] == 5
+    part = g.subgraph([3, 1])
+    assert arcs_of(part) == {(0, 1): 8}
+    assert part.labels is not None
+    assert part.labels.tolist() == [3, 1]
+    with pytest.raises(GraphError, match="vertices has 9"):
+        g.subgraph([9])
+    with pytest.raises(GraphError, match="more than once"):
+        g.subgraph([1, 1])
+    assert arcs_of(g.reweight(None)) == dict.fromkeys(arcs_of(g), 1)
+    assert arcs_of(g.reweight(2.5)) == dict.fromkeys(arcs_of(g), 2.5)
+    assert g.reweight([1, INF, 1, 1]).m == 3
+    assert not both.reweight(1).directed
+    assert both.reweight(np.arange(both.m)).directed
+
+
+def test_statistics() -> None:
+    g = graph("nine_vertices")
+    s = g.stats
+    assert s.degrees.tolist() == [2, 2, 3, 2, 2, 1, 1, 2, 0]
+    assert s.in_degrees.tolist() == [1, 1, 1, 1, 2, 2, 3, 1, 3]
+    assert (s.max_degree, s.mean_degree, s.density) == (3, 15 / 9, 15 / 72)
+    assert not s.symmetric
+    assert graph("grid").stats.symmetric
+    assert graph("grid").stats.diameter_estimate == 12 - 1 + 9 - 1
+    assert graph("no_vertices").stats.density == 0
+    for name in names():
+        assert 0 <= graph(name).stats.diameter_estimate < max(1, graph(name).n)
+
+
+@given(
+    hnp.arrays(np.int64, st.integers(1, 12), elements=st.integers(-(2**62), 2**62)),
+    st.integers(2, 5),
+)
+def test_path_bound_is_exact_and_enough(weights: Any, n: int) -> None:
+    rng = np.random.default_rng(len(weights))
+    s, t = rng.integers(0, n, len(weights)), rng.integers(0, n, len(weights))
+    g = Graph.from_edges(s, t, weights, n=n)
+    heaviest: dict[int, int] = {}
+    for (u, _), w in arcs_of(g).items():
+        heaviest[u] = max(heaviest.get(u, 0), abs(w))
+    bound = g.stats.path_bound
+    assert bound >= sum(heaviest.values()) or bound >= n * max(heaviest.values(), default=0)
+    assert bound <= max(sum(heaviest.values()), 2**31)
+
+
+def test_smallest_integer_weight_has_a_right_magnitude() -> None:
+    g = Graph.from_edges([0, 1], [1, 2], np.array([-(2**31), 1], dtype=np.int32))
+    assert g.stats.path_bound == 2**31 + 1
+
+
+def test_repr() -> None:
+    assert repr(graph("grid")) == (
+        "Graph(108 vertices, 195 edges, int32 weights 1 to 255, undirected)"
+    )
+    assert repr(graph("one_vertex")) == "Graph(1 vertex, 0 arcs, unweighted, directed)"
+    assert repr(graph("no_arcs")) == "Graph(4 vertices, 0 arcs, float64 weights, directed)"
+    named = Graph.from_edges([0], [1], name="town", labels=["a", "b"])
+    assert repr(named) == "Graph('town', 2 vertices, 1 arc, unweighted, directed, labelled)"
+
+
+def test_pickle() -> None:
+    g = Graph.from_edges([0, 1], [1, 2], [1.5, 2], labels=["a", "b", "c"], name="x")
+    copy = pickle.loads(pickle.dumps(g))
+    assert copy.equals(g)
+    assert (copy.name, copy.directed) == ("x", True)
+
+
+# ---- threads and processes ----------------------------------------------------------------------
+
+
+def _build(seed: int) -> int:
+    rng = np.random.default_rng(seed)
+    return Graph.from_edges(rng.integers(0, 999, 200_000), rng.integers(0, 999, 200_000)).m
+
+
+def test_after_fork_and_from_many_threads() -> None:
+    """Native work leaves nothing behind that a forked process or another thread could trip over."""
+    wanted = [_build(seed) for seed in range(4)]
+    got: dict[int, int] = {}
+    threads = [
+        threading.Thread(target=lambda s=seed: got.__setitem__(s, _build(s))) for seed in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [got[seed] for seed in range(4)] == wanted
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map(_build, range(4)) == wanted
+
+
+def test_progress_of_building() -> None:
+    seen: list[tuple[int, int]] = []
+    rng = np.random.default_rng(0)
+    s, t = rng.integers(0, 2**20, (2, 6_000_000))
+    Graph.from_edges(s, t, threads=1, progress=lambda done, total: seen.append((done, total)))
+    assert seen == sorted(seen)
+    assert all(0 < done <= total for done, total in seen)
+    assert kl.Graph.from_edges(s[:10], t[:10]).m == 10

@@ -1,0 +1,205 @@
+"""The planner: which method and type, why, how much memory, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from graphs import graph
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kleene as kl
+from kleene import machine as machine_module
+from kleene.errors import DeviceError, GraphError, MemoryBudgetError, RequestError
+from kleene.machine import Machine, available_memory, cores, threads_for
+from kleene.plan import _RULES, Facts, Request, make_plan
+from kleene.registry import DEVICES, PROBLEMS, find, methods
+
+SMALL = Facts(100, 500, "int32", 1, 9, 900)
+BOX = Machine(cores=2, memory=2**30, simd="AVX2", devices=("reference",))
+
+
+def plan(problem: str = "sssp", facts: Facts = SMALL, box: Machine = BOX, **request: Any) -> Any:
+    return make_plan(facts, Request(problem, **request), box)
+
+
+def test_auto_picks_by_the_facts() -> None:
+    assert plan("sssp").method == "dijkstra"
+    assert plan("sssp", replace(SMALL, min_weight=-1)).method == "bellman_ford"
+    assert plan("apsp").method == "floyd_warshall"
+    assert plan("apsp", replace(SMALL, n=5000)).method == "johnson"
+    assert plan("apsp", sources=3).method == "johnson"
+    assert plan("bfs").reasons[1] == "queue: looks at each arc once"
+
+
+def test_every_rule_names_a_row_and_ends_with_one_that_always_fits() -> None:
+    for (problem, device), rules in _RULES.items():
+        assert problem in PROBLEMS
+        assert device in DEVICES
+        for rule in rules:
+            assert find(problem, rule.method, device) is not None, rule
+        assert rules[-1].fits(SMALL, Request(problem))
+    assert set(_RULES) == {(row.problem, row.device) for row in methods()}
+
+
+def test_types() -> None:
+    assert plan("bfs").dtype == "int32"
+    assert plan(facts=replace(SMALL, weight_dtype=None)).dtype == "int32"
+    assert plan(facts=replace(SMALL, weight_dtype="float32")).dtype == "float32"
+    assert plan(facts=replace(SMALL, path_bound=2**30)).dtype == "int64"
+    assert plan(facts=replace(SMALL, weight_dtype="float32", path_bound=1e39)).dtype == "float64"
+    with pytest.raises(GraphError, match="too much for int64; pass dtype='float64'"):
+        plan(facts=replace(SMALL, weight_dtype="int64", path_bound=2**63))
+    wide = replace(SMALL, weight_dtype="int64", path_bound=2**63)
+    assert plan(facts=wide, dtype="float64").dtype == "float64"
+    assert plan("closure", semiring="boolean").dtype == "bool"
+    assert plan("closure", semiring="max_min", facts=replace(SMALL, path_bound=2**40)).dtype == (
+        "int32"
+    )
+    lowest = replace(SMALL, min_weight=-(2**31))
+    assert plan("closure", semiring="max_min", facts=lowest).dtype == "int64"
+    percent = replace(SMALL, min_weight=0, max_weight=1)
+    assert plan("closure", semiring="max_times", facts=percent).dtype == "float64"
+
+
+@pytest.mark.parametrize(
+    ("request_", "facts", "error", "message"),
+    [
+        ({"method": "magic"}, {}, RequestError, "no method 'magic' for sssp; there are 'dijkstra'"),
+        ({"method": "magic", "device": "reference"}, {}, RequestError, "on device 'reference'"),
+        ({"device": "abacus"}, {}, RequestError, "no device 'abacus'; there are 'auto', 'cuda'"),
+        ({"device": "cuda"}, {}, DeviceError, "(an NVIDIA GPU) is not available here"),
+        ({"method": "dijkstra"}, {"min_weight": -2}, RequestError, "leave the method to 'auto'"),
+        ({"limited": True}, {"min_weight": -2}, RequestError, "limit needs weights"),
+        ({"dtype": "complex64"}, {}, RequestError, "dtype must be int32, int64, float32 or"),
+        ({"dtype": "rubbish"}, {}, RequestError, "dtype must be int32, int64, float32 or"),
+        ({"dtype": "int32"}, {"path_bound": 2**31}, RequestError, "int32 cannot hold path lengths"),
+        ({"dtype": "int32"}, {"weight_dtype": "float64"}, RequestError, "cannot hold float64"),
+        (
+            {"problem": "closure", "semiring": "boolean", "dtype": "int32"}, {},
+            RequestError, "a boolean closure takes no dtype",
+        ),
+        (
+            {"problem": "closure", "semiring": "max_times"}, {},
+            GraphError, "takes weights from 0 to 1 (probabilities), and these run from 1 to 9",
+        ),
+        (
+            {"problem": "apsp"}, {"n": 10**6, "m": 10**7}, MemoryBudgetError,
+            "apsp on 1,000,000 vertices needs 7.3 TiB and 1.0 GiB are available; what makes it "
+            "fit: sources=[...] for some of the rows, or out='distances.npy' to keep the values "
+            "in a file, or predecessors=False",
+        ),
+    ],
+)  # fmt: skip
+def test_refusals(
+    request_: dict[str, Any], facts: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error) as caught:
+        make_plan(replace(SMALL, **facts), Request(**{"problem": "sssp", **request_}), BOX)
+    assert message in str(caught.value)
+
+
+def test_unknown_memory_refuses_nothing() -> None:
+    huge = replace(SMALL, n=10**6, m=10**7)
+    assert plan("apsp", huge, replace(BOX, memory=None)).memory > 2**42
+
+
+def test_explain() -> None:
+    text = str(kl.explain(graph("grid"), "apsp", predecessors=False))
+    assert text.startswith("apsp by floyd_warshall on reference, int32 values\n  memory   ")
+    assert "available" in text
+    assert kl.explain(graph("grid"), "closure", semiring="max_min").semiring == "max_min"
+    assert kl.explain(graph("grid"), "sssp", sources=[1, 2]).method == "dijkstra"
+    with pytest.raises(RequestError, match="no problem 'tsp'; there are 'bfs'"):
+        kl.explain(graph("grid"), "tsp")
+
+
+@given(
+    st.sampled_from([np.int32, np.int64, np.float32, np.float64]),
+    st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=6),
+)
+def test_integer_arithmetic_never_wraps(dtype: Any, lengths: list[int]) -> None:
+    """A chain of weights up to the end of their type: widened as needed, and exact."""
+    weights = np.array(lengths, dtype=dtype)
+    n = len(weights)
+    g = kl.Graph.from_edges(np.arange(n), np.arange(1, n + 1), weights)
+    total = sum(int(w) for w in weights)
+    for call in (kl.sssp(g, 0), kl.sssp(g, 0, method="bellman_ford"), kl.apsp(g, sources=[0])):
+        assert float(call.distances.ravel()[-1]) == pytest.approx(total, rel=1e-6)
+        if dtype in (np.int32, np.int64):
+            assert int(call.distances.ravel()[-1]) == total
+        call.verify()
+
+
+def test_negative_cycle_at_the_end_of_the_type_is_found_without_wrapping() -> None:
+    big = -(2**60)
+    g = kl.Graph.from_edges([0, 1], [1, 0], [big, big + 5])
+    for call in (lambda: kl.sssp(g, 0), lambda: kl.apsp(g)):
+        with pytest.raises(kl.NegativeCycleError):
+            call()
+
+
+# ---- the registry -------------------------------------------------------------------------------
+
+
+def test_registry_rows_are_complete_and_unique() -> None:
+    keys = [(row.problem, row.name, row.device) for row in methods()]
+    assert len(set(keys)) == len(keys)
+    for row in methods():
+        assert callable(row.load())
+        assert row.summary
+        assert row.origin
+        assert str(row).startswith(f"{row.problem} {row.name} on {row.device}: ")
+
+
+def test_methods_prints_a_table() -> None:
+    lines = repr(kl.methods()).splitlines()
+    assert lines[0].split() == ["problem", "name", "device", "needs", "origin", "summary"]
+    assert len(lines) == 1 + len(kl.methods())
+    with pytest.raises(RequestError, match="no problem 'x'"):
+        kl.methods("x")
+    with pytest.raises(RequestError, match="no device 'x'"):
+        kl.methods("bfs", "x")
+
+
+# ---- the machine --------------------------------------------------------------------------------
+
+
+def test_machine_is_sane() -> None:
+    assert cores() >= 1
+    memory = available_memory()
+    assert memory is None or memory > 2**20
+    assert threads_for(10) == 1
+    assert threads_for(10, 5) == 5
+    assert threads_for(10**9) == cores()
+
+
+def test_control_groups_are_respected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = tmp_path / "outer" / "inner"
+    inner.mkdir(parents=True)
+    (tmp_path / "outer" / "memory.max").write_text("3000000\n")
+    (tmp_path / "outer" / "memory.current").write_text("1000000\n")
+    (inner / "memory.max").write_text("max\n")
+    (inner / "memory.current").write_text("500\n")
+    (inner / "cpu.max").write_text("100000 100000\n")
+    folders = [inner, tmp_path / "outer", tmp_path]
+    monkeypatch.setattr(machine_module, "_cgroup_folders", lambda controller: folders)
+    assert available_memory() == 2_000_000
+    assert cores() == 1
+
+
+def test_control_group_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine_module, "_CGROUP_ROOT", tmp_path)
+    lines = "5:memory,cpu:/a/b\n3:pids:/c\n0::/d\n"
+    monkeypatch.setattr(Path, "read_text", lambda self: lines)
+    assert machine_module._cgroup_folders("memory") == [
+        tmp_path / "memory/a/b",
+        tmp_path / "memory/a",
+        tmp_path / "memory",
+        tmp_path / "d",
+        tmp_path,
+    ]

@@ -1,0 +1,56 @@
+"""Promises about the public surface: examples everywhere, a light import."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+
+import kleene as kl
+
+
+def public_callables() -> list[tuple[str, object]]:
+    found: list[tuple[str, object]] = []
+    for name in kl.__all__:
+        item = getattr(kl, name)
+        if inspect.ismodule(item):
+            found += [(f"{name}.{n}", getattr(item, n)) for n in item.__all__]
+        else:
+            found.append((name, item))
+        if inspect.isclass(item) and not issubclass(item, Exception):
+            members = {n: m for n, m in vars(item).items() if not n.startswith("_")}
+            functions = {n: m for n, m in members.items() if callable(m) or _is_method(m)}
+            found += [(f"{name}.{n}", getattr(item, n)) for n in functions]
+    return [(name, item) for name, item in found if callable(item)]
+
+
+def _is_method(member: object) -> bool:
+    return isinstance(member, (classmethod, staticmethod))
+
+
+def test_every_public_function_has_an_example_that_runs() -> None:
+    """The examples themselves are run as doctests."""
+    items = public_callables()
+    assert len(items) > 20
+    for name, item in items:
+        if inspect.isclass(item) and issubclass(item, Exception):
+            assert inspect.getdoc(item), name
+        else:
+            assert ">>>" in (inspect.getdoc(item) or ""), f"{name} has no example"
+
+
+def test_import_is_light() -> None:
+    """Nothing heavy is imported before it is needed."""
+    heavy = ("scipy", "pandas", "pyarrow", "networkx", "typer", "rich", "matplotlib", "cupy")
+    code = f"import sys, kleene; print([m for m in {heavy!r} if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_all_errors_are_kleene_errors() -> None:
+    errors = [getattr(kl, name) for name in kl.__all__ if name.endswith("Error")]
+    assert len(errors) == 8
+    assert all(issubclass(error, kl.KleeneError) for error in errors)
+    assert issubclass(kl.GraphError, ValueError)
+    assert issubclass(kl.FormatError, ValueError)
+    assert issubclass(kl.MemoryBudgetError, MemoryError)
