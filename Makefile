@@ -1,4 +1,4 @@
-# make demo | test | lint | format | bench | docs | wheel | clean
+# make demo | test | lint | format | sanitize | bench | docs | wheel | clean
 # Every target makes what it needs: a virtual environment in .venv and the package in it,
 # rebuilt only when a native source or the build configuration changed.
 
@@ -8,7 +8,8 @@ BIN := $(VENV)/bin
 NATIVE := $(shell find native -name '*.cpp' -o -name '*.hpp') CMakeLists.txt pyproject.toml
 CXX_FILES := $(shell find native -name '*.cpp' -o -name '*.hpp')
 
-.PHONY: demo test lint format bench docs wheel clean
+
+.PHONY: demo test lint format sanitize bench docs wheel clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/installed
@@ -30,6 +31,21 @@ format: $(VENV)/installed-dev
 
 bench: $(VENV)/installed-test
 	$(BIN)/python benchmarks/files_and_generators.py
+
+# Tests that exercise the native core, on an instrumented build of it. The interpreter starts with
+# -S so that the installed package does not get in front of that build.
+SITE = $(shell $(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+SANITIZED_TESTS = tests/test_graph.py $(wildcard tests/test_io*.py tests/test_generate.py)
+sanitize: sanitize-address,undefined sanitize-thread
+sanitize-%: $(VENV)/installed-test
+	rm -rf build/sanitized
+	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --target build/sanitized \
+	  -Cbuild-dir=build/sanitize-$* -Ccmake.define.KLEENE_SANITIZE=$* -Cinstall.strip=false .
+	LD_PRELOAD="$$(c++ -print-file-name=lib$(if $(findstring thread,$*),tsan,asan).so) \
+	  $$(c++ -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
+	  TSAN_OPTIONS="die_after_fork=0 exitcode=66" \
+	  PYTHONPATH=build/sanitized:$(SITE) setarch -R $(BIN)/python -S -m pytest -q -p no:cacheprovider \
+	  $(SANITIZED_TESTS) $(ARGS)
 
 docs: $(VENV)/installed-docs
 	$(BIN)/mkdocs build --strict

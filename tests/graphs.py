@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,13 @@ def graph(name: str) -> Graph:
 
 def names() -> list[str]:
     return list(_MAKERS)
+
+
+def arcs_of(g: Graph) -> dict[tuple[int, int], Any]:
+    """Return {(source, target): weight}, in the order of the graph."""
+    weights = [1] * g.m if g.weights is None else g.weights.tolist()
+    ends = zip(g.coo.sources.tolist(), g.coo.targets.tolist(), strict=True)
+    return dict(zip(ends, weights, strict=True))
 
 
 @named

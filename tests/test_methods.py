@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from graphs import WITH_NEGATIVE_CYCLE, graph, names
+from graphs import WITH_NEGATIVE_CYCLE, arcs_of, graph, names
 from oracle import EMPTY, EXTEND, best_values
 
 import kleene as kl
@@ -69,15 +69,7 @@ def assert_values(result: kl.Result, wanted: list[list[Any]]) -> None:
 def assert_paths(result: kl.Result) -> None:
     """Every path starts and ends right, runs along arcs, and is as good as promised."""
     g, s = result.graph, SEMIRINGS[result.plan.semiring]
-    arcs = {
-        (u, v): w
-        for u, v, w in zip(
-            g.coo.sources.tolist(),
-            g.coo.targets.tolist(),
-            [1] * g.m if g.weights is None or result.problem == "bfs" else g.weights.tolist(),
-            strict=True,
-        )
-    }
+    arcs = arcs_of(g.reweight(None) if result.problem == "bfs" else g)
     values = np.atleast_2d(result.distances)
     rows = sorted({*range(min(5, g.n)), *range(max(0, g.n - 3), g.n)})
     for row in rows:
@@ -132,14 +124,7 @@ def test_method(row: Method, semiring: str, name: str) -> None:
 
 
 def assert_negative_cycle(g: kl.Graph, cycle: list[int]) -> None:
-    assert g.weights is not None
-    arcs = dict(
-        zip(
-            zip(g.coo.sources.tolist(), g.coo.targets.tolist(), strict=True),
-            g.weights.tolist(),
-            strict=True,
-        )
-    )
+    arcs = arcs_of(g)
     assert sum(arcs[arc] for arc in zip(cycle, cycle[1:] + cycle[:1], strict=True)) < 0
 
 

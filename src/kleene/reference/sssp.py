@@ -26,7 +26,9 @@ Array = NDArray[Any]
 def arc_weights(graph: Graph, dtype: np.dtype[Any]) -> Array:
     """Return one weight per arc: ones for an unweighted graph, and where only arcs matter."""
     weights = graph.weights
-    return np.ones(graph.m, dtype) if weights is None or dtype == bool else weights.astype(dtype)
+    return (
+        np.ones(graph.m, dtype) if weights is None or dtype.kind == "b" else weights.astype(dtype)
+    )
 
 
 def dijkstra(task: Task) -> Answer:
