@@ -25,6 +25,10 @@ using AnyArray = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>
 template <class T>
 using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
+// The caller's memory, to be filled in place; any shape, seen as one run of entries.
+template <class T>
+using MutableArray = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
+
 template <class T>
 using NumpyArray = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 
@@ -73,6 +77,9 @@ class PythonMonitor final : public Monitor {
   PythonMonitor(nb::object progress, std::int64_t total)
       : progress_(std::move(progress)), total_(static_cast<std::uint64_t>(total)) {}
 
+  // All is done: the last report, whenever the one before was.
+  void finish() { report(total_); }
+
  protected:
   void report(std::uint64_t done) override {
     nb::gil_scoped_acquire gil;
@@ -85,6 +92,7 @@ class PythonMonitor final : public Monitor {
   std::uint64_t total_;
 };
 
+void bind_bfs(nb::module_& m);
 void bind_graph(nb::module_& m);
 
 }  // namespace kleene

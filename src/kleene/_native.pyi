@@ -27,4 +27,19 @@ def is_canonical(
 def bfs_sweep(
     offsets: NDArray[np.int64], neighbors: _Array, source: int
 ) -> tuple[int, int, int]: ...
+def bfs(
+    method: str,
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    in_offsets: NDArray[np.int64] | None,
+    in_neighbors: _Array | None,
+    sources: _Array,
+    targets: _Array | None,
+    limit: int,
+    values: _Array,
+    parents: _Array | None,
+    horizons: _Array,
+    threads: int,
+    progress: _Progress,
+) -> None: ...
 def simd() -> str: ...

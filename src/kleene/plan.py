@@ -123,6 +123,7 @@ def _matrix_pays(facts: Facts, request: Request) -> bool:
 
 
 _RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
+    ("bfs", "cpu"): (Rule("queue", _ALWAYS, "looks at each arc once"),),
     ("bfs", "reference"): (Rule("queue", _ALWAYS, "looks at each arc once"),),
     ("sssp", "reference"): (
         Rule("bellman_ford", _negative, "some weights are negative"),

@@ -49,6 +49,11 @@ def _search_workspace(size: Size) -> int:
     return 100 * size.m + 400 * size.n
 
 
+def _native_workspace(size: Size) -> int:
+    """A queue and some marks per vertex."""
+    return 16 * size.n
+
+
 def _matrix_workspace(size: Size) -> int:
     """The matrix, its candidate, its mask and its predecessors, all pairs whatever was asked."""
     per_pair = 2 * size.item + 1 + (4 if size.predecessors else 0)
@@ -90,6 +95,17 @@ def _load(entry: str) -> Callable[[Task], Answer]:
 
 
 _ROWS = (
+    # ---- cpu ----
+    Method(
+        "bfs",
+        "queue",
+        "cpu",
+        "a queue on one core",
+        "Moore 1959",
+        "kleene.cpu.bfs:queue",
+        _native_workspace,
+    ),
+    # ---- reference ----
     Method(
         "bfs",
         "queue",

@@ -1,0 +1,1 @@
+"""The native core's methods: buffers and calls here, the algorithms in ``native/core``."""
