@@ -16,6 +16,9 @@
 
 namespace kleene {
 
+// Thrown where a thread would wait for one that has thrown.
+struct Abandoned {};
+
 // Runs body(thread) for thread = 0 .. threads - 1 at once; thread 0 is the caller. The first
 // exception thrown by any of them stops the monitor and is rethrown here after all have returned.
 template <class Body>
@@ -25,6 +28,7 @@ void run_team(int threads, Monitor& monitor, Body&& body) {
   const auto run = [&](int thread) {
     try {
       body(thread);
+    } catch (const Abandoned&) {  // another thread threw, and its exception is the one to report
     } catch (...) {
       monitor.stop();
       const std::lock_guard lock(guard);
@@ -61,5 +65,35 @@ void parallel_for(std::int64_t count, std::int64_t grain, int threads, Monitor& 
     }
   });
 }
+
+// Where the threads of a team meet between steps. Waiting threads spin for a while, since steps are
+// often microseconds long, then give up their core. When a thread of the team has thrown, the
+// others leave by Abandoned instead of waiting for it.
+class Barrier {
+ public:
+  Barrier(int threads, const Monitor& monitor) : threads_(threads), monitor_(monitor) {}
+
+  void wait() {
+    const std::uint32_t phase = phase_.load(std::memory_order_relaxed);
+    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
+      arrived_.store(0, std::memory_order_relaxed);
+      phase_.store(phase + 1, std::memory_order_release);
+      return;
+    }
+    for (int spins = 0; phase_.load(std::memory_order_acquire) == phase; ++spins) {
+      if (spins < kSpins) continue;
+      if (monitor_.stopped()) throw Abandoned{};
+      std::this_thread::yield();
+    }
+  }
+
+ private:
+  static constexpr int kSpins = 2000;
+
+  const int threads_;
+  const Monitor& monitor_;
+  std::atomic<int> arrived_{0};
+  std::atomic<std::uint32_t> phase_{0};
+};
 
 }  // namespace kleene

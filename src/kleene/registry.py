@@ -94,8 +94,7 @@ def _load(entry: str) -> Callable[[Task], Answer]:
     return function
 
 
-_ROWS = (
-    # ---- cpu ----
+_BFS = (
     Method(
         "bfs",
         "queue",
@@ -105,7 +104,6 @@ _ROWS = (
         "kleene.cpu.bfs:queue",
         _native_workspace,
     ),
-    # ---- reference ----
     Method(
         "bfs",
         "queue",
@@ -115,6 +113,9 @@ _ROWS = (
         "kleene.reference.bfs:queue",
         _search_workspace,
     ),
+)
+
+_SSSP = (
     Method(
         "sssp",
         "dijkstra",
@@ -134,6 +135,9 @@ _ROWS = (
         "kleene.reference.sssp:bellman_ford",
         lambda size: 40 * size.m + 40 * size.n,
     ),
+)
+
+_APSP = (
     Method(
         "apsp",
         "floyd_warshall",
@@ -152,6 +156,9 @@ _ROWS = (
         "kleene.reference.apsp:johnson",
         _search_workspace,
     ),
+)
+
+_CLOSURE = (
     Method(
         "closure",
         "floyd_warshall",
@@ -163,6 +170,8 @@ _ROWS = (
         semirings=tuple(SEMIRINGS),
     ),
 )
+
+_ROWS = (*_BFS, *_SSSP, *_APSP, *_CLOSURE)
 
 
 class Methods(tuple[Method, ...]):
