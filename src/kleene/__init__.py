@@ -1,5 +1,6 @@
 """Shortest paths, traversals and path closures of graphs."""
 
+from kleene import generate
 from kleene.errors import (
     DeviceError,
     FormatError,
@@ -22,4 +23,5 @@ __all__ = [
     "NegativeCycleError",
     "RequestError",
     "VerificationError",
+    "generate",
 ]
