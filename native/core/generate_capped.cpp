@@ -15,7 +15,7 @@ namespace kleene {
 namespace {
 
 constexpr std::int64_t kArcGrain = 1 << 14;  // arcs handed to a thread at a time
-constexpr std::int64_t kRowGrain = 1 << 8;   // rows handed to a thread at a time
+constexpr std::int64_t kRowGrain = 1 << 6;   // rows handed to a thread at a time
 
 // Tossing a coin takes a hundredth of the time of naming a slot.
 constexpr std::int64_t kTossed = 64;
@@ -98,8 +98,7 @@ bool tosses(std::int64_t n, std::int64_t wanted, std::int64_t cap) {
 std::vector<std::int64_t> slot_degrees(std::int64_t n, std::int64_t arcs, std::int64_t cap,
                                        std::uint64_t seed, int threads, Monitor& monitor) {
   const std::int64_t wanted = std::min(arcs, n * cap - arcs);
-  if (wanted == 0)
-    return std::vector<std::int64_t>(static_cast<std::size_t>(n), arcs == 0 ? 0 : cap);
+  if (wanted == 0) return std::vector(static_cast<std::size_t>(n), arcs == 0 ? 0 : cap);
   const auto slots = tosses(n, wanted, cap) ? tossed_slots : named_slots;
   std::vector<std::int64_t> degrees = slots(n, wanted, cap, seed, threads, monitor);
   if (wanted < arcs) {
@@ -136,23 +135,27 @@ struct Tree {
   }
 };
 
+// The vertices in random order, but vertex 0 first (Fisher and Yates).
+template <class Id>
+std::vector<Id> random_order(std::int64_t n, const Stream& stream) {
+  std::vector<Id> order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), Id{0});
+  for (std::int64_t i = n - 1; i > 1; --i) {
+    std::swap(order[i], order[1 + below(stream[static_cast<std::uint64_t>(i)], i)]);
+  }
+  return order;
+}
+
 // A random tree in which no vertex has more children than its degree. Vertices join in random
 // order, each below a random one that has an arc left; `degrees` is brought into that order.
 template <class Id>
 Tree<Id> random_tree(std::vector<std::int64_t>& degrees, std::uint64_t seed, Monitor& monitor) {
   const Stream stream(seed, Purpose::kTree);
   const auto n = static_cast<std::int64_t>(degrees.size());
+  const std::vector<Id> order = random_order<Id>(n, stream);
   turn_to_tree_order(degrees);
-
-  std::vector<Id> order(degrees.size());
-  std::iota(order.begin(), order.end(), Id{0});
-  for (std::int64_t i = n - 1; i > 1; --i) {  // vertex 0 stays first
-    const std::uint64_t j = 1 + below(stream[static_cast<std::uint64_t>(i)], i);
-    std::swap(order[i], order[j]);
-  }
-  const std::vector<std::int64_t> in_order = std::move(degrees);
-  degrees.resize(order.size());
-  for (std::int64_t i = 0; i < n; ++i) degrees[order[i]] = in_order[i];
+  const std::vector<std::int64_t> turned = degrees;
+  for (std::int64_t i = 0; i < n; ++i) degrees[order[i]] = turned[i];
 
   std::vector<Id> parents(order.size());
   std::vector<Id> open;  // joined, with arcs left
