@@ -7,8 +7,8 @@
 ([0, 4, 7], [0, 1, 2])
 """
 
-from kleene.api import apsp, bfs, closure, explain, methods, sssp
 from kleene import generate
+from kleene.api import apsp, bfs, closure, explain, methods, sssp
 from kleene.errors import (
     DeviceError,
     FormatError,
@@ -39,7 +39,7 @@ __all__ = [
     "bfs",
     "closure",
     "explain",
+    "generate",
     "methods",
     "sssp",
-    "generate",
 ]
