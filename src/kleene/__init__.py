@@ -1,5 +1,6 @@
 """Shortest paths, traversals and path closures of graphs."""
 
+from kleene import datasets
 from kleene.errors import (
     DeviceError,
     FormatError,
@@ -11,6 +12,7 @@ from kleene.errors import (
     VerificationError,
 )
 from kleene.graph import Graph
+from kleene.io import read, write
 
 __all__ = [
     "DeviceError",
@@ -22,4 +24,7 @@ __all__ = [
     "NegativeCycleError",
     "RequestError",
     "VerificationError",
+    "datasets",
+    "read",
+    "write",
 ]
