@@ -85,7 +85,7 @@ def write_arcs(
     constant: str,
     directions: str,
     threads: int,
-) -> NDArray[np.uint8]: ...
+) -> list[NDArray[np.uint8]]: ...
 def write_rows(
     offsets: NDArray[np.int64],
     neighbors: _Array,
@@ -94,4 +94,4 @@ def write_rows(
     begin: int,
     end: int,
     threads: int,
-) -> NDArray[np.uint8]: ...
+) -> list[NDArray[np.uint8]]: ...
