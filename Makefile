@@ -30,7 +30,8 @@ format: $(VENV)/installed-dev
 	$(BIN)/clang-format -i $(CXX_FILES)
 
 bench: $(VENV)/installed-test
-	$(BIN)/python benchmarks/files_and_generators.py
+	$(BIN)/python benchmarks/files.py
+	$(BIN)/python benchmarks/generators.py
 
 # Tests that exercise the native core, on an instrumented build of it. The interpreter starts with
 # -S so that the installed package does not get in front of that build.
@@ -48,7 +49,7 @@ sanitize-%: $(VENV)/installed-test
 	  $(SANITIZED_TESTS) $(ARGS)
 
 docs: $(VENV)/installed-docs
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 wheel: $(VENV)/python
 	$(BIN)/pip wheel --no-deps --wheel-dir dist .
