@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from kleene.atomic import atomic_path
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
-from kleene.machine import this_machine, with_memory
+from kleene.machine import as_threads, this_machine, with_memory
 from kleene.plan import Facts, Plan, Request, graph_facts, make_plan
 from kleene.progress import reporter
 from kleene.registry import PROBLEMS, find, methods
@@ -270,7 +270,7 @@ def explain(
         problem != "closure" if predecessors is None else predecessors,
         None if dtype is None else _dtype_name(dtype),
         limit is not None,
-        _threads(threads),
+        as_threads(threads),
         out is not None,
     )
     return make_plan(_facts(graph, problem), request, with_memory(this_machine()))
@@ -308,7 +308,7 @@ def _solve(
         bool(predecessors),
         None if dtype is None else _dtype_name(dtype),
         limit is not None,
-        _threads(threads),
+        as_threads(threads),
         out is not None,
     )
     plan = make_plan(_facts(graph, problem), request, this_machine())
@@ -396,12 +396,6 @@ def _sources(
     if problem in ("bfs", "sssp"):
         raise RequestError(f"{problem} needs a source, or several with sources=[...]")
     return np.arange(graph.n, dtype=graph.neighbors.dtype)
-
-
-def _threads(threads: int | None) -> int | None:
-    if threads is not None and (not isinstance(threads, (int, np.integer)) or threads < 1):
-        raise RequestError(f"threads must be a whole number from 1, not {threads!r}")
-    return threads
 
 
 def _dtype_name(dtype: Any) -> str:

@@ -6,14 +6,28 @@ the control groups around the process allow, so that a container's limit is resp
 
 from __future__ import annotations
 
+import operator
 import os
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from kleene import _native
+from kleene.errors import RequestError
 
-__all__ = ["Machine", "available_memory", "cores", "this_machine", "threads_for", "with_memory"]
+__all__ = [
+    "Machine",
+    "as_threads",
+    "available_memory",
+    "cores",
+    "this_machine",
+    "threads_for",
+    "with_memory",
+]
+
+#: More than any machine has; a typing error should not start a million threads.
+MOST_THREADS = 1024
 
 _CGROUP_ROOT = Path("/sys/fs/cgroup")
 
@@ -51,6 +65,21 @@ def cores() -> int:
             count = min(count, max(1, round(int(quota) / int(period))))
         except (OSError, ValueError):  # no such file, or no quota ("max")
             pass
+    return count
+
+
+def as_threads(threads: Any) -> int | None:
+    """Check a ``threads=`` argument: a whole number from 1, or None for the machine's choice."""
+    if threads is None:
+        return None
+    try:
+        count = operator.index(threads)
+    except TypeError:
+        count = 0
+    if not 1 <= count <= MOST_THREADS or isinstance(threads, bool):
+        raise RequestError(
+            f"threads must be a whole number from 1 to {MOST_THREADS}, not {threads!r}"
+        )
     return count
 
 
