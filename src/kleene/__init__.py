@@ -8,6 +8,7 @@
 """
 
 from kleene.api import apsp, bfs, closure, explain, methods, sssp
+from kleene.draw import draw
 from kleene.errors import (
     DeviceError,
     FormatError,
@@ -37,6 +38,7 @@ __all__ = [
     "apsp",
     "bfs",
     "closure",
+    "draw",
     "explain",
     "methods",
     "sssp",
