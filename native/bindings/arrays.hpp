@@ -86,5 +86,6 @@ class PythonMonitor final : public Monitor {
 };
 
 void bind_graph(nb::module_& m);
+void bind_text(nb::module_& m);
 
 }  // namespace kleene

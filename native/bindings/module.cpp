@@ -3,4 +3,5 @@
 NB_MODULE(_native, m) {
   m.doc() = "Kleene's C++ core. Arguments are trusted: the Python layers check them first.";
   kleene::bind_graph(m);
+  kleene::bind_text(m);
 }

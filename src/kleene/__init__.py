@@ -7,6 +7,7 @@
 ([0, 4, 7], [0, 1, 2])
 """
 
+from kleene import datasets
 from kleene.api import apsp, bfs, closure, explain, methods, sssp
 from kleene.draw import draw
 from kleene.errors import (
@@ -20,6 +21,7 @@ from kleene.errors import (
     VerificationError,
 )
 from kleene.graph import Graph
+from kleene.io import read, write
 from kleene.result import Result
 
 __version__ = "0.1.0"
@@ -38,8 +40,11 @@ __all__ = [
     "apsp",
     "bfs",
     "closure",
+    "datasets",
     "draw",
     "explain",
     "methods",
+    "read",
     "sssp",
+    "write",
 ]

@@ -10,6 +10,7 @@ _Array = NDArray[Any]
 _Progress = Callable[[int, int], object] | None
 
 class BadArc(ValueError): ...
+class BadLine(ValueError): ...
 
 def build_csr(
     n: int,
@@ -28,3 +29,66 @@ def bfs_sweep(
     offsets: NDArray[np.int64], neighbors: _Array, source: int
 ) -> tuple[int, int, int]: ...
 def simd() -> str: ...
+def parse_arcs(
+    text: NDArray[np.uint8],
+    *,
+    begin: int,
+    line: int,
+    grain: int,
+    separator: str,
+    comments: str,
+    tag: str,
+    source: int,
+    target: int,
+    weight: int,
+    exact: bool,
+    kind: str,
+    low: int,
+    high: int,
+    base: int,
+    names: bool,
+    threads: int,
+    progress: _Progress,
+) -> tuple[_Array, _Array, _Array | None, NDArray[np.uint8], NDArray[np.int64]]: ...
+def parse_rows(
+    text: NDArray[np.uint8],
+    *,
+    begin: int,
+    line: int,
+    grain: int,
+    n: int,
+    skipped: int,
+    weighted: bool,
+    comments: str,
+    threads: int,
+    progress: _Progress,
+) -> tuple[NDArray[np.int64], _Array, _Array | None]: ...
+def skip_comments(
+    text: NDArray[np.uint8], *, begin: int, line: int, comments: str
+) -> tuple[int, int]: ...
+def write_arcs(
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    weights: _Array | None,
+    *,
+    begin: int,
+    end: int,
+    base: int,
+    numbers: NDArray[np.int64] | None,
+    characters: NDArray[np.uint8] | None,
+    starts: NDArray[np.int64] | None,
+    prefix: str,
+    separator: str,
+    constant: str,
+    directions: str,
+    threads: int,
+) -> NDArray[np.uint8]: ...
+def write_rows(
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    weights: _Array | None,
+    *,
+    begin: int,
+    end: int,
+    threads: int,
+) -> NDArray[np.uint8]: ...
