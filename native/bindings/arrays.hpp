@@ -85,6 +85,7 @@ class PythonMonitor final : public Monitor {
   std::uint64_t total_;
 };
 
+void bind_generate(nb::module_& m);
 void bind_graph(nb::module_& m);
 void bind_text(nb::module_& m);
 

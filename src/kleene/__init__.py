@@ -7,7 +7,7 @@
 ([0, 4, 7], [0, 1, 2])
 """
 
-from kleene import datasets
+from kleene import datasets, generate
 from kleene.api import apsp, bfs, closure, explain, methods, sssp
 from kleene.draw import draw
 from kleene.errors import (
@@ -43,6 +43,7 @@ __all__ = [
     "datasets",
     "draw",
     "explain",
+    "generate",
     "methods",
     "read",
     "sssp",

@@ -1,0 +1,150 @@
+// Random rows of given degrees, written straight into CSR: degrees first, then (to connect the
+// graph) a tree that keeps to them, then every row on its own.
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "generate.hpp"
+#include "parallel.hpp"
+#include "random.hpp"
+#include "subset.hpp"
+
+namespace kleene {
+namespace {
+
+constexpr std::int64_t kArcGrain = 1 << 14;  // arcs handed to a thread at a time
+constexpr std::int64_t kRowGrain = 1 << 8;   // rows handed to a thread at a time
+
+// Every vertex offers `cap` slots; the arcs take a random set of all slots, or leave one free.
+// Hence the degrees: they sum to `arcs`, none is above `cap`, and no arc is ever placed twice.
+std::vector<std::int64_t> slot_degrees(std::int64_t n, std::int64_t arcs, std::int64_t cap,
+                                       std::uint64_t seed, int threads, Monitor& monitor) {
+  const std::int64_t free = n * cap - arcs, drawn = std::min(arcs, free);
+  std::vector<std::int64_t> degrees(static_cast<std::size_t>(n), drawn == arcs ? 0 : cap);
+  const auto slots = static_cast<std::uint64_t>(cap);
+  const Shuffle shuffle(static_cast<std::uint64_t>(n) * slots, Stream(seed, Purpose::kDegrees));
+  std::vector<std::vector<std::int64_t>> counts(static_cast<std::size_t>(threads));
+  parallel_for(drawn, kArcGrain, threads, monitor, [&](auto begin, auto end, int thread) {
+    auto& count = counts[static_cast<std::size_t>(thread)];
+    count.resize(static_cast<std::size_t>(n));
+    for (std::int64_t i = begin; i < end; ++i)
+      ++count[shuffle[static_cast<std::uint64_t>(i)] / slots];
+  });
+  for (const auto& count : counts) {
+    for (std::size_t v = 0; v < count.size(); ++v)
+      degrees[v] += drawn == arcs ? count[v] : -count[v];
+  }
+  return degrees;
+}
+
+// Turns the sequence of degrees so that, whenever k vertices have been joined into a tree by k - 1
+// of their arcs, they have an arc left for the next. Such a turn exists if the degrees sum to n - 1
+// or more (the cycle lemma of Dvoretzky and Motzkin 1947): start where the sum of degree - 1 is
+// least for the first time.
+void turn_to_tree_order(std::vector<std::int64_t>& degrees) {
+  std::int64_t sum = 0, least = 0;
+  auto start = degrees.begin();
+  for (auto degree = degrees.begin(); degree != degrees.end(); ++degree) {
+    sum += *degree - 1;
+    if (sum < least) {
+      least = sum;
+      start = degree + 1;
+    }
+  }
+  std::rotate(degrees.begin(), start, degrees.end());
+}
+
+// Children of every vertex in a tree rooted at vertex 0.
+template <class Id>
+struct Tree {
+  std::vector<std::int64_t> offsets;
+  std::vector<Id> children;
+
+  std::span<const Id> of(std::int64_t v) const {
+    return {children.data() + offsets[v], children.data() + offsets[v + 1]};
+  }
+};
+
+// A random tree in which no vertex has more children than its degree. Vertices join in random
+// order, each below a random one that has an arc left; `degrees` is brought into that order.
+template <class Id>
+Tree<Id> random_tree(std::vector<std::int64_t>& degrees, std::uint64_t seed, Monitor& monitor) {
+  const Stream stream(seed, Purpose::kTree);
+  const auto n = static_cast<std::int64_t>(degrees.size());
+  turn_to_tree_order(degrees);
+
+  std::vector<Id> order(degrees.size());
+  std::iota(order.begin(), order.end(), Id{0});
+  for (std::int64_t i = n - 1; i > 1; --i) {  // vertex 0 stays first
+    const std::uint64_t j = 1 + below(stream[static_cast<std::uint64_t>(i)], i);
+    std::swap(order[i], order[j]);
+  }
+  const std::vector<std::int64_t> in_order = std::move(degrees);
+  degrees.resize(order.size());
+  for (std::int64_t i = 0; i < n; ++i) degrees[order[i]] = in_order[i];
+
+  std::vector<Id> parents(order.size());
+  std::vector<Id> open;  // joined, with arcs left
+  std::vector<std::int64_t> left = degrees;
+  if (n > 0 && left[0] > 0) open.push_back(0);
+  Tree<Id> tree{std::vector<std::int64_t>(order.size() + 1), std::vector<Id>(order.size())};
+  for (std::int64_t i = 1; i < n; ++i) {
+    if (i % (1 << 16) == 0) monitor.poll();
+    const auto chosen = below(stream[static_cast<std::uint64_t>(n + i)], open.size());
+    const Id parent = open[chosen], child = order[i];
+    parents[child] = parent;
+    ++tree.offsets[parent];
+    if (--left[parent] == 0) {
+      open[chosen] = open.back();
+      open.pop_back();
+    }
+    if (left[child] > 0) open.push_back(child);
+  }
+  lengths_to_offsets(tree.offsets);
+  std::vector<std::int64_t> cursor = tree.offsets;
+  for (std::int64_t v = 1; v < n; ++v) tree.children[cursor[parents[v]]++] = static_cast<Id>(v);
+  return tree;
+}
+
+}  // namespace
+
+template <class Id>
+Csr<Id, NoWeight> capped_rows(std::int64_t n, std::int64_t arcs, std::int64_t cap, bool connected,
+                              std::uint64_t seed, int threads, Monitor& monitor) {
+  std::vector<std::int64_t> degrees = slot_degrees(n, arcs, cap, seed, threads, monitor);
+  Tree<Id> tree;
+  if (connected) tree = random_tree<Id>(degrees, seed, monitor);
+
+  Csr<Id, NoWeight> csr{Buffer<std::int64_t>(n + 1), Buffer<Id>(arcs), {}};
+  std::copy(degrees.begin(), degrees.end(), csr.offsets.data());
+  csr.offsets[n] = 0;
+  lengths_to_offsets({csr.offsets.data(), static_cast<std::size_t>(n + 1)});
+
+  const Stream stream(seed, Purpose::kRows);
+  std::vector<SubsetSampler<Id>> samplers(static_cast<std::size_t>(threads));
+  parallel_for(n, kRowGrain, threads, monitor, [&](auto begin, auto end, int thread) {
+    std::vector<Id> required;
+    for (std::int64_t row = begin; row < end; ++row) {
+      const Id v = static_cast<Id>(row);
+      required.clear();
+      if (connected) {
+        for (const Id child : tree.of(row)) required.push_back(child - (child > v));
+      }
+      Id* out = csr.neighbors.data() + csr.offsets[row];
+      samplers[static_cast<std::size_t>(thread)].sample(
+          n - 1, degrees[row], required, stream.branch(static_cast<std::uint64_t>(row)), out);
+      for (std::int64_t i = 0; i < degrees[row]; ++i) out[i] += out[i] >= v;
+    }
+  });
+  return csr;
+}
+
+#define KLEENE_ID(ID)                                                                        \
+  template Csr<ID, NoWeight> capped_rows<ID>(std::int64_t, std::int64_t, std::int64_t, bool, \
+                                             std::uint64_t, int, Monitor&);
+
+KLEENE_ID(std::int32_t)
+KLEENE_ID(std::int64_t)
+
+}  // namespace kleene
