@@ -161,7 +161,8 @@ class _View:
         shade = np.full(self.graph.n, np.nan)
         shade[self.reached] = self.distances[self.reached]
         low, high = np.nanmin(shade), np.nanmax(shade)
-        return (shade - low) / (high - low) if high > low else shade - low
+        scaled: NDArray[np.float64] = (shade - low) / (high - low if high > low else 1.0)
+        return scaled
 
     def map_and_route(self) -> Iterator[Lines | Dots]:
         """Yield lines by colour, the grey ones first; over them the route; on top the vertices."""

@@ -60,7 +60,7 @@ def with_parameters(
     function: Callable[..., None], parameters: list[inspect.Parameter]
 ) -> Callable[..., None]:
     """Give a function of ``**options`` the signature that typer is to see."""
-    del function.__dict__["__wrapped__"]  # or typer would look through to the original
+    function.__dict__.pop("__wrapped__", None)  # or typer would look through to the original
     function.__dict__["__signature__"] = inspect.Signature(parameters)
     function.__annotations__ = {p.name: p.annotation for p in parameters}
     return function

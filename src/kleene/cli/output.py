@@ -87,7 +87,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence
 def number(value: Any) -> str:
     """Return a value as people write it: 12,345 and 0.25; nothing for None."""
     if value is None:
-        return "–"
+        return "-"
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return str(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
