@@ -80,7 +80,8 @@ def _cgroup_available() -> int | None:
 
 def memory_limit() -> int | None:
     """Bytes that the control groups around this process allow it in all, or None."""
-    return min((most for most, _ in _cgroup_memory()), default=None)
+    limits = (most for most, _ in _cgroup_memory())
+    return min((most for most in limits if most < 2**60), default=None)  # v1 has no "none"
 
 
 def _cgroup_memory() -> list[tuple[int, int]]:

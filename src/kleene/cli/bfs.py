@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["bfs"]
 
-_BAR = 40  # characters of the longest bar
+_BAR, _ROWS = 40, 24  # the longest bar, and the most of them
 
 
 @bundled
@@ -46,8 +46,14 @@ def _levels(result: Result) -> list[int]:
 
 
 def _show_levels(levels: list[int]) -> None:
+    """Print a bar for each level, or for several together where there are many."""
+    together = -(-len(levels) // _ROWS)
+    counts = [sum(levels[at : at + together]) for at in range(0, len(levels), together)]
+    most, digits = max(counts), len(number(max(counts)))
     line()
-    most, digits = max(levels), len(number(max(levels)))
-    for hops, count in enumerate(levels):
-        bar = "█" * round(_BAR * count / most) or "▏" * bool(count)
-        line(f"  {hops:>4} hops  {number(count):>{digits}}  {bar}")
+    for at, count in enumerate(counts):
+        first = at * together
+        last = min(first + together, len(levels)) - 1
+        hops = str(first) if first == last else f"{first}-{last}"
+        bar = "█" * round(_BAR * count / most) or "▏"
+        line(f"  {hops:>5} hops  {number(count):>{digits}}  {bar}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from kleene.cli.bundles import bundled
+from kleene.cli.documents import reached_in_words
 from kleene.cli.options import Input, Method, Output
 from kleene.cli.output import number
 from kleene.cli.solve import Ends, Wanted, solve
@@ -40,7 +41,7 @@ def closure(
     """Find the best path between all pairs, over a semiring."""
     answer = solve("closure", graph, ends, method, wanted, output, semiring=semiring)
     lowest, highest = _range(answer.result)
-    summary = {"semiring": semiring}
+    summary = {"semiring": semiring, "reached": reached_in_words(answer.result)}
     if lowest is not None:
         summary["values"] = f"{number(lowest)} to {number(highest)}, the empty paths aside"
     document = {"semiring": semiring, "lowest": lowest, "highest": highest}

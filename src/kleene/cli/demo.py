@@ -41,26 +41,23 @@ def tour(graph: Graph, picture: str, speak: bool) -> dict[str, Any]:
 
     say = _Guide(speak)
     began = time.perf_counter()
-    say.title("The road network of Rome, 1999")
+    say.title("The streets of Rome, 1999")
     say.line(
         f"{graph.n:,} junctions and {graph.m:,} one-way stretches of street, lengths in metres"
     )
     say.line("(9th DIMACS Implementation Challenge).")
 
-    say.title("1. How many turns away is everything?", "r = kl.bfs(g, 0)")
+    say.title("1. How many street corners away is everything?", "r = kl.bfs(g, 0)")
     hops = kl.bfs(graph, 0)
     proofs = [say.proved(hops)]
     deepest = int(hops.distances.argmax())
-    say.line(
-        f"From junction 0 the farthest junction, {deepest}, is {hops.distances[deepest]:,} "
-        "stretches away."
-    )
+    say.line(f"The farthest from 0 is junction {deepest}: {hops.distances[deepest]:,} stretches.")
 
     say.title("2. And how many metres?", "r = kl.sssp(g, 0)")
     metres = kl.sssp(graph, 0)
     proofs.append(say.proved(metres))
     last = int(metres.distances.argmax())
-    say.line(f"The farthest by road is {last}: {_km(metres.distances[last])}.")
+    say.line(f"The farthest by road is junction {last}: {_km(metres.distances[last])}.")
 
     say.title("3. Between all pairs?", "r = kl.apsp(g)")
     say.line(f"{graph.n**2:,} pairs; this is the long part.")
@@ -78,12 +75,14 @@ def tour(graph: Graph, picture: str, speak: bool) -> dict[str, Any]:
     say.line(f"{_km(longest)} along {len(route) - 1} stretches of street:")
     say.route(route)
 
-    say.title("5. What does it look like?", f'kl.draw(r, "{picture}", target={target})')
-    from_source = kl.sssp(graph, source)
+    say.title(
+        "5. What does it look like?", f'kl.draw(r, "{picture}", target={target}, row={source})'
+    )
     drawn = kl.draw(
-        from_source,
+        pairs,
         picture,
         target=target,
+        row=source,
         title="The longest of all shortest routes in Rome",
         unit="m",
     )

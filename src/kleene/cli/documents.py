@@ -6,14 +6,25 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kleene.cli.output import facts, headline, line, number, seconds, table
-from kleene.cli.vertices import name, names
+from kleene.cli.vertices import name
 
 if TYPE_CHECKING:
     from kleene import Graph, Result
     from kleene.plan import Plan
     from kleene.verify import Proof
 
-__all__ = ["about_graph", "about_plan", "about_result", "pairs", "show_pairs", "show_result"]
+__all__ = [
+    "about_graph",
+    "about_plan",
+    "about_result",
+    "distance_summary",
+    "graph_in_words",
+    "pairs",
+    "plan_in_words",
+    "reached_in_words",
+    "show_pairs",
+    "show_result",
+]
 
 
 def about_graph(graph: Graph) -> dict[str, Any]:
@@ -137,18 +148,21 @@ def distance_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
         if center is None or eccentricity < center["distance"]:
             center = {"source": name(graph, source), "distance": eccentricity}
     mean = total / count if count else None
-    document = {"mean": mean, "farthest": farthest}
-    shown: dict[str, Any] = {"mean distance": None if mean is None else number(mean)}
+    document = {"mean": mean, "farthest": farthest, "center": center}
+    shown: dict[str, Any] = {"reached": reached_in_words(result)}
     if len(result.sources) == 1:
-        shown = {"source": names(graph, result.sources.tolist())[0]}
+        shown = {"source": name(graph, int(result.sources[0])), **shown}
         if farthest is not None:
             shown["farthest"] = f"{farthest['target']}, at {number(farthest['distance'])}"
-        shown["mean distance"] = None if mean is None else number(mean)
-        return document, shown
-    if farthest is not None and center is not None:
-        document |= {"diameter": farthest["distance"], "radius": center["distance"]}
-        document["center"] = center["source"]
+    elif farthest is not None and center is not None:
         ends = f"from {farthest['source']} to {farthest['target']}"
         shown["diameter"] = f"{number(farthest['distance'])}, {ends}"
         shown["radius"] = f"{number(center['distance'])}, from {center['source']}"
+    shown["mean distance"] = None if mean is None else number(mean)
     return document, shown
+
+
+def reached_in_words(result: Result) -> str:
+    """Return how many pairs have a path: 5 of 7 vertices."""
+    what = "vertices" if len(result.sources) == 1 else "pairs"
+    return f"{int(result.reached.sum()):,} of {result.reached.size:,} {what}"

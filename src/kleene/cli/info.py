@@ -44,7 +44,10 @@ def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
     }
 
     def page() -> None:
-        headline(read.name or graph.file, f": {graph_in_words(read)}")
+        headline(
+            read.name or ("standard input" if graph.file == "-" else graph.file),
+            f": {graph_in_words(read)}",
+        )
         line()
         low, high = document["min_weight"], document["max_weight"]
         facts(

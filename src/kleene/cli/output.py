@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 __all__ = ["console", "facts", "headline", "line", "number", "print_json", "seconds", "table"]
 
@@ -40,11 +41,14 @@ def _plain(value: Any) -> Any:
 
 @cache
 def console() -> Console:
-    """Return standard output; a pipe gets wide lines, not lines broken at 80 columns."""
+    """Return standard output; lines for a pipe are as long as they need be."""
     from rich.console import Console
 
-    terminal = sys.stdout.isatty()
-    return Console(highlight=False, width=None if terminal else 160, soft_wrap=not terminal)
+    class Output(Console):
+        def on_broken_pipe(self) -> None:  # rich would exit with 1, which here means "no"
+            raise BrokenPipeError
+
+    return Output(highlight=False, width=None if sys.stdout.isatty() else 1000)
 
 
 def line(text: str = "", style: str | None = None) -> None:
@@ -67,21 +71,27 @@ def facts(pairs: Mapping[str, Any]) -> None:
     for key, value in pairs.items():
         if value is not None:
             grid.add_row(f"  {key}", _escape(str(value)))
-    console().print(grid)
+    _print_trimmed(grid)
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence[str] = ()) -> None:
     """Print a table; the columns named in ``right`` hold numbers."""
-    from rich.box import Box
     from rich.table import Table
 
-    plain = Box("    \n    \n  ─ \n    \n    \n    \n    \n    \n")
-    shown = Table(box=plain, header_style="bold", padding=(0, 1, 0, 1), pad_edge=True)
+    shown = Table(box=None, header_style="bold", padding=(0, 0, 0, 2))
     for column in columns:
         shown.add_column(column, justify="right" if column in right else "left")
     for row in rows:
         shown.add_row(*(_escape(number(cell)) for cell in row))
-    console().print(shown)
+    _print_trimmed(shown)
+
+
+def _print_trimmed(renderable: Table) -> None:
+    """Print without the spaces that fill up the last column."""
+    with console().capture() as printed:
+        console().print(renderable)
+    for row in printed.get().splitlines():
+        console().out(row.rstrip(), highlight=False)
 
 
 def number(value: Any) -> str:

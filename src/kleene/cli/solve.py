@@ -70,10 +70,7 @@ class Answer:
         saved = {"out": wanted.out, "pairs": rows}
 
         def page() -> None:
-            reached = f"{shared['reached']:,} of {shared['of']:,}"
-            what = "vertices" if shared["sources"] == 1 else "pairs"
-            shown = {**summary, "reached": f"{reached} {what}", "saved": wanted.out}
-            show_result(result, shown, self.proof)
+            show_result(result, {**summary, "saved": wanted.out}, self.proof)
             show_pairs(rows, shared["of"], shared["sources"] == 1)
 
         self.output.show({**shared, **document, **saved}, page)

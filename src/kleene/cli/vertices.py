@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kleene import Graph
 
-__all__ = ["find", "find_all", "name", "names"]
+__all__ = ["find", "find_all", "name"]
 
 
 def find(graph: Graph, text: str) -> int:
@@ -45,8 +45,3 @@ def name(graph: Graph, vertex: int) -> Any:
         return int(vertex)
     label = graph.labels[vertex]
     return label.item() if hasattr(label, "item") else label
-
-
-def names(graph: Graph, vertices: Sequence[int]) -> list[Any]:
-    """Return what the file calls these vertices."""
-    return [name(graph, vertex) for vertex in vertices]
