@@ -1,6 +1,7 @@
 #include "text.hpp"
 
 #include "arrays.hpp"
+#include "renumber.hpp"
 #include "text_write.hpp"
 
 namespace kleene {
@@ -152,6 +153,29 @@ nb::object rows_text(const Array<std::int64_t>& offsets, const AnyArray& neighbo
   });
 }
 
+// None when the numbers are 0 .. span - 1 already.
+nb::object renumbered(const AnyArray& sources, const AnyArray& targets, std::int64_t low,
+                      std::int64_t span, int threads) {
+  const auto arcs = static_cast<std::int64_t>(sources.size());
+  PythonMonitor monitor(nb::none(), arcs);
+  return with_id_type(sources, [&]<class InId>(Type<InId>) {
+    const auto make = [&]<class Id>(Type<Id>) {
+      Renumbered<Id> made;
+      {
+        nb::gil_scoped_release release;
+        made = renumber<InId, Id>(arcs, static_cast<const InId*>(sources.data()),
+                                  static_cast<const InId*>(targets.data()), low, span, threads,
+                                  monitor);
+      }
+      if (made.sources.size() < arcs) return nb::object(nb::none());
+      return nb::object(nb::make_tuple(to_numpy(std::move(made.sources)),
+                                       to_numpy(std::move(made.targets)),
+                                       to_numpy(std::move(made.numbers))));
+    };
+    return span > INT32_MAX ? make(Type<std::int64_t>{}) : make(Type<std::int32_t>{});
+  });
+}
+
 }  // namespace
 
 void bind_text(nb::module_& m) {
@@ -168,6 +192,8 @@ void bind_text(nb::module_& m) {
         nb::arg("comments"), nb::arg("threads"), nb::arg("progress").none());
   m.def("skip_comments", &skip, nb::arg("text"), nb::kw_only(), nb::arg("begin"), nb::arg("line"),
         nb::arg("comments"));
+  m.def("renumber", &renumbered, nb::arg("sources"), nb::arg("targets"), nb::arg("low"),
+        nb::arg("span"), nb::arg("threads"));
   m.def("write_arcs", &arcs_text, nb::arg("offsets"), nb::arg("neighbors"),
         nb::arg("weights").none(), nb::kw_only(), nb::arg("begin"), nb::arg("end"), nb::arg("base"),
         nb::arg("numbers").none(), nb::arg("characters").none(), nb::arg("starts").none(),

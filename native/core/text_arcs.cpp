@@ -15,9 +15,10 @@ template <class Id>
 struct NumberEnds {
   const Layout& layout;
 
-  Scan take(const char*& p, bool /*quoted*/, Id& id, Widths& widths) const {
+  [[gnu::always_inline]] Scan take(const char*& p, const char* end, bool /*quoted*/, Id& id,
+                                   Widths& widths) const {
     std::int64_t value = 0;
-    const Scan scan = scan_integer(p, value);
+    const Scan scan = scan_integer(p, end, value);
     if (scan != Scan::kDone) return scan;
     if (value < layout.low || value > layout.high) return Scan::kTooLarge;
     value -= layout.base;
@@ -41,11 +42,11 @@ class NameEnds {
  public:
   explicit NameEnds(const Alphabet& alphabet) : alphabet_(&alphabet) {}
 
-  Scan take(const char*& p, bool quoted, std::int32_t& id, Widths&) {
-    const char* end = quoted ? Alphabet::closing_quote(p - 1) : alphabet_->field_end(p);
-    if (end == p && !quoted) return Scan::kNotANumber;
-    id = number_of({p, static_cast<std::size_t>(end - p)});
-    p = end;
+  Scan take(const char*& p, const char*, bool quoted, std::int32_t& id, Widths&) {
+    const char* last = quoted ? Alphabet::closing_quote(p - 1) : alphabet_->field_end(p);
+    if (last == p && !quoted) return Scan::kNotANumber;
+    id = number_of({p, static_cast<std::size_t>(last - p)});
+    p = last;
     return Scan::kDone;
   }
 
@@ -119,7 +120,8 @@ struct ChunkParser {
   std::int64_t place;  // of the next arc
   std::optional<BadLine> fault;
 
-  void parse(const char* p) {
+  void parse(const char* const begin) {
+    const char* p = begin;
     while (p < end) {
       p = alphabet.skip_blanks(p);
       if (*p == '\n') {
@@ -134,7 +136,7 @@ struct ChunkParser {
   }
 
   // Moves p behind the line; false at a fault.
-  bool parse_line(const char*& p) {
+  [[gnu::always_inline]] bool parse_line(const char*& p) {
     for (const Column column : columns) {
       const char* const begin = p;
       const bool quoted = *p == '"';
@@ -148,17 +150,22 @@ struct ChunkParser {
       }
       p = alphabet.next_field(p);
     }
-    if (layout.exact && *p != '\n') return fail(faults.rest(p, "the end of the line"));
-    p = skip_line(p, end);
+    if (*p == '\n') {
+      ++p;
+    } else if (layout.exact) {
+      return fail(faults.rest(p, "the end of the line"));
+    } else {
+      p = skip_line(p, end);
+    }
     return true;
   }
 
-  Scan take(Column column, const char*& p, bool quoted) {
+  [[gnu::always_inline]] Scan take(Column column, const char*& p, bool quoted) {
     switch (column) {
       case Column::kSource:
-        return ends.take(p, quoted, places.sources[place], widths);
+        return ends.take(p, end, quoted, places.sources[place], widths);
       case Column::kTarget:
-        return ends.take(p, quoted, places.targets[place], widths);
+        return ends.take(p, end, quoted, places.targets[place], widths);
       case Column::kWeight:
         if constexpr (!std::is_same_v<Weight, NoWeight>) {
           return scan_weight(p, end, layout.kind, alphabet, places.weights[place], widths);

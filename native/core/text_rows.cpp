@@ -74,7 +74,7 @@ struct RowParser {
   // Takes a whole number and the blanks behind it.
   bool whole(const char*& p, std::int64_t& number) {
     const char* q = p;
-    if (scan_integer(q, number) != Scan::kDone || !alphabet.ends_field(*q)) return false;
+    if (scan_integer(q, chunk.end, number) != Scan::kDone || !alphabet.ends_field(*q)) return false;
     p = alphabet.skip_blanks(q);
     return true;
   }

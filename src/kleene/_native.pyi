@@ -66,6 +66,9 @@ def parse_rows(
 def skip_comments(
     text: NDArray[np.uint8], *, begin: int, line: int, comments: str
 ) -> tuple[int, int]: ...
+def renumber(
+    sources: _Array, targets: _Array, low: int, span: int, threads: int
+) -> tuple[_Array, _Array, NDArray[np.int64]] | None: ...
 def write_arcs(
     offsets: NDArray[np.int64],
     neighbors: _Array,

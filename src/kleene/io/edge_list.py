@@ -9,6 +9,7 @@ appear; they become the labels of the graph unless they are 0 .. n - 1 already.
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,7 +25,8 @@ from kleene.io.text import Layout, Text, VertexNames, write_arcs
 
 __all__ = ["EDGE_LIST"]
 
-_SEPARATORS = {"\t": "tab", ",": "comma", ";": "semicolon"}
+_SEPARATORS = "\t,;"  # beside the blank
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _COLUMN_NAMES = (
     ("source", "src", "from", "fromnodeid", "u"),
     ("target", "dst", "to", "tonodeid", "v"),
@@ -94,13 +96,12 @@ def read(
 
 
 def _guess_separator(line: str) -> str:
-    for separator in ",;":
-        if separator in line:
-            return separator
+    bare = _QUOTED.sub('""', line)
+    separator = next((c for c in _SEPARATORS if c in bare), " ")
     # Numbers between tabs are numbers between blanks; names between tabs may hold blanks.
-    if "\t" in line and not all(_is_number(field) for field in line.split()):
-        return "\t"
-    return " "
+    if separator == "\t" and all(_is_number(field) for field in bare.split()):
+        return " "
+    return separator
 
 
 def _split(line: str, separator: str) -> list[str]:

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from os import PathLike, fspath, fstat
 from pathlib import Path
-from stat import S_ISDIR, S_ISREG
+from stat import S_ISREG
 from typing import IO, Any, NoReturn
 
 import numpy as np
@@ -58,6 +58,8 @@ class Source:
         self._packed = 0  # bytes of the file, when it is gzip
         if isinstance(place, (str, PathLike)) and fspath(place) != "-":
             self.name = fspath(place)
+            if Path(place).is_dir():
+                self.fail("found a directory, expected a file")
             with open(place, "rb") as opened:
                 raw = self._contents(opened)
         else:
@@ -112,8 +114,6 @@ class Source:
             status = fstat(file.fileno())
         except (AttributeError, OSError, ValueError):  # not a file of the system: BytesIO
             return self._collected(iter(lambda: file.read(_PIECE), b""))
-        if S_ISDIR(status.st_mode):
-            self.fail("found a directory, expected a file")
         if S_ISREG(status.st_mode) and status.st_size > 0 and file.tell() == 0:
             return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
         return self._collected(iter(lambda: file.read(_PIECE), b""))

@@ -154,9 +154,12 @@ class Text:
         while start > max(0, begin - 200) and self.data[start - 1] != ord("\n"):
             start -= 1
         context = shown(bytes(self.data[start : min(self._line_end(begin), start + 200)]))
-        found = "the end of the line" if begin == end else piece
-        if begin == len(self.data):
-            found, context = "the end of the file", piece
+        found = piece
+        if begin == len(self.data) and context == "''":
+            found = "the end of the file"
+        elif begin == end:
+            ends = begin == len(self.data) or self.data[begin] in b"\r\n"
+            found = "the end of the line" if ends else "nothing"
         within = "" if context in (piece, "''") else f" in {context}"
         return self.source.error(f"found {found}{within}, expected {expected}", line)
 
