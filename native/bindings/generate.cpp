@@ -50,10 +50,10 @@ nb::object uniform(std::int64_t n, std::int64_t edges, std::uint64_t seed, int t
 
 nb::object capped(std::int64_t n, std::int64_t arcs, std::int64_t cap, bool connected,
                   std::uint64_t seed, int threads, const nb::object& progress) {
-  const std::int64_t slots = std::min(arcs, n * cap - arcs);
-  return generated(n, slots + n, progress, [&]<class Id>(Type<Id>, Monitor& monitor) {
-    return capped_rows<Id>(n, arcs, cap, connected, seed, threads, monitor);
-  });
+  return generated(n, capped_units(n, arcs, cap), progress,
+                   [&]<class Id>(Type<Id>, Monitor& monitor) {
+                     return capped_rows<Id>(n, arcs, cap, connected, seed, threads, monitor);
+                   });
 }
 
 nb::object path_plus(std::int64_t n, std::int64_t extra, std::uint64_t seed, int threads,

@@ -61,6 +61,9 @@ template <class Id>
 Csr<Id, NoWeight> capped_rows(std::int64_t n, std::int64_t arcs, std::int64_t cap, bool connected,
                               std::uint64_t seed, int threads, Monitor& monitor);
 
+// The work of capped_rows, as its monitor counts it.
+std::int64_t capped_units(std::int64_t n, std::int64_t arcs, std::int64_t cap);
+
 // The path 0 -> 1 -> ... -> n - 1, and `extra` more arcs into every vertex.
 template <class Id>
 Arcs<Id> path_plus_arcs(std::int64_t n, std::int64_t extra, std::uint64_t seed, int threads,

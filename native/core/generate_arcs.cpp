@@ -11,7 +11,7 @@ namespace kleene {
 namespace {
 
 constexpr std::int64_t kArcGrain = 1 << 14;  // arcs handed to a thread at a time
-constexpr std::int64_t kRowGrain = 1 << 8;   // rows handed to a thread at a time
+constexpr std::int64_t kRowGrain = 1 << 6;   // rows handed to a thread at a time
 
 template <class Id>
 Arcs<Id> room_for(std::int64_t arcs) {

@@ -8,7 +8,7 @@
 namespace kleene {
 namespace {
 
-constexpr std::int64_t kRowGrain = 1 << 8;  // rows handed to a thread at a time
+constexpr std::int64_t kRowGrain = 1 << 6;  // rows handed to a thread at a time
 
 }  // namespace
 

@@ -39,8 +39,9 @@ class SubsetSampler {
     const auto bound = static_cast<std::uint64_t>(universe);
     std::uint64_t draw = 0;
     do {
-      while (std::ssize(list_) < size)
+      while (std::ssize(list_) < size) {
         list_.push_back(static_cast<Id>(below(draws[draw++], bound)));
+      }
       std::sort(list_.begin(), list_.end());
       list_.erase(std::unique(list_.begin(), list_.end()), list_.end());
     } while (std::ssize(list_) < size);
@@ -56,14 +57,14 @@ class SubsetSampler {
     const auto bound = static_cast<std::uint64_t>(universe);
     std::int64_t left = std::min(wanted, unwanted);
     for (std::uint64_t draw = 0; left > 0; ++draw) left -= insert(below(draws[draw], bound));
-    if (inverted) {
+    if (inverted) {  // what was drawn is what to leave out
       for (std::uint64_t& word : bits_) word = ~word;
       for (const Id member : required) insert(member);
       if (universe % kWord != 0) bits_.back() &= (std::uint64_t{1} << universe % kWord) - 1;
     }
-    Id first = 0;
+    std::int64_t first = 0;
     for (std::uint64_t word : bits_) {
-      for (; word != 0; word &= word - 1) *out++ = first + static_cast<Id>(std::countr_zero(word));
+      for (; word != 0; word &= word - 1) *out++ = static_cast<Id>(first + std::countr_zero(word));
       first += kWord;
     }
   }

@@ -107,9 +107,11 @@ def _as_range(low: float, high: float, dtype: Any) -> Range:
         limits = np.iinfo(dtype)
         if low < limits.min or high >= limits.max or high - low >= 2**63:
             raise RequestError(f"weights from {low} to {high} do not fit in {dtype}")
-    elif not math.isfinite(high - low) or max(-low, high) > np.finfo(dtype).max:
+        return Range(low, high, dtype)
+    most = float(np.finfo(dtype).max)
+    if low < -most or high > most or high - low > most:
         raise RequestError(f"weights from {low} to {high} do not fit in {dtype}")
-    return Range(low, high, dtype)
+    return Range(float(low), float(high), dtype)
 
 
 def rule_bytes(rule: Rule) -> int:
