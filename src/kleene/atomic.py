@@ -27,7 +27,12 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     ['note.txt']
     """
     path = Path(path)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
+    try:
+        handle, name = tempfile.mkstemp(
+            prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent
+        )
+    except OSError as error:  # name the file that was asked for, not the one beside it
+        raise OSError(error.errno, error.strerror, str(path)) from None
     os.close(handle)
     beside = Path(name)
     try:
