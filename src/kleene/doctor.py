@@ -68,6 +68,8 @@ class Report:
     def in_words(self) -> dict[str, dict[str, str | None]]:
         """Return what was found in sections, for people."""
         limit = "" if self.memory_limit is None else f", limit {_size(self.memory_limit)}"
+        driver = [f"CUDA {self.cuda_driver}"] if self.cuda_driver else []
+        driver += [self.cuda_problem] if self.cuda_problem else []
         return {
             "Kleene": {
                 "version": self.kleene,
@@ -81,7 +83,7 @@ class Report:
                 "memory": f"{_size(self.memory)} available{limit}",
             },
             "NVIDIA": {
-                "driver": f"CUDA {self.cuda_driver}" if self.cuda_driver else self.cuda_problem,
+                "driver": ", but ".join(driver),
                 "gpu": ", ".join(f"{g.name} ({_size(g.memory)})" for g in self.gpus) or "none",
                 "cupy": self.cupy_problem or self.cupy or "not installed",
             },
@@ -162,7 +164,7 @@ def _nvidia() -> tuple[str | None, str | None, tuple[Gpu, ...]]:
     status = library.cuInit(0)
     count = ctypes.c_int()
     if status != 0 or library.cuDeviceGetCount(ctypes.byref(count)) != 0:
-        return driver, f"the driver does not start (error {status})", ()
+        return driver, f"it does not start (error {status})", ()
     return driver, None, tuple(_gpu(library, index) for index in range(count.value))
 
 
