@@ -27,7 +27,7 @@ __all__ = ["draw"]
 Array = NDArray[Any]
 
 _MOST_ARCS = 200_000  # past this a picture is a blot, and its file some megabytes
-_WIDTH, _MARGIN, _HEAD, _FOOT = 960, 48, 108, 76  # pixels
+_WIDTH, _MARGIN, _SIDE, _HEAD, _FOOT = 960, 48, 80, 108, 76  # pixels; names stand in _SIDE
 _GROUND, _INK, _FADED, _GREY, _ROUTE = "#fbfaf7", "#22262b", "#6b7178", "#cfcfca", "#d1380f"
 _SCALE = ("#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#9bd93c")
 _BUCKETS = 32
@@ -146,7 +146,7 @@ class _View:
         """Scale the places to the canvas, turn y downwards, and return the canvas's height."""
         low = self.places[self.shown].min(axis=0)
         span = self.places[self.shown].max(axis=0) - low
-        room = np.array([_WIDTH - 2 * _MARGIN, 0.8 * _WIDTH])
+        room = np.array([_WIDTH - 2 * _SIDE, 0.75 * _WIDTH])
         scale = float((room / np.where(span > 0, span, 1e-300)).min()) if span.any() else 1.0
         size = span * scale
         height = max(240.0, float(size[1]))
@@ -165,7 +165,11 @@ class _View:
         return scaled
 
     def map_and_route(self) -> Iterator[Lines | Dots]:
-        """Yield lines by colour, the grey ones first; over them the route; on top the vertices."""
+        """Yield lines by colour, the grey ones first, vertices, and the route.
+
+        Vertices stand on the route where they are wider than it, under it where they are not, and
+        are left out where they would hide in their lines.
+        """
         sources, targets, _ = self.graph.coo
         drawn = np.unique(np.sort(np.stack([sources, targets], axis=1)), axis=0)
         drawn = drawn[np.isfinite(self.places[drawn[:, 0], 0])]
@@ -175,14 +179,15 @@ class _View:
         width = float(np.clip(typical / 6, 1.2, 2.5))
         for colour, lines in _by_colour(shade[drawn].mean(axis=1)):
             yield Lines(list(strokes[lines]), colour, width)
-        if len(self.route) > 1:
-            stroke = [self.places[self.route]]
-            yield Lines(stroke, _GROUND, 7.5)
-            yield Lines(stroke, _ROUTE, 4)
         radius = float(min(typical / 5, 7))
-        if radius > width:  # smaller dots would hide in their lines
-            for colour, dots in _by_colour(shade[self.shown]):
-                yield Dots(self.places[self.shown[dots]], colour, radius)
+        dots = [
+            Dots(self.places[self.shown[chosen]], colour, radius)
+            for colour, chosen in _by_colour(shade[self.shown])
+            if radius > width
+        ]
+        stroke = [self.places[self.route]] if len(self.route) > 1 else []
+        route = [Lines(stroke, _GROUND, 7.5), Lines(stroke, _ROUTE, 4)] if stroke else []
+        yield from (*route, *dots) if radius > 4 else (*dots, *route)
 
     def ends(self) -> Iterator[Dots | Text]:
         """Yield source and target with their names, which stand on the outer side."""
@@ -193,10 +198,12 @@ class _View:
             x, y = self.places[vertex].tolist()
             yield Dots(self.places[[vertex]], colour, 7, rim=_GROUND)
             name = self.name(vertex)
-            room = 13 + 10 * len(name)
-            left = room < x < _WIDTH / 2 or x > _WIDTH - room
-            across, anchor = (x - 13, "end") if left else (x + 13, "start")
-            yield Text(across, y + 5, name, 16, colour, anchor, bold=True, halo=_GROUND)
+            if min(x, _WIDTH - x) < 13 + _text_width(name, 16):  # too long: above, to the inside
+                place = (x - 8, y - 14, "start") if x < _WIDTH / 2 else (x + 8, y - 14, "end")
+            else:
+                place = (x - 13, y + 5, "end") if x < _WIDTH / 2 else (x + 13, y + 5, "start")
+            across, up, anchor = place
+            yield Text(across, up, name, 16, colour, anchor, bold=True, halo=_GROUND)
 
     # ---- the words -------------------------------------------------------------------------
 
@@ -233,8 +240,9 @@ class _View:
         return "; ".join(parts)
 
     def words(self, title: str) -> Iterator[Text]:
-        yield Text(_MARGIN, 44, title, 24, _INK, bold=True)
-        yield Text(_MARGIN, 70, self.description(), 15, _FADED)
+        for words, y, size, colour in ((title, 44, 24, _INK), (self.description(), 70, 15, _FADED)):
+            fitting = size * min(1.0, (_WIDTH - 2 * _MARGIN) / _text_width(words, size))
+            yield Text(_MARGIN, y, words, round(fitting, 1), colour, bold=colour == _INK)
 
     def colour_bar(self, y: float) -> Iterator[Box | Text]:
         """Yield the scale of colours, from the source's distance to the farthest."""
@@ -246,6 +254,11 @@ class _View:
         below = y + height + 18
         yield Text(_MARGIN, below, self.amount(found.min()), 13, _FADED)
         yield Text(_MARGIN + width, below, self.amount(found.max()), 13, _FADED, "end")
+
+
+def _text_width(words: str, size: float) -> float:
+    """Return about how wide bold words are, in pixels."""
+    return 0.62 * size * max(1, len(words))
 
 
 # ---- colours ------------------------------------------------------------------------------------
