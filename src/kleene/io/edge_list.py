@@ -8,7 +8,6 @@ appear; they become the labels of the graph unless they are 0 .. n - 1 already.
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -105,11 +104,11 @@ def _guess_separator(line: str) -> str:
 
 
 def _split(line: str, separator: str) -> list[str]:
-    if separator == " ":
-        fields = next(csv.reader([" ".join(line.split())], delimiter=" "), [])
-    else:
-        fields = next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
-    return [field.strip() for field in fields]
+    """Return the fields, without their quotes; a quoted one may hold separators."""
+    within = str.maketrans(dict.fromkeys(separator + " \t", "\0"))  # stands for them meanwhile
+    held = _QUOTED.sub(lambda quoted: quoted[0].translate(within), line)
+    fields = held.split(None if separator == " " else separator)
+    return [field.strip().strip('"').replace("\0", " ") for field in fields]
 
 
 def _is_integer(field: str) -> bool:

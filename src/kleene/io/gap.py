@@ -43,16 +43,16 @@ def read(source: Source) -> Graph:
     header = Header(*np.frombuffer(source.data, _HEADER, count=1)[0].tolist())
     if header.directed > 1 or header.arcs < 0 or header.vertices < 0:
         source.fail(f"found the header {tuple(header)}, expected directed (0 or 1), arcs, vertices")
-    sizes = {header.size(8): True, header.size(4): False}
-    if source.suffix == ".wsg":
-        sizes = dict(reversed(sizes.items()))  # without arcs both sizes are one; the name decides
-    weighted = sizes.get(len(source.data))
-    if weighted is None:
+    # Without arcs both sizes are one, and the name decides.
+    guesses = (True, False) if source.suffix == ".wsg" else (False, True)
+    fits = [w for w in guesses if header.size(8 if w else 4) == len(source.data)]
+    if not fits:
         source.fail(
             f"found {len(source.data):,} bytes, expected {header.size(4):,} (unweighted) or "
             f"{header.size(8):,} (weighted) for {header.vertices:,} vertices and "
             f"{header.arcs:,} arcs"
         )
+    weighted = fits[0]
     at = _HEADER.itemsize
     offsets = np.frombuffer(source.data, "<i8", header.vertices + 1, at)
     at += offsets.nbytes

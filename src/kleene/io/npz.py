@@ -45,8 +45,7 @@ def read(source: Source, *, directed: bool | None = None) -> Graph:
     except MemoryError:
         raise
     except (KleeneError, ValueError, TypeError, IndexError, KeyError, OverflowError) as error:
-        text = str(error) if str(error) else type(error).__name__
-        source.fail(text.removeprefix(f"{source.name}: "))
+        source.fail(str(error).removeprefix(f"{source.name}: ") or type(error).__name__)
     return graph
 
 

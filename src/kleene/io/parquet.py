@@ -37,37 +37,41 @@ def read(
     relabel: bool = True,
     columns: Sequence[str] | None = None,
 ) -> Graph:
+    if columns is not None and len(columns) not in (2, 3):
+        raise RequestError("columns must name the source, the target and, if any, the weight")
     arrow, parquet = _pyarrow()
     try:
         file = parquet.ParquetFile(arrow.BufferReader(arrow.py_buffer(source.data)))
-        titles = file.schema_arrow.names
-        if columns is not None and len(columns) not in (2, 3):
-            raise RequestError("columns must name the source, the target and, if any, the weight")
-        ends = list(columns) if columns is not None else ["source", "target", "weight"]
-        weight = ends[2] if len(ends) > 2 and (columns or ends[2] in titles) else None
-        weight = None if weighted is False else weight
-        wanted = [title for title in (*ends[:2], weight) if title is not None]
-        if weighted and weight is None:
-            source.fail(f"found the columns {', '.join(titles)}, expected one for the weight")
-        for title in wanted:
-            if title not in titles:
-                source.fail(f"found the columns {', '.join(titles)}, expected {title!r}")
+        wanted = _wanted(source, file.schema_arrow.names, columns, weighted)
         table = file.read(columns=wanted)
         for title in wanted:
             if table[title].null_count:
                 source.fail(f"found {table[title].null_count} nulls in {title!r}, expected none")
-    except (arrow.ArrowException, OSError) as error:
-        source.fail(f"found what PyArrow cannot read ({error}), expected a Parquet file")
-    if directed is None:
-        metadata = file.schema_arrow.metadata or {}
-        directed = metadata.get(_DIRECTED) != b"false"
-    try:
-        graph = Graph.from_table(table, ends[0], ends[1], weight, directed, relabel=relabel)
-    except FormatError:
+        if directed is None:
+            directed = (file.schema_arrow.metadata or {}).get(_DIRECTED) != b"false"
+        weight = wanted[2] if len(wanted) == 3 else None
+        graph = Graph.from_table(table, wanted[0], wanted[1], weight, directed, relabel=relabel)
+    except (FormatError, MemoryError):
         raise
     except GraphError as error:
         source.fail(str(error))
+    except (arrow.ArrowException, OSError, ValueError, TypeError) as error:  # PyArrow's
+        reason = " ".join(str(error).split())
+        source.fail(f"found what PyArrow cannot read ({reason}), expected a Parquet file")
     return Graph(graph.csr, graph.directed, graph.labels, source.stem)
+
+
+def _wanted(
+    source: Source, titles: list[str], columns: Sequence[str] | None, weighted: bool | None
+) -> list[str]:
+    """Return the titles of source, target and, if there is one, weight."""
+    wanted = list(columns or ("source", "target", "weight"))
+    if weighted is False or (columns is None and weighted is None and "weight" not in titles):
+        wanted = wanted[:2]
+    for title in wanted:
+        if title not in titles:
+            source.fail(f"found the columns {', '.join(titles)}, expected {title!r}")
+    return wanted
 
 
 def write(graph: Graph, sink: Sink) -> None:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from kleene.errors import FormatError, RequestError
 from kleene.graph.checks import require_memory
 
-__all__ = ["Place", "Progress", "Source"]
+__all__ = ["Place", "Progress", "Source", "printable"]
 
 Place = str | PathLike[str] | IO[bytes]
 Progress = Callable[[int, int], object]
@@ -78,7 +78,8 @@ class Source:
 
     def error(self, what: str, line: int | None = None) -> FormatError:
         """Return the error that says what is wrong, and where."""
-        return FormatError(f"{self.name}{'' if line is None else f':{line}'}: {what}")
+        place = self.name if line is None else f"{self.name}:{line}"
+        return FormatError(printable(f"{place}: {what}"))
 
     def fail(self, what: str, line: int | None = None) -> NoReturn:
         """Raise the error that says what is wrong, and where."""
@@ -161,6 +162,13 @@ class Source:
                 if self._progress is not None:
                     self._progress(at, 2 * len(raw))
                 yield unpacked
+
+
+def printable(text: str) -> str:
+    """Return the text on one line, with everything escaped that a terminal would obey."""
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text
+    )
 
 
 def _name_of(file: Any) -> str:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from kleene import _native
 from kleene.graph import Graph
 from kleene.io.sink import Sink
-from kleene.io.source import Source
+from kleene.io.source import Source, printable
 from kleene.machine import threads_for
 
 __all__ = ["Arcs", "Layout", "Text", "VertexNames", "shown", "write_arcs", "write_rows"]
@@ -26,6 +26,7 @@ Array = NDArray[Any]
 
 GRAIN = 1 << 20  # bytes of text that a thread parses at a time
 ARCS_AT_A_TIME = 1 << 21  # arcs (or vertices) made into text before it is written
+LONGEST_HEADER = 1 << 16  # bytes of a line that Python looks at
 INT64 = np.iinfo(np.int64)
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -75,15 +76,17 @@ class Text:
         self.fail("the end of the file" if line is None else shown(line.encode()), expected)
 
     def peek(self, comments: str) -> str | None:
-        """Return the next line that is neither blank nor a comment, or None; stay before it."""
+        """Return the next line that is neither blank nor a comment, or None; stay before it.
+
+        Of a line longer than any header, its beginning.
+        """
         self.offset, self.line = _native.skip_comments(
             self.data, begin=self.offset, line=self.line, comments=comments
         )
         if self.offset == len(self.data):
             return None
-        return bytes(self.data[self.offset : self._line_end(self.offset)]).decode(
-            "utf-8", "backslashreplace"
-        )
+        end = min(self._line_end(self.offset), self.offset + LONGEST_HEADER)
+        return bytes(self.data[self.offset : end]).decode("utf-8", "backslashreplace")
 
     def skip_line(self) -> None:
         """Step behind the line that :meth:`peek` returned."""
@@ -182,11 +185,7 @@ def shown(piece: bytes, most: int = 60) -> str:
     text = piece.strip(b" \t\r\n").decode("utf-8", "backslashreplace")
     if len(text) > most:
         text = text[: most - 3] + "..."
-    return "'" + "".join(c if c.isprintable() else _escaped(c) for c in text) + "'"
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode()
+    return f"'{printable(text)}'"
 
 
 # ---- writing ----------------------------------------------------------------------------------
