@@ -163,7 +163,7 @@ def peer_speed(peer: Peer) -> str:
     except ImportError:
         return f"{peer.library}: not installed"
     seconds, made = best_time(lambda: peer.make(library), repeats=1)
-    return f"{peer.library} {peer.arcs(made) / seconds / 1e6:.1f}"
+    return f"{peer.library} {peer.arcs(made) / seconds / 1e6:.2g}"
 
 
 def main() -> None:

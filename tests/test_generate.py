@@ -64,6 +64,10 @@ def checksum(graph: kl.Graph) -> int:
     return zlib.crc32(b"".join(array.astype(array.dtype.newbyteorder("<")) for array in arrays))
 
 
+def my_rule(rng: np.random.Generator, count: int) -> np.ndarray:
+    return rng.integers(1, 9, count)
+
+
 def is_canonical(graph: kl.Graph) -> bool:
     """Whether building the graph anew from its arcs changes nothing."""
     s, t, w = graph.coo
@@ -116,6 +120,11 @@ def test_seeds_matter(call):
 def test_name_makes_it_again(call):
     graph = CALLS[call](seed=3)
     assert eval(graph.name, vars(generate)).equals(graph)
+
+
+def test_name_is_plain():
+    assert generate.uniform(np.int64(5), 3, threads=1).name == "uniform(n=5, m=3)"
+    assert generate.path(3, weights=my_rule).name == "path(n=3, weights=my_rule)"
 
 
 @pytest.mark.parametrize("call", CALLS)
