@@ -159,9 +159,15 @@ def test_bfs_joins_levels_where_there_are_many(tmp_path: Path) -> None:
 def test_apsp_finds_diameter_and_radius(square: Path) -> None:
     found = document("apsp", square)
     assert (found["reached"], found["of"], found["sources"]) == (17, 25, 5)
-    assert found["farthest"]["distance"] == found["center"]["distance"] == 2
+    assert found["farthest"]["distance"] == 2
+    assert found["center"] is None  # no vertex reaches all
     assert found["pairs"] == []
-    assert "diameter" in kleene("apsp", square).output
+    page = kleene("apsp", square).output
+    assert "diameter" in page
+    assert "radius" not in page
+    found = document("apsp", square, "-s", "0,1,2", "-t", "0,1")
+    assert found["center"] == {"source": 0, "distance": 1}
+    assert "radius" in kleene("apsp", square, "-s", "0,1,2", "-t", "0,1").output
 
 
 @pytest.mark.parametrize("semiring", ["boolean", "min_plus", "max_min"])
@@ -169,7 +175,7 @@ def test_closure(towns: Path, semiring: str) -> None:
     found = document("closure", towns, "--semiring", semiring, "--verify", "--top", 99)
     assert found["semiring"] == semiring
     assert found["reached"] == 5 + 10
-    values = {(p["source"], p["target"]): p["distance"] for p in found["pairs"]}
+    values = {(p["source"], p["target"]): p["value"] for p in found["pairs"]}
     expected = {"boolean": True, "min_plus": 7, "max_min": 9}
     assert values["ann", "cy"] == expected[semiring]
     assert values["dee", "ann"] is None
@@ -177,9 +183,10 @@ def test_closure(towns: Path, semiring: str) -> None:
 
 def test_infinities_are_valid_json(tmp_path: Path) -> None:
     path = tmp_path / "pipes.csv"
-    path.write_text("a,b,0.5\n")
-    found = document("closure", path, "--semiring", "max_min", "--top", 9)
-    assert found["pairs"][0]["distance"] == "inf"  # the empty path is as wide as can be
+    for width in ("5", "0.5"):
+        path.write_text(f"a,b,{width}\n")
+        found = document("closure", path, "--semiring", "max_min", "--top", 9)
+        assert found["pairs"][0]["value"] == "inf"  # the empty path is as wide as can be
 
 
 def test_path_is_told_step_by_step(towns: Path) -> None:

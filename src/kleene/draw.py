@@ -187,7 +187,8 @@ class _View:
         ]
         stroke = [self.places[self.route]] if len(self.route) > 1 else []
         route = [Lines(stroke, _GROUND, 7.5), Lines(stroke, _ROUTE, 4)] if stroke else []
-        yield from (*route, *dots) if radius > 4 else (*dots, *route)
+        yield from route if radius > 4 else dots
+        yield from dots if radius > 4 else route
 
     def ends(self) -> Iterator[Dots | Text]:
         """Yield source and target with their names, which stand on the outer side."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ __all__ = [
     "reached_in_words",
     "show_pairs",
     "show_result",
+    "value_name",
 ]
 
 
@@ -92,7 +94,8 @@ def pairs(result: Result, most: int) -> list[dict[str, Any]]:
     """Return the first pairs, row by row: names, distance (None: no path), predecessor."""
     import numpy as np
 
-    graph = result.graph
+    graph, what = result.graph, value_name(result)
+    unbounded = _unbounded(result)
     values, reached = np.atleast_2d(result.to_numpy()), np.atleast_2d(result.reached)
     parents = None if result.predecessors is None else np.atleast_2d(result.predecessors)
     targets = range(graph.n) if result.targets is None else result.targets.tolist()
@@ -102,12 +105,27 @@ def pairs(result: Result, most: int) -> list[dict[str, Any]]:
             if len(found) == most:
                 return found
             pair = {"source": name(graph, source), "target": name(graph, target)}
-            pair["distance"] = values[row, column].item() if reached[row, column] else None
+            value = values[row, column].item() if reached[row, column] else None
+            pair[what] = value if value is None or value != unbounded else math.inf
             if parents is not None:
                 before = int(parents[row, target])
                 pair["predecessor"] = None if before == -1 else name(graph, before)
             found.append(pair)
     return found
+
+
+def value_name(result: Result) -> str:
+    """Return what to call the value of a pair."""
+    return "value" if result.problem == "closure" else "distance"
+
+
+def _unbounded(result: Result) -> Any:
+    """Return the number that stands for infinity among integers: the empty path is that wide."""
+    from kleene.semiring import SEMIRINGS
+
+    if result.plan.semiring != "max_min":
+        return None
+    return SEMIRINGS["max_min"].one(result.distances.dtype)
 
 
 def show_pairs(rows: list[dict[str, Any]], of: int, one_source: bool) -> None:
@@ -116,7 +134,7 @@ def show_pairs(rows: list[dict[str, Any]], of: int, one_source: bool) -> None:
         return
     columns = [c for c in rows[0] if not (one_source and c == "source")]
     line()
-    table(columns, [[row[c] for c in columns] for row in rows], right=["distance"])
+    table(columns, [[row[c] for c in columns] for row in rows], right=["distance", "value"])
     if of > len(rows):
         line(f"  and {of - len(rows):,} more: --top {of}, or --out table.csv", style="dim")
 
@@ -145,7 +163,8 @@ def distance_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
                 "target": name(graph, int(targets[last])),
                 "distance": eccentricity,
             }
-        if center is None or eccentricity < center["distance"]:
+        everything = reached[row].all()
+        if everything and (center is None or eccentricity < center["distance"]):
             center = {"source": name(graph, source), "distance": eccentricity}
     mean = total / count if count else None
     document = {"mean": mean, "farthest": farthest, "center": center}
@@ -154,9 +173,10 @@ def distance_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
         shown = {"source": name(graph, int(result.sources[0])), **shown}
         if farthest is not None:
             shown["farthest"] = f"{farthest['target']}, at {number(farthest['distance'])}"
-    elif farthest is not None and center is not None:
+    elif farthest is not None:
         ends = f"from {farthest['source']} to {farthest['target']}"
         shown["diameter"] = f"{number(farthest['distance'])}, {ends}"
+    if len(result.sources) > 1 and center is not None:
         shown["radius"] = f"{number(center['distance'])}, from {center['source']}"
     shown["mean distance"] = None if mean is None else number(mean)
     return document, shown

@@ -6,6 +6,8 @@ import csv
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kleene.cli.documents import value_name
+
 if TYPE_CHECKING:
     from kleene import Result
 
@@ -51,7 +53,8 @@ def _write_table(result: Result, path: Path, separator: str) -> None:
     targets = np.arange(graph.n) if result.targets is None else result.targets
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, delimiter=separator, lineterminator="\n")
-        writer.writerow(["source", "target", "distance"] + ["predecessor"] * (parents is not None))
+        titles = ["source", "target", value_name(result), "predecessor"]
+        writer.writerow(titles if parents is not None else titles[:-1])
         for row, source in enumerate(result.sources.tolist()):
             columns = np.flatnonzero(reached[row])
             ends = targets[columns]
