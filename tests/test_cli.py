@@ -181,6 +181,24 @@ def test_closure(towns: Path, semiring: str) -> None:
     assert values["dee", "ann"] is None
 
 
+@pytest.mark.parametrize("n", [0, 1, 3])
+@pytest.mark.parametrize(
+    "command", ["info", "apsp", "closure", "closure --semiring max_min", "explain", "bfs", "sssp"]
+)
+def test_graphs_without_arcs(command: str, n: int, tmp_path: Path) -> None:
+    path = tmp_path / "empty.npz"
+    kl.write(kl.Graph.from_edges([], [], n=n), path)
+    name, *options = command.split()
+    options += ["apsp"] if name == "explain" else []
+    if name in ("bfs", "sssp"):
+        options += ["--source", "0", "--target", str(n - 1)]
+        if n == 0:
+            assert "it has none" in kleene(name, path, *options).stderr
+            return
+    assert kleene(name, path, *options).exit_code == 0
+    document(name, path, *options)
+
+
 def test_infinities_are_valid_json(tmp_path: Path) -> None:
     path = tmp_path / "pipes.csv"
     for width in ("5", "0.5"):
@@ -298,6 +316,13 @@ def test_methods_are_the_rows_of_the_registry() -> None:
     assert len(document("methods")["methods"]) == len(kl.methods())
     assert {m["problem"] for m in document("methods", "bfs")["methods"]} == {"bfs"}
     assert "Dijkstra 1959" in kleene("methods", "sssp", "--device", "reference").output
+    assert max(map(len, kleene("methods").output.splitlines())) <= 100
+
+
+def test_no_methods_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kl, "methods", lambda problem, device: ())
+    assert kleene("methods").output == "none yet\n"
+    assert document("methods")["methods"] == []
 
 
 def test_explain_tells_the_plan(towns: Path) -> None:

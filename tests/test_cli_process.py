@@ -86,7 +86,18 @@ def modules_after(code: str) -> set[str]:
 
 def test_import_is_light() -> None:
     loaded = modules_after("import kleene")
-    for heavy in ("scipy", "typer", "rich", "matplotlib", "networkx", "pandas", "pyarrow", "cupy"):
+    for heavy in (
+        "kleene.generate",
+        "numpy.random",
+        "scipy",
+        "typer",
+        "rich",
+        "matplotlib",
+        "networkx",
+        "pandas",
+        "pyarrow",
+        "cupy",
+    ):
         assert heavy not in loaded
 
 

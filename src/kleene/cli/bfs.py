@@ -33,7 +33,7 @@ def bfs(
     document, summary = distance_summary(answer.result)
     levels = _levels(answer.result)
     answer.show({**document, "levels": levels}, summary, top=10)
-    if len(answer.result.sources) == 1 and not (output.json or output.quiet):
+    if levels and len(answer.result.sources) == 1 and not (output.json or output.quiet):
         _show_levels(levels)
 
 

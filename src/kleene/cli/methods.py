@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from kleene.cli.bundles import bundled
 from kleene.cli.options import Output
-from kleene.cli.output import table
+from kleene.cli.output import headline, line
+
+if TYPE_CHECKING:
+    from kleene.registry import Methods
 
 __all__ = ["methods"]
 
@@ -37,5 +40,22 @@ def methods(
             for row in rows
         ],
     }
-    cells = [[getattr(row, column) for column in _COLUMNS] for row in rows]
-    output.show(document, lambda: table(_COLUMNS, cells))
+    output.show(document, lambda: _show(rows))
+
+
+def _show(rows: Methods) -> None:
+    """Print two lines for each method, under its problem."""
+    from kleene.registry import PROBLEMS
+
+    if not rows:
+        line("none yet")
+        return
+    width = {c: max(len(getattr(row, c)) for row in rows) for c in ("name", "device", "needs")}
+    for problem, words in PROBLEMS.items():
+        own = [row for row in rows if row.problem == problem]
+        if own:
+            headline(problem, f": {words}")
+        for row in own:
+            cells = [getattr(row, column).ljust(width[column]) for column in width]
+            line("  " + "  ".join([*cells, row.origin]))
+            line(f"      {row.summary}", style="dim")
