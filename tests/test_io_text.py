@@ -23,7 +23,7 @@ def grain(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> in
 
 def read(contents: str | bytes, format: str | None = None, **options: Any) -> kl.Graph:
     raw = contents.encode() if isinstance(contents, str) else contents
-    return kl.read(io.BytesIO(raw), format, threads=3, **options)
+    return kl.read(io.BytesIO(raw), format, **{"threads": 3, **options})
 
 
 def arcs(graph: kl.Graph) -> list[tuple[Any, ...]]:
@@ -282,6 +282,7 @@ BAD = [
     ("edge_list", "0 1\n1 2 3\n", 2, "found '3' in '1 2 3', expected the end of the line"),
     ("edge_list", "0,1,2\n1,,3\n", 2, "found nothing in '1,,3', expected a whole number"),
     ("edge_list", 'a,b\n"c,d\n', 2, "expected the quote to be closed on the same line"),
+    ("edge_list", "0,1,2\n1 2,3\n", 2, "found '1 2' in '1 2,3', expected a whole number"),
     ("edge_list", "a,b\n,c\n", 2, "expected a name for the vertex"),
     ("edge_list", "0 99999999999999999999\n", 1, "expected a vertex number that fits int64"),
     ("metis", "2\n1\n", 1, "found '2', expected the header '<vertices> <edges>"),
@@ -353,7 +354,9 @@ def test_damaged_gzip() -> None:
         ({"columns": [0, -1]}, "columns count from 0"),
         ({"columns": ["a", "b"], "header": False}, "needs a header line"),
         ({"columns": [0, 1], "weighted": True}, "needs a third"),
-        ({"separator": "::"}, "one character"),
+        ({"separator": "::"}, "one ASCII character"),
+        ({"separator": "é"}, "one ASCII character"),
+        ({"threads": 0}, "threads must be"),
     ],
 )
 def test_wrong_options(options: dict[str, Any], message: str) -> None:

@@ -40,11 +40,21 @@ nb::object any_to_numpy(std::variant<Buffers...>&& buffer) {
   return std::visit([](auto&& held) { return to_numpy(std::move(held)); }, std::move(buffer));
 }
 
-nb::object to_bytes(Buffer<char>&& text) {
-  const auto size = static_cast<std::size_t>(text.size());
+nb::object to_bytes(Buffer<char>&& text, std::int64_t size) {
   char* data = text.release();
   nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<char*>(p); });
-  return nb::cast(NumpyArray<std::uint8_t>(data, {size}, owner));
+  return nb::cast(NumpyArray<std::uint8_t>(data, {static_cast<std::size_t>(size)}, owner));
+}
+
+nb::object to_bytes(Buffer<char>&& text) {
+  const std::int64_t size = text.size();
+  return to_bytes(std::move(text), size);
+}
+
+nb::object to_list(std::vector<Lines>&& pieces) {
+  nb::list list;
+  for (Lines& piece : pieces) list.append(to_bytes(std::move(piece.text), piece.size));
+  return list;
 }
 
 WeightKind parse_kind(const std::string& name) {
@@ -130,12 +140,12 @@ nb::object arcs_text(const Array<std::int64_t>& offsets, const AnyArray& neighbo
   const LineStyle style{prefix, separator, constant, parse_directions(directions)};
   PythonMonitor monitor(nb::none(), end - begin);
   return with_csr(offsets, neighbors, weights, [&](const auto& graph) {
-    Buffer<char> text;
+    std::vector<Lines> pieces;
     {
       nb::gil_scoped_release release;
-      text = write_arcs(graph, begin, end, names, style, threads, monitor);
+      pieces = write_arcs(graph, begin, end, names, style, threads, monitor);
     }
-    return to_bytes(std::move(text));
+    return to_list(std::move(pieces));
   });
 }
 
@@ -144,12 +154,12 @@ nb::object rows_text(const Array<std::int64_t>& offsets, const AnyArray& neighbo
                      int threads) {
   PythonMonitor monitor(nb::none(), end - begin);
   return with_csr(offsets, neighbors, weights, [&](const auto& graph) {
-    Buffer<char> text;
+    std::vector<Lines> pieces;
     {
       nb::gil_scoped_release release;
-      text = write_rows(graph, begin, end, threads, monitor);
+      pieces = write_rows(graph, begin, end, threads, monitor);
     }
-    return to_bytes(std::move(text));
+    return to_list(std::move(pieces));
   });
 }
 

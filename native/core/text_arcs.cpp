@@ -3,6 +3,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "text_chunks.hpp"
 #include "text_scan.hpp"
 
 namespace kleene {
@@ -145,10 +146,11 @@ struct ChunkParser {
       if (quoted && scan == Scan::kDone && *p++ != '"') {
         return fail(faults.rest(begin, "the quote to be closed on the same line"));
       }
-      if (scan != Scan::kDone || !alphabet.ends_field(*p)) {
+      const char* const next = scan == Scan::kDone ? alphabet.next_field(p) : nullptr;
+      if (next == nullptr || !alphabet.ends_field(*p)) {
         return fail(faults.at(begin, expected(column, scan)));
       }
-      p = alphabet.next_field(p);
+      p = next;
     }
     if (*p == '\n') {
       ++p;

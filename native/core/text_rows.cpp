@@ -1,4 +1,5 @@
 // Files with one vertex a line: METIS.
+#include "text_chunks.hpp"
 #include "text_scan.hpp"
 
 namespace kleene {

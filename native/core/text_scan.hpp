@@ -1,10 +1,9 @@
-// The small parts of every text parser: chunks of whole lines, classes of characters, numbers.
+// The small parts of every text parser: classes of characters, numbers, and the types they need.
 //
-// Every chunk ends with '\n' (a last line without one is copied and gets it), so that a scan may
-// run until it meets a character it does not want without ever asking where the text ends.
+// The text that is scanned ends with '\n', so that a scan may run until it meets a character it
+// does not want without ever asking where the text ends.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -13,84 +12,12 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <optional>
 #include <string>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
-#include "parallel.hpp"
 #include "text.hpp"
 
 namespace kleene {
-
-struct Chunk {
-  const char* begin;
-  const char* end;
-  std::int64_t line = 0;   // the number of its first line
-  std::int64_t first = 0;  // how many lines (or rows) there are before it
-};
-
-class Chunks {
- public:
-  // Cuts the text and numbers the lines of every chunk.
-  Chunks(const Text& text, int threads, Monitor& monitor) : text_(text) {
-    const char* at = text.data;
-    const char* const end = text.data + text.size;
-    while (at < end) {
-      const char* from = at + std::min<std::int64_t>(text.grain, end - at) - 1;
-      const auto* newline = static_cast<const char*>(std::memchr(from, '\n', end - from));
-      if (newline == nullptr) {
-        add_tail(at, end);
-        break;
-      }
-      chunks_.push_back({at, newline + 1});
-      at = newline + 1;
-    }
-    lines_ = number(threads, monitor, [](const Chunk& chunk) {
-      return static_cast<std::int64_t>(std::count(chunk.begin, chunk.end, '\n'));
-    });
-    for (Chunk& chunk : chunks_) chunk.line = text.line + chunk.first;
-  }
-
-  // Sets `first` of every chunk from what `count` finds in each; returns the total.
-  template <class Count>
-  std::int64_t number(int threads, Monitor& monitor, Count&& count) {
-    parallel_for(size(), 1, threads, monitor,
-                 [&](auto i, auto, int) { chunks_[i].first = count(chunks_[i]); });
-    std::int64_t sum = 0;
-    for (Chunk& chunk : chunks_) sum += std::exchange(chunk.first, sum);
-    return sum;
-  }
-
-  std::int64_t size() const { return static_cast<std::int64_t>(chunks_.size()); }
-  const Chunk& operator[](std::int64_t i) const { return chunks_[static_cast<std::size_t>(i)]; }
-  std::int64_t lines() const { return lines_; }
-
-  // Where a pointer into a chunk lies in the text.
-  std::int64_t offset(const char* p) const {
-    const bool in_tail = !tail_.empty() && p >= tail_.data() && p <= tail_.data() + tail_.size();
-    return in_tail ? tail_at_ + (p - tail_.data()) : p - text_.data;
-  }
-
- private:
-  void add_tail(const char* begin, const char* end) {
-    // Whole lines before the last one stay where they are.
-    const char* last = end;
-    while (last > begin && last[-1] != '\n') --last;
-    if (last > begin) chunks_.push_back({begin, last});
-    tail_.assign(last, end);
-    tail_ += '\n';
-    tail_at_ = last - text_.data;
-    chunks_.push_back({tail_.data(), tail_.data() + tail_.size()});
-  }
-
-  Text text_;
-  std::vector<Chunk> chunks_;
-  std::string tail_;
-  std::int64_t tail_at_ = 0;
-  std::int64_t lines_ = 0;
-};
 
 // What a character means in a layout.
 class Alphabet {
@@ -111,10 +38,12 @@ class Alphabet {
     return p;
   }
 
-  // From the end of one field to the beginning of the next, or to the end of the line.
+  // From the end of one field to the beginning of the next, or to the end of the line; null where
+  // the separator is missing.
   const char* next_field(const char* p) const {
     p = skip_blanks(p);
-    return separator_ != ' ' && *p == separator_ ? skip_blanks(p + 1) : p;
+    if (separator_ == ' ' || *p == '\n') return p;
+    return *p == separator_ ? skip_blanks(p + 1) : nullptr;
   }
 
   // Behind the field that begins at p, quotes included.
@@ -293,55 +222,5 @@ inline std::string expected_weight(Scan scan, WeightKind kind) {
     return whole ? "a weight that fits int64" : "a weight that fits float64";
   return whole ? "a whole number for the weight" : "a number for the weight";
 }
-
-// One pass: parses all chunks in parallel and throws the fault that comes first in the text.
-// parse(chunk, i) returns the fault that ended it, if any; the chunks behind a faulty one need not
-// be parsed, and nothing counts once wider types were asked for.
-template <class Parse>
-void parse_chunks(const Chunks& chunks, const Widths& widths, int threads, Monitor& monitor,
-                  Parse&& parse) {
-  std::vector<std::optional<BadLine>> faults(static_cast<std::size_t>(chunks.size()));
-  std::atomic<std::int64_t> first_faulty{chunks.size()};
-  parallel_for(chunks.size(), 1, threads, monitor, [&](auto i, auto, int) {
-    if (widths.asked() || i > first_faulty.load(std::memory_order_relaxed)) return;
-    faults[i] = parse(chunks[i], i);
-    monitor.advance(static_cast<std::uint64_t>(chunks[i].end - chunks[i].begin));
-    if (!faults[i]) return;
-    std::int64_t seen = first_faulty.load(std::memory_order_relaxed);
-    while (i < seen && !first_faulty.compare_exchange_weak(seen, i)) {
-    }
-  });
-  const std::int64_t first = first_faulty.load();
-  if (first < chunks.size() && !widths.asked()) throw *faults[first];
-}
-
-// Makes the faults of one chunk.
-class Faults {
- public:
-  Faults(const Chunks& chunks, const Chunk& chunk, const Alphabet& alphabet)
-      : chunks_(chunks), chunk_(chunk), alphabet_(alphabet) {}
-
-  // The field at p is not what was expected.
-  BadLine at(const char* p, std::string expected) const {
-    return make(p, alphabet_.field_end(p), std::move(expected));
-  }
-
-  // Nor is the rest of the line from p on.
-  BadLine rest(const char* p, std::string expected) const {
-    const char* end = skip_line(p, chunk_.end) - 1;
-    while (end > p && alphabet_.blank(end[-1])) --end;
-    return make(p, end, std::move(expected));
-  }
-
- private:
-  BadLine make(const char* begin, const char* end, std::string expected) const {
-    const std::int64_t line = chunk_.line + std::count(chunk_.begin, begin, '\n');
-    return {line, chunks_.offset(begin), chunks_.offset(end), std::move(expected)};
-  }
-
-  const Chunks& chunks_;
-  const Chunk& chunk_;
-  const Alphabet& alphabet_;
-};
 
 }  // namespace kleene

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cstring>
 #include <type_traits>
-#include <vector>
+#include <utility>
 
 #include "parallel.hpp"
 
@@ -14,6 +14,7 @@ namespace {
 constexpr std::int64_t kArcGrain = 1 << 14;     // arcs formatted by a thread at a time
 constexpr std::int64_t kVertexGrain = 1 << 10;  // vertices likewise
 constexpr std::size_t kLongestNumber = 32;
+constexpr std::int64_t kFirstRoom = 1 << 18;  // bytes: most pieces need no more
 
 // Text that grows; numbers are written straight into it.
 class Writer {
@@ -24,7 +25,7 @@ class Writer {
   }
   void put(const char* text, std::size_t size) {
     std::memcpy(room(size), text, size);
-    size_ += size;
+    size_ += static_cast<std::int64_t>(size);
   }
   void put(const std::string& text) { put(text.data(), text.size()); }
 
@@ -38,36 +39,37 @@ class Writer {
           std::all_of(at, end, [](char c) { return c == '-' || (c >= '0' && c <= '9'); });
       if (whole) *end++ = '.', *end++ = '0';
     }
-    size_ += static_cast<std::size_t>(end - at);
+    size_ += end - at;
   }
 
-  const char* data() const { return text_.data(); }
-  std::size_t size() const { return size_; }
+  Lines release() { return {std::move(text_), size_}; }
 
  private:
   char* room(std::size_t more) {
-    if (size_ + more > text_.size()) text_.resize(2 * (size_ + more) + 1024);
+    const auto needed = size_ + static_cast<std::int64_t>(more);
+    if (needed > text_.size()) {
+      Buffer<char> larger(2 * needed + kFirstRoom);
+      std::copy_n(text_.data(), size_, larger.data());
+      text_ = std::move(larger);
+    }
     return text_.data() + size_;
   }
 
-  std::string text_;
-  std::size_t size_ = 0;
+  Buffer<char> text_;
+  std::int64_t size_ = 0;
 };
 
-// Runs write(begin, end, writer) over pieces of [begin, end) and joins what they wrote.
+// Runs write(begin, end, writer) over pieces of [begin, end); returns what they wrote, in order.
 template <class Write>
-Buffer<char> write_pieces(std::int64_t begin, std::int64_t end, std::int64_t grain, int threads,
-                          Monitor& monitor, Write&& write) {
-  std::vector<Writer> pieces(static_cast<std::size_t>((end - begin + grain - 1) / grain));
+std::vector<Lines> write_pieces(std::int64_t begin, std::int64_t end, std::int64_t grain,
+                                int threads, Monitor& monitor, Write&& write) {
+  std::vector<Lines> pieces(static_cast<std::size_t>((end - begin + grain - 1) / grain));
   parallel_for(end - begin, grain, threads, monitor, [&](auto from, auto to, int) {
-    write(begin + from, begin + to, pieces[static_cast<std::size_t>(from / grain)]);
+    Writer writer;
+    write(begin + from, begin + to, writer);
+    pieces[static_cast<std::size_t>(from / grain)] = writer.release();
   });
-  std::int64_t size = 0;
-  for (const Writer& piece : pieces) size += static_cast<std::int64_t>(piece.size());
-  Buffer<char> text(size);
-  char* at = text.data();
-  for (const Writer& piece : pieces) at = std::copy_n(piece.data(), piece.size(), at);
-  return text;
+  return pieces;
 }
 
 void put_vertex(Writer& out, std::int64_t v, const VertexNames& names) {
@@ -87,9 +89,9 @@ bool written(Directions directions, std::int64_t source, std::int64_t target) {
 }  // namespace
 
 template <class Id, class Weight>
-Buffer<char> write_arcs(const CsrView<Id, Weight>& graph, std::int64_t begin, std::int64_t end,
-                        const VertexNames& names, const LineStyle& style, int threads,
-                        Monitor& monitor) {
+std::vector<Lines> write_arcs(const CsrView<Id, Weight>& graph, std::int64_t begin,
+                              std::int64_t end, const VertexNames& names, const LineStyle& style,
+                              int threads, Monitor& monitor) {
   const auto piece = [&](std::int64_t from, std::int64_t to, Writer& out) {
     const std::int64_t* const offsets_end = graph.offsets + graph.n + 1;
     std::int64_t source = std::upper_bound(graph.offsets, offsets_end, from) - graph.offsets - 1;
@@ -115,8 +117,8 @@ Buffer<char> write_arcs(const CsrView<Id, Weight>& graph, std::int64_t begin, st
 }
 
 template <class Id, class Weight>
-Buffer<char> write_rows(const CsrView<Id, Weight>& graph, std::int64_t begin, std::int64_t end,
-                        int threads, Monitor& monitor) {
+std::vector<Lines> write_rows(const CsrView<Id, Weight>& graph, std::int64_t begin,
+                              std::int64_t end, int threads, Monitor& monitor) {
   const auto piece = [&](std::int64_t from, std::int64_t to, Writer& out) {
     for (std::int64_t v = from; v < to; ++v) {
       for (std::int64_t arc = graph.offsets[v]; arc < graph.offsets[v + 1]; ++arc) {
@@ -133,11 +135,12 @@ Buffer<char> write_rows(const CsrView<Id, Weight>& graph, std::int64_t begin, st
   return write_pieces(begin, end, kVertexGrain, threads, monitor, piece);
 }
 
-#define KLEENE_WRITE(ID, W)                                                                       \
-  template Buffer<char> write_arcs<ID, W>(const CsrView<ID, W>&, std::int64_t, std::int64_t,      \
-                                          const VertexNames&, const LineStyle&, int, Monitor&);   \
-  template Buffer<char> write_rows<ID, W>(const CsrView<ID, W>&, std::int64_t, std::int64_t, int, \
-                                          Monitor&);
+#define KLEENE_WRITE(ID, W)                                                                        \
+  template std::vector<Lines> write_arcs<ID, W>(const CsrView<ID, W>&, std::int64_t, std::int64_t, \
+                                                const VertexNames&, const LineStyle&, int,         \
+                                                Monitor&);                                         \
+  template std::vector<Lines> write_rows<ID, W>(const CsrView<ID, W>&, std::int64_t, std::int64_t, \
+                                                int, Monitor&);
 #define KLEENE_WRITE_ID(ID)      \
   KLEENE_WRITE(ID, NoWeight)     \
   KLEENE_WRITE(ID, float)        \

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "buffer.hpp"
 #include "csr.hpp"
@@ -37,15 +38,21 @@ struct LineStyle {
   Directions directions = Directions::kAll;
 };
 
+// Some lines of a file.
+struct Lines {
+  Buffer<char> text;  // has room for more
+  std::int64_t size = 0;
+};
+
 // The arcs [begin, end), one a line.
 template <class Id, class Weight>
-Buffer<char> write_arcs(const CsrView<Id, Weight>& graph, std::int64_t begin, std::int64_t end,
-                        const VertexNames& names, const LineStyle& style, int threads,
-                        Monitor& monitor);
+std::vector<Lines> write_arcs(const CsrView<Id, Weight>& graph, std::int64_t begin,
+                              std::int64_t end, const VertexNames& names, const LineStyle& style,
+                              int threads, Monitor& monitor);
 
 // The vertices [begin, end), one a line: the neighbours, counted from 1, and their weights.
 template <class Id, class Weight>
-Buffer<char> write_rows(const CsrView<Id, Weight>& graph, std::int64_t begin, std::int64_t end,
-                        int threads, Monitor& monitor);
+std::vector<Lines> write_rows(const CsrView<Id, Weight>& graph, std::int64_t begin,
+                              std::int64_t end, int threads, Monitor& monitor);
 
 }  // namespace kleene

@@ -51,8 +51,8 @@ def read(
         return Graph.from_edges([], [], n=0, directed=directed, name=source.stem)
     if separator is None:
         separator = _guess_separator(first)
-    elif len(separator) != 1 or separator in '\n"':
-        raise RequestError(f"separator must be one character, not {separator!r}")
+    elif len(separator) != 1 or not separator.isascii() or separator in '\r\n"':
+        raise RequestError(f"separator must be one ASCII character, not {separator!r}")
     fields = _split(first, separator)
     if header is None:
         header = _is_header(fields, columns)

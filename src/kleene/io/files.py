@@ -88,6 +88,7 @@ def read(
         ...
     kleene.errors.FormatError: <stream>:2: found '3' in 'a 1 3 7', expected a vertex from 1 to 2
     """
+    _check_threads(threads)
     chosen = None if format is None else _by_name(format)
     if chosen is not None:
         chosen.check_options(chosen.read, options)
@@ -140,6 +141,7 @@ def write(
     """
     if not isinstance(graph, Graph):
         raise RequestError(f"write takes a Graph first, not {type(graph).__name__}")
+    _check_threads(threads)
     suffix, packed = _suffix(fspath(path) if isinstance(path, (str, PathLike)) else "")
     if format is not None:
         chosen = _by_name(format)
@@ -153,6 +155,11 @@ def write(
     chosen.check_options(chosen.write, options)
     with open_binary(path, packed) as file:
         chosen.write(graph, Sink(file, suffix, threads, progress), **options)
+
+
+def _check_threads(threads: int | None) -> None:
+    if threads is not None and (not isinstance(threads, int) or threads < 1):
+        raise RequestError(f"threads must be a whole number from 1 on, not {threads!r}")
 
 
 # ---- which format -----------------------------------------------------------------------------

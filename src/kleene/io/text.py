@@ -220,7 +220,7 @@ def write_arcs(
 ) -> None:
     """Write the arcs, one a line."""
     for begin, end in _spans(graph.m, sink):
-        lines = _native.write_arcs(
+        pieces = _native.write_arcs(
             *graph.csr,
             begin=begin,
             end=end,
@@ -231,16 +231,18 @@ def write_arcs(
             directions=directions,
             threads=threads_for(end - begin, sink.threads),
         )
-        sink.write(lines.data)
+        for lines in pieces:
+            sink.write(lines.data)
 
 
 def write_rows(graph: Graph, sink: Sink) -> None:
     """Write the vertices, one a line with its neighbours, which count from 1."""
     for begin, end in _spans(graph.n, sink):
-        lines = _native.write_rows(
+        pieces = _native.write_rows(
             *graph.csr, begin=begin, end=end, threads=threads_for(end - begin, sink.threads)
         )
-        sink.write(lines.data)
+        for lines in pieces:
+            sink.write(lines.data)
 
 
 def _spans(count: int, sink: Sink) -> Iterator[tuple[int, int]]:
