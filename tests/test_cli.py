@@ -352,3 +352,12 @@ def test_the_tour_proves_everything_and_draws(
     assert "junctions more" in spoken
     tour(graph, str(picture), speak=False)
     assert capsys.readouterr().out == ""
+
+
+def test_the_demo_is_the_tour_of_rome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kl.datasets, "rome", lambda: kl.generate.grid(4, 4, weights=(1, 9)))
+    monkeypatch.chdir(tmp_path)
+    assert document("demo")["picture"] == "kleene-demo.svg"
+    assert (tmp_path / "kleene-demo.svg").exists()
+    assert "every answer proved" in kleene("demo", "--picture", "other.svg").output
+    assert (tmp_path / "other.svg").exists()

@@ -15,7 +15,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from typing import Any, get_type_hints
 
-__all__ = ["bundled", "flat"]
+__all__ = ["bundled", "with_parameters"]
 
 
 def bundled(function: Callable[..., None]) -> Callable[..., None]:
@@ -35,7 +35,7 @@ def bundled(function: Callable[..., None]) -> Callable[..., None]:
     parameters: list[inspect.Parameter] = []
     for name, own in inspect.signature(function).parameters.items():
         if name in bundles:
-            parameters += flat(bundles[name])
+            parameters += _fields(bundles[name])
         else:
             parameters.append(
                 own.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name])
@@ -43,7 +43,7 @@ def bundled(function: Callable[..., None]) -> Callable[..., None]:
     return with_parameters(command, parameters)
 
 
-def flat(bundle: Any) -> Iterator[inspect.Parameter]:
+def _fields(bundle: Any) -> Iterator[inspect.Parameter]:
     """Yield a parameter for each field of a bundle."""
     hints = get_type_hints(bundle, include_extras=True)
     for field in fields(bundle):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 from typer import Argument, Option
 
 from kleene.cli.bundles import bundled
 from kleene.cli.documents import about_graph, about_plan
-from kleene.cli.options import Input, Method, Output
+from kleene.cli.options import Input, Method, Output, Predecessors
 from kleene.cli.output import line
 from kleene.cli.solve import Limit, Sources
 from kleene.cli.vertices import find_all
@@ -26,6 +27,7 @@ def explain(
     semiring: Annotated[
         str | None, Option("--semiring", metavar="NAME", help="For closure; as there.")
     ] = None,
+    predecessors: Predecessors = None,
     method: Method,
     output: Output,
 ) -> None:
@@ -39,7 +41,8 @@ def explain(
         semiring=semiring,
         sources=find_all(read, source),
         limit=limit,
-        **method.keywords(),
+        predecessors=predecessors,
+        **asdict(method),
     )
     document = {"command": "explain", "graph": about_graph(read), "plan": about_plan(plan)}
     output.show(document, lambda: line(str(plan)))

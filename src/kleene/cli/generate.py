@@ -81,14 +81,14 @@ def _parameters(function: Callable[..., Any]) -> Iterator[inspect.Parameter]:
             continue
         required = parameter.default is inspect.Parameter.empty
         flag = f"--{name.replace('_', '-')}"
-        help = (_HELP.get(name) or words.get(name, "")) + _spelled(parameter.default)
+        about = (_HELP.get(name) or words.get(name, "")) + _spelled(parameter.default)
         kind: Any
         kind, parser, metavar = _kind(name, kinds[name])
         if kind is bool:
             off = "--undirected" if name == "directed" else f"--no-{flag[2:]}"
-            option = typer.Option(f"{flag}/{off}", help=help)
+            option = typer.Option(f"{flag}/{off}", help=about)
         else:
-            option = typer.Option(flag, parser=parser, metavar=metavar, help=help)
+            option = typer.Option(flag, parser=parser, metavar=metavar, help=about)
         # An option that is not given is not passed on, so defaults stay the function's own.
         yield inspect.Parameter(
             name,
@@ -116,9 +116,7 @@ def _kind(name: str, annotation: Any) -> tuple[type, Callable[[str], Any] | None
     return kind, None, {int: "N", float: "X"}.get(kind, "TEXT")
 
 
-def _number(text: Any) -> Any:
-    if not isinstance(text, str):
-        return text
+def _number(text: str) -> int | float:
     try:
         return int(text)
     except ValueError:
@@ -129,9 +127,7 @@ def _number(text: Any) -> Any:
         raise typer.BadParameter(f"{text!r} is not a number") from None
 
 
-def _weights(text: Any) -> Any:
-    if not isinstance(text, str):
-        return text
+def _weights(text: str) -> Any:
     low, *rest = text.split(":")
     if not rest:
         return _number(low)

@@ -12,8 +12,12 @@ from typer import Argument, Option
 if TYPE_CHECKING:
     from kleene import Graph
 
-__all__ = ["Input", "Method", "Output", "Threads"]
+__all__ = ["Input", "Method", "Output", "Predecessors", "Threads", "cycle_by_name"]
 
+Predecessors = Annotated[
+    bool | None,
+    Option("--predecessors/--no-predecessors", help="Keep what paths are made of, or do not."),
+]
 Threads = Annotated[
     int | None, Option("--threads", metavar="N", help="Threads to use; all cores unless given.")
 ]
@@ -82,22 +86,6 @@ class Method:
         str | None, Option("--dtype", metavar="TYPE", help="int32, int64, float32 or float64.")
     ] = None
     threads: Threads = None
-    predecessors: Annotated[
-        bool | None,
-        Option("--predecessors/--no-predecessors", help="Keep what paths are made of, or do not."),
-    ] = None
-
-    def keywords(self) -> dict[str, Any]:
-        """Return these options as keywords of ``kleene.sssp`` and its kin."""
-        asked: dict[str, Any] = {
-            "method": self.method,
-            "device": self.device,
-            "dtype": self.dtype,
-            "threads": self.threads,
-        }
-        if self.predecessors is not None:
-            asked["predecessors"] = self.predecessors
-        return asked
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Exit, Option
@@ -36,7 +37,7 @@ def path(
     start, end = find(read, source), find(read, target)
     solve = kl.bfs if hops else kl.sssp
     with cycle_by_name(read):
-        result = solve(read, start, targets=[end], progress=not output.quiet, **method.keywords())
+        result = solve(read, start, targets=[end], progress=not output.quiet, **asdict(method))
     route = steps(read, result.path(end), hops)
     document = {
         "command": "path",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
 from kleene.cli.documents import about_result, pairs, show_pairs, show_result
-from kleene.cli.options import Input, Method, Output, cycle_by_name
+from kleene.cli.options import Input, Method, Output, Predecessors, cycle_by_name
 from kleene.cli.save import check_name, save
 from kleene.cli.vertices import find_all
 
@@ -48,6 +48,7 @@ class Wanted:
         Option("--out", "-o", metavar="FILE", help="Save the result: .npz, .npy, .csv or .tsv."),
     ] = None
     verify: Annotated[bool, Option("--verify", help="Prove the answer right.")] = False
+    predecessors: Predecessors = None
     top: Annotated[
         int | None, Option("--top", metavar="N", min=0, help="How many pairs to list.")
     ] = None
@@ -99,10 +100,12 @@ def solve(
     mapped = wanted.out is not None and Path(wanted.out).suffix == ".npy" and targets is None
     if mapped:  # written while it is made, so that it may be larger than memory
         keywords["out"] = wanted.out
+    if wanted.predecessors is not None:
+        keywords["predecessors"] = wanted.predecessors
     function = getattr(kl, problem)
     with cycle_by_name(read):
         result: Result = function(
-            read, targets=targets, progress=not output.quiet, **method.keywords(), **keywords
+            read, targets=targets, progress=not output.quiet, **asdict(method), **keywords
         )
     proof = result.verify() if wanted.verify else None
     if wanted.out is not None and not mapped:
