@@ -352,6 +352,7 @@ def test_damaged_gzip() -> None:
         ({"columns": ["a"]}, "columns must name"),
         ({"columns": ["from", "nope"]}, "no column 'nope'; there are"),
         ({"columns": [0, -1]}, "columns count from 0"),
+        ({"columns": [1, 1]}, "different ones"),
         ({"columns": ["a", "b"], "header": False}, "needs a header line"),
         ({"columns": [0, 1], "weighted": True}, "needs a third"),
         ({"separator": "::"}, "one ASCII character"),
@@ -362,6 +363,12 @@ def test_damaged_gzip() -> None:
 def test_wrong_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(kl.RequestError, match=message):
         read("from to\n0 1\n", "edge_list", **options)
+
+
+@pytest.mark.parametrize("options", [{"columns": [0, 10**9]}, {"weighted": True}])
+def test_columns_that_are_not_there(options: dict[str, Any]) -> None:
+    with pytest.raises(kl.FormatError, match=r"<stream>:2: found '0 1', expected at least \d+ col"):
+        read("# two columns\n0 1\n", "edge_list", **options)
 
 
 def test_ctrl_c_and_progress_errors_come_through() -> None:

@@ -62,6 +62,8 @@ def read(
         first = text.peek(comments)
         fields = fields if first is None else _split(first, separator)
     where = _find_columns(text, columns, titles, fields, weighted)
+    if max(where) >= len(fields):
+        text.fail_at(first, f"at least {max(where) + 1} columns")
     if names is None:
         names = not all(_is_integer(fields[i]) for i in where[:2] if i < len(fields))
     layout = Layout(
@@ -146,6 +148,8 @@ def _find_columns(
         if len(columns) not in (2, 3):
             raise RequestError("columns must name the source, the target and, if any, the weight")
         found = [_place(column, titles) for column in columns]
+        if len(set(found)) < len(found):
+            raise RequestError("columns must be different ones")
         if weighted and len(found) == 2:
             raise RequestError("weighted=True needs a third of the columns")
     else:
@@ -155,7 +159,7 @@ def _find_columns(
     if weighted is False:
         found = found[:2]
     elif weighted and len(found) == 2:
-        found.append(2)  # which is missing: the parser says so, with the line
+        found.append(2)  # which is missing
     return found[0], found[1], found[2] if len(found) == 3 else -1
 
 
@@ -168,7 +172,7 @@ def _known_titles(titles: list[str] | None) -> list[int]:
 
 def _place(column: str | int, titles: list[str] | None) -> int:
     if not isinstance(column, str):
-        if column < 0:
+        if not isinstance(column, int) or column < 0:
             raise RequestError(f"columns count from 0; there is no column {column}")
         return column
     if titles is None:
