@@ -222,7 +222,7 @@ def test_whole_or_not_at_all(
     def stumble(*_: object) -> None:
         raise trouble
 
-    monkeypatch.setattr(sink.os, "replace", stumble)
+    monkeypatch.setattr(Path, "replace", stumble)
     with pytest.raises(type(trouble)):
         kl.write(a_graph("int", True), path)
     monkeypatch.undo()

@@ -37,7 +37,12 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         raise RequestError(f"{path} is a directory; name a file in it")
     if not path.parent.is_dir():
         raise RequestError(f"there is no directory {path.parent}; make it first")
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
+    try:
+        handle, name = tempfile.mkstemp(
+            prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent
+        )
+    except OSError as error:  # name the file that was asked for, not the one beside it
+        raise OSError(error.errno, error.strerror, str(path)) from None
     os.close(handle)
     beside = Path(name)
     try:

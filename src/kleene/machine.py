@@ -21,6 +21,7 @@ __all__ = [
     "as_threads",
     "available_memory",
     "cores",
+    "memory_limit",
     "this_machine",
     "threads_for",
     "with_memory",
@@ -110,8 +111,19 @@ def _system_available() -> int | None:
 
 
 def _cgroup_available() -> int | None:
-    """Return the tightest limit minus usage over this process's control groups, v2 or v1."""
-    left: list[int] = []
+    """Return the tightest limit minus usage over this process's control groups."""
+    return min((max(0, most - used) for most, used in _cgroup_memory()), default=None)
+
+
+def memory_limit() -> int | None:
+    """Bytes that the control groups around this process allow it in all, or None."""
+    limits = (most for most, _ in _cgroup_memory())
+    return min((most for most in limits if most < 2**60), default=None)  # v1 has no "none"
+
+
+def _cgroup_memory() -> list[tuple[int, int]]:
+    """Return (limit, usage) of each control group of this process that has a limit, v2 or v1."""
+    found: list[tuple[int, int]] = []
     for folder in _cgroup_folders("memory"):
         for limit, usage in (
             ("memory.max", "memory.current"),
@@ -119,10 +131,10 @@ def _cgroup_available() -> int | None:
         ):
             try:
                 most = int((folder / limit).read_text())  # "max" means no limit: ValueError
-                left.append(max(0, most - int((folder / usage).read_text())))
+                found.append((most, int((folder / usage).read_text())))
             except (OSError, ValueError):
                 pass
-    return min(left) if left else None
+    return found
 
 
 def _cgroup_folders(controller: str) -> list[Path]:
