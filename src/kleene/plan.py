@@ -151,7 +151,7 @@ def _choose_device(request: Request, machine: Machine) -> tuple[str, str]:
     for device in machine.devices:
         offered = methods(request.problem, device)
         if any(request.method in ("auto", row.name) for row in offered):
-            return device, f"{device} ({DEVICES[device]}) is the fastest device that has it"
+            return device, f"device {device}: {DEVICES[device]}"
     _unknown_method(request)
 
 

@@ -6,6 +6,7 @@ import json
 import zlib
 from collections.abc import Hashable
 from dataclasses import asdict, dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -123,7 +124,7 @@ class Result:
             return -1
         return SEMIRINGS[self.plan.semiring].zero(self._answer.values.dtype)
 
-    @property
+    @cached_property
     def reached(self) -> Array:
         """Whether there is a path, for each entry of :attr:`distances`."""
         reached: Array = self.distances != self.no_path
