@@ -24,7 +24,7 @@ class Writer {
     ++size_;
   }
   void put(const char* text, std::size_t size) {
-    std::memcpy(room(size), text, size);
+    std::copy_n(text, size, room(size));
     size_ += static_cast<std::int64_t>(size);
   }
   void put(const std::string& text) { put(text.data(), text.size()); }
