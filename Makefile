@@ -5,8 +5,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE := $(shell find native -name '*.cpp' -o -name '*.hpp') CMakeLists.txt pyproject.toml
-CXX_FILES := $(shell find native -name '*.cpp' -o -name '*.hpp')
+NATIVE := $(shell find native -name '*.[ch]pp' -o -name '*.inl') CMakeLists.txt pyproject.toml
+CXX_FILES := $(shell find native -name '*.[ch]pp' -o -name '*.inl')
 
 
 .PHONY: demo test lint format sanitize bench docs wheel clean
