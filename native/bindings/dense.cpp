@@ -111,26 +111,28 @@ void export_rows(AnyMatrix matrix, const Ids& rows, const nb::object& lowest,
                  int threads) {
   PythonMonitor monitor(nb::none(), 0);
   const auto count = static_cast<std::int64_t>(rows.size());
+  const auto n = static_cast<std::int64_t>(values.shape(1));
   if (matrix.dtype() == nb::dtype<std::uint64_t>()) {
     const nb::gil_scoped_release release;
-    dense_export_bits(as_matrix<std::uint64_t>(matrix, {}),
-                      {rows.data(), count, static_cast<bool*>(values.data())}, threads, monitor);
+    dense_export_bits(
+        DenseMatrix<std::uint64_t>{n, static_cast<std::uint64_t*>(matrix.data()), nullptr},
+        {rows.data(), count, static_cast<bool*>(values.data())}, threads, monitor);
     return;
   }
   const auto copy = [&]<class T, class Out>(Type<T>, Type<Out>) {
     const T low = nb::cast<T>(lowest), high = nb::cast<T>(highest);
     const Out none = nb::cast<Out>(no_path);
     const nb::gil_scoped_release release;
-    dense_export<T, Out>(as_matrix<T>(matrix, {}), low, high, none,
-                         {rows.data(), count, static_cast<Out*>(values.data())}, threads, monitor);
+    dense_export<T, Out>(DenseMatrix<T>{n, static_cast<T*>(matrix.data()), nullptr}, low, high,
+                         none, {rows.data(), count, static_cast<Out*>(values.data())}, threads,
+                         monitor);
     return nb::object();
   };
   if (matrix.dtype() == nb::dtype<std::int16_t>()) {
     with_type<std::int32_t, std::int64_t>(
         values.dtype(), [&](auto out) { return copy(Type<std::int16_t>{}, out); });
   } else if (values.dtype() == nb::dtype<std::uint8_t>()) {
-    with_type<std::int32_t, std::uint8_t>(matrix.dtype(),
-                                          [&](auto in) { return copy(in, Type<std::uint8_t>{}); });
+    copy(Type<std::int32_t>{}, Type<std::uint8_t>{});
   } else {
     with_type<float, double, std::int32_t, std::int64_t>(
         matrix.dtype(), [&](auto type) { return copy(type, type); });
@@ -218,8 +220,8 @@ void bind_dense(nb::module_& m) {
   m.def("dense_close", &close, nb::arg("method"), nb::arg("semiring"), nb::arg("matrix"),
         nb::arg("last").none(), nb::arg("threads"), nb::arg("block") = 0, nb::arg("level") = -1,
         nb::arg("tolerant") = false, nb::arg("progress").none() = nb::none());
-  m.def("dense_export", &export_rows, nb::arg("matrix"), nb::arg("rows"), nb::arg("lowest"),
-        nb::arg("highest"), nb::arg("no_path"), nb::arg("values"), nb::arg("threads"));
+  m.def("dense_export", &export_rows, nb::arg("matrix"), nb::arg("rows"), nb::arg("lowest").none(),
+        nb::arg("highest").none(), nb::arg("no_path"), nb::arg("values"), nb::arg("threads"));
   m.def("dense_loose", &loose, nb::arg("sources"), nb::arg("values"), nb::arg("predecessors"),
         nb::arg("no_path"), nb::arg("threads"));
   m.def("dense_hang", &hang, nb::arg("semiring"), nb::arg("sources"), nb::arg("values"),

@@ -106,7 +106,8 @@ struct DenseRows {
   Out* values;
 };
 
-// Copies rows, with `no_path` for whatever is not within [lowest, highest].
+// Copies rows, with `no_path` for whatever is not within [lowest, highest]; as bytes, only whether
+// it is.
 template <class T, class Out>
 void dense_export(const DenseMatrix<T>& matrix, T lowest, T highest, Out no_path,
                   const DenseRows<Out>& to, int threads, Monitor& monitor);

@@ -63,7 +63,11 @@ void dense_export(const DenseMatrix<T>& matrix, T lowest, T highest, Out no_path
     Out* const values = to.values + i * matrix.n;
     for (std::int64_t v = 0; v < matrix.n; ++v) {
       const bool reached = lowest <= from[v] && from[v] <= highest;
-      values[v] = reached ? static_cast<Out>(from[v]) : no_path;
+      if constexpr (std::is_same_v<Out, std::uint8_t>) {
+        values[v] = reached;
+      } else {
+        values[v] = reached ? static_cast<Out>(from[v]) : no_path;
+      }
     }
   });
 }
@@ -97,7 +101,6 @@ KLEENE_EXPORT(std::int64_t, std::int64_t)
 KLEENE_EXPORT(std::int16_t, std::int32_t)
 KLEENE_EXPORT(std::int16_t, std::int64_t)
 KLEENE_EXPORT(std::int32_t, std::uint8_t)
-KLEENE_EXPORT(std::uint8_t, std::uint8_t)
 #undef KLEENE_EXPORT
 
 }  // namespace kleene

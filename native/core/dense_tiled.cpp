@@ -41,7 +41,7 @@ namespace {
 constexpr std::int64_t kBlock = 96, kSmallBlock = 48, kSmall = 768;
 constexpr std::int64_t kRows = 24;
 
-constexpr std::int64_t kTileEntries = 12 * 64;  // at most, in any kernel
+constexpr std::int64_t kTileRows = 12, kTileEntries = 12 * 64;  // at most, in any kernel
 
 std::int64_t round_up(std::int64_t x, std::int64_t to) { return (x + to - 1) / to * to; }
 
@@ -241,12 +241,9 @@ class Tiled {
   void update_rows(std::int64_t row, std::int64_t row_end, std::int64_t begin, std::int64_t end,
                    Buffer<T>& packed) {
     const std::int64_t depth = end - begin, groups = (row_end - row + height_ - 1) / height_;
-    for (std::int64_t i = 0; i < groups * height_; ++i) {
-      T* const to = packed.data() + (i / height_) * height_ * block_ + i % height_;
-      const T* const from = matrix_.row(std::min(row + i, row_end - 1));
-      for (std::int64_t k = 0; k < depth; ++k) {
-        to[k * height_] = factor(from[(begin + k) / kPacked<T>], begin + k);
-      }
+    for (std::int64_t group = 0; group < groups; ++group) {
+      const std::int64_t first = row + group * height_;
+      pack(first, row_end, begin, depth, packed.data() + group * height_ * block_);
     }
     for (std::int64_t strip = 0; strip < strips_; ++strip) {
       const T* const b = panel_.data() + strip * block_ * width_;
@@ -258,6 +255,22 @@ class Tiled {
       }
     }
     monitor_.advance(static_cast<std::uint64_t>((row_end - row) * depth));
+  }
+
+  // Columns begin .. begin + depth - 1 of a tile's rows, as the kernel wants them. Rows past the
+  // end repeat the last one: what they give is not kept.
+  void pack(std::int64_t row, std::int64_t row_end, std::int64_t begin, std::int64_t depth,
+            T* packed) const {
+    const T* rows[kTileRows];
+    for (std::int64_t i = 0; i < height_; ++i)
+      rows[i] = matrix_.row(std::min(row + i, row_end - 1));
+    T entries[kTileRows];
+    for (std::int64_t k = begin; k < begin + depth; ++k, packed += height_) {
+      if (k == begin || k % kPacked<T> == 0) {
+        for (std::int64_t i = 0; i < height_; ++i) entries[i] = rows[i][k / kPacked<T>];
+      }
+      for (std::int64_t i = 0; i < height_; ++i) packed[i] = factor(entries[i], k);
+    }
   }
 
   // One tile of the matrix; one that sticks out at the edge is done in a copy.
