@@ -44,7 +44,7 @@ def by_numpy(g: kl.Graph, semiring: str, dtype: Any) -> Array:
     """Close the matrix one vertex at a time."""
     s, dtype = SEMIRINGS[semiring], np.dtype(dtype)
     matrix = np.full((g.n, g.n), s.zero(dtype), dtype)
-    matrix[g.coo.sources, g.coo.targets] = True if dtype == bool else g.weights
+    matrix[g.coo.sources, g.coo.targets] = True if dtype.kind == "b" else g.weights
     np.fill_diagonal(matrix, s.one(dtype))
     for k in range(g.n):
         through = s.times(matrix[:, k, None], matrix[None, k, :])
