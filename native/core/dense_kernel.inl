@@ -20,56 +20,58 @@ struct Lanes {
   typedef std::int32_t Stored __attribute__((vector_size(kCount * 4)));
 };
 
+// A selection whose comparison is in the same expression becomes one instruction, the minimum or
+// maximum; one that gets its mask from elsewhere does not.
+template <class V>
+V least(V a, V b) {
+  return a < b ? a : b;
+}
+
+template <class V>
+V greatest(V a, V b) {
+  return a > b ? a : b;
+}
+
 struct MinPlus {
-  template <class V>
-  static V times(V a, V b) {
-    return a + b;
-  }
-  template <class V>
-  static auto better(V a, V b) {
-    return a < b;
-  }
+  static auto times(auto a, auto b) { return a + b; }
+  static auto better(auto a, auto b) { return a < b; }
+  static auto best(auto a, auto b) { return least(a, b); }
 };
 
 struct MaxMin {
-  template <class V>
-  static V times(V a, V b) {
-    return a < b ? a : b;
-  }
-  template <class V>
-  static auto better(V a, V b) {
-    return a > b;
-  }
+  static auto times(auto a, auto b) { return least(a, b); }
+  static auto better(auto a, auto b) { return a > b; }
+  static auto best(auto a, auto b) { return greatest(a, b); }
 };
 
 struct MaxTimes {
-  template <class V>
-  static V times(V a, V b) {
-    return a * b;
-  }
-  template <class V>
-  static auto better(V a, V b) {
-    return a > b;
-  }
+  static auto times(auto a, auto b) { return a * b; }
+  static auto better(auto a, auto b) { return a > b; }
+  static auto best(auto a, auto b) { return greatest(a, b); }
 };
 
-struct OrAnd {};
-
-template <class Op, class V>
-V choose(V c, V a, V b) {
-  if constexpr (std::is_same_v<Op, OrAnd>) {
-    return c | (a & b);
-  } else {
-    const V t = Op::times(a, b);
-    return Op::better(t, c) ? t : c;
-  }
-}
+struct OrAnd {
+  static auto times(auto a, auto b) { return a & b; }
+  static auto best(auto a, auto b) { return a | b; }
+};
 
 template <class V, class T>
 V load(const T* p) {
   V v;
   __builtin_memcpy(&v, p, sizeof(V));
   return v;
+}
+
+// Makes the compiler believe that a value may have changed. Narrow vectors have an instruction for
+// the minimum; a comparison that is wanted for the predecessors too must not displace it by two
+// slow selections. (A register of 512 bits selects by mask, at no such cost.)
+template <class V>
+void disguise([[maybe_unused]] V& v) {
+#if KLEENE_BYTES < 64 && defined(__x86_64__)
+  asm("" : "+x"(v));
+#elif KLEENE_BYTES < 64 && defined(__aarch64__)
+  asm("" : "+w"(v));
+#endif
 }
 
 template <class T, class Op, int R, int V>
@@ -85,7 +87,7 @@ void multiply(std::int64_t depth, const T* a, const T* b, T* c, std::int64_t str
     for (int v = 0; v < V; ++v) right[v] = load<Values>(b + v * kLanes);
     for (int i = 0; i < R; ++i) {
       const Values left = a[i] - Values{};
-      for (int v = 0; v < V; ++v) best[i][v] = choose<Op>(best[i][v], left, right[v]);
+      for (int v = 0; v < V; ++v) best[i][v] = Op::best(Op::times(left, right[v]), best[i][v]);
     }
   }
   for (int i = 0; i < R; ++i) {
@@ -122,8 +124,10 @@ void multiply_paths(std::int64_t depth, const T* a, const T* b, const std::int32
       const Values left = a[i] - Values{};
       for (int v = 0; v < V; ++v) {
         const Values t = Op::times(left, right[v]);
-        const Indices improves = Op::better(t, best[i][v]);
-        best[i][v] = improves ? t : best[i][v];
+        Values old = best[i][v];
+        disguise(old);
+        const Indices improves = Op::better(t, old);
+        best[i][v] = Op::best(t, best[i][v]);
         hop[i][v] = improves ? before[v] : hop[i][v];
       }
     }

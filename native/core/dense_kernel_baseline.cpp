@@ -3,6 +3,6 @@
 #define KLEENE_BYTES 16
 #define KLEENE_ROWS 6
 #define KLEENE_VECTORS 2
-#define KLEENE_PATH_ROWS 4
+#define KLEENE_PATH_ROWS 6
 #define KLEENE_PATH_VECTORS 1
 #include "dense_kernel.inl"

@@ -35,11 +35,10 @@
 namespace kleene {
 namespace {
 
-// Rows of a block and of a work item, both multiples of every tile height. Measured on two cores
-// of a Xeon (Sapphire Rapids) with float32: 96 is best from n = 1024 on; below that the diagonal
-// blocks, which one thread closes, weigh more.
-constexpr std::int64_t kBlock = 96, kSmallBlock = 48, kSmall = 768;
-constexpr std::int64_t kRows = 24;
+// Rows of a block and of a work item, both multiples of every tile's height. Of 24, 48, ... 192
+// rows, 96 were best or near it for float32 at n = 512, 1024 and 2048 on one and two cores of a
+// Xeon (Sapphire Rapids, AVX-512), with and without paths.
+constexpr std::int64_t kBlock = 96, kRows = 24;
 
 constexpr std::int64_t kTileRows = 12, kTileEntries = 12 * 64;  // at most, in any kernel
 
@@ -67,8 +66,7 @@ class Tiled {
         threads_(options.threads),
         height_(paths_ ? kernel_.path_rows : kernel_.rows),
         width_(paths_ ? kernel_.path_columns : kernel_.columns),
-        block_(round_up(
-            options.block > 0 ? options.block : (matrix.n < kSmall ? kSmallBlock : kBlock), kRows)),
+        block_(round_up(options.block > 0 ? options.block : kBlock, kRows)),
         strips_((matrix.stride() + width_ - 1) / width_),
         panel_(strips_ * block_ * width_),
         panel_last_(paths_ ? panel_.size() : 0),
