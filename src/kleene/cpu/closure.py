@@ -140,7 +140,7 @@ def _export(form: _Form, task: Task, matrix: Array, values: Array, threads: int)
     """Put the rows of the sources where the answer is."""
     seen = values.view(np.uint8) if values.dtype == bool else values
     if form.lowest is None and form.dtype != np.uint64:
-        if not np.shares_memory(matrix, values):
+        if not np.may_share_memory(matrix, values):
             seen[...] = matrix[task.sources]
         return
 
@@ -151,7 +151,7 @@ def _export(form: _Form, task: Task, matrix: Array, values: Array, threads: int)
         )  # fmt: skip
 
     end = len(values)
-    if form.dtype.itemsize < task.dtype.itemsize and np.shares_memory(matrix, values):
+    if form.dtype.itemsize < task.dtype.itemsize and np.may_share_memory(matrix, values):
         # Rows widen in place: those from the middle on go past all that is still to be read.
         while end > 1:
             export((end + 1) // 2, end, matrix)
