@@ -31,6 +31,7 @@ format: $(VENV)/installed-dev
 
 bench: $(VENV)/installed-test
 	$(BIN)/python benchmarks/files_and_generators.py
+	$(BIN)/python benchmarks/dense.py
 
 # Tests that exercise the native core, on an instrumented build of it. The interpreter starts with
 # -S so that the installed package does not get in front of that build.
