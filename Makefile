@@ -5,8 +5,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE := $(shell find native -name '*.cpp' -o -name '*.hpp') CMakeLists.txt pyproject.toml
-CXX_FILES := $(shell find native -name '*.cpp' -o -name '*.hpp')
+NATIVE := $(shell find native -name '*.[ch]pp' -o -name '*.inl') CMakeLists.txt pyproject.toml
+CXX_FILES := $(shell find native -name '*.[ch]pp' -o -name '*.inl')
 
 
 .PHONY: demo test lint format sanitize bench docs wheel clean
@@ -32,12 +32,13 @@ format: $(VENV)/installed-dev
 bench: $(VENV)/installed-test
 	$(BIN)/python benchmarks/files.py
 	$(BIN)/python benchmarks/generators.py
+	$(BIN)/python benchmarks/dense.py
 
 # Tests that exercise the native core, on an instrumented build of it. The interpreter starts with
 # -S so that the installed package does not get in front of that build. ThreadSanitizer cannot
 # follow a process that forks while it has threads.
 SITE = $(shell $(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-SANITIZED_TESTS = tests/test_graph.py $(wildcard tests/test_io*.py tests/test_generate.py)
+SANITIZED_TESTS = tests/test_graph.py tests/test_dense_native.py $(wildcard tests/test_io*.py tests/test_generate.py)
 sanitize: sanitize-address,undefined sanitize-thread
 sanitize-%: $(VENV)/installed-test
 	rm -rf build/sanitized

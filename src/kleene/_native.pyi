@@ -43,6 +43,64 @@ def bfs(
     threads: int,
     progress: _Progress,
 ) -> None: ...
+def dense_levels() -> list[str]: ...
+def dense_ceiling(
+    semiring: str,
+    dtype: str,
+    paths: bool = False,
+    threads: int = 1,
+    seconds: float = 0.2,
+    level: int = -1,
+) -> float: ...
+def dense_fill(
+    semiring: str,
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    weights: _Array | None,
+    used: NDArray[np.bool_] | None,
+    no_path: Any,
+    matrix: _Array,
+    last: NDArray[np.int32] | None,
+    threads: int,
+) -> None: ...
+def dense_close(
+    method: str,
+    semiring: str,
+    matrix: _Array,
+    last: NDArray[np.int32] | None,
+    threads: int,
+    block: int = 0,
+    level: int = -1,
+    tolerant: bool = False,
+    progress: _Progress = None,
+) -> bool: ...
+def dense_export(
+    matrix: _Array,
+    rows: _Array,
+    lowest: Any,
+    highest: Any,
+    no_path: Any,
+    values: _Array,
+    threads: int,
+) -> None: ...
+def dense_loose(
+    sources: _Array, values: _Array, predecessors: _Array, no_path: Any, threads: int
+) -> NDArray[np.bool_] | None: ...
+def dense_hang(
+    semiring: str,
+    sources: _Array,
+    values: _Array,
+    predecessors: _Array,
+    no_path: Any,
+    loose: NDArray[np.bool_],
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    weights: _Array | None,
+    in_offsets: NDArray[np.int64],
+    in_neighbors: _Array,
+    in_weights: _Array | None,
+    threads: int,
+) -> None: ...
 def simd() -> str: ...
 def parse_arcs(
     text: NDArray[np.uint8],
