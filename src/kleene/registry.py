@@ -94,16 +94,39 @@ def _load(entry: str) -> Callable[[Task], Answer]:
     return function
 
 
+def _native_bfs(
+    name: str, summary: str, origin: str, workspace: Callable[[Size], int] = _native_workspace
+) -> Method:
+    return Method("bfs", name, "cpu", summary, origin, f"kleene.cpu.bfs:{name}", workspace)
+
+
+def _batch_workspace(size: Size) -> int:
+    """Three sets of up to 512 searches per vertex, and two queues, for each of some threads."""
+    searches = min(512, 64 * (1 + size.sources // 64))
+    return 4 * (3 * searches // 8 + 16) * size.n
+
+
+_PMPP = "Hwu, Kirk and El Hajj 2022, chapter 15"
+
 _BFS = (
-    Method(
-        "bfs",
-        "queue",
-        "cpu",
-        "a queue on one core",
-        "Moore 1959",
-        "kleene.cpu.bfs:queue",
-        _native_workspace,
+    _native_bfs("queue", "a queue on one core", "Moore 1959"),
+    _native_bfs(
+        "direction_optimizing",
+        "small frontiers push, large ones are pulled from",
+        "Beamer, Asanovic and Patterson 2012",
     ),
+    _native_bfs(
+        "multi_source",
+        "up to 512 searches at once, a bit each",
+        "Then et al. 2014",
+        _batch_workspace,
+    ),
+    _native_bfs("spmv", "a sparse matrix-vector product per level", "Kepner and Gilbert 2011"),
+    _native_bfs("edge", "looks at every arc at every level", _PMPP),
+    _native_bfs("vertex_push", "every vertex of the level marks its neighbours", _PMPP),
+    _native_bfs("vertex_pull", "every unvisited vertex looks for a parent", _PMPP),
+    _native_bfs("frontier", "threads append to one queue", _PMPP),
+    _native_bfs("privatized", "threads fill queues of their own, then join them", _PMPP),
     Method(
         "bfs",
         "queue",

@@ -314,6 +314,11 @@ class Graph:
         made = Graph.from_edges(self.coo.targets, self.coo.sources, self.weights, n=self.n)
         return CSC(*made.csr)
 
+    @property
+    def csc_at_hand(self) -> bool:
+        """Whether :attr:`csc` costs nothing: it is the CSR itself, or was made before."""
+        return not self.directed or "csc" in self.__dict__
+
     @cached_property
     def coo(self) -> COO:
         """The two ends of every arc, by source."""
