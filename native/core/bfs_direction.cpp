@@ -30,18 +30,21 @@ namespace {
 using Word = std::uint64_t;
 constexpr std::int64_t kBits = 64;
 
-// Pull when the frontier's arcs times kAlpha exceed those not yet explored; push again when the
-// frontier shrinks and has fewer than n / kBeta vertices.
+// Pull when the frontier's arcs times kAlpha exceed those not yet explored, and times kGamma the
+// vertices (a pull looks at all of them, which a late, small frontier does not pay for). Push again
+// when the frontier shrinks and has fewer than n / kBeta vertices.
 constexpr std::int64_t kAlpha = 15;
 constexpr std::int64_t kBeta = 18;
+constexpr std::int64_t kGamma = 8;
 
 // Arcs of the frontier at which a team is started, and below which it is dissolved.
-constexpr std::int64_t kTeamBegins = 1 << 15;
-constexpr std::int64_t kTeamEnds = 1 << 11;
+constexpr std::int64_t kTeamBegins = 1 << 12;
+constexpr std::int64_t kTeamEnds = 1 << 9;
 
 constexpr std::int64_t kPushGrain = 64;  // vertices of the frontier
 constexpr std::int64_t kPullGrain = 16;  // words of the bitmap
 constexpr std::int64_t kSpreadGrain = 256;
+constexpr std::int64_t kAhead = 8;  // vertices
 
 // What one thread found in a level.
 template <class Id>
@@ -135,7 +138,8 @@ class Search {
       pulling_ = size_ >= before || size_ > out_.n / kBeta;
     } else {
       std::swap(frontier_, next_);
-      pulling_ = into_.neighbors != nullptr && arcs_ > unexplored_ / kAlpha;
+      pulling_ =
+          into_.neighbors != nullptr && arcs_ > unexplored_ / kAlpha && arcs_ > out_.n / kGamma;
     }
     unexplored_ -= arcs_;
     for (Found<Id>& found : next_) found.size = found.arcs = 0;
@@ -156,7 +160,10 @@ class Search {
         [&](std::int64_t begin, std::int64_t end) {
           for (const Found<Id>& part : frontier_) {
             const std::int64_t last = std::min(end, part.size);
-            for (std::int64_t i = begin; i < last; ++i) push_from(part.queue[i], next);
+            for (std::int64_t i = begin; i < last; ++i) {
+              if (i + 2 * kAhead < part.size) prefetch(&part.queue[i]);
+              push_from(part.queue[i], next);
+            }
             begin = std::max<std::int64_t>(0, begin - part.size);
             end -= part.size;
             if (end <= 0) break;
@@ -165,6 +172,12 @@ class Search {
         [&] {
           for (std::int64_t i = 0; i < next.size; ++i) next.arcs += out_.degree(next.queue[i]);
         });
+  }
+
+  // The rows of vertices to come, in two steps: where they are, then what is in them.
+  void prefetch(const Id* at) const {
+    __builtin_prefetch(&out_.offsets[at[2 * kAhead]]);
+    __builtin_prefetch(&out_.neighbors[out_.offsets[at[kAhead]]]);
   }
 
   void push_from(Id u, Found<Id>& next) {

@@ -20,6 +20,7 @@ from kleene.errors import (
     VerificationError,
 )
 from kleene.graph import Graph
+from kleene.product import spmv
 from kleene.result import Result
 
 __version__ = "0.1.0"
@@ -41,5 +42,6 @@ __all__ = [
     "explain",
     "generate",
     "methods",
+    "spmv",
     "sssp",
 ]

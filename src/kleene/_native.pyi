@@ -44,6 +44,18 @@ def bfs(
     threads: int,
     progress: _Progress,
 ) -> None: ...
+def spmv(
+    algebra: str,
+    form: str,
+    offsets: NDArray[np.int64] | None,
+    ids: _Array,
+    tails: _Array | None,
+    weights: _Array | None,
+    no_arc: int | float,
+    x: _Array,
+    y: _Array,
+    threads: int,
+) -> None: ...
 def simd() -> str: ...
 def rmat_arcs(
     tables: NDArray[np.uint64],
