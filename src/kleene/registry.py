@@ -195,6 +195,7 @@ _CLOSURE = (
 )
 
 _ROWS = (*_BFS, *_SSSP, *_APSP, *_CLOSURE)
+_ROW_OF = {(row.problem, row.name, row.device): row for row in _ROWS}
 
 
 class Methods(tuple[Method, ...]):
@@ -227,6 +228,11 @@ def methods(problem: str | None = None, device: str | None = None) -> Methods:
         raise RequestError(f"no problem {problem!r}; there are {', '.join(map(repr, PROBLEMS))}")
     if device is not None and device not in DEVICES:
         raise RequestError(f"no device {device!r}; there are {', '.join(map(repr, DEVICES))}")
+    return _offered(problem, device)
+
+
+@cache
+def _offered(problem: str | None, device: str | None) -> Methods:
     return Methods(
         row for row in _ROWS if problem in (None, row.problem) and device in (None, row.device)
     )
@@ -234,7 +240,4 @@ def methods(problem: str | None = None, device: str | None = None) -> Methods:
 
 def find(problem: str, name: str, device: str) -> Method | None:
     """Return the row of this name on this device, or None."""
-    for row in methods(problem, device):
-        if row.name == name:
-            return row
-    return None
+    return _ROW_OF.get((problem, name, device))

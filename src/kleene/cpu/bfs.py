@@ -25,6 +25,9 @@ __all__ = [
     "vertex_push",
 ]
 
+#: The core's way to say "without end", for each type of vertex ids.
+_FARTHEST = {np.dtype(t): int(np.iinfo(t).max) for t in (np.int32, np.int64)}
+
 _Pulls = Callable[[Graph, int], bool]
 
 
@@ -60,7 +63,7 @@ def _method(name: str, pulls: _Pulls = _never, by_arcs: bool = False) -> Callabl
         ids = g.neighbors.dtype  # the core counts hops in the type of the vertex ids
         if task.dtype != ids:
             return _converted(run, task, ids)
-        farthest = int(np.iinfo(ids).max)
+        farthest = _FARTHEST[ids]
         csc = g.csc if pulls(g, len(task.sources)) else None
         values, predecessors = task.empty_values(), task.empty_predecessors()
         horizons = np.empty(len(task.sources), dtype=ids)
@@ -102,7 +105,7 @@ def _converted(run: Callable[[Task], Answer], task: Task, ids: np.dtype[Any]) ->
         if predecessors is not None:
             predecessors[rows] = found.predecessors
         if found.horizons is not None:
-            ended = found.horizons != np.iinfo(ids).max
+            ended = found.horizons != _FARTHEST[ids]
             horizons[rows][ended] = found.horizons[ended]
     return Answer(values, predecessors, horizons)
 
