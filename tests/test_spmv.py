@@ -21,7 +21,6 @@ ADD = {
 TIMES = {
     "plus_times": np.multiply,
     "min_plus": np.add,
-    "boolean": np.logical_and,
     "max_min": np.minimum,
     "max_times": np.multiply,
 }
@@ -41,8 +40,8 @@ def expected(g: kl.Graph, x: np.ndarray, semiring: str) -> np.ndarray:
     w = np.ones(g.m, dtype=x.dtype) if w is None else w
     dtype = np.dtype(bool) if semiring == "boolean" else np.result_type(x, w)
     y = np.full(g.n, nothing(semiring, dtype), dtype=dtype)
-    terms = TIMES[semiring](x[s].astype(dtype), w.astype(dtype) != 0 if dtype == bool else w)
-    ADD[semiring].at(y, t, x[s].astype(bool) if dtype == bool else terms)
+    terms = x[s].astype(dtype)  # over booleans an arc is an arc, whatever it weighs
+    ADD[semiring].at(y, t, terms if semiring == "boolean" else TIMES[semiring](terms, w))
     return y
 
 
@@ -110,5 +109,5 @@ def test_refusals(change: dict[str, Any], message: str) -> None:
     with pytest.raises(kl.KleeneError) as caught:
         kl.spmv(**arguments)
     assert message in str(caught.value)
-    with pytest.raises(kl.GraphError, match="expected a kleene.Graph, not list"):
+    with pytest.raises(kl.GraphError, match="not list"):
         kl.spmv([], [])  # type: ignore[arg-type]

@@ -77,9 +77,9 @@ class Batch {
         next_(seen_.size()) {}
 
   // Runs the searches from these sources; rows follow one another in memory.
-  Id run(const Id* sources, int count, Row<Id, Id> rows) {
+  Id run(const Id* sources, int count, Row<Id, Id> rows, Id no_path) {
     rows_ = rows;
-    begin(sources, count);
+    begin(sources, count, no_path);
     std::int64_t found_targets = 0;
     for (Id depth = 0; !active_.empty(); ++depth) {
       if (depth == stop_.limit || all_found(found_targets)) return depth;
@@ -99,7 +99,7 @@ class Batch {
   }
 
  private:
-  void begin(const Id* sources, int count) {
+  void begin(const Id* sources, int count, Id no_path) {
     std::fill(seen_.begin(), seen_.end(), Set{});
     for (const Id u : active_) front_[u] = Set{};
     active_.clear();
@@ -110,7 +110,11 @@ class Batch {
       front_[s].add(k);
       seen_[s].add(k);
       all_.add(k);
-      rows_.values[k * out_.n + s] = 0;
+      const std::int64_t row = k * out_.n;
+      std::fill_n(rows_.values + row, out_.n, no_path);
+      if (rows_.parents) std::fill_n(rows_.parents + row, out_.n, Id{-1});
+      rows_.values[row + s] = 0;
+      poll();
     }
   }
 
@@ -144,15 +148,34 @@ class Batch {
     for (Id v = 0; v < out_.n; ++v) {
       if (v % kPollEvery == 0) poll();
       if (seen_[v] == all_) continue;
-      for (std::int64_t i = into_.offsets[v]; i < into_.offsets[v + 1]; ++i) {
-        const Id u = into_.neighbors[i];
-        const Set fresh = front_[u].without(seen_[v]);
-        if (!fresh.any()) continue;
-        enter(fresh, v, u);
-        if (seen_[v] == all_) break;
+      if (rows_.parents) {
+        pull_paths(v);
+      } else {
+        pull_lengths(v);
       }
       if (next_[v].any()) found_.push_back(v);
     }
+  }
+
+  void pull_paths(Id v) {
+    for (std::int64_t i = into_.offsets[v]; i < into_.offsets[v + 1]; ++i) {
+      const Id u = into_.neighbors[i];
+      const Set fresh = front_[u].without(seen_[v]);
+      if (!fresh.any()) continue;
+      enter(fresh, v, u);
+      if (seen_[v] == all_) return;
+    }
+  }
+
+  // Who the parents are does not matter, so what they bring is entered in one go.
+  void pull_lengths(Id v) {
+    const Set missing = all_.without(seen_[v]);
+    Set met{};
+    for (std::int64_t i = into_.offsets[v]; i < into_.offsets[v + 1]; ++i) {
+      met |= front_[into_.neighbors[i]];
+      if (!missing.without(met).any()) break;
+    }
+    enter(met.without(seen_[v]), v, v);
   }
 
   // These searches reach v from u.
@@ -199,9 +222,7 @@ void run_batches(const BfsProblem<Id>& problem, const Id* sources, std::int64_t 
       const std::int64_t first = b * kMost;
       const std::int64_t last = std::min(first + kMost, count);
       Row<Id, Id> row{rows.values + first * n, rows.parents ? rows.parents + first * n : nullptr};
-      std::fill(row.values, rows.values + last * n, no_path);
-      if (row.parents) std::fill(row.parents, rows.parents + last * n, Id{-1});
-      const Id horizon = batch.run(sources + first, static_cast<int>(last - first), row);
+      const Id horizon = batch.run(sources + first, static_cast<int>(last - first), row, no_path);
       std::fill(horizons + first, horizons + last, horizon);
       monitor.advance(static_cast<std::uint64_t>(last - first));
     }

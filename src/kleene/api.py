@@ -274,7 +274,9 @@ def explain(
         _threads(threads),
         out is not None,
     )
-    return make_plan(graph_facts(graph, hops=problem == "bfs"), request, with_memory(this_machine()))
+    return make_plan(
+        graph_facts(graph, hops=problem == "bfs"), request, with_memory(this_machine())
+    )
 
 
 # ---- the way through the house ------------------------------------------------------------------

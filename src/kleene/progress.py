@@ -12,9 +12,7 @@ __all__ = ["reporter"]
 Report = Callable[[int, int], object]
 
 
-def reporter(
-    progress: bool | Report | None, what: str
-) -> AbstractContextManager[Report | None]:
+def reporter(progress: bool | Report | None, what: str) -> AbstractContextManager[Report | None]:
     """Return a context with a function of (done, total), or None when nobody listens.
 
     True draws a bar on standard error, if that is a terminal.
