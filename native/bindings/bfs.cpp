@@ -26,21 +26,23 @@ BfsSearch<Id> find_search(const std::string& method) {
   return kSearches.at(method);
 }
 
-// Fills one row per source, one after another; the threads are for each of them.
+// Fills one row per source. Many sources are shared out among the threads; a few are taken one
+// after another, by all threads.
 template <class Id>
-void search_rows(BfsSearch<Id> search, BfsProblem<Id> problem, const Id* sources,
+void search_rows(BfsSearch<Id> search, const BfsProblem<Id>& problem, const Id* sources,
                  std::int64_t count, Row<Id, Id> rows, Id* horizons, int threads,
                  Monitor& monitor) {
   const std::int64_t n = problem.out.n;
-  for (std::int64_t i = 0; i < count; ++i) {
-    problem.source = sources[i];
+  const bool shared = count >= 2 * threads;
+  const int each = shared ? 1 : threads;
+  parallel_each(count, shared ? threads : 1, monitor, [&](std::int64_t i, Monitor& own) {
+    BfsProblem<Id> from = problem;
+    from.source = sources[i];
     const Row<Id, Id> row{rows.values + i * n, rows.parents ? rows.parents + i * n : nullptr};
-    parallel_fill(row.values, n, Id{-1}, threads, monitor);
-    if (row.parents) parallel_fill(row.parents, n, Id{-1}, threads, monitor);
-    horizons[i] = search(problem, row, threads, monitor);
-    monitor.advance(1);
-    monitor.poll();
-  }
+    parallel_fill(row.values, n, Id{-1}, each, own);
+    if (row.parents) parallel_fill(row.parents, n, Id{-1}, each, own);
+    horizons[i] = search(from, row, each, own);
+  });
 }
 
 template <class Id>

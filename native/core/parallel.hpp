@@ -121,11 +121,10 @@ class Team {
       std::atomic<std::int64_t>& next = team_.next_[turn_];
       turn_ = 1 - turn_;
       if (leads()) team_.next_[turn_].store(0, std::memory_order_relaxed);
-      for (;;) {
-        const std::int64_t begin = next.fetch_add(grain, std::memory_order_relaxed);
-        if (begin >= count) break;
-        body(begin, std::min(begin + grain, count));
-        if (leads()) team_.monitor_.poll();
+      for (std::int64_t begin; (begin = take(next, grain)) < count;) {
+        const std::int64_t end = std::min(begin + grain, count);
+        body(begin, end);
+        if (leads()) poll(end - begin);
       }
       finish();
       meet();
@@ -136,12 +135,31 @@ class Team {
       loop(count, grain, body, [] {});
     }
 
-    void meet() { team_.barrier_.wait(); }
+    void meet() {
+      if (team_.threads_ > 1) team_.barrier_.wait();
+    }
 
    private:
+    static constexpr std::int64_t kPollEvery = 1 << 10;  // items; loops may be a single item long
+
+    std::int64_t take(std::atomic<std::int64_t>& next, std::int64_t grain) {
+      if (team_.threads_ > 1) return next.fetch_add(grain, std::memory_order_relaxed);
+      const std::int64_t begin = next.load(std::memory_order_relaxed);  // nobody else takes
+      next.store(begin + grain, std::memory_order_relaxed);
+      return begin;
+    }
+
+    void poll(std::int64_t items) {
+      unpolled_ += items;
+      if (unpolled_ < kPollEvery) return;
+      unpolled_ = 0;
+      team_.monitor_.poll();
+    }
+
     Team& team_;
     const int thread_;
     int turn_ = 0;
+    std::int64_t unpolled_ = 0;
   };
 
  private:
@@ -150,6 +168,37 @@ class Team {
   Barrier barrier_;
   std::atomic<std::int64_t> next_[2] = {0, 0};
 };
+
+// The monitor of a thread that is not the one that entered the core, for work that polls: when the
+// whole is stopped, its poll throws Stopped.
+class Follower final : public Monitor {
+ public:
+  struct Stopped {};
+
+  explicit Follower(const Monitor& leader) : leader_(leader) {}
+
+ protected:
+  void report(std::uint64_t) override {
+    if (leader_.stopped()) throw Stopped{};
+  }
+
+ private:
+  const Monitor& leader_;
+};
+
+// Calls work(i, monitor) for i = 0 .. count - 1, each by one thread, as threads become free.
+template <class Work>
+void parallel_each(std::int64_t count, int threads, Monitor& monitor, Work&& work) {
+  parallel_for(count, 1, threads, monitor, [&](std::int64_t i, std::int64_t, int thread) {
+    if (thread == 0) return work(i, monitor);
+    Follower follower(monitor);
+    try {
+      work(i, follower);
+    } catch (const Follower::Stopped&) {
+      throw Abandoned{};
+    }
+  });
+}
 
 // Sets count entries to one value; large arrays by all threads, which also brings in their pages.
 template <class T>
