@@ -38,7 +38,8 @@ bench: $(VENV)/installed-test
 # -S so that the installed package does not get in front of that build. ThreadSanitizer cannot
 # follow a process that forks while it has threads.
 SITE = $(shell $(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-SANITIZED_TESTS = tests/test_graph.py tests/test_dense_native.py $(wildcard tests/test_io*.py tests/test_generate.py)
+SANITIZED_TESTS = tests/test_graph.py $(wildcard tests/test_*_native.py tests/test_spmv.py \
+  tests/test_io*.py tests/test_generate.py)
 sanitize: sanitize-address,undefined sanitize-thread
 sanitize-%: $(VENV)/installed-test
 	rm -rf build/sanitized

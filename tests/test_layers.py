@@ -19,9 +19,14 @@ LAYERS = [
     {"registry"},
     {"plan"},
     {"result"},
+<<<<<<< HEAD
     {"api"},
     {"layout", "picture", "doctor", "interop", "lab"},
     {"draw"},
+=======
+    {"api", "product"},
+    {"draw", "doctor", "interop", "lab"},
+>>>>>>> bfs
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -25,6 +25,7 @@ from kleene.errors import (
 )
 from kleene.graph import Graph
 from kleene.io import read, write
+from kleene.product import spmv
 from kleene.result import Result
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ __all__ = [
     "generate",
     "methods",
     "read",
+    "spmv",
     "sssp",
     "write",
 ]

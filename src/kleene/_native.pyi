@@ -34,9 +34,11 @@ def bfs(
     neighbors: _Array,
     in_offsets: NDArray[np.int64] | None,
     in_neighbors: _Array | None,
+    tails: _Array | None,
     sources: _Array,
     targets: _Array | None,
     limit: int,
+    no_path: int,
     values: _Array,
     parents: _Array | None,
     horizons: _Array,
@@ -99,6 +101,16 @@ def dense_hang(
     in_offsets: NDArray[np.int64],
     in_neighbors: _Array,
     in_weights: _Array | None,
+def spmv(
+    algebra: str,
+    form: str,
+    offsets: NDArray[np.int64] | None,
+    ids: _Array,
+    tails: _Array | None,
+    weights: _Array | None,
+    no_arc: int | float,
+    x: _Array,
+    y: _Array,
     threads: int,
 ) -> None: ...
 def simd() -> str: ...
