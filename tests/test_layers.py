@@ -19,14 +19,9 @@ LAYERS = [
     {"registry"},
     {"plan"},
     {"result"},
-<<<<<<< HEAD
-    {"api"},
+    {"api", "product"},
     {"layout", "picture", "doctor", "interop", "lab"},
     {"draw"},
-=======
-    {"api", "product"},
-    {"draw", "doctor", "interop", "lab"},
->>>>>>> bfs
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -101,16 +101,6 @@ def dense_hang(
     in_offsets: NDArray[np.int64],
     in_neighbors: _Array,
     in_weights: _Array | None,
-def spmv(
-    algebra: str,
-    form: str,
-    offsets: NDArray[np.int64] | None,
-    ids: _Array,
-    tails: _Array | None,
-    weights: _Array | None,
-    no_arc: int | float,
-    x: _Array,
-    y: _Array,
     threads: int,
 ) -> None: ...
 def simd() -> str: ...
@@ -230,3 +220,15 @@ def arc_weights(
     progress: _Progress = None,
 ) -> _Array: ...
 def noise(count: int, seed: int) -> NDArray[np.float64]: ...
+def spmv(
+    algebra: str,
+    form: str,
+    offsets: NDArray[np.int64] | None,
+    ids: _Array,
+    tails: _Array | None,
+    weights: _Array | None,
+    no_arc: int | float,
+    x: _Array,
+    y: _Array,
+    threads: int,
+) -> None: ...

@@ -16,13 +16,8 @@ from numpy.typing import NDArray
 from kleene.atomic import atomic_path
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
-<<<<<<< HEAD
 from kleene.machine import as_threads, this_machine, with_memory
-from kleene.plan import Facts, Plan, Request, graph_facts, make_plan
-=======
-from kleene.machine import this_machine, with_memory
 from kleene.plan import Plan, Request, graph_facts, make_plan
->>>>>>> bfs
 from kleene.progress import reporter
 from kleene.registry import PROBLEMS, find, methods
 from kleene.result import Result, Timings
@@ -406,21 +401,12 @@ def _sources(
     return np.arange(graph.n, dtype=graph.neighbors.dtype)
 
 
-<<<<<<< HEAD
-=======
 def _name(name: Any, what: str) -> str:
     if not isinstance(name, str):
         raise RequestError(f"{what} must be a name, not {name!r}")
     return name
 
 
-def _threads(threads: int | None) -> int | None:
-    if threads is not None and (not isinstance(threads, (int, np.integer)) or threads < 1):
-        raise RequestError(f"threads must be a whole number from 1, not {threads!r}")
-    return threads
-
-
->>>>>>> bfs
 def _dtype_name(dtype: Any) -> str:
     try:
         return str(np.dtype(dtype))
