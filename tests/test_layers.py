@@ -20,7 +20,8 @@ LAYERS = [
     {"plan"},
     {"result"},
     {"api", "product"},
-    {"draw", "doctor", "interop", "lab"},
+    {"layout", "picture", "doctor", "interop", "lab"},
+    {"draw"},
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

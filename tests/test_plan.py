@@ -36,6 +36,19 @@ def test_auto_picks_by_the_facts() -> None:
     assert plan("bfs").reasons[1] == "queue: looks at each arc once"
 
 
+def test_tiles_where_a_matrix_pays_and_in_the_memory_of_the_answer() -> None:
+    box = replace(BOX, devices=("cpu", "reference"), memory=None)
+    dense = replace(SMALL, n=2000, m=400_000)
+    whole = plan("apsp", dense, box)
+    assert whole.method == plan("closure", dense, box).method == "tiled"
+    assert "matrix" in whole.reasons[1]
+    answer = 8 * dense.n**2  # int32 lengths and predecessors
+    assert answer < whole.memory < 1.25 * answer
+    assert plan("apsp", dense, box, sources=1000, method="tiled").memory > 1.5 * answer
+    bits = plan("closure", dense, box, semiring="boolean", predecessors=False)
+    assert bits.memory < 1.2 * dense.n**2
+
+
 def test_every_rule_names_a_row_and_ends_with_one_that_always_fits() -> None:
     for (problem, device), rules in _RULES.items():
         assert problem in PROBLEMS
@@ -110,7 +123,7 @@ def test_unknown_memory_refuses_nothing() -> None:
 
 def test_explain() -> None:
     text = str(kl.explain(graph("grid"), "apsp", predecessors=False))
-    assert text.startswith("apsp by floyd_warshall on reference, int32 values\n  memory   ")
+    assert text.startswith("apsp by tiled on cpu, int32 values\n  memory   ")
     assert "available" in text
     assert kl.explain(graph("grid"), "closure", semiring="max_min").semiring == "max_min"
     assert kl.explain(graph("grid"), "sssp", sources=[1, 2]).method == "dijkstra"

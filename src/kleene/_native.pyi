@@ -10,6 +10,7 @@ _Array = NDArray[Any]
 _Progress = Callable[[int, int], object] | None
 
 class BadArc(ValueError): ...
+class BadLine(ValueError): ...
 
 def build_csr(
     n: int,
@@ -44,19 +45,131 @@ def bfs(
     threads: int,
     progress: _Progress,
 ) -> None: ...
-def spmv(
-    algebra: str,
-    form: str,
-    offsets: NDArray[np.int64] | None,
-    ids: _Array,
-    tails: _Array | None,
+def dense_levels() -> list[str]: ...
+def dense_ceiling(
+    semiring: str,
+    dtype: str,
+    paths: bool = False,
+    threads: int = 1,
+    seconds: float = 0.2,
+    level: int = -1,
+) -> float: ...
+def dense_fill(
+    semiring: str,
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
     weights: _Array | None,
-    no_arc: int | float,
-    x: _Array,
-    y: _Array,
+    used: NDArray[np.bool_] | None,
+    no_path: Any,
+    matrix: _Array,
+    last: NDArray[np.int32] | None,
+    threads: int,
+) -> None: ...
+def dense_close(
+    method: str,
+    semiring: str,
+    matrix: _Array,
+    last: NDArray[np.int32] | None,
+    threads: int,
+    block: int = 0,
+    level: int = -1,
+    tolerant: bool = False,
+    progress: _Progress = None,
+) -> bool: ...
+def dense_export(
+    matrix: _Array,
+    rows: _Array,
+    lowest: Any,
+    highest: Any,
+    no_path: Any,
+    values: _Array,
+    threads: int,
+) -> None: ...
+def dense_loose(
+    sources: _Array, values: _Array, predecessors: _Array, no_path: Any, threads: int
+) -> NDArray[np.bool_] | None: ...
+def dense_hang(
+    semiring: str,
+    sources: _Array,
+    values: _Array,
+    predecessors: _Array,
+    no_path: Any,
+    loose: NDArray[np.bool_],
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    weights: _Array | None,
+    in_offsets: NDArray[np.int64],
+    in_neighbors: _Array,
+    in_weights: _Array | None,
     threads: int,
 ) -> None: ...
 def simd() -> str: ...
+def parse_arcs(
+    text: NDArray[np.uint8],
+    *,
+    begin: int,
+    line: int,
+    grain: int,
+    separator: str,
+    comments: str,
+    tag: str,
+    source: int,
+    target: int,
+    weight: int,
+    exact: bool,
+    kind: str,
+    low: int,
+    high: int,
+    base: int,
+    names: bool,
+    threads: int,
+    progress: _Progress,
+) -> tuple[_Array, _Array, _Array | None, NDArray[np.uint8], NDArray[np.int64]]: ...
+def parse_rows(
+    text: NDArray[np.uint8],
+    *,
+    begin: int,
+    line: int,
+    grain: int,
+    n: int,
+    skipped: int,
+    weighted: bool,
+    comments: str,
+    threads: int,
+    progress: _Progress,
+) -> tuple[NDArray[np.int64], _Array, _Array | None]: ...
+def skip_comments(
+    text: NDArray[np.uint8], *, begin: int, line: int, comments: str
+) -> tuple[int, int]: ...
+def renumber(
+    sources: _Array, targets: _Array, low: int, span: int, threads: int
+) -> tuple[_Array, _Array, NDArray[np.int64]] | None: ...
+def write_arcs(
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    weights: _Array | None,
+    *,
+    begin: int,
+    end: int,
+    base: int,
+    numbers: NDArray[np.int64] | None,
+    characters: NDArray[np.uint8] | None,
+    starts: NDArray[np.int64] | None,
+    prefix: str,
+    separator: str,
+    constant: str,
+    directions: str,
+    threads: int,
+) -> list[NDArray[np.uint8]]: ...
+def write_rows(
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    weights: _Array | None,
+    *,
+    begin: int,
+    end: int,
+    threads: int,
+) -> list[NDArray[np.uint8]]: ...
 def rmat_arcs(
     tables: NDArray[np.uint64],
     n: int,
@@ -107,3 +220,15 @@ def arc_weights(
     progress: _Progress = None,
 ) -> _Array: ...
 def noise(count: int, seed: int) -> NDArray[np.float64]: ...
+def spmv(
+    algebra: str,
+    form: str,
+    offsets: NDArray[np.int64] | None,
+    ids: _Array,
+    tails: _Array | None,
+    weights: _Array | None,
+    no_arc: int | float,
+    x: _Array,
+    y: _Array,
+    threads: int,
+) -> None: ...

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kleene.atomic import atomic_path
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
-from kleene.machine import this_machine, with_memory
+from kleene.machine import as_threads, this_machine, with_memory
 from kleene.plan import Plan, Request, graph_facts, make_plan
 from kleene.progress import reporter
 from kleene.registry import PROBLEMS, find, methods
@@ -251,8 +251,9 @@ def explain(
     --------
     >>> import kleene as kl
     >>> print(kl.explain(kl.Graph.from_edges([0, 1], [1, 2], [5, -2]), "sssp"))
-    sssp by bellman_ford on reference, int64 values
-      memory ...
+    sssp by bellman_ford on ..., int64 values
+      memory   ...
+      because  ...
       because  bellman_ford: some weights are negative
       because  int64: the type of the weights
     """
@@ -271,7 +272,7 @@ def explain(
         problem != "closure" if predecessors is None else predecessors,
         None if dtype is None else _dtype_name(dtype),
         limit is not None,
-        _threads(threads),
+        as_threads(threads),
         out is not None,
     )
     return make_plan(
@@ -311,7 +312,7 @@ def _solve(
         bool(predecessors),
         None if dtype is None else _dtype_name(dtype),
         limit is not None,
-        _threads(threads),
+        as_threads(threads),
         out is not None,
     )
     facts = graph_facts(graph, hops=problem == "bfs")
@@ -404,12 +405,6 @@ def _name(name: Any, what: str) -> str:
     if not isinstance(name, str):
         raise RequestError(f"{what} must be a name, not {name!r}")
     return name
-
-
-def _threads(threads: int | None) -> int | None:
-    if threads is not None and (not isinstance(threads, (int, np.integer)) or threads < 1):
-        raise RequestError(f"threads must be a whole number from 1, not {threads!r}")
-    return threads
 
 
 def _dtype_name(dtype: Any) -> str:

@@ -1,4 +1,8 @@
-"""Output files that appear whole or not at all: write beside the target, then rename."""
+"""Output files that appear whole or not at all.
+
+The bytes go to a new file beside the one asked for, which takes its place when all is written. On
+any failure, Ctrl-C included, the new file is removed and an old one stays as it was.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,8 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from kleene.errors import RequestError
 
 __all__ = ["atomic_path"]
 
@@ -27,15 +33,32 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     ['note.txt']
     """
     path = Path(path)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
+    if path.is_dir():
+        raise RequestError(f"{path} is a directory; name a file in it")
+    if not path.parent.is_dir():
+        raise RequestError(f"there is no directory {path.parent}; make it first")
+    try:
+        handle, name = tempfile.mkstemp(
+            prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent
+        )
+    except OSError as error:  # name the file that was asked for, not the one beside it
+        raise OSError(error.errno, error.strerror, str(path)) from None
     os.close(handle)
     beside = Path(name)
     try:
         yield beside
-        umask = os.umask(0)
-        os.umask(umask)
-        beside.chmod(0o666 & ~umask)  # mkstemp made it private
+        beside.chmod(_usual_mode(path))  # mkstemp made it private
         beside.replace(path)
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+
+
+def _usual_mode(path: Path) -> int:
+    """Return the mode of the file to be replaced, or that of any new file."""
+    try:
+        return path.stat().st_mode & 0o777
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask

@@ -6,14 +6,29 @@ the control groups around the process allow, so that a container's limit is resp
 
 from __future__ import annotations
 
+import operator
 import os
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from kleene import _native
+from kleene.errors import RequestError
 
-__all__ = ["Machine", "available_memory", "cores", "this_machine", "threads_for", "with_memory"]
+__all__ = [
+    "Machine",
+    "as_threads",
+    "available_memory",
+    "cores",
+    "memory_limit",
+    "this_machine",
+    "threads_for",
+    "with_memory",
+]
+
+#: More than any machine has; a typing error should not start a million threads.
+MOST_THREADS = 1024
 
 _CGROUP_ROOT = Path("/sys/fs/cgroup")
 
@@ -54,6 +69,21 @@ def cores() -> int:
     return count
 
 
+def as_threads(threads: Any) -> int | None:
+    """Check a ``threads=`` argument: a whole number from 1, or None for the machine's choice."""
+    if threads is None:
+        return None
+    try:
+        count = operator.index(threads)
+    except TypeError:
+        count = 0
+    if not 1 <= count <= MOST_THREADS or isinstance(threads, bool):
+        raise RequestError(
+            f"threads must be a whole number from 1 to {MOST_THREADS}, not {threads!r}"
+        )
+    return count
+
+
 def threads_for(work: int, threads: int | None = None) -> int:
     """How many threads to start for ``work`` items: one when there are too few to pay for more."""
     if threads is not None:
@@ -81,8 +111,19 @@ def _system_available() -> int | None:
 
 
 def _cgroup_available() -> int | None:
-    """Return the tightest limit minus usage over this process's control groups, v2 or v1."""
-    left: list[int] = []
+    """Return the tightest limit minus usage over this process's control groups."""
+    return min((max(0, most - used) for most, used in _cgroup_memory()), default=None)
+
+
+def memory_limit() -> int | None:
+    """Bytes that the control groups around this process allow it in all, or None."""
+    limits = (most for most, _ in _cgroup_memory())
+    return min((most for most in limits if most < 2**60), default=None)  # v1 has no "none"
+
+
+def _cgroup_memory() -> list[tuple[int, int]]:
+    """Return (limit, usage) of each control group of this process that has a limit, v2 or v1."""
+    found: list[tuple[int, int]] = []
     for folder in _cgroup_folders("memory"):
         for limit, usage in (
             ("memory.max", "memory.current"),
@@ -90,10 +131,10 @@ def _cgroup_available() -> int | None:
         ):
             try:
                 most = int((folder / limit).read_text())  # "max" means no limit: ValueError
-                left.append(max(0, most - int((folder / usage).read_text())))
+                found.append((most, int((folder / usage).read_text())))
             except (OSError, ValueError):
                 pass
-    return min(left) if left else None
+    return found
 
 
 def _cgroup_folders(controller: str) -> list[Path]:

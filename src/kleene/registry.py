@@ -60,6 +60,31 @@ def _matrix_workspace(size: Size) -> int:
     return per_pair * size.n * size.n
 
 
+def _dense_workspace(size: Size) -> int:
+    """Nothing but a block of rows, if the answer is the matrix; the matrix, if only some rows."""
+    panel = 96 * size.n * (size.item + 4)
+    return panel if size.sources >= size.n else panel + _matrix_bytes(size, size.item)
+
+
+def _dense_pair_workspace(size: Size) -> int:
+    """A second matrix, or one in another order, padded by 1/32 each way."""
+    return _dense_workspace(size) + _matrix_bytes(size, size.item) * 17 // 16
+
+
+def _tiled_closure_workspace(size: Size) -> int:
+    """As for all pairs, but booleans are kept as bits, or as integers to tell their paths."""
+    if size.item > 1:
+        return _dense_workspace(size)
+    if size.predecessors:
+        rows = 4 * size.n * size.n if size.sources < size.n else 0
+        return 96 * 8 * size.n + 4 * size.n * size.n + rows
+    return size.n * size.n // 8 + 40 * size.n
+
+
+def _matrix_bytes(size: Size, item: int) -> int:
+    return (item + (4 if size.predecessors else 0)) * size.n * size.n
+
+
 @dataclass(frozen=True)
 class Method:
     """One row: a way to solve a problem on a device."""
@@ -163,6 +188,60 @@ _SSSP = (
 _APSP = (
     Method(
         "apsp",
+        "tiled",
+        "cpu",
+        "elimination by blocks of rows, packed and in vector registers, on all cores",
+        "Carre 1971, Venkataraman, Sahni and Mukhopadhyaya 2003",
+        "kleene.cpu.apsp_dense:tiled",
+        _dense_workspace,
+    ),
+    Method(
+        "apsp",
+        "floyd_warshall",
+        "cpu",
+        "allows one more inner vertex at each step, on one core",
+        "Floyd 1962",
+        "kleene.cpu.apsp_dense:floyd_warshall",
+        _dense_workspace,
+    ),
+    Method(
+        "apsp",
+        "blocked",
+        "cpu",
+        "Floyd-Warshall by blocks: the diagonal, its row and column, the rest",
+        "Venkataraman, Sahni and Mukhopadhyaya 2003",
+        "kleene.cpu.apsp_dense:blocked",
+        _dense_workspace,
+    ),
+    Method(
+        "apsp",
+        "min_plus",
+        "cpu",
+        "squares the matrix until nothing improves",
+        "Cormen et al. 2009, section 25.1",
+        "kleene.cpu.apsp_dense:min_plus",
+        _dense_pair_workspace,
+    ),
+    Method(
+        "apsp",
+        "rkleene",
+        "cpu",
+        "closes one quadrant, then the other, with products between",
+        "D'Alberto and Nicolau 2007",
+        "kleene.cpu.apsp_dense:rkleene",
+        _dense_workspace,
+    ),
+    Method(
+        "apsp",
+        "rkleene_quadtree",
+        "cpu",
+        "the same with every quadrant contiguous in memory",
+        "D'Alberto and Nicolau 2007, Morton 1966",
+        "kleene.cpu.apsp_dense:rkleene_quadtree",
+        _dense_pair_workspace,
+    ),
+    Method(
+        "apsp",
         "floyd_warshall",
         "reference",
         "allows one more inner vertex at each step",
@@ -182,6 +261,26 @@ _APSP = (
 )
 
 _CLOSURE = (
+    Method(
+        "closure",
+        "tiled",
+        "cpu",
+        "elimination by blocks of rows, packed and in vector registers, on all cores",
+        "Carre 1971, Venkataraman, Sahni and Mukhopadhyaya 2003",
+        "kleene.cpu.closure:tiled",
+        _tiled_closure_workspace,
+        semirings=tuple(SEMIRINGS),
+    ),
+    Method(
+        "closure",
+        "floyd_warshall",
+        "cpu",
+        "allows one more inner vertex at each step, over any semiring, on one core",
+        "Kleene 1956, Warshall 1962",
+        "kleene.cpu.closure:floyd_warshall",
+        _dense_workspace,
+        semirings=tuple(SEMIRINGS),
+    ),
     Method(
         "closure",
         "floyd_warshall",

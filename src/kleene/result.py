@@ -123,7 +123,7 @@ class Result:
             return -1
         return SEMIRINGS[self.plan.semiring].zero(self._answer.values.dtype)
 
-    @property
+    @cached_property
     def reached(self) -> Array:
         """Whether there is a path, for each entry of :attr:`distances`."""
         reached: Array = self.distances != self.no_path

@@ -66,12 +66,12 @@ class Proof:
     seconds: float
 
     def __str__(self) -> str:
-        rows = f"all {self.of}" if self.rows == self.of else f"{self.rows:,} of {self.of:,}"
-        plural = "" if self.of == 1 else "s"
-        return (
-            f"proved: {rows} source{plural}, {self.arcs:,} arcs each, {self.tolerance}, "
-            f"in {self.seconds:.2g} s"
-        )
+        if self.of == 1:
+            rows = f"1 source, {self.arcs:,} arcs"
+        else:
+            part = f"all {self.of:,}" if self.rows == self.of else f"{self.rows:,} of {self.of:,}"
+            rows = f"{part} sources, {self.arcs:,} arcs each"
+        return f"proved: {rows}, {self.tolerance}, in {self.seconds:.2g} s"
 
 
 #: Without being told, prove as many rows as this many arc checks allow (some seconds).

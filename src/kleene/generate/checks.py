@@ -8,7 +8,7 @@ from typing import Any
 
 from kleene.errors import RequestError
 
-__all__ = ["as_count", "as_seed", "as_share", "as_threads", "as_threshold"]
+__all__ = ["as_count", "as_seed", "as_share", "as_threshold"]
 
 #: More vertices than any memory holds; keeps native arithmetic far from overflow.
 MOST_VERTICES = 2**40
@@ -48,8 +48,3 @@ def as_threshold(share: float) -> int:
 def as_seed(seed: Any) -> int:
     """Return a seed as the native core takes it."""
     return as_count(seed, "seed", most=2**64 - 1)
-
-
-def as_threads(threads: Any) -> int | None:
-    """Return a number of threads, or None for the machine's choice."""
-    return None if threads is None else as_count(threads, "threads", least=1, most=1024)

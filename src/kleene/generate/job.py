@@ -13,7 +13,7 @@ from kleene.generate import checks
 from kleene.generate.weights import as_rule, rule_bytes, weighted
 from kleene.graph import CSR, Graph
 from kleene.graph.checks import MOST_INT32_VERTICES, require_memory
-from kleene.machine import threads_for
+from kleene.machine import as_threads, threads_for
 
 __all__ = ["Job", "Progress"]
 
@@ -35,7 +35,7 @@ class Job:
         self.name = _spelled(generator, arguments)
         self.seed = checks.as_seed(arguments["seed"])
         self.rule = as_rule(arguments["weights"])
-        self.threads = checks.as_threads(arguments["threads"])
+        self.threads = as_threads(arguments["threads"])
         self.progress: Progress | None = arguments["progress"]
         self.work = 0
 

@@ -19,7 +19,7 @@ from kleene.graph import checks, convert
 from kleene.graph.forms import COO, CSC, CSR, ELL, csr_to_coo, csr_to_dense, csr_to_ell, no_arc
 from kleene.graph.labels import as_labels
 from kleene.graph.statistics import Statistics
-from kleene.machine import threads_for
+from kleene.machine import as_threads, threads_for
 
 __all__ = ["Graph"]
 
@@ -151,7 +151,7 @@ class Graph:
                 weights,
                 symmetric=not directed,
                 combine=combine,
-                threads=threads_for(len(sources), threads),
+                threads=threads_for(len(sources), as_threads(threads)),
                 progress=progress,
             )
         except _native.BadArc as bad:

@@ -1,0 +1,100 @@
+// Blocked Floyd-Warshall, as Venkataraman, Sahni and Mukhopadhyaya (2003) have it: for each block
+// of vertices, first the diagonal block, then the blocks in its row and column, then the rest. All
+// blocks of a phase are independent and are shared out among the threads. Any block size, whether
+// or not it divides n.
+#include <algorithm>
+
+#include "dense_relax.hpp"
+#include "parallel.hpp"
+
+namespace kleene {
+namespace {
+
+constexpr std::int64_t kBlock = 64;  // two float64 blocks and a half fit a second-level cache
+
+template <class T>
+class Blocked {
+ public:
+  Blocked(const DenseMatrix<T>& matrix, const DenseOptions& options, Monitor& monitor)
+      : matrix_(matrix),
+        options_(options),
+        block_(options.block > 0 ? options.block : kBlock),
+        blocks_((matrix.n + block_ - 1) / block_),
+        barrier_(options.threads, monitor),
+        monitor_(monitor) {}
+
+  bool run() {
+    run_team(options_.threads, monitor_, [&](int thread) {
+      for (std::int64_t k = 0; k < blocks_; ++k) {
+        if (thread == 0 && !update(k, k, k)) cycle_ = true;
+        barrier_.wait();
+        if (cycle_) return;
+        share(thread, 2 * blocks_, [&](std::int64_t at) {
+          const std::int64_t other = at / 2;
+          if (other != k) at % 2 == 0 ? update(k, other, k) : update(other, k, k);
+        });
+        barrier_.wait();
+        share(thread, blocks_ * blocks_, [&](std::int64_t at) {
+          const std::int64_t i = at / blocks_, j = at % blocks_;
+          if (i != k && j != k) update(i, j, k);
+        });
+        barrier_.wait();
+        if (thread != 0) continue;
+        monitor_.advance(static_cast<std::uint64_t>(matrix_.n * block_));
+        monitor_.poll();
+      }
+    });
+    return !cycle_;
+  }
+
+ private:
+  using P = Paths<Algebra::kMinPlus, T>;
+
+  template <class Body>
+  void share(int thread, std::int64_t count, Body&& body) {
+    for (std::int64_t at = thread; at < count; at += options_.threads) {
+      body(at);
+      if (monitor_.stopped()) throw Abandoned{};
+      if (thread == 0) monitor_.poll();
+    }
+  }
+
+  // Block (i, j) through the vertices of block k; false at a negative cycle in a diagonal block.
+  bool update(std::int64_t bi, std::int64_t bj, std::int64_t bk) {
+    const auto end = [&](std::int64_t b) { return std::min((b + 1) * block_, matrix_.n); };
+    const std::int64_t begin = bj * block_, count = end(bj) - begin;
+    const bool paths = matrix_.last != nullptr;
+    for (std::int64_t k = bk * block_; k < end(bk); ++k) {
+      if (bi == bk && bj == bk && !P::passable(matrix_.row(k)[k], options_.tolerant)) return false;
+      const T* const b = matrix_.row(k) + begin;
+      const std::int32_t* const via = paths ? matrix_.last_row(k) + begin : nullptr;
+      for (std::int64_t i = bi * block_; i < end(bi); ++i) {
+        if (i == k) continue;
+        T* const c = matrix_.row(i);
+        P::relax(c[k], b, via, c + begin, paths ? matrix_.last_row(i) + begin : nullptr, count);
+      }
+    }
+    return true;
+  }
+
+  const DenseMatrix<T> matrix_;
+  const DenseOptions options_;
+  const std::int64_t block_, blocks_;
+  Barrier barrier_;
+  Monitor& monitor_;
+  bool cycle_ = false;  // written by thread 0 before a barrier
+};
+
+}  // namespace
+
+template <class T>
+bool dense_blocked(const DenseMatrix<T>& matrix, const DenseOptions& options, Monitor& monitor) {
+  return Blocked<T>(matrix, options, monitor).run();
+}
+
+template bool dense_blocked(const DenseMatrix<float>&, const DenseOptions&, Monitor&);
+template bool dense_blocked(const DenseMatrix<double>&, const DenseOptions&, Monitor&);
+template bool dense_blocked(const DenseMatrix<std::int32_t>&, const DenseOptions&, Monitor&);
+template bool dense_blocked(const DenseMatrix<std::int64_t>&, const DenseOptions&, Monitor&);
+
+}  // namespace kleene

@@ -1,0 +1,59 @@
+"""``kleene bfs``: fewest hops from a source."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kleene.cli.bundles import bundled
+from kleene.cli.documents import distance_summary
+from kleene.cli.options import Input, Method, Output
+from kleene.cli.output import line, number
+from kleene.cli.solve import Ends, Limit, Wanted, solve
+
+if TYPE_CHECKING:
+    from kleene import Result
+
+__all__ = ["bfs"]
+
+_BAR, _ROWS = 40, 24  # the longest bar, and the most of them
+
+
+@bundled
+def bfs(
+    *,
+    graph: Input,
+    ends: Ends,
+    limit: Limit = None,
+    method: Method,
+    wanted: Wanted,
+    output: Output,
+) -> None:
+    """Count the fewest hops from a source to every vertex."""
+    answer = solve("bfs", graph, ends, method, wanted, output, limit=limit)
+    document, summary = distance_summary(answer.result)
+    levels = _levels(answer.result)
+    answer.show({**document, "levels": levels}, summary, top=10)
+    if levels and len(answer.result.sources) == 1 and not (output.json or output.quiet):
+        _show_levels(levels)
+
+
+def _levels(result: Result) -> list[int]:
+    """Count the vertices at 0, 1, 2 ... hops."""
+    import numpy as np
+
+    hops = result.distances[result.reached]
+    return [int(count) for count in np.bincount(hops)] if hops.size else []
+
+
+def _show_levels(levels: list[int]) -> None:
+    """Print a bar for each level, or for several together where there are many."""
+    together = -(-len(levels) // _ROWS)
+    counts = [sum(levels[at : at + together]) for at in range(0, len(levels), together)]
+    most, digits = max(counts), len(number(max(counts)))
+    line()
+    for at, count in enumerate(counts):
+        first = at * together
+        last = min(first + together, len(levels)) - 1
+        hops = str(first) if first == last else f"{first}-{last}"
+        bar = "█" * round(_BAR * count / most) or "▏"
+        line(f"  {hops:>5} hops  {number(count):>{digits}}  {bar}")

@@ -1,0 +1,62 @@
+"""``kleene closure``: best paths between all pairs over a semiring."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Option
+
+from kleene.cli.bundles import bundled
+from kleene.cli.documents import reached_in_words
+from kleene.cli.options import Input, Method, Output
+from kleene.cli.output import number
+from kleene.cli.solve import Ends, Wanted, solve
+
+if TYPE_CHECKING:
+    from kleene import Result
+
+__all__ = ["closure"]
+
+Semiring = Annotated[
+    str,
+    Option(
+        "--semiring",
+        metavar="NAME",
+        help="boolean (is there a path?), min_plus (shortest), max_min (widest) or max_times "
+        "(most reliable).",
+    ),
+]
+
+
+@bundled
+def closure(
+    *,
+    graph: Input,
+    ends: Ends,
+    semiring: Semiring = "boolean",
+    method: Method,
+    wanted: Wanted,
+    output: Output,
+) -> None:
+    """Find the best path between all pairs, over a semiring."""
+    answer = solve("closure", graph, ends, method, wanted, output, semiring=semiring)
+    lowest, highest = _range(answer.result)
+    summary = {"semiring": semiring, "reached": reached_in_words(answer.result)}
+    if lowest is not None:
+        summary["values"] = f"{number(lowest)} to {number(highest)}, the empty paths aside"
+    document = {"semiring": semiring, "lowest": lowest, "highest": highest}
+    answer.show(document, summary, top=0)
+
+
+def _range(result: Result) -> tuple[Any, Any]:
+    """Return the extreme values of paths that have arcs; None for reachability."""
+    import numpy as np
+
+    if result.plan.semiring == "boolean":
+        return None, None
+    targets = np.arange(result.graph.n) if result.targets is None else result.targets
+    proper = result.reached & (result.sources[:, None] != targets)
+    if not proper.any():
+        return None, None
+    values = result.values[proper]
+    return values.min().item(), values.max().item()

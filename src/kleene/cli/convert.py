@@ -1,0 +1,50 @@
+"""``kleene convert``: the same graph in another format."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Argument, Option
+
+from kleene.cli.bundles import bundled
+from kleene.cli.documents import about_graph, graph_in_words
+from kleene.cli.options import Input, Output, Threads
+from kleene.cli.output import headline
+
+if TYPE_CHECKING:
+    from kleene import Graph
+
+__all__ = ["Destination", "To", "convert", "write_and_show"]
+
+Destination = Annotated[
+    str, Argument(metavar="OUT", help="The file to write, or - for standard output, with --to.")
+]
+To = Annotated[
+    str | None, Option("--to", metavar="FORMAT", help="The format, if the name does not say it.")
+]
+
+
+@bundled
+def convert(
+    *, graph: Input, out: Destination, to: To = None, threads: Threads = None, output: Output
+) -> None:
+    """Write a graph in another format."""
+    write_and_show(graph.read(threads), "convert", out, to, threads, output)
+
+
+def write_and_show(
+    graph: Graph, command: str, out: str, to: str | None, threads: int | None, output: Output
+) -> None:
+    """Write a graph, then say what was written unless the graph itself went to the output."""
+    import kleene as kl
+    from kleene.errors import RequestError
+    from kleene.progress import reporter
+
+    if out == "-" and to is None:
+        raise RequestError(f"which format? {', '.join(kl.io.FORMATS)}: choose one with --to")
+    with reporter(not output.quiet, f"writing {out}") as report:
+        kl.write(graph, out, to, threads=threads, progress=report)
+    if out == "-":
+        return
+    document: dict[str, Any] = {"command": command, "out": out, "graph": about_graph(graph)}
+    output.show(document, lambda: headline(out, f": {graph.name}, {graph_in_words(graph)}"))

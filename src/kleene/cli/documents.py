@@ -1,0 +1,188 @@
+"""The parts that JSON documents share, and their summaries for people."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from kleene.cli.output import facts, headline, line, number, seconds, table
+from kleene.cli.vertices import name
+
+if TYPE_CHECKING:
+    from kleene import Graph, Result
+    from kleene.plan import Plan
+    from kleene.verify import Proof
+
+__all__ = [
+    "about_graph",
+    "about_plan",
+    "about_result",
+    "distance_summary",
+    "graph_in_words",
+    "pairs",
+    "plan_in_words",
+    "reached_in_words",
+    "show_pairs",
+    "show_result",
+    "value_name",
+]
+
+
+def about_graph(graph: Graph) -> dict[str, Any]:
+    """Return what identifies a graph."""
+    return {
+        "name": graph.name,
+        "vertices": graph.n,
+        "arcs": graph.m,
+        "directed": graph.directed,
+        "weights": None if graph.weights is None else str(graph.weights.dtype),
+        "labelled": graph.labels is not None,
+    }
+
+
+def about_plan(plan: Plan) -> dict[str, Any]:
+    """Return what runs and why; memory in bytes."""
+    return asdict(plan)
+
+
+def about_result(result: Result, proof: Proof | None) -> dict[str, Any]:
+    """Return the parts that all results have."""
+    import numpy as np
+
+    reached = int(np.count_nonzero(result.reached))
+    return {
+        "command": result.problem,
+        "graph": about_graph(result.graph),
+        "plan": about_plan(result.plan),
+        "seconds": result.stats.total,
+        "sources": len(result.sources),
+        "reached": reached,
+        "of": int(result.reached.size),
+        "proof": None if proof is None else asdict(proof),
+    }
+
+
+def show_result(result: Result, summary: dict[str, Any], proof: Proof | None) -> None:
+    """Print what ran, a summary, and the proof."""
+    headline(result.graph.name or "graph", f": {graph_in_words(result.graph)}")
+    line(f"{plan_in_words(result.plan)}, {seconds(result.stats.total)}", style="dim")
+    line()
+    facts(summary)
+    if proof is not None:
+        line()
+        line(f"  {proof}", style="green")
+
+
+def graph_in_words(graph: Graph) -> str:
+    """Return size and kind: 3 vertices, 2 arcs, int32 weights."""
+    weights = "unweighted" if graph.weights is None else f"{graph.weights.dtype} weights"
+    arcs = f"{graph.m:,} arcs" if graph.directed else f"{graph.m // 2:,} edges"
+    return f"{graph.n:,} vertices, {arcs}, {weights}"
+
+
+def plan_in_words(plan: Plan) -> str:
+    """Return one line on what ran."""
+    what = plan.problem if plan.semiring == "min_plus" else f"{plan.problem} ({plan.semiring})"
+    return f"{what} by {plan.method} on {plan.device}, {plan.dtype} values"
+
+
+# ---- pairs of source and target -----------------------------------------------------------------
+
+
+def pairs(result: Result, most: int) -> list[dict[str, Any]]:
+    """Return the first pairs, row by row: names, distance (None: no path), predecessor."""
+    import numpy as np
+
+    graph, what = result.graph, value_name(result)
+    unbounded = _unbounded(result)
+    values, reached = np.atleast_2d(result.to_numpy()), np.atleast_2d(result.reached)
+    parents = None if result.predecessors is None else np.atleast_2d(result.predecessors)
+    targets = range(graph.n) if result.targets is None else result.targets.tolist()
+    found: list[dict[str, Any]] = []
+    for row, source in enumerate(result.sources.tolist()):
+        for column, target in enumerate(targets):
+            if len(found) == most:
+                return found
+            pair = {"source": name(graph, source), "target": name(graph, target)}
+            value = values[row, column].item() if reached[row, column] else None
+            pair[what] = value if value is None or value != unbounded else math.inf
+            if parents is not None:
+                before = int(parents[row, target])
+                pair["predecessor"] = None if before == -1 else name(graph, before)
+            found.append(pair)
+    return found
+
+
+def value_name(result: Result) -> str:
+    """Return what to call the value of a pair."""
+    return "value" if result.problem == "closure" else "distance"
+
+
+def _unbounded(result: Result) -> Any:
+    """Return the number that stands for infinity among integers: the empty path is that wide."""
+    from kleene.semiring import SEMIRINGS
+
+    if result.plan.semiring != "max_min":
+        return None
+    return SEMIRINGS["max_min"].one(result.distances.dtype)
+
+
+def show_pairs(rows: list[dict[str, Any]], of: int, one_source: bool) -> None:
+    """Print pairs as a table, and how many more there are."""
+    if not rows:
+        return
+    columns = [c for c in rows[0] if not (one_source and c == "source")]
+    line()
+    table(columns, [[row[c] for c in columns] for row in rows], right=["distance", "value"])
+    if of > len(rows):
+        line(f"  and {of - len(rows):,} more: --top {of}, or --out table.csv", style="dim")
+
+
+def distance_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return (for JSON, for people) what the distances say; a source itself does not count."""
+    import numpy as np
+
+    graph = result.graph
+    values, reached = np.atleast_2d(result.to_numpy()), np.atleast_2d(result.reached)
+    targets = np.arange(graph.n) if result.targets is None else result.targets
+    total, count = 0.0, 0
+    farthest: dict[str, Any] | None = None
+    center: dict[str, Any] | None = None
+    for row, source in enumerate(result.sources.tolist()):
+        others = np.flatnonzero(reached[row] & (targets != source))
+        total += float(values[row, others].sum(dtype=np.float64))
+        count += len(others)
+        if len(others) == 0:
+            continue
+        last = others[values[row, others].argmax()]
+        eccentricity = values[row, last].item()
+        if farthest is None or eccentricity > farthest["distance"]:
+            farthest = {
+                "source": name(graph, source),
+                "target": name(graph, int(targets[last])),
+                "distance": eccentricity,
+            }
+        everything = reached[row].all()
+        if everything and (center is None or eccentricity < center["distance"]):
+            center = {"source": name(graph, source), "distance": eccentricity}
+    mean = total / count if count else None
+    document = {"mean": mean, "farthest": farthest, "center": center}
+    shown: dict[str, Any] = {"reached": reached_in_words(result)}
+    if len(result.sources) == 1:
+        shown = {"source": name(graph, int(result.sources[0])), **shown}
+        if farthest is not None:
+            shown["farthest"] = f"{farthest['target']}, at {number(farthest['distance'])}"
+    elif farthest is not None:
+        ends = f"from {farthest['source']} to {farthest['target']}"
+        shown["diameter"] = f"{number(farthest['distance'])}, {ends}"
+    if len(result.sources) > 1 and center is not None:
+        shown["radius"] = f"{number(center['distance'])}, from {center['source']}"
+    shown["mean distance"] = None if mean is None else number(mean)
+    return document, shown
+
+
+def reached_in_words(result: Result) -> str:
+    """Return how many pairs have a path: 5 of 7 vertices."""
+    what = "vertices" if len(result.sources) == 1 else "pairs"
+    return f"{int(result.reached.sum()):,} of {result.reached.size:,} {what}"

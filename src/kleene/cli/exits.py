@@ -1,0 +1,67 @@
+"""Exit codes for scripts, and the one place where an error becomes a message and a code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["EPILOG", "NO", "reported"]
+
+#: The answer is "no": there is no path, or a verification failed.
+NO = 1
+_REQUEST, _FILE, _CYCLE, _MEMORY, _DEVICE = 2, 3, 4, 5, 6
+_INTERRUPTED, _PIPE_CLOSED = 130, 141  # as a shell reports SIGINT and SIGPIPE
+
+EPILOG = (
+    "Exit codes: 0 done; 1 the answer is no (no path, not verified); 2 wrong request; "
+    "3 bad file or graph; 4 negative cycle; 5 not enough memory; 6 device not available; "
+    "130 interrupted."
+)
+
+
+@contextmanager
+def reported() -> Iterator[None]:
+    """Turn errors that users can cause into one line on standard error and an exit code."""
+    try:
+        yield
+        sys.stdout.flush()  # a closed pipe shows here, or else after our last word
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. Python flushes once more on the way out.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(_PIPE_CLOSED) from None
+    except KeyboardInterrupt:
+        _say("interrupted")
+        raise SystemExit(_INTERRUPTED) from None
+    except Exception as error:
+        code = _code(error)
+        if code is None:
+            raise
+        _say(_message(error))
+        raise SystemExit(code) from None
+
+
+def _code(error: Exception) -> int | None:
+    from kleene import errors
+
+    codes: tuple[tuple[type[Exception], int], ...] = (
+        (errors.VerificationError, NO),
+        (errors.RequestError, _REQUEST),
+        (errors.NegativeCycleError, _CYCLE),
+        (errors.DeviceError, _DEVICE),
+        (MemoryError, _MEMORY),
+        (errors.KleeneError, _FILE),
+        (OSError, _FILE),
+    )
+    return next((code for kind, code in codes if isinstance(error, kind)), None)
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error) or type(error).__name__
+
+
+def _say(message: str) -> None:
+    print(f"kleene: {message}", file=sys.stderr)

@@ -1,0 +1,48 @@
+"""``kleene explain``: what would run, why, and in how much memory."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+from typer import Argument, Option
+
+from kleene.cli.bundles import bundled
+from kleene.cli.documents import about_graph, about_plan
+from kleene.cli.options import Input, Method, Output, Predecessors
+from kleene.cli.output import line
+from kleene.cli.solve import Limit, Sources
+from kleene.cli.vertices import find_all
+
+__all__ = ["explain"]
+
+
+@bundled
+def explain(
+    *,
+    graph: Input,
+    problem: Annotated[str, Argument(metavar="PROBLEM", help="bfs, sssp, apsp or closure.")],
+    source: Sources = None,
+    limit: Limit = None,
+    semiring: Annotated[
+        str | None, Option("--semiring", metavar="NAME", help="For closure; as there.")
+    ] = None,
+    predecessors: Predecessors = None,
+    method: Method,
+    output: Output,
+) -> None:
+    """Say what would run, why, and in how much memory."""
+    import kleene as kl
+
+    read = graph.read(method.threads)
+    plan = kl.explain(
+        read,
+        problem,
+        semiring=semiring,
+        sources=find_all(read, source),
+        limit=limit,
+        predecessors=predecessors,
+        **asdict(method),
+    )
+    document = {"command": "explain", "graph": about_graph(read), "plan": about_plan(plan)}
+    output.show(document, lambda: line(str(plan)))

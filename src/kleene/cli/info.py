@@ -1,0 +1,97 @@
+"""``kleene info``: what a graph is like."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kleene.cli.bundles import bundled
+from kleene.cli.documents import about_graph, graph_in_words
+from kleene.cli.options import Input, Output, Threads
+from kleene.cli.output import facts, headline, line, number
+
+if TYPE_CHECKING:
+    from kleene import Graph
+
+__all__ = ["info"]
+
+
+@bundled
+def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
+    """Describe a graph: size, weights, degrees, diameter, memory."""
+    from kleene.graph.checks import format_bytes
+
+    read = graph.read(threads)
+    stats = read.stats
+    degrees = {
+        "min": int(stats.degrees.min(initial=stats.max_degree)),
+        "mean": stats.mean_degree,
+        "max": stats.max_degree,
+    }
+    memory = _memory(read)
+    document = {
+        "command": "info",
+        "file": graph.file,
+        "format": graph.format or _format(graph.file),
+        **about_graph(read),
+        "min_weight": None if read.weights is None else stats.min_weight,
+        "max_weight": None if read.weights is None else stats.max_weight,
+        "degrees": degrees,
+        "density": stats.density,
+        "symmetric": stats.symmetric,
+        "isolated": int(((stats.degrees == 0) & (stats.in_degrees == 0)).sum()),
+        "diameter_estimate": stats.diameter_estimate,
+        "memory": memory,
+    }
+
+    def page() -> None:
+        headline(
+            read.name or ("standard input" if graph.file == "-" else graph.file),
+            f": {graph_in_words(read)}",
+        )
+        line()
+        low, high = document["min_weight"], document["max_weight"]
+        facts(
+            {
+                "format": document["format"],
+                "kind": "directed" if read.directed else "undirected, both directions held",
+                "weights": None if low is None else f"{number(low)} to {number(high)}",
+                "labels": None if read.labels is None else _labels_in_words(read),
+                "degree": f"{degrees['min']:,} to {degrees['max']:,}, mean {degrees['mean']:.3g}",
+                "density": f"{stats.density:.3g}",
+                "symmetric": "yes" if stats.symmetric else "no",
+                "isolated": f"{document['isolated']:,} vertices" if document["isolated"] else None,
+                "diameter": f"at least {stats.diameter_estimate:,} hops (two sweeps)",
+                "memory": ", ".join(f"{k} {format_bytes(v)}" for k, v in memory.items()),
+            }
+        )
+
+    output.show(document, page)
+
+
+def _format(file: str) -> str | None:
+    """Return the format that the name of the file says."""
+    from kleene.io import FORMATS
+
+    plain = file.lower().removesuffix(".gz")
+    names = (f.name for f in FORMATS.values() if any(plain.endswith(s) for s in f.suffixes))
+    return next(names, None)
+
+
+def _labels_in_words(graph: Graph) -> str:
+    assert graph.labels is not None
+    shown = [str(label) for label in graph.labels[:3].tolist()]
+    return ", ".join(shown) + (", ..." if graph.n > len(shown) else "")
+
+
+def _memory(graph: Graph) -> dict[str, Any]:
+    """Return the bytes that each form takes, made or not."""
+    vertex = graph.neighbors.itemsize
+    weight = 0 if graph.weights is None else graph.weights.itemsize
+    rows = 8 * (graph.n + 1) + (vertex + weight) * graph.m
+    return {
+        "csr": rows,
+        "csc": rows,
+        "coo": (2 * vertex + weight) * graph.m,
+        "ell": (vertex + weight) * graph.n * graph.stats.max_degree,
+        "dense": (weight or 4) * graph.n**2,
+    }

@@ -1,0 +1,94 @@
+"""The entry point: ``kleene`` and its commands.
+
+Only what the help needs is imported here; each command imports the rest when it runs.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from kleene.cli.apsp import apsp
+from kleene.cli.bfs import bfs
+from kleene.cli.closure import closure
+from kleene.cli.convert import convert
+from kleene.cli.demo import demo
+from kleene.cli.doctor import doctor
+from kleene.cli.exits import EPILOG, reported
+from kleene.cli.explain import explain
+from kleene.cli.generate import Families
+from kleene.cli.info import info
+from kleene.cli.methods import methods
+from kleene.cli.path import path
+from kleene.cli.sssp import sssp
+from kleene.cli.verify import verify
+
+__all__ = ["app", "main"]
+
+
+class Commands(TyperGroup):
+    """The commands in the order of this file; errors become messages and exit codes."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(self.commands)
+
+    def invoke(self, ctx: Any) -> Any:
+        with reported():
+            return super().invoke(ctx)
+
+
+app = typer.Typer(
+    cls=Commands,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+_COMMANDS = (
+    info, bfs, sssp, apsp, closure, path, verify, convert, methods, explain, doctor, demo,
+)  # fmt: skip
+for function in _COMMANDS:
+    app.command(epilog=EPILOG)(function)
+app.add_typer(
+    typer.Typer(
+        cls=Families, no_args_is_help=True, help="Make a graph to order and write it to a file."
+    ),
+    name="generate",
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from kleene import __version__
+
+        typer.echo(f"kleene {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _kleene(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Say which Kleene."),
+    ] = False,
+) -> None:
+    """Shortest paths, traversals and path closures of graphs.
+
+    A graph is a file (.gr, .mtx, edge lists, METIS, GAP, .npz, .npy, Parquet; gzip too), or - for
+    standard input. A vertex is named by its label where the file has labels, else by its number
+    from 0. Every command takes --json.
+    """
+
+
+def main() -> None:
+    """Run the command line."""
+    with reported():
+        app(prog_name="kleene")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""``kleene methods``: every method there is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Option
+
+from kleene.cli.bundles import bundled
+from kleene.cli.options import Output
+from kleene.cli.output import headline, line
+
+if TYPE_CHECKING:
+    from kleene.registry import Methods
+
+__all__ = ["methods"]
+
+_COLUMNS = ("problem", "name", "device", "needs", "origin", "summary")
+
+
+@bundled
+def methods(
+    *,
+    problem: Annotated[
+        str | None, Argument(metavar="[PROBLEM]", help="bfs, sssp, apsp or closure.")
+    ] = None,
+    device: Annotated[
+        str | None, Option("--device", metavar="NAME", help="cuda, cpu, emulated or reference.")
+    ] = None,
+    output: Output,
+) -> None:
+    """List every method: its device, needs and origin."""
+    import kleene as kl
+
+    rows = kl.methods(problem, device)
+    document = {
+        "command": "methods",
+        "methods": [
+            {c: getattr(row, c) for c in _COLUMNS} | {"semirings": list(row.semirings)}
+            for row in rows
+        ],
+    }
+    output.show(document, lambda: _show(rows))
+
+
+def _show(rows: Methods) -> None:
+    """Print two lines for each method, under its problem."""
+    from kleene.registry import PROBLEMS
+
+    if not rows:
+        line("none yet")
+        return
+    width = {c: max(len(getattr(row, c)) for row in rows) for c in ("name", "device", "needs")}
+    for problem, words in PROBLEMS.items():
+        own = [row for row in rows if row.problem == problem]
+        if own:
+            headline(problem, f": {words}")
+        for row in own:
+            cells = [getattr(row, column).ljust(width[column]) for column in width]
+            line("  " + "  ".join([*cells, row.origin]))
+            line(f"      {row.summary}", style="dim")

@@ -1,0 +1,117 @@
+"""What commands print: tables for people, one JSON document for programs."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+__all__ = ["console", "facts", "headline", "line", "number", "print_json", "seconds", "table"]
+
+
+# ---- for programs -------------------------------------------------------------------------------
+
+
+def print_json(document: Mapping[str, Any]) -> None:
+    """Print a document; NumPy's numbers become plain ones, infinities the string ``inf``."""
+    sys.stdout.write(json.dumps(_plain(document), indent=2, allow_nan=False) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if hasattr(value, "tolist"):  # arrays and scalars of NumPy
+        return _plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else "inf" if value > 0 else "-inf"
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+
+
+# ---- for people ---------------------------------------------------------------------------------
+
+
+@cache
+def console() -> Console:
+    """Return standard output; lines for a pipe are as long as they need be."""
+    from rich.console import Console
+
+    class Output(Console):
+        def on_broken_pipe(self) -> None:  # rich would exit with 1, which here means "no"
+            raise BrokenPipeError
+
+    return Output(highlight=False, width=None if sys.stdout.isatty() else 1000)
+
+
+def line(text: str = "", style: str | None = None) -> None:
+    """Print one line as it is."""
+    console().print(text, style=style, markup=False)
+
+
+def headline(title: str, rest: str = "") -> None:
+    """Print a title in bold, and what goes with it."""
+    console().print(f"[bold]{_escape(title)}[/bold]{_escape(rest)}")
+
+
+def facts(pairs: Mapping[str, Any]) -> None:
+    """Print names and values in two columns; None is left out."""
+    from rich.table import Table
+
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column()
+    for key, value in pairs.items():
+        if value is not None:
+            grid.add_row(f"  {key}", _escape(str(value)))
+    _print_trimmed(grid)
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence[str] = ()) -> None:
+    """Print a table; the columns named in ``right`` hold numbers."""
+    from rich.table import Table
+
+    shown = Table(box=None, header_style="bold", padding=(0, 0, 0, 2))
+    for column in columns:
+        shown.add_column(column, justify="right" if column in right else "left")
+    for row in rows:
+        shown.add_row(*(_escape(number(cell)) for cell in row))
+    _print_trimmed(shown)
+
+
+def _print_trimmed(renderable: Table) -> None:
+    """Print without the spaces that fill up the last column."""
+    with console().capture() as printed:
+        console().print(renderable)
+    for row in printed.get().splitlines():
+        console().out(row.rstrip(), highlight=False)
+
+
+def number(value: Any) -> str:
+    """Return a value as people write it: 12,345 and 0.25; nothing for None."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+
+
+def seconds(duration: float) -> str:
+    """Return a duration as people write it: 12 ms, 3.4 s."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if duration >= size:
+            return f"{duration / size:.3g} {unit}"
+    return f"{duration * 1e6:.0f} µs"
+
+
+def _escape(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)

@@ -1,0 +1,91 @@
+"""``kleene path``: one shortest path, step by step."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Argument, Exit, Option
+
+from kleene.cli.bundles import bundled
+from kleene.cli.documents import about_graph, about_plan, graph_in_words, plan_in_words
+from kleene.cli.exits import NO
+from kleene.cli.options import Input, Method, Output, cycle_by_name
+from kleene.cli.output import facts, headline, line, number, seconds, table
+from kleene.cli.vertices import find, name
+
+if TYPE_CHECKING:
+    from kleene import Graph
+
+__all__ = ["path", "steps"]
+
+
+@bundled
+def path(
+    *,
+    graph: Input,
+    source: Annotated[str, Argument(metavar="SOURCE", help="Where the path begins.")],
+    target: Annotated[str, Argument(metavar="TARGET", help="Where the path ends.")],
+    hops: Annotated[bool, Option("--hops", help="Count arcs, not weights.")] = False,
+    method: Method,
+    output: Output,
+) -> None:
+    """Print one shortest path, step by step."""
+    import kleene as kl
+
+    read = graph.read(method.threads)
+    start, end = find(read, source), find(read, target)
+    solve = kl.bfs if hops else kl.sssp
+    with cycle_by_name(read):
+        result = solve(read, start, targets=[end], progress=not output.quiet, **asdict(method))
+    route = steps(read, result.path(end), hops)
+    document = {
+        "command": "path",
+        "graph": about_graph(read),
+        "plan": about_plan(result.plan),
+        "seconds": result.stats.total,
+        "source": name(read, start),
+        "target": name(read, end),
+        "found": bool(route),
+        "arcs": len(route) - 1 if route else None,
+        "distance": route[-1]["total"] if route else None,
+        "path": route,
+    }
+
+    def page() -> None:
+        headline(read.name or "graph", f": {graph_in_words(read)}")
+        line(f"{plan_in_words(result.plan)}, {seconds(result.stats.total)}", style="dim")
+        line()
+        if not route:
+            line(f"  no path from {document['source']} to {document['target']}", style="red")
+            return
+        ends = f"{document['source']} to {document['target']}"
+        facts(
+            {"path": ends, "length": number(document["distance"]), "arcs": number(len(route) - 1)}
+        )
+        line()
+        table(["vertex", "length", "total"], [list(step.values()) for step in route], right=_RIGHT)
+
+    output.show(document, page)
+    if not route:
+        raise Exit(NO)
+
+
+_RIGHT = ("length", "total")
+
+
+def steps(graph: Graph, route: list[int], hops: bool = False) -> list[dict[str, Any]]:
+    """Return the vertices of a route by name, the length of the arc to each, and the total."""
+    import numpy as np
+
+    total: Any = 0
+    found: list[dict[str, Any]] = []
+    for before, vertex in zip([None, *route], route, strict=False):
+        length: Any = None
+        if before is not None:
+            arcs = slice(graph.offsets[before], graph.offsets[before + 1])
+            at = arcs.start + int(np.searchsorted(graph.neighbors[arcs], vertex))
+            length = 1 if hops or graph.weights is None else graph.weights[at].item()
+            total += length
+        found.append({"vertex": name(graph, vertex), "length": length, "total": total})
+    return found

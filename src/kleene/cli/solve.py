@@ -1,0 +1,117 @@
+"""What the four problem commands have in common: read, solve, prove, save, show."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Option
+
+from kleene.cli.documents import about_result, pairs, show_pairs, show_result
+from kleene.cli.options import Input, Method, Output, Predecessors, cycle_by_name
+from kleene.cli.save import check_name, save
+from kleene.cli.vertices import find_all
+
+if TYPE_CHECKING:
+    from kleene import Result
+    from kleene.verify import Proof
+
+__all__ = ["Answer", "Ends", "Limit", "Sources", "Wanted", "solve"]
+
+Sources = Annotated[
+    list[str] | None,
+    Option("--source", "-s", metavar="VERTEX", help="A source; repeat, or separate with commas."),
+]
+Limit = Annotated[
+    float | None, Option("--limit", metavar="LENGTH", help="Look no farther than this.")
+]
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Where paths begin and end."""
+
+    source: Sources = None
+    target: Annotated[
+        list[str] | None,
+        Option("--target", "-t", metavar="VERTEX", help="A vertex of interest; as --source."),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be done with an answer."""
+
+    out: Annotated[
+        str | None,
+        Option("--out", "-o", metavar="FILE", help="Save the result: .npz, .npy, .csv or .tsv."),
+    ] = None
+    verify: Annotated[bool, Option("--verify", help="Prove the answer right.")] = False
+    predecessors: Predecessors = None
+    top: Annotated[
+        int | None, Option("--top", metavar="N", min=0, help="How many pairs to list.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A result, its proof if one was wanted, and how to show them."""
+
+    result: Result
+    proof: Proof | None
+    wanted: Wanted
+    output: Output
+
+    def show(self, document: dict[str, Any], summary: dict[str, Any], top: int) -> None:
+        """Print summary and pairs; ``top`` is how many pairs when the user does not say."""
+        result, wanted = self.result, self.wanted
+        rows = pairs(result, top if wanted.top is None else wanted.top)
+        shared = about_result(result, self.proof)
+        saved = {"out": wanted.out, "pairs": rows}
+
+        def page() -> None:
+            show_result(result, {**summary, "saved": wanted.out}, self.proof)
+            show_pairs(rows, shared["of"], shared["sources"] == 1)
+
+        self.output.show({**shared, **document, **saved}, page)
+
+
+def solve(
+    problem: str,
+    graph: Input,
+    ends: Ends,
+    method: Method,
+    wanted: Wanted,
+    output: Output,
+    **keywords: Any,
+) -> Answer:
+    """Read the graph, solve the problem on it, then prove and save as wanted."""
+    import kleene as kl
+    from kleene.errors import RequestError
+
+    check_name(wanted.out)
+    read = graph.read(method.threads)
+    sources, targets = find_all(read, ends.source), find_all(read, ends.target)
+    if problem in ("bfs", "sssp") and sources is None:
+        raise RequestError(f"{problem} needs a source: kleene {problem} {graph.file} --source ...")
+    if sources is not None:
+        keywords |= {"source": sources[0]} if _single(problem, sources) else {"sources": sources}
+    mapped = wanted.out is not None and Path(wanted.out).suffix == ".npy" and targets is None
+    if mapped:  # written while it is made, so that it may be larger than memory
+        keywords["out"] = wanted.out
+    if wanted.predecessors is not None:
+        keywords["predecessors"] = wanted.predecessors
+    function = getattr(kl, problem)
+    with cycle_by_name(read):
+        result: Result = function(
+            read, targets=targets, progress=not output.quiet, **asdict(method), **keywords
+        )
+    proof = result.verify() if wanted.verify else None
+    if wanted.out is not None and not mapped:
+        save(result, wanted.out)
+    return Answer(result, proof, wanted, output)
+
+
+def _single(problem: str, sources: list[int]) -> bool:
+    return problem in ("bfs", "sssp") and len(sources) == 1

@@ -1,0 +1,42 @@
+"""``kleene verify``: prove a saved result right, or say where it is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+from typer import Argument, Option
+
+from kleene.cli.bundles import bundled
+from kleene.cli.documents import about_graph, about_plan, show_result
+from kleene.cli.options import Input, Output
+
+__all__ = ["verify"]
+
+
+@bundled
+def verify(
+    *,
+    graph: Input,
+    result: Annotated[
+        str, Argument(metavar="RESULT", help="An .npz file that --out wrote, for this graph.")
+    ],
+    sample: Annotated[
+        int | None,
+        Option("--sample", metavar="N", min=1, help="How many sources to check, at random."),
+    ] = None,
+    seed: Annotated[int, Option("--seed", metavar="N", help="Chooses the sample.")] = 0,
+    output: Output,
+) -> None:
+    """Prove a saved result right, or say where it is wrong."""
+    import kleene as kl
+
+    loaded = kl.Result.load(result, graph.read())
+    proof = loaded.verify(sample, seed)
+    document = {
+        "command": "verify",
+        "graph": about_graph(loaded.graph),
+        "plan": about_plan(loaded.plan),
+        "proof": asdict(proof),
+    }
+    output.show(document, lambda: show_result(loaded, {"result": result}, proof))

@@ -1,0 +1,127 @@
+"""What the command line says to mistakes: one line, and a code that scripts can use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import kleene as kl
+from kleene.cli.main import app
+from kleene.machine import Machine
+
+TOWNS = "ann,bob,4\nann,cy,9\nbob,cy,3\ncy,dee,1\neve,ann,2\n"
+
+
+def kleene(*arguments: object) -> Any:
+    return CliRunner().invoke(app, [str(a) for a in arguments])
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with files good and bad."""
+    texts = {"bad.gr": "p sp 2 1\na 1 9 1\n", "cycle.csv": "a,b,1\nb,a,-2\n", "towns.csv": TOWNS}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    kl.write(kl.generate.path(400_000), tmp_path / "large.npz")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "arguments"),
+    [
+        (2, "no vertex 'zoe' in the graph", "sssp towns.csv -s zoe"),
+        (2, "sssp needs a source", "sssp towns.csv"),
+        (2, "no method 'magic'", "sssp towns.csv -s ann --method magic"),
+        (2, "no format", "info towns.csv --format magic"),
+        (2, "results are saved as", "sssp towns.csv -s ann --out result.txt"),
+        (2, "which format", "convert towns.csv -"),
+        (2, "no problem 'tsp'", "explain towns.csv tsp"),
+        (2, "no semiring", "closure towns.csv --semiring magic"),
+        (3, "No such file", "info nowhere.gr"),
+        (3, "bad.gr:2: found '9'", "info bad.gr"),
+        (3, "not a result saved by Kleene", "verify towns.csv large.npz"),
+        (
+            2,
+            "there is no directory nowhere; make it first",
+            "sssp towns.csv -s ann -o nowhere/result.npz",
+        ),
+        (3, "directory", "info ."),
+        (4, "the graph has a negative cycle: ", "sssp cycle.csv -s a"),
+        (5, "GiB are available", "apsp large.npz"),
+    ],
+)
+def test_a_mistake_gets_one_line_and_its_code(
+    code: int, message: str, arguments: str, folder: Path
+) -> None:
+    result = kleene(*arguments.split())
+    assert result.exit_code == code, result.output
+    assert result.stderr.startswith("kleene: ")
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize("arguments", ["bfs", "no-such-command", "info --no-such-option", "info"])
+def test_wrong_usage_is_code_2(arguments: str) -> None:
+    result = kleene(*arguments.split())
+    assert result.exit_code == 2
+    assert "Usage: " in result.output
+
+
+def test_a_device_that_is_not_there_is_code_6(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = Machine(cores=1, memory=None, simd="none", devices=("reference",))
+    monkeypatch.setattr("kleene.api.this_machine", lambda: plain)
+    result = kleene("bfs", "towns.csv", "-s", "ann", "--device", "cuda")
+    assert result.exit_code == 6
+    assert "kleene doctor" in result.stderr
+
+
+def test_a_negative_cycle_is_told_by_name(folder: Path) -> None:
+    told = kleene("sssp", "cycle.csv", "-s", "a").stderr
+    assert "a -> b -> a" in told or "b -> a -> b" in told
+    ring = "".join(f"v{i},v{(i + 1) % 40},{-1 if i else 2}\n" for i in range(40))
+    (folder / "ring.csv").write_text(ring)
+    told = kleene("sssp", "ring.csv", "-s", "v0").stderr
+    assert "... (40 vertices)" in told
+    assert len(told) < 200
+
+
+def test_a_fault_of_ours_is_not_hidden(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(kl, "read", fail)
+    assert isinstance(kleene("info", "towns.csv").exception, ZeroDivisionError)
+
+
+def test_numbers_that_are_names_come_first(tmp_path: Path) -> None:
+    (tmp_path / "far.csv").write_text("100,7,2\n7,5,2\n")
+    told = json.loads(kleene("path", tmp_path / "far.csv", "100", "5", "--json").stdout)
+    assert [step["vertex"] for step in told["path"]] == [100, 7, 5]
+    error = kleene("path", tmp_path / "far.csv", "0", "5").stderr
+    assert "its 3 vertices are named 5 to 100" in error
+    assert kleene("path", tmp_path / "far.csv", "x", "5").exit_code == 2
+
+
+def find_in(graph: kl.Graph) -> Callable[[str], int]:
+    from kleene.cli.vertices import find
+
+    return lambda text: find(graph, text)
+
+
+def test_vertices_without_names_are_numbers_from_zero() -> None:
+    find = find_in(kl.Graph.from_edges([0], [1]))
+    assert find("1") == 1
+    for wrong in ("2", "-1", "x", "1.0", ""):
+        with pytest.raises(kl.RequestError, match="0 to 1"):
+            find(wrong)
+    with pytest.raises(kl.RequestError, match="it has none"):
+        find_in(kl.Graph.from_edges([], []))("0")
