@@ -8,6 +8,7 @@
 """
 
 from kleene.api import apsp, bfs, closure, explain, methods, sssp
+from kleene import generate
 from kleene.errors import (
     DeviceError,
     FormatError,
@@ -40,4 +41,5 @@ __all__ = [
     "explain",
     "methods",
     "sssp",
+    "generate",
 ]

@@ -43,3 +43,53 @@ def bfs(
     progress: _Progress,
 ) -> None: ...
 def simd() -> str: ...
+def rmat_arcs(
+    tables: NDArray[np.uint64],
+    n: int,
+    arcs: int,
+    relabel: bool,
+    seed: int,
+    threads: int,
+    progress: _Progress = None,
+) -> tuple[_Array, _Array]: ...
+def uniform_edges(
+    n: int, edges: int, seed: int, threads: int, progress: _Progress = None
+) -> tuple[_Array, _Array]: ...
+def capped_rows(
+    n: int,
+    arcs: int,
+    cap: int,
+    connected: bool,
+    seed: int,
+    threads: int,
+    progress: _Progress = None,
+) -> tuple[NDArray[np.int64], _Array]: ...
+def path_plus_arcs(
+    n: int, extra: int, seed: int, threads: int, progress: _Progress = None
+) -> tuple[_Array, _Array]: ...
+def small_world_edges(
+    n: int, reach: int, rewire: int, seed: int, threads: int, progress: _Progress = None
+) -> tuple[_Array, _Array]: ...
+def grid_rows(
+    layers: int,
+    rows: int,
+    columns: int,
+    diagonals: bool,
+    directed: bool,
+    drop: int,
+    seed: int,
+    threads: int,
+    progress: _Progress = None,
+) -> tuple[NDArray[np.int64], _Array]: ...
+def arc_weights(
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    symmetric: bool,
+    dtype: str,
+    low: int,
+    count: int,
+    seed: int,
+    threads: int,
+    progress: _Progress = None,
+) -> _Array: ...
+def noise(count: int, seed: int) -> NDArray[np.float64]: ...

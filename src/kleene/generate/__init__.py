@@ -1,0 +1,30 @@
+"""Graphs made to order: reproducible by seed, the same on any number of threads.
+
+Every generator takes ``seed=0``, ``weights=None`` (see :mod:`kleene.generate.weights`),
+``threads=None`` and ``progress=None``, and returns a :class:`kleene.Graph` whose ``name`` is the
+call that makes it again.
+"""
+
+from kleene.generate.classic import complete, cycle, path, star, tree
+from kleene.generate.connected import capped, path_plus
+from kleene.generate.erdos_renyi import dense, uniform
+from kleene.generate.kronecker import rmat
+from kleene.generate.lattice import grid
+from kleene.generate.watts_strogatz import small_world
+from kleene.generate.weights import WeightRule
+
+__all__ = [
+    "WeightRule",
+    "capped",
+    "complete",
+    "cycle",
+    "dense",
+    "grid",
+    "path",
+    "path_plus",
+    "rmat",
+    "small_world",
+    "star",
+    "tree",
+    "uniform",
+]

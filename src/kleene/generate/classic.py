@@ -1,0 +1,140 @@
+"""The small families that textbooks draw."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kleene import _native
+from kleene.generate import checks
+from kleene.generate.job import Job, Progress
+from kleene.generate.weights import WeightRule
+from kleene.graph import Graph
+
+__all__ = ["complete", "cycle", "path", "star", "tree"]
+
+
+def path(
+    n: int,
+    *,
+    directed: bool = False,
+    seed: int = 0,
+    weights: WeightRule = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Graph:
+    """Make the path 0, 1, ..., n - 1.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> kl.generate.path(4, directed=True).coo.targets.tolist()
+    [1, 2, 3]
+    """
+    job = Job(path, locals())
+    n = checks.as_count(n, "n")
+    job.expect(n, 2 * n, drawn=n)
+    vertices = np.arange(n)
+    return job.graph_of_arcs(n, vertices[:-1], vertices[1:], bool(directed))
+
+
+def cycle(
+    n: int,
+    *,
+    directed: bool = False,
+    seed: int = 0,
+    weights: WeightRule = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Graph:
+    """Make the cycle 0, 1, ..., n - 1, 0.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> kl.generate.cycle(4, directed=True).coo.targets.tolist()
+    [1, 2, 3, 0]
+    """
+    job = Job(cycle, locals())
+    n = checks.as_count(n, "n")
+    job.expect(n, 2 * n, drawn=n)
+    vertices = np.arange(n)
+    return job.graph_of_arcs(n, vertices, np.roll(vertices, -1), bool(directed))
+
+
+def star(
+    n: int,
+    *,
+    directed: bool = False,
+    seed: int = 0,
+    weights: WeightRule = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Graph:
+    """Make a star: vertex 0 joined to all others (with arcs away from it, if directed).
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> kl.generate.star(5, directed=True).coo.targets.tolist()
+    [1, 2, 3, 4]
+    """
+    job = Job(star, locals())
+    n = checks.as_count(n, "n")
+    job.expect(n, 2 * n, drawn=n)
+    leaves = np.arange(1, n)
+    return job.graph_of_arcs(n, np.zeros_like(leaves), leaves, bool(directed))
+
+
+def tree(
+    n: int,
+    branching: int = 2,
+    *,
+    directed: bool = False,
+    seed: int = 0,
+    weights: WeightRule = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Graph:
+    """Make a tree filled level by level; every vertex has up to ``branching`` children.
+
+    Vertex 0 is the root, and arcs lead away from it if the tree is directed.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> kl.generate.tree(7, directed=True).coo.sources.tolist()
+    [0, 0, 1, 1, 2, 2]
+    """
+    job = Job(tree, locals())
+    n, branching = checks.as_count(n, "n"), checks.as_count(branching, "branching", least=1)
+    job.expect(n, 2 * n, drawn=n)
+    children = np.arange(1, n)
+    return job.graph_of_arcs(n, (children - 1) // branching, children, bool(directed))
+
+
+def complete(
+    n: int,
+    *,
+    directed: bool = False,
+    seed: int = 0,
+    weights: WeightRule = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Graph:
+    """Make the complete graph: every vertex joined to every other.
+
+    If directed, the two directions between a pair of vertices have weights of their own.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> kl.generate.complete(4)
+    Graph('complete(n=4)', 4 vertices, 6 edges, unweighted, undirected)
+    """
+    job = Job(complete, locals())
+    n = checks.as_count(n, "n", most=checks.MOST_PAIRED_VERTICES)
+    arcs = n * (n - 1)
+    job.expect(n, arcs)
+    return job.graph_of_rows(
+        _native.capped_rows, n, arcs, max(n - 1, 0), False, directed=bool(directed)
+    )

@@ -1,0 +1,119 @@
+"""Random directed graphs in which every vertex can be reached from vertex 0."""
+
+from __future__ import annotations
+
+import math
+
+from kleene import _native
+from kleene.errors import RequestError
+from kleene.generate import checks
+from kleene.generate.job import Job, Progress
+from kleene.generate.weights import WeightRule
+from kleene.graph import Graph
+
+__all__ = ["capped", "path_plus"]
+
+
+def capped(
+    n: int,
+    density: float,
+    max_degree: int | float = 1.0,
+    *,
+    seed: int = 0,
+    weights: WeightRule = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Graph:
+    """Make a random directed graph of a given density whose degrees are capped.
+
+    Every vertex can be reached from vertex 0, along a random tree that is part of the graph.
+
+    Parameters
+    ----------
+    n : int
+        Vertices.
+    density : float
+        The share, from 0 to 1, of the n (n - 1) possible arcs. The graph has exactly that many,
+        rounded; but at least n - 1, since it takes as many to reach every vertex.
+    max_degree : int or float
+        The most arcs that may leave a vertex: an int counts them, a float from 0 to 1 is a share of
+        n. So ``1`` is one arc, and ``1.0`` no limit.
+    seed : int
+        The same seed makes the same graph, on any machine and any number of threads.
+    weights, threads, progress
+        As for :func:`rmat`.
+
+    References
+    ----------
+    S. Padamata, N. Raveendran: Graph algorithms on GPUs using CUDA. Georgia Tech, 2013.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> g = kl.generate.capped(1024, density=0.25, max_degree=0.3)
+    >>> g.m == round(0.25 * 1024 * 1023), g.stats.max_degree <= 307
+    (True, True)
+    """
+    job = Job(capped, locals())
+    n = checks.as_count(n, "n", most=checks.MOST_PAIRED_VERTICES)
+    arcs = max(round(checks.as_share(density, "density") * n * (n - 1)), n - 1, 0)
+    cap = min(_as_cap(max_degree, n), max(n - 1, 0))
+    if arcs > n * cap:
+        raise RequestError(
+            f"density = {density:g} asks for {arcs:,} arcs, but {n:,} vertices with at most "
+            f"{cap:,} each have {n * cap:,}; raise max_degree to {-(-arcs // n):,} or lower density"
+        )
+    job.expect(n, arcs)
+    return job.graph_of_rows(_native.capped_rows, n, arcs, cap, True)
+
+
+def _as_cap(max_degree: int | float, n: int) -> int:
+    if isinstance(max_degree, float):
+        share = checks.as_share(max_degree, "max_degree (a float is a share of n)")
+        return math.floor(share * n + 1e-9)  # 0.29 of 100 is 29
+    return checks.as_count(max_degree, "max_degree", least=1)
+
+
+def path_plus(
+    n: int,
+    extra: int = 2,
+    *,
+    seed: int = 0,
+    weights: WeightRule = (1, 3),
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Graph:
+    """Make a path through all vertices, and some random arcs into each.
+
+    The path 0 -> 1 -> ... -> n - 1 makes every vertex reachable from the first; the other arcs make
+    most of it useless.
+
+    Parameters
+    ----------
+    n : int
+        Vertices.
+    extra : int
+        Arcs into every vertex besides the one of the path, from vertices that are all different (as
+        far as there are enough).
+    seed : int
+        The same seed makes the same graph, on any machine and any number of threads.
+    weights, threads, progress
+        As for :func:`rmat`; weights are integers from 1 to 3 unless told otherwise.
+
+    References
+    ----------
+    B. Periasubbramaniam, R. Denlinger: Parallel GPU based shortest path in graph algorithms.
+    University of Texas, Austin.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> kl.generate.path_plus(1000)
+    Graph('path_plus(n=1000)', 1,000 vertices, 2,999 arcs, int32 weights 1 to 3, directed)
+    """
+    job = Job(path_plus, locals())
+    n = checks.as_count(n, "n", most=checks.MOST_PAIRED_VERTICES)
+    extra = min(checks.as_count(extra, "extra"), max(n - 1, 0))
+    arcs = n * (extra + 1)
+    job.expect(n, arcs, drawn=arcs)
+    return job.graph_of_arcs(n, *job.arcs(_native.path_plus_arcs, n, extra))

@@ -1,0 +1,112 @@
+"""Random graphs in which every arc is as likely as any other."""
+
+from __future__ import annotations
+
+from kleene import _native
+from kleene.errors import RequestError
+from kleene.generate import checks
+from kleene.generate.job import Job, Progress
+from kleene.generate.weights import WeightRule
+from kleene.graph import Graph
+
+__all__ = ["dense", "uniform"]
+
+
+def uniform(
+    n: int,
+    m: int | None = None,
+    *,
+    density: float | None = None,
+    seed: int = 0,
+    directed: bool = True,
+    weights: WeightRule = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Graph:
+    """Make a uniformly random graph: exactly so many arcs, every set of them equally likely.
+
+    This is the G(n, m) of Erdős and Rényi, and the "urand" of GAP.
+
+    Parameters
+    ----------
+    n : int
+        Vertices.
+    m : int, optional
+        Arcs, all distinct, so that ``graph.m == m``. With ``directed=False``, edges; then
+        ``graph.m == 2 * m``.
+    density : float, optional
+        Instead of ``m``: the share, from 0 to 1, of all possible arcs.
+    seed : int
+        The same seed makes the same graph, on any machine and any number of threads.
+    directed : bool
+        Arcs, or edges that lead both ways.
+    weights, threads, progress
+        As for :func:`rmat`.
+
+    References
+    ----------
+    P. Erdős, A. Rényi: On random graphs I. Publicationes Mathematicae 6 (1959).
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> kl.generate.uniform(1000, 5000, seed=2)
+    Graph('uniform(n=1000, m=5000, seed=2)', 1,000 vertices, 5,000 arcs, unweighted, directed)
+    >>> kl.generate.uniform(100, density=0.25, directed=False).m
+    2476
+    """
+    job = Job(uniform, locals())
+    n = checks.as_count(n, "n", most=checks.MOST_PAIRED_VERTICES)
+    possible = n * (n - 1) // (1 if directed else 2)
+    if (m is None) == (density is None):
+        raise RequestError("give either m or density")
+    if m is None:
+        m = round(checks.as_share(density, "density") * possible)
+    m = checks.as_count(m, "m", most=2**62)
+    if m > possible:
+        kind = "arcs" if directed else "edges"
+        raise RequestError(f"m is {m:,}, but {n:,} vertices have only {possible:,} {kind}")
+    if directed:
+        job.expect(n, m)
+        return job.graph_of_rows(_native.capped_rows, n, m, max(n - 1, 0), False)
+    job.expect(n, 2 * m, drawn=m)
+    return job.graph_of_arcs(n, *job.arcs(_native.uniform_edges, n, m), directed=False)
+
+
+def dense(
+    n: int,
+    density: float = 1.0,
+    *,
+    seed: int = 0,
+    weights: WeightRule = (1, 1000),
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Graph:
+    """Make a complete directed graph with random weights: the usual test of all-pairs methods.
+
+    Parameters
+    ----------
+    n : int
+        Vertices.
+    density : float
+        The share, from 0 to 1, of the arcs that are there.
+    seed : int
+        The same seed makes the same graph, on any machine and any number of threads.
+    weights, threads, progress
+        As for :func:`rmat`; weights are integers up to 1000 unless told otherwise.
+
+    References
+    ----------
+    S. Padamata, N. Raveendran: Graph algorithms on GPUs using CUDA. Georgia Tech, 2013.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> kl.generate.dense(64)
+    Graph('dense(n=64)', 64 vertices, 4,032 arcs, int32 weights 1 to 1000, directed)
+    """
+    job = Job(dense, locals())
+    n = checks.as_count(n, "n", most=checks.MOST_PAIRED_VERTICES)
+    arcs = round(checks.as_share(density, "density") * n * (n - 1))
+    job.expect(n, arcs)
+    return job.graph_of_rows(_native.capped_rows, n, arcs, max(n - 1, 0), False)

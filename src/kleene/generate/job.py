@@ -1,0 +1,114 @@
+"""What all generators share: their common options, and the way from native arrays to a Graph."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.generate import checks
+from kleene.generate.weights import as_rule, rule_bytes, weighted
+from kleene.graph import CSR, Graph
+from kleene.graph.checks import MOST_INT32_VERTICES, require_memory
+from kleene.machine import threads_for
+
+__all__ = ["Job", "Progress"]
+
+Array = NDArray[Any]
+Progress = Callable[[int, int], object]
+
+#: Progress is told in thousandths of the whole: drawing, then building rows, then weights.
+_DRAWN, _BUILT, _DONE = 500, 900, 1000
+
+
+class Job:
+    """One call of a generator.
+
+    Made from the generator and its arguments (``locals()`` in its first line), of which it checks
+    those that all generators have.
+    """
+
+    def __init__(self, generator: Callable[..., Graph], arguments: Mapping[str, Any]) -> None:
+        self.name = _spelled(generator, arguments)
+        self.seed = checks.as_seed(arguments["seed"])
+        self.rule = as_rule(arguments["weights"])
+        self.threads = checks.as_threads(arguments["threads"])
+        self.progress: Progress | None = arguments["progress"]
+        self.work = 0
+
+    def expect(self, n: int, arcs: int, drawn: int = 0) -> None:
+        """Refuse what will not fit: ``arcs`` in the graph, made of ``drawn`` unsorted ones."""
+        ids = 4 if n <= MOST_INT32_VERTICES else 8
+        listed = 2 * ids * drawn + (4 + ids) * (arcs if drawn else 0)
+        require_memory(
+            16 * (n + 1) + listed + arcs * (ids + rule_bytes(self.rule)),
+            f"{self.name} with {n:,} vertices and {arcs:,} arcs",
+            "ask for fewer of them",
+        )
+        self.work = n + arcs
+
+    def arcs(
+        self, native: Callable[..., tuple[Array, Array]], *arguments: Any
+    ) -> tuple[Array, Array]:
+        """Call a native function that lists arcs."""
+        return native(*arguments, self.seed, self._team, self._stage(0, _DRAWN))
+
+    def graph_of_arcs(self, n: int, sources: Array, targets: Array, directed: bool = True) -> Graph:
+        """Return the graph of arcs, or of edges, in any order."""
+        graph = Graph.from_edges(
+            sources,
+            targets,
+            n=n,
+            directed=directed,
+            name=self.name,
+            threads=self._team,
+            progress=self._stage(_DRAWN, _BUILT),
+        )
+        return self._weighted(graph)
+
+    def graph_of_rows(
+        self,
+        native: Callable[..., tuple[NDArray[np.int64], Array]],
+        *arguments: Any,
+        directed: bool = True,
+    ) -> Graph:
+        """Return the graph of a native function that makes finished rows."""
+        rows = native(*arguments, self.seed, self._team, self._stage(0, _BUILT))
+        return self._weighted(Graph(CSR(*rows, None), directed, name=self.name))
+
+    def _weighted(self, graph: Graph) -> Graph:
+        stage = self._stage(_BUILT, _DONE)
+        made = weighted(graph, self.rule, self.seed, self._team, stage)
+        if self.progress is not None:
+            self.progress(_DONE, _DONE)
+        return made
+
+    @property
+    def _team(self) -> int:
+        return threads_for(self.work, self.threads)
+
+    def _stage(self, start: int, end: int) -> Progress | None:
+        """Return a progress function for one native call, which is only a part of the whole."""
+        if self.progress is None:
+            return None
+        report = self.progress
+        return lambda done, total: report(start + (end - start) * done // max(total, 1), _DONE)
+
+
+def _spelled(generator: Callable[..., Graph], arguments: Mapping[str, Any]) -> str:
+    """Return the call as one would write it, without defaults and what does not shape the graph."""
+    shown = []
+    for name, parameter in inspect.signature(generator).parameters.items():
+        value = arguments[name]
+        if name in ("threads", "progress") or value is parameter.default:
+            continue
+        if isinstance(value, np.generic):
+            value = value.item()
+        if type(value) is type(parameter.default) and value == parameter.default:
+            continue
+        text = getattr(value, "__name__", None) or repr(value)
+        shown.append(f"{name}={text}")
+    return f"{generator.__name__}({', '.join(shown)})"

@@ -1,0 +1,157 @@
+"""R-MAT: graphs with hubs and communities, by choosing quadrants of the adjacency matrix.
+
+An arc starts with the whole matrix and chooses one of its quadrants with chances a, b, c and d,
+then a quadrant of that, and so on until a single cell is left: its source and its target. The
+choices of four levels at a time are folded into one table (see RmatStep in the native core), which
+is computed here in exact integers, so that it is the same everywhere.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene import _native
+from kleene.errors import RequestError
+from kleene.generate import checks
+from kleene.generate.job import Job, Progress
+from kleene.generate.weights import WeightRule
+from kleene.graph import Graph
+
+__all__ = ["rmat"]
+
+Level = tuple[int, int, int, int]  # the chances of the quadrants, in units of 1 / _ONE
+
+_ONE = 2**52
+_LEVELS = 4  # in one table
+_OUTCOMES = 2 ** (2 * _LEVELS)
+_DRAW_BITS = 56
+
+
+def rmat(
+    scale: int,
+    edge_factor: int = 16,
+    *,
+    seed: int = 0,
+    a: float = 0.57,
+    b: float = 0.19,
+    c: float = 0.19,
+    noise: float = 0.0,
+    relabel: bool = True,
+    directed: bool = True,
+    weights: WeightRule = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Graph:
+    """Make an R-MAT graph: a few hubs, many small vertices, like social networks and the web.
+
+    Parameters
+    ----------
+    scale : int
+        The graph has 2^scale vertices.
+    edge_factor : int
+        Arcs per vertex that are drawn. Self-loops and repetitions among them are dropped, so that
+        the graph has somewhat fewer.
+    seed : int
+        The same seed makes the same graph, on any machine and any number of threads.
+    a, b, c : float
+        Chances of the upper left, upper right and lower left quadrant; the rest, 1 - a - b - c, is
+        left to the lower right. The defaults are those of Graph500.
+    noise : float
+        Changes the chances at each level by up to so much. It smooths the steps that show in the
+        degrees of plain R-MAT; 0.1 is customary.
+    relabel : bool
+        Number the vertices at random. Otherwise low numbers have high degrees.
+    directed : bool
+        With False every arc is there in both directions, as in the "kron" graphs of GAP.
+    weights : None, number, (low, high), or function
+        See :mod:`kleene.generate.weights`.
+    threads : int, optional
+        All cores when not given.
+    progress : function, optional
+        Called now and then as ``progress(done, total)``.
+
+    References
+    ----------
+    D. Chakrabarti, Y. Zhan, C. Faloutsos: R-MAT: a recursive model for graph mining. SDM 2004.
+    C. Seshadhri, A. Pinar, T. Kolda: An in-depth study of stochastic Kronecker graphs. ICDM 2011
+    (the noise).
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> kl.generate.rmat(10, edge_factor=8, seed=1, weights=(1, 255))
+    Graph('rmat(scale=10, edge_factor=8, seed=1, weights=(1, 255))', 1,024 vertices, ...)
+    """
+    job = Job(rmat, locals())
+    scale = checks.as_count(scale, "scale", most=40)
+    edge_factor = checks.as_count(edge_factor, "edge_factor")
+    levels = _levels(scale, a, b, c, noise, job.seed)
+    n, arcs = 2**scale, edge_factor * 2**scale
+    job.expect(n, arcs if directed else 2 * arcs, drawn=arcs)
+    made = job.arcs(_native.rmat_arcs, _tables(levels), n, arcs, bool(relabel))
+    return job.graph_of_arcs(n, *made, directed=bool(directed))
+
+
+def _levels(scale: int, a: float, b: float, c: float, noise: float, seed: int) -> list[Level]:
+    """Check the chances and return those of every level, noise included."""
+    a, b, c = (checks.as_share(share, name) for share, name in ((a, "a"), (b, "b"), (c, "c")))
+    d = 1 - a - b - c
+    if d < -1e-9:
+        raise RequestError(f"a + b + c must be at most 1, and is {a + b + c:g}")
+    d = max(d, 0.0)
+    noise, most = checks.as_share(noise, "noise"), min((a + d) / 2, b, c)
+    if noise > most:
+        raise RequestError(
+            f"noise must be from 0 to {most:g}, and is {noise:g}: more would make a chance negative"
+        )
+    levels = []
+    for draw in _native.noise(scale, seed).tolist():
+        shift = noise * (2 * draw - 1)
+        shares = (a - 2 * shift * a / (a + d) if shift else a, b + shift, c + shift)
+        q0, q1, q2 = (round(share * _ONE) for share in shares)
+        levels.append((q0, q1, q2, max(_ONE - q0 - q1 - q2, 0)))
+    return levels
+
+
+def _tables(levels: list[Level]) -> NDArray[np.uint64]:
+    """Fold the levels by fours into alias tables, one after another."""
+    certain: Level = (_ONE, 0, 0, 0)  # stands in for a level above the first: adds leading zeros
+    padded = [certain] * (-len(levels) % _LEVELS) + levels
+    steps = [tuple(padded[i : i + _LEVELS]) for i in range(0, len(padded), _LEVELS)]
+    made = {step: _alias_table(_chances(step)) for step in set(steps)}
+    tables = [made[step] for step in steps]
+    return np.array(tables, dtype=np.uint64).reshape(-1)
+
+
+def _chances(step: tuple[Level, ...]) -> list[int]:
+    """Return the chance of every outcome: bits of the source, then bits of the target."""
+    chances = {(0, 0): 1}
+    for level in step:
+        chances = {
+            (source << 1 | quadrant >> 1, target << 1 | quadrant & 1): chance * level[quadrant]
+            for (source, target), chance in chances.items()
+            for quadrant in range(4)
+        }
+    return [chances[cell] for cell in sorted(chances)]
+
+
+def _alias_table(chances: list[int]) -> list[int]:
+    """Build Walker's table: for every cell the chance of its own outcome, then every alias.
+
+    A cell with less than its share of chance is filled up by one that has more.
+    """
+    whole = sum(chances)
+    left = [_OUTCOMES * chance for chance in chances]
+    own, alias = [whole] * _OUTCOMES, list(range(_OUTCOMES))
+    poor = [cell for cell in alias if left[cell] < whole]
+    rich = [cell for cell in alias if left[cell] > whole]
+    while poor:
+        cell, donor = poor.pop(), rich[-1]
+        own[cell], alias[cell] = left[cell], donor
+        left[donor] -= whole - left[cell]
+        if left[donor] <= whole:
+            rich.pop()
+        if left[donor] < whole:
+            poor.append(donor)
+    return [(chance << _DRAW_BITS) // whole for chance in own] + alias

@@ -1,0 +1,78 @@
+"""Grids: the shape of streets, of images and of simulations; long paths, small degrees."""
+
+from __future__ import annotations
+
+from kleene import _native
+from kleene.errors import RequestError
+from kleene.generate import checks
+from kleene.generate.job import Job, Progress
+from kleene.generate.weights import WeightRule
+from kleene.graph import Graph
+
+__all__ = ["grid"]
+
+
+def grid(
+    rows: int,
+    columns: int,
+    layers: int | None = None,
+    *,
+    diagonals: bool = False,
+    drop: float = 0.0,
+    directed: bool = False,
+    seed: int = 0,
+    weights: WeightRule = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Graph:
+    """Make a grid in which neighbours are joined.
+
+    Vertex (row, column) has the number ``row * columns + column``; in three dimensions
+    ``(layer * rows + row) * columns + column``.
+
+    Parameters
+    ----------
+    rows, columns, layers : int
+        The shape; two dimensions without ``layers``.
+    diagonals : bool
+        Join diagonal neighbours, too: 8 around a vertex instead of 4; in three dimensions 26
+        instead of 6.
+    drop : float
+        The chance of an edge to be left out. A grid without a tenth of its edges is a fair stand-in
+        for a road network; without more than half, it falls apart.
+    directed : bool
+        With False an edge has the same weight in both directions, and both are there or neither.
+        With True each direction has its own weight and is left out on its own.
+    seed : int
+        Decides weights and what is left out.
+    weights, threads, progress
+        As for :func:`rmat`.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> kl.generate.grid(3, 4)
+    Graph('grid(rows=3, columns=4)', 12 vertices, 17 edges, unweighted, undirected)
+    >>> kl.generate.grid(100, 100, drop=0.1, weights=(1.0, 2.0)).stats.max_degree
+    4
+    """
+    job = Job(grid, locals())
+    rows, columns = checks.as_count(rows, "rows"), checks.as_count(columns, "columns")
+    depth = 1 if layers is None else checks.as_count(layers, "layers")
+    drop = checks.as_share(drop, "drop")
+    n = rows * columns * depth
+    if n > checks.MOST_VERTICES:
+        raise RequestError(f"rows, columns and layers make {n:,} vertices: too many")
+    around = (8 if diagonals else 4) if layers is None else (26 if diagonals else 6)
+    job.expect(n, n * around)
+    threshold = checks.as_threshold(drop)
+    return job.graph_of_rows(
+        _native.grid_rows,
+        depth,
+        rows,
+        columns,
+        bool(diagonals),
+        bool(directed),
+        threshold,
+        directed=bool(directed),
+    )
