@@ -95,5 +95,6 @@ class PythonMonitor final : public Monitor {
 void bind_bfs(nb::module_& m);
 void bind_generate(nb::module_& m);
 void bind_graph(nb::module_& m);
+void bind_text(nb::module_& m);
 
 }  // namespace kleene

@@ -5,4 +5,5 @@ NB_MODULE(_native, m) {
   kleene::bind_bfs(m);
   kleene::bind_generate(m);
   kleene::bind_graph(m);
+  kleene::bind_text(m);
 }

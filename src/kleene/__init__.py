@@ -9,6 +9,7 @@
 
 from kleene.api import apsp, bfs, closure, explain, methods, sssp
 from kleene import generate
+from kleene import datasets
 from kleene.errors import (
     DeviceError,
     FormatError,
@@ -23,6 +24,7 @@ from kleene.graph import Graph
 from kleene.result import Result
 
 __version__ = "0.1.0"
+from kleene.io import read, write
 
 __all__ = [
     "DeviceError",
@@ -42,4 +44,7 @@ __all__ = [
     "methods",
     "sssp",
     "generate",
+    "datasets",
+    "read",
+    "write",
 ]

@@ -10,6 +10,7 @@ _Array = NDArray[Any]
 _Progress = Callable[[int, int], object] | None
 
 class BadArc(ValueError): ...
+class BadLine(ValueError): ...
 
 def build_csr(
     n: int,
@@ -93,3 +94,69 @@ def arc_weights(
     progress: _Progress = None,
 ) -> _Array: ...
 def noise(count: int, seed: int) -> NDArray[np.float64]: ...
+def parse_arcs(
+    text: NDArray[np.uint8],
+    *,
+    begin: int,
+    line: int,
+    grain: int,
+    separator: str,
+    comments: str,
+    tag: str,
+    source: int,
+    target: int,
+    weight: int,
+    exact: bool,
+    kind: str,
+    low: int,
+    high: int,
+    base: int,
+    names: bool,
+    threads: int,
+    progress: _Progress,
+) -> tuple[_Array, _Array, _Array | None, NDArray[np.uint8], NDArray[np.int64]]: ...
+def parse_rows(
+    text: NDArray[np.uint8],
+    *,
+    begin: int,
+    line: int,
+    grain: int,
+    n: int,
+    skipped: int,
+    weighted: bool,
+    comments: str,
+    threads: int,
+    progress: _Progress,
+) -> tuple[NDArray[np.int64], _Array, _Array | None]: ...
+def skip_comments(
+    text: NDArray[np.uint8], *, begin: int, line: int, comments: str
+) -> tuple[int, int]: ...
+def renumber(
+    sources: _Array, targets: _Array, low: int, span: int, threads: int
+) -> tuple[_Array, _Array, NDArray[np.int64]] | None: ...
+def write_arcs(
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    weights: _Array | None,
+    *,
+    begin: int,
+    end: int,
+    base: int,
+    numbers: NDArray[np.int64] | None,
+    characters: NDArray[np.uint8] | None,
+    starts: NDArray[np.int64] | None,
+    prefix: str,
+    separator: str,
+    constant: str,
+    directions: str,
+    threads: int,
+) -> NDArray[np.uint8]: ...
+def write_rows(
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    weights: _Array | None,
+    *,
+    begin: int,
+    end: int,
+    threads: int,
+) -> NDArray[np.uint8]: ...

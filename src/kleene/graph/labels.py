@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene import _native
 from kleene.errors import GraphError
+from kleene.machine import threads_for
 
 __all__ = ["as_labels", "ids_from_names", "ids_from_numbers"]
 
@@ -45,14 +47,12 @@ def ids_from_numbers(sources: Array, targets: Array) -> tuple[Array, Array, Arra
         names, inverse = np.unique(np.concatenate([sources, targets]), return_inverse=True)
         inverse = inverse.astype(np.int32 if len(names) < 2**31 else np.int64)
         return inverse[: len(sources)], inverse[len(sources) :], names, len(names)
-    occurs = np.zeros(span, dtype=bool)
-    occurs[sources - low if low else sources] = True
-    occurs[targets - low if low else targets] = True
-    if low == 0 and occurs.all():
+    if sources.dtype != targets.dtype:
+        sources, targets = sources.astype(np.int64), targets.astype(np.int64)
+    made = _native.renumber(sources, targets, low, span, threads_for(len(sources)))
+    if made is None:
         return sources, targets, None, span
-    names = np.flatnonzero(occurs) + low
-    to_id = np.cumsum(occurs, dtype=np.int32 if span < 2**31 else np.int64) - 1
-    return to_id[sources - low], to_id[targets - low], names, len(names)
+    return *made, len(made[2])
 
 
 def ids_from_names(sources: Sequence[Any], targets: Sequence[Any]) -> tuple[Array, Array, Array]:

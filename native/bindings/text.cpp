@@ -1,0 +1,207 @@
+#include "text.hpp"
+
+#include "arrays.hpp"
+#include "renumber.hpp"
+#include "text_write.hpp"
+
+namespace kleene {
+namespace {
+
+PyObject* bad_line_type = nullptr;
+
+using Bytes = Array<std::uint8_t>;
+
+Text as_text(const Bytes& bytes, std::int64_t begin, std::int64_t line, std::int64_t grain) {
+  return {reinterpret_cast<const char*>(bytes.data()) + begin,
+          static_cast<std::int64_t>(bytes.size()) - begin, line, grain};
+}
+
+// Runs without the GIL; a BadLine becomes the Python exception of that name, its offsets those of
+// the whole text.
+template <class Work>
+auto parsed(std::int64_t begin, Work&& work) {
+  std::optional<BadLine> bad;
+  {
+    nb::gil_scoped_release release;
+    try {
+      return work();
+    } catch (const BadLine& caught) {
+      bad = caught;
+    }
+  }
+  const nb::object args =
+      nb::make_tuple(bad->line, begin + bad->begin, begin + bad->end, bad->expected);
+  PyErr_SetObject(bad_line_type, args.ptr());
+  throw nb::python_error();
+}
+
+template <class... Buffers>
+nb::object any_to_numpy(std::variant<Buffers...>&& buffer) {
+  return std::visit([](auto&& held) { return to_numpy(std::move(held)); }, std::move(buffer));
+}
+
+nb::object to_bytes(Buffer<char>&& text) {
+  const auto size = static_cast<std::size_t>(text.size());
+  char* data = text.release();
+  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<char*>(p); });
+  return nb::cast(NumpyArray<std::uint8_t>(data, {size}, owner));
+}
+
+WeightKind parse_kind(const std::string& name) {
+  return name == "integer" ? WeightKind::kInteger
+         : name == "real"  ? WeightKind::kReal
+                           : WeightKind::kAny;
+}
+
+Directions parse_directions(const std::string& name) {
+  return name == "upward"     ? Directions::kUpward
+         : name == "downward" ? Directions::kDownward
+                              : Directions::kAll;
+}
+
+nb::object arcs(const Bytes& bytes, std::int64_t begin, std::int64_t line, std::int64_t grain,
+                char separator, const std::string& comments, const std::string& tag, int source,
+                int target, int weight, bool exact, const std::string& kind, std::int64_t low,
+                std::int64_t high, std::int64_t base, bool names, int threads,
+                const nb::object& progress) {
+  const Text text = as_text(bytes, begin, line, grain);
+  const Layout layout{separator,
+                      comments,
+                      tag.empty() ? '\0' : tag[0],
+                      source,
+                      target,
+                      weight,
+                      exact,
+                      parse_kind(kind),
+                      low,
+                      high,
+                      base};
+  PythonMonitor monitor(progress, text.size);
+  NamedArcs named = parsed(begin, [&] {
+    return names ? parse_named_arcs(text, layout, threads, monitor)
+                 : NamedArcs{parse_arcs(text, layout, threads, monitor), {}, {}};
+  });
+  return nb::make_tuple(any_to_numpy(std::move(named.arcs.sources)),
+                        any_to_numpy(std::move(named.arcs.targets)),
+                        any_to_numpy(std::move(named.arcs.weights)),
+                        to_bytes(std::move(named.characters)), to_numpy(std::move(named.starts)));
+}
+
+nb::object rows(const Bytes& bytes, std::int64_t begin, std::int64_t line, std::int64_t grain,
+                std::int64_t n, std::int64_t skipped, bool weighted, const std::string& comments,
+                int threads, const nb::object& progress) {
+  const Text text = as_text(bytes, begin, line, grain);
+  PythonMonitor monitor(progress, text.size);
+  Rows made = parsed(
+      begin, [&] { return parse_rows(text, n, skipped, weighted, comments, threads, monitor); });
+  return nb::make_tuple(to_numpy(std::move(made.offsets)), any_to_numpy(std::move(made.neighbors)),
+                        any_to_numpy(std::move(made.weights)));
+}
+
+nb::object skip(const Bytes& bytes, std::int64_t begin, std::int64_t line,
+                const std::string& comments) {
+  const Place place = skip_comments(as_text(bytes, begin, line, 1), comments);
+  return nb::make_tuple(begin + place.offset, place.line);
+}
+
+// Calls body(CsrView) with the types of the arrays.
+template <class Body>
+nb::object with_csr(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
+                    const std::optional<AnyArray>& weights, Body&& body) {
+  const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
+  return with_id_type(neighbors, [&]<class Id>(Type<Id>) {
+    return with_weights(weights, [&]<class W>(Type<W>, const W* values) {
+      return body(
+          CsrView<Id, W>{n, offsets.data(), static_cast<const Id*>(neighbors.data()), values});
+    });
+  });
+}
+
+nb::object arcs_text(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
+                     const std::optional<AnyArray>& weights, std::int64_t begin, std::int64_t end,
+                     std::int64_t base, const std::optional<Array<std::int64_t>>& numbers,
+                     const std::optional<Bytes>& characters,
+                     const std::optional<Array<std::int64_t>>& starts, const std::string& prefix,
+                     char separator, const std::string& constant, const std::string& directions,
+                     int threads) {
+  const VertexNames names{base, numbers ? numbers->data() : nullptr,
+                          characters ? reinterpret_cast<const char*>(characters->data()) : nullptr,
+                          starts ? starts->data() : nullptr};
+  const LineStyle style{prefix, separator, constant, parse_directions(directions)};
+  PythonMonitor monitor(nb::none(), end - begin);
+  return with_csr(offsets, neighbors, weights, [&](const auto& graph) {
+    Buffer<char> text;
+    {
+      nb::gil_scoped_release release;
+      text = write_arcs(graph, begin, end, names, style, threads, monitor);
+    }
+    return to_bytes(std::move(text));
+  });
+}
+
+nb::object rows_text(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
+                     const std::optional<AnyArray>& weights, std::int64_t begin, std::int64_t end,
+                     int threads) {
+  PythonMonitor monitor(nb::none(), end - begin);
+  return with_csr(offsets, neighbors, weights, [&](const auto& graph) {
+    Buffer<char> text;
+    {
+      nb::gil_scoped_release release;
+      text = write_rows(graph, begin, end, threads, monitor);
+    }
+    return to_bytes(std::move(text));
+  });
+}
+
+// None when the numbers are 0 .. span - 1 already.
+nb::object renumbered(const AnyArray& sources, const AnyArray& targets, std::int64_t low,
+                      std::int64_t span, int threads) {
+  const auto arcs = static_cast<std::int64_t>(sources.size());
+  PythonMonitor monitor(nb::none(), arcs);
+  return with_id_type(sources, [&]<class InId>(Type<InId>) {
+    const auto make = [&]<class Id>(Type<Id>) {
+      Renumbered<Id> made;
+      {
+        nb::gil_scoped_release release;
+        made = renumber<InId, Id>(arcs, static_cast<const InId*>(sources.data()),
+                                  static_cast<const InId*>(targets.data()), low, span, threads,
+                                  monitor);
+      }
+      if (made.sources.size() < arcs) return nb::object(nb::none());
+      return nb::object(nb::make_tuple(to_numpy(std::move(made.sources)),
+                                       to_numpy(std::move(made.targets)),
+                                       to_numpy(std::move(made.numbers))));
+    };
+    return span > INT32_MAX ? make(Type<std::int64_t>{}) : make(Type<std::int32_t>{});
+  });
+}
+
+}  // namespace
+
+void bind_text(nb::module_& m) {
+  bad_line_type = PyErr_NewException("kleene._native.BadLine", PyExc_ValueError, nullptr);
+  m.attr("BadLine") = nb::borrow(bad_line_type);
+
+  m.def("parse_arcs", &arcs, nb::arg("text"), nb::kw_only(), nb::arg("begin"), nb::arg("line"),
+        nb::arg("grain"), nb::arg("separator"), nb::arg("comments"), nb::arg("tag"),
+        nb::arg("source"), nb::arg("target"), nb::arg("weight"), nb::arg("exact"), nb::arg("kind"),
+        nb::arg("low"), nb::arg("high"), nb::arg("base"), nb::arg("names"), nb::arg("threads"),
+        nb::arg("progress").none());
+  m.def("parse_rows", &rows, nb::arg("text"), nb::kw_only(), nb::arg("begin"), nb::arg("line"),
+        nb::arg("grain"), nb::arg("n"), nb::arg("skipped"), nb::arg("weighted"),
+        nb::arg("comments"), nb::arg("threads"), nb::arg("progress").none());
+  m.def("skip_comments", &skip, nb::arg("text"), nb::kw_only(), nb::arg("begin"), nb::arg("line"),
+        nb::arg("comments"));
+  m.def("renumber", &renumbered, nb::arg("sources"), nb::arg("targets"), nb::arg("low"),
+        nb::arg("span"), nb::arg("threads"));
+  m.def("write_arcs", &arcs_text, nb::arg("offsets"), nb::arg("neighbors"),
+        nb::arg("weights").none(), nb::kw_only(), nb::arg("begin"), nb::arg("end"), nb::arg("base"),
+        nb::arg("numbers").none(), nb::arg("characters").none(), nb::arg("starts").none(),
+        nb::arg("prefix"), nb::arg("separator"), nb::arg("constant"), nb::arg("directions"),
+        nb::arg("threads"));
+  m.def("write_rows", &rows_text, nb::arg("offsets"), nb::arg("neighbors"),
+        nb::arg("weights").none(), nb::kw_only(), nb::arg("begin"), nb::arg("end"),
+        nb::arg("threads"));
+}
+
+}  // namespace kleene

@@ -1,0 +1,196 @@
+"""``kleene.read`` and ``kleene.write``: which format a file has, and the way to its code."""
+
+from __future__ import annotations
+
+import re
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from kleene.errors import FormatError, RequestError
+from kleene.graph import Graph
+from kleene.io.dimacs import DIMACS
+from kleene.io.edge_list import EDGE_LIST
+from kleene.io.format import Format
+from kleene.io.gap import GAP
+from kleene.io.matrix_market import MATRIX_MARKET
+from kleene.io.metis import METIS
+from kleene.io.npy import NPY
+from kleene.io.npz import NPZ
+from kleene.io.parquet import PARQUET
+from kleene.io.sink import Sink, open_binary
+from kleene.io.source import Place, Progress, Source
+
+__all__ = ["FORMATS", "read", "write"]
+
+#: Every format, by name.
+FORMATS = {
+    format.name: format
+    for format in (DIMACS, MATRIX_MARKET, EDGE_LIST, METIS, GAP, NPZ, NPY, PARQUET)
+}
+
+_NUMBERS = re.compile(rb"(?:\xef\xbb\xbf)?\s*[+-]?\d+(?:[ \t]+|[ \t]*[,;][ \t]*)[+-]?\d+\b")
+
+
+def read(
+    path: Place,
+    format: str | None = None,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Graph:
+    r"""Read a graph from a file.
+
+    Parameters
+    ----------
+    path : str, path or binary file
+        ``"-"`` is standard input. gzip is recognised and unpacked, whatever the name.
+    format : str, optional
+        ``"dimacs"``, ``"matrix_market"``, ``"edge_list"``, ``"metis"``, ``"gap"``, ``"npz"``,
+        ``"npy"`` or ``"parquet"``. When not given, the contents decide where they are
+        unmistakable, then the suffix.
+    threads : int, optional
+        Threads that parse text; all cores when not given.
+    progress : callable, optional
+        Called with (done, total), in bytes of the file, while text is read.
+    **options
+        What the format takes; docs/formats.md lists them all.
+
+        directed : bool
+            Whether a line is an arc or an edge.
+        weighted : bool
+            False leaves weights out; True insists on them.
+        relabel : bool
+            For edge lists and Parquet. False keeps integers as vertex ids.
+        names, columns, header, separator, comments
+            For edge lists: whether vertices are names; which columns hold source, target and
+            weight, by title or number; whether the first line is one of titles; what separates
+            columns; the characters that open a comment.
+        null_value : number
+            For ``.npy`` and MatrixMarket arrays: the entry that means "no arc".
+
+    Raises
+    ------
+    FormatError
+        The file is not what its format requires; the message begins with ``file:line:``.
+
+    Examples
+    --------
+    >>> import io, kleene as kl
+    >>> kl.read(io.BytesIO(b"# a triangle\n0 1 5\n1 2 3\n2 0 4\n"))
+    Graph(3 vertices, 3 arcs, int32 weights 3 to 5, directed)
+    >>> g = kl.read(io.BytesIO(b"ann,bob\nbob,cy\n"), "edge_list", directed=False)
+    >>> g, g.index("cy")
+    (Graph(3 vertices, 2 edges, unweighted, undirected, labelled), 2)
+    >>> kl.read(io.BytesIO(b"p sp 2 1\na 1 3 7\n"))
+    Traceback (most recent call last):
+        ...
+    kleene.errors.FormatError: <stream>:2: found '3' in 'a 1 3 7', expected a vertex from 1 to 2
+    """
+    chosen = None if format is None else _by_name(format)
+    if chosen is not None:
+        chosen.check_options(chosen.read, options)
+    source = Source(path, threads, progress)
+    if len(source.data) == 0:
+        source.fail("found an empty file, expected a graph")
+    if chosen is None:
+        chosen = _detect(source)
+        chosen.check_options(chosen.read, options)
+    graph: Graph = chosen.read(source, **options)
+    return graph
+
+
+def write(
+    graph: Graph,
+    path: Place,
+    format: str | None = None,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> None:
+    """Write a graph to a file, which appears whole or not at all.
+
+    Parameters
+    ----------
+    graph : Graph
+    path : str, path or binary file
+        ``"-"`` is standard output. A text format is packed with gzip when the name ends in
+        ``.gz``.
+    format : str, optional
+        As for :func:`read`; the suffix decides when not given.
+    threads : int, optional
+        Threads that make text; all cores when not given.
+    progress : callable, optional
+        Called with (done, total), in arcs or vertices, while text is written.
+    **options
+        ``separator`` and ``header`` for edge lists, ``compressed`` for ``.npz``.
+
+    Examples
+    --------
+    >>> import io, kleene as kl
+    >>> file = io.BytesIO()
+    >>> kl.write(kl.Graph.from_edges([0, 1], [1, 2], [0.5, 2]), file, "matrix_market")
+    >>> print(file.getvalue().decode(), end="")
+    %%MatrixMarket matrix coordinate real general
+    3 3 2
+    1 2 0.5
+    2 3 2.0
+    """
+    if not isinstance(graph, Graph):
+        raise RequestError(f"write takes a Graph first, not {type(graph).__name__}")
+    suffix, packed = _suffix(fspath(path) if isinstance(path, (str, PathLike)) else "")
+    if format is not None:
+        chosen = _by_name(format)
+    else:
+        named = _by_suffix(suffix)
+        if named is None:
+            raise RequestError(f"which format is {suffix or 'no suffix'}? {_known()}")
+        chosen = named
+    if packed and not chosen.text:
+        raise RequestError(f"{chosen.title} is not packed with gzip; leave out .gz")
+    chosen.check_options(chosen.write, options)
+    with open_binary(path, packed) as file:
+        chosen.write(graph, Sink(file, suffix, threads, progress), **options)
+
+
+# ---- which format -----------------------------------------------------------------------------
+
+
+def _detect(source: Source) -> Format:
+    """Contents that are unmistakable decide, then the suffix, then contents that look right."""
+    head = source.head()
+    for format in FORMATS.values():
+        if format.claims(head):
+            return format
+    named = _by_suffix(source.suffix)
+    if named is not None:
+        return named
+    if head.startswith((b"#", b"%")) or _NUMBERS.match(head):
+        return EDGE_LIST
+    raise FormatError(f"{source.name}: found contents of no known format, expected one. {_known()}")
+
+
+def _suffix(name: str) -> tuple[str, bool]:
+    """Return the suffix that tells the format, and whether .gz follows it."""
+    path = Path(name)
+    packed = path.suffix.lower() == ".gz"
+    return (Path(path.stem) if packed else path).suffix.lower(), packed
+
+
+def _by_suffix(suffix: str) -> Format | None:
+    return next((format for format in FORMATS.values() if suffix in format.suffixes), None)
+
+
+def _by_name(name: str) -> Format:
+    if name not in FORMATS:
+        raise RequestError(f"there is no format {name!r}. {_known()}")
+    return FORMATS[name]
+
+
+def _known() -> str:
+    """List the formats and their suffixes, for messages."""
+    return "Formats: " + "; ".join(
+        f"{format.name} ({' '.join(format.suffixes)})" for format in FORMATS.values()
+    )

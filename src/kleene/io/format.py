@@ -1,0 +1,58 @@
+"""What a file format is to Kleene: a name, its suffixes, how to know it, read it and write it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from kleene.errors import RequestError
+
+__all__ = ["Format"]
+
+
+@dataclass(frozen=True)
+class Format:
+    """One file format.
+
+    Attributes
+    ----------
+    name : str
+        What ``format=`` takes.
+    title : str
+        What people call it.
+    suffixes : tuple of str
+        In lower case, with the dot.
+    read : callable
+        ``read(source, *, options...)`` returns a Graph. Its keywords are the options.
+    write : callable
+        ``write(graph, file, *, options...)``. Its keywords are the options.
+    claims : callable
+        Are these first bytes of a file unmistakably of this format?
+    text : bool
+        May it be packed with gzip when written?
+    """
+
+    name: str
+    title: str
+    suffixes: tuple[str, ...]
+    read: Callable[..., Any]
+    write: Callable[..., None]
+    claims: Callable[[bytes], bool] = lambda head: False
+    text: bool = False
+
+    def check_options(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        """Refuse an option that the function does not take, and name those it does."""
+        known = [
+            name
+            for name, parameter in inspect.signature(function).parameters.items()
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        ]
+        takes = ", ".join([*known, "threads", "progress"])
+        for option in options:
+            if option not in known:
+                verb = "reading" if function is self.read else "writing"
+                raise RequestError(
+                    f"{verb} {self.title} takes no option {option!r}; it takes {takes}"
+                )

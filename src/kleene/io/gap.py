@@ -1,0 +1,97 @@
+"""GAP binary ``.sg`` and ``.wsg``: the serialized graphs of the GAP Benchmark Suite.
+
+One byte tells whether the graph is directed; then come, as int64, the number of arcs and of
+vertices; then the offsets (int64) and the neighbours (int32) of the CSR form. In a ``.wsg`` every
+neighbour is followed by its weight (int32). A directed graph has the incoming arcs behind the
+outgoing ones, in the same form. All little-endian. See https://github.com/sbeamer/gapbs.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kleene.errors import GraphError
+from kleene.graph import CSC, CSR, Graph
+from kleene.io.format import Format
+from kleene.io.sink import Sink
+from kleene.io.source import Source
+
+__all__ = ["GAP"]
+
+_HEADER = np.dtype([("directed", "u1"), ("arcs", "<i8"), ("vertices", "<i8")])
+_WEIGHTED_ARC = np.dtype([("neighbor", "<i4"), ("weight", "<i4")])
+
+
+class Header(NamedTuple):
+    """The first 17 bytes."""
+
+    directed: int
+    arcs: int
+    vertices: int
+
+    def size(self, arc_bytes: int) -> int:
+        """Return the bytes of a whole file with this header."""
+        half = 8 * (self.vertices + 1) + arc_bytes * self.arcs
+        return _HEADER.itemsize + half * (1 + self.directed)
+
+
+def read(source: Source) -> Graph:
+    if len(source.data) < _HEADER.itemsize:
+        source.fail(f"found {len(source.data)} bytes, expected a header of {_HEADER.itemsize}")
+    header = Header(*np.frombuffer(source.data, _HEADER, count=1)[0].tolist())
+    if header.directed > 1 or header.arcs < 0 or header.vertices < 0:
+        source.fail(f"found the header {tuple(header)}, expected directed (0 or 1), arcs, vertices")
+    # Without arcs both sizes are one, and the name decides.
+    guesses = (True, False) if source.suffix == ".wsg" else (False, True)
+    fits = [w for w in guesses if header.size(8 if w else 4) == len(source.data)]
+    if not fits:
+        source.fail(
+            f"found {len(source.data):,} bytes, expected {header.size(4):,} (unweighted) or "
+            f"{header.size(8):,} (weighted) for {header.vertices:,} vertices and "
+            f"{header.arcs:,} arcs"
+        )
+    weighted = fits[0]
+    at = _HEADER.itemsize
+    offsets = np.frombuffer(source.data, "<i8", header.vertices + 1, at)
+    at += offsets.nbytes
+    arcs = np.frombuffer(source.data, _WEIGHTED_ARC if weighted else "<i4", header.arcs, at)
+    try:
+        return Graph.from_csr(
+            offsets.astype(np.int64),
+            (arcs["neighbor"] if weighted else arcs).astype(np.int32),
+            arcs["weight"].astype(np.int32) if weighted else None,
+            directed=bool(header.directed),
+            name=source.stem,
+        )
+    except GraphError as error:
+        source.fail(str(error))
+
+
+def write(graph: Graph, sink: Sink) -> None:
+    weights = graph.weights
+    if graph.n >= 2**31:
+        raise GraphError("GAP files hold at most 2^31 - 1 vertices; write .npz")
+    if weights is not None and (
+        weights.dtype.kind == "f" or np.any(weights != weights.astype(np.int32))
+    ):
+        raise GraphError("GAP files hold int32 weights only; reweight the graph, or write .npz")
+    header = np.array([(graph.directed, graph.m, graph.n)], dtype=_HEADER)
+    sink.write(header.tobytes())
+    _write_half(graph.csr, sink)
+    if graph.directed:
+        _write_half(graph.csc, sink)
+
+
+def _write_half(half: CSR | CSC, sink: Sink) -> None:
+    sink.write(half.offsets.astype("<i8").data)
+    if half.weights is None:
+        sink.write(half.neighbors.astype("<i4").data)
+        return
+    arcs = np.empty(len(half.neighbors), dtype=_WEIGHTED_ARC)
+    arcs["neighbor"], arcs["weight"] = half.neighbors, half.weights
+    sink.write(arcs.tobytes())
+
+
+GAP = Format("gap", "GAP .sg/.wsg", (".sg", ".wsg"), read, write)

@@ -1,0 +1,98 @@
+"""METIS ``.graph``: line i lists the neighbours of vertex i, counted from 1; undirected.
+
+The header is ``<vertices> <edges> [<fmt> [<ncon>]]``. The digits of fmt say whether lines carry
+the vertex's size, its ncon weights, and the weight of each edge; sizes and weights of vertices are
+skipped. ``%`` opens a comment. See the METIS manual, section 4.1.1.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.errors import GraphError
+from kleene.graph import Graph
+from kleene.io.format import Format
+from kleene.io.sink import Sink
+from kleene.io.source import Source
+from kleene.io.text import Text, write_rows
+
+__all__ = ["METIS"]
+
+_HEADER = re.compile(r"\s*(\d{1,18})\s+(\d{1,18})(?:\s+([01]{1,3})(?:\s+(\d{1,3}))?)?\s*")
+
+
+def read(source: Source, *, weighted: bool = True) -> Graph:
+    text = Text(source)
+    line = text.peek(comments="%")
+    header = _HEADER.fullmatch(line or "")
+    if header is None:
+        text.fail_at(line, "the header '<vertices> <edges> [<fmt> [<ncon>]]'")
+    n, declared = int(header[1]), int(header[2])
+    sizes, vertex_weights, edge_weights = (digit == "1" for digit in (header[3] or "").zfill(3))
+    skipped = sizes + vertex_weights * int(header[4] or 1)
+    header_line = text.line
+    text.skip_line()
+    offsets, neighbors, weights = text.rows(n, skipped, edge_weights, "%")
+    if len(neighbors) != 2 * declared:
+        found = f"{len(neighbors)} neighbours"
+        text.fail(found, f"{2 * declared}, two for each of the {declared} edges", header_line)
+    graph = Graph.from_csr(offsets, neighbors, weights if weighted else None)
+    if not graph.stats.symmetric:
+        _fail_asymmetric(text, graph)
+    return Graph(graph.csr, directed=False, name=source.stem)
+
+
+def _fail_asymmetric(text: Text, graph: Graph) -> NoReturn:
+    """Say which line lists an edge that its other end does not, or with another weight."""
+    sources, targets, weights = graph.coo
+    forth = sources.astype(np.int64) * graph.n + targets  # in increasing order
+    back = targets.astype(np.int64) * graph.n + sources
+    lone = ~np.isin(forth, back)
+    if lone.any():
+        v, u = _edge(graph, lone)
+        text.fail(
+            f"edge {v} - {u}", f"it on the line of vertex {u} as well", _line_of_vertex(text, v)
+        )
+    assert weights is not None
+    differs = weights != weights[np.argsort(back)]
+    v, u = _edge(graph, differs)
+    text.fail(
+        f"weight {weights[differs][0]} for edge {v} - {u}",
+        f"the same as on the line of vertex {u}",
+        _line_of_vertex(text, v),
+    )
+
+
+def _edge(graph: Graph, which: NDArray[np.bool_]) -> tuple[int, int]:
+    """Return the ends, from 1, of the first of these arcs."""
+    at = int(np.argmax(which))
+    return int(graph.coo.sources[at]) + 1, int(graph.coo.targets[at]) + 1
+
+
+def _line_of_vertex(text: Text, v: int) -> int:
+    """Return the number of the line of vertex v; the text is right behind the header."""
+    lines = text.data[text.offset :].tobytes().split(b"\n")
+    rows = [i for i, line in enumerate(lines) if not line.lstrip().startswith(b"%")]
+    return text.line + rows[v - 1]
+
+
+def write(graph: Graph, sink: Sink) -> None:
+    weights = graph.weights
+    if graph.directed:
+        raise GraphError(
+            "METIS holds undirected graphs only; write graph.symmetrise(), or another format"
+        )
+    if weights is not None and (weights.dtype.kind == "f" or weights.min(initial=1) < 1):
+        raise GraphError(
+            "METIS holds whole weights from 1 on; reweight the graph, or write another format"
+        )
+    fmt = "" if weights is None else " 001"
+    sink.write(f"{graph.n} {graph.m // 2}{fmt}\n".encode())
+    write_rows(graph, sink)
+
+
+METIS = Format("metis", "METIS .graph", (".graph", ".metis"), read, write, text=True)

@@ -1,0 +1,70 @@
+"""Dense matrices in NumPy's ``.npy``: entry (i, j) is the weight of the arc from i to j.
+
+Infinity (the largest integer of an integer type) means "no arc"; see ``Graph.from_dense``. Arrays
+are never unpickled, and what a header claims is compared with the bytes there are.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.errors import FormatError, GraphError
+from kleene.graph import Graph
+from kleene.io.format import Format
+from kleene.io.sink import Sink
+from kleene.io.source import Source
+
+__all__ = ["NPY", "array_from_npy"]
+
+_MAGIC = b"\x93NUMPY"
+
+
+def array_from_npy(data: NDArray[np.uint8]) -> NDArray[Any]:
+    """Return the array that the bytes of an ``.npy`` file hold, without copying it.
+
+    Raises ValueError with what was found and expected.
+    """
+    file = io.BytesIO(data[: 1 << 16].tobytes())
+    try:
+        version = np.lib.format.read_magic(file)
+        reader = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
+        shape, fortran_order, dtype = reader[version[0]](file)
+    except Exception as error:  # whatever a damaged header makes NumPy stumble over
+        raise ValueError("found a damaged header, expected that of an .npy file") from error
+    if dtype.hasobject:
+        raise ValueError("found Python objects, expected numbers: they are never unpickled")
+    count = math.prod(shape)
+    size = len(data) - file.tell()
+    if any(length < 0 for length in shape) or count * dtype.itemsize != size:
+        raise ValueError(f"found {size:,} bytes of data, expected {shape} of {dtype}")
+    if count == 0:
+        return np.empty(shape, dtype)
+    array = np.frombuffer(data, dtype, count, file.tell())
+    return array.reshape(shape, order="F" if fortran_order else "C")
+
+
+def read(source: Source, *, null_value: Any = None, directed: bool = True) -> Graph:
+    try:
+        graph = Graph.from_dense(array_from_npy(source.data), null_value)
+    except FormatError:
+        raise
+    except ValueError as error:
+        source.fail(str(error))
+    graph = graph if directed else graph.symmetrise()
+    return Graph(graph.csr, graph.directed, name=source.stem)
+
+
+def write(graph: Graph, sink: Sink) -> None:
+    if graph.weights is not None and np.any(graph.coo.sources == graph.neighbors):
+        raise GraphError("a matrix has zeros on its diagonal and no place for negative self-loops")
+    np.lib.format.write_array(sink.file, graph.dense, allow_pickle=False)
+
+
+NPY = Format(
+    "npy", "NumPy .npy", (".npy",), read, write, claims=lambda head: head.startswith(_MAGIC)
+)

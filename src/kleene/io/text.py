@@ -1,0 +1,250 @@
+"""What the text formats share: headers read line by line, bodies parsed and written natively.
+
+A format describes its lines in a :class:`Layout`; the native core does the rest on all cores.
+Faults come back as an offset and what was expected there, and become ``file:line:`` messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene import _native
+from kleene.graph import Graph
+from kleene.io.sink import Sink
+from kleene.io.source import Source, printable
+from kleene.machine import threads_for
+
+__all__ = ["Arcs", "Layout", "Text", "VertexNames", "shown", "write_arcs", "write_rows"]
+
+Array = NDArray[Any]
+
+GRAIN = 1 << 20  # bytes of text that a thread parses at a time
+ARCS_AT_A_TIME = 1 << 21  # arcs (or vertices) made into text before it is written
+LONGEST_HEADER = 1 << 16  # bytes of a line that Python looks at
+INT64 = np.iinfo(np.int64)
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Arcs(NamedTuple):
+    """What a body of arcs held; ``names`` only where the vertices are names."""
+
+    sources: Array
+    targets: Array
+    weights: Array | None
+    names: list[str] | None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the lines of a body look like. Columns count from 0; -1 is no column."""
+
+    source: int = 0
+    target: int = 1
+    weight: int = -1
+    separator: str = " "  # a blank stands for runs of blanks
+    comments: str = ""  # characters that open a line to skip
+    tag: str = ""  # what the first column has to be
+    exact: bool = True  # nothing may follow the last of the columns
+    kind: str = "any"  # of the weights: "any", "integer" or "real"
+    low: int = INT64.min  # the smallest and the largest vertex as written in the file
+    high: int = INT64.max
+    base: int = 0  # subtracted from every vertex
+    names: bool = False  # vertices are names, not numbers
+
+
+class Text:
+    """A place in a text file: behind it what was read, before it what comes next."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.data = source.data
+        self.offset = len(_BYTE_ORDER_MARK) if source.head(3) == _BYTE_ORDER_MARK else 0
+        self.line = 1
+
+    def fail(self, found: str, expected: str, line: int | None = None) -> NoReturn:
+        """Raise the error for a line, this one if no other is named."""
+        self.source.fail(f"found {found}, expected {expected}", self.line if line is None else line)
+
+    def fail_at(self, line: str | None, expected: str) -> NoReturn:
+        """Raise the error for what :meth:`peek` returned."""
+        self.fail("the end of the file" if line is None else shown(line.encode()), expected)
+
+    def peek(self, comments: str) -> str | None:
+        """Return the next line that is neither blank nor a comment, or None; stay before it.
+
+        Of a line longer than any header, its beginning.
+        """
+        self.offset, self.line = _native.skip_comments(
+            self.data, begin=self.offset, line=self.line, comments=comments
+        )
+        if self.offset == len(self.data):
+            return None
+        end = min(self._line_end(self.offset), self.offset + LONGEST_HEADER)
+        return bytes(self.data[self.offset : end]).decode("utf-8", "backslashreplace")
+
+    def skip_line(self) -> None:
+        """Step behind the line that :meth:`peek` returned."""
+        self.offset = min(self._line_end(self.offset) + 1, len(self.data))
+        self.line += 1
+
+    def _line_end(self, begin: int) -> int:
+        width = 1 << 12
+        while begin < len(self.data):
+            newlines = np.flatnonzero(self.data[begin : begin + width] == ord("\n"))
+            if len(newlines):
+                return begin + int(newlines[0])
+            begin += width
+            width *= 2
+        return len(self.data)
+
+    # ---- bodies ---------------------------------------------------------------------------
+
+    def arcs(self, layout: Layout) -> Arcs:
+        """Parse the rest of the text as one arc a line."""
+        self.source.require_memory()
+        try:
+            sources, targets, weights, characters, starts = _native.parse_arcs(
+                self.data, **asdict(layout), **self._place()
+            )
+        except _native.BadLine as bad:
+            raise self._explained(bad) from None
+        self._finish()
+        names = self._decoded(characters, starts) if layout.names else None
+        return Arcs(sources, targets, weights, names)
+
+    def rows(
+        self, n: int, skipped: int, weighted: bool, comments: str
+    ) -> tuple[Array, Array, Array | None]:
+        """Parse the rest of the text as one vertex a line, into CSR arrays."""
+        self.source.require_memory()
+        try:
+            csr = _native.parse_rows(
+                self.data,
+                n=n,
+                skipped=skipped,
+                weighted=weighted,
+                comments=comments,
+                **self._place(),
+            )
+        except _native.BadLine as bad:
+            raise self._explained(bad) from None
+        self._finish()
+        return csr
+
+    def _place(self) -> dict[str, Any]:
+        return {
+            "begin": self.offset,
+            "line": self.line,
+            "grain": GRAIN,
+            "threads": threads_for(len(self.data) // 16, self.source.threads),
+            "progress": self.source.progress,
+        }
+
+    def _finish(self) -> None:
+        if self.source.progress is not None:
+            self.source.progress(len(self.data), len(self.data))
+
+    def _explained(self, bad: _native.BadLine) -> Exception:
+        line, begin, end, expected = bad.args
+        piece = shown(bytes(self.data[begin : min(end, begin + 200)]))
+        start = begin
+        while start > max(0, begin - 200) and self.data[start - 1] != ord("\n"):
+            start -= 1
+        context = shown(bytes(self.data[start : min(self._line_end(begin), start + 200)]))
+        found = piece
+        if begin == len(self.data) and context == "''":
+            found = "the end of the file"
+        elif begin == end:
+            ends = begin == len(self.data) or self.data[begin] in b"\r\n"
+            found = "the end of the line" if ends else "nothing"
+        within = "" if context in (piece, "''") else f" in {context}"
+        return self.source.error(f"found {found}{within}, expected {expected}", line)
+
+    def _decoded(self, characters: Array, starts: Array) -> list[str]:
+        """Make names of the characters between the starts."""
+        whole = characters.tobytes()
+        try:
+            return [whole[a:b].decode().replace('""', '"') for a, b in pairwise(starts.tolist())]
+        except UnicodeDecodeError as error:
+            name = error.object
+            before = self.data.tobytes().find(name)
+            line = 1 + int(np.count_nonzero(self.data[:before] == ord("\n")))
+            raise self.source.error(
+                f"found {shown(name)}, expected a name in UTF-8", line
+            ) from None
+
+
+def shown(piece: bytes, most: int = 60) -> str:
+    """Quote a piece of a file for a message: on one line, not too long, nothing unprintable."""
+    text = piece.strip(b" \t\r\n").decode("utf-8", "backslashreplace")
+    if len(text) > most:
+        text = text[: most - 3] + "..."
+    return f"'{printable(text)}'"
+
+
+# ---- writing ----------------------------------------------------------------------------------
+
+
+class VertexNames(NamedTuple):
+    """What vertices are called in a file: their id plus ``base``, a number each, or names."""
+
+    base: int = 0
+    numbers: Array | None = None
+    characters: Array | None = None
+    starts: Array | None = None
+
+    @classmethod
+    def from_strings(cls, names: Sequence[bytes]) -> VertexNames:
+        """Lay the names one behind the other."""
+        starts = np.zeros(len(names) + 1, dtype=np.int64)
+        np.cumsum([len(name) for name in names], out=starts[1:])
+        characters = np.frombuffer(b"".join(names) or b"\0", dtype=np.uint8)
+        return cls(characters=characters, starts=starts)
+
+
+def write_arcs(
+    graph: Graph,
+    sink: Sink,
+    *,
+    names: VertexNames,
+    prefix: str = "",
+    separator: str = " ",
+    constant: str = "",
+    directions: str = "all",
+) -> None:
+    """Write the arcs, one a line."""
+    for begin, end in _spans(graph.m, sink):
+        lines = _native.write_arcs(
+            *graph.csr,
+            begin=begin,
+            end=end,
+            **names._asdict(),
+            prefix=prefix,
+            separator=separator,
+            constant=constant,
+            directions=directions,
+            threads=threads_for(end - begin, sink.threads),
+        )
+        sink.write(lines.data)
+
+
+def write_rows(graph: Graph, sink: Sink) -> None:
+    """Write the vertices, one a line with its neighbours, which count from 1."""
+    for begin, end in _spans(graph.n, sink):
+        lines = _native.write_rows(
+            *graph.csr, begin=begin, end=end, threads=threads_for(end - begin, sink.threads)
+        )
+        sink.write(lines.data)
+
+
+def _spans(count: int, sink: Sink) -> Iterator[tuple[int, int]]:
+    for begin in range(0, count, ARCS_AT_A_TIME):
+        end = min(begin + ARCS_AT_A_TIME, count)
+        yield begin, end
+        sink.report(end, count)

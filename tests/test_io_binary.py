@@ -1,0 +1,247 @@
+"""Binary formats: layouts byte by byte, other programs' files, and files that lie."""
+
+from __future__ import annotations
+
+import io
+import struct
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import kleene as kl
+from kleene.graph import checks
+
+GRAPH = kl.Graph.from_edges([0, 1, 2], [1, 2, 0], np.array([4, 9, 2], np.int32))
+
+
+def read(contents: bytes, format: str, **options: Any) -> kl.Graph:
+    return kl.read(io.BytesIO(contents), format, **options)
+
+
+def written(graph: kl.Graph, format: str, **options: Any) -> bytes:
+    file = io.BytesIO()
+    kl.write(graph, file, format, **options)
+    return file.getvalue()
+
+
+def saved(save: Callable[..., None], *args: Any, **kwargs: Any) -> bytes:
+    file = io.BytesIO()
+    save(file, *args, **kwargs)
+    return file.getvalue()
+
+
+# ---- GAP ----------------------------------------------------------------------------------------
+
+
+def test_gap_layout() -> None:
+    header = struct.pack("<?qq", True, 3, 3)
+    outgoing = struct.pack("<4q6i", 0, 1, 2, 3, 1, 4, 2, 9, 0, 2)
+    incoming = struct.pack("<4q6i", 0, 1, 2, 3, 2, 2, 0, 4, 1, 9)
+    assert written(GRAPH, "gap") == header + outgoing + incoming
+    assert read(header + outgoing + incoming, "gap").equals(GRAPH)
+    plain = struct.pack("<?qq3q2i", False, 2, 2, 0, 1, 2, 1, 0)
+    assert written(kl.Graph.from_edges([0], [1], directed=False), "gap") == plain
+    assert not read(plain, "gap").directed
+
+
+def test_gap_suffix_decides_without_arcs(tmp_path: Path) -> None:
+    path = tmp_path / "empty.wsg"
+    path.write_bytes(struct.pack("<?qqqq", False, 0, 1, 0, 0))
+    assert kl.read(path).weights is not None
+    assert kl.read(path.rename(tmp_path / "empty.sg")).weights is None
+
+
+@pytest.mark.parametrize(
+    ("contents", "message"),
+    [
+        (b"\x00" * 16, "found 16 bytes, expected a header of 17"),
+        (struct.pack("<Bqq", 2, 0, 0), "found the header"),
+        (struct.pack("<?qq", False, -1, 0), "found the header"),
+        (struct.pack("<?qq", False, 10**18, 10**18), "found 17 bytes, expected 12,000,000,0"),
+        (struct.pack("<?qq3q2i", False, 2, 2, 0, 1, 2, 1, 7), "vertex 7, which is not below n"),
+        (struct.pack("<?qq3q2i", False, 2, 2, 0, 3, 2, 1, 0), "offsets must not fall"),
+        (struct.pack("<?qq3q2i", False, 2, 2, 1, 1, 2, 1, 0), "offsets must run from 0"),
+        (struct.pack("<?qq3q2i", False, 2, 2, 0, 1, 2, 1, 0)[:-1], "found 48 bytes, expected 49"),
+    ],
+)
+def test_bad_gap(contents: bytes, message: str) -> None:
+    with pytest.raises(kl.FormatError, match=message):
+        read(contents, "gap")
+
+
+def test_weights_gap_cannot_hold() -> None:
+    with pytest.raises(kl.GraphError, match="int32 weights only"):
+        written(GRAPH.reweight([2**31, 1, 1]), "gap")
+
+
+# ---- npz ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "dia"])
+def test_scipy_archives(form: str) -> None:
+    matrix = scipy.sparse.random_array((8, 8), density=0.3, rng=np.random.default_rng(5))
+    contents = saved(scipy.sparse.save_npz, matrix.asformat(form))
+    if form in ("bsr", "dia"):  # these two store zeros as well, which are arcs
+        assert read(contents, "npz").equals(kl.Graph.from_scipy(matrix.asformat(form)))
+    else:
+        assert read(contents, "npz").equals(kl.Graph.from_scipy(matrix))
+    assert not read(contents, "npz", directed=False).directed
+
+
+def test_everything_is_kept() -> None:
+    graph = kl.Graph.from_edges(
+        [0, 1], [1, 2], np.array([0.1, 2], np.float32), directed=False, labels="abc", name="tiny"
+    )
+    for compressed in (True, False):
+        back = read(written(graph, "npz", compressed=compressed), "npz")
+        assert back.equals(graph)
+        assert (back.directed, back.name) == (False, "tiny")
+    with pytest.raises(kl.FormatError, match="knows itself"):
+        read(written(graph, "npz"), "npz", directed=True)
+
+
+def archive(**members: Any) -> bytes:
+    return saved(np.savez, **members)
+
+
+OURS = {
+    "format": "kleene.graph",
+    "version": 1,
+    "directed": True,
+    "name": "",
+    "offsets": [0, 1, 1],
+    "neighbors": [1],
+}
+
+
+@pytest.mark.parametrize(
+    ("contents", "message"),
+    [
+        (b"PK\x03\x04 garbage", "found a damaged archive"),
+        (archive(x=1), "found x, expected a graph of Kleene's or a sparse matrix of SciPy's"),
+        (archive(**OURS | {"version": 2}), "found version 2, expected at most 1"),
+        (archive(**OURS | {"neighbors": [9]}), "vertex 9"),
+        (archive(**OURS | {"offsets": [0, 5, 1]}), "offsets must not fall"),
+        (archive(**OURS | {"weights": [np.nan]}), "nan"),
+        (archive(**OURS | {"labels": ["one"]}), "1 labels were given for 2 vertices"),
+        (archive(**{k: v for k, v in OURS.items() if k != "offsets"}), "offsets"),
+        (archive(format="csr", shape=[2, 2], indptr=[0, 9, 1], indices=[0], data=[1.0]), "fall"),
+        (archive(format="csc", shape=[2, 2], indptr=[0, 9, 1], indices=[0], data=[1.0]), "fall"),
+        (archive(format="coo", shape=[2, 2], row=[5], col=[0], data=[1.0]), "vertex 5"),
+        (archive(format="csr", shape=[2, 3], indptr=[0, 0, 0], indices=[], data=[]), "square"),
+        (archive(format="xyz", shape=[2, 2]), "Unknown format"),
+    ],
+)
+def test_bad_npz(contents: bytes, message: str) -> None:
+    with pytest.raises(kl.FormatError, match=message) as caught:
+        read(contents, "npz")
+    assert str(caught.value).startswith("<stream>: ")
+
+
+def test_nothing_is_unpickled() -> None:
+    class Trap:
+        def __reduce__(self) -> tuple[Any, ...]:
+            return pytest.fail, ("unpickled",)
+
+    trap = np.array([Trap()], dtype=object)
+    with pytest.raises(kl.FormatError, match="never unpickled"):
+        read(archive(**OURS | {"labels": trap}), "npz")
+    with pytest.raises(kl.FormatError, match="never unpickled"):
+        read(saved(np.save, trap), "npy")
+
+
+def test_archives_that_unpack_to_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("offsets.npy", bytes(1 << 27))
+    monkeypatch.setattr(checks, "available_memory", lambda: 100 << 20)
+    with pytest.raises(kl.MemoryBudgetError, match=r"128.0 MiB and 100.0 MiB are available"):
+        read(file.getvalue(), "npz")
+
+
+# ---- npy ----------------------------------------------------------------------------------------
+
+
+def test_matrices() -> None:
+    matrix = np.array([[0, 3.5, np.inf], [1, 0, np.inf], [0, 2, 0]])
+    for order in "CF":
+        contents = saved(np.save, np.array(matrix, order=order))
+        assert read(contents, "npy").equals(kl.Graph.from_dense(matrix))
+    assert read(saved(np.save, matrix), "npy", null_value=0).m == 3
+    with pytest.raises(kl.GraphError, match="self-loops"):
+        written(kl.Graph.from_edges([0], [0], [-1]), "npy")
+
+
+@pytest.mark.parametrize(
+    ("contents", "message"),
+    [
+        (saved(np.save, np.zeros((2, 3))), r"square, not of shape \(2, 3\)"),
+        (saved(np.save, np.zeros((2, 2), complex)), "real numbers"),
+        (saved(np.save, np.full((2, 2), np.nan)), "nan"),
+        (saved(np.save, np.zeros((9, 9)))[:-3], "bytes of data, expected"),
+        (saved(np.save, np.zeros((9, 9))).replace(b"(9, 9)", b"(9, 9**9)"[:6]), "damaged header"),
+        (b"\x93NUMPY\x09\x00", "damaged header"),
+    ],
+)
+def test_bad_npy(contents: bytes, message: str) -> None:
+    with pytest.raises(kl.FormatError, match=message):
+        read(contents, "npy")
+
+
+def test_a_header_that_asks_for_too_much() -> None:
+    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999, 99999999999), }\n"
+    contents = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + bytes(8)
+    with pytest.raises(kl.FormatError, match="found 8 bytes of data, expected"):
+        read(contents, "npy")
+
+
+# ---- Parquet ------------------------------------------------------------------------------------
+
+
+def parquet(**columns: Any) -> bytes:
+    import pyarrow
+    import pyarrow.parquet
+
+    return saved(
+        lambda file, table: pyarrow.parquet.write_table(table, file), pyarrow.table(columns)
+    )
+
+
+def test_parquet_tables() -> None:
+    contents = parquet(u=[0, 1, 2], v=[1, 2, 0], km=np.array([4, 9, 2], np.int32))
+    assert read(contents, "parquet", columns=["u", "v", "km"]).equals(GRAPH)
+    named = read(parquet(source=["a", "b"], target=["b", "c"]), "parquet", directed=False)
+    assert list(named.labels) == ["a", "b", "c"]  # type: ignore[arg-type]
+    assert read(parquet(source=[5], target=[6]), "parquet", relabel=False).n == 7
+
+
+@pytest.mark.parametrize(
+    ("contents", "options", "message"),
+    [
+        (b"PAR1 garbage PAR1", {}, "found what PyArrow cannot read"),
+        (parquet(a=[1], b=[2]), {}, "found the columns a, b, expected 'source'"),
+        (
+            parquet(source=[1], target=[2]),
+            {"weighted": True},
+            "target, expected 'weight'",
+        ),
+        (parquet(source=[1, None], target=[2, 3]), {}, "found 1 nulls in 'source', expected none"),
+        (parquet(source=[-1], target=[2]), {"relabel": False}, "negative"),
+        (parquet(source=[1], target=[2], weight=["x"]), {}, "real numbers|objects"),
+    ],
+)
+def test_bad_parquet(contents: bytes, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(kl.FormatError, match=message):
+        read(contents, "parquet", **options)
+
+
+def test_without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(kl.KleeneError, match="pip install pyarrow"):
+        read(b"PAR1", "parquet")

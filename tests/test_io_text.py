@@ -1,0 +1,369 @@
+"""Text formats: files written by hand, chunks of all sizes, and what bad lines say."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kleene as kl
+from kleene.io import text
+
+
+@pytest.fixture(params=[1, 3, 16, 1 << 20])
+def grain(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Chunks so small that every line, and every piece of a line, is one; and the usual."""
+    monkeypatch.setattr(text, "GRAIN", request.param)
+    return int(request.param)
+
+
+def read(contents: str | bytes, format: str | None = None, **options: Any) -> kl.Graph:
+    raw = contents.encode() if isinstance(contents, str) else contents
+    return kl.read(io.BytesIO(raw), format, threads=3, **options)
+
+
+def arcs(graph: kl.Graph) -> list[tuple[Any, ...]]:
+    names = range(graph.n) if graph.labels is None else graph.labels.tolist()
+    columns = [column.tolist() for column in graph.coo if column is not None]
+    return [(names[s], names[t], *rest) for s, t, *rest in zip(*columns, strict=True)]
+
+
+def written(graph: kl.Graph, format: str, **options: Any) -> str:
+    file = io.BytesIO()
+    kl.write(graph, file, format, **options)
+    return file.getvalue().decode()
+
+
+TRIANGLE = kl.Graph.from_edges([0, 1, 2], [1, 2, 0], np.array([4, 9, 2], np.int32))
+TRIANGLE_BOTH_WAYS = kl.Graph.from_edges(
+    [0, 1, 2], [1, 2, 0], np.array([4, 9, 2], np.int32), directed=False
+)
+
+
+# ---- files as other programs write them -----------------------------------------------------
+
+
+def test_dimacs(grain: int) -> None:
+    graph = read("c title\r\nc\r\n\r\np sp 3 3\r\nc arcs\r\na 1 2 4\r\n a\t2  3 9 \r\na 3 1 2")
+    assert graph.equals(TRIANGLE)
+    assert read("\ufeffp sp 3 3\na 1 2 4\na 2 3 9\na 3 1 2\n").equals(TRIANGLE)
+    assert arcs(read("p sp 2 1\na 1 2 +5\n")) == [(0, 1, 5)]
+    floats = read("p sp 2 2\na 1 2 1e3\na 2 1 7\n")
+    assert arcs(floats) == [(0, 1, 1000.0), (1, 0, 7.0)]
+    assert floats.weights is not None
+    assert floats.weights.dtype == np.float64
+
+
+def test_dimacs_as_written() -> None:
+    assert written(TRIANGLE, "dimacs") == "p sp 3 3\na 1 2 4\na 2 3 9\na 3 1 2\n"
+
+
+@pytest.mark.parametrize(
+    ("weight", "dtype"),
+    [
+        ("2147483647", np.int32),
+        ("-2147483648", np.int32),
+        ("2147483648", np.int64),
+        ("-9223372036854775808", np.int64),
+        ("000000000000000000000000012", np.int32),
+        ("9223372036854775808", np.float64),
+        ("12345678.25", np.float64),
+        ("9007199254740993", np.int64),
+        (".5", np.float64),
+        ("-1e-3", np.float64),
+    ],
+)
+def test_weight_types(grain: int, weight: str, dtype: type) -> None:
+    graph = read(f"0 1 1\n1 2 3\n2 0 {weight}\n", "edge_list")
+    assert graph.weights is not None
+    assert graph.weights.dtype == dtype
+    assert graph.weights[2] == dtype(float(weight) if dtype is np.float64 else int(weight))
+
+
+def test_matrix_market(grain: int) -> None:
+    general = (
+        "%%MatrixMarket matrix coordinate integer general\n% note\n\n3 3 3\n1 2 4\n2 3 9\n3 1 2\n"
+    )
+    assert read(general).equals(TRIANGLE)
+    assert read(general, weighted=False).weights is None
+    symmetric = general.replace("general", "symmetric").replace("1 2 4", "2 1 4")
+    assert read(symmetric).equals(TRIANGLE_BOTH_WAYS)
+    assert not read(symmetric).directed
+    assert read(general, directed=False).equals(TRIANGLE_BOTH_WAYS)
+    pattern = "%%matrixmarket MATRIX Coordinate Pattern General\n2 2 1\n1 2\n"
+    assert arcs(read(pattern)) == [(0, 1)]
+    real = read("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 7\n")
+    assert real.weights is not None
+    assert real.weights.dtype == np.float64
+
+
+def test_matrix_market_array(grain: int) -> None:
+    dense = "%%MatrixMarket matrix array real general\n2 2\n0\n3\n1.5\n0\n"
+    assert arcs(read(dense)) == [(0, 1, 1.5), (1, 0, 3.0)]
+    half = "%%MatrixMarket matrix array integer symmetric\n3 3\n0\n4\n2\n0\n9\n0\n"
+    assert read(half).equals(TRIANGLE_BOTH_WAYS)
+    assert read(half.replace("\n9\n", "\n-1\n"), null_value=-1).m == 4
+
+
+def test_matrix_market_as_written() -> None:
+    assert written(TRIANGLE_BOTH_WAYS, "matrix_market") == (
+        "%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n2 1 4\n3 1 2\n3 2 9\n"
+    )
+    floats = TRIANGLE.reweight([1.0, 0.1, -1e300])
+    assert written(floats, "matrix_market") == (
+        "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 2 1.0\n2 3 0.1\n3 1 -1e+300\n"
+    )
+
+
+def test_matrix_market_agrees_with_scipy(grain: int) -> None:
+    import scipy.io
+    import scipy.sparse
+
+    random = np.random.default_rng(3)
+    matrix = scipy.sparse.random_array((40, 40), density=0.1, rng=random, format="coo")
+    file = io.BytesIO()
+    scipy.io.mmwrite(file, matrix)
+    assert read(file.getvalue()).equals(kl.Graph.from_scipy(matrix))
+
+
+def test_snap(grain: int) -> None:
+    snap = "# Directed graph\n# Nodes: 99 Edges: 99\n# FromNodeId\tToNodeId\n10\t20\n20\t-3\n"
+    assert arcs(read(snap)) == [(10, 20), (20, -3)]
+    assert read(snap).labels.tolist() == [-3, 10, 20]  # type: ignore[union-attr]
+    assert read("0 1\n1 2\n").labels is None
+    assert read("5 7\n", relabel=False).n == 8
+    assert read("1 2\n", directed=False).m == 2
+    assert read("# nothing\n").n == 0
+    assert read("% sym\n1 2 0.5\n").weights.tolist() == [0.5]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", " ", " , ", "  \t "])
+def test_separators(grain: int, separator: str) -> None:
+    lines = ["0 1 4", "1 2 9", "2 0 2"]
+    table = "\n".join(line.replace(" ", separator) for line in lines)
+    assert read(table, "edge_list").equals(TRIANGLE)
+
+
+def test_tables(grain: int) -> None:
+    table = "id,weight,target,source\n1,4,1,0\n2,9,2,1\n3,2,0,2\n"
+    assert read(table, "edge_list").equals(TRIANGLE)
+    assert read(table, "edge_list", weighted=False).weights is None
+    assert read(table, "edge_list", columns=["source", "target", "weight"]).equals(TRIANGLE)
+    assert read(table, "edge_list", columns=[3, 2, 1], header=True).equals(TRIANGLE)
+    assert read(table, "edge_list", columns=["target", "source"]).m == 3
+    assert read("a b\n0 1\n", "edge_list", header=True).m == 1
+    assert read("0|1\n", "edge_list", separator="|").m == 1
+    assert read("! no\n0 1\n", "edge_list", comments="!").m == 1
+    assert read('"0","1","4"\n"1","2","9.5"\n', "edge_list").weights.tolist() == [4, 9.5]  # type: ignore[union-attr]
+
+
+def test_names(grain: int) -> None:
+    graph = read('Rome,Paris,3\n"New York",Rome,4\nParis,"say ""hi""",5.5\n', "edge_list")
+    assert list(graph.labels) == ["Rome", "Paris", "New York", 'say "hi"']  # type: ignore[arg-type]
+    assert arcs(graph) == [
+        ("Rome", "Paris", 3),
+        ("Paris", 'say "hi"', 5.5),
+        ("New York", "Rome", 4),
+    ]
+    assert list(read("São Paulo\tZürich\n", "edge_list").labels) == ["São Paulo", "Zürich"]  # type: ignore[arg-type]
+    assert list(read("1 2\n", names=True).labels) == ["1", "2"]  # type: ignore[arg-type]
+
+
+def test_edge_list_as_written(tmp_path: Path) -> None:
+    kl.write(TRIANGLE, tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text() == "source,target,weight\n0,1,4\n1,2,9\n2,0,2\n"
+    assert written(TRIANGLE_BOTH_WAYS, "edge_list", separator=" ") == (
+        "# Undirected graph, one edge a line\n# Nodes: 3 Edges: 3\n0 1 4\n0 2 2\n1 2 9\n"
+    )
+    with pytest.raises(kl.RequestError, match="separator"):
+        written(TRIANGLE, "edge_list", separator="|")
+
+
+def test_metis(grain: int) -> None:
+    plain = "% comment\n3 3\n2 3\n%\n1 3\n1 2\n"
+    assert read(plain, "metis").equals(TRIANGLE_BOTH_WAYS.reweight(None))
+    weighted = "3 3 001\n2 4 3 2\n1 4 3 9\n1 2 2 9\n\n\n"
+    assert read(weighted, "metis").equals(TRIANGLE_BOTH_WAYS)
+    everything = "3 3 111 2\n7 8 9 2 4 3 2\n7 8 9 1 4 3 9\n7 8 9 1 2 2 9"
+    assert read(everything, "metis").equals(TRIANGLE_BOTH_WAYS)
+    lonely = "4 1\n2\n1\n\n\n"
+    assert (read(lonely, "metis").n, read(lonely, "metis").m) == (4, 2)
+
+
+def test_metis_as_written() -> None:
+    assert written(TRIANGLE_BOTH_WAYS, "metis") == "3 3 001\n2 4 3 2\n1 4 3 9\n1 2 2 9\n"
+    with pytest.raises(kl.GraphError, match=r"symmetrise\(\)"):
+        written(TRIANGLE, "metis")
+    with pytest.raises(kl.GraphError, match="from 1 on"):
+        written(TRIANGLE_BOTH_WAYS.reweight([0] * 6), "metis")
+
+
+def test_chunks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(1)
+    graph = kl.Graph.from_edges(*random.integers(0, 300, (2, 2000)), random.integers(0, 9, 2000))
+    for name, directed in (("dimacs", True), ("edge_list", True), ("metis", False)):
+        one = graph if directed else graph.symmetrise().reweight(None)
+        contents = written(one, name)
+        whole = read(contents, name)
+        for size in (1, 10, 100, 1000):
+            monkeypatch.setattr(text, "GRAIN", size)
+            assert read(contents, name).equals(whole)
+        monkeypatch.undo()
+
+
+# ---- bad files --------------------------------------------------------------------------------
+
+MTX = "%%MatrixMarket matrix coordinate real general\n"
+BAD = [
+    ("dimacs", "c x\n", 2, "found the end of the file, expected the header 'p sp"),
+    ("dimacs", "c x\na 1 2 3\n", 2, "found 'a 1 2 3', expected the header 'p sp"),
+    ("dimacs", "p sp -1 2\n", 1, "found 'p sp -1 2', expected the header"),
+    ("dimacs", "p sp 2 3\na 1 2 3\n", 1, "found 1 arcs, expected 3 as this line declares"),
+    ("dimacs", "p sp 2 1\na 1 2 3\na 2 1 3\n", 1, "found 2 arcs, expected 1"),
+    (
+        "dimacs",
+        "p sp 2 1\n\n\na 1 3 3\n",
+        4,
+        "found '3' in 'a 1 3 3', expected a vertex from 1 to 2",
+    ),
+    ("dimacs", "p sp 2 1\na 0 1 3\n", 2, "found '0' in 'a 0 1 3', expected a vertex from 1 to 2"),
+    ("dimacs", "p sp 2 1\na 1 2\n", 2, "found the end of the line in 'a 1 2', expected a number"),
+    (
+        "dimacs",
+        "p sp 2 1\na 1 2 3 4\n",
+        2,
+        "found '4' in 'a 1 2 3 4', expected the end of the line",
+    ),
+    ("dimacs", "p sp 2 1\nb 1 2 3\n", 2, "expected a line that begins with 'a'"),
+    ("dimacs", "p sp 2 1\nab 1 2 3\n", 2, "found 'ab' in 'ab 1 2 3', expected a line that begins"),
+    ("dimacs", "p sp 2 1\na 1 2 nan\n", 2, "found 'nan' in 'a 1 2 nan', expected a weight other"),
+    ("dimacs", "p sp 2 1\na 1 2 -inf\n", 2, "expected a weight other than NaN and -inf"),
+    ("dimacs", "p sp 2 1\na 1 2 1e999\n", 2, "expected a weight that fits float64"),
+    ("dimacs", "p sp 2 1\na 1 2 3x\n", 2, "found '3x' in 'a 1 2 3x', expected a number"),
+    ("dimacs", "p sp 2 1\na 1 2 +-3\n", 2, "found '+-3'"),
+    ("dimacs", "p sp 2 1\na 1 99999999999999999999 3\n", 2, "expected a vertex from 1 to 2"),
+    ("dimacs", "p sp 2 1\na 1 2\x00 3\n", 2, r"found '2\x00' in 'a 1 2\x00 3', expected a whole"),
+    ("dimacs", "p sp 100000000000000000 1\n", 1, "found 0 arcs, expected 1"),
+    ("dimacs", "p sp 9 100000000000000000\na 1 2 3\n", 1, "found 1 arcs, expected 10000000000000"),
+    ("dimacs", "p sp 0 1\na 1 1 1\n", 2, "expected no arcs in a file that declares no vertices"),
+    ("matrix_market", "%%MatrixMarket matrix\n", 1, "expected '%%MatrixMarket matrix coordinate|"),
+    ("matrix_market", MTX.replace("real", "complex"), 1, "found 'complex', expected real weights"),
+    ("matrix_market", MTX.replace("general", "hermitian"), 1, "found 'hermitian', expected"),
+    ("matrix_market", MTX.replace("general", "skew-symmetric"), 1, "both triangles"),
+    (
+        "matrix_market",
+        MTX + "%\n2 3 1\n1 1 1\n",
+        3,
+        "found 2 rows and 3 columns, expected a squa",
+    ),
+    ("matrix_market", MTX + "2 2\n", 2, "found '2 2', expected the sizes: '<rows> <columns> <en"),
+    ("matrix_market", MTX, 2, "found the end of the file, expected the sizes"),
+    ("matrix_market", MTX + "2 2 2\n1 1 1\n", 2, "found 1 entries, expected 2"),
+    ("matrix_market", MTX + "2 2 1\n1 1\n", 3, "found the end of the line in '1 1', expected a n"),
+    (
+        "matrix_market",
+        MTX.replace("real", "integer") + "2 2 1\n1 2 1.5\n",
+        3,
+        "found '1.5' in '1 2 1.5', expected a whole number for the weight",
+    ),
+    (
+        "matrix_market",
+        MTX.replace("coordinate", "array") + "1000000000 1000000000\n1\n",
+        2,
+        "found 1 entries, expected 1000000000000000000 for 1000000000 rows",
+    ),
+    ("edge_list", "0\n", 1, "found '0', expected two columns: a source and a target"),
+    ("edge_list", "0 1\n1\n", 2, "found the end of the line in '1', expected a whole number"),
+    ("edge_list", "0 1\n# ok\n1 x\n", 3, "found 'x' in '1 x', expected a whole number"),
+    ("edge_list", "0 1\n1 2 3\n", 2, "found '3' in '1 2 3', expected the end of the line"),
+    ("edge_list", "0,1,2\n1,,3\n", 2, "found nothing in '1,,3', expected a whole number"),
+    ("edge_list", 'a,b\n"c,d\n', 2, "expected the quote to be closed on the same line"),
+    ("edge_list", "a,b\n,c\n", 2, "expected a name for the vertex"),
+    ("edge_list", "0 99999999999999999999\n", 1, "expected a vertex number that fits int64"),
+    ("metis", "2\n1\n", 1, "found '2', expected the header '<vertices> <edges>"),
+    ("metis", "2 1\n2\n", 3, "found the end of the file, expected a line for each of 2 vertices"),
+    ("metis", "2 1\n2\n1\n1\n", 4, "found '1', expected the end of the file behind vertex 2"),
+    ("metis", "2 1\n2\n3\n", 3, "found '3', expected a vertex from 1 to 2"),
+    ("metis", "2 5\n2\n1\n", 1, "found 2 neighbours, expected 10, two for each of the 5 edges"),
+    ("metis", "3 1\n%\n2 3\n%\n\n\n", 3, "found edge 1 - 2, expected it on the line of vertex 2"),
+    ("metis", "2 1 1\n2 7\n1 8\n", 2, "found weight 7 for edge 1 - 2, expected the same as on"),
+    ("metis", "2 1 1\n2\n1 8\n", 2, "found the end of the line in '2', expected a number"),
+    ("metis", "100000000000000000 0\n\n", 3, "expected a line for each of 100000000000000000"),
+]
+
+
+@pytest.mark.parametrize(("format", "contents", "line", "message"), BAD)
+def test_bad_lines(grain: int, format: str, contents: str, line: int, message: str) -> None:
+    with pytest.raises(kl.FormatError) as caught:
+        read(contents, format)
+    assert str(caught.value).startswith(f"<stream>:{line}: ")
+    assert message in str(caught.value)
+
+
+def test_the_first_bad_line_is_named(grain: int) -> None:
+    lines = [f"{i} {i + 1} {i}" for i in range(500)]
+    lines[123], lines[124], lines[400] = "1 2 0.5", "1 x 3", "y"
+    for _ in range(5):
+        with pytest.raises(kl.FormatError, match=r"<stream>:125: found 'x' in '1 x 3'"):
+            read("\n".join(lines), "edge_list")
+
+
+def test_long_and_odd_lines_are_shown_short() -> None:
+    with pytest.raises(kl.FormatError) as caught:
+        read("0 1\n" + "\x1b[31m" + "x" * 10_000 + "\n", "edge_list")
+    assert "found '\\x1b[31mxxx" in str(caught.value)
+    assert len(str(caught.value)) < 250
+
+
+def test_names_that_are_not_text() -> None:
+    with pytest.raises(kl.FormatError, match=r"<stream>:2: found '\\xff\\xfe', expected a name in"):
+        read(b"a b\n\xff\xfe c\n", "edge_list")
+
+
+def test_too_many_vertices_for_memory() -> None:
+    with pytest.raises(kl.MemoryBudgetError, match="vertices"):
+        read("p sp 100000000000000000 0\n")
+    with pytest.raises(kl.MemoryBudgetError, match="vertices"):
+        read("0 1000000000000000\n", "edge_list", relabel=False)
+
+
+def test_damaged_gzip() -> None:
+    whole = gzip.compress(b"0 1\n1 2\n" * 1000)
+    assert read(whole).m == 2
+    assert read(gzip.compress(b"0 1\n") + gzip.compress(b"1 2\n") + b"\0\0").m == 2
+    with pytest.raises(kl.FormatError, match="found the end of the file within the gzip data"):
+        read(whole[: len(whole) // 2])
+    with pytest.raises(kl.FormatError, match="found damaged gzip data"):
+        read(whole[:-8] + bytes(8))
+    with pytest.raises(kl.FormatError, match="found other data behind the gzip data"):
+        read(whole + b"0 1\n")
+    with pytest.raises(kl.FormatError, match="found an empty file"):
+        read(gzip.compress(b""))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"columns": ["a"]}, "columns must name"),
+        ({"columns": ["from", "nope"]}, "no column 'nope'; there are"),
+        ({"columns": [0, -1]}, "columns count from 0"),
+        ({"columns": ["a", "b"], "header": False}, "needs a header line"),
+        ({"columns": [0, 1], "weighted": True}, "needs a third"),
+        ({"separator": "::"}, "one character"),
+    ],
+)
+def test_wrong_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(kl.RequestError, match=message):
+        read("from to\n0 1\n", "edge_list", **options)
+
+
+def test_ctrl_c_and_progress_errors_come_through() -> None:
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        read("0 1\n", progress=stop)
