@@ -5,5 +5,6 @@ NB_MODULE(_native, m) {
   kleene::bind_bfs(m);
   kleene::bind_generate(m);
   kleene::bind_graph(m);
+  kleene::bind_sssp(m);
   kleene::bind_text(m);
 }

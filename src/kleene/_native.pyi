@@ -43,6 +43,24 @@ def bfs(
     threads: int,
     progress: _Progress,
 ) -> None: ...
+def sssp(
+    method: str,
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    lengths: _Array,
+    reported: _Array | None,
+    in_offsets: NDArray[np.int64] | None,
+    in_neighbors: _Array | None,
+    in_lengths: _Array | None,
+    sources: _Array,
+    targets: _Array | None,
+    limit: float,
+    values: _Array,
+    parents: _Array | None,
+    horizons: _Array,
+    threads: int,
+    progress: _Progress,
+) -> list[int]: ...
 def simd() -> str: ...
 def rmat_arcs(
     tables: NDArray[np.uint64],

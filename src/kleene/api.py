@@ -250,7 +250,7 @@ def explain(
     --------
     >>> import kleene as kl
     >>> print(kl.explain(kl.Graph.from_edges([0, 1], [1, 2], [5, -2]), "sssp"))
-    sssp by bellman_ford on reference, int64 values
+    sssp by bellman_ford on cpu, int64 values
       memory ...
       because  bellman_ford: some weights are negative
       because  int64: the type of the weights

@@ -122,12 +122,31 @@ def _matrix_pays(facts: Facts, request: Request) -> bool:
     return request.sources is None and facts.m * _MATRIX_WORTH > facts.n * facts.n
 
 
+#: A graph with fewer vertices and arcs than this is searched before buckets are laid out (Xeon,
+#: two cores, Python calls included).
+_TINY = 4096
+
+
+def _tiny(facts: Facts, request: Request) -> bool:
+    return facts.n + facts.m < _TINY
+
+
 _RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
     ("bfs", "cpu"): (Rule("queue", _ALWAYS, "looks at each arc once"),),
     ("bfs", "reference"): (Rule("queue", _ALWAYS, "looks at each arc once"),),
+    ("sssp", "cpu"): (
+        Rule("bellman_ford", _negative, "some weights are negative"),
+        Rule("dijkstra", _tiny, "the graph is too small for more than one core"),
+        Rule("delta_stepping", _ALWAYS, "no weight is negative, and all cores can help"),
+    ),
     ("sssp", "reference"): (
         Rule("bellman_ford", _negative, "some weights are negative"),
         Rule("dijkstra", _ALWAYS, "no weight is negative, so each vertex is settled once"),
+    ),
+    ("apsp", "cpu"): (
+        # Dense methods come here, under a rule _matrix_pays_cpu.
+        Rule("johnson", _negative, "some weights are negative, and the graph is sparse"),
+        Rule("batched", _ALWAYS, "searching from each source costs less than filling a matrix"),
     ),
     ("apsp", "reference"): (
         Rule("floyd_warshall", _matrix_pays, "the graph is small or dense enough for a matrix"),

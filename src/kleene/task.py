@@ -45,10 +45,14 @@ class Task:
 
     def new_values(self) -> Array:
         """Return an array of "no path" for the values, one row per source: ``out`` if given."""
-        shape = (len(self.sources), self.graph.n)
-        values = np.empty(shape, dtype=self.dtype) if self.out is None else self.out
+        values = self.raw_values()
         values[...] = self.no_path
         return values
+
+    def raw_values(self) -> Array:
+        """Return memory for the values that the method fills itself: ``out`` if given."""
+        shape = (len(self.sources), self.graph.n)
+        return np.empty(shape, dtype=self.dtype) if self.out is None else self.out
 
     def new_horizons(self) -> Array:
         """Return one horizon per source, all of them without end."""
@@ -57,10 +61,17 @@ class Task:
 
     def new_predecessors(self) -> Array | None:
         """Return an array of -1 for the predecessors, or None when they are not wanted."""
+        predecessors = self.raw_predecessors()
+        if predecessors is not None:
+            predecessors[...] = -1
+        return predecessors
+
+    def raw_predecessors(self) -> Array | None:
+        """Return memory for the predecessors that the method fills itself, or None."""
         if not self.predecessors:
             return None
         shape = (len(self.sources), self.graph.n)
-        return np.full(shape, -1, dtype=self.graph.neighbors.dtype)
+        return np.empty(shape, dtype=self.graph.neighbors.dtype)
 
     def report(self, done: int, total: int) -> None:
         """Tell the user's progress function, if there is one."""
