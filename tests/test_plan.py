@@ -110,7 +110,7 @@ def test_unknown_memory_refuses_nothing() -> None:
 
 def test_explain() -> None:
     text = str(kl.explain(graph("grid"), "apsp", predecessors=False))
-    assert text.startswith("apsp by floyd_warshall on reference, int32 values\n  memory   ")
+    assert text.startswith("apsp by batched on cpu, int32 values\n  memory   ")
     assert "available" in text
     assert kl.explain(graph("grid"), "closure", semiring="max_min").semiring == "max_min"
     assert kl.explain(graph("grid"), "sssp", sources=[1, 2]).method == "dijkstra"

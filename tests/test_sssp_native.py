@@ -137,7 +137,9 @@ def test_integers_at_their_end(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["dijkstra", "delta_stepping"])
-@pytest.mark.parametrize("shape", ["random", "zero_heavy", "wide_range", "grid", "float32", "chain"])
+@pytest.mark.parametrize(
+    "shape", ["random", "zero_heavy", "wide_range", "grid", "float32", "chain"]
+)
 def test_stops_early(shape: str, method: str) -> None:
     g = SHAPES[shape]()
     whole = solve(g)

@@ -66,9 +66,9 @@ void bind(nb::module_& m) {
       },
       nb::arg("method"), nb::arg("offsets"), nb::arg("neighbors"), nb::arg("lengths"),
       nb::arg("reported").none(), nb::arg("in_offsets").none(), nb::arg("in_neighbors").none(),
-      nb::arg("in_lengths").none(), nb::arg("sources"), nb::arg("targets").none(),
-      nb::arg("limit"), nb::arg("values"), nb::arg("parents").none(), nb::arg("horizons"),
-      nb::arg("threads"), nb::arg("progress").none());
+      nb::arg("in_lengths").none(), nb::arg("sources"), nb::arg("targets").none(), nb::arg("limit"),
+      nb::arg("values"), nb::arg("parents").none(), nb::arg("horizons"), nb::arg("threads"),
+      nb::arg("progress").none());
 }
 
 template <class Id>

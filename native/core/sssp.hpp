@@ -16,9 +16,9 @@
 namespace kleene {
 
 template <class Value>
-constexpr Value kNoPath = std::numeric_limits<Value>::has_infinity
-                              ? std::numeric_limits<Value>::infinity()
-                              : std::numeric_limits<Value>::max();
+constexpr Value kNoPath =
+    std::numeric_limits<Value>::has_infinity ? std::numeric_limits<Value>::infinity()
+                                             : std::numeric_limits<Value>::max();
 
 template <class Id, class Value>
 struct SsspProblem {

@@ -4,18 +4,24 @@
 
 namespace kleene {
 
+// Wider buckets mean fewer meetings of threads, narrower ones fewer vertices relaxed too early. The
+// more arcs a vertex has, the more a wrong distance costs and the fewer buckets there are anyway.
+// 16 x mean length / degree^2 is within 5 % of the best power of two on R-MAT and uniform graphs of
+// 2^20 vertices (degree 30: 1 to 8 are alike), a 2048 x 2048 grid (64 to 128), the highways of the
+// world (4 to 16 km) and the streets of Rome; one and two Sapphire Rapids cores.
 template <class Id, class Value>
 double delta_width(const Arcs<Id>& arcs, const Value* lengths) {
-  if (const char* w = std::getenv("DELTA")) return atof(w);
   constexpr std::int64_t kSample = 1024;
+  constexpr double kFactor = 16;
   const std::int64_t m = arcs.count();
   const std::int64_t step = std::max<std::int64_t>(1, m / kSample);
   double sum = 0;
   std::int64_t count = 0;
   for (std::int64_t i = 0; i < m; i += step, ++count) sum += static_cast<double>(lengths[i]);
-  const double degree = static_cast<double>(m) / static_cast<double>(arcs.n);
-  const double width = sum / static_cast<double>(std::max<std::int64_t>(count, 1)) / degree;
-  return width > 0 ? width : 1;
+  if (!(sum > 0)) return 1;
+  const double mean = sum / static_cast<double>(count);
+  const double degree = std::max(1.0, static_cast<double>(m) / static_cast<double>(arcs.n));
+  return kFactor * mean / (degree * degree);
 }
 
 template <class Id, class Value>

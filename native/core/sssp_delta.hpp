@@ -17,7 +17,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -63,11 +63,11 @@ class DeltaStepping {
   };
 
   // Tuning; measured on two Sapphire Rapids cores.
-  static constexpr std::size_t kLarge = 256;     // entries worth sharing,
+  static constexpr std::size_t kLarge = 256;       // entries worth sharing,
   static constexpr std::int64_t kManyArcs = 8192;  // or arcs
-  static constexpr std::size_t kFused = 1024;    // more entries than this go back to be shared
-  static constexpr std::size_t kPiece = 64;      // entries a thread takes at a time, at most
-  static constexpr std::size_t kAhead = 4;       // entries to prefetch arcs for, offsets twice that
+  static constexpr std::size_t kFused = 1024;      // more entries than this go back to be shared
+  static constexpr std::size_t kPiece = 64;        // entries a thread takes at a time, at most
+  static constexpr std::size_t kAhead = 4;  // entries whose arcs are fetched early; offsets, twice
 
   void begin(const SsspProblem<Id, Value>& problem, Row<Id, Value> row) {
     for (auto& own : buckets_) own.clear();
@@ -116,22 +116,14 @@ class DeltaStepping {
     Items& found = own.slots[current_];
     std::size_t at = 0;
     while (at < found.size() && found.size() - at <= most) {
-      todo_piece(found, at, [&](const Item* items, std::size_t count) {
-        relax_all<kShared>(items, count, own);
-      });
+      Item piece[kPiece];  // a copy: relaxing may add to `found` and move it
+      const std::size_t count = std::min(kPiece, found.size() - at);
+      std::copy_n(found.data() + at, count, piece);
+      at += count;
+      relax_all<kShared>(piece, count, own);
       watch.look();
     }
     found.erase(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(at));
-  }
-
-  // Copies a piece out, since relaxing it may add to `found` and move it.
-  template <class Body>
-  static void todo_piece(const Items& found, std::size_t& at, Body&& body) {
-    Item piece[kPiece];
-    const std::size_t count = std::min(kPiece, found.size() - at);
-    std::copy_n(found.data() + at, count, piece);
-    at += count;
-    body(piece, count);
   }
 
   // ---- steps ----------------------------------------------------------------------------------
@@ -190,7 +182,8 @@ class DeltaStepping {
       found.clear();
     }
     const bool others = threads_ > 1;
-    relax_found<false>(buckets_[0], others ? kFused : std::numeric_limits<std::size_t>::max(), watch);
+    constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
+    relax_found<false>(buckets_[0], others ? kFused : kAny, watch);
   }
 
   bool is_large() const {

@@ -62,11 +62,11 @@ class Dijkstra {
     return distances;
   }
 
-#ifdef QUAD
-  QuadHeap<Id, Value> queue_;
-#else
-  RadixHeap<Id, Value> queue_;
-#endif
+  // Floats that differ at all differ in many bits, which a radix heap sorts one by one.
+  using Queue =
+      std::conditional_t<std::is_integral_v<Value>, RadixHeap<Id, Value>, QuadHeap<Id, Value>>;
+
+  Queue queue_;
   std::vector<Value> costs_;
   std::uint64_t settled_ = 0;
 };

@@ -64,9 +64,9 @@ class LatticeSearch {
   static constexpr char kUnseen = 0, kOpen = 1, kFixed = 2;
 
   struct alignas(64) Part {
-    Value least;             // the least offer this thread saw
-    std::vector<Id> open;    // with an offer, and not fixed
-    std::vector<Id> newly;   // fixed in this round
+    Value least;            // the least offer this thread saw
+    std::vector<Id> open;   // with an offer, and not fixed
+    std::vector<Id> newly;  // fixed in this round
   };
 
   // Calls body(v) for this thread's share of the open vertices.

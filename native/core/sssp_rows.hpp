@@ -26,22 +26,22 @@ void search_one_by_one(const SsspProblem<Id, Value>& problem, const SsspRows<Id,
 }
 
 // Instantiates one method for every type of ids and distances.
-#define KLEENE_SSSP_METHOD(method)                                                               \
-  template void method(const SsspProblem<std::int32_t, std::int32_t>&,                           \
-                       const SsspRows<std::int32_t, std::int32_t>&, int, Monitor&);              \
-  template void method(const SsspProblem<std::int32_t, std::int64_t>&,                           \
-                       const SsspRows<std::int32_t, std::int64_t>&, int, Monitor&);              \
-  template void method(const SsspProblem<std::int32_t, float>&,                                  \
-                       const SsspRows<std::int32_t, float>&, int, Monitor&);                     \
-  template void method(const SsspProblem<std::int32_t, double>&,                                 \
-                       const SsspRows<std::int32_t, double>&, int, Monitor&);                    \
-  template void method(const SsspProblem<std::int64_t, std::int32_t>&,                           \
-                       const SsspRows<std::int64_t, std::int32_t>&, int, Monitor&);              \
-  template void method(const SsspProblem<std::int64_t, std::int64_t>&,                           \
-                       const SsspRows<std::int64_t, std::int64_t>&, int, Monitor&);              \
-  template void method(const SsspProblem<std::int64_t, float>&,                                  \
-                       const SsspRows<std::int64_t, float>&, int, Monitor&);                     \
-  template void method(const SsspProblem<std::int64_t, double>&,                                 \
+#define KLEENE_SSSP_METHOD(method)                                                  \
+  template void method(const SsspProblem<std::int32_t, std::int32_t>&,              \
+                       const SsspRows<std::int32_t, std::int32_t>&, int, Monitor&); \
+  template void method(const SsspProblem<std::int32_t, std::int64_t>&,              \
+                       const SsspRows<std::int32_t, std::int64_t>&, int, Monitor&); \
+  template void method(const SsspProblem<std::int32_t, float>&,                     \
+                       const SsspRows<std::int32_t, float>&, int, Monitor&);        \
+  template void method(const SsspProblem<std::int32_t, double>&,                    \
+                       const SsspRows<std::int32_t, double>&, int, Monitor&);       \
+  template void method(const SsspProblem<std::int64_t, std::int32_t>&,              \
+                       const SsspRows<std::int64_t, std::int32_t>&, int, Monitor&); \
+  template void method(const SsspProblem<std::int64_t, std::int64_t>&,              \
+                       const SsspRows<std::int64_t, std::int64_t>&, int, Monitor&); \
+  template void method(const SsspProblem<std::int64_t, float>&,                     \
+                       const SsspRows<std::int64_t, float>&, int, Monitor&);        \
+  template void method(const SsspProblem<std::int64_t, double>&,                    \
                        const SsspRows<std::int64_t, double>&, int, Monitor&)
 
 }  // namespace kleene

@@ -7,9 +7,8 @@
 ([0, 4, 7], [0, 1, 2])
 """
 
+from kleene import datasets, generate
 from kleene.api import apsp, bfs, closure, explain, methods, sssp
-from kleene import generate
-from kleene import datasets
 from kleene.errors import (
     DeviceError,
     FormatError,
@@ -40,11 +39,11 @@ __all__ = [
     "apsp",
     "bfs",
     "closure",
-    "explain",
-    "methods",
-    "sssp",
-    "generate",
     "datasets",
+    "explain",
+    "generate",
+    "methods",
     "read",
+    "sssp",
     "write",
 ]
