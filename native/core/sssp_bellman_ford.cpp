@@ -19,6 +19,7 @@
 #include <cmath>
 
 #include "buffer.hpp"
+#include "crew.hpp"
 #include "labels.hpp"
 #include "sssp_rows.hpp"
 
@@ -62,31 +63,30 @@ class BellmanFord {
     std::fill_n(queued_.data(), arcs_.n, char{0});
     frontier_.assign(sources, sources + count);
     for (const Id source : frontier_) row.values[source] = 0;
-    finished_ = circled_ = false;
+    circled_ = false;
     too_low_.store(false, std::memory_order_relaxed);
     since_check_ = 0;
     Watch watch(monitor, 0);
     if (rounds_alone(watch)) {
-      Barrier barrier(threads_, monitor);
-      run_team(threads_, monitor, [&](int thread) { work(thread, barrier, monitor); });
+      Crew crew(threads_, monitor);
+      crew.run([&] {
+        do {
+          crew.together([&](int thread) { relax_pieces(thread, Watch(monitor, thread)); });
+        } while (end_round() && rounds_alone(watch));
+      });
     }
     // Rounding may also bring a circle to rest.
     return !circled_ && (std::is_integral_v<Value> || !chains_close());
   }
 
-  void work(int thread, Barrier& barrier, Monitor& monitor) {
-    Watch watch(monitor, thread);
-    while (!finished_) {
-      for (;;) {
-        const std::int64_t at = next_.fetch_add(kPiece, std::memory_order_relaxed);
-        const std::int64_t end = std::min(at + kPiece, size());
-        for (std::int64_t i = at; i < end; ++i) relax<true>(frontier_[i], found_[thread].vertices);
-        if (end - at < kPiece) break;
-        watch.look();
-      }
-      barrier.wait();
-      if (thread == 0) finished_ = !(end_round() && rounds_alone(watch));
-      barrier.wait();
+  // One round, with other threads: takes pieces of the frontier while there are any.
+  void relax_pieces(int thread, Watch watch) {
+    for (;;) {
+      const std::int64_t at = next_.fetch_add(kPiece, std::memory_order_relaxed);
+      if (at >= size()) return;
+      const std::int64_t end = std::min(at + kPiece, size());
+      for (std::int64_t i = at; i < end; ++i) relax<true>(frontier_[i], found_[thread].vertices);
+      watch.look();
     }
   }
 
@@ -204,7 +204,6 @@ class BellmanFord {
   std::atomic<bool> too_low_{false};
   std::int64_t since_check_ = 0;
   Value tolerance_ = 0;
-  bool finished_ = false;
   bool circled_ = false;
 };
 

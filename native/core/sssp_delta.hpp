@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "buckets.hpp"
+#include "crew.hpp"
 #include "labels.hpp"
-#include "parallel.hpp"
 #include "sssp.hpp"
 
 namespace kleene {
@@ -48,8 +48,12 @@ class DeltaStepping {
                Monitor& monitor) {
     begin(problem, row);
     if (advance_alone(watch)) {
-      Barrier barrier(threads_, monitor);
-      run_team(threads_, monitor, [&](int thread) { work(thread, barrier, monitor); });
+      Crew crew(threads_, monitor);
+      crew.run([&] {
+        do {
+          crew.together([&](int thread) { relax_bucket(thread, Watch(monitor, thread)); });
+        } while (advance_alone(watch));
+      });
     }
     return finish(problem.stop, row);
   }
@@ -78,22 +82,15 @@ class DeltaStepping {
     pending_.push_back(problem.source);
     scale_ = Scale<Value>(0, width_);
     current_ = 0;
-    finished_ = false;
     row.values[problem.source] = 0;
     buckets_[0].slots[0].push_back({0, problem.source});
   }
 
   // ---- one bucket, all threads ----------------------------------------------------------------
 
-  void work(int thread, Barrier& barrier, Monitor& monitor) {
-    Watch watch(monitor, thread);
-    while (!finished_) {
-      relax_shared(thread, watch);
-      relax_found<true>(buckets_[thread], kFused, watch);
-      barrier.wait();
-      if (thread == 0) finished_ = !advance_alone(watch);
-      barrier.wait();
-    }
+  void relax_bucket(int thread, Watch watch) {
+    relax_shared(thread, watch);
+    relax_found<true>(buckets_[thread], kFused, watch);
   }
 
   // Takes pieces of the shared bucket: first of this thread's part, then of the others'.
@@ -265,7 +262,6 @@ class DeltaStepping {
   Value limit_ = 0;
   bool has_targets_ = false;
   std::vector<Id> pending_;  // targets that may not be settled
-  bool finished_ = false;
 };
 
 }  // namespace kleene

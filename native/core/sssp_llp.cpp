@@ -19,6 +19,7 @@
 #include <atomic>
 
 #include "buffer.hpp"
+#include "crew.hpp"
 #include "labels.hpp"
 #include "sssp_rows.hpp"
 
@@ -44,18 +45,15 @@ class LatticeSearch {
     std::fill_n(state_.data(), out_.n, kUnseen);
     row.values[source] = 0;
     open_.assign(1, source);
-    Barrier barrier(threads_, monitor);
-    run_team(threads_, monitor, [&](int thread) {
-      Watch watch(monitor, thread);
+    Crew crew(threads_, monitor);
+    crew.run([&] {
       while (!open_.empty()) {
-        find_beta(thread);
-        barrier.wait();
-        raise_bounds(thread, watch);
-        barrier.wait();
-        make_offers(thread, watch);
-        barrier.wait();
-        if (thread == 0) collect_open();
-        barrier.wait();
+        for (Part& part : parts_) part.least = kNoPath<Value>;
+        share(crew, [&](int thread) { find_beta(thread); });
+        share(crew, [&](int thread) { raise_bounds(thread, Watch(monitor, thread)); });
+        collect(newly_, &Part::newly);
+        share(crew, [&](int thread) { make_offers(thread, Watch(monitor, thread)); });
+        collect(open_, &Part::open);
       }
     });
   }
@@ -63,33 +61,48 @@ class LatticeSearch {
  private:
   static constexpr char kUnseen = 0, kOpen = 1, kFixed = 2;
 
+  static constexpr std::int64_t kPiece = 256;
+
   struct alignas(64) Part {
-    Value least;            // the least offer this thread saw
-    std::vector<Id> open;   // with an offer, and not fixed
-    std::vector<Id> newly;  // fixed in this round
+    Value least = kNoPath<Value>;  // the least offer this thread saw in this round
+    std::vector<Id> open;          // with an offer, and not fixed
+    std::vector<Id> newly;         // fixed in this round
   };
 
-  // Calls body(v) for this thread's share of the open vertices.
-  template <class Body>
-  void for_share(int thread, Body&& body) const {
-    const auto size = static_cast<std::int64_t>(open_.size());
-    const std::int64_t end = size * (thread + 1) / threads_;
-    for (std::int64_t i = size * thread / threads_; i < end; ++i) body(open_[i]);
+  // One step of a round, by all threads that have time when it is worth it.
+  void share(Crew& crew, const Crew::Job& step) {
+    next_.store(0, std::memory_order_relaxed);
+    if (threads_ > 1 && static_cast<std::int64_t>(open_.size()) > kPiece) {
+      crew.together(step);
+    } else {
+      step(0);
+    }
   }
 
-  // Each thread the least of its share; the least of those is beta.
+  // Calls body(v) for pieces of the vertices while there are any.
+  template <class Body>
+  void for_pieces(const std::vector<Id>& vertices, Body&& body) {
+    const auto size = static_cast<std::int64_t>(vertices.size());
+    for (;;) {
+      const std::int64_t at = next_.fetch_add(kPiece, std::memory_order_relaxed);
+      if (at >= size) return;
+      for (std::int64_t i = at; i < std::min(at + kPiece, size); ++i) body(vertices[i]);
+    }
+  }
+
+  // Each thread the least of its pieces; the least of those is beta.
   void find_beta(int thread) {
     Value least = kNoPath<Value>;
-    for_share(thread, [&](Id j) { least = std::min(least, offers_.distance(j)); });
+    for_pieces(open_, [&](Id j) { least = std::min(least, offers_.distance(j)); });
     parts_[thread].least = least;
   }
 
-  void raise_bounds(int thread, Watch& watch) {
+  void raise_bounds(int thread, Watch watch) {
     Part& own = parts_[thread];
     Value beta = kNoPath<Value>;
     for (const Part& part : parts_) beta = std::min(beta, part.least);
     std::uint64_t looked = 0;
-    for_share(thread, [&](Id j) {
+    for_pieces(open_, [&](Id j) {
       if (++looked % 1024 == 0) watch.look();
       const Value offer = offers_.distance(j);
       const Value bound = std::min(alpha(j, beta), offer);  // above it at the source only
@@ -110,9 +123,9 @@ class LatticeSearch {
     return into_.degree(j) == 0 ? beta : std::max(beta, least);
   }
 
-  void make_offers(int thread, Watch& watch) {
+  void make_offers(int thread, Watch watch) {
     Part& own = parts_[thread];
-    for (const Id i : own.newly) {
+    for_pieces(newly_, [&](Id i) {
       watch.look();
       std::atomic_ref(state_[i]).store(kFixed, std::memory_order_relaxed);
       const Value distance = offers_.distance(i);
@@ -124,15 +137,15 @@ class LatticeSearch {
         const std::atomic_ref state(state_[j]);
         if (state.exchange(kOpen, std::memory_order_relaxed) == kUnseen) own.open.push_back(j);
       }
-    }
-    own.newly.clear();
+    });
   }
 
-  void collect_open() {
-    open_.clear();
+  // Moves what the threads have found into one list.
+  void collect(std::vector<Id>& all, std::vector<Id> Part::* found) {
+    all.clear();
     for (Part& part : parts_) {
-      open_.insert(open_.end(), part.open.begin(), part.open.end());
-      part.open.clear();
+      all.insert(all.end(), (part.*found).begin(), (part.*found).end());
+      (part.*found).clear();
     }
   }
 
@@ -144,7 +157,9 @@ class LatticeSearch {
   Labels<Id, Value> offers_{{}};
   Buffer<Value> bounds_;  // G
   Buffer<char> state_;
-  std::vector<Id> open_;
+  std::vector<Id> open_;   // with an offer, and not fixed
+  std::vector<Id> newly_;  // fixed in this round
+  std::atomic<std::int64_t> next_{0};
   std::vector<Part> parts_;
 };
 

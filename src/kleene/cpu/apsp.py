@@ -43,4 +43,5 @@ def _costs(task: Task, lengths: Array, heights: Array) -> Array:
     heights[heights == task.no_path] = 0  # arcs from there are never looked at
     costs = lengths - heights[g.neighbors]
     costs += np.repeat(heights, np.diff(g.offsets))
-    return np.maximum(costs, 0, out=costs)  # below zero by rounding only
+    np.maximum(costs, 0, out=costs)  # below zero by rounding only
+    return costs
