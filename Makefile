@@ -35,7 +35,8 @@ bench: $(VENV)/installed-test
 # Tests that exercise the native core, on an instrumented build of it. The interpreter starts with
 # -S so that the installed package does not get in front of that build.
 SITE = $(shell $(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-SANITIZED_TESTS = tests/test_graph.py tests/test_sssp_native.py $(wildcard tests/test_io*.py tests/test_generate.py)
+SANITIZED_TESTS = tests/test_graph.py $(wildcard tests/test_*_native.py) tests/test_spmv.py \
+  $(wildcard tests/test_io*.py tests/test_generate.py)
 sanitize: sanitize-address,undefined sanitize-thread
 sanitize-%: $(VENV)/installed-test
 	rm -rf build/sanitized

@@ -19,7 +19,7 @@ LAYERS = [
     {"registry"},
     {"plan"},
     {"result"},
-    {"api"},
+    {"api", "product"},
     {"draw", "doctor", "interop", "lab"},
     {"cli"},
 ]

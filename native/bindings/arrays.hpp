@@ -97,5 +97,6 @@ void bind_generate(nb::module_& m);
 void bind_graph(nb::module_& m);
 void bind_sssp(nb::module_& m);
 void bind_text(nb::module_& m);
+void bind_spmv(nb::module_& m);
 
 }  // namespace kleene

@@ -1,6 +1,5 @@
 #include "bfs.hpp"
 
-#include <functional>
 #include <unordered_map>
 
 #include "arrays.hpp"
@@ -16,54 +15,76 @@ template <class Id>
 BfsSearch<Id> find_search(const std::string& method) {
   static const std::unordered_map<std::string, BfsSearch<Id>> kSearches = {
       {"queue", &bfs_queue<Id>},
+      {"spmv", &bfs_spmv<Id>},
+      {"edge", &bfs_edge<Id>},
+      {"vertex_push", &bfs_vertex_push<Id>},
+      {"vertex_pull", &bfs_vertex_pull<Id>},
+      {"frontier", &bfs_frontier<Id>},
+      {"privatized", &bfs_privatized<Id>},
+      {"direction_optimizing", &bfs_direction_optimizing<Id>},
   };
   return kSearches.at(method);
 }
 
-// Fills one row per source. Arrays are the caller's: values and parents have (sources, n) entries.
+// Fills one row per source. Many sources are shared out among the threads; a few are taken one
+// after another, by all threads.
 template <class Id>
-void search_rows(const std::string& method, BfsProblem<Id> problem, const Array<Id>& sources,
-                 MutableArray<Id>& values, std::optional<MutableArray<Id>>& parents,
-                 MutableArray<Id>& horizons, int threads, const nb::object& progress) {
-  const BfsSearch<Id> search = find_search<Id>(method);
-  const auto rows = static_cast<std::int64_t>(sources.size());
-  PythonMonitor monitor(progress, rows);
-  const nb::gil_scoped_release release;
-  for (std::int64_t i = 0; i < rows; ++i) {
-    const std::int64_t at = i * problem.out.n;
-    problem.source = sources.data()[i];
-    const Row<Id, Id> row{values.data() + at, parents ? parents->data() + at : nullptr};
-    horizons.data()[i] = search(problem, row, threads, monitor);
-    monitor.advance(1);
-    monitor.poll();
-  }
-  monitor.finish();
+void search_rows(BfsSearch<Id> search, const BfsProblem<Id>& problem, const Id* sources,
+                 std::int64_t count, Row<Id, Id> rows, Id* horizons, int threads,
+                 Monitor& monitor) {
+  const std::int64_t n = problem.out.n;
+  const bool shared = count >= 2 * threads;
+  const int each = shared ? 1 : threads;
+  parallel_each(count, shared ? threads : 1, monitor, [&](std::int64_t i, Monitor& own) {
+    BfsProblem<Id> from = problem;
+    from.source = sources[i];
+    const Row<Id, Id> row{rows.values + i * n, rows.parents ? rows.parents + i * n : nullptr};
+    parallel_fill(row.values, n, Id{-1}, each, own);
+    if (row.parents) parallel_fill(row.parents, n, Id{-1}, each, own);
+    horizons[i] = search(from, row, each, own);
+  });
 }
 
+template <class Id>
+using Optional = std::optional<Array<Id>>;
+
+// Arrays are the caller's: values and parents have (sources, n) entries and are filled here.
 template <class Id>
 void bind(nb::module_& m) {
   m.def(
       "bfs",
       [](const std::string& method, const Array<std::int64_t>& offsets, const Array<Id>& neighbors,
-         const std::optional<Array<std::int64_t>>& in_offsets,
-         const std::optional<Array<Id>>& in_neighbors, const Array<Id>& sources,
-         const std::optional<Array<Id>>& targets, std::int64_t limit, MutableArray<Id> values,
-         std::optional<MutableArray<Id>> parents, MutableArray<Id> horizons, int threads,
-         const nb::object& progress) {
+         const Optional<std::int64_t>& in_offsets, const Optional<Id>& in_neighbors,
+         const Optional<Id>& tails, const Array<Id>& sources, const Optional<Id>& targets, Id limit,
+         Id no_path, MutableArray<Id> values, std::optional<MutableArray<Id>> parents,
+         MutableArray<Id> horizons, int threads, const nb::object& progress) {
         const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
+        const auto count = static_cast<std::int64_t>(sources.size());
         BfsProblem<Id> problem{{n, offsets.data(), neighbors.data()}, {}};
         if (in_offsets) problem.into = {n, in_offsets->data(), in_neighbors->data()};
-        problem.stop.limit = static_cast<Id>(limit);
+        if (tails) problem.tails = tails->data();
+        problem.stop.limit = limit;
         if (targets) {
           problem.stop.targets = targets->data();
           problem.stop.target_count = static_cast<std::int64_t>(targets->size());
         }
-        search_rows<Id>(method, problem, sources, values, parents, horizons, threads, progress);
+        const Row<Id, Id> rows{values.data(), parents ? parents->data() : nullptr};
+        PythonMonitor monitor(progress, count);
+        const nb::gil_scoped_release release;
+        if (method == "multi_source") {
+          bfs_multi_source(problem, sources.data(), count, rows, horizons.data(), no_path, threads,
+                           monitor);
+        } else {
+          search_rows(find_search<Id>(method), problem, sources.data(), count, rows,
+                      horizons.data(), threads, monitor);
+        }
+        monitor.finish();
       },
       nb::arg("method"), nb::arg("offsets"), nb::arg("neighbors"), nb::arg("in_offsets").none(),
-      nb::arg("in_neighbors").none(), nb::arg("sources"), nb::arg("targets").none(),
-      nb::arg("limit"), nb::arg("values"), nb::arg("parents").none(), nb::arg("horizons"),
-      nb::arg("threads"), nb::arg("progress").none());
+      nb::arg("in_neighbors").none(), nb::arg("tails").none(), nb::arg("sources"),
+      nb::arg("targets").none(), nb::arg("limit"), nb::arg("no_path"), nb::arg("values"),
+      nb::arg("parents").none(), nb::arg("horizons"), nb::arg("threads"),
+      nb::arg("progress").none());
 }
 
 }  // namespace

@@ -7,4 +7,5 @@ NB_MODULE(_native, m) {
   kleene::bind_graph(m);
   kleene::bind_sssp(m);
   kleene::bind_text(m);
+  kleene::bind_spmv(m);
 }

@@ -93,4 +93,120 @@ class Barrier {
   std::atomic<std::uint32_t> phase_{0};
 };
 
+// A team that runs loops one after another, as level-synchronous searches do. Each thread of
+// run_team makes itself a Member; all members call the same loops in the same order.
+class Team {
+ public:
+  Team(int threads, Monitor& monitor)
+      : threads_(threads), monitor_(monitor), barrier_(threads, monitor) {}
+
+  int threads() const { return threads_; }
+
+  class Member {
+   public:
+    Member(Team& team, int thread) : team_(team), thread_(thread) {}
+
+    int thread() const { return thread_; }
+    bool leads() const { return thread_ == 0; }
+
+    // Calls body(begin, end) over pieces of [0, count), handed out as threads become free, then
+    // finish(), and returns when all members are through. The leader polls.
+    template <class Body, class Finish>
+    void loop(std::int64_t count, std::int64_t grain, Body&& body, Finish&& finish) {
+      // Two counters take turns: while one is in use, no member can be in the loop before this
+      // one, so the leader may reset the other for the loop to come.
+      std::atomic<std::int64_t>& next = team_.next_[turn_];
+      turn_ = 1 - turn_;
+      if (leads()) team_.next_[turn_].store(0, std::memory_order_relaxed);
+      for (std::int64_t begin; (begin = take(next, grain)) < count;) {
+        const std::int64_t end = std::min(begin + grain, count);
+        body(begin, end);
+        if (leads()) poll(end - begin);
+      }
+      finish();
+      meet();
+    }
+
+    template <class Body>
+    void loop(std::int64_t count, std::int64_t grain, Body&& body) {
+      loop(count, grain, body, [] {});
+    }
+
+    void meet() {
+      if (team_.threads_ > 1) team_.barrier_.wait();
+    }
+
+   private:
+    static constexpr std::int64_t kPollEvery = 1 << 10;  // items; loops may be a single item long
+
+    std::int64_t take(std::atomic<std::int64_t>& next, std::int64_t grain) {
+      if (team_.threads_ > 1) return next.fetch_add(grain, std::memory_order_relaxed);
+      const std::int64_t begin = next.load(std::memory_order_relaxed);  // nobody else takes
+      next.store(begin + grain, std::memory_order_relaxed);
+      return begin;
+    }
+
+    void poll(std::int64_t items) {
+      unpolled_ += items;
+      if (unpolled_ < kPollEvery) return;
+      unpolled_ = 0;
+      team_.monitor_.poll();
+    }
+
+    Team& team_;
+    const int thread_;
+    int turn_ = 0;
+    std::int64_t unpolled_ = 0;
+  };
+
+ private:
+  const int threads_;
+  Monitor& monitor_;
+  Barrier barrier_;
+  std::atomic<std::int64_t> next_[2] = {0, 0};
+};
+
+// The monitor of a thread that is not the one that entered the core, for work that polls: when the
+// whole is stopped, its poll throws Stopped.
+class Follower final : public Monitor {
+ public:
+  struct Stopped {};
+
+  explicit Follower(const Monitor& leader) : leader_(leader) {}
+
+ protected:
+  void report(std::uint64_t) override {
+    if (leader_.stopped()) throw Stopped{};
+  }
+
+ private:
+  const Monitor& leader_;
+};
+
+// Calls work(i, monitor) for i = 0 .. count - 1, each by one thread, as threads become free.
+template <class Work>
+void parallel_each(std::int64_t count, int threads, Monitor& monitor, Work&& work) {
+  parallel_for(count, 1, threads, monitor, [&](std::int64_t i, std::int64_t, int thread) {
+    if (thread == 0) return work(i, monitor);
+    Follower follower(monitor);
+    try {
+      work(i, follower);
+    } catch (const Follower::Stopped&) {
+      throw Abandoned{};
+    }
+  });
+}
+
+// Sets count entries to one value; large arrays by all threads, which also brings in their pages.
+template <class T>
+void parallel_fill(T* data, std::int64_t count, T value, int threads, Monitor& monitor) {
+  constexpr std::int64_t kGrain = 1 << 16;
+  Team team(count > 4 * kGrain ? threads : 1, monitor);
+  run_team(team.threads(), monitor, [&](int thread) {
+    Team::Member(team, thread).loop(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
+      std::fill(data + begin, data + end, value);
+    });
+  });
+}
+
 }  // namespace kleene

@@ -63,4 +63,25 @@ class Missing {
   std::vector<bool> wanted_;
 };
 
+// The end of a search by levels. It remembers the first target that was missing, so that all its
+// questions together look at each target once.
+template <class Id>
+class Ending {
+ public:
+  Ending(const Stop<Id, Id>& stop, const Id* values) : stop_(stop), values_(values) {}
+
+  // With all vertices up to this depth found, is there nothing left to look for?
+  bool at(Id depth) {
+    if (depth == stop_.limit) return true;
+    if (stop_.targets == nullptr) return false;
+    while (found_ < stop_.target_count && values_[stop_.targets[found_]] >= 0) ++found_;
+    return found_ == stop_.target_count;
+  }
+
+ private:
+  const Stop<Id, Id>& stop_;
+  const Id* values_;
+  std::int64_t found_ = 0;
+};
+
 }  // namespace kleene

@@ -5,7 +5,6 @@
 // converts weights once. The type holds the length of every path twice over, so sums never wrap.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -51,12 +50,8 @@ struct SsspRows {
   Id* parents = nullptr;      // count x n, or null
   Value* horizons = nullptr;  // count
 
-  // Row i, holding "no path" and -1.
-  Row<Id, Value> start(std::int64_t i, std::int64_t n) const {
-    const Row<Id, Value> row{values + i * n, parents ? parents + i * n : nullptr};
-    std::fill_n(row.values, n, kNoPath<Value>);
-    if (row.parents) std::fill_n(row.parents, n, Id{-1});
-    return row;
+  Row<Id, Value> at(std::int64_t i, std::int64_t n) const {
+    return {values + i * n, parents ? parents + i * n : nullptr};
   }
 };
 

@@ -39,8 +39,8 @@ void sssp_delta_stepping(const SsspProblem<Id, Value>& problem, const SsspRows<I
                         });
   } else {
     Search search(problem, threads, width);
-    search_one_by_one(problem, rows, monitor,
-                      [&](const SsspProblem<Id, Value>& own, Row<Id, Value> row, int) {
+    search_one_by_one(problem, rows, threads, monitor,
+                      [&](const SsspProblem<Id, Value>& own, Row<Id, Value> row) {
                         return search.search(own, row, Watch(monitor, 0), monitor);
                       });
   }

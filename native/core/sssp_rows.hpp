@@ -14,15 +14,28 @@ void search_side_by_side(const SsspProblem<Id, Value>& problem, const SsspRows<I
   parallel_for(rows.count, 1, threads, monitor, [&](std::int64_t i, std::int64_t, int thread) {
     SsspProblem<Id, Value> own = problem;
     own.source = rows.sources[i];
-    rows.horizons[i] = search(own, rows.start(i, own.out.n), thread);
+    const Row<Id, Value> row = rows.at(i, own.out.n);
+    std::fill_n(row.values, own.out.n, kNoPath<Value>);
+    if (row.parents) std::fill_n(row.parents, own.out.n, Id{-1});
+    rows.horizons[i] = search(own, row, thread);
   });
 }
 
 // The same, one after the other, for searches that use all threads themselves.
 template <class Id, class Value, class Search>
 void search_one_by_one(const SsspProblem<Id, Value>& problem, const SsspRows<Id, Value>& rows,
-                       Monitor& monitor, Search&& search) {
-  search_side_by_side(problem, rows, 1, monitor, search);
+                       int threads, Monitor& monitor, Search&& search) {
+  const std::int64_t n = problem.out.n;
+  for (std::int64_t i = 0; i < rows.count; ++i) {
+    SsspProblem<Id, Value> own = problem;
+    own.source = rows.sources[i];
+    const Row<Id, Value> row = rows.at(i, n);
+    parallel_fill(row.values, n, kNoPath<Value>, threads, monitor);
+    if (row.parents) parallel_fill(row.parents, n, Id{-1}, threads, monitor);
+    rows.horizons[i] = search(own, row);
+    monitor.advance(1);
+    monitor.poll();
+  }
 }
 
 // Instantiates one method for every type of ids and distances.

@@ -8,6 +8,7 @@
 """
 
 from kleene import datasets, generate
+from kleene import generate
 from kleene.api import apsp, bfs, closure, explain, methods, sssp
 from kleene.errors import (
     DeviceError,
@@ -20,6 +21,7 @@ from kleene.errors import (
     VerificationError,
 )
 from kleene.graph import Graph
+from kleene.product import spmv
 from kleene.result import Result
 
 __version__ = "0.1.0"
@@ -46,4 +48,6 @@ __all__ = [
     "read",
     "sssp",
     "write",
+    "spmv",
+    "sssp",
 ]

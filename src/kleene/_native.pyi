@@ -34,9 +34,11 @@ def bfs(
     neighbors: _Array,
     in_offsets: NDArray[np.int64] | None,
     in_neighbors: _Array | None,
+    tails: _Array | None,
     sources: _Array,
     targets: _Array | None,
     limit: int,
+    no_path: int,
     values: _Array,
     parents: _Array | None,
     horizons: _Array,
@@ -61,6 +63,18 @@ def sssp(
     threads: int,
     progress: _Progress,
 ) -> list[int]: ...
+def spmv(
+    algebra: str,
+    form: str,
+    offsets: NDArray[np.int64] | None,
+    ids: _Array,
+    tails: _Array | None,
+    weights: _Array | None,
+    no_arc: int | float,
+    x: _Array,
+    y: _Array,
+    threads: int,
+) -> None: ...
 def simd() -> str: ...
 def rmat_arcs(
     tables: NDArray[np.uint64],

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from kleene.atomic import atomic_path
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
 from kleene.machine import this_machine, with_memory
-from kleene.plan import Facts, Plan, Request, graph_facts, make_plan
+from kleene.plan import Plan, Request, graph_facts, make_plan
 from kleene.progress import reporter
 from kleene.registry import PROBLEMS, find, methods
 from kleene.result import Result, Timings
@@ -264,8 +265,8 @@ def explain(
     request = Request(
         problem,
         find_semiring(semiring or ("boolean" if problem == "closure" else "min_plus")).name,
-        method,
-        device,
+        _name(method, "method"),
+        _name(device, "device"),
         count,
         problem != "closure" if predecessors is None else predecessors,
         None if dtype is None else _dtype_name(dtype),
@@ -273,7 +274,9 @@ def explain(
         _threads(threads),
         out is not None,
     )
-    return make_plan(_facts(graph, problem), request, with_memory(this_machine()))
+    return make_plan(
+        graph_facts(graph, hops=problem == "bfs"), request, with_memory(this_machine())
+    )
 
 
 # ---- the way through the house ------------------------------------------------------------------
@@ -302,8 +305,8 @@ def _solve(
     request = Request(
         problem,
         algebra.name,
-        method,
-        device,
+        _name(method, "method"),
+        _name(device, "device"),
         None if source is None and sources is None else len(rows),
         bool(predecessors),
         None if dtype is None else _dtype_name(dtype),
@@ -311,9 +314,10 @@ def _solve(
         _threads(threads),
         out is not None,
     )
-    plan = make_plan(_facts(graph, problem), request, this_machine())
+    facts = graph_facts(graph, hops=problem == "bfs")
+    plan = _usual_plan(facts, request, this_machine())
     if plan.memory >= _WORTH_ASKING:  # the system is asked what is free only when it may matter
-        plan = make_plan(_facts(graph, problem), request, with_memory(this_machine()))
+        plan = make_plan(facts, request, with_memory(this_machine()))
     value_dtype = np.dtype(plan.dtype)
     row = find(problem, plan.method, plan.device)
     assert row is not None
@@ -352,10 +356,8 @@ def _within_limit(answer: Answer, task: Task) -> Answer:
     return Answer(answer.values, answer.predecessors, horizons)
 
 
-def _facts(graph: Graph, problem: str) -> Facts:
-    if problem == "bfs":  # hop counts do not look at weights
-        return Facts(graph.n, graph.m, None, min(1, graph.m), min(1, graph.m), graph.n)
-    return graph_facts(graph)
+#: Plans are pure, so those made before serve again; they matter where calls are small and many.
+_usual_plan = lru_cache(maxsize=256)(make_plan)
 
 
 # ---- checks at the door -------------------------------------------------------------------------
@@ -392,10 +394,16 @@ def _sources(
     if source is not None:
         if isinstance(source, Iterable) and not isinstance(source, Hashable):
             raise RequestError(f"several sources go by keyword: {problem}(g, sources=[...])")
-        return _vertices(graph, [source], "source")
+        return np.array([graph.vertex(source)], dtype=graph.neighbors.dtype)
     if problem in ("bfs", "sssp"):
         raise RequestError(f"{problem} needs a source, or several with sources=[...]")
     return np.arange(graph.n, dtype=graph.neighbors.dtype)
+
+
+def _name(name: Any, what: str) -> str:
+    if not isinstance(name, str):
+        raise RequestError(f"{what} must be a name, not {name!r}")
+    return name
 
 
 def _threads(threads: int | None) -> int | None:
@@ -423,23 +431,17 @@ def _limit(limit: float | None, dtype: np.dtype[Any]) -> int | float | None:
     return math.floor(limit) if dtype.kind == "i" else float(limit)
 
 
-@contextmanager
 def _output(
     out: Out, shape: tuple[int, int], dtype: np.dtype[Any], single: bool
-) -> Iterator[Array | None]:
-    """Yield two-dimensional memory for the values, or None; a named file appears at the end."""
+) -> AbstractContextManager[Array | None]:
+    """Return a context with two-dimensional memory for the values, or None."""
     if out is None:
-        yield None
-        return
+        return nullcontext()
     outer = shape[1:] if single else shape
     if isinstance(out, (str, Path)):
         if Path(out).suffix != ".npy":
             raise RequestError(f"out must name an .npy file, not {str(out)!r}")
-        with atomic_path(out) as beside:
-            mapped = np.lib.format.open_memmap(beside, mode="w+", dtype=dtype, shape=outer)
-            yield mapped.reshape(shape)
-            mapped.flush()
-        return
+        return _file_output(out, shape, outer, dtype)
     if not isinstance(out, np.ndarray):
         raise RequestError(f"out must be an array or a file name, not {type(out).__name__}")
     if out.shape != outer or out.dtype != dtype or not out.flags.writeable:
@@ -450,4 +452,15 @@ def _output(
         )
     if not out.flags.c_contiguous:
         raise RequestError("out must be C-contiguous")
-    yield out.reshape(shape)
+    return nullcontext(out.reshape(shape))
+
+
+@contextmanager
+def _file_output(
+    out: str | Path, shape: tuple[int, int], outer: tuple[int, ...], dtype: np.dtype[Any]
+) -> Iterator[Array]:
+    """Yield a mapped file, which appears under its name at the end."""
+    with atomic_path(out) as beside:
+        mapped = np.lib.format.open_memmap(beside, mode="w+", dtype=dtype, shape=outer)
+        yield mapped.reshape(shape)
+        mapped.flush()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from kleene.errors import RequestError
 
@@ -12,26 +12,29 @@ __all__ = ["reporter"]
 Report = Callable[[int, int], object]
 
 
-@contextmanager
-def reporter(progress: bool | Report | None, what: str) -> Iterator[Report | None]:
-    """Yield a function of (done, total), or None when nobody listens.
+def reporter(progress: bool | Report | None, what: str) -> AbstractContextManager[Report | None]:
+    """Return a context with a function of (done, total), or None when nobody listens.
 
     True draws a bar on standard error, if that is a terminal.
     """
     if progress is None or progress is False:
-        yield None
-    elif callable(progress):
-        yield progress
-    elif progress is True:
-        from rich.console import Console
-        from rich.progress import Progress
+        return nullcontext()
+    if callable(progress):
+        return nullcontext(progress)
+    if progress is True:
+        return _bar(what)
+    raise RequestError(f"progress must be True, False or a function, not {progress!r}")
 
-        console = Console(stderr=True)
-        if not console.is_terminal:
-            yield None
-            return
-        with Progress(console=console, transient=True) as bar:
-            task = bar.add_task(what, total=None)
-            yield lambda done, total: bar.update(task, completed=done, total=total)
-    else:
-        raise RequestError(f"progress must be True, False or a function, not {progress!r}")
+
+@contextmanager
+def _bar(what: str) -> Iterator[Report | None]:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    with Progress(console=console, transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

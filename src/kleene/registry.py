@@ -104,16 +104,39 @@ def _load(entry: str) -> Callable[[Task], Answer]:
     return function
 
 
+def _native_bfs(
+    name: str, summary: str, origin: str, workspace: Callable[[Size], int] = _native_workspace
+) -> Method:
+    return Method("bfs", name, "cpu", summary, origin, f"kleene.cpu.bfs:{name}", workspace)
+
+
+def _batch_workspace(size: Size) -> int:
+    """Three sets of up to 512 searches per vertex, and two queues, for each of some threads."""
+    searches = min(512, 64 * (1 + size.sources // 64))
+    return 4 * (3 * searches // 8 + 16) * size.n
+
+
+_PMPP = "Hwu, Kirk and El Hajj 2022, chapter 15"
+
 _BFS = (
-    Method(
-        "bfs",
-        "queue",
-        "cpu",
-        "a queue on one core",
-        "Moore 1959",
-        "kleene.cpu.bfs:queue",
-        _native_workspace,
+    _native_bfs("queue", "a queue on one core", "Moore 1959"),
+    _native_bfs(
+        "direction_optimizing",
+        "small frontiers push, large ones are pulled from",
+        "Beamer, Asanovic and Patterson 2012",
     ),
+    _native_bfs(
+        "multi_source",
+        "up to 512 searches at once, a bit each",
+        "Then et al. 2014",
+        _batch_workspace,
+    ),
+    _native_bfs("spmv", "a sparse matrix-vector product per level", "Kepner and Gilbert 2011"),
+    _native_bfs("edge", "looks at every arc at every level", _PMPP),
+    _native_bfs("vertex_push", "every vertex of the level marks its neighbours", _PMPP),
+    _native_bfs("vertex_pull", "every unvisited vertex looks for a parent", _PMPP),
+    _native_bfs("frontier", "threads append to one queue", _PMPP),
+    _native_bfs("privatized", "threads fill queues of their own, then join them", _PMPP),
     Method(
         "bfs",
         "queue",
@@ -240,6 +263,7 @@ _CLOSURE = (
 )
 
 _ROWS = (*_BFS, *_SSSP, *_APSP, *_CLOSURE)
+_ROW_OF = {(row.problem, row.name, row.device): row for row in _ROWS}
 
 
 class Methods(tuple[Method, ...]):
@@ -272,6 +296,11 @@ def methods(problem: str | None = None, device: str | None = None) -> Methods:
         raise RequestError(f"no problem {problem!r}; there are {', '.join(map(repr, PROBLEMS))}")
     if device is not None and device not in DEVICES:
         raise RequestError(f"no device {device!r}; there are {', '.join(map(repr, DEVICES))}")
+    return _offered(problem, device)
+
+
+@cache
+def _offered(problem: str | None, device: str | None) -> Methods:
     return Methods(
         row for row in _ROWS if problem in (None, row.problem) and device in (None, row.device)
     )
@@ -279,7 +308,4 @@ def methods(problem: str | None = None, device: str | None = None) -> Methods:
 
 def find(problem: str, name: str, device: str) -> Method | None:
     """Return the row of this name on this device, or None."""
-    for row in methods(problem, device):
-        if row.name == name:
-            return row
-    return None
+    return _ROW_OF.get((problem, name, device))

@@ -6,6 +6,7 @@ import json
 import zlib
 from collections.abc import Hashable
 from dataclasses import asdict, dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -89,7 +90,6 @@ class Result:
         self.problem = plan.problem
         self.sources, self.targets = sources, targets
         self._answer, self._single = answer, single
-        self._row_of = {int(s): row for row, s in enumerate(sources)}
 
     # ---- values ---------------------------------------------------------------------------
 
@@ -367,6 +367,10 @@ class Result:
 
     def _vertex(self, vertex: Hashable) -> int:
         return self.graph.vertex(vertex)
+
+    @cached_property
+    def _row_of(self) -> dict[int, int]:
+        return {source: row for row, source in enumerate(self.sources.tolist())}
 
     def _row(self, source: int) -> int:
         if source not in self._row_of:

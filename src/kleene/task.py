@@ -43,35 +43,35 @@ class Task:
         """The value of a vertex that cannot be reached."""
         return -1 if self.hops else self.semiring.zero(self.dtype)
 
+    def empty_values(self) -> Array:
+        """Return an array for the values, one row per source, not filled: ``out`` if given."""
+        if self.out is not None:
+            return self.out
+        return np.empty((len(self.sources), self.graph.n), dtype=self.dtype)
+
     def new_values(self) -> Array:
         """Return an array of "no path" for the values, one row per source: ``out`` if given."""
-        values = self.raw_values()
+        values = self.empty_values()
         values[...] = self.no_path
         return values
-
-    def raw_values(self) -> Array:
-        """Return memory for the values that the method fills itself: ``out`` if given."""
-        shape = (len(self.sources), self.graph.n)
-        return np.empty(shape, dtype=self.dtype) if self.out is None else self.out
 
     def new_horizons(self) -> Array:
         """Return one horizon per source, all of them without end."""
         farthest = self.semiring.zero(self.dtype)
         return np.full(len(self.sources), farthest, dtype=self.dtype)
 
+    def empty_predecessors(self) -> Array | None:
+        """Return an array for the predecessors, not filled, or None when they are not wanted."""
+        if not self.predecessors:
+            return None
+        return np.empty((len(self.sources), self.graph.n), dtype=self.graph.neighbors.dtype)
+
     def new_predecessors(self) -> Array | None:
         """Return an array of -1 for the predecessors, or None when they are not wanted."""
-        predecessors = self.raw_predecessors()
+        predecessors = self.empty_predecessors()
         if predecessors is not None:
             predecessors[...] = -1
         return predecessors
-
-    def raw_predecessors(self) -> Array | None:
-        """Return memory for the predecessors that the method fills itself, or None."""
-        if not self.predecessors:
-            return None
-        shape = (len(self.sources), self.graph.n)
-        return np.empty(shape, dtype=self.graph.neighbors.dtype)
 
     def report(self, done: int, total: int) -> None:
         """Tell the user's progress function, if there is one."""

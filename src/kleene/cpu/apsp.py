@@ -1,6 +1,7 @@
 """All-pairs shortest paths on sparse graphs: one search per source, spread over the cores.
 
-``batched`` takes weights that are not negative. ``johnson`` (Johnson 1977) first gives every vertex
+``batched`` takes weights that are not negative; without weights it searches breadth first, many
+sources in one sweep. ``johnson`` (Johnson 1977) first gives every vertex
 a potential, so that the cost of each arc, its length plus the difference of the potentials of its
 ends, is not negative and shortest paths stay shortest; the searches then go by cost and add up
 lengths along their trees.
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.cpu.bfs import hop_rows
 from kleene.cpu.sssp import lengths_of, potentials, run
 from kleene.task import Answer, Task
 
@@ -24,6 +26,8 @@ Array = NDArray[Any]
 
 def batched(task: Task) -> Answer:
     """Search from each source, as many at a time as there are cores."""
+    if task.graph.weights is None:
+        return hop_rows(task)
     return run("delta_stepping", task, lengths_of(task.graph.weights, task))
 
 

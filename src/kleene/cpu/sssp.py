@@ -30,7 +30,8 @@ def run(name: str, task: Task, lengths: Array, reported: Array | None = None) ->
     With ``reported``, ``lengths`` are costs that order the search, and distances are sums of
     ``reported``.
     """
-    values, predecessors, horizons = task.raw_values(), task.raw_predecessors(), task.new_horizons()
+    values, predecessors = task.empty_values(), task.empty_predecessors()
+    horizons = task.new_horizons()
     _call(name, task, lengths, reported, values, predecessors, horizons)
     return Answer(values, predecessors, horizons)
 

@@ -314,6 +314,11 @@ class Graph:
         made = Graph.from_edges(self.coo.targets, self.coo.sources, self.weights, n=self.n)
         return CSC(*made.csr)
 
+    @property
+    def csc_at_hand(self) -> bool:
+        """Whether :attr:`csc` costs nothing: it is the CSR itself, or was made before."""
+        return not self.directed or "csc" in self.__dict__
+
     @cached_property
     def coo(self) -> COO:
         """The two ends of every arc, by source."""
@@ -338,13 +343,23 @@ class Graph:
         An unweighted graph gives int32 with 1 for an arc.
         """
         dtype = np.dtype(np.int32) if self.weights is None else self.weights.dtype
+        self.require_dense(dtype)
+        matrix: Array = _read_only(csr_to_dense(self.csr, dtype, no_arc(dtype), 0))
+        return matrix
+
+    def require_dense(self, dtype: np.dtype[Any]) -> None:
+        """Raise unless there is memory for a matrix of this type.
+
+        Examples
+        --------
+        >>> import kleene as kl, numpy as np
+        >>> kl.Graph.from_edges([0], [1]).require_dense(np.dtype(np.float32))
+        """
         checks.require_memory(
             self.n * self.n * dtype.itemsize,
             f"the dense form of {self.n:,} vertices",
             "use a sparse form",
         )
-        matrix: Array = _read_only(csr_to_dense(self.csr, dtype, no_arc(dtype), 0))
-        return matrix
 
     def to_scipy(self) -> Any:
         """Return a ``scipy.sparse.csr_array`` of the weights (ones when unweighted).

@@ -1,0 +1,191 @@
+#include "spmv.hpp"
+
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
+#include "buffer.hpp"
+#include "parallel.hpp"
+
+namespace kleene {
+namespace {
+
+constexpr std::int64_t kRowGrain = 1 << 10;
+constexpr std::int64_t kArcGrain = 1 << 14;
+
+// ---- the algebras: zero() is "nothing", add chooses, times extends ------------------------------
+
+template <class T>
+constexpr T kHighest = std::is_floating_point_v<T> ? std::numeric_limits<T>::infinity()
+                                                   : std::numeric_limits<T>::max();
+template <class T>
+constexpr T kLowest = std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity()
+                                                  : std::numeric_limits<T>::min();
+
+template <class T>
+struct MinPlus {
+  static T zero() { return kHighest<T>; }
+  static T add(T a, T b) { return std::min(a, b); }
+  static T times(T a, T w) {
+    if constexpr (std::is_integral_v<T>) {  // the highest value is "no path" and stays so
+      T sum;
+      if (a == kHighest<T>) return a;
+      if (__builtin_add_overflow(a, w, &sum)) return w < 0 ? kLowest<T> : kHighest<T>;
+      return sum;
+    } else {
+      return a + w;
+    }
+  }
+};
+
+template <class T>
+struct Boolean {
+  static T zero() { return T{0}; }
+  static T add(T a, T b) { return static_cast<T>(a | b); }
+  static T times(T a, T) { return a; }
+};
+
+template <class T>
+struct MaxMin {
+  static T zero() { return kLowest<T>; }
+  static T add(T a, T b) { return std::max(a, b); }
+  static T times(T a, T w) { return std::min(a, w); }
+};
+
+template <class T>
+struct MaxTimes {
+  static T zero() { return T{0}; }
+  static T add(T a, T b) { return std::max(a, b); }
+  static T times(T a, T w) { return a * w; }
+};
+
+template <class T>
+struct PlusTimes {
+  using Wide = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>;  // wraps, as NumPy's
+  static T zero() { return T{0}; }
+  static T add(T a, T b) { return static_cast<T>(static_cast<Wide>(a) + static_cast<Wide>(b)); }
+  static T times(T a, T w) { return static_cast<T>(static_cast<Wide>(a) * static_cast<Wide>(w)); }
+};
+
+// ---- the forms ----------------------------------------------------------------------------------
+
+template <class Id, class T>
+T weight(const MatrixForm<Id, T>& a, std::int64_t arc) {
+  return a.weights == nullptr ? T{1} : a.weights[arc];
+}
+
+// Calls arc(u, v, w) for the arcs of pieces of the rows, or of the arcs (COO).
+template <class Id, class T, class Arc>
+void for_each_arc(const MatrixForm<Id, T>& a, std::int64_t begin, std::int64_t end, Arc&& arc) {
+  using Kind = typename MatrixForm<Id, T>::Kind;
+  if (a.kind == Kind::kCoo) {
+    for (std::int64_t i = begin; i < end; ++i) arc(a.tails[i], a.ids[i], weight(a, i));
+    return;
+  }
+  for (std::int64_t u = begin; u < end; ++u) {
+    const bool padded = a.kind == Kind::kEll;
+    const std::int64_t first = padded ? u * a.width : a.offsets[u];
+    const std::int64_t last = padded ? first + a.width : a.offsets[u + 1];
+    for (std::int64_t i = first; i < last && a.ids[i] >= 0; ++i) {
+      arc(static_cast<Id>(u), a.ids[i], weight(a, i));
+    }
+  }
+}
+
+// Arcs by tail: every thread adds into a y of its own, then all add these up.
+template <class S, class Id, class T>
+void scatter(const MatrixForm<Id, T>& a, const T* x, T* y, int threads, Monitor& monitor) {
+  const bool by_arc = a.kind == MatrixForm<Id, T>::Kind::kCoo;
+  std::vector<Buffer<T>> own(static_cast<std::size_t>(threads));
+  Team team(threads, monitor);
+  run_team(threads, monitor, [&](int thread) {
+    Team::Member me(team, thread);
+    if (thread > 0) own[thread] = Buffer<T>(a.n);
+    T* sums = thread > 0 ? own[thread].data() : y;
+    std::fill(sums, sums + a.n, S::zero());
+    me.loop(by_arc ? a.arcs : a.n, by_arc ? kArcGrain : kRowGrain,
+            [&](std::int64_t begin, std::int64_t end) {
+              for_each_arc(a, begin, end,
+                           [&](Id u, Id v, T w) { sums[v] = S::add(sums[v], S::times(x[u], w)); });
+            });
+    me.loop(a.n, kRowGrain, [&](std::int64_t begin, std::int64_t end) {
+      for (int other = 1; other < threads; ++other) {
+        for (std::int64_t v = begin; v < end; ++v) y[v] = S::add(y[v], own[other][v]);
+      }
+    });
+  });
+}
+
+// Arcs by head: every y[v] is one sum.
+template <class S, class Id, class T>
+void gather(const MatrixForm<Id, T>& a, const T* x, T* y, int threads, Monitor& monitor) {
+  parallel_for(a.n, kRowGrain, threads, monitor, [&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t v = begin; v < end; ++v) {
+      T sum = S::zero();
+      for (std::int64_t i = a.offsets[v]; i < a.offsets[v + 1]; ++i) {
+        sum = S::add(sum, S::times(x[a.ids[i]], weight(a, i)));
+      }
+      y[v] = sum;
+    }
+  });
+}
+
+// A thread takes some columns and goes down all rows. The diagonal of a graph's matrix is the empty
+// path, which is no arc, unless it holds a (negative) loop.
+template <class S, class Id, class T>
+void dense(const MatrixForm<Id, T>& a, const T* x, T* y, int threads, Monitor& monitor) {
+  parallel_for(a.n, kRowGrain, threads, monitor, [&](std::int64_t begin, std::int64_t end, int) {
+    std::fill(y + begin, y + end, S::zero());
+    for (std::int64_t u = 0; u < a.n; ++u) {
+      const T* row = a.weights + u * a.n;
+      for (std::int64_t v = begin; v < end; ++v) {
+        const bool arc = row[v] != a.no_arc && (u != v || row[v] != T{0});
+        y[v] = arc ? S::add(y[v], S::times(x[u], row[v])) : y[v];
+      }
+    }
+  });
+}
+
+template <class S, class Id, class T>
+void multiply(const MatrixForm<Id, T>& a, const T* x, T* y, int threads, Monitor& monitor) {
+  using Kind = typename MatrixForm<Id, T>::Kind;
+  switch (a.kind) {
+    case Kind::kCsc:
+      return gather<S>(a, x, y, threads, monitor);
+    case Kind::kDense:
+      return dense<S>(a, x, y, threads, monitor);
+    default:
+      return scatter<S>(a, x, y, threads, monitor);
+  }
+}
+
+}  // namespace
+
+template <class Id, class T>
+void spmv(Algebra algebra, const MatrixForm<Id, T>& a, const T* x, T* y, int threads,
+          Monitor& monitor) {
+  switch (algebra) {
+    case Algebra::kMinPlus:
+      return multiply<MinPlus<T>>(a, x, y, threads, monitor);
+    case Algebra::kMaxMin:
+      return multiply<MaxMin<T>>(a, x, y, threads, monitor);
+    case Algebra::kMaxTimes:
+      return multiply<MaxTimes<T>>(a, x, y, threads, monitor);
+    case Algebra::kPlusTimes:
+      return multiply<PlusTimes<T>>(a, x, y, threads, monitor);
+    case Algebra::kBoolean:
+      if constexpr (std::is_integral_v<T>) return multiply<Boolean<T>>(a, x, y, threads, monitor);
+  }
+}
+
+#define KLEENE_INSTANTIATE(Id, T) \
+  template void spmv(Algebra, const MatrixForm<Id, T>&, const T*, T*, int, Monitor&);
+#define KLEENE_INSTANTIATE_ALL(Id)     \
+  KLEENE_INSTANTIATE(Id, float)        \
+  KLEENE_INSTANTIATE(Id, double)       \
+  KLEENE_INSTANTIATE(Id, std::int32_t) \
+  KLEENE_INSTANTIATE(Id, std::int64_t)
+KLEENE_INSTANTIATE_ALL(std::int32_t)
+KLEENE_INSTANTIATE_ALL(std::int64_t)
+
+}  // namespace kleene

@@ -1,0 +1,113 @@
+"""Matrix-vector products: every form, algebra and type against NumPy on the dense matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from graphs import graph
+
+import kleene as kl
+
+FORMS = ("csr", "csc", "coo", "ell", "dense")
+ADD = {
+    "plus_times": np.add,
+    "min_plus": np.minimum,
+    "boolean": np.logical_or,
+    "max_min": np.maximum,
+    "max_times": np.maximum,
+}
+TIMES = {
+    "plus_times": np.multiply,
+    "min_plus": np.add,
+    "max_min": np.minimum,
+    "max_times": np.multiply,
+}
+
+
+def nothing(semiring: str, dtype: np.dtype[Any]) -> Any:
+    if semiring not in ("min_plus", "max_min"):
+        return dtype.type(0)
+    if dtype.kind == "f":
+        return np.inf if semiring == "min_plus" else -np.inf
+    limits = np.iinfo(dtype)
+    return limits.max if semiring == "min_plus" else limits.min
+
+
+def expected(g: kl.Graph, x: np.ndarray, semiring: str) -> np.ndarray:
+    s, t, w = g.coo
+    w = np.ones(g.m, dtype=x.dtype) if w is None else w
+    dtype = np.dtype(bool) if semiring == "boolean" else np.result_type(x, w)
+    y = np.full(g.n, nothing(semiring, dtype), dtype=dtype)
+    terms = x[s].astype(dtype)  # over booleans an arc is an arc, whatever it weighs
+    ADD[semiring].at(y, t, terms if semiring == "boolean" else TIMES[semiring](terms, w))
+    return y
+
+
+def random_graph(n: int, m: int, dtype: Any) -> kl.Graph:
+    rng = np.random.default_rng(n)
+    weights = None if dtype is None else rng.integers(0, 9, m).astype(dtype)
+    return kl.Graph.from_edges(rng.integers(0, n, m), rng.integers(0, n, m), weights, n=n)
+
+
+@pytest.mark.parametrize("dtype", [None, np.int32, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("semiring", list(ADD))
+def test_products(semiring: str, form: str, dtype: Any) -> None:
+    for n, m in ((1, 0), (5, 12), (300, 2500)):
+        g = random_graph(n, m, dtype)
+        for x_dtype in (np.int32, np.float32, np.float64, bool):
+            x = np.random.default_rng(1).integers(0, 5, n).astype(x_dtype)
+            want = expected(g, x.astype(np.int32) if x_dtype is bool else x, semiring)
+            for threads in (1, 3):
+                y = kl.spmv(g, x, semiring, form=form, threads=threads)
+                assert y.dtype == want.dtype
+                np.testing.assert_array_equal(y, want)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_ends_of_the_range(form: str) -> None:
+    g = kl.Graph.from_edges([0, 1, 2, 2], [3, 3, 3, 2], np.array([5, -7, 1, -1], dtype=np.int32))
+    low, high = np.iinfo(np.int32).min, np.iinfo(np.int32).max
+    y = kl.spmv(g, np.array([high - 1, high, high - 9, 0], dtype=np.int32), "min_plus", form=form)
+    assert y.tolist() == [high, high, high - 10, high - 8]
+    y = kl.spmv(g, np.array([0, low + 3, 0, 0], dtype=np.int32), "min_plus", form=form)
+    assert y.tolist() == [high, high, -1, low]
+
+
+def test_a_large_product_on_all_threads() -> None:
+    g = random_graph(20_000, 300_000, np.float64)
+    x = np.random.default_rng(3).random(g.n)
+    want = g.to_scipy().T @ x
+    for form in ("csr", "csc", "coo"):
+        np.testing.assert_allclose(kl.spmv(g, x, form=form), want)
+
+
+def test_one_step_of_a_search() -> None:
+    g = graph("nine_vertices")
+    x = np.zeros(9, dtype=bool)
+    x[0] = True
+    for hops in range(1, 4):
+        x = kl.spmv(g, x, "boolean")
+        near = kl.bfs(g, 0).distances
+        assert x[near == hops].all()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"semiring": "tropical"}, "no semiring 'tropical'; there are 'plus_times', 'min_plus'"),
+        ({"form": "dok"}, "no form 'dok'; there are 'csr'"),
+        ({"x": [1, 2]}, "x has shape (2,), and the graph 9 vertices"),
+        ({"threads": 0}, "threads must be a whole number from 1"),
+        ({"x": ["a"] * 9}, "x "),
+    ],
+)
+def test_refusals(change: dict[str, Any], message: str) -> None:
+    arguments: dict[str, Any] = {"graph": graph("nine_vertices"), "x": np.ones(9)} | change
+    with pytest.raises(kl.KleeneError) as caught:
+        kl.spmv(**arguments)
+    assert message in str(caught.value)
+    with pytest.raises(kl.GraphError, match="not list"):
+        kl.spmv([], [])  # type: ignore[arg-type]
