@@ -156,6 +156,15 @@ def _tiles_pay(facts: Facts, request: Request) -> bool:
     return facts.m * sources * _TILES_WORTH > facts.n**3
 
 
+#: A graph with fewer vertices and arcs than this is searched before buckets are laid out (Xeon,
+#: two cores, Python calls included).
+_TINY = 4096
+
+
+def _tiny(facts: Facts, request: Request) -> bool:
+    return facts.n + facts.m < _TINY
+
+
 _RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
     ("bfs", "cpu"): (
         Rule("multi_source", _share_work, "many searches share their way through the graph"),
@@ -169,13 +178,19 @@ _RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
         ),
     ),
     ("bfs", "reference"): (Rule("queue", _ALWAYS, "looks at each arc once"),),
+    ("sssp", "cpu"): (
+        Rule("bellman_ford", _negative, "some weights are negative"),
+        Rule("dijkstra", _tiny, "the graph is too small for more than one core"),
+        Rule("delta_stepping", _ALWAYS, "no weight is negative, and all cores can help"),
+    ),
     ("sssp", "reference"): (
         Rule("bellman_ford", _negative, "some weights are negative"),
         Rule("dijkstra", _ALWAYS, "no weight is negative, so each vertex is settled once"),
     ),
     ("apsp", "cpu"): (
         Rule("tiled", _tiles_pay, "the graph is small or dense enough for a matrix"),
-        Rule("tiled", _ALWAYS, "closes the whole matrix at once"),
+        Rule("johnson", _negative, "some weights are negative, and the graph is sparse"),
+        Rule("batched", _ALWAYS, "searching from each source costs less than filling a matrix"),
     ),
     ("apsp", "reference"): (
         Rule("floyd_warshall", _matrix_pays, "the graph is small or dense enough for a matrix"),
