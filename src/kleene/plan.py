@@ -156,15 +156,6 @@ def _tiles_pay(facts: Facts, request: Request) -> bool:
     return facts.m * sources * _TILES_WORTH > facts.n**3
 
 
-#: A graph with fewer vertices and arcs than this is searched before buckets are laid out (Xeon,
-#: two cores, Python calls included).
-_TINY = 4096
-
-
-def _tiny(facts: Facts, request: Request) -> bool:
-    return facts.n + facts.m < _TINY
-
-
 _RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
     ("bfs", "cpu"): (
         Rule("multi_source", _share_work, "many searches share their way through the graph"),
