@@ -128,6 +128,25 @@ def test_bad_edges(arguments: tuple[Any, ...], message: str) -> None:
     assert message in str(caught.value)
 
 
+def test_sums_of_parallel_arcs_do_not_wrap() -> None:
+    top = np.array([2**31 - 1] * 2, dtype=np.int32)
+    g = Graph.from_edges([0, 0], [1, 1], top, combine="sum")
+    assert arcs_of(g) == {(0, 1): 2**32 - 2}
+    small = Graph.from_edges([0, 0], [1, 1], np.array([3, 4], dtype=np.int32), combine="sum")
+    assert small.weights is not None
+    assert small.weights.dtype == np.int32
+    with pytest.raises(GraphError, match="may sum beyond int64"):
+        Graph.from_edges([0, 0], [1, 1], [2**62, 2**62], combine="sum")
+    with pytest.raises(GraphError, match="sum beyond float64"):
+        Graph.from_edges([0, 0], [1, 1], [1e308, 1e308], combine="sum")
+
+
+def test_labels_must_differ() -> None:
+    for labels in (["a", "a"], np.array([7, 7])):
+        with pytest.raises(GraphError, match="labels must differ, and only 1 of 2 do"):
+            Graph.from_edges([0], [1], labels=labels)
+
+
 def test_first_bad_arc_is_the_one_reported() -> None:
     s = np.zeros(500_000, dtype=np.int64)
     s[[123_456, 400_000]] = -1
@@ -202,8 +221,17 @@ def test_bad_csr(arguments: tuple[Any, ...], message: str) -> None:
 # ---- what can be done with it -------------------------------------------------------------------
 
 
+def test_undirected_csr_must_be_symmetric() -> None:
+    assert not Graph.from_csr([0, 1, 2], [1, 0], [5, 5], directed=False).directed
+    for weights in ([5, 6], None):
+        with pytest.raises(GraphError, match="not there in both directions"):
+            Graph.from_csr([0, 1, 2, 2], [1, 2 if weights is None else 0], weights, directed=False)
+
+
 def test_immutable() -> None:
     g = graph("grid")
+    with pytest.raises(AttributeError, match="cannot delete 'offsets'"):
+        del g.offsets
     with pytest.raises(AttributeError, match="immutable"):
         g.weights = None  # type: ignore[misc]
     for array in (*g.csr, *g.csc, *g.coo, *g.ell, g.dense, g.stats.degrees):

@@ -131,3 +131,19 @@ def test_numbers_become_ids_in_order(pairs: list[tuple[int, int]]) -> None:
         assert labels.tolist() == occurring
         assert labels[ids_s].tolist() == s.tolist()
         assert labels[ids_t].tolist() == t.tolist()
+
+
+def test_tables_that_do_not_fit() -> None:
+    for short in ({"source": [5, 6, 7], "target": [8]}, {"source": ["a"], "target": ["b", "c"]}):
+        with pytest.raises(GraphError, match="columns 'source' and 'target' differ in length"):
+            Graph.from_table(short)
+    with pytest.raises(GraphError, match=r"the target in row 1 is missing \(None\)"):
+        Graph.from_table({"source": ["a", "b"], "target": ["b", None]})
+    with pytest.raises(GraphError, match="the source in row 0 is missing"):
+        Graph.from_table(pd.DataFrame({"source": [None, "b"], "target": ["b", "c"]}))
+
+
+def test_a_boolean_matrix_is_left_as_it_was() -> None:
+    matrix = np.array([[False, True], [True, False]])
+    Graph.from_dense(matrix, null_value=True)
+    assert matrix.tolist() == [[False, True], [True, False]]

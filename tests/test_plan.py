@@ -97,6 +97,11 @@ def test_types() -> None:
             RequestError, "a boolean closure takes no dtype",
         ),
         (
+            {"problem": "closure", "semiring": "max_min", "dtype": "float32"},
+            {"weight_dtype": "float64", "max_weight": 1e300}, RequestError,
+            "dtype float32 cannot hold weights from 1 to 1e+300",
+        ),
+        (
             {"problem": "closure", "semiring": "max_times"}, {},
             GraphError, "takes weights from 0 to 1 (probabilities), and these run from 1 to 9",
         ),

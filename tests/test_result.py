@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 import kleene as kl
 from kleene import FormatError, GraphError, RequestError
+from kleene.atomic import atomic_path
 
 LABELLED = kl.Graph.from_table(
     {"source": ["a", "b", "a"], "target": ["b", "c", "d"], "km": [1, 2, 9]}, weight="km"
@@ -33,8 +35,16 @@ LABELLED = kl.Graph.from_table(
         (lambda g: kl.sssp(g, 108), GraphError, "no vertex 108: the graph's vertices are 0 to 107"),
         (lambda g: kl.sssp(g, -1), GraphError, "no vertex -1"),
         (lambda g: kl.sssp(g, 1.5), GraphError, "no vertex 1.5: vertices are whole numbers"),
-        (lambda g: kl.sssp(g, 0, limit=-1), RequestError, "limit must not be negative, and is -1"),
-        (lambda g: kl.sssp(g, 0, limit=float("nan")), RequestError, "limit must not be negative"),
+        (
+            lambda g: kl.sssp(g, 0, limit=-1),
+            RequestError,
+            "limit must be a number from 0",
+        ),
+        (
+            lambda g: kl.sssp(g, 0, limit=float("nan")),
+            RequestError,
+            "limit must be a number from 0",
+        ),
         (lambda g: kl.sssp(g, 0, limit="far"), RequestError, "limit must be a number, not 'far'"),
         (lambda g: kl.sssp(g, 0, threads=0), RequestError, "threads must be a whole number from 1"),
         (lambda g: kl.sssp(g, 0, progress=7), RequestError, "progress must be True, False or a"),
@@ -150,6 +160,50 @@ def test_loading_rubbish(tmp_path: Path) -> None:
     np.savez(file, head="{}", values=np.zeros(3))
     with pytest.raises(FormatError, match="not a result"):
         kl.Result.load(file, graph("grid"))
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        {"sources": np.array([999])},
+        {"sources": np.array([3.0])},
+        {"predecessors": np.zeros((1, 5), dtype=np.int32)},
+        {"predecessors": np.full((1, 108), 200, dtype=np.int32)},
+        {"values": np.array([["x"] * 108])},
+        {"targets": np.array([-4])},
+        {"horizons": np.zeros(9)},
+    ],
+)
+def test_loading_arrays_that_do_not_fit(spoil: dict[str, Any], tmp_path: Path) -> None:
+    file = tmp_path / "result.npz"
+    kl.bfs(graph("grid"), 3).save(file)
+    with np.load(file) as archive:
+        arrays = dict(archive)
+    np.savez(file, **(arrays | spoil))
+    with pytest.raises(FormatError, match="do not fit together"):
+        kl.Result.load(file, graph("grid"))
+
+
+def test_predecessors_in_a_circle_do_not_hang() -> None:
+    r = kl.sssp(graph("zero_cycle"), 0)
+    assert r.predecessors is not None
+    r.predecessors[1] = 3
+    for use in (lambda: r.path(2), lambda: r.paths([2]), lambda: r.next_hops):
+        with pytest.raises(kl.VerificationError, match="go round in a circle"):
+            use()
+
+
+def test_writing_to_links_and_pipes(tmp_path: Path) -> None:
+    real, link, pipe = (tmp_path / name for name in ("real.npz", "link.npz", "pipe.npz"))
+    real.write_text("old")
+    link.symlink_to(real)
+    kl.bfs(graph("grid"), 3).save(link)
+    assert link.is_symlink()
+    assert real.stat().st_size > 100
+    os.mkfifo(pipe)
+    with atomic_path(pipe) as same:
+        assert same == pipe
+    assert pipe.is_fifo()
 
 
 def test_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,8 @@ def rows_of(result: kl.Result) -> Rows:
         None if answer.predecessors is None else answer.predecessors.copy(),
         answer.horizons,
         hops=result.problem == "bfs",
+        targets=result.targets,
+        limit=result._limit,
     )
 
 
@@ -156,8 +158,35 @@ def test_horizon_is_respected() -> None:
     assert rows.horizons is not None
     with pytest.raises(kl.VerificationError, match="offers 5"):
         verify(replace(rows, horizons=rows.horizons + 1))
-    with pytest.raises(kl.VerificationError, match="beyond the horizon"):
+    with pytest.raises(kl.VerificationError, match="before it had to"):
         verify(replace(rows, horizons=rows.horizons - 1))
+    with pytest.raises(kl.VerificationError, match="beyond the horizon"):
+        verify(replace(rows, horizons=rows.horizons - 1, limit=3))
+
+
+def test_a_search_that_stopped_before_its_targets_is_caught() -> None:
+    rows = rows_of(kl.bfs(graph("grid"), 0, targets=[60]))
+    rows.values[0, 1:] = -1
+    assert rows.predecessors is not None
+    rows.predecessors[0] = -1
+    rows.horizons[:] = 0  # type: ignore[index]
+    with pytest.raises(kl.VerificationError, match="before it had to"):
+        verify(rows)
+
+
+def test_a_huge_weight_elsewhere_does_not_widen_the_tolerance() -> None:
+    g = kl.Graph.from_edges([0, 2], [1, 3], [1.0, -1e18])
+    for predecessors in (True, False):
+        rows = rows_of(kl.sssp(g, 0, predecessors=predecessors))
+        rows.values[0, 1] = 50.0
+        with pytest.raises(kl.VerificationError):
+            verify(rows)
+
+
+@pytest.mark.parametrize("sample", [0, -1, 1.5])
+def test_a_sample_is_a_number_of_rows(sample: Any) -> None:
+    with pytest.raises(kl.RequestError, match="sample must be a whole number from 1"):
+        kl.apsp(graph("grid")).verify(sample=sample)
 
 
 def test_sampling() -> None:

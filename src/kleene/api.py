@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -56,7 +57,8 @@ def bfs(
     graph : Graph
         Where to search.
     source : vertex
-        A vertex id, or a label of the graph.
+        A vertex id, or a label of the graph. Integers are always ids; for labels that are
+        integers, ``graph.index(label)`` is the id.
     sources : sequence of vertices, optional
         Several sources in one call; the result has one row for each.
     targets : sequence of vertices, optional
@@ -342,7 +344,7 @@ def _solve(
         began = time.perf_counter()
         answer = _within_limit(row.load()(task), task)
         stats = Timings(compute=time.perf_counter() - began)
-    return Result(graph, plan, stats, answer, rows, columns, source is not None)
+    return Result(graph, plan, stats, answer, rows, columns, task.limit, source is not None)
 
 
 def _within_limit(answer: Answer, task: Task) -> Answer:
@@ -414,16 +416,20 @@ def _dtype_name(dtype: Any) -> str:
         return str(dtype)  # the plan says what it may be
 
 
-def _limit(limit: float | None, dtype: np.dtype[Any]) -> int | float | None:
+def _limit(limit: Any, dtype: np.dtype[Any]) -> int | float | None:
     if limit is None:
         return None
-    if isinstance(limit, bool) or not isinstance(limit, (int, float, np.number)):
+    real: object = limit
+    if isinstance(real, bool) or not isinstance(real, numbers.Real):
         raise RequestError(f"limit must be a number, not {limit!r}")
-    if math.isnan(limit) or limit < 0:
-        raise RequestError(f"limit must not be negative, and is {limit}")
-    if limit == math.inf:
+    if limit != limit or limit < 0:  # NaN alone differs from itself
+        raise RequestError(f"limit must be a number from 0 on, and is {limit}")
+    most = float(np.finfo(dtype).max) if dtype.kind == "f" else int(np.iinfo(dtype).max)
+    if limit >= most:  # no value of this type is beyond
         return None
-    return math.floor(limit) if dtype.kind == "i" else float(limit)
+    # Values are compared with the limit in their own type.
+    rounded: int | float = dtype.type(math.floor(limit) if dtype.kind == "i" else limit).item()
+    return rounded
 
 
 def _output(

@@ -7,7 +7,7 @@ any failure, Ctrl-C included, the new file is removed and an old one stays as it
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,32 +33,24 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     ['note.txt']
     """
     path = Path(path)
+    if path.is_symlink():  # what the link leads to is the file to replace
+        path = path.resolve()
     if path.is_dir():
         raise RequestError(f"{path} is a directory; name a file in it")
     if not path.parent.is_dir():
         raise RequestError(f"there is no directory {path.parent}; make it first")
+    if path.exists() and not path.is_file():  # a pipe or a device: there is nothing to replace
+        yield path
+        return
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}{path.suffix}")
     try:
-        handle, name = tempfile.mkstemp(
-            prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent
-        )
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666
+        os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
     except OSError as error:  # name the file that was asked for, not the one beside it
         raise OSError(error.errno, error.strerror, str(path)) from None
-    os.close(handle)
-    beside = Path(name)
     try:
         yield beside
-        beside.chmod(_usual_mode(path))  # mkstemp made it private
         beside.replace(path)
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
-
-
-def _usual_mode(path: Path) -> int:
-    """Return the mode of the file to be replaced, or that of any new file."""
-    try:
-        return path.stat().st_mode & 0o777
-    except FileNotFoundError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask

@@ -312,10 +312,15 @@ def _require_fit(
             f"dtype {asked} cannot hold path lengths that may reach "
             f"{float(facts.path_bound):g}; leave out dtype, or pass a wider one"
         )
-    if request.semiring == "max_min" and asked.kind == "i" and chosen.itemsize > asked.itemsize:
-        limits = np.iinfo(asked)
-        if not (limits.min < facts.min_weight and facts.max_weight < limits.max):
-            raise RequestError(f"dtype {asked} cannot hold the weights")
+    if request.semiring == "max_min":
+        if asked.kind == "f":
+            highest: int | float = float(np.finfo(asked).max)
+        else:
+            highest = int(np.iinfo(asked).max)
+        if not (-highest <= facts.min_weight and facts.max_weight < highest):
+            raise RequestError(
+                f"dtype {asked} cannot hold weights from {facts.min_weight} to {facts.max_weight}"
+            )
 
 
 # ---- the plan -----------------------------------------------------------------------------------

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from kleene.atomic import atomic_path
-from kleene.errors import FormatError, RequestError
+from kleene.errors import FormatError, RequestError, VerificationError
 from kleene.graph import Graph
 from kleene.plan import Plan
 from kleene.semiring import SEMIRINGS
@@ -84,12 +84,13 @@ class Result:
         answer: Answer,
         sources: Array,
         targets: Array | None,
+        limit: int | float | None,
         single: bool,
     ) -> None:
         self.graph, self.plan, self.stats = graph, plan, stats
         self.problem = plan.problem
         self.sources, self.targets = sources, targets
-        self._answer, self._single = answer, single
+        self._answer, self._limit, self._single = answer, limit, single
 
     # ---- values ---------------------------------------------------------------------------
 
@@ -158,9 +159,11 @@ class Result:
         path = [target]
         while (target := int(parents[target])) != -1:
             path.append(target)
+            if len(path) > self.graph.n:
+                raise self._circular()
         return path[::-1]
 
-    def paths(self, targets: ArrayLike | None = None, source: Hashable | None = None) -> Paths:
+    def paths(self, targets: Iterable[Any] | None = None, source: Hashable | None = None) -> Paths:
         """Return the paths to many targets (all, when not given) as two arrays.
 
         A target without a path has an empty one.
@@ -179,14 +182,17 @@ class Result:
         if targets is None:
             ends = np.arange(self.graph.n) if self.targets is None else self.targets
         else:
-            ends = np.array([self._vertex(t) for t in np.asarray(targets).tolist()], dtype=int)
+            ends = np.array([self._vertex(t) for t in targets], dtype=int)
             for end in ends.tolist():
                 self._require_target(end)
         # Walk back from all targets together, one step a round.
         at = np.where(self._answer.values[row, ends] == self.no_path, -1, ends)
-        steps, which = [], []
+        steps: list[Array] = []
+        which: list[Array] = []
         walking = np.arange(len(ends))
         while len(walking := walking[at[walking] != -1]):
+            if len(steps) == self.graph.n:
+                raise self._circular()
             steps.append(at[walking])
             which.append(walking)
             at[walking] = parents[at[walking]]
@@ -207,8 +213,10 @@ class Result:
         for row, source in enumerate(self.sources.tolist()):
             inner = (parents[row] != -1) & (parents[row] != source)
             first = np.where(inner, parents[row], np.arange(self.graph.n))
-            while inner[first].any():  # each round doubles how far back we look
+            for _ in range(self.graph.n.bit_length() + 1):  # each round looks back twice as far
                 first = first[first]
+            if inner[first].any():
+                raise self._circular()
             hops[row] = np.where(parents[row] == -1, -1, first)
         return hops[0] if self._single else hops
 
@@ -242,6 +250,8 @@ class Result:
             self._answer.predecessors,
             self._answer.horizons,
             hops=self.problem == "bfs",
+            targets=self.targets,
+            limit=self._limit,
         )
         return verify(rows, sample, seed)
 
@@ -308,6 +318,7 @@ class Result:
             "graph": _fingerprint(self.graph),
             "plan": asdict(self.plan),
             "stats": asdict(self.stats),
+            "limit": self._limit,
             "single": self._single,
         }
         arrays = {
@@ -342,15 +353,16 @@ class Result:
             stats = Timings(**head["stats"])
             answer = Answer(arrays["values"], arrays.get("predecessors"), arrays.get("horizons"))
             sources, targets = arrays["sources"], arrays.get("targets")
-            shape = (len(sources), graph.n)
-            fingerprint, single = head["graph"], bool(head["single"])
+            fingerprint, limit, single = head["graph"], head["limit"], bool(head["single"])
         except (FileNotFoundError, PermissionError):
             raise
         except Exception as error:
-            raise FormatError(f"{path}: not a result saved by Kleene ({error})") from error
-        if fingerprint != _fingerprint(graph) or answer.values.shape != shape:
+            raise FormatError(f"{path}: not a result saved by Kleene") from error
+        if fingerprint != _fingerprint(graph):
             raise FormatError(f"{path}: the result belongs to another graph than {graph!r}")
-        return cls(graph, plan, stats, answer, sources, targets, single)
+        if not _is_sound(graph, plan, answer, sources, targets):
+            raise FormatError(f"{path}: the arrays of this result do not fit together")
+        return cls(graph, plan, stats, answer, sources, targets, limit, single)
 
     def __repr__(self) -> str:
         kind = f"{self.problem} by {self.plan.method} on {self.plan.device}"
@@ -387,11 +399,34 @@ class Result:
         parents: Array = self._answer.predecessors[row]
         return parents
 
+    def _circular(self) -> VerificationError:
+        return VerificationError(
+            "the predecessors go round in a circle: verify() would have refused this result"
+        )
+
     def _no_predecessors(self) -> RequestError:
         return RequestError(f"paths need predecessors: call {self.problem}(..., predecessors=True)")
 
 
 _FORMAT = "kleene result 1"
+
+
+def _is_sound(
+    graph: Graph, plan: Plan, answer: Answer, sources: Array, targets: Array | None
+) -> bool:
+    """Whether loaded arrays have the shapes, types and ranges that a result's have."""
+    shape = (len(sources), graph.n)
+    ids = [sources] + ([] if targets is None else [targets])
+    parents, horizons = answer.predecessors, answer.horizons
+    return (
+        answer.values.shape == shape
+        and answer.values.dtype == np.dtype(plan.dtype)
+        and all(i.ndim == 1 and i.dtype.kind == "i" for i in ids)
+        and all(bool(((i >= 0) & (i < graph.n)).all()) for i in ids)
+        and (parents is None or (parents.shape == shape and parents.dtype.kind == "i"))
+        and (parents is None or bool(((parents >= -1) & (parents < graph.n)).all()))
+        and (horizons is None or (horizons.shape == shape[:1] and horizons.dtype.kind in "if"))
+    )
 
 
 def _fingerprint(graph: Graph) -> list[int]:

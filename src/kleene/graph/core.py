@@ -72,6 +72,9 @@ class Graph:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Graph is immutable: cannot set {name!r}")
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a Graph is immutable: cannot delete {name!r}")
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Graph, (self.csr, self.directed, self.labels, self.name)
 
@@ -137,6 +140,8 @@ class Graph:
         n = checks.as_vertex_count(n)
         if n > checks.MOST_INT32_VERTICES and sources.dtype == np.int32:
             sources, targets = sources.astype(np.int64), targets.astype(np.int64)
+        if combine == "sum" and weights is not None:
+            weights = checks.as_summable(weights)
         checks.require_memory(
             _build_bytes(n, len(sources) * (1 if directed else 2), weights),
             f"a graph of {n:,} vertices",
@@ -156,6 +161,8 @@ class Graph:
             )
         except _native.BadArc as bad:
             raise checks.explain_bad_arc(bad, n, sources, targets, weights) from None
+        if combine == "sum":
+            checks.require_finite(csr[2])
         kept = None if labels is None else as_labels(labels, n)
         return cls(CSR(*csr), directed, kept, name)
 
@@ -209,9 +216,17 @@ class Graph:
         except _native.BadArc as bad:
             raise checks.explain_bad_arc(bad, n, None, ends, values) from None
         if canonical:
-            return cls(csr, directed, None if labels is None else as_labels(labels, n), name)
-        coo = csr_to_coo(csr)
-        made = cls.from_edges(coo.sources, coo.targets, values, n=n, labels=labels, name=name)
+            made = cls(csr, labels=None if labels is None else as_labels(labels, n), name=name)
+        else:
+            coo = csr_to_coo(csr)
+            made = cls.from_edges(coo.sources, coo.targets, values, n=n, labels=labels, name=name)
+        if directed:
+            return made
+        if not made.stats.symmetric:
+            raise GraphError(
+                "directed=False, but some arc is not there in both directions with one weight; "
+                "leave directed=False out, or use symmetrise()"
+            )
         return cls(made.csr, directed, made.labels, name)
 
     @classmethod

@@ -30,6 +30,9 @@ def as_labels(labels: Sequence[Any] | Array, n: int) -> Array:
         array = np.fromiter(labels, dtype=object, count=len(labels))
     if array.shape != (n,):
         raise GraphError(f"{len(labels)} labels were given for {n} vertices")
+    distinct = len(np.unique(array)) if array.dtype.kind in "iu" else len(set(array.tolist()))
+    if distinct != n:
+        raise GraphError(f"labels must differ, and only {distinct} of {n} do")
     array.flags.writeable = False
     return array
 
@@ -57,6 +60,10 @@ def ids_from_numbers(sources: Array, targets: Array) -> tuple[Array, Array, Arra
 
 def ids_from_names(sources: Sequence[Any], targets: Sequence[Any]) -> tuple[Array, Array, Array]:
     """Return (source ids, target ids, labels) from hashable names."""
+    for names, end in ((sources, "source"), (targets, "target")):
+        for row, name in enumerate(names):
+            if name is None or name != name:  # NaN alone differs from itself
+                raise GraphError(f"the {end} in row {row} is missing ({name})")
     ids: dict[Any, int] = {}
     try:
         pairs = [

@@ -12,10 +12,16 @@ from dataclasses import replace
 import numpy as np
 
 from kleene.reference.closure import floyd_warshall
-from kleene.reference.sssp import arc_weights, dijkstra, dijkstra_rows, potentials
+from kleene.reference.sssp import (
+    arc_weights,
+    bellman_ford,
+    dijkstra,
+    dijkstra_rows,
+    potentials,
+)
 from kleene.task import Answer, Task
 
-__all__ = ["floyd_warshall", "johnson"]
+__all__ = ["exact_rows", "floyd_warshall", "johnson"]
 
 
 def johnson(task: Task) -> Answer:
@@ -30,4 +36,28 @@ def johnson(task: Task) -> Answer:
     costs[led_to] = lengths[led_to] + heights[s[led_to]] - heights[t[led_to]]
     np.maximum(costs, 0, out=costs)  # below zero by rounding only
     # Costs are not distances: the search cannot tell from them when it is past the targets.
-    return dijkstra_rows(replace(task, targets=None), costs.tolist(), lengths.tolist())
+    answer = dijkstra_rows(replace(task, targets=None), costs.tolist(), lengths.tolist())
+    return exact_rows(task, answer)
+
+
+def exact_rows(task: Task, answer: Answer) -> Answer:
+    """Search again, without potentials, for rows in which some arc still improves a value.
+
+    In floating point, large potentials drown small differences of cost.
+    """
+    if task.dtype.kind != "f":
+        return answer
+    s, t, _ = task.graph.coo
+    lengths = arc_weights(task.graph, task.dtype)
+    eps = float(np.finfo(task.dtype).eps)
+    for row in range(len(task.sources)):
+        values = answer.values[row]
+        through = values[s] + lengths
+        with np.errstate(invalid="ignore"):  # no path minus no path
+            gain = values[t] - through
+        if (gain > 8 * eps * (np.abs(values[s]) + np.abs(lengths))).any():
+            again = bellman_ford(replace(task, sources=task.sources[row : row + 1], out=None))
+            values[...] = again.values[0]
+            if answer.predecessors is not None and again.predecessors is not None:
+                answer.predecessors[row] = again.predecessors[0]
+    return answer

@@ -2,7 +2,8 @@
 
 After step k, entry (i, j) holds the best path from i to j whose inner vertices are all at most k
 (Kleene 1956, Roy 1959, Floyd 1962, Warshall 1962). An entry changes only for a strictly better
-path, which is what keeps predecessor chains free of circles when cycles of weight zero exist.
+path, which is what keeps predecessor chains free of circles when cycles of weight zero exist (but
+for rounding: see chains.py).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.reference.chains import hung_on_sources
 from kleene.reference.sssp import arc_weights, potentials
 from kleene.task import Answer, Task
 
@@ -40,10 +42,14 @@ def floyd_warshall(task: Task) -> Answer:
         parents[rows, columns] = rows
         np.fill_diagonal(parents, -1)
     _close(task, matrix, parents)
+    np.fill_diagonal(matrix, s.one(task.dtype))  # no cycle is negative, but for rounding
+    if parents is not None:
+        np.fill_diagonal(parents, -1)
 
     values = task.new_values()
     values[...] = matrix[task.sources]
-    return Answer(values, None if parents is None else parents[task.sources])
+    answer = Answer(values, None if parents is None else parents[task.sources])
+    return hung_on_sources(task, answer, weights) if s.name == "min_plus" else answer
 
 
 def _close(task: Task, matrix: Array, parents: Array | None) -> None:

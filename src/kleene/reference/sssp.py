@@ -8,6 +8,8 @@ predecessor chain closes on itself, and that circle is a negative cycle.
 from __future__ import annotations
 
 import heapq
+import math
+from ctypes import c_float
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 
 from kleene.errors import NegativeCycleError
 from kleene.graph import Graph
+from kleene.reference.chains import hung_on_sources
 from kleene.semiring import SEMIRINGS
 from kleene.task import Answer, Task
 
@@ -46,10 +49,14 @@ def dijkstra_rows(task: Task, costs: list[Any], lengths: list[Any]) -> Answer:
     offsets, neighbors = task.graph.offsets.tolist(), task.graph.neighbors.tolist()
     values, predecessors = task.new_values(), task.new_predecessors()
     horizons = task.new_horizons()
+    # Sums are rounded to the type of the values, so that they compare with limits as values do.
+    rounded = (lambda x: c_float(x).value) if task.dtype == np.float32 else lambda x: x
     for row, source in enumerate(task.sources.tolist()):
         missing = None if task.targets is None else set(task.targets.tolist())
         horizon = horizons[row].item() if task.limit is None else task.limit
-        cost, length, parent = {source: 0}, {source: 0}, {source: -1}
+        cost: dict[int, Any] = {source: 0}
+        length: dict[int, Any] = {source: 0}
+        parent = {source: -1}
         settled: set[int] = set()
         heap = [(0, source)]
         while heap:
@@ -65,9 +72,10 @@ def dijkstra_rows(task: Task, costs: list[Any], lengths: list[Any]) -> Answer:
                     horizon = min(horizon, c)
             for arc in range(offsets[u], offsets[u + 1]):
                 v = neighbors[arc]
-                if v not in cost or c + costs[arc] < cost[v]:
-                    cost[v] = c + costs[arc]
-                    length[v] = length[u] + lengths[arc]
+                through = rounded(c + costs[arc])
+                if v not in cost or through < cost[v]:
+                    cost[v] = through
+                    length[v] = rounded(length[u] + lengths[arc])
                     parent[v] = u
                     heapq.heappush(heap, (cost[v], v))
         horizons[row] = horizon
@@ -85,10 +93,12 @@ def bellman_ford(task: Task) -> Answer:
     for row, source in enumerate(task.sources.tolist()):
         values[row, source] = 0
         parents = _relax_rounds(task.graph, values[row])
+        values[row, source], parents[source] = 0, -1  # so it is, but for rounding
         if predecessors is not None:
             predecessors[row] = parents
         task.report(row + 1, len(task.sources))
-    return Answer(values, predecessors)
+    lengths = arc_weights(task.graph, task.dtype)
+    return hung_on_sources(task, Answer(values, predecessors), lengths)
 
 
 def _relax_rounds(graph: Graph, distances: Array) -> Array:
@@ -121,7 +131,10 @@ def _relax_rounds(graph: Graph, distances: Array) -> Array:
         distances[changed] = best[improved]
         lowest = changed[distances[changed].argmin()]
         if round_number == graph.n or distances[lowest] < too_low:
-            raise NegativeCycleError(_circle(parents, int(lowest)))
+            cycle = _circle(parents, int(lowest))
+            if _length(graph, cycle) < 0:
+                raise NegativeCycleError(cycle)
+            return parents  # the cycle is negative by rounding only: what is left is noise
     raise AssertionError("round n either improves nothing or shows a cycle")
 
 
@@ -134,6 +147,16 @@ def potentials(task: Task) -> Array:
     distances[task.sources] = 0
     _relax_rounds(task.graph, distances)
     return distances
+
+
+def _length(graph: Graph, cycle: list[int]) -> Any:
+    """Return the length of a cycle, without rounding."""
+    weights = []
+    for u, v in zip(cycle, cycle[1:] + cycle[:1], strict=True):
+        row = graph.neighbors[graph.offsets[u] : graph.offsets[u + 1]]
+        arc = graph.offsets[u] + np.searchsorted(row, v)
+        weights.append(1 if graph.weights is None else graph.weights[arc].item())
+    return math.fsum(weights) if isinstance(weights[0], float) else sum(weights)
 
 
 def _circle(parents: Array, vertex: int) -> list[int]:
