@@ -131,14 +131,14 @@ def _batch_workspace(size: Size) -> int:
     return 4 * (3 * searches // 8 + 16) * size.n
 
 
-_PMPP = "Hwu, Kirk and El Hajj 2022, chapter 15"
+_PMPP = "Hwu et al. 2022, ch. 15"
 
 _BFS = (
     _native_bfs("queue", "a queue on one core", "Moore 1959"),
     _native_bfs(
         "direction_optimizing",
         "small frontiers push, large ones are pulled from",
-        "Beamer, Asanovic and Patterson 2012",
+        "Beamer et al. 2012",
     ),
     _native_bfs(
         "multi_source",
