@@ -185,7 +185,7 @@ def test_single_source_out() -> None:
 
 def test_repr_and_stats() -> None:
     r = kl.sssp(graph("disconnected"), 0, targets=[1])
-    assert repr(r).startswith("Result(sssp by dijkstra on reference, from 1 source to 1 target, 1")
+    assert repr(r).startswith("Result(sssp by dijkstra on cpu, from 1 source to 1 target, 1")
     assert r.stats.total == r.stats.compute > 0
     assert r.reached.tolist() == [True]
     assert r.to_numpy().tolist() == [3]

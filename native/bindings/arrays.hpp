@@ -96,6 +96,7 @@ void bind_bfs(nb::module_& m);
 void bind_generate(nb::module_& m);
 void bind_dense(nb::module_& m);
 void bind_graph(nb::module_& m);
+void bind_sssp(nb::module_& m);
 void bind_text(nb::module_& m);
 void bind_spmv(nb::module_& m);
 

@@ -6,6 +6,7 @@ NB_MODULE(_native, m) {
   kleene::bind_generate(m);
   kleene::bind_dense(m);
   kleene::bind_graph(m);
+  kleene::bind_sssp(m);
   kleene::bind_text(m);
   kleene::bind_spmv(m);
 }

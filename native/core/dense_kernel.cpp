@@ -57,7 +57,7 @@ double dense_ceiling(Algebra algebra, bool paths, int level, double seconds) {
   const std::int64_t rows = paths ? kernel.path_rows : kernel.rows;
   const std::int64_t columns = paths ? kernel.path_columns : kernel.columns;
   const auto filled = [](std::int64_t size, auto value) {
-    Buffer<decltype(value)> buffer(size);
+    AlignedBuffer<decltype(value)> buffer(size);
     for (std::int64_t i = 0; i < size; ++i) buffer[i] = value;
     return buffer;
   };

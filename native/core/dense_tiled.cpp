@@ -78,7 +78,7 @@ class Tiled {
     const std::int64_t rounds = (matrix_.n + block_ - 1) / block_;
     const auto handed_out = std::make_unique<std::atomic<std::int64_t>[]>(2 * rounds);
     run_team(threads_, monitor_, [&](int thread) {
-      Buffer<T> packed(kRows * block_);
+      AlignedBuffer<T> packed(kRows * block_);
       if (thread == 0) close_diagonal(0);
       barrier_.wait();
       for (std::int64_t round = 0; round < rounds && !cycle_; ++round) {
@@ -158,8 +158,8 @@ class Tiled {
     const std::int64_t columns = (begin + size - 1) / kPacked<T> - first + 1;
     const std::int64_t strips = (columns + width_ - 1) / width_;
     const std::int64_t area = round_up(size, height_) * width_;
-    Buffer<T> values(strips * area);
-    Buffer<std::int32_t> last(paths_ ? strips * area : 0);
+    AlignedBuffer<T> values(strips * area);
+    AlignedBuffer<std::int32_t> last(paths_ ? strips * area : 0);
     const auto strip = [&](std::int64_t s) {
       return Strip{values.data() + s * area, paths_ ? last.data() + s * area : nullptr};
     };
@@ -237,7 +237,7 @@ class Tiled {
   // Step 2 for the rows from `row` to `row_end`: pack what they have of the column block, as it is
   // now, then multiply it by all strips of the panel.
   void update_rows(std::int64_t row, std::int64_t row_end, std::int64_t begin, std::int64_t end,
-                   Buffer<T>& packed) {
+                   AlignedBuffer<T>& packed) {
     const std::int64_t depth = end - begin, groups = (row_end - row + height_ - 1) / height_;
     for (std::int64_t group = 0; group < groups; ++group) {
       const std::int64_t first = row + group * height_;
@@ -306,9 +306,9 @@ class Tiled {
   const std::int64_t height_, width_;  // of a tile
   const std::int64_t block_;
   const std::int64_t strips_;  // of `width_` columns
-  Buffer<T> panel_;            // the rows of the block, strip by strip, each strip row by row
-  Buffer<std::int32_t> panel_last_;
-  Buffer<T> multipliers_;
+  AlignedBuffer<T> panel_;     // the rows of the block, strip by strip, each strip row by row
+  AlignedBuffer<std::int32_t> panel_last_;
+  AlignedBuffer<T> multipliers_;
   Barrier barrier_;
   Monitor& monitor_;
   bool cycle_ = false;  // written by thread 0 between barriers

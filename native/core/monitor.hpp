@@ -43,4 +43,22 @@ class Monitor {
   Clock::time_point last_ = Clock::now();
 };
 
+// Thrown where a thread finds that the work was given up because another thread has thrown.
+struct Abandoned {};
+
+// How one thread of many looks after the monitor, between pieces of work.
+class Watch {
+ public:
+  Watch(Monitor& monitor, int thread) : monitor_(monitor), thread_(thread) {}
+
+  void look() {
+    if (thread_ == 0) monitor_.poll();
+    if (monitor_.stopped()) throw Abandoned{};
+  }
+
+ private:
+  Monitor& monitor_;
+  const int thread_;
+};
+
 }  // namespace kleene

@@ -16,9 +16,6 @@
 
 namespace kleene {
 
-// Thrown where a thread would wait for one that has thrown.
-struct Abandoned {};
-
 // Runs body(thread) for thread = 0 .. threads - 1 at once; thread 0 is the caller. The first
 // exception thrown by any of them stops the monitor and is rethrown here after all have returned.
 template <class Body>

@@ -160,7 +160,7 @@ def write_arcs(
     constant: str,
     directions: str,
     threads: int,
-) -> list[NDArray[np.uint8]]: ...
+) -> NDArray[np.uint8]: ...
 def write_rows(
     offsets: NDArray[np.int64],
     neighbors: _Array,
@@ -169,7 +169,7 @@ def write_rows(
     begin: int,
     end: int,
     threads: int,
-) -> list[NDArray[np.uint8]]: ...
+) -> NDArray[np.uint8]: ...
 def rmat_arcs(
     tables: NDArray[np.uint64],
     n: int,
@@ -232,3 +232,21 @@ def spmv(
     y: _Array,
     threads: int,
 ) -> None: ...
+def sssp(
+    method: str,
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    lengths: _Array,
+    reported: _Array | None,
+    in_offsets: NDArray[np.int64] | None,
+    in_neighbors: _Array | None,
+    in_lengths: _Array | None,
+    sources: _Array,
+    targets: _Array | None,
+    limit: float,
+    values: _Array,
+    parents: _Array | None,
+    horizons: _Array,
+    threads: int,
+    progress: _Progress,
+) -> list[int]: ...

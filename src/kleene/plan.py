@@ -169,13 +169,19 @@ _RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
         ),
     ),
     ("bfs", "reference"): (Rule("queue", _ALWAYS, "looks at each arc once"),),
+    ("sssp", "cpu"): (
+        Rule("bellman_ford", _negative, "some weights are negative"),
+        Rule("dijkstra", _tiny, "the graph is too small for more than one core"),
+        Rule("delta_stepping", _ALWAYS, "no weight is negative, and all cores can help"),
+    ),
     ("sssp", "reference"): (
         Rule("bellman_ford", _negative, "some weights are negative"),
         Rule("dijkstra", _ALWAYS, "no weight is negative, so each vertex is settled once"),
     ),
     ("apsp", "cpu"): (
         Rule("tiled", _tiles_pay, "the graph is small or dense enough for a matrix"),
-        Rule("tiled", _ALWAYS, "closes the whole matrix at once"),
+        Rule("johnson", _negative, "some weights are negative, and the graph is sparse"),
+        Rule("batched", _ALWAYS, "searching from each source costs less than filling a matrix"),
     ),
     ("apsp", "reference"): (
         Rule("floyd_warshall", _matrix_pays, "the graph is small or dense enough for a matrix"),

@@ -54,6 +54,16 @@ def _native_workspace(size: Size) -> int:
     return 16 * size.n
 
 
+def _lengths_workspace(size: Size) -> int:
+    """Arc lengths in the type of the values, and queues of some entries per vertex."""
+    return size.item * size.m + 64 * size.n
+
+
+def _pull_workspace(size: Size) -> int:
+    """The same, and the arcs by target."""
+    return _lengths_workspace(size) + (2 * size.item + 4) * size.m
+
+
 def _matrix_workspace(size: Size) -> int:
     """The matrix, its candidate, its mask and its predecessors, all pairs whatever was asked."""
     per_pair = 2 * size.item + 1 + (4 if size.predecessors else 0)
@@ -167,6 +177,45 @@ _SSSP = (
     Method(
         "sssp",
         "dijkstra",
+        "cpu",
+        "settles vertices in order of distance; one core a source",
+        "Dijkstra 1959, Ahuja et al. 1990",
+        "kleene.cpu.sssp:dijkstra",
+        _lengths_workspace,
+        negative=False,
+    ),
+    Method(
+        "sssp",
+        "delta_stepping",
+        "cpu",
+        "settles buckets of near distances on all cores",
+        "Meyer and Sanders 2003, Zhang et al. 2020",
+        "kleene.cpu.sssp:delta_stepping",
+        _lengths_workspace,
+        negative=False,
+    ),
+    Method(
+        "sssp",
+        "bellman_ford",
+        "cpu",
+        "relaxes what changed, round after round, on all cores; finds negative cycles",
+        "Bellman 1958, Cherkassky and Goldberg 1999",
+        "kleene.cpu.sssp:bellman_ford",
+        _lengths_workspace,
+    ),
+    Method(
+        "sssp",
+        "llp",
+        "cpu",
+        "raises lower bounds until they meet the paths found, on all cores",
+        "Garg 2020",
+        "kleene.cpu.sssp:llp",
+        _pull_workspace,
+        negative=False,
+    ),
+    Method(
+        "sssp",
+        "dijkstra",
         "reference",
         "settles vertices in order of distance, from a binary heap",
         "Dijkstra 1959",
@@ -239,6 +288,25 @@ _APSP = (
         "D'Alberto and Nicolau 2007, Morton 1966",
         "kleene.cpu.apsp_dense:rkleene_quadtree",
         _dense_pair_workspace,
+    ),
+    Method(
+        "apsp",
+        "batched",
+        "cpu",
+        "one search per source, spread over all cores",
+        "Meyer and Sanders 2003",
+        "kleene.cpu.apsp:batched",
+        _lengths_workspace,
+        negative=False,
+    ),
+    Method(
+        "apsp",
+        "johnson",
+        "cpu",
+        "potentials make arcs non-negative, then a search per source, spread over all cores",
+        "Johnson 1977",
+        "kleene.cpu.apsp:johnson",
+        lambda size: _lengths_workspace(size) + 2 * size.item * size.m,
     ),
     Method(
         "apsp",

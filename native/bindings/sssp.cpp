@@ -1,0 +1,89 @@
+#include "sssp.hpp"
+
+#include <nanobind/stl/vector.h>
+
+#include <unordered_map>
+
+#include "arrays.hpp"
+
+namespace kleene {
+namespace {
+
+template <class Id, class Value>
+using SsspMethod = void (*)(const SsspProblem<Id, Value>&, const SsspRows<Id, Value>&, int,
+                            Monitor&);
+
+template <class Id, class Value>
+SsspMethod<Id, Value> find_method(const std::string& name) {
+  static const std::unordered_map<std::string, SsspMethod<Id, Value>> kMethods = {
+      {"dijkstra", &sssp_dijkstra<Id, Value>},
+      {"delta_stepping", &sssp_delta_stepping<Id, Value>},
+      {"bellman_ford", &sssp_bellman_ford<Id, Value>},
+      {"potentials", &sssp_potentials<Id, Value>},
+      {"llp", &sssp_llp<Id, Value>},
+  };
+  return kMethods.at(name);
+}
+
+// Fills one row per source in the caller's arrays; returns a negative cycle, or nothing.
+template <class Id, class Value>
+void bind(nb::module_& m) {
+  m.def(
+      "sssp",
+      [](const std::string& method, const Array<std::int64_t>& offsets, const Array<Id>& neighbors,
+         const Array<Value>& lengths, const std::optional<Array<Value>>& reported,
+         const std::optional<Array<std::int64_t>>& in_offsets,
+         const std::optional<Array<Id>>& in_neighbors,
+         const std::optional<Array<Value>>& in_lengths, const Array<Id>& sources,
+         const std::optional<Array<Id>>& targets, Value limit, MutableArray<Value> values,
+         std::optional<MutableArray<Id>> parents, MutableArray<Value> horizons, int threads,
+         const nb::object& progress) -> std::vector<std::int64_t> {
+        const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
+        SsspProblem<Id, Value> problem{{n, offsets.data(), neighbors.data()}, lengths.data()};
+        if (reported) problem.reported = reported->data();
+        if (in_offsets) {
+          problem.into = {n, in_offsets->data(), in_neighbors->data()};
+          problem.into_lengths = in_lengths->data();
+        }
+        problem.stop.limit = limit;
+        if (targets) {
+          problem.stop.targets = targets->data();
+          problem.stop.target_count = static_cast<std::int64_t>(targets->size());
+        }
+        const SsspRows<Id, Value> rows{sources.data(), static_cast<std::int64_t>(sources.size()),
+                                       values.data(), parents ? parents->data() : nullptr,
+                                       horizons.data()};
+        const SsspMethod<Id, Value> search = find_method<Id, Value>(method);
+        PythonMonitor monitor(progress, rows.count);
+        const nb::gil_scoped_release release;
+        try {
+          search(problem, rows, threads, monitor);
+        } catch (const NegativeCycle& found) {
+          return found.vertices;
+        }
+        monitor.finish();
+        return {};
+      },
+      nb::arg("method"), nb::arg("offsets"), nb::arg("neighbors"), nb::arg("lengths"),
+      nb::arg("reported").none(), nb::arg("in_offsets").none(), nb::arg("in_neighbors").none(),
+      nb::arg("in_lengths").none(), nb::arg("sources"), nb::arg("targets").none(), nb::arg("limit"),
+      nb::arg("values"), nb::arg("parents").none(), nb::arg("horizons"), nb::arg("threads"),
+      nb::arg("progress").none());
+}
+
+template <class Id>
+void bind_values(nb::module_& m) {
+  bind<Id, std::int32_t>(m);
+  bind<Id, std::int64_t>(m);
+  bind<Id, float>(m);
+  bind<Id, double>(m);
+}
+
+}  // namespace
+
+void bind_sssp(nb::module_& m) {
+  bind_values<std::int32_t>(m);
+  bind_values<std::int64_t>(m);
+}
+
+}  // namespace kleene

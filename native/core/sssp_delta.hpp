@@ -1,0 +1,267 @@
+// Delta-stepping: buckets of near distances are settled one after the other, each by all cores.
+//
+//   while some bucket is not empty
+//     take the nearest bucket, and relax the arcs of its vertices on all cores;
+//     what is found lands in buckets of the thread that found it;
+//     what lands in the bucket at hand is relaxed by the same thread at once (bucket fusion), so
+//     that threads meet once a bucket and not once a round;
+//   while buckets are small, one thread settles them alone and nobody waits for anybody.
+//
+// An entry holds the distance it was found with. It is out of date, and dropped, unless that is the
+// vertex's distance still, so no vertex is relaxed twice at the same distance. Buckets are never
+// copied: threads take pieces of one another's.
+//
+// U. Meyer and P. Sanders, "Delta-stepping: a parallelizable shortest path algorithm", 2003.
+// Y. Zhang et al., "Optimizing ordered graph algorithms with GraphIt", 2020 (bucket fusion).
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "buckets.hpp"
+#include "crew.hpp"
+#include "labels.hpp"
+#include "sssp.hpp"
+
+namespace kleene {
+
+// The width of a bucket that suits a graph.
+template <class Id, class Value>
+double delta_width(const Arcs<Id>& arcs, const Value* lengths);
+
+template <class Id, class Value>
+class DeltaStepping {
+ public:
+  DeltaStepping(const SsspProblem<Id, Value>& problem, int threads, double width)
+      : arcs_(problem.out),
+        lengths_(problem.lengths),
+        width_(width),
+        threads_(threads),
+        buckets_(static_cast<std::size_t>(threads)),
+        frontiers_(static_cast<std::size_t>(threads)),
+        cursors_(static_cast<std::size_t>(threads)) {}
+
+  Value search(const SsspProblem<Id, Value>& problem, Row<Id, Value> row, Watch watch,
+               Monitor& monitor) {
+    begin(problem, row);
+    if (advance_alone(watch)) {
+      Crew crew(threads_, monitor);
+      crew.run([&] {
+        do {
+          crew.together([&](int thread) { relax_bucket(thread, Watch(monitor, thread)); });
+        } while (advance_alone(watch));
+      });
+    }
+    return finish(problem.stop, row);
+  }
+
+ private:
+  using Item = Entry<Id, Value>;
+  using Items = std::vector<Item>;
+
+  struct alignas(64) Cursor {
+    std::atomic<std::size_t> next{0};
+  };
+
+  // Tuning; measured on two Sapphire Rapids cores.
+  static constexpr std::size_t kLarge = 256;       // entries worth sharing,
+  static constexpr std::int64_t kManyArcs = 8192;  // or arcs
+  static constexpr std::size_t kFused = 1024;      // more entries than this go back to be shared
+  static constexpr std::size_t kPiece = 64;        // entries a thread takes at a time, at most
+  static constexpr std::size_t kAhead = 4;  // entries whose arcs are fetched early; offsets, twice
+
+  void begin(const SsspProblem<Id, Value>& problem, Row<Id, Value> row) {
+    for (auto& own : buckets_) own.clear();
+    labels_ = Labels<Id, Value>(row);
+    limit_ = problem.stop.limit;
+    has_targets_ = problem.stop.targets != nullptr;
+    pending_.assign(problem.stop.targets, problem.stop.targets + problem.stop.target_count);
+    pending_.push_back(problem.source);
+    scale_ = Scale<Value>(0, width_);
+    current_ = 0;
+    row.values[problem.source] = 0;
+    buckets_[0].slots[0].push_back({0, problem.source});
+  }
+
+  // ---- one bucket, all threads ----------------------------------------------------------------
+
+  void relax_bucket(int thread, Watch watch) {
+    relax_shared(thread, watch);
+    relax_found<true>(buckets_[thread], kFused, watch);
+  }
+
+  // Takes pieces of the shared bucket: first of this thread's part, then of the others'.
+  void relax_shared(int thread, Watch& watch) {
+    for (int turn = 0; turn < threads_; ++turn) {
+      const int whose = (thread + turn) % threads_;
+      const Items& part = frontiers_[whose];
+      for (;;) {
+        const std::size_t at = cursors_[whose].next.fetch_add(piece_, std::memory_order_relaxed);
+        if (at >= part.size()) break;
+        relax_all<true>(part.data() + at, std::min(piece_, part.size() - at), buckets_[thread]);
+        watch.look();
+      }
+    }
+  }
+
+  // Relaxes what this thread itself has put into the bucket at hand, unless it becomes too much.
+  template <bool kShared>
+  void relax_found(Buckets<Id, Value>& own, std::size_t most, Watch& watch) {
+    Items& found = own.slots[current_];
+    std::size_t at = 0;
+    while (at < found.size() && found.size() - at <= most) {
+      Item piece[kPiece];  // a copy: relaxing may add to `found` and move it
+      const std::size_t count = std::min(kPiece, found.size() - at);
+      std::copy_n(found.data() + at, count, piece);
+      at += count;
+      relax_all<kShared>(piece, count, own);
+      watch.look();
+    }
+    found.erase(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+
+  // ---- steps ----------------------------------------------------------------------------------
+
+  template <bool kShared>
+  void relax_all(const Item* items, std::size_t count, Buckets<Id, Value>& into) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i + 2 * kAhead < count) __builtin_prefetch(&arcs_.offsets[items[i + 2 * kAhead].vertex]);
+      if (i + kAhead < count) {
+        const std::int64_t arc = arcs_.offsets[items[i + kAhead].vertex];
+        __builtin_prefetch(&arcs_.neighbors[arc]);
+        __builtin_prefetch(&lengths_[arc]);
+      }
+      relax<kShared>(items[i], into);
+    }
+  }
+
+  template <bool kShared>
+  void relax(const Item& item, Buckets<Id, Value>& into) {
+    if (item.distance != labels_.distance(item.vertex)) return;
+    const std::int64_t end = arcs_.offsets[item.vertex + 1];
+    for (std::int64_t i = arcs_.offsets[item.vertex]; i < end; ++i) {
+      const Id v = arcs_.neighbors[i];
+      const Value through = item.distance + lengths_[i];
+      if (!(through < labels_.distance(v)) || through > limit_) continue;
+      if (!labels_.template lower<kShared>(v, through, item.vertex)) continue;
+      into.slots[scale_.slot(through)].push_back({through, v});
+    }
+  }
+
+  // ---- one thread, between buckets ------------------------------------------------------------
+
+  // Goes to the next bucket, and on while one thread can do the work. True when there is a bucket
+  // to share, false when all is done.
+  bool advance_alone(Watch& watch) {
+    for (;;) {
+      int next = kSlots;
+      for (const auto& own : buckets_) next = std::min(next, own.first(current_));
+      current_ = next;
+      if (targets_settled()) return false;
+      if (current_ == kSlots) {
+        if (!move_window()) return false;
+      } else if (threads_ > 1 && is_large()) {
+        share();
+        return true;
+      } else {
+        settle_alone(watch);
+      }
+    }
+  }
+
+  void settle_alone(Watch& watch) {
+    for (int thread = 1; thread < threads_; ++thread) {
+      Items& found = buckets_[thread].slots[current_];
+      relax_all<false>(found.data(), found.size(), buckets_[0]);
+      found.clear();
+    }
+    const bool others = threads_ > 1;
+    constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
+    relax_found<false>(buckets_[0], others ? kFused : kAny, watch);
+  }
+
+  bool is_large() const {
+    std::size_t entries = 0;
+    for (const auto& own : buckets_) entries += own.slots[current_].size();
+    if (entries >= kLarge) return true;
+    std::int64_t work = 0;
+    for (const auto& own : buckets_) {
+      for (const Item& item : own.slots[current_]) work += arcs_.degree(item.vertex);
+    }
+    return entries > 1 && work >= kManyArcs;
+  }
+
+  void share() {
+    std::size_t entries = 0;
+    for (int thread = 0; thread < threads_; ++thread) {
+      frontiers_[thread].clear();
+      frontiers_[thread].swap(buckets_[thread].slots[current_]);
+      cursors_[thread].next.store(0, std::memory_order_relaxed);
+      entries += frontiers_[thread].size();
+    }
+    const std::size_t even = entries / (8 * static_cast<std::size_t>(threads_));
+    piece_ = std::clamp<std::size_t>(even, 1, kPiece);
+  }
+
+  // The window is empty: moves it to the nearest of the far entries, and widens its slots when too
+  // few of them would fit. False when there are none.
+  bool move_window() {
+    Items far;
+    for (auto& own : buckets_) {
+      for (const Item& item : own.far()) {
+        if (item.distance == labels_.distance(item.vertex)) far.push_back(item);
+      }
+      own.far().clear();
+    }
+    if (far.empty()) return false;
+    const auto nearer = [](const Item& a, const Item& b) { return a.distance < b.distance; };
+    const auto quarter = far.begin() + static_cast<std::ptrdiff_t>(far.size() / 4);
+    std::nth_element(far.begin(), quarter, far.end(), nearer);
+    const Value base = std::min_element(far.begin(), quarter + 1, nearer)->distance;
+    const double reach = static_cast<double>(quarter->distance) - static_cast<double>(base);
+    scale_ = Scale<Value>(base, std::max(width_, 2 * reach / kSlots));
+    current_ = 0;
+    for (const Item& item : far) buckets_[0].slots[scale_.slot(item.distance)].push_back(item);
+    return true;
+  }
+
+  // Have all targets been settled? Everything before the bucket at hand has.
+  bool targets_settled() {
+    while (!pending_.empty()) {
+      const Value distance = labels_.distance(pending_.back());
+      if (distance == kNoPath<Value> || !scale_.before(distance, current_)) return false;
+      pending_.pop_back();
+    }
+    return has_targets_;
+  }
+
+  Value finish(const Stop<Id, Value>& stop, Row<Id, Value> row) const {
+    if (!has_targets_ || !pending_.empty()) return stop.limit;
+    Value horizon = 0;
+    for (std::int64_t i = 0; i < stop.target_count; ++i) {
+      horizon = std::max(horizon, row.values[stop.targets[i]]);
+    }
+    cut_beyond(horizon, arcs_.n, row);
+    return horizon;
+  }
+
+  const Arcs<Id> arcs_;
+  const Value* const lengths_;
+  const double width_;
+  const int threads_;
+  std::vector<Buckets<Id, Value>> buckets_;  // by the thread that fills them
+  std::vector<Items> frontiers_;             // the bucket that is being shared, by thread
+  std::vector<Cursor> cursors_;              // how much of it is taken
+  std::size_t piece_ = 1;
+  Labels<Id, Value> labels_{{}};
+  Scale<Value> scale_{0, 1.0};
+  int current_ = 0;  // the bucket at hand
+  Value limit_ = 0;
+  bool has_targets_ = false;
+  std::vector<Id> pending_;  // targets that may not be settled
+};
+
+}  // namespace kleene
