@@ -141,14 +141,14 @@ def _batch_workspace(size: Size) -> int:
     return 4 * (3 * searches // 8 + 16) * size.n
 
 
-_PMPP = "Hwu, Kirk and El Hajj 2022, chapter 15"
+_PMPP = "Hwu et al. 2022, ch. 15"
 
 _BFS = (
     _native_bfs("queue", "a queue on one core", "Moore 1959"),
     _native_bfs(
         "direction_optimizing",
         "small frontiers push, large ones are pulled from",
-        "Beamer, Asanovic and Patterson 2012",
+        "Beamer et al. 2012",
     ),
     _native_bfs(
         "multi_source",
@@ -240,7 +240,7 @@ _APSP = (
         "tiled",
         "cpu",
         "elimination by blocks of rows, packed and in vector registers, on all cores",
-        "Carre 1971, Venkataraman, Sahni and Mukhopadhyaya 2003",
+        "Carre 1971, Venkataraman et al. 2003",
         "kleene.cpu.apsp_dense:tiled",
         _dense_workspace,
     ),
@@ -258,7 +258,7 @@ _APSP = (
         "blocked",
         "cpu",
         "Floyd-Warshall by blocks: the diagonal, its row and column, the rest",
-        "Venkataraman, Sahni and Mukhopadhyaya 2003",
+        "Venkataraman et al. 2003",
         "kleene.cpu.apsp_dense:blocked",
         _dense_workspace,
     ),
@@ -334,7 +334,7 @@ _CLOSURE = (
         "tiled",
         "cpu",
         "elimination by blocks of rows, packed and in vector registers, on all cores",
-        "Carre 1971, Venkataraman, Sahni and Mukhopadhyaya 2003",
+        "Carre 1971, Venkataraman et al. 2003",
         "kleene.cpu.closure:tiled",
         _tiled_closure_workspace,
         semirings=tuple(SEMIRINGS),
