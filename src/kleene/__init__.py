@@ -11,7 +11,6 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from kleene import datasets, generate
 from kleene.api import apsp, bfs, closure, explain, methods, sssp
 from kleene.draw import draw
 from kleene.errors import (
@@ -25,6 +24,7 @@ from kleene.errors import (
     VerificationError,
 )
 from kleene.graph import Graph
+from kleene.io import read, write
 from kleene.product import spmv
 from kleene.result import Result
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from kleene import datasets, generate
 
 __version__ = "0.1.0"
-from kleene.io import read, write
 
 __all__ = [
     "DeviceError",
