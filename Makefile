@@ -33,6 +33,7 @@ bench: $(VENV)/installed-test
 	$(BIN)/python benchmarks/files.py
 	$(BIN)/python benchmarks/generators.py
 	$(BIN)/python benchmarks/dense.py
+	$(BIN)/python benchmarks/peers.py
 
 # Tests that exercise the native core, on an instrumented build of it. The interpreter starts with
 # -S so that the installed package does not get in front of that build. ThreadSanitizer cannot
