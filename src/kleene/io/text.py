@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from kleene import _native
 from kleene.graph import Graph
+from kleene.graph.checks import require_memory
 from kleene.io.sink import Sink
 from kleene.io.source import Source, printable
 from kleene.machine import threads_for
@@ -107,6 +108,14 @@ class Text:
             begin += width
             width *= 2
         return len(self.data)
+
+    def require_vertices(self, n: int, line: int) -> None:
+        """Refuse a number of vertices, declared in this line, that does not fit in memory."""
+        require_memory(
+            8 * (n + 1),  # the offsets alone
+            f"{self.source.name}:{line}: a graph of {n:,} vertices",
+            "repair the line if there are fewer, or use a machine with more memory",
+        )
 
     # ---- bodies ---------------------------------------------------------------------------
 
