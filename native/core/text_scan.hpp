@@ -134,7 +134,8 @@ enum class Scan { kDone, kNotANumber, kTooLarge, kNaN };
 // Of digits that no double holds: are they too small, not too large? The power of ten of the first
 // digit other than zero tells.
 inline bool is_tiny(const char* p, const char* end) {
-  const char* const mantissa_end = std::find_if(p, end, [](char c) { return c == 'e' || c == 'E'; });
+  const char* const mantissa_end =
+      std::find_if(p, end, [](char c) { return c == 'e' || c == 'E'; });
   const char* const point = std::find(p, mantissa_end, '.');
   const char* const first =
       std::find_if(p, mantissa_end, [](char c) { return '1' <= c && c <= '9'; });

@@ -85,11 +85,11 @@ def _entry(source: Source, arrays: Arrays, name: str, what: str) -> NDArray[Any]
 
 
 def _from_ours(source: Source, arrays: Arrays, directed: bool | None) -> Graph:
-    scalars, columns = (
-        [_entry(source, arrays, name, "a graph of Kleene's") for name in names]
-        for names in (("version", "directed", "name"), ("offsets", "neighbors"))
+    entries = ("version", "directed", "name", "offsets", "neighbors")
+    *scalars, offsets, neighbors = (
+        _entry(source, arrays, name, "a graph of Kleene's") for name in entries
     )
-    for scalar, name in zip(scalars, ("version", "directed", "name"), strict=True):
+    for scalar, name in zip(scalars, entries, strict=False):
         if scalar.ndim:
             source.fail(f"found {name!r} of shape {scalar.shape}, expected one value")
     version, own_direction, title = (scalar.item() for scalar in scalars)
@@ -99,7 +99,8 @@ def _from_ours(source: Source, arrays: Arrays, directed: bool | None) -> Graph:
         raise RequestError("a graph in Kleene's .npz knows itself whether it is directed")
     labels = arrays.get("labels")
     return Graph.from_csr(
-        *columns,
+        offsets,
+        neighbors,
         arrays.get("weights"),
         directed=bool(own_direction),
         labels=labels.tolist() if labels is not None and labels.dtype.kind == "U" else labels,

@@ -88,7 +88,7 @@ class Text:
             self.data, begin=begin, line=self.line, comments=comments
         )
         end = min(self._line_end(self.offset), self.offset + LONGEST_HEADER)
-        if _LONE_RETURN.search(self.data[begin : end + 1]):
+        if _LONE_RETURN.search(self.data[begin : end + 1].data):
             self.fail("a lone carriage return", r"lines that end in \n or \r\n")
         if self.offset == len(self.data):
             return None
