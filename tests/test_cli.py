@@ -290,6 +290,13 @@ def test_convert_there_and_back(towns: Path, tmp_path: Path) -> None:
 # ---- about --------------------------------------------------------------------------------------
 
 
+def test_info_tells_the_format_that_was_found(tmp_path: Path, towns: Path) -> None:
+    kl.write(kl.read(towns), tmp_path / "towns.txt", "dimacs")
+    assert document("info", tmp_path / "towns.txt")["format"] == "dimacs"
+    told = kleene("info", "-", stdin="0 1\n").output
+    assert "edge_list" in told
+
+
 def test_info(towns: Path, square: Path) -> None:
     found = document("info", towns)
     assert (found["format"], found["vertices"], found["arcs"]) == ("edge_list", 5, 5)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,9 @@ import pytest
 from typer.testing import CliRunner
 
 import kleene as kl
+from kleene.cli.convert import write_and_show
 from kleene.cli.main import app
+from kleene.cli.options import Output
 from kleene.machine import Machine
 
 TOWNS = "ann,bob,4\nann,cy,9\nbob,cy,3\ncy,dee,1\neve,ann,2\n"
@@ -43,6 +47,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (2, "which format", "convert towns.csv -"),
         (2, "no problem 'tsp'", "explain towns.csv tsp"),
         (2, "no semiring", "closure towns.csv --semiring magic"),
+        (2, "no vertex '999999999999", f"sssp towns.csv -s {'9' * 5000}"),
+        (2, "no vertex '-'", "sssp large.npz -s -"),
+        (2, "no vertex '--1'", "sssp large.npz -s --1"),
+        (2, "no vertex '\u0663'", "sssp large.npz -s \u0663"),
+        (2, "no vertex '9999999999999999999'", "sssp large.npz -s 9999999999999999999"),
+        (3, "(on the command line: --undirected)", "convert towns.csv t.graph"),
         (3, "No such file", "info nowhere.gr"),
         (3, "bad.gr:2: found '9'", "info bad.gr"),
         (3, "not a result saved by Kleene", "verify towns.csv large.npz"),
@@ -84,6 +94,26 @@ def test_a_device_that_is_not_there_is_code_6(
     assert "kleene doctor" in result.stderr
 
 
+def test_binary_formats_are_not_for_terminals(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Terminal(io.TextIOWrapper):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stdout", Terminal(io.BytesIO()))
+    graph, output = kl.read("towns.csv"), Output()
+    with pytest.raises(kl.RequestError, match="gap is binary"):
+        write_and_show(graph, "convert", "-", "gap", None, output)
+    write_and_show(graph, "convert", "-", "dimacs", None, output)
+
+
+def test_contents_of_no_known_format(folder: Path) -> None:
+    result = CliRunner().invoke(app, ["sssp", "-", "-s", "ann"], input=TOWNS)
+    assert result.exit_code == 3
+    assert "--format edge_list" in result.stderr
+
+
 def test_a_negative_cycle_is_told_by_name(folder: Path) -> None:
     told = kleene("sssp", "cycle.csv", "-s", "a").stderr
     assert "a -> b -> a" in told or "b -> a -> b" in told
@@ -98,7 +128,7 @@ def test_a_fault_of_ours_is_not_hidden(folder: Path, monkeypatch: pytest.MonkeyP
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(kl, "read", fail)
+    monkeypatch.setattr(kl.io, "read_with_format", fail)
     assert isinstance(kleene("info", "towns.csv").exception, ZeroDivisionError)
 
 
@@ -109,6 +139,18 @@ def test_numbers_that_are_names_come_first(tmp_path: Path) -> None:
     error = kleene("path", tmp_path / "far.csv", "0", "5").stderr
     assert "its 3 vertices are named 5 to 100" in error
     assert kleene("path", tmp_path / "far.csv", "x", "5").exit_code == 2
+
+
+def test_a_label_may_hold_commas(tmp_path: Path) -> None:
+    (tmp_path / "g.csv").write_text('"a,b",c,2\na,b,3\n')
+    assert [s["source"] for s in _sources(tmp_path, "a,b")] == ["a,b"]
+    assert [s["source"] for s in _sources(tmp_path, "a, c")] == ["a", "c"]
+
+
+def _sources(folder: Path, text: str) -> list[dict[str, Any]]:
+    told = kleene("apsp", folder / "g.csv", "-s", text, "--top", 99, "--json").stdout
+    pairs = json.loads(told)["pairs"]
+    return [pair for pair in pairs if pair["source"] == pair["target"]]
 
 
 def find_in(graph: kl.Graph) -> Callable[[str], int]:

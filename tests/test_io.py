@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -119,6 +122,14 @@ def test_labels_that_no_file_holds(tmp_path: Path, ending: str) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_labels_with_half_a_character(tmp_path: Path, ending: str) -> None:
+    graph = kl.Graph.from_edges([0], [1], labels=["fine", "half\ud800"])
+    with pytest.raises(kl.GraphError, match=r"label 'half\\ud800' cannot .* lone surrogate"):
+        kl.write(graph, tmp_path / f"g.{ending}")
+    assert list(tmp_path.iterdir()) == []
+
+
 # ---- the way in ---------------------------------------------------------------------------------
 
 
@@ -151,11 +162,22 @@ def test_contents_tell_the_format(tmp_path: Path, name: str) -> None:
     assert kl.read(packed).equals(graph)
 
 
+def test_the_format_that_was_found(tmp_path: Path) -> None:
+    graph = a_graph("int", directed=True)
+    kl.write(graph, tmp_path / "g.txt", "dimacs")
+    back, found = kl.io.read_with_format(tmp_path / "g.txt")
+    assert back.equals(graph)
+    assert found == "dimacs"
+    assert kl.io.read_with_format(io.BytesIO(b"0 1\n"))[1] == "edge_list"
+
+
 def test_unrecognisable(tmp_path: Path) -> None:
     path = tmp_path / "what.bin"
     path.write_bytes(b"\x00\x01\x02 nonsense")
     with pytest.raises(kl.FormatError, match=r"what.bin: found contents .* dimacs \(.gr\); matrix"):
         kl.read(path)
+    with pytest.raises(kl.FormatError, match=r'format="edge_list" or, .* --format edge_list'):
+        kl.read(io.BytesIO(b"ann,bob\n"))
 
 
 def test_no_file_at_all(tmp_path: Path) -> None:
@@ -168,6 +190,37 @@ def test_no_file_at_all(tmp_path: Path) -> None:
         kl.read(tmp_path / "empty.gr")
     with pytest.raises(kl.RequestError, match="binary mode"):
         kl.read(io.StringIO("0 1"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        (5, "read takes a path, '-' or a binary file, not int"),
+        (None, "read takes a path, '-' or a binary file, not NoneType"),
+        (b"g.gr", "not bytes; decode it: 'g.gr'"),
+        (io.StringIO(), "binary mode"),
+    ],
+)
+def test_no_place(place: Any, message: str) -> None:
+    with pytest.raises(kl.RequestError, match=message):
+        kl.read(place)
+    with pytest.raises(kl.RequestError, match=message.replace("read", "write")):
+        kl.write(a_graph("int", directed=True), place, "dimacs")
+
+
+def test_files_that_unpack_on_the_way(tmp_path: Path) -> None:
+    graph = a_graph("int", directed=True)
+    file = io.BytesIO()
+    kl.write(graph, file, "dimacs")
+    for module in (bz2, gzip, lzma):
+        with module.open(tmp_path / "g", "wb") as packed:
+            packed.write(file.getvalue())
+        with module.open(tmp_path / "g", "rb") as packed:
+            assert kl.read(packed).equals(graph)
+    (tmp_path / "g").write_bytes(file.getvalue())
+    for buffering in (-1, 0):
+        with open(tmp_path / "g", "rb", buffering=buffering) as plain:
+            assert kl.read(plain).equals(graph)
 
 
 def test_wrong_requests(tmp_path: Path) -> None:

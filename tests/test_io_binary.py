@@ -65,6 +65,7 @@ def test_gap_suffix_decides_without_arcs(tmp_path: Path) -> None:
         (struct.pack("<?qq", False, -1, 0), "found the header"),
         (struct.pack("<?qq", False, 10**18, 10**18), "found 17 bytes, expected 12,000,000,0"),
         (struct.pack("<?qq3q2i", False, 2, 2, 0, 1, 2, 1, 7), "vertex 7, which is not below n"),
+        (struct.pack("<?qq3qi", False, 1, 2, 0, 1, 1, 1), "direction"),
         (struct.pack("<?qq3q2i", False, 2, 2, 0, 3, 2, 1, 0), "offsets must not fall"),
         (struct.pack("<?qq3q2i", False, 2, 2, 1, 1, 2, 1, 0), "offsets must run from 0"),
         (struct.pack("<?qq3q2i", False, 2, 2, 0, 1, 2, 1, 0)[:-1], "found 48 bytes, expected 49"),
@@ -92,6 +93,16 @@ def test_scipy_archives(form: str) -> None:
     else:
         assert read(contents, "npz").equals(kl.Graph.from_scipy(matrix))
     assert not read(contents, "npz", directed=False).directed
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "dia"])
+def test_scipy_archives_of_booleans(form: str) -> None:
+    matrix = scipy.sparse.coo_array(
+        ([True, False, True], ([0, 1, 2], [1, 2, 0])), shape=(3, 3)
+    ).asformat(form)
+    graph = read(saved(scipy.sparse.save_npz, matrix), "npz")
+    assert graph.equals(kl.Graph.from_edges([0, 2], [1, 0], n=3))
+    assert graph.weights is None
 
 
 def test_everything_is_kept() -> None:
@@ -130,12 +141,18 @@ OURS = {
         (archive(**OURS | {"offsets": [0, 5, 1]}), "offsets must not fall"),
         (archive(**OURS | {"weights": [np.nan]}), "nan"),
         (archive(**OURS | {"labels": ["one"]}), "1 labels were given for 2 vertices"),
-        (archive(**{k: v for k, v in OURS.items() if k != "offsets"}), "offsets"),
-        (archive(format="csr", shape=[2, 2], indptr=[0, 9, 1], indices=[0], data=[1.0]), "fall"),
-        (archive(format="csc", shape=[2, 2], indptr=[0, 9, 1], indices=[0], data=[1.0]), "fall"),
-        (archive(format="coo", shape=[2, 2], row=[5], col=[0], data=[1.0]), "vertex 5"),
+        (
+            archive(**{k: v for k, v in OURS.items() if k != "offsets"}),
+            "found the entries directed, .* expected 'offsets' in a graph of Kleene's",
+        ),
+        (archive(**OURS | {"version": [1, 2]}), r"found 'version' of shape \(2,\), expected one"),
+        (archive(**OURS | {"directed": False}), "direction"),
+        (archive(format="csr", shape=[2, 2], indptr=[0, 9, 1], indices=[0], data=[1.0]), "decr"),
+        (archive(format="csc", shape=[2, 2], indptr=[0, 9, 1], indices=[0], data=[1.0]), "decr"),
+        (archive(format="coo", shape=[2, 2], row=[5], col=[0], data=[1.0]), "index 5|exceed"),
+        (archive(format="coo", shape=[2, 2], row=[1], data=[1.0]), "expected 'col' in a sparse"),
         (archive(format="csr", shape=[2, 3], indptr=[0, 0, 0], indices=[], data=[]), "square"),
-        (archive(format="xyz", shape=[2, 2]), "Unknown format"),
+        (archive(format="xyz", shape=[2, 2]), "found the form 'xyz', expected one of csr"),
     ],
 )
 def test_bad_npz(contents: bytes, message: str) -> None:

@@ -75,6 +75,10 @@ def test_dimacs_as_written() -> None:
         ("9007199254740993", np.int64),
         (".5", np.float64),
         ("-1e-3", np.float64),
+        ("1e-400", np.float64),
+        ("-0." + "0" * 400 + "1e+5", np.float64),
+        ("1e-99999999999999999999", np.float64),
+        ("1" + "0" * 305 + "e-800", np.float64),
     ],
 )
 def test_weight_types(grain: int, weight: str, dtype: type) -> None:
@@ -173,6 +177,89 @@ def test_names(grain: int) -> None:
     assert list(read("1 2\n", names=True).labels) == ["1", "2"]  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    "contents", ["u v 5\nv w 2\n", "from to 5\nto x 2\n", "source\ttarget\t5\nx\ty\t2\n"]
+)
+def test_a_line_with_a_number_is_no_header(contents: str) -> None:
+    first, *_ = contents.split()
+    graph = read(contents, "edge_list")
+    assert graph.m == 2
+    assert next(iter(graph.labels)) == first  # type: ignore[arg-type]
+    assert graph.weights.tolist() == [5, 2]  # type: ignore[union-attr]
+
+
+def test_titles_of_one_letter_are_names_unless_asked_for() -> None:
+    assert arcs(read("u v\nv w\n", "edge_list")) == [("u", "v"), ("v", "w")]
+    assert arcs(read("w,v,u\n5,1,0\n", "edge_list", header=True)) == [(0, 1, 5)]
+    assert arcs(read("u,v\n0,1\n", "edge_list", columns=["u", "v"])) == [(0, 1)]
+
+
+@pytest.mark.parametrize("labels", ["12x", "uvw", "svt", ["10", "20", "30"], ["-1", "+2", "0.5"]])
+@pytest.mark.parametrize("title", ["source", "TO", "U", "nan", "\ufeffx", "a\u00a0b", "weight"])
+@pytest.mark.parametrize("ending", ["txt", "tsv", "csv"])
+@pytest.mark.parametrize("weights", [None, [3, 1, 2]])
+def test_labels_are_no_titles_and_no_numbers(
+    tmp_path: Path, labels: Any, title: str, ending: str, weights: Any
+) -> None:
+    for names in ([*labels], [labels[0], title, labels[2]], ["source", "target", "weight"]):
+        graph = kl.Graph.from_edges([0, 1, 2], [1, 2, 0], weights, labels=names)
+        kl.write(graph, tmp_path / f"g.{ending}")
+        back = kl.read(tmp_path / f"g.{ending}")
+        assert arcs(back) == arcs(graph)
+        assert list(back.labels) == names  # type: ignore[arg-type]
+
+
+def test_quotes_make_names() -> None:
+    assert arcs(read('"1" "2" 5\n', "edge_list")) == [("1", "2", 5)]
+    assert arcs(read('"1","2"\n', "edge_list", names=False)) == [(1, 2)]
+    assert arcs(read('"1","2","5"\n', "edge_list")) == [(1, 2, 5)]  # quotes everywhere
+
+
+def test_the_one_other_column_is_the_weight() -> None:
+    table = "from,to,km\na,b,3\nb,c,4.5\n"
+    assert arcs(read(table, "edge_list")) == [("a", "b", 3.0), ("b", "c", 4.5)]
+    assert read(table, "edge_list", weighted=False).weights is None
+    assert read("from,to,road\na,b,A1\n", "edge_list").weights is None
+    assert read("id,from,to\n7,a,b\n", "edge_list").weights is None
+    assert read("from,to,km,minutes\na,b,3,4\n", "edge_list").weights is None
+    with pytest.raises(kl.FormatError, match="found 'A1' in 'a,b,A1', expected a number"):
+        read("from,to,road\na,b,A1\n", "edge_list", weighted=True)
+    with pytest.raises(kl.FormatError, match="expected a column titled 'weight'"):
+        read("id,target,source\n7,0,1\n", "edge_list", weighted=True)
+
+
+@pytest.mark.parametrize("format", ["dimacs", "matrix_market", "edge_list", "metis"])
+def test_lone_carriage_returns(grain: int, format: str) -> None:
+    graph = TRIANGLE_BOTH_WAYS if format == "metis" else TRIANGLE
+    contents = written(graph, format)
+    assert read(contents.replace("\n", "\r\n"), format).equals(graph)
+    for at in range(1, contents.count("\n")):
+        lines = contents.split("\n")
+        lines[at - 1 : at + 1] = ["\r".join(lines[at - 1 : at + 1])]
+        with pytest.raises(kl.FormatError):
+            read("\n".join(lines), format)
+    with pytest.raises(kl.FormatError):
+        read(contents.replace("\n", "\r"), format)
+
+
+@pytest.mark.parametrize(
+    ("contents", "options"),
+    [
+        ("0 1\r1 2\r", {}),
+        ("# note\r0 1\r1 2\r", {}),
+        ("0 1\n# note\r1 2\n", {}),
+        ("0 1 2\n1 2 3\r2 3 4\n", {"columns": [0, 1]}),
+        ("0 1 x\r1 2 x\r", {"columns": [0, 1]}),
+        ('a,b\n"c\rd",e\n', {}),
+    ],
+)
+def test_lines_that_hide_behind_carriage_returns(
+    grain: int, contents: str, options: dict[str, Any]
+) -> None:
+    with pytest.raises(kl.FormatError, match=r"<stream>:[12]: "):
+        read(contents, "edge_list", **options)
+
+
 def test_edge_list_as_written(tmp_path: Path) -> None:
     kl.write(TRIANGLE, tmp_path / "t.csv")
     assert (tmp_path / "t.csv").read_text() == "source,target,weight\n0,1,4\n1,2,9\n2,0,2\n"
@@ -243,6 +330,8 @@ BAD = [
     ("dimacs", "p sp 2 1\na 1 2 nan\n", 2, "found 'nan' in 'a 1 2 nan', expected a weight other"),
     ("dimacs", "p sp 2 1\na 1 2 -inf\n", 2, "expected a weight other than NaN and -inf"),
     ("dimacs", "p sp 2 1\na 1 2 1e999\n", 2, "expected a weight that fits float64"),
+    ("dimacs", f"p sp 2 1\na 1 2 1{'0' * 400}e-50\n", 2, "expected a weight that fits float64"),
+    ("dimacs", "p sp 2 1\na 1 2 1e99999999999999999999\n", 2, "a weight that fits float64"),
     ("dimacs", "p sp 2 1\na 1 2 3x\n", 2, "found '3x' in 'a 1 2 3x', expected a number"),
     ("dimacs", "p sp 2 1\na 1 2 +-3\n", 2, "found '+-3'"),
     ("dimacs", "p sp 2 1\na 1 99999999999999999999 3\n", 2, "expected a vertex from 1 to 2"),
@@ -326,8 +415,9 @@ def test_names_that_are_not_text() -> None:
 
 
 def test_too_many_vertices_for_memory() -> None:
-    with pytest.raises(kl.MemoryBudgetError, match="vertices"):
-        read("p sp 100000000000000000 0\n")
+    for contents in ("\np sp 100000000000000000 0\n", MTX + f"{10**17} {10**17} 0\n"):
+        with pytest.raises(kl.MemoryBudgetError, match=r"<stream>:2: a graph .* repair the li"):
+            read(contents)
     with pytest.raises(kl.MemoryBudgetError, match="vertices"):
         read("0 1000000000000000\n", "edge_list", relabel=False)
 

@@ -128,7 +128,7 @@ struct ChunkParser {
       if (*p == '\n') {
         ++p;
       } else if (alphabet.comment(*p)) {
-        p = skip_line(p, end);
+        if (!skip_rest(p)) return;
       } else {
         if (!parse_line(p) || widths.asked()) return;
         ++place;
@@ -157,9 +157,16 @@ struct ChunkParser {
     } else if (layout.exact) {
       return fail(faults.rest(p, "the end of the line"));
     } else {
-      p = skip_line(p, end);
+      return skip_rest(p);
     }
     return true;
+  }
+
+  // Moves p behind a line whose rest says nothing; false at a fault.
+  bool skip_rest(const char*& p) {
+    fault = faults.hidden_lines(p);
+    p = skip_line(p, end);
+    return !fault;
   }
 
   [[gnu::always_inline]] Scan take(Column column, const char*& p, bool quoted) {
@@ -286,7 +293,9 @@ Place skip_comments(const Text& text, const std::string& comments) {
   std::int64_t at = 0, line = text.line;
   while (at < text.size) {
     std::int64_t first = at;
-    while (first < text.size && alphabet.blank(text.data[first])) ++first;
+    while (first < text.size && (alphabet.blank(text.data[first]) || text.data[first] == '\r')) {
+      ++first;
+    }
     if (first == text.size) break;
     const char c = text.data[first];
     if (c != '\n' && !alphabet.comment(c)) return {at, line};

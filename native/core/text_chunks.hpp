@@ -144,6 +144,14 @@ class Faults {
     return make(p, end, std::move(expected));
   }
 
+  // The rest of the line from p on says nothing, unless a lone '\r' hides lines in it.
+  std::optional<BadLine> hidden_lines(const char* p) const {
+    const char* const next = skip_line(p, chunk_.end);
+    const auto* found = static_cast<const char*>(std::memchr(p, '\r', next - p));
+    if (found == nullptr || found[1] == '\n') return std::nullopt;
+    return rest(found, "line ends of one kind, \\n or \\r\\n");
+  }
+
  private:
   BadLine make(const char* begin, const char* end, std::string expected) const {
     const std::int64_t line = chunk_.line + count_lines(chunk_.begin, begin);

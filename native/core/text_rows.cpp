@@ -29,6 +29,8 @@ struct RowParser {
     for (const char* p = chunk.begin; p < chunk.end;) {
       p = alphabet.skip_blanks(p);
       if (alphabet.comment(*p)) {
+        fault = faults.hidden_lines(p);
+        if (fault) return;
         p = skip_line(p, chunk.end);
         continue;
       }

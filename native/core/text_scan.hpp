@@ -4,6 +4,7 @@
 // does not want without ever asking where the text ends.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -23,8 +24,8 @@ namespace kleene {
 class Alphabet {
  public:
   Alphabet(char separator, const std::string& comments) : separator_(separator) {
-    of('\n') = kEnd;
-    of(' ') = of('\t') = of('\r') = kBlank;
+    of('\n') = of('\r') = kEnd;
+    of(' ') = of('\t') = kBlank;
     of(separator) = separator == ' ' ? kBlank : kSeparator;
     for (const char c : comments) of(c) |= kComment;
   }
@@ -33,9 +34,10 @@ class Alphabet {
   bool comment(char c) const { return is(c, kComment); }
   bool ends_field(char c) const { return is(c, kBlank | kSeparator | kEnd); }
 
+  // Behind the blanks at p. A '\r' belongs to the line end behind it; elsewhere it is a fault.
   const char* skip_blanks(const char* p) const {
     while (blank(*p)) ++p;
-    return p;
+    return p + (*p == '\r' && p[1] == '\n');
   }
 
   // From the end of one field to the beginning of the next, or to the end of the line; null where
@@ -65,7 +67,7 @@ class Alphabet {
   // At the quote that closes the one at p, or at the end of the line. Doubled quotes stand for one
   // and close nothing.
   static const char* closing_quote(const char* p) {
-    for (++p; *p != '\n'; ++p) {
+    for (++p; *p != '\n' && *p != '\r'; ++p) {
       if (*p != '"') continue;
       if (p[1] != '"') return p;
       ++p;
@@ -129,6 +131,23 @@ enum class Scan { kDone, kNotANumber, kTooLarge, kNaN };
   return Scan::kDone;
 }
 
+// Of digits that no double holds: are they too small, not too large? The power of ten of the first
+// digit other than zero tells.
+inline bool is_tiny(const char* p, const char* end) {
+  const char* const mantissa_end =
+      std::find_if(p, end, [](char c) { return c == 'e' || c == 'E'; });
+  const char* const point = std::find(p, mantissa_end, '.');
+  const char* const first =
+      std::find_if(p, mantissa_end, [](char c) { return '1' <= c && c <= '9'; });
+  std::int64_t exponent = 0;
+  if (mantissa_end < end) {
+    const char* const digits = mantissa_end + 1 + (mantissa_end[1] == '+');
+    const auto [last, error] = std::from_chars(digits, end, exponent);
+    if (error == std::errc::result_out_of_range) return *digits == '-';
+  }
+  return exponent < first - point + (first < point);
+}
+
 [[gnu::noinline]] inline Scan scan_real(const char*& p, const char* end, double& value) {
   const char* digits = p + (*p == '+');
   const auto [q, error] = std::from_chars(digits, end, value);
@@ -136,7 +155,10 @@ enum class Scan { kDone, kNotANumber, kTooLarge, kNaN };
     return Scan::kNotANumber;
   }
   p = q;
-  if (error == std::errc::result_out_of_range) return Scan::kTooLarge;
+  if (error == std::errc::result_out_of_range) {
+    if (!is_tiny(digits, q)) return Scan::kTooLarge;
+    value = 0;
+  }
   return std::isnan(value) || value == -std::numeric_limits<double>::infinity() ? Scan::kNaN
                                                                                 : Scan::kDone;
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
@@ -42,6 +43,8 @@ def write_and_show(
 
     if out == "-" and to is None:
         raise RequestError(f"which format? {', '.join(kl.io.FORMATS)}: choose one with --to")
+    if out == "-" and sys.stdout.isatty() and to in kl.io.FORMATS and not kl.io.FORMATS[to].text:
+        raise RequestError(f"{to} is binary, which no terminal can show; send it to a file or pipe")
     with reporter(not output.quiet, f"writing {out}") as report:
         kl.write(graph, out, to, threads=threads, progress=report)
     if out == "-":

@@ -20,7 +20,7 @@ def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
     """Describe a graph: size, weights, degrees, diameter, memory."""
     from kleene.graph.checks import format_bytes
 
-    read = graph.read(threads)
+    read, format = graph.read_with_format(threads)
     stats = read.stats
     degrees = {
         "min": int(stats.degrees.min(initial=stats.max_degree)),
@@ -31,7 +31,7 @@ def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
     document = {
         "command": "info",
         "file": graph.file,
-        "format": graph.format or _format(graph.file),
+        "format": format,
         **about_graph(read),
         "min_weight": None if read.weights is None else stats.min_weight,
         "max_weight": None if read.weights is None else stats.max_weight,
@@ -66,15 +66,6 @@ def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
         )
 
     output.show(document, page)
-
-
-def _format(file: str) -> str | None:
-    """Return the format that the name of the file says."""
-    from kleene.io import FORMATS
-
-    plain = file.lower().removesuffix(".gz")
-    names = (f.name for f in FORMATS.values() if any(plain.endswith(s) for s in f.suffixes))
-    return next(names, None)
 
 
 def _labels_in_words(graph: Graph) -> str:

@@ -42,13 +42,20 @@ class Input:
 
     def read(self, threads: int | None = None) -> Graph:
         """Read the graph; a bar shows how far, at a terminal."""
-        import kleene as kl
+        graph, _ = self.read_with_format(threads)
+        return graph
+
+    def read_with_format(self, threads: int | None = None) -> tuple[Graph, str]:
+        """Read the graph; return it and the name of the format it was in."""
+        from kleene import io
         from kleene.progress import reporter
 
         asked = {"directed": self.directed, "weighted": self.weighted}
         options: dict[str, Any] = {k: v for k, v in asked.items() if v is not None}
         with reporter(True, f"reading {self.file}") as report:
-            return kl.read(self.file, self.format, threads=threads, progress=report, **options)
+            return io.read_with_format(
+                self.file, self.format, threads=threads, progress=report, **options
+            )
 
 
 @dataclass(frozen=True)

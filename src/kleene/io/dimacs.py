@@ -34,6 +34,7 @@ def read(source: Source, *, directed: bool = True, weighted: bool = True) -> Gra
     sources, targets, weights, _ = text.arcs(layout)
     if len(sources) != declared:
         text.fail(f"{len(sources)} arcs", f"{declared} as this line declares", header_line)
+    text.require_vertices(n, header_line)
     return Graph.from_edges(
         sources,
         targets,

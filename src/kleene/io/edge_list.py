@@ -56,7 +56,7 @@ def read(
     fields = _split(first, separator)
     if header is None:
         header = _is_header(fields, columns)
-    titles = fields if header else None
+    titles = [_bare(field) for field in fields] if header else None
     if header:
         text.skip_line()
         first = text.peek(comments)
@@ -65,7 +65,7 @@ def read(
     if max(where) >= len(fields):
         text.fail_at(first, f"at least {max(where) + 1} columns")
     if names is None:
-        names = not all(_is_integer(fields[i]) for i in where[:2] if i < len(fields))
+        names = _are_names(fields, where)
     layout = Layout(
         *where,
         separator=separator,
@@ -106,11 +106,19 @@ def _guess_separator(line: str) -> str:
 
 
 def _split(line: str, separator: str) -> list[str]:
-    """Return the fields, without their quotes; a quoted one may hold separators."""
-    within = str.maketrans(dict.fromkeys(separator + " \t", "\0"))  # stands for them meanwhile
-    held = _QUOTED.sub(lambda quoted: quoted[0].translate(within), line)
-    fields = held.split(None if separator == " " else separator)
-    return [field.strip().strip('"').replace("\0", " ") for field in fields]
+    """Return the fields as they are written; one in quotes may hold separators."""
+    if separator == " ":
+        line = line.strip(" \t\r")
+    hidden = _QUOTED.sub(lambda quoted: "_" * len(quoted[0]), line)
+    gaps = re.finditer("[ \t]+" if separator == " " else re.escape(separator), hidden)
+    edges = [0, *(edge for gap in gaps for edge in gap.span()), len(line)]
+    pairs = zip(edges[::2], edges[1::2], strict=True)
+    return [line[begin:end].strip(" \t\r") for begin, end in pairs]
+
+
+def _bare(field: str) -> str:
+    """Return a field without its quotes."""
+    return field[1:-1].replace('""', '"') if _QUOTED.fullmatch(field) else field
 
 
 def _is_integer(field: str) -> bool:
@@ -127,13 +135,26 @@ def _is_number(field: str) -> bool:
 
 
 def _is_header(fields: list[str], columns: Sequence[str | int] | None) -> bool:
-    """Is the first line one of titles? Yes if asked for by title, or if it says what we know."""
+    """Is the first line one of titles? Yes if asked for by title, or if it says what we know.
+
+    Not if there is a number among them, nor for titles of one letter: vertices are called so.
+    """
     if columns is not None and any(isinstance(column, str) for column in columns):
         return True
-    lower = [field.lower() for field in fields]
-    return any(title in lower for title in _COLUMN_NAMES[0]) and any(
-        title in lower for title in _COLUMN_NAMES[1]
+    lower = [_bare(field).lower() for field in fields]
+    return not any(_is_number(field) for field in lower) and all(
+        any(len(title) > 1 and title in lower for title in known) for known in _COLUMN_NAMES[:2]
     )
+
+
+def _are_names(fields: list[str], where: tuple[int, int, int]) -> bool:
+    """Are the vertices names? Yes if they are no whole numbers, or if they stand in quotes.
+
+    Quotes around the weight too say nothing: some programs put them everywhere.
+    """
+    *ends, weight = (fields[i] if i >= 0 else "" for i in where)
+    quoted = any(field.startswith('"') for field in ends) and not weight.startswith('"')
+    return quoted or not all(_is_integer(_bare(field)) for field in ends)
 
 
 def _find_columns(
@@ -153,21 +174,32 @@ def _find_columns(
         if weighted and len(found) == 2:
             raise RequestError("weighted=True needs a third of the columns")
     else:
-        found = _known_titles(titles) or list(range(min(len(fields), 3)))
+        found = _titled(titles, fields, weighted) or list(range(min(len(fields), 3)))
     if len(found) < 2:
         text.fail_at(text.peek(comments=""), "two columns: a source and a target")
     if weighted is False:
         found = found[:2]
     elif weighted and len(found) == 2:
+        if len(fields) > 2:
+            text.fail(f"the columns {', '.join(titles or [])}", "a column titled 'weight'")
         found.append(2)  # which is missing
     return found[0], found[1], found[2] if len(found) == 3 else -1
 
 
-def _known_titles(titles: list[str] | None) -> list[int]:
-    """Return the places of the columns that have titles we know."""
+def _titled(titles: list[str] | None, fields: list[str], weighted: bool | None) -> list[int]:
+    """Return the places of the columns that have titles we know; empty without both ends.
+
+    Where there is one column more, behind the ends, it is the weight if it holds numbers.
+    """
     lower = [title.lower() for title in titles or []]
     places = [next((lower.index(t) for t in known if t in lower), -1) for known in _COLUMN_NAMES]
-    return [] if -1 in places[:2] else [place for place in places if place >= 0]
+    if -1 in places[:2]:
+        return []
+    if places[2] >= 0:
+        return places
+    other = len(lower) == 3 and 2 not in places and len(fields) > 2
+    takes = other and (weighted or _is_number(_bare(fields[2])))
+    return [*places[:2], 2] if takes else places[:2]
 
 
 def _place(column: str | int, titles: list[str] | None) -> int:
@@ -195,7 +227,9 @@ def write(
     names = _vertex_names(graph, separator)
     if not table:
         sink.write(_comment(graph).encode())
-    if table if header is None else header:
+    if header is None:
+        header = table or _may_be_titles(graph)
+    if header:
         titles = ["source", "target"] + ["weight"] * (graph.weights is not None)
         sink.write((separator.join(titles) + "\n").encode())
     directions = "all" if graph.directed else "upward"
@@ -207,6 +241,13 @@ def _comment(graph: Graph) -> str:
     title = f": {graph.name}" if graph.name and graph.name.isprintable() else ""
     edges = graph.m if graph.directed else graph.m // 2
     return f"# {kind} a line{title}\n# Nodes: {graph.n} Edges: {edges}\n"
+
+
+def _may_be_titles(graph: Graph) -> bool:
+    """Could a line of labels be taken for one of titles?"""
+    known = {title for titles in _COLUMN_NAMES[:2] for title in titles}
+    labels = [] if graph.labels is None else graph.labels.tolist()
+    return any(isinstance(label, str) and label.lower() in known for label in labels)
 
 
 def _vertex_names(graph: Graph, separator: str) -> VertexNames:
@@ -227,7 +268,8 @@ def _vertex_names(graph: Graph, separator: str) -> VertexNames:
 def _quoted(name: str, separator: str) -> str:
     plain = (
         name
-        and not name.startswith(("#", "%", '"'))
+        and not _is_integer(name)
+        and not name.startswith(("#", "%", "\ufeff"))
         and not any(c in name for c in (separator, " ", "\t", ",", ";", '"'))
     )
     return name if plain else '"' + name.replace('"', '""') + '"'

@@ -7,7 +7,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from kleene.errors import FormatError, RequestError
+from kleene.errors import FormatError, GraphError, RequestError
 from kleene.graph import Graph
 from kleene.io.dimacs import DIMACS
 from kleene.io.edge_list import EDGE_LIST
@@ -19,10 +19,10 @@ from kleene.io.npy import NPY
 from kleene.io.npz import NPZ
 from kleene.io.parquet import PARQUET
 from kleene.io.sink import Sink, open_binary
-from kleene.io.source import Place, Progress, Source
+from kleene.io.source import Place, Progress, Source, require_place
 from kleene.machine import as_threads
 
-__all__ = ["FORMATS", "read", "write"]
+__all__ = ["FORMATS", "read", "read_with_format", "write"]
 
 #: Every format, by name.
 FORMATS = {
@@ -89,6 +89,19 @@ def read(
         ...
     kleene.errors.FormatError: <stream>:2: found '3' in 'a 1 3 7', expected a vertex from 1 to 2
     """
+    graph, _ = read_with_format(path, format, threads=threads, progress=progress, **options)
+    return graph
+
+
+def read_with_format(
+    path: Place,
+    format: str | None = None,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> tuple[Graph, str]:
+    """Read a graph as :func:`read` does; return it and the name of the format it was in."""
     threads = as_threads(threads)
     chosen = None if format is None else _by_name(format)
     if chosen is not None:
@@ -99,8 +112,7 @@ def read(
     if chosen is None:
         chosen = _detect(source)
         chosen.check_options(chosen.read, options)
-    graph: Graph = chosen.read(source, **options)
-    return graph
+    return chosen.read(source, **options), chosen.name
 
 
 def write(
@@ -143,6 +155,7 @@ def write(
     if not isinstance(graph, Graph):
         raise RequestError(f"write takes a Graph first, not {type(graph).__name__}")
     threads = as_threads(threads)
+    require_place(path, "write")
     suffix, packed = _suffix(fspath(path) if isinstance(path, (str, PathLike)) else "")
     if format is not None:
         chosen = _by_name(format)
@@ -154,8 +167,14 @@ def write(
     if packed and not chosen.text:
         raise RequestError(f"{chosen.title} is not packed with gzip; leave out .gz")
     chosen.check_options(chosen.write, options)
-    with open_binary(path, packed) as file:
-        chosen.write(graph, Sink(file, suffix, threads, progress), **options)
+    try:
+        with open_binary(path, packed) as file:
+            chosen.write(graph, Sink(file, suffix, threads, progress), **options)
+    except UnicodeEncodeError as error:
+        raise GraphError(
+            f"label {error.object!r} cannot be written: {error.object[error.start]!r} is half a "
+            "character (a lone surrogate)"
+        ) from None
 
 
 # ---- which format -----------------------------------------------------------------------------
@@ -172,7 +191,10 @@ def _detect(source: Source) -> Format:
         return named
     if head.startswith((b"#", b"%")) or _NUMBERS.match(head):
         return EDGE_LIST
-    raise FormatError(f"{source.name}: found contents of no known format, expected one. {_known()}")
+    raise FormatError(
+        f"{source.name}: found contents of no known format, expected one. If it is an edge list, "
+        f'say so: format="edge_list" or, on the command line, --format edge_list. {_known()}'
+    )
 
 
 def _suffix(name: str) -> tuple[str, bool]:

@@ -67,6 +67,7 @@ def read(
     sources, targets, weights, _ = text.arcs(layout)
     if len(sources) != declared:
         text.fail(f"{len(sources)} entries", f"{declared} as this line declares", size_line)
+    text.require_vertices(n, size_line)
     return Graph.from_edges(
         sources,
         targets,

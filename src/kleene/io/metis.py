@@ -84,7 +84,8 @@ def write(graph: Graph, sink: Sink) -> None:
     weights = graph.weights
     if graph.directed:
         raise GraphError(
-            "METIS holds undirected graphs only; write graph.symmetrise(), or another format"
+            "METIS holds undirected graphs only; write graph.symmetrise() (on the command line: "
+            "--undirected), or another format"
         )
     if weights is not None and (weights.dtype.kind == "f" or weights.min(initial=1) < 1):
         raise GraphError(

@@ -29,6 +29,13 @@ Arrays = dict[str, NDArray[Any]]
 
 _TAG = "kleene.graph"
 _VERSION = 1
+_PLACES = {  # the entries that say where the data are, in SciPy's forms
+    "csr": ("indices", "indptr"),
+    "csc": ("indices", "indptr"),
+    "bsr": ("indices", "indptr"),
+    "coo": ("row", "col"),
+    "dia": ("offsets",),
+}
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)  # what zipfile raises
 
 
@@ -69,42 +76,53 @@ def _unpacked(source: Source) -> Arrays:
         source.fail(f"found a damaged archive ({error}), expected that of an .npz file")
 
 
+def _entry(source: Source, arrays: Arrays, name: str, what: str) -> NDArray[Any]:
+    """Return an entry of the archive, or say which one is missing."""
+    if name not in arrays:
+        held = ", ".join(sorted(arrays))
+        source.fail(f"found the entries {held}, expected {name!r} in {what}")
+    return arrays[name]
+
+
 def _from_ours(source: Source, arrays: Arrays, directed: bool | None) -> Graph:
-    version = int(arrays["version"])
-    if version > _VERSION:
+    entries = ("version", "directed", "name", "offsets", "neighbors")
+    *scalars, offsets, neighbors = (
+        _entry(source, arrays, name, "a graph of Kleene's") for name in entries
+    )
+    for scalar, name in zip(scalars, entries, strict=False):
+        if scalar.ndim:
+            source.fail(f"found {name!r} of shape {scalar.shape}, expected one value")
+    version, own_direction, title = (scalar.item() for scalar in scalars)
+    if int(version) > _VERSION:
         source.fail(f"found version {version}, expected at most {_VERSION}: update Kleene")
     if directed is not None:
         raise RequestError("a graph in Kleene's .npz knows itself whether it is directed")
     labels = arrays.get("labels")
     return Graph.from_csr(
-        arrays["offsets"],
-        arrays["neighbors"],
+        offsets,
+        neighbors,
         arrays.get("weights"),
-        directed=bool(arrays["directed"]),
+        directed=bool(own_direction),
         labels=labels.tolist() if labels is not None and labels.dtype.kind == "U" else labels,
-        name=str(arrays["name"]),
+        name=str(title),
     )
 
 
 def _from_scipy(source: Source, arrays: Arrays) -> Graph:
+    import scipy.sparse
+
     kind = arrays.get("format")
     if kind is None or "shape" not in arrays:
         held = ", ".join(sorted(arrays)) or "nothing"
         source.fail(f"found {held}, expected a graph of Kleene's or a sparse matrix of SciPy's")
-    name = kind.item().decode() if kind.dtype.kind == "S" else str(kind)
-    rows, columns = (int(length) for length in arrays["shape"])
-    if rows != columns:
-        source.fail(f"found a matrix of {rows} x {columns}, expected a square one")
-    if name == "coo":
-        return Graph.from_edges(arrays["row"], arrays["col"], arrays["data"], rows)
-    if name in ("csr", "csc"):
-        if len(arrays["indptr"]) != rows + 1:
-            source.fail(f"found {len(arrays['indptr'])} offsets, expected {rows + 1}")
-        graph = Graph.from_csr(arrays["indptr"], arrays["indices"], arrays["data"])
-        return graph if name == "csr" else graph.transpose()
-    import scipy.sparse
-
-    matrix = scipy.sparse.load_npz(io.BytesIO(source.data.data))
+    form = kind.item().decode() if kind.dtype.kind == "S" else str(kind)
+    if form not in _PLACES:
+        source.fail(f"found the form {form!r}, expected one of {', '.join(_PLACES)}")
+    what = f"a sparse matrix of the form {form}"
+    data, *places = (_entry(source, arrays, name, what) for name in ("data", *_PLACES[form]))
+    shape = tuple(int(length) for length in arrays["shape"])
+    parts = (data, tuple(places)) if form == "coo" else (data, *places)
+    matrix = getattr(scipy.sparse, f"{form}_array")(parts, shape=shape)
     if hasattr(matrix, "check_format"):
         matrix.check_format(full_check=True)
     return Graph.from_scipy(matrix)

@@ -7,7 +7,9 @@ is taken, so that a small file which unpacks to more than there is gives an erro
 
 from __future__ import annotations
 
+import io
 import mmap
+import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -22,7 +24,7 @@ from numpy.typing import NDArray
 from kleene.errors import FormatError, RequestError
 from kleene.graph.checks import require_memory
 
-__all__ = ["Place", "Progress", "Source", "printable"]
+__all__ = ["Place", "Progress", "Source", "printable", "require_place"]
 
 Place = str | PathLike[str] | IO[bytes]
 Progress = Callable[[int, int], object]
@@ -56,6 +58,7 @@ class Source:
         self.threads = threads
         self._progress = progress
         self._packed = 0  # bytes of the file, when it is gzip
+        require_place(place, "read")
         if isinstance(place, (str, PathLike)) and fspath(place) != "-":
             self.name = fspath(place)
             if Path(place).is_dir():
@@ -111,12 +114,11 @@ class Source:
     # ---- from a file to its bytes ---------------------------------------------------------
 
     def _contents(self, file: IO[bytes]) -> NDArray[np.uint8]:
-        try:
+        plain = file.raw if isinstance(file, io.BufferedReader) else file
+        if isinstance(plain, io.FileIO):  # and nothing that unpacks a file on the way
             status = fstat(file.fileno())
-        except (AttributeError, OSError, ValueError):  # not a file of the system: BytesIO
-            return self._collected(iter(lambda: file.read(_PIECE), b""))
-        if S_ISREG(status.st_mode) and status.st_size > 0 and file.tell() == 0:
-            return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
+            if S_ISREG(status.st_mode) and status.st_size > 0 and file.tell() == 0:
+                return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
         return self._collected(iter(lambda: file.read(_PIECE), b""))
 
     def _collected(self, pieces: Iterator[bytes]) -> NDArray[np.uint8]:
@@ -162,6 +164,19 @@ class Source:
                 if self._progress is not None:
                     self._progress(at, 2 * len(raw))
                 yield unpacked
+
+
+def require_place(place: Any, action: str) -> None:
+    """Refuse what is neither a path nor a binary file to read from or write to."""
+    if isinstance(place, io.TextIOBase):
+        mode = f"{action[0]}b"
+        raise RequestError(f"the file must be open in binary mode: open(path, '{mode}'), BytesIO")
+    path = fspath(place) if isinstance(place, PathLike) else place
+    if not isinstance(path, str) and not hasattr(place, action):
+        advice = f"; decode it: {os.fsdecode(path)!r}" if isinstance(path, bytes) else ""
+        raise RequestError(
+            f"{action} takes a path, '-' or a binary file, not {type(path).__name__}{advice}"
+        )
 
 
 def printable(text: str) -> str:

@@ -6,6 +6,7 @@ Faults come back as an offset and what was expected there, and become ``file:lin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from kleene import _native
 from kleene.graph import Graph
+from kleene.graph.checks import require_memory
 from kleene.io.sink import Sink
 from kleene.io.source import Source, printable
 from kleene.machine import threads_for
@@ -29,6 +31,7 @@ ARCS_AT_A_TIME = 1 << 21  # arcs (or vertices) made into text before it is writt
 LONGEST_HEADER = 1 << 16  # bytes of a line that Python looks at
 INT64 = np.iinfo(np.int64)
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_LONE_RETURN = re.compile(rb"\r(?!\n|\Z)")
 
 
 class Arcs(NamedTuple):
@@ -80,12 +83,15 @@ class Text:
 
         Of a line longer than any header, its beginning.
         """
+        begin = self.offset
         self.offset, self.line = _native.skip_comments(
-            self.data, begin=self.offset, line=self.line, comments=comments
+            self.data, begin=begin, line=self.line, comments=comments
         )
+        end = min(self._line_end(self.offset), self.offset + LONGEST_HEADER)
+        if _LONE_RETURN.search(self.data[begin : end + 1].data):
+            self.fail("a lone carriage return", r"lines that end in \n or \r\n")
         if self.offset == len(self.data):
             return None
-        end = min(self._line_end(self.offset), self.offset + LONGEST_HEADER)
         return bytes(self.data[self.offset : end]).decode("utf-8", "backslashreplace")
 
     def skip_line(self) -> None:
@@ -102,6 +108,14 @@ class Text:
             begin += width
             width *= 2
         return len(self.data)
+
+    def require_vertices(self, n: int, line: int) -> None:
+        """Refuse a number of vertices, declared in this line, that does not fit in memory."""
+        require_memory(
+            8 * (n + 1),  # the offsets alone
+            f"{self.source.name}:{line}: a graph of {n:,} vertices",
+            "repair the line if there are fewer, or use a machine with more memory",
+        )
 
     # ---- bodies ---------------------------------------------------------------------------
 
