@@ -8,7 +8,6 @@
 """
 
 from kleene import datasets, generate
-from kleene import generate
 from kleene.api import apsp, bfs, closure, explain, methods, sssp
 from kleene.errors import (
     DeviceError,
@@ -46,8 +45,7 @@ __all__ = [
     "generate",
     "methods",
     "read",
-    "sssp",
-    "write",
     "spmv",
     "sssp",
+    "write",
 ]

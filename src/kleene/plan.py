@@ -116,7 +116,8 @@ _ALWAYS: Callable[[Facts, Request], bool] = lambda facts, request: True  # noqa:
 
 
 #: With fewer vertices and arcs than this, one queue is done before more than that pays: random
-#: graphs of degree 8 and chains from 2^4 to 2^14 vertices, two cores of a Xeon with AVX-512.
+#: graphs of degree 8 and chains from 2^4 to 2^14 vertices, two cores of a Xeon with AVX-512. By
+#: length, Dijkstra and buckets cross at the same size (random graphs of degree 4, same Xeon).
 _TINY = 2**12
 
 #: Searching from this many sources at once beats searching from each, on R-MAT graphs of 2^14 and
@@ -145,15 +146,6 @@ def _negative(facts: Facts, request: Request) -> bool:
 
 def _matrix_pays(facts: Facts, request: Request) -> bool:
     return request.sources is None and facts.m * _MATRIX_WORTH > facts.n * facts.n
-
-
-#: A graph with fewer vertices and arcs than this is searched before buckets are laid out (Xeon,
-#: two cores, Python calls included).
-_TINY = 4096
-
-
-def _tiny(facts: Facts, request: Request) -> bool:
-    return facts.n + facts.m < _TINY
 
 
 _RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
