@@ -265,7 +265,8 @@ def test_interrupt(method: str) -> None:
             print("interrupted", flush=True)
     """
     env = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
-    run = [sys.executable, "-c", textwrap.dedent(script)]
+    same = ["-S"] if sys.flags.no_site else []  # the same build of the package as here
+    run = [sys.executable, *same, "-c", textwrap.dedent(script)]
     with subprocess.Popen(run, stdout=subprocess.PIPE, text=True, env=env) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == "started\n"
