@@ -6,9 +6,9 @@ namespace kleene {
 
 // Wider buckets mean fewer meetings of threads, narrower ones fewer vertices relaxed too early. The
 // more arcs a vertex has, the more a wrong distance costs and the fewer buckets there are anyway.
-// 16 x mean length / degree^2 is within 5 % of the best power of two on R-MAT and uniform graphs of
-// 2^20 vertices (degree 30: 1 to 8 are alike), a 2048 x 2048 grid (64 to 128), the highways of the
-// world (4 to 16 km) and the streets of Rome; one and two Sapphire Rapids cores.
+// 16 x mean length / degree^2 was among the best powers of two on R-MAT and uniform graphs of 2^20
+// vertices (degree 30: 1 to 8 are alike), a 2048 x 2048 grid (64 to 128) and the highways of the
+// world (4 to 16 km); one Sapphire Rapids core, while other work was running.
 template <class Id, class Value>
 double delta_width(const Arcs<Id>& arcs, const Value* lengths) {
   constexpr std::int64_t kSample = 1024;

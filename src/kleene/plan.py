@@ -125,7 +125,8 @@ _TINY = 2**12
 
 #: Searching from this many sources at once beats searching from each, on R-MAT graphs of 2^14 and
 #: 2^17 vertices. On a grid, where searches have little in common, it loses by a factor of 3 even
-#: for 64 sources; graphs as thin as road networks and grids are told by their degree. Same Xeon.
+#: for 64 sources; graphs as thin as road networks and grids are told by their degree. Same
+#: Xeon, while other work was running.
 _SEVERAL = 8
 _THIN = 6
 
