@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import Any
 
@@ -90,7 +91,7 @@ def assert_paths(result: kl.Result) -> None:
             if value == float("inf"):
                 assert target == source
             else:
-                assert value == pytest.approx(values[row, target], rel=1e-5)
+                assert math.isclose(value, values[row, target], rel_tol=1e-5, abs_tol=1e-9)
 
 
 @pytest.mark.parametrize(("row", "semiring", "name"), cases())
