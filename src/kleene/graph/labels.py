@@ -30,7 +30,8 @@ def as_labels(labels: Sequence[Any] | Array, n: int) -> Array:
         array = np.fromiter(labels, dtype=object, count=len(labels))
     if array.shape != (n,):
         raise GraphError(f"{len(labels)} labels were given for {n} vertices")
-    distinct = len(np.unique(array)) if array.dtype.kind in "iu" else len(set(array.tolist()))
+    rising = array.dtype.kind in "iu" and bool((array[1:] > array[:-1]).all())
+    distinct = n if rising else len(set(array.tolist()))
     if distinct != n:
         raise GraphError(f"labels must differ, and only {distinct} of {n} do")
     array.flags.writeable = False
