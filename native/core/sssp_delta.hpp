@@ -128,9 +128,9 @@ class DeltaStepping {
   // ---- steps ----------------------------------------------------------------------------------
 
   // Almost all time is spent waiting for memory, and a wrong guess whether an arc shortens a path
-  // ends the processor's own looking ahead. So what will be needed is fetched early, in three steps:
-  // where the arcs of a vertex are, the arcs, the distances at their ends. The last does not pay for
-  // vertices of few arcs, as in road networks and grids, which lead to places near by.
+  // ends the processor's own looking ahead. So what will be needed is fetched early, in three
+  // steps: where the arcs of a vertex are, the arcs, the distances at their ends. The last does not
+  // pay for vertices of few arcs, as in road networks and grids, which lead to places near by.
   template <bool kShared>
   void relax_all(const Item* items, std::size_t count, Buckets<Id, Value>& into) {
     for (std::size_t i = 0; i < std::min(2 * kAhead, count); ++i) fetch_offsets(items[i]);
