@@ -84,9 +84,12 @@ std::uint64_t Block::warp_meet(Thread& thread) {
   const std::uint32_t warp = number / 32 * 32;
   for (std::uint32_t i = warp; i < warp + 32 && i < count_; ++i) {
     const Thread& other = threads_[i];
-    if (other.state != State::kInWarp || (other.mask & thread.mask) == 0) continue;
-    const bool named = (other.mask >> thread.lane & 1) || (thread.mask >> other.lane & 1);
-    if (!named) continue;
+    // Two that wait for each other must wait in the same operation. A lane that only one of them
+    // names may be busy with some of the others first.
+    if (other.state != State::kInWarp || (other.mask >> thread.lane & 1) == 0 ||
+        (thread.mask >> other.lane & 1) == 0) {
+      continue;
+    }
     if (other.mask != thread.mask || other.op != thread.op || other.site.line != thread.site.line ||
         std::strcmp(other.site.file, thread.site.file) != 0) {
       char masks[64];

@@ -7,7 +7,7 @@ line, ``kleene.methods`` and the tests find it by this table.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from typing import NamedTuple
@@ -79,6 +79,11 @@ def _dense_workspace(size: Size) -> int:
 def _dense_pair_workspace(size: Size) -> int:
     """A second matrix, or one in another order, padded by 1/32 each way."""
     return _dense_workspace(size) + _matrix_bytes(size, size.item) * 17 // 16
+
+
+def _device_workspace(size: Size) -> int:
+    """On the host: the matrix where only some rows are asked for. All else is on the device."""
+    return 0 if size.sources >= size.n else _matrix_bytes(size, size.item)
 
 
 def _tiled_closure_workspace(size: Size) -> int:
@@ -310,6 +315,15 @@ _APSP = (
     ),
     Method(
         "apsp",
+        "naive",
+        "cuda",
+        "a thread for each pair, a launch for each inner vertex",
+        "Floyd 1962, Harish and Narayanan 2007",
+        "kleene.cuda.apsp:naive",
+        _device_workspace,
+    ),
+    Method(
+        "apsp",
         "floyd_warshall",
         "reference",
         "allows one more inner vertex at each step",
@@ -361,7 +375,14 @@ _CLOSURE = (
     ),
 )
 
-_ROWS = (*_BFS, *_SSSP, *_APSP, *_CLOSURE)
+
+def _everywhere(rows: tuple[Method, ...]) -> tuple[Method, ...]:
+    """Add the emulator's rows: whatever runs by CUDA runs there too."""
+    emulated = (replace(row, device="emulated") for row in rows if row.device == "cuda")
+    return (*rows, *emulated)
+
+
+_ROWS = _everywhere((*_BFS, *_SSSP, *_APSP, *_CLOSURE))
 _ROW_OF = {(row.problem, row.name, row.device): row for row in _ROWS}
 
 

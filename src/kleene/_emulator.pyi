@@ -1,0 +1,18 @@
+"""Kleene's CUDA kernels, compiled for the CPU, and what runs them."""
+
+checked: bool
+
+class KernelError(RuntimeError): ...
+
+def kernels() -> list[tuple[int, str, str, str, list[str], int]]: ...
+def launch(
+    kernel: int,
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+    arguments: bytes,
+    shared: int,
+    cooperative: bool,
+    seed: int,
+    yields: int,
+    workers: int,
+) -> None: ...
