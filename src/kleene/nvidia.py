@@ -12,7 +12,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-__all__ = ["PACKAGES", "driver_version", "library", "missing", "package"]
+__all__ = ["PACKAGES", "driver_version", "library", "missing", "package", "package_version"]
 
 #: The packages that bring CuPy, and the CUDA each is for; 0 is any.
 PACKAGES = {"cupy-cuda13x": 13, "cupy-cuda12x": 12, "cupy-cuda11x": 11, "cupy": 0}
@@ -48,6 +48,13 @@ def package() -> str | None:
             continue
         return name
     return None
+
+
+@cache
+def package_version() -> str:
+    """Return the distribution that CuPy was installed from and its version, such as "cupy 14.0"."""
+    name = package()
+    return "" if name is None else f"{name} {metadata.version(name)}"
 
 
 @cache

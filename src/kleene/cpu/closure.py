@@ -117,9 +117,7 @@ def _adds_safely(dtype: np.dtype[Any], bound: int | float, negative: bool) -> bo
     return bound * (2 if negative else 1) < np.iinfo(dtype).max // 2
 
 
-def _close(
-    engine: Engine, form: Form, task: Task, used: NDArray[np.bool_] | None
-) -> Answer | None:
+def _close(engine: Engine, form: Form, task: Task, used: NDArray[np.bool_] | None) -> Answer | None:
     """Return the answer, or None when there is a negative cycle among the used arcs."""
     g = task.graph
     n, threads = g.n, _threads(task)

@@ -224,8 +224,7 @@ class _Kernel:
         threads = prod(full_grid) * prod(full_block)
         workers = cores() if threads >= _WORTH_WORKERS else 1
 
-        def run() -> None:
-            kept.clear  # noqa: B018 - the arrays live as long as the launch
+        def run(_kept: list[Array] = kept) -> None:  # arrays live as long as their launch
             device.launches += 1
             try:
                 device.native.launch(
@@ -353,7 +352,8 @@ class EmulatedDevice:
 
     def fill(self, array: Array, byte: int, stream: _Stream | None = None) -> None:
         def run() -> None:
-            _seen(array if array.contiguous else array).view(np.uint8)[...] = byte
+            whole = np.frombuffer(bytes([byte]) * array.dtype.itemsize, array.dtype)
+            _seen(array)[...] = whole[0]
 
         self.in_stream(stream).put(run)
 

@@ -69,5 +69,5 @@ def _write(folder: Path, table: Mapping[str, Iterable[Variant]]) -> list[Path]:
 
 if __name__ == "__main__":
     # More names after the folder are files of one row without definitions: kernels for tests.
-    chosen = {name: ({},) for name in sys.argv[2:]} or VARIANTS
+    chosen: dict[str, tuple[Variant, ...]] = {name: ({},) for name in sys.argv[2:]} or VARIANTS
     print(";".join(path.as_posix() for path in _write(Path(sys.argv[1]), chosen)), end="")
