@@ -9,7 +9,7 @@ NATIVE := $(shell find native src/kleene/cuda -name '*.[ch]pp' -o -name '*.inl' 
   -o -name '*.cuh') src/kleene/cuda/variants.py CMakeLists.txt pyproject.toml
 CXX_FILES := $(shell find native -name '*.[ch]pp' -o -name '*.inl')
 # Besides what users get: the checked emulator, and the kernels of its own tests.
-BUILD_OPTIONS := -Ccmake.define.KLEENE_EMULATOR_TESTS=ON
+BUILD_OPTIONS := -Ccmake.define.KLEENE_EMULATOR_TESTS=ON -Cinstall.strip=false
 
 .PHONY: demo test lint format sanitize bench docs wheel clean
 .DEFAULT_GOAL := demo

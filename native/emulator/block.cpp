@@ -1,7 +1,10 @@
 #include "block.hpp"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <numeric>
 
@@ -18,6 +21,14 @@ std::string written(uint3 index) {
 
 std::string written(Site site) {
   if (site.file == nullptr) return "an unknown line";
+  if (site.line < 0) {  // an address in the code, for whoever can look up its line
+    Dl_info info{};
+    dladdr(site.file, &info);
+    char text[32];
+    std::snprintf(text, sizeof text, "pc+0x%zx",
+                  static_cast<std::size_t>(site.file - static_cast<const char*>(info.dli_fbase)));
+    return text;
+  }
   const char* const slash = std::strrchr(site.file, '/');
   return std::string(slash == nullptr ? site.file : slash + 1) + ":" + std::to_string(site.line);
 }
@@ -253,7 +264,7 @@ bool Block::release_barrier(State at) {
     all &= thread.predicate != 0;
     sum += thread.predicate != 0;
   }
-  if (checker != nullptr) checker->block_synced();
+  if (checker != nullptr) checker->block_synced(*this);
   for (const std::uint32_t i : order_) {
     Thread& thread = threads_[i];
     thread.predicate = thread.vote == Vote::kOr ? any : thread.vote == Vote::kAnd ? all : sum;
@@ -362,7 +373,9 @@ void atomic_access(void* address, unsigned bytes, bool writes, Site site) {
 
 void fence(bool device_wide) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (Checker* const checker = self().in->checker) checker->fence(device_wide);
+  if (Checker* const checker = self().in->checker) {
+    if (device_wide) checker->fence(self());
+  }
 }
 
 // The data is taken now and put in place at the wait: a kernel that looks in between sees what was
@@ -376,12 +389,13 @@ void copy_async(void* shared, const void* global, unsigned bytes, Site site) {
                                       " bytes from or to an address that is not aligned to them");
   }
   if (Checker* const checker = thread.in->checker) {
-    checker->access(thread, global, bytes, false, site, nullptr);
+    checker->access(thread, global, bytes, false, site);
   }
   AsyncCopy& copy = thread.copies.emplace_back();
   copy.to = shared;
   copy.bytes = bytes;
   copy.group = thread.groups;
+  copy.site = site;
   std::memcpy(copy.data, global, bytes);
 }
 
@@ -400,7 +414,7 @@ void copy_wait(int groups_left) {
       continue;
     }
     if (Checker* const checker = thread.in->checker) {
-      checker->access(thread, copies[i].to, copies[i].bytes, true, thread.site, nullptr);
+      checker->access(thread, copies[i].to, copies[i].bytes, true, copies[i].site);
     }
     std::memcpy(copies[i].to, copies[i].data, copies[i].bytes);
   }

@@ -25,6 +25,7 @@ struct AsyncCopy {
   alignas(16) unsigned char data[16];
   unsigned bytes;
   unsigned group;
+  Site site;
 };
 
 // One CUDA thread. `Here` is what its kernel sees of it.

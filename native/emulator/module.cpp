@@ -8,6 +8,7 @@
 #include <cstring>
 #include <tuple>
 
+#include "checker.hpp"
 #include "launch.hpp"
 
 namespace nb = nanobind;
@@ -70,6 +71,9 @@ NB_MODULE(KLEENE_MODULE, m) {
   m.attr("checked") = kChecked;
   nb::exception<KernelError>(m, "KernelError", PyExc_RuntimeError);
   m.def("kernels", &list_kernels);
+  m.def("register_array", &register_array, nb::arg("first"), nb::arg("bytes"), nb::arg("item"),
+        nb::arg("name"));
+  m.def("forget_array", &forget_array, nb::arg("first"));
   m.def("launch", &launch, nb::arg("kernel"), nb::arg("grid"), nb::arg("block"),
         nb::arg("arguments"), nb::arg("shared"), nb::arg("cooperative"), nb::arg("seed"),
         nb::arg("yields"), nb::arg("workers"));

@@ -2,6 +2,7 @@
 //
 // A lane that calls one waits until every lane of its mask that has not left the kernel has called
 // the same one with the same mask, at the same place; the last to come hands out the results.
+#include <cstdio>
 #include <cstring>
 
 #include "block.hpp"
@@ -168,7 +169,7 @@ void Block::settle_warp(Thread& thread, std::uint32_t warp, unsigned mask) {
         results[l] = total;
     }
   }
-  if (checker != nullptr && op == WarpOp::kSync) checker->warp_synced(warp, present);
+  if (checker != nullptr && op == WarpOp::kSync) checker->warp_synced(*this, warp, present);
   const std::size_t from = ready_.size();
   for (unsigned l = 0; l < 32; ++l) {
     if ((present >> l & 1) == 0) continue;

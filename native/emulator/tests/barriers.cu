@@ -151,7 +151,7 @@ KL_KERNEL(bad_own_lane, int* out) {
 }
 
 KL_KERNEL(bad_masks_differ, int* out) {
-  out[threadIdx.x] = __any_sync(threadIdx.x < 16 ? 0xffffffffu : 0xffff0000u, 1);
+  out[threadIdx.x] = __any_sync(threadIdx.x < 16 ? 0xffffffffu : 0xfffffffeu, 1);
 }
 
 KL_KERNEL(bad_gone_lane, int* out) {

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import os
 import random
+import re
+import subprocess
 import time
 import weakref
 from collections import deque
@@ -411,7 +413,19 @@ class EmulatedDevice:
         return self.multiprocessors * min(2048 // max(threads, 1), by_memory, 4)
 
     def with_line(self, message: str) -> str:
-        return message
+        """Put source lines for addresses in the code, where the tool that knows them is there."""
+
+        def line(found: re.Match[str]) -> str:
+            command = ["addr2line", "-e", self.native.__file__, hex(int(found[1], 16) - 1)]
+            try:
+                told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            except (OSError, subprocess.CalledProcessError):
+                return found[0]
+            place = told.strip().rpartition("/")[2].partition(" ")[0]
+            # Older tools give the file that includes the kernel; see variants.py.
+            return found[0] if "?" in place else re.sub(r"_\d+\.cpp:", ".cu:", place)
+
+        return re.sub(r"pc\+(0x[0-9a-f]+)", line, message)
 
 
 def open_emulated() -> EmulatedDevice:
