@@ -63,48 +63,46 @@ Block::Block(const Launch& launch, const Monitor& monitor)
       count_(launch.threads()),
       threads_(count_),
       order_(count_),
-      shared_(new unsigned char[launch.shared + 16 + 15]) {}
+      memory_(new unsigned char[launch.shared + 16 + 15]) {
+  const auto unaligned = reinterpret_cast<std::uintptr_t>(memory_.get());
+  shared_ = reinterpret_cast<unsigned char*>((unaligned + 15) & ~std::uintptr_t{15});
+  const dim3 block = launch.block;
+  for (std::uint32_t i = 0; i < count_; ++i) {
+    Thread& thread = threads_[i];
+    thread.thread = {i % block.x, i / block.x % block.y, i / block.x / block.y};
+    thread.block_dim = block;
+    thread.grid_dim = launch.grid;
+    thread.shared = shared_;
+    thread.lane = i % 32;
+    thread.in = this;
+  }
+}
 
 Block::~Block() {
   for (const auto& fiber : fibers_) StackPool::shared().give(fiber->stack());
 }
 
 void Block::begin(std::uint64_t index) {
-  const dim3 grid = launch_.grid, block = launch_.block;
+  const dim3 grid = launch_.grid;
   index_ = {static_cast<unsigned>(index % grid.x), static_cast<unsigned>(index / grid.x % grid.y),
             static_cast<unsigned>(index / grid.x / grid.y)};
   random_.state = launch_.seed * 0x9e3779b97f4a7c15ull + index;
-  auto* const shared = reinterpret_cast<unsigned char*>(
-      (reinterpret_cast<std::uintptr_t>(shared_.get()) + 15) & ~std::uintptr_t{15});
-  std::memset(shared, kGarbage, launch_.shared);
-  Thread* thread = threads_.data();
-  for (unsigned z = 0; z < block.z; ++z) {
-    for (unsigned y = 0; y < block.y; ++y) {
-      for (unsigned x = 0; x < block.x; ++x, ++thread) {
-        thread->thread = {x, y, z};
-        thread->block = index_;
-        thread->block_dim = block;
-        thread->grid_dim = grid;
-        thread->shared = shared;
-        thread->lane = static_cast<unsigned>(thread - threads_.data()) % 32;
-        thread->spins = 0;
-        thread->in = this;
-        thread->fiber = nullptr;
-        thread->state = State::kNew;
-        thread->site = {nullptr, 0};
-        thread->yields = 0;
-        thread->groups = 0;
-        thread->copies.clear();
-      }
-    }
+  std::memset(shared_, kGarbage, launch_.shared);
+  for (Thread& thread : threads_) {
+    thread.block = index_;
+    thread.state = State::kNew;
+    thread.spins = thread.yields = thread.groups = 0;
   }
+  // Lanes that the block has no threads for are gone from the start.
+  warps_.assign((count_ + 31) / 32, {0, 0});
+  if (count_ % 32 != 0) warps_.back().done = ~0u << count_ % 32;
   std::iota(order_.begin(), order_.end(), 0u);
   if (launch_.seed != 0) {
     for (std::uint32_t i = count_; i > 1; --i) std::swap(order_[i - 1], order_[random_.below(i)]);
   }
   ready_.clear();
   started_ = done_ = at_barrier_ = at_grid_ = gave_way_ = 0;
-  if (checker != nullptr) checker->begin_block(*this, shared);
+  if (checker != nullptr) checker->begin_block(*this, shared_);
 }
 
 // ---- the scheduler ------------------------------------------------------------------------------
@@ -195,12 +193,15 @@ void Block::shuffle_ready(std::size_t from) {
 }
 
 void Block::finish(Thread& thread) {
-  copy_wait(0);
+  if (!thread.copies.empty()) thread.copies.clear();  // nobody will look any more
   if (checker != nullptr) checker->settle();
   thread.state = State::kDone;
   ++done_;
   gave_way_ = 0;
-  const std::uint32_t warp = static_cast<std::uint32_t>(&thread - threads_.data()) / 32 * 32;
+  const auto number = static_cast<std::uint32_t>(&thread - threads_.data());
+  warps_[number / 32].done |= 1u << number % 32;
+  if (warps_[number / 32].waiting == 0) return;
+  const std::uint32_t warp = number / 32 * 32;
   // Lanes that wait for a mask with this one in it wait for one less.
   for (std::uint32_t i = warp; i < std::min(warp + 32, count_); ++i) {
     if (threads_[i].state == State::kInWarp) settle_warp(threads_[i], warp, threads_[i].mask);
@@ -239,19 +240,20 @@ void Block::require_uniform(State at) {
     if (thread.state == at) waiting = &thread;
   }
   for (const Thread& thread : threads_) {
+    const bool same = thread.site.line == waiting->site.line && thread.vote == waiting->vote &&
+                      (thread.site.file == waiting->site.file ||
+                       std::strcmp(thread.site.file, waiting->site.file) == 0);
+    if (same && thread.state != State::kDone) continue;
     const std::string others = "thread " + written(waiting->thread) + " waits at " +
                                name_of(at, waiting->vote) + " in " + written(waiting->site);
     if (thread.state == State::kDone) {
       throw KernelError(place(thread, waiting->site,
                               "barrier divergence: it has left the kernel while " + others));
     }
-    if (thread.site.line != waiting->site.line || thread.vote != waiting->vote ||
-        std::strcmp(thread.site.file, waiting->site.file) != 0) {
-      throw KernelError(place(thread, thread.site,
-                              std::string("barrier divergence: it waits at ") +
-                                  name_of(thread.state, thread.vote) + " in " +
-                                  written(thread.site) + " while " + others));
-    }
+    throw KernelError(place(thread, thread.site,
+                            std::string("barrier divergence: it waits at ") +
+                                name_of(thread.state, thread.vote) + " in " + written(thread.site) +
+                                " while " + others));
   }
 }
 

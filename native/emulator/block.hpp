@@ -107,6 +107,7 @@ class Block {
   bool release_barrier(State at);
   void require_uniform(State at);
   void settle_warp(Thread& thread, std::uint32_t warp_start, unsigned mask);
+  void require_same_operation(const Thread& thread, std::uint32_t warp_start);
   Fiber* free_fiber();
   std::string place(const Thread& thread, Site site, const std::string& what) const;
   [[noreturn]] void report_deadlock();
@@ -118,7 +119,12 @@ class Block {
   Random random_{};
   std::vector<Thread> threads_;
   std::vector<std::uint32_t> order_;
-  std::unique_ptr<unsigned char[]> shared_;
+  struct Lanes {  // of one warp, as bits
+    unsigned waiting, done;
+  };
+  std::vector<Lanes> warps_;
+  std::unique_ptr<unsigned char[]> memory_;
+  unsigned char* shared_;  // the same, aligned
   std::deque<Thread*> ready_;
   std::vector<std::unique_ptr<Fiber>> fibers_;
   std::vector<Fiber*> free_;

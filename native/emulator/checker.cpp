@@ -92,6 +92,7 @@ std::string title_of(const Allocation& array) {
 
 void register_array(std::uintptr_t first, std::size_t bytes, unsigned item, std::string name) {
   const std::lock_guard lock(arrays_guard);
+  found_last = nullptr;
   arrays[first] = Allocation{first, bytes, item, std::move(name), {}};
 }
 

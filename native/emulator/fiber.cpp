@@ -17,6 +17,10 @@ namespace {
 constexpr std::size_t kStackBytes = 64 << 10;
 constexpr std::size_t kStacksAtOnce = 32;
 
+// Stacks start at different distances from a page's end: at the same distance, the tops of all of
+// them would fall into the same few lines of the cache.
+constexpr std::size_t kColours = 64, kColourBytes = 64;
+
 }  // namespace
 
 // ---- stacks -------------------------------------------------------------------------------------
@@ -48,7 +52,7 @@ void StackPool::grow() {
   auto* low = static_cast<std::byte*>(memory);
   for (std::size_t i = 0; i < kStacksAtOnce; ++i, low += each) {
     mprotect(low, page, PROT_NONE);
-    free_.push_back({low + page, kStackBytes});
+    free_.push_back({low + page, kStackBytes - made_++ % kColours * kColourBytes});
   }
 }
 

@@ -32,6 +32,7 @@ class StackPool {
 
   std::mutex guard_;
   std::vector<Stack> free_;
+  std::size_t made_ = 0;
 };
 
 #if (defined(__x86_64__) || defined(__aarch64__)) && !defined(KLEENE_UCONTEXT)

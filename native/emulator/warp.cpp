@@ -83,40 +83,44 @@ std::uint64_t Block::warp_meet(Thread& thread) {
     fail(thread, thread.site, std::string(name) + " with a width that is not a power of two");
   }
   const std::uint32_t warp = number / 32 * 32;
-  for (std::uint32_t i = warp; i < warp + 32 && i < count_; ++i) {
-    const Thread& other = threads_[i];
-    // Two that wait for each other must wait in the same operation. A lane that only one of them
-    // names may be busy with some of the others first.
-    if (other.state != State::kInWarp || (other.mask >> thread.lane & 1) == 0 ||
-        (thread.mask >> other.lane & 1) == 0) {
-      continue;
-    }
-    if (other.mask != thread.mask || other.op != thread.op || other.site.line != thread.site.line ||
-        std::strcmp(other.site.file, thread.site.file) != 0) {
-      char masks[64];
-      std::snprintf(masks, sizeof masks, " (masks %08x and %08x)", thread.mask, other.mask);
-      fail(thread, thread.site,
-           std::string("warp divergence: it calls ") + name + " while lane " +
-               std::to_string(other.lane) + ", named by the mask, waits in " + name_of(other.op) +
-               " in " + written(other.site) + masks);
-    }
-  }
+  require_same_operation(thread, warp);
   thread.state = State::kInWarp;
+  warps_[number / 32].waiting |= 1u << thread.lane;
   settle_warp(thread, warp, thread.mask);
   if (thread.state == State::kInWarp) suspend(thread);
   return thread.value;
 }
 
+// Two lanes that wait for each other must wait in the same operation. A lane that only one of them
+// names may be busy with some of the others first.
+void Block::require_same_operation(const Thread& thread, std::uint32_t warp) {
+  for (unsigned left = warps_[warp / 32].waiting & thread.mask; left != 0; left &= left - 1) {
+    const Thread& other = threads_[warp + static_cast<unsigned>(__builtin_ctz(left))];
+    if ((other.mask >> thread.lane & 1) == 0) continue;
+    if (other.mask != thread.mask || other.op != thread.op || other.site.line != thread.site.line ||
+        std::strcmp(other.site.file, thread.site.file) != 0) {
+      char masks[64];
+      std::snprintf(masks, sizeof masks, " (masks %08x and %08x)", thread.mask, other.mask);
+      fail(thread, thread.site,
+           std::string("warp divergence: it calls ") + name_of(thread.op) + " while lane " +
+               std::to_string(other.lane) + ", named by the mask, waits in " + name_of(other.op) +
+               " in " + written(other.site) + masks);
+    }
+    return;  // those that wait with this one have been compared with each other
+  }
+}
+
 // Hands out results if all lanes of the mask are there. `thread` is one of them; if it is the
 // running one it goes on by itself, so only the others are made ready.
 void Block::settle_warp(Thread& thread, std::uint32_t warp, unsigned mask) {
-  unsigned present = 0;
-  for (std::uint32_t i = warp; i < warp + 32 && i < count_; ++i) {
-    const Thread& lane = threads_[i];
-    if ((mask >> lane.lane & 1) == 0 || lane.state == State::kDone) continue;
-    if (lane.state != State::kInWarp) return;
-    present |= 1u << lane.lane;
+  Lanes& state = warps_[warp / 32];
+  const unsigned present = mask & ~state.done;
+  if ((state.waiting & present) != present) return;
+  for (unsigned left = present; left != 0; left &= left - 1) {
+    // One may still wait for others in an operation that does not name the running lane.
+    if (threads_[warp + static_cast<unsigned>(__builtin_ctz(left))].mask != mask) return;
   }
+  state.waiting &= ~present;
   Thread* const lanes = threads_.data() + warp;
   std::uint64_t results[32] = {};
   const WarpOp op = thread.op;

@@ -56,16 +56,17 @@ class _Memory:
         device.taken += nbytes
         if device.native.checked:
             device.native.register_array(self.address, nbytes, item, name)
-        weakref.finalize(self, _give_back, weakref.ref(device), self.address, nbytes)
+        weakref.finalize(self, _give_back, weakref.ref(device), device.native, self.address, nbytes)
 
 
-def _give_back(device_ref: weakref.ref[EmulatedDevice], address: int, nbytes: int) -> None:
+def _give_back(
+    device_ref: weakref.ref[EmulatedDevice], native: Any, address: int, nbytes: int
+) -> None:
+    if native.checked:
+        native.forget_array(address)
     device = device_ref()
-    if device is None:
-        return
-    device.taken -= nbytes
-    if device.native.checked:
-        device.native.forget_array(address)
+    if device is not None:
+        device.taken -= nbytes
 
 
 class _Pinned(np.ndarray[Any, Any]):
