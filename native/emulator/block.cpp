@@ -387,8 +387,9 @@ void copy_async(void* shared, const void* global, unsigned bytes, Site site) {
   if ((reinterpret_cast<std::uintptr_t>(shared) | reinterpret_cast<std::uintptr_t>(global)) %
           bytes !=
       0) {
-    thread.in->fail(thread, site, "an asynchronous copy of " + std::to_string(bytes) +
-                                      " bytes from or to an address that is not aligned to them");
+    thread.in->fail(thread, site,
+                    "an asynchronous copy of " + std::to_string(bytes) +
+                        " bytes from or to an address that is not aligned to them");
   }
   if (Checker* const checker = thread.in->checker) {
     checker->access(thread, global, bytes, false, site);

@@ -1,10 +1,10 @@
 // Launches: blocks spread over a few OS threads, or, when they may wait for each other, each on an
 // OS thread of its own with one baton among them.
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <numeric>
 #include <thread>
-#include <atomic>
 
 #include "block.hpp"
 #include "checker.hpp"
@@ -172,7 +172,7 @@ class Grid {
 
   std::size_t choose() {
     const std::size_t count = members_.size();
-    const std::size_t from = launch_.seed != 0 ? random_.below(static_cast<std::uint32_t>(count))
+    const std::size_t from = launch_.seed != 0  ? random_.below(static_cast<std::uint32_t>(count))
                              : turn_ == kNobody ? 0
                                                 : turn_ + 1;
     for (std::size_t i = 0; i < count; ++i) {

@@ -90,6 +90,29 @@ __device__ __forceinline__ void kl_copy_wait() {
 #endif
 }
 
+// Reductions over the lanes of a mask, which GPUs before 8.0 lack: each lane asks all others.
+#if __CUDA_ARCH__ < 800
+#define KL_REDUCE(name, T, result)                                        \
+  __device__ __forceinline__ T name(unsigned mask, T value) {             \
+    T a = __shfl_sync(mask, value, __ffs(mask) - 1);                      \
+    for (unsigned left = mask & (mask - 1); left != 0; left &= left - 1) { \
+      const T b = __shfl_sync(mask, value, __ffs(left) - 1);              \
+      a = result;                                                         \
+    }                                                                     \
+    return a;                                                             \
+  }
+KL_REDUCE(__reduce_add_sync, int, a + b)
+KL_REDUCE(__reduce_add_sync, unsigned, a + b)
+KL_REDUCE(__reduce_min_sync, int, min(a, b))
+KL_REDUCE(__reduce_min_sync, unsigned, min(a, b))
+KL_REDUCE(__reduce_max_sync, int, max(a, b))
+KL_REDUCE(__reduce_max_sync, unsigned, max(a, b))
+KL_REDUCE(__reduce_and_sync, unsigned, a & b)
+KL_REDUCE(__reduce_or_sync, unsigned, a | b)
+KL_REDUCE(__reduce_xor_sync, unsigned, a ^ b)
+#undef KL_REDUCE
+#endif
+
 #endif  // KLEENE_EMULATED
 
 // ---- numbers ------------------------------------------------------------------------------------
