@@ -188,8 +188,9 @@ _RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
         Rule("floyd_warshall", _matrix_pays, "the graph is small or dense enough for a matrix"),
         Rule("johnson", _ALWAYS, "searching from each source costs less than filling a matrix"),
     ),
-    ("apsp", "cuda"): (Rule("naive", _ALWAYS, "the one there is"),),
+    ("apsp", "cuda"): (Rule("tiled", _ALWAYS, "a matrix suits a GPU best"),),
     ("closure", "cpu"): (Rule("tiled", _ALWAYS, "serves every semiring on all cores"),),
+    ("closure", "cuda"): (Rule("tiled", _ALWAYS, "serves every semiring"),),
     ("closure", "reference"): (Rule("floyd_warshall", _ALWAYS, "serves every semiring"),),
 }
 

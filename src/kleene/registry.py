@@ -324,6 +324,15 @@ _APSP = (
     ),
     Method(
         "apsp",
+        "tiled",
+        "cuda",
+        "elimination by blocks of vertices, a tile of the product in registers of each block",
+        "Carre 1971, Venkataraman et al. 2003",
+        "kleene.cuda.closure:tiled",
+        _device_workspace,
+    ),
+    Method(
+        "apsp",
         "floyd_warshall",
         "reference",
         "allows one more inner vertex at each step",
@@ -361,6 +370,16 @@ _CLOSURE = (
         "Kleene 1956, Warshall 1962",
         "kleene.cpu.closure:floyd_warshall",
         _dense_workspace,
+        semirings=tuple(SEMIRINGS),
+    ),
+    Method(
+        "closure",
+        "tiled",
+        "cuda",
+        "elimination by blocks of vertices, a tile of the product in registers of each block",
+        "Carre 1971, Venkataraman et al. 2003",
+        "kleene.cuda.closure:tiled",
+        _device_workspace,
         semirings=tuple(SEMIRINGS),
     ),
     Method(
