@@ -166,7 +166,7 @@ def test_a_gpu_newer_than_the_compiler(cuda: FakeCuda) -> None:
 
 def test_memory(cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
     d = open_cuda()
-    with pytest.raises(kl.MemoryBudgetError, match="512.0 MiB were asked of Fake GPU"):
+    with pytest.raises(kl.MemoryBudgetError, match=r"512\.0 MiB were asked of Fake GPU"):
         d.empty(2**27, np.float32)
     monkeypatch.setenv("KLEENE_DEVICE_MEMORY", "1M")
     kept = d.empty(2**17, np.float32)
