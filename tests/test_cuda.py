@@ -18,7 +18,7 @@ import kleene as kl
 from kleene import api, machine, nvidia
 from kleene.cuda import cupy_device
 from kleene.cuda.cupy_device import CupyDevice, open_cuda
-from kleene.cuda.runtime import open_device, require_memory
+from kleene.cuda.runtime import Array, open_device, require_memory
 from kleene.errors import KernelError
 from kleene.plan import _GPU_WORTH, Facts, Request, make_plan
 from kleene.registry import methods
@@ -274,3 +274,42 @@ def test_rows_come_in_pairs() -> None:
 
     assert names("cuda") == names("emulated")
     assert re.search(r"naive +emulated", repr(kl.methods("apsp")))
+
+
+def test_an_array_of_another_library() -> None:
+    whole = Array.new(4096, (4, 6), np.float32, None)
+    for array in (whole, whole[1:3, 2:]):
+        again = Array.of(array)
+        assert (again.address, again.shape, again.strides) == (
+            (array.address, array.shape, array.strides)
+        )
+        assert again.contiguous == array.contiguous
+    assert whole.reshape(3, 8).pitch == 8
+    assert whole.view(np.float64).shape == (12,)
+    with pytest.raises(ValueError, match="no shape"):
+        whole[:, 1:].reshape(20)
+    with pytest.raises(ValueError, match="no view"):
+        whole[:, 1:].view(np.int32)
+    with pytest.raises(IndexError):
+        whole[::2]
+
+
+def test_a_plan_tells_of_device_memory() -> None:
+    facts = Facts(1000, 10**6, "float32", 0, 1, 1000)
+    box = machine.Machine(4, None, "avx2", ("cuda", "cpu", "emulated"))
+    real = make_plan(facts, Request("apsp", method="naive", device="cuda"), box)
+    assert real.device_memory == 8 * 1000**2
+    assert "on it    7.6 MiB" in str(real)
+    emulated = make_plan(facts, Request("apsp", method="naive", device="emulated"), box)
+    assert emulated.memory == real.memory + real.device_memory
+    assert emulated.device_memory == 0
+
+
+def test_settings_that_make_no_sense(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KLEENE_EMULATOR_SEED", "-1")
+    with pytest.raises(kl.DeviceError, match="whole number"):
+        open_device("emulated")
+    monkeypatch.setenv("KLEENE_EMULATOR_SEED", "")
+    monkeypatch.setenv("KLEENE_EMULATOR", "nonesuch")
+    with pytest.raises(kl.DeviceError, match="no such emulator"):
+        open_device("emulated")

@@ -146,9 +146,7 @@ KL_KERNEL(bad_warp_mask, int* out) {
   __syncthreads();
 }
 
-KL_KERNEL(bad_own_lane, int* out) {
-  out[threadIdx.x] = __ballot_sync(0x0000ffffu, 1);
-}
+KL_KERNEL(bad_own_lane, int* out) { out[threadIdx.x] = __ballot_sync(0x0000ffffu, 1); }
 
 KL_KERNEL(bad_masks_differ, int* out) {
   out[threadIdx.x] = __any_sync(threadIdx.x < 16 ? 0xffffffffu : 0xfffffffeu, 1);
