@@ -58,7 +58,7 @@ docs: $(VENV)/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 wheel: $(VENV)/python
-	$(BIN)/pip wheel --no-deps --wheel-dir dist .
+	$(BIN)/pip wheel --no-deps -Ccmake.define.KLEENE_EMULATOR_TESTS=OFF --wheel-dir dist .
 
 clean:
 	rm -rf $(VENV) build dist site .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -170,6 +170,7 @@ WRONG = [
     ("bad_own_lane", 1, 32, (), {}, "leaves out the calling lane"),
     ("bad_masks_differ", 1, 32, (), {}, "warp divergence: it calls __any_sync"),
     ("bad_gone_lane", 1, 32, (), {}, "reads from lane 7, which has left"),
+    ("bad_trap", 1, 32, (), {}, "__trap"),
     ("bad_spin", 2, 32, (), {}, "deadlock: it still waits"),
     ("bad_spin_atomic", 1, 32, (), {}, "deadlock: it still waits"),
     ("bad_grid_exit", 3, 32, ("state",), {"cooperative": True}, "block (1, 0, 0): barrier diverg"),
@@ -351,7 +352,7 @@ def test_bits() -> None:
     d = device()
     rng = np.random.default_rng(4)
     x, y = (v.tolist() for v in rng.integers(1, 2**32, (2, 20)).astype(np.uint32))
-    out = d.empty((13, 20), np.uint32)
+    out = d.empty((15, 20), np.uint32)
     arrays = [d.upload(np.array(v, np.uint32)) for v in (x, y)]
     d.kernels("numbers")["bit_tricks"].launch((1,), (32,), (*arrays, out, 20))
 
@@ -360,7 +361,7 @@ def test_bits() -> None:
 
     def tricks(a: int, b: int) -> list[int]:
         both, other = a << 32 | b, b << 32 | a  # by halves; as __byte_perm and shifts see them
-        low = (both & -both).bit_length() + 100 * 0
+        low = (both & -both).bit_length()
         picked = [other >> 8 * i & 0xFF for i in (7, 2, 1, 6)]
         return [
             a.bit_count() + 100 * both.bit_count(),
@@ -376,6 +377,8 @@ def test_bits() -> None:
             b,
             (min(a, b) + 2 + 3) & 0xFFFFFFFF,
             a,
+            24,
+            24,
         ]
 
     wanted = [tricks(a, b) for a, b in zip(x, y, strict=True)]

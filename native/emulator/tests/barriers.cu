@@ -172,6 +172,10 @@ KL_KERNEL(bad_grid_exit, int* out, unsigned* state) {
   out[blockIdx.x] = 1;
 }
 
+KL_KERNEL(bad_trap, int* out) {
+  if (out[threadIdx.x] == 0) __trap();
+}
+
 KL_KERNEL(bad_missing_wait, const int4* in, int4* out) {
   KL_DYNAMIC_SHARED(int4, stage);
   kl_copy_async16(stage + threadIdx.x, in + threadIdx.x);
