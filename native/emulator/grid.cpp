@@ -56,7 +56,7 @@ void run_independent(const Launch& launch, Monitor& monitor) {
   const int team = launch.checked ? 1 : launch.workers;
   run_team(team, monitor, [&](int worker) {
     Watch watch(monitor, worker);
-    Block block(launch, monitor);
+    Block block(launch, monitor, worker);
     if (launch.checked) block.checker = &checker;
     for (std::uint64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < order.count;) {
       block.begin(order.at(i));
@@ -108,7 +108,7 @@ class Grid {
   enum class Phase : std::uint8_t { kRunnable, kAtGrid, kReleased, kDone };
 
   struct Member {
-    Member(const Launch& launch, const Monitor& monitor) : block(launch, monitor) {}
+    Member(const Launch& launch, Monitor& monitor) : block(launch, monitor, 1) {}
     Block block;
     Phase phase = Phase::kRunnable;
     std::condition_variable turn;

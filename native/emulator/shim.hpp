@@ -137,6 +137,11 @@ KL_UNCHECKED inline To kl_bit_cast(From value) {
   return result;
 }
 
+inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline double __dadd_rn(double a, double b) { return a + b; }
+inline double __dmul_rn(double a, double b) { return a * b; }
+
 inline int __float_as_int(float x) { return kl_bit_cast<int>(x); }
 inline unsigned __float_as_uint(float x) { return kl_bit_cast<unsigned>(x); }
 inline float __int_as_float(int x) { return kl_bit_cast<float>(x); }
@@ -161,6 +166,7 @@ inline int __syncthreads_count(int predicate, KL_SITE) {
   return ::kleene::emulator::block_barrier(::kleene::emulator::Vote::kCount, predicate, KL_HERE);
 }
 
+[[noreturn]] inline void __trap(KL_SITE) { ::kleene::emulator::trap(KL_HERE); }
 inline void __threadfence() { ::kleene::emulator::fence(true); }
 inline void __threadfence_system() { ::kleene::emulator::fence(true); }
 inline void __threadfence_block() { ::kleene::emulator::fence(false); }
@@ -251,10 +257,25 @@ KL_REDUCE(__reduce_xor_sync, unsigned, kXor)
 
 // ---- atomic operations --------------------------------------------------------------------------
 
-template <class T>
-inline T __ldg(const T* address) {
-  return *address;
-}
+// Reads and writes with advice for the caches, which is not taken.
+#define KL_LOAD(name)               \
+  template <class T>                \
+  inline T name(const T* address) { \
+    return *address;                \
+  }
+#define KL_STORE(name)                    \
+  template <class T>                      \
+  inline void name(T* address, T value) { \
+    *address = value;                     \
+  }
+KL_LOAD(__ldg)
+KL_LOAD(__ldca)
+KL_LOAD(__ldcg)
+KL_LOAD(__ldcs)
+KL_STORE(__stcg)
+KL_STORE(__stcs)
+#undef KL_LOAD
+#undef KL_STORE
 
 // What is stored in a word of T's size, for the built-in compare and swap.
 template <size_t bytes>

@@ -73,6 +73,8 @@ class Plan:
         Bytes that were available when the plan was made, where the system says.
     reasons : tuple of str
         Why these, in order of the decisions.
+    device_memory : int
+        Bytes on the GPU, which is asked whether it has them before anything starts.
     """
 
     problem: str
@@ -84,12 +86,14 @@ class Plan:
     memory: int
     available: int | None
     reasons: tuple[str, ...]
+    device_memory: int = 0
 
     def __str__(self) -> str:
         has = "" if self.available is None else f" of {format_bytes(self.available)} available"
         lines = [
             f"{self.problem} by {self.method} on {self.device}, {self.dtype} values",
             f"  memory   {format_bytes(self.memory)}{has}",
+            *([f"  on it    {format_bytes(self.device_memory)}"] if self.device_memory else []),
             *(f"  because  {reason}" for reason in self.reasons),
         ]
         return "\n".join(lines)
@@ -368,6 +372,7 @@ def make_plan(facts: Facts, request: Request, machine: Machine) -> Plan:
         memory,
         machine.memory,
         (why_device, why_method, why_dtype),
+        method.device_memory(size) if method.device_memory is not None else 0,
     )
 
 

@@ -81,9 +81,14 @@ def _dense_pair_workspace(size: Size) -> int:
     return _dense_workspace(size) + _matrix_bytes(size, size.item) * 17 // 16
 
 
-def _device_workspace(size: Size) -> int:
-    """On the host: the matrix where only some rows are asked for. All else is on the device."""
-    return 0 if size.sources >= size.n else _matrix_bytes(size, size.item)
+def _rows_workspace(size: Size) -> int:
+    """The matrix, where only some of its rows are asked for."""
+    return 0 if size.sources >= size.n else _whole_matrix(size)
+
+
+def _whole_matrix(size: Size) -> int:
+    """All pairs, whatever was asked."""
+    return _matrix_bytes(size, size.item)
 
 
 def _tiled_closure_workspace(size: Size) -> int:
@@ -113,6 +118,7 @@ class Method:
     workspace: Callable[[Size], int]
     negative: bool = True  # does it take negative weights?
     semirings: tuple[str, ...] = ("min_plus",)
+    device_memory: Callable[[Size], int] | None = None  # bytes on the GPU, for those that use one
 
     @property
     def needs(self) -> str:
@@ -320,7 +326,8 @@ _APSP = (
         "a thread for each pair, a launch for each inner vertex",
         "Floyd 1962, Harish and Narayanan 2007",
         "kleene.cuda.apsp:naive",
-        _device_workspace,
+        _rows_workspace,
+        device_memory=_whole_matrix,
     ),
     Method(
         "apsp",
@@ -395,10 +402,19 @@ _CLOSURE = (
 )
 
 
+def _emulated(row: Method) -> Method:
+    """Return the emulator's row for a row of CUDA's: its device memory is the host's."""
+    host, on_device = row.workspace, row.device_memory
+
+    def workspace(size: Size) -> int:
+        return host(size) + (0 if on_device is None else on_device(size))
+
+    return replace(row, device="emulated", workspace=workspace, device_memory=None)
+
+
 def _everywhere(rows: tuple[Method, ...]) -> tuple[Method, ...]:
     """Add the emulator's rows: whatever runs by CUDA runs there too."""
-    emulated = (replace(row, device="emulated") for row in rows if row.device == "cuda")
-    return (*rows, *emulated)
+    return (*rows, *(_emulated(row) for row in rows if row.device == "cuda"))
 
 
 _ROWS = _everywhere((*_BFS, *_SSSP, *_APSP, *_CLOSURE))

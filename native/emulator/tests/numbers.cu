@@ -62,7 +62,9 @@ KL_KERNEL(bit_tricks, const unsigned* a, const unsigned* b, unsigned* out, int n
   row[9 * n] = static_cast<unsigned>(__float_as_int(__int_as_float(7)));
   row[10 * n] = static_cast<unsigned>(__double_as_longlong(__longlong_as_double(y)));
   row[11 * n] = min(x, y) + max(1, 2) + static_cast<unsigned>(max(2.5f, 1.0f) + fminf(1.0f, 2.0f));
-  row[12 * n] = __ldg(a + i);
+  row[12 * n] = __ldg(a + i) ^ __ldcg(a + i) ^ __ldcs(a + i) ^ __ldca(b + i) ^ y;
+  __stcg(row + 13 * n, static_cast<unsigned>(__fadd_rn(1.5f, 2.5f) * __fmul_rn(2.0f, 3.0f)));
+  __stcs(row + 14 * n, static_cast<unsigned>(__dadd_rn(1.5, 2.5) * __dmul_rn(2.0, 3.0)));
 }
 
 KL_KERNEL(atomics, int* i, unsigned* u, unsigned long long* l, float* f, double* d) {
