@@ -336,7 +336,8 @@ _APSP = (
         "elimination by blocks of vertices, a tile of the product in registers of each block",
         "Carre 1971, Venkataraman et al. 2003",
         "kleene.cuda.closure:tiled",
-        _device_workspace,
+        _rows_workspace,
+        device_memory=_whole_matrix,
     ),
     Method(
         "apsp",
@@ -386,7 +387,8 @@ _CLOSURE = (
         "elimination by blocks of vertices, a tile of the product in registers of each block",
         "Carre 1971, Venkataraman et al. 2003",
         "kleene.cuda.closure:tiled",
-        _device_workspace,
+        _rows_workspace,
+        device_memory=_whole_matrix,
         semirings=tuple(SEMIRINGS),
     ),
     Method(
