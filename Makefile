@@ -5,9 +5,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE := $(shell find native -name '*.[ch]pp' -o -name '*.inl') CMakeLists.txt pyproject.toml
-CXX_FILES := $(shell find native -name '*.[ch]pp' -o -name '*.inl')
-
+CXX_FILES := $(shell find native src/kleene/cuda -name '*.[ch]pp' -o -name '*.inl' -o -name '*.cu' \
+  -o -name '*.cuh')
+NATIVE := $(CXX_FILES) src/kleene/cuda/variants.py CMakeLists.txt pyproject.toml
+# Besides what users get: the checked emulator, and the kernels of its own tests.
+BUILD_OPTIONS := -Ccmake.define.KLEENE_EMULATOR_TESTS=ON -Cinstall.strip=false
 
 .PHONY: demo test lint format sanitize bench docs wheel clean
 .DEFAULT_GOAL := demo
@@ -56,7 +58,7 @@ docs: $(VENV)/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 wheel: $(VENV)/python
-	$(BIN)/pip wheel --no-deps --wheel-dir dist .
+	$(BIN)/pip wheel --no-deps -Ccmake.define.KLEENE_EMULATOR_TESTS=OFF --wheel-dir dist .
 
 clean:
 	rm -rf $(VENV) build dist site .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
@@ -70,9 +72,9 @@ $(VENV)/python:
 	@touch $@
 
 $(VENV)/installed: $(VENV)/python $(NATIVE)
-	$(BIN)/python -m pip install --quiet --no-build-isolation --editable .
+	$(BIN)/python -m pip install --quiet --no-build-isolation $(BUILD_OPTIONS) --editable .
 	@touch $@
 
 $(VENV)/installed-%: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[$*]'
+	$(BIN)/python -m pip install --quiet --no-build-isolation $(BUILD_OPTIONS) --editable '.[$*]'
 	@touch $@

@@ -11,7 +11,7 @@ ROOT = Path(kleene.__file__).parent
 
 #: From the ground up; a module may import modules of its own layer and below.
 LAYERS = [
-    {"errors", "_native"},
+    {"errors", "_native", "_emulator", "nvidia"},
     {"machine", "semiring", "atomic", "progress"},
     {"graph"},
     {"io", "generate", "datasets", "task", "verify"},

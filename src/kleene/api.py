@@ -7,7 +7,8 @@ import numbers
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import lru_cache
+from dataclasses import replace
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.atomic import atomic_path
-from kleene.errors import GraphError, RequestError
+from kleene.errors import DeviceError, GraphError, RequestError
 from kleene.graph import Graph
-from kleene.machine import as_threads, this_machine, with_memory
+from kleene.machine import Machine, as_threads, this_machine, with_memory
 from kleene.plan import Plan, Request, graph_facts, make_plan
 from kleene.progress import reporter
 from kleene.registry import PROBLEMS, find, methods
@@ -318,9 +319,13 @@ def _solve(
         out is not None,
     )
     facts = graph_facts(graph, hops=problem == "bfs")
-    plan = _usual_plan(facts, request, this_machine())
+    here = this_machine()
+    plan = _usual_plan(facts, request, here)
+    if plan.device == "cuda" and request.device == "auto" and not _gpu_opens():
+        here = _without_gpu(here)
+        plan = _usual_plan(facts, request, here)
     if plan.memory >= _WORTH_ASKING:  # the system is asked what is free only when it may matter
-        plan = make_plan(facts, request, with_memory(this_machine()))
+        plan = make_plan(facts, request, with_memory(here))
     value_dtype = np.dtype(plan.dtype)
     row = find(problem, plan.method, plan.device)
     assert row is not None
@@ -339,12 +344,29 @@ def _solve(
             plan.threads,
             report,
             memory,
+            plan.device,
             hops=problem == "bfs",
         )
         began = time.perf_counter()
         answer = _within_limit(row.load()(task), task)
         stats = Timings(compute=time.perf_counter() - began)
     return Result(graph, plan, stats, answer, rows, columns, task.limit, source is not None)
+
+
+@cache
+def _gpu_opens() -> bool:
+    """Does the GPU that seems to be there work? Nobody asked for it, so nobody is told."""
+    from kleene.cuda.runtime import open_device
+
+    try:
+        open_device("cuda")
+    except DeviceError:
+        return False
+    return True
+
+
+def _without_gpu(machine: Machine) -> Machine:
+    return replace(machine, devices=tuple(d for d in machine.devices if d != "cuda"))
 
 
 def _within_limit(answer: Answer, task: Task) -> Answer:

@@ -12,6 +12,7 @@ __all__ = [
     "DeviceError",
     "FormatError",
     "GraphError",
+    "KernelError",
     "KleeneError",
     "MemoryBudgetError",
     "NegativeCycleError",
@@ -61,6 +62,10 @@ class NegativeCycleError(KleeneError):
 
 class DeviceError(KleeneError, RuntimeError):
     """The device asked for is not there or cannot do what was asked."""
+
+
+class KernelError(DeviceError):
+    """A kernel, or the loop that launches it, did what it must not; the emulator tells."""
 
 
 class MemoryBudgetError(KleeneError, MemoryError):

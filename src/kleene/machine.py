@@ -10,10 +10,11 @@ import operator
 import os
 from dataclasses import dataclass, replace
 from functools import cache
+from importlib import util
 from pathlib import Path
 from typing import Any
 
-from kleene import _native
+from kleene import _native, nvidia
 from kleene.errors import RequestError
 
 __all__ = [
@@ -41,12 +42,29 @@ class Machine:
     memory: int | None  # bytes this process may still take; None when not known
     simd: str
     devices: tuple[str, ...] = ("cpu", "reference")
+    absent: tuple[tuple[str, str], ...] = ()  # other devices, and what is missing for each
 
 
 @cache
 def this_machine() -> Machine:
     """Describe the machine we run on; what does not change while we run."""
-    return Machine(cores=cores(), memory=None, simd=_native.simd())
+    absent = {"cuda": nvidia.missing(), "emulated": _no_emulator()}
+    return Machine(
+        cores=cores(),
+        memory=None,
+        simd=_native.simd(),
+        devices=tuple(
+            device
+            for device in ("cuda", "cpu", "emulated", "reference")
+            if absent.get(device) is None
+        ),
+        absent=tuple((device, why) for device, why in absent.items() if why is not None),
+    )
+
+
+def _no_emulator() -> str | None:
+    found = util.find_spec("kleene._emulator") is not None
+    return None if found else "this build of Kleene came without it"
 
 
 def with_memory(machine: Machine) -> Machine:

@@ -73,6 +73,8 @@ class Plan:
         Bytes that were available when the plan was made, where the system says.
     reasons : tuple of str
         Why these, in order of the decisions.
+    device_memory : int
+        Bytes on the GPU, which is asked whether it has them before anything starts.
     """
 
     problem: str
@@ -84,12 +86,14 @@ class Plan:
     memory: int
     available: int | None
     reasons: tuple[str, ...]
+    device_memory: int = 0
 
     def __str__(self) -> str:
         has = "" if self.available is None else f" of {format_bytes(self.available)} available"
         lines = [
             f"{self.problem} by {self.method} on {self.device}, {self.dtype} values",
             f"  memory   {format_bytes(self.memory)}{has}",
+            *([f"  on it    {format_bytes(self.device_memory)}"] if self.device_memory else []),
             *(f"  because  {reason}" for reason in self.reasons),
         ]
         return "\n".join(lines)
@@ -188,27 +192,48 @@ _RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
         Rule("floyd_warshall", _matrix_pays, "the graph is small or dense enough for a matrix"),
         Rule("johnson", _ALWAYS, "searching from each source costs less than filling a matrix"),
     ),
+    ("apsp", "cuda"): (Rule("tiled", _ALWAYS, "a matrix suits a GPU best"),),
     ("closure", "cpu"): (Rule("tiled", _ALWAYS, "serves every semiring on all cores"),),
+    ("closure", "cuda"): (Rule("tiled", _ALWAYS, "serves every semiring"),),
     ("closure", "reference"): (Rule("floyd_warshall", _ALWAYS, "serves every semiring"),),
 }
 
 
-def _choose_device(request: Request, machine: Machine) -> tuple[str, str]:
+#: For which graphs a GPU is the better place, by problem.
+_GPU_WORTH: dict[str, Callable[[Facts, Request], bool]] = {}
+
+
+def _choose_device(facts: Facts, request: Request, machine: Machine) -> tuple[str, str]:
     if request.device != "auto":
         if request.device not in DEVICES:
             known = ", ".join(map(repr, ("auto", *DEVICES)))
             raise RequestError(f"no device {request.device!r}; there are {known}")
-        if request.device not in machine.devices:
-            raise DeviceError(
-                f"device {request.device!r} ({DEVICES[request.device]}) is not available here; "
-                f"there are {', '.join(map(repr, machine.devices))}; see `kleene doctor`"
-            )
+        _require_device(request.device, machine)
         return request.device, f"device {request.device!r} was asked for"
-    for device in machine.devices:
+    chosen = (device for device in machine.devices if device != "emulated")
+    for device in chosen:
+        if request.method == "auto" and device == "cuda":
+            worth = _GPU_WORTH.get(request.problem)
+            if worth is None or not worth(facts, request):
+                continue
         offered = methods(request.problem, device)
         if any(request.method in ("auto", row.name) for row in offered):
             return device, f"device {device}: {DEVICES[device]}"
+    if find(request.problem, request.method, "cuda") is not None:
+        _require_device("cuda", machine)
     _unknown_method(request)
+
+
+def _require_device(device: str, machine: Machine) -> None:
+    if device in machine.devices:
+        return
+    why = dict(machine.absent).get(device)
+    instead = "; device='emulated' runs the same kernels on the CPU" if device == "cuda" else ""
+    raise DeviceError(
+        f"device {device!r} ({DEVICES[device]}) is not available here: "
+        + (why or f"there are {', '.join(map(repr, machine.devices))}")
+        + f"{instead}; see `kleene doctor`"
+    )
 
 
 def _unknown_method(request: Request) -> NoReturn:
@@ -226,7 +251,7 @@ def _choose_method(facts: Facts, request: Request, device: str) -> tuple[Method,
             _unknown_method(request)
         reason = f"method {request.method!r} was asked for"
     else:
-        rules = _RULES.get((request.problem, device))
+        rules = _RULES.get((request.problem, "cuda" if device == "emulated" else device))
         if rules is None:
             _unknown_method(request)
         rule = next(rule for rule in rules if rule.fits(facts, request))
@@ -330,7 +355,7 @@ def _require_fit(
 def make_plan(facts: Facts, request: Request, machine: Machine) -> Plan:
     """Decide everything, or refuse with a reason and advice."""
     _check_semantics(facts, request)
-    device, why_device = _choose_device(request, machine)
+    device, why_device = _choose_device(facts, request, machine)
     method, why_method = _choose_method(facts, request, device)
     dtype, why_dtype = _choose_dtype(facts, request)
     sources = facts.n if request.sources is None else request.sources
@@ -347,6 +372,7 @@ def make_plan(facts: Facts, request: Request, machine: Machine) -> Plan:
         memory,
         machine.memory,
         (why_device, why_method, why_dtype),
+        method.device_memory(size) if method.device_memory is not None else 0,
     )
 
 

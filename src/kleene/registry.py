@@ -7,7 +7,7 @@ line, ``kleene.methods`` and the tests find it by this table.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from typing import NamedTuple
@@ -81,6 +81,16 @@ def _dense_pair_workspace(size: Size) -> int:
     return _dense_workspace(size) + _matrix_bytes(size, size.item) * 17 // 16
 
 
+def _rows_workspace(size: Size) -> int:
+    """The matrix, where only some of its rows are asked for."""
+    return 0 if size.sources >= size.n else _whole_matrix(size)
+
+
+def _whole_matrix(size: Size) -> int:
+    """All pairs, whatever was asked."""
+    return _matrix_bytes(size, size.item)
+
+
 def _tiled_closure_workspace(size: Size) -> int:
     """As for all pairs, but booleans are kept as bits, or as integers to tell their paths."""
     if size.item > 1:
@@ -108,6 +118,7 @@ class Method:
     workspace: Callable[[Size], int]
     negative: bool = True  # does it take negative weights?
     semirings: tuple[str, ...] = ("min_plus",)
+    device_memory: Callable[[Size], int] | None = None  # bytes on the GPU, for those that use one
 
     @property
     def needs(self) -> str:
@@ -310,6 +321,26 @@ _APSP = (
     ),
     Method(
         "apsp",
+        "naive",
+        "cuda",
+        "a thread for each pair, a launch for each inner vertex",
+        "Floyd 1962, Harish and Narayanan 2007",
+        "kleene.cuda.apsp:naive",
+        _rows_workspace,
+        device_memory=_whole_matrix,
+    ),
+    Method(
+        "apsp",
+        "tiled",
+        "cuda",
+        "elimination by blocks of vertices, a tile of the product in registers of each block",
+        "Carre 1971, Venkataraman et al. 2003",
+        "kleene.cuda.closure:tiled",
+        _rows_workspace,
+        device_memory=_whole_matrix,
+    ),
+    Method(
+        "apsp",
         "floyd_warshall",
         "reference",
         "allows one more inner vertex at each step",
@@ -351,6 +382,17 @@ _CLOSURE = (
     ),
     Method(
         "closure",
+        "tiled",
+        "cuda",
+        "elimination by blocks of vertices, a tile of the product in registers of each block",
+        "Carre 1971, Venkataraman et al. 2003",
+        "kleene.cuda.closure:tiled",
+        _rows_workspace,
+        device_memory=_whole_matrix,
+        semirings=tuple(SEMIRINGS),
+    ),
+    Method(
+        "closure",
         "floyd_warshall",
         "reference",
         "allows one more inner vertex at each step, over any semiring",
@@ -361,7 +403,23 @@ _CLOSURE = (
     ),
 )
 
-_ROWS = (*_BFS, *_SSSP, *_APSP, *_CLOSURE)
+
+def _emulated(row: Method) -> Method:
+    """Return the emulator's row for a row of CUDA's: its device memory is the host's."""
+    host, on_device = row.workspace, row.device_memory
+
+    def workspace(size: Size) -> int:
+        return host(size) + (0 if on_device is None else on_device(size))
+
+    return replace(row, device="emulated", workspace=workspace, device_memory=None)
+
+
+def _everywhere(rows: tuple[Method, ...]) -> tuple[Method, ...]:
+    """Add the emulator's rows: whatever runs by CUDA runs there too."""
+    return (*rows, *(_emulated(row) for row in rows if row.device == "cuda"))
+
+
+_ROWS = _everywhere((*_BFS, *_SSSP, *_APSP, *_CLOSURE))
 _ROW_OF = {(row.problem, row.name, row.device): row for row in _ROWS}
 
 

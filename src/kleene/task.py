@@ -36,6 +36,7 @@ class Task:
     threads: int
     progress: Progress | None = None
     out: Array | None = None  # where to put the values, of shape (sources, n)
+    device: str = "cpu"  # where to run, for methods that run in several places
     hops: bool = False  # a hop count says "no path" with -1, whatever the semiring's zero
 
     @property

@@ -2,7 +2,7 @@
 
 The matrix is the caller's memory wherever its rows are the answer's rows, so that all pairs take
 no more memory than their answer. What the engine computes in may differ from what the user sees
-(``_Form``): bits for booleans, int16 where no path is longer than that holds, half of the type's
+(``Form``): bits for booleans, int16 where no path is longer than that holds, half of the type's
 maximum for "no path" where integers are added without looking.
 
 A negative cycle shows on the diagonal. Only then are the potentials computed that say whether a
@@ -12,6 +12,7 @@ that no source leads to. A cycle that potentials do not find is rounding.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from kleene import _native
 from kleene.reference.sssp import potentials
 from kleene.task import Answer, Task
 
-__all__ = ["close", "floyd_warshall", "tiled"]
+__all__ = ["Engine", "Form", "as_seen", "close", "close_by", "floyd_warshall", "form_for", "tiled"]
 
 Array = NDArray[Any]
 
@@ -30,7 +31,12 @@ Array = NDArray[Any]
 _WORTH_THREADS = 128
 
 
-class _Form(NamedTuple):
+#: Closes a matrix and its predecessors (or None) in place; the last argument tells it to take what
+#: looks like a negative cycle for rounding. False: there is a negative cycle, nothing is closed.
+Engine = Callable[[Array, Array | None, bool], bool]
+
+
+class Form(NamedTuple):
     """How an engine keeps the matrix, and which of its values are paths."""
 
     method: str
@@ -47,13 +53,30 @@ def close(method: str, task: Task, *, block: int = 0, level: int = -1) -> Answer
     ``block`` is the side of a block and ``level`` the place of an instruction set in
     ``_native.dense_levels()``, for engines that have them; by themselves they choose well.
     """
-    form = _form(method, task)
-    answer = _close(form, task, None, block, level)
+    form = form_for(method, task)
+
+    def engine(matrix: Array, last: Array | None, tolerant: bool) -> bool:
+        return _native.dense_close(
+            form.method, form.semiring, matrix, last, _threads(task), block, level, tolerant,
+            task.progress,
+        )  # fmt: skip
+
+    return close_by(engine, form, task)
+
+
+def close_by(engine: Engine, form: Form, task: Task) -> Answer:
+    """Close the whole matrix by some engine, here or on a device, then keep the sources' rows."""
+    answer = _close(engine, form, task, None)
     if answer is None:
         led_to = potentials(task) != task.semiring.zero(task.dtype)
-        answer = _close(form, task, led_to, block, level)
+        answer = _close(engine, form, task, led_to)
         assert answer is not None, "only arcs without a negative cycle are left"
     return answer
+
+
+def as_seen(method: str, task: Task) -> Form:
+    """Return the form of an engine that works on what the user sees."""
+    return Form(method, task.semiring.name, task.dtype, task.semiring.zero(task.dtype))
 
 
 tiled = partial(close, "tiled")
@@ -63,26 +86,31 @@ floyd_warshall = partial(close, "floyd_warshall")
 # ---- what the engine works on -------------------------------------------------------------------
 
 
-def _form(method: str, task: Task) -> _Form:
+def _threads(task: Task) -> int:
+    return task.threads if task.graph.n >= _WORTH_THREADS else 1
+
+
+def form_for(method: str, task: Task) -> Form:
+    """Return the form that suits a method; one that would let sums wrap names another method."""
     semiring, dtype = task.semiring.name, task.dtype
-    as_seen = _Form(method, semiring, dtype, task.semiring.zero(dtype))
+    seen = as_seen(method, task)
     if semiring == "boolean":
         if method != "tiled":
-            return as_seen._replace(dtype=np.dtype(np.uint8), no_path=0)
+            return seen._replace(dtype=np.dtype(np.uint8), no_path=0)
         if not task.predecessors:
-            return as_seen._replace(dtype=np.dtype(np.uint64))
+            return seen._replace(dtype=np.dtype(np.uint64))
         # A path of arcs of width one: joined pairs are those with any width.
         ends = np.iinfo(np.int32)
-        return _Form(method, "max_min", np.dtype(np.int32), ends.min, ends.min + 1, ends.max)
+        return Form(method, "max_min", np.dtype(np.int32), ends.min, ends.min + 1, ends.max)
     if semiring != "min_plus" or dtype.kind == "f" or method != "tiled":
-        return as_seen
+        return seen
     bound, negative = task.graph.stats.path_bound, task.graph.stats.negative
     short = np.dtype(np.int16)
     if not task.predecessors and _adds_safely(short, bound, negative):
         dtype = short
     elif not _adds_safely(dtype, bound, negative):
-        return as_seen._replace(method="floyd_warshall")  # which looks before it adds
-    return _Form(method, semiring, dtype, np.iinfo(dtype).max // 2, np.iinfo(dtype).min, bound)
+        return seen._replace(method="floyd_warshall")  # which looks before it adds
+    return Form(method, semiring, dtype, np.iinfo(dtype).max // 2, np.iinfo(dtype).min, bound)
 
 
 def _adds_safely(dtype: np.dtype[Any], bound: int | float, negative: bool) -> bool:
@@ -90,12 +118,10 @@ def _adds_safely(dtype: np.dtype[Any], bound: int | float, negative: bool) -> bo
     return bound * (2 if negative else 1) < np.iinfo(dtype).max // 2
 
 
-def _close(
-    form: _Form, task: Task, used: NDArray[np.bool_] | None, block: int, level: int
-) -> Answer | None:
+def _close(engine: Engine, form: Form, task: Task, used: NDArray[np.bool_] | None) -> Answer | None:
     """Return the answer, or None when there is a negative cycle among the used arcs."""
     g = task.graph
-    n, threads = g.n, task.threads if g.n >= _WORTH_THREADS else 1
+    n, threads = g.n, _threads(task)
     whole = len(task.sources) == n and bool((task.sources == np.arange(n)).all())
     values = np.empty((len(task.sources), n), task.dtype) if task.out is None else task.out
     matrix = _memory(form.dtype, n, values if whole else None)
@@ -105,10 +131,7 @@ def _close(
         form.no_path, matrix, last, threads,
     )  # fmt: skip
     # With potentials known, what looks like a negative cycle is rounding.
-    tolerant = used is not None
-    if not _native.dense_close(
-        form.method, form.semiring, matrix, last, threads, block, level, tolerant, task.progress
-    ):
+    if not engine(matrix, last, used is not None):
         return None
     _export(form, task, matrix, values, threads)
     if task.dtype.kind == "f" and form.semiring == "min_plus":
@@ -136,7 +159,7 @@ def _memory(dtype: np.dtype[Any], n: int, values: Array | None) -> Array:
     return values.reshape(-1).view(dtype)[: n * n].reshape(n, n)
 
 
-def _export(form: _Form, task: Task, matrix: Array, values: Array, threads: int) -> None:
+def _export(form: Form, task: Task, matrix: Array, values: Array, threads: int) -> None:
     """Put the rows of the sources where the answer is."""
     seen = values.view(np.uint8) if values.dtype == bool else values
     if form.lowest is None and form.dtype != np.uint64:

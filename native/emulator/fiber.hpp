@@ -1,0 +1,62 @@
+// Fibers: stacks of their own, switched by hand. One fiber runs at a time on an OS thread, and
+// stays on the OS thread that started it.
+//
+// A fiber is abandoned by not resuming it: its stack goes back to the pool and is used again. So
+// nothing that a fiber holds across a switch may need a destructor.
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+namespace kleene::emulator {
+
+// Memory for one fiber, with a guard page below: running out of stack is a fault, not a mystery.
+struct Stack {
+  std::byte* low;
+  std::size_t bytes;
+  bool holds(const void* address) const {
+    return low <= address && static_cast<const std::byte*>(address) < low + bytes;
+  }
+};
+
+// Stacks are kept for the next launch.
+class StackPool {
+ public:
+  static StackPool& shared();
+  Stack take();
+  void give(Stack stack);
+
+ private:
+  void grow();
+
+  std::mutex guard_;
+  std::vector<Stack> free_;
+  std::size_t made_ = 0;
+};
+
+#if (defined(__x86_64__) || defined(__aarch64__)) && !defined(KLEENE_UCONTEXT)
+#define KLEENE_FIBER_ASM 1
+#endif
+
+class Fiber {
+ public:
+  using Entry = void (*)(void*);
+
+  Fiber() = default;  // the OS thread's own context, once switched away from
+  Fiber(Stack stack, Entry entry, void* argument);
+  ~Fiber();
+  Fiber(const Fiber&) = delete;
+  Fiber& operator=(const Fiber&) = delete;
+
+  // Leaves this fiber, which must be the running one, for another.
+  void switch_to(Fiber& other);
+
+  const Stack& stack() const { return stack_; }
+
+ private:
+  Stack stack_{};
+  void* state_ = nullptr;  // the saved stack pointer, or a ucontext_t
+};
+
+}  // namespace kleene::emulator

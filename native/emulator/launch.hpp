@@ -1,0 +1,49 @@
+// Launches: what is to run, and what goes wrong.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "device.hpp"
+#include "monitor.hpp"
+
+namespace kleene::emulator {
+
+struct Kernel {
+  std::string file, variant, name;
+  int max_threads;                 // a block, by its launch bounds; 0: not bounded
+  std::vector<std::string> codes;  // of the parameters
+  void (*function)();
+  Trampoline call;
+
+  std::string title() const;
+};
+
+std::vector<Kernel>& kernels();
+
+struct Launch {
+  const Kernel* kernel;
+  dim3 grid, block;
+  const std::uint64_t* slots;  // one word for each argument
+  std::uint32_t shared;        // bytes of dynamic shared memory
+  std::uint64_t seed;          // of the schedule; 0: threads and blocks in order
+  std::uint32_t yields;        // how often a thread may give way before it counts as stuck
+  int workers;                 // OS threads
+  bool cooperative;
+  bool checked;
+
+  std::uint64_t blocks() const { return std::uint64_t{grid.x} * grid.y * grid.z; }
+  std::uint32_t threads() const { return block.x * block.y * block.z; }
+};
+
+// Something that a kernel must not do; the text says which kernel, block, thread and line.
+struct KernelError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Runs all blocks, or throws KernelError.
+void run(const Launch& launch, Monitor& monitor);
+
+}  // namespace kleene::emulator

@@ -1,0 +1,80 @@
+// Bindings of the emulator. KLEENE_MODULE is the module's name: the same runtime is built with
+// different kernels, checked and unchecked.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+#include <tuple>
+
+#include "checker.hpp"
+#include "launch.hpp"
+
+namespace nb = nanobind;
+
+namespace kleene::emulator {
+namespace {
+
+#ifdef KLEENE_CHECKED
+constexpr bool kChecked = true;
+#else
+constexpr bool kChecked = false;
+#endif
+
+class PythonMonitor final : public Monitor {
+ protected:
+  void report(std::uint64_t) override {
+    nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+};
+
+using Shape = std::tuple<unsigned, unsigned, unsigned>;
+
+dim3 as_dim(const Shape& shape) {
+  return {std::get<0>(shape), std::get<1>(shape), std::get<2>(shape)};
+}
+
+nb::list list_kernels() {
+  nb::list rows;
+  std::size_t number = 0;
+  for (const Kernel& kernel : kernels()) {
+    rows.append(nb::make_tuple(number++, kernel.file, kernel.variant, kernel.name, kernel.codes,
+                               kernel.max_threads));
+  }
+  return rows;
+}
+
+void launch(std::size_t number, const Shape& grid, const Shape& block, const nb::bytes& arguments,
+            std::uint32_t shared, bool cooperative, std::uint64_t seed, std::uint32_t yields,
+            int workers) {
+  const Kernel& kernel = kernels().at(number);
+  std::vector<std::uint64_t> slots(arguments.size() / 8 + 1);
+  std::memcpy(slots.data(), arguments.c_str(), arguments.size());
+  if (arguments.size() != 8 * kernel.codes.size()) {
+    throw std::invalid_argument("a word for each parameter is wanted");
+  }
+  const Launch what{&kernel, as_dim(grid), as_dim(block), slots.data(), shared,
+                    seed,    yields,       workers,       cooperative,  kChecked};
+  PythonMonitor monitor;
+  const nb::gil_scoped_release release;
+  run(what, monitor);
+}
+
+}  // namespace
+}  // namespace kleene::emulator
+
+NB_MODULE(KLEENE_MODULE, m) {
+  using namespace kleene::emulator;
+  m.doc() = "Kleene's CUDA kernels, compiled for the CPU, and what runs them.";
+  m.attr("checked") = kChecked;
+  nb::exception<KernelError>(m, "KernelError", PyExc_RuntimeError);
+  m.def("kernels", &list_kernels);
+  m.def("register_array", &register_array, nb::arg("first"), nb::arg("bytes"), nb::arg("item"),
+        nb::arg("name"));
+  m.def("forget_array", &forget_array, nb::arg("first"));
+  m.def("launch", &launch, nb::arg("kernel"), nb::arg("grid"), nb::arg("block"),
+        nb::arg("arguments"), nb::arg("shared"), nb::arg("cooperative"), nb::arg("seed"),
+        nb::arg("yields"), nb::arg("workers"));
+}

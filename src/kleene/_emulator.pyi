@@ -1,0 +1,20 @@
+"""Kleene's CUDA kernels, compiled for the CPU, and what runs them."""
+
+checked: bool
+
+class KernelError(RuntimeError): ...
+
+def kernels() -> list[tuple[int, str, str, str, list[str], int]]: ...
+def register_array(first: int, bytes: int, item: int, name: str) -> None: ...
+def forget_array(first: int) -> None: ...
+def launch(
+    kernel: int,
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+    arguments: bytes,
+    shared: int,
+    cooperative: bool,
+    seed: int,
+    yields: int,
+    workers: int,
+) -> None: ...

@@ -1,0 +1,1 @@
+"""The CUDA engine: kernels in ``kernels/``, and the loops that launch them, here."""

@@ -1,0 +1,38 @@
+// All pairs by Floyd-Warshall, one thread per cell and one launch per inner vertex k.
+//
+// After step k, d[i, j] is the length of the best path from i to j whose inner vertices are all at
+// most k, and last[i, j] the vertex before j on it. Within a step the row and the column of k do
+// not change, because d[k, k] is not negative: that is what lets all cells be updated at once. A
+// cell d[k, k] below zero is a negative cycle; it sets *cycle and the steps after it do nothing.
+#include "kleene.cuh"
+
+// Sums look at "no path" where it is an integer, so that they never wrap.
+__device__ __forceinline__ KL_TYPE sum(KL_TYPE a, KL_TYPE b) {
+  const KL_TYPE none = KlLimits<KL_TYPE>::none();
+  return a == none || b == none ? none : a + b;
+}
+
+// One thread: looks for a negative cycle through k before the step. When told to be tolerant, it
+// takes one for rounding.
+KL_KERNEL(apsp_naive_pivot, KL_TYPE* d, long long n, int k, int tolerant, int* cycle) {
+  KL_TYPE* const own = d + k * n + k;
+  if (*own >= 0) return;
+  if (tolerant) {
+    *own = 0;
+  } else {
+    *cycle = 1;
+  }
+}
+
+KL_KERNEL(apsp_naive_step, KL_TYPE* d, int* last, long long n, int k, const int* cycle) {
+  const long long j = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x;
+  const long long i = blockIdx.y * static_cast<long long>(blockDim.y) + threadIdx.y;
+  if (i >= n || j >= n || i == k || *cycle != 0) return;
+  const KL_TYPE through = sum(d[i * n + k], d[k * n + j]);
+  if (through < d[i * n + j]) {
+    d[i * n + j] = through;
+#if KL_PATHS
+    last[i * n + j] = last[k * n + j];
+#endif
+  }
+}

@@ -1,0 +1,148 @@
+// What every kernel includes: how kernels are declared, asynchronous copies, the grid-wide barrier,
+// and CUDA's combined additions and minima. The one file that knows whether it is compiled for a
+// GPU or for the emulator.
+//
+//   KL_KERNEL(apsp_step, float* d, int n) { ... }
+//   KL_KERNEL_BOUNDS(256, 2, apsp_tile, float* d, int n) { ... }   // threads a block, blocks an SM
+//   KL_DYNAMIC_SHARED(float, tile);                                // float* tile, 16-byte aligned
+#pragma once
+
+#ifdef KLEENE_EMULATED
+#include "shim.hpp"
+#else
+
+#define KL_KERNEL(name, ...) extern "C" __global__ void name(__VA_ARGS__)
+#define KL_KERNEL_BOUNDS(threads, min_blocks, name, ...) \
+  extern "C" __global__ void __launch_bounds__(threads, min_blocks) name(__VA_ARGS__)
+
+#define KL_DYNAMIC_SHARED(T, name)                                 \
+  extern __shared__ __align__(16) unsigned char kl_shared_bytes[]; \
+  T* const name = reinterpret_cast<T*>(kl_shared_bytes)
+
+__device__ __forceinline__ unsigned kl_lane() {
+  unsigned lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+}
+
+// Reads and writes that other threads may meet: whole, in order with fences, never optimised away.
+// A loop that waits for another thread must read with these or with an atomic operation.
+template <class T>
+__device__ __forceinline__ T kl_load(const T* address) {
+  return *const_cast<const volatile T*>(address);
+}
+
+template <class T>
+__device__ __forceinline__ void kl_store(T* address, T value) {
+  *const_cast<volatile T*>(address) = value;
+}
+
+// All threads of all blocks of a cooperative launch wait for each other, and see what any wrote
+// before. *state is zero before the first launch that uses it, and is good for the next one after.
+// The top bit flips when the last block arrives: block 0 adds what the others leave to be added.
+__device__ __forceinline__ void kl_grid_sync(unsigned* state) {
+  __syncthreads();
+  if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) {
+    const unsigned blocks = gridDim.x * gridDim.y * gridDim.z;
+    const bool first = blockIdx.x == 0 && blockIdx.y == 0 && blockIdx.z == 0;
+    __threadfence();
+    const unsigned old = atomicAdd(state, first ? 0x80000000u - (blocks - 1) : 1u);
+    while (((old ^ kl_load(state)) & 0x80000000u) == 0) {
+    }
+    __threadfence();
+  }
+  __syncthreads();
+}
+
+// Copies from global to shared memory that pass by the registers. They are there for the thread
+// that asked after kl_copy_wait, and for the other threads after the next barrier. kl_copy_wait<N>
+// waits for all groups of copies but the last N committed. Addresses are aligned to the size.
+#if __CUDA_ARCH__ >= 800
+#define KL_COPY_ASYNC(bytes, cached)                                         \
+  asm volatile("cp.async." cached ".shared.global [%0], [%1], %2;" ::"r"(    \
+                   static_cast<unsigned>(__cvta_generic_to_shared(shared))), \
+               "l"(global), "n"(bytes)                                       \
+               : "memory")
+#else
+#define KL_COPY_ASYNC(bytes, cached) *static_cast<T*>(shared) = *static_cast<const T*>(global)
+#endif
+#define KL_COPY_ASYNC_FUNCTION(bytes, type, cached)                                        \
+  __device__ __forceinline__ void kl_copy_async##bytes(void* shared, const void* global) { \
+    using T [[maybe_unused]] = type;                                                       \
+    KL_COPY_ASYNC(bytes, cached);                                                          \
+  }
+KL_COPY_ASYNC_FUNCTION(4, unsigned, "ca")
+KL_COPY_ASYNC_FUNCTION(8, uint2, "ca")
+KL_COPY_ASYNC_FUNCTION(16, uint4, "cg")
+#undef KL_COPY_ASYNC_FUNCTION
+#undef KL_COPY_ASYNC
+
+__device__ __forceinline__ void kl_copy_commit() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+// Brings the 128 bytes of global memory around an address as near as the second cache.
+__device__ __forceinline__ void kl_prefetch(const void* global) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(global));
+}
+
+template <int groups_left>
+__device__ __forceinline__ void kl_copy_wait() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" ::"n"(groups_left) : "memory");
+#endif
+}
+
+// Reductions over the lanes of a mask, which GPUs before 8.0 lack: each lane asks all others.
+#if __CUDA_ARCH__ < 800
+#define KL_REDUCE(name, T, result)                                         \
+  __device__ __forceinline__ T name(unsigned mask, T value) {              \
+    T a = __shfl_sync(mask, value, __ffs(mask) - 1);                       \
+    for (unsigned left = mask & (mask - 1); left != 0; left &= left - 1) { \
+      const T b = __shfl_sync(mask, value, __ffs(left) - 1);               \
+      a = result;                                                          \
+    }                                                                      \
+    return a;                                                              \
+  }
+KL_REDUCE(__reduce_add_sync, int, a + b)
+KL_REDUCE(__reduce_add_sync, unsigned, a + b)
+KL_REDUCE(__reduce_min_sync, int, min(a, b))
+KL_REDUCE(__reduce_min_sync, unsigned, min(a, b))
+KL_REDUCE(__reduce_max_sync, int, max(a, b))
+KL_REDUCE(__reduce_max_sync, unsigned, max(a, b))
+KL_REDUCE(__reduce_and_sync, unsigned, a& b)
+KL_REDUCE(__reduce_or_sync, unsigned, a | b)
+KL_REDUCE(__reduce_xor_sync, unsigned, a ^ b)
+#undef KL_REDUCE
+#endif
+
+#endif  // KLEENE_EMULATED
+
+// ---- numbers ------------------------------------------------------------------------------------
+
+template <class T>
+struct KlLimits;  // "no path" as users see it: infinity, or the largest integer
+template <>
+struct KlLimits<float> {
+  static __device__ __forceinline__ float none() { return __int_as_float(0x7f800000); }
+};
+template <>
+struct KlLimits<double> {
+  static __device__ __forceinline__ double none() {
+    return __longlong_as_double(0x7ff0000000000000ll);
+  }
+};
+template <>
+struct KlLimits<short> {
+  static __device__ __forceinline__ short none() { return 0x7fff; }
+};
+template <>
+struct KlLimits<int> {
+  static __device__ __forceinline__ int none() { return 0x7fffffff; }
+};
+template <>
+struct KlLimits<long long> {
+  static __device__ __forceinline__ long long none() { return 0x7fffffffffffffffll; }
+};

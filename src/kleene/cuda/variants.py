@@ -1,0 +1,85 @@
+"""Which specialisations of which kernels exist.
+
+A kernel file is compiled once for each of its rows, with the row's names defined. A row that is not
+here cannot be asked for, on any device. The standard library alone is used, since the build runs
+this file to write a source for each row:
+
+    python variants.py FOLDER     # writes FOLDER/<file>_<row>.cpp, prints their names
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from itertools import product
+from pathlib import Path
+
+__all__ = ["VARIANTS", "variant_name"]
+
+Variant = dict[str, str | int]
+
+
+def _rows(**values: Iterable[str | int]) -> tuple[Variant, ...]:
+    """Return every combination of the values given for each name."""
+    return tuple(dict(zip(values, row, strict=True)) for row in product(*values.values()))
+
+
+_TYPES = ("float", "double", "int", "long long")
+
+#: What the tiled engine computes in: see ``kernels/dense_algebra.cuh``.
+_NUMBERS = (
+    "KL_MIN_PLUS_LENGTH", "KL_MIN_PLUS_FLOAT", "KL_MIN_PLUS_DOUBLE", "KL_MIN_PLUS_INT",
+    "KL_MIN_PLUS_LONG", "KL_MAX_MIN_INT", "KL_MAX_MIN_LONG", "KL_MAX_TIMES_FLOAT",
+    "KL_MAX_TIMES_DOUBLE",
+)  # fmt: skip
+_PACKED = ("KL_MIN_PLUS_SHORT", "KL_BOOLEAN")  # several columns in a word; no paths
+
+#: The rows of every file in ``kernels/``.
+VARIANTS: dict[str, tuple[Variant, ...]] = {
+    "apsp_naive": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
+    "dense_tiled": (
+        *_rows(KL_ALGEBRA=_NUMBERS, KL_PATHS=(0, 1)),
+        *_rows(KL_ALGEBRA=_PACKED, KL_PATHS=(0,)),
+    ),
+}
+
+
+def variant_name(defines: Mapping[str, str | int]) -> str:
+    """Return the one name of a row, whatever the order of its definitions.
+
+    >>> variant_name({"KL_TYPE": "float", "KL_PATHS": 1})
+    'KL_PATHS=1,KL_TYPE=float'
+    """
+    return ",".join(f"{name}={defines[name]}" for name in sorted(defines))
+
+
+def _source(file: str, defines: Mapping[str, str | int]) -> str:
+    lines = [
+        f'#define KL_FILE "{file}"',
+        f'#define KL_VARIANT "{variant_name(defines)}"',
+        *(f"#define {name} {value}" for name, value in defines.items()),
+        '#include "shim.hpp"',
+        "namespace {  // each row has its own of everything",
+        f'#include "{file}.cu"',
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _write(folder: Path, table: Mapping[str, Iterable[Variant]]) -> list[Path]:
+    """Write one source per row; those that have not changed keep their time."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for file, rows in table.items():
+        for number, row in enumerate(rows):
+            path, text = folder / f"{file}_{number}.cpp", _source(file, row)
+            if not path.exists() or path.read_text() != text:
+                path.write_text(text)
+            written.append(path)
+    return written
+
+
+if __name__ == "__main__":
+    # More names after the folder are files of one row without definitions: kernels for tests.
+    chosen: dict[str, tuple[Variant, ...]] = {name: ({},) for name in sys.argv[2:]} or VARIANTS
+    print(";".join(path.as_posix() for path in _write(Path(sys.argv[1]), chosen)), end="")
