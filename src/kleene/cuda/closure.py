@@ -124,7 +124,7 @@ class Kernels(NamedTuple):
     reorder: Kernel | None
     columns: Kernel
     diagonal: Kernel
-    strips: Kernel
+    strips: Kernel | None  # for paths
     product: Kernel
 
     @classmethod
@@ -148,7 +148,7 @@ class Closer:
         self.last = device.empty((rows, words), np.int32, "last") if layout.paths else None
         # Two of each: the next round is prepared while this one is at work.
         self._left = [device.empty((_BLOCK, rows), layout.word, "left") for _ in range(2)]
-        self._multipliers = device.empty((_BLOCK, _BLOCK), layout.word, "multipliers")
+        self._diagonal = device.empty((_BLOCK, _BLOCK), layout.word, "diagonal")
         self._cycle = device.zeros(1, np.int32, "cycle")
         self._rest, self._urgent = device.stream(), device.stream(urgent=True)
 
@@ -232,15 +232,29 @@ class Closer:
         kernels.diagonal.launch(
             (1,),
             (_THREADS,),
-            (left, left.pitch, first, int(tolerant), self._multipliers, self._cycle),
+            (left, left.pitch, first, int(tolerant), self._diagonal, self._cycle),
             stream=stream,
         )
-        kernels.strips.launch(
-            (layout.words // layout.tile_words,),
+        columns = layout.words // layout.tile_words
+        if kernels.strips is not None:
+            kernels.strips.launch(
+                (columns,),
+                (_THREADS,),
+                (self.matrix, self.last, self.matrix.pitch, first, self._diagonal, self._cycle),
+                stream=stream,
+            )
+            return
+        rows = self.matrix[first : first + _BLOCK]
+        kernels.product.launch(
+            (columns,),
             (_THREADS,),
-            (self.matrix, self.last, self.matrix.pitch, first, self._multipliers, self._cycle),
+            (
+                rows, None, rows.pitch, self._diagonal, _BLOCK, rows, None, rows.pitch,
+                0, columns, -1, 0, 0, self._cycle,
+            ),
+            shared=layout.shared,
             stream=stream,
-        )
+        )  # fmt: skip
 
     def _multiply(self, current: int, part: int, stream: Any) -> None:
         """Let all rows but the block's go through the block; see ``find_tile`` for the parts."""

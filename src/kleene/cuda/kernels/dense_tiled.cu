@@ -4,10 +4,13 @@
 // For each block K of kBlock vertices, with d the matrix before the round:
 //
 //   tiled_columns    left = the columns of K, turned so that a vertex of K is a row, and expanded
-//   tiled_diagonal   closes d[K, K] vertex by vertex and keeps the multipliers: column k as it is
-//                    when the turn comes to k
-//   tiled_strips     closes the rows of K with them, a strip of columns in a block
+//   tiled_diagonal   closes d[K, K] vertex by vertex
+//   tiled_product    closes the rows of K: their product with that
 //   tiled_product    for all other rows, the best of d[i, j] and left[k, i] times d[k, j] over K
+//
+// With paths, the rows of K go through its vertices one by one, as the diagonal block did: it keeps
+// the multipliers (column k as it is when the turn comes to k) and tiled_strips uses them, a strip of
+// columns in a block. A product would let ties be broken in two ways, and chains could be circles.
 //
 // The product does almost all of the work, as a matrix product does it: panels go to shared memory
 // by asynchronous copies while the panel before is used; each thread keeps 8 x 8 words in registers
@@ -33,13 +36,6 @@ constexpr int kDepth = sizeof(Word) == 8 ? 16 : 32;
 constexpr int kUnroll = 8;
 #else
 constexpr int kUnroll = 1;
-#endif
-
-// Does arithmetic round, so that the way from a vertex to itself may look better than none?
-#if KL_ALGEBRA == KL_MIN_PLUS_FLOAT || KL_ALGEBRA == KL_MIN_PLUS_DOUBLE
-constexpr bool kRounds = true;
-#else
-constexpr bool kRounds = false;
 #endif
 
 struct __align__(16) Vec {
@@ -89,10 +85,11 @@ KL_KERNEL(tiled_columns, const Word* matrix, long long stride, int first, Word* 
   }
 }
 
-// One block of threads, each with 8 x 8 entries. When the turn comes to vertex k, its column and its
+// One block of threads, each with 8 x 8 entries. Puts out the multipliers if there are paths, else the
+// closed block; of both, row k is what vertex k has for all others. When the turn comes to vertex k, its column and its
 // row are in shared memory; whoever has those of the next vertex puts them beside.
 KL_KERNEL_BOUNDS(kThreads, 1, tiled_diagonal, const Word* left, long long left_stride, int first,
-                 int tolerant, Word* multipliers, int* cycle) {
+                 int tolerant, Word* out, int* cycle) {
   __shared__ Word column[2][kBlock], row[2][kBlock];
   const int top = threadIdx.x / 16 * 8, side = threadIdx.x % 16 * 8;
   Word d[8][8];
@@ -124,9 +121,9 @@ KL_KERNEL_BOUNDS(kThreads, 1, tiled_diagonal, const Word* left, long long left_s
       for (int i = 0; i < 8; ++i) a[i] = column[at][top + i];
 #pragma unroll
       for (int j = 0; j < 8; ++j) b[j] = row[at][side + j];
-      if (threadIdx.x < kBlock) {
-        multipliers[(base + turn) * kBlock + threadIdx.x] = column[at][threadIdx.x];
-      }
+#if KL_PATHS
+      if (threadIdx.x < kBlock) out[(base + turn) * kBlock + threadIdx.x] = column[at][threadIdx.x];
+#endif
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
 #pragma unroll
@@ -140,17 +137,32 @@ KL_KERNEL_BOUNDS(kThreads, 1, tiled_diagonal, const Word* left, long long left_s
       __syncthreads();
     }
   }
+#if !KL_PATHS
+#pragma unroll
+  for (int j = 0; j < 8; ++j) {
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      out[(side + j) * kBlock + top + i] = top + i == side + j ? one() : d[i][j];
+    }
+  }
+#endif
 }
+
+#if KL_PATHS
+// Does arithmetic round, so that the way from a vertex to itself may look better than none?
+#if KL_ALGEBRA == KL_MIN_PLUS_FLOAT || KL_ALGEBRA == KL_MIN_PLUS_DOUBLE
+constexpr bool kRounds = true;
+#else
+constexpr bool kRounds = false;
+#endif
 
 // One strip of a tile's width in each block. It goes through the same turns, with the multipliers
 // that the diagonal block has left.
 KL_KERNEL_BOUNDS(kThreads, 1, tiled_strips, Word* matrix, int* last, long long stride, int first,
                  const Word* multipliers, const int* cycle) {
   __shared__ Word row[2][kWords];
-#if KL_PATHS
   __shared__ int row_last[2][kWords];
   int p[kTall][kWide];
-#endif
   if (*cycle != 0) return;
   const int top = threadIdx.x / 16 * kTall, side = threadIdx.x % 16 * kWide;
   const long long corner = (first + top) * stride + static_cast<long long>(blockIdx.x) * kWords + side;
@@ -160,9 +172,7 @@ KL_KERNEL_BOUNDS(kThreads, 1, tiled_strips, Word* matrix, int* last, long long s
 #pragma unroll
     for (int j = 0; j < kWide; ++j) {
       d[i][j] = matrix[corner + i * stride + j];
-#if KL_PATHS
       p[i][j] = last[corner + i * stride + j];
-#endif
     }
   }
   const auto put_out = [&](int at, int base, int own) {
@@ -170,9 +180,7 @@ KL_KERNEL_BOUNDS(kThreads, 1, tiled_strips, Word* matrix, int* last, long long s
 #pragma unroll
     for (int j = 0; j < kWide; ++j) {
       row[at][side + j] = d[own][j];
-#if KL_PATHS
       row_last[at][side + j] = p[own][j];
-#endif
     }
   };
   put_out(0, 0, 0);
@@ -192,9 +200,7 @@ KL_KERNEL_BOUNDS(kThreads, 1, tiled_strips, Word* matrix, int* last, long long s
 #pragma unroll
         for (int j = 0; j < kWide; ++j) {
           const Word through = times(a[i], b[j]);
-#if KL_PATHS
           if (better(through, d[i][j])) p[i][j] = row_last[at][side + j];
-#endif
           d[i][j] = best(through, d[i][j]);
         }
       }
@@ -212,12 +218,11 @@ KL_KERNEL_BOUNDS(kThreads, 1, tiled_strips, Word* matrix, int* last, long long s
     for (int j = 0; j < kWide; ++j) {
       const bool own = kRounds && first + top + i == blockIdx.x * kWords + side + j;
       matrix[corner + i * stride + j] = own ? one() : d[i][j];  // in spite of rounding
-#if KL_PATHS
       last[corner + i * stride + j] = own ? -1 : p[i][j];
-#endif
     }
   }
 }
+#endif  // KL_PATHS
 
 // ---- the product --------------------------------------------------------------------------------
 
