@@ -1,13 +1,11 @@
-"""All pairs and closures of dense matrices on a GPU, by tiles; kernels in ``kernels/dense_tiled.cu``.
+"""All pairs and closures of dense matrices on a GPU; kernels in ``kernels/dense_tiled.cu``.
 
 A round takes in a block of vertices. Two streams share the work of a round: one has the tiles that
-the next round begins with, then prepares that round (its columns, its diagonal block, its rows); the
-other has the rest of the tiles, which is almost all, and never waits for more than that.
+the next round begins with, then prepares that round (its columns, its diagonal block, its rows);
+the other has the rest of the tiles, which is almost all, and never waits for more than that.
 
 Where all weights are above zero, predecessors are recovered afterwards: see ``recover``. Elsewhere
 they are carried along, which takes two to three times as long.
-
-A matrix that does not fit into the memory of the device stays on the host: see ``closure_streamed``.
 """
 
 from __future__ import annotations
