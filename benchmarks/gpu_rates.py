@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 import kleene as kl
 from kleene.cpu.closure import Form
 from kleene.cuda.closure import Closer, Layout
+from kleene.cuda.recover import recover
+from kleene.cuda.runtime import Array as DeviceArray
 from kleene.cuda.runtime import Device
 from kleene.machine import cores
 
@@ -33,10 +35,16 @@ class Case(NamedTuple):
     dtype: str  # of the matrix on the host; uint64 for bits
     paths: bool = False
     negative: bool = False
+    tracked: bool = False  # paths noted while distances are found, where the engine would not
 
     def __str__(self) -> str:
-        paths, negative = self.paths, self.negative
-        return self.semiring + ", negative" * negative + ", paths" * paths
+        told = (self.negative, "negative"), (self.paths, "paths"), (self.tracked, "tracked")
+        return ", ".join([self.semiring, *(name for is_so, name in told if is_so)])
+
+    @property
+    def recovered(self) -> bool:
+        """Are predecessors found from the distances, after them?"""
+        return self.paths and self.semiring == "min_plus" and not (self.negative or self.tracked)
 
     @property
     def shown(self) -> str:
@@ -44,7 +52,7 @@ class Case(NamedTuple):
 
     def layout(self, n: int) -> Layout:
         form = Form("tiled", self.semiring, np.dtype(self.dtype), 0)
-        return Layout.of(form, n, not self.negative, self.paths)
+        return Layout.of(form, n, not self.negative, self.paths and not self.recovered)
 
 
 def _both(*given: Any, **named: Any) -> list[Case]:
@@ -54,8 +62,10 @@ def _both(*given: Any, **named: Any) -> list[Case]:
 PLAIN = Case("min_plus", "float32")
 CASES = [
     *_both("min_plus", "float32"),
+    Case("min_plus", "float32", paths=True, tracked=True),
     *_both("min_plus", "float32", negative=True),
     *_both("min_plus", "int32"),
+    Case("min_plus", "int32", paths=True, tracked=True),
     Case("min_plus", "int16"),
     Case("boolean", "uint64"),
     *_both("max_min", "float32"),
@@ -71,6 +81,8 @@ def sizes_of(case: Case) -> list[int]:
         return [16384, 8192, 4096, 2048, 1024, 32768]
     if case == PLAIN._replace(paths=True):
         return [16384, 8192, 4096]
+    if case.tracked:
+        return [8192]
     return [16384, 8192, 32768] if case.semiring == "boolean" else [8192, 16384]
 
 
@@ -98,7 +110,7 @@ class Weights:
         if case.semiring == "boolean":
             return _bits(n)
         corner = self._all[:n, :n]
-        if case == PLAIN or case == PLAIN._replace(paths=True):
+        if case._replace(paths=False, tracked=False) == PLAIN:
             np.fill_diagonal(corner, 0)  # no weight of a vertex to itself is ever of use
             return corner
         if case.semiring == "min_plus":
@@ -198,13 +210,16 @@ def require_right(
 def _require_paths(
     case: Case, matrix: Array, row: Array, last: Array, source: int, near: dict[str, float]
 ) -> None:
-    others = np.flatnonzero(np.arange(len(row)) != source)
+    # Where rounding hides who comes before, nobody is named, and the caller looks again.
+    others = np.flatnonzero((np.arange(len(row)) != source) & (last >= 0))
+    unknown = len(row) - 1 - len(others)
+    assert unknown <= (len(row) // 100 if case.recovered and case.dtype[0] == "f" else 0)
     before = last[others]
     extend, empty = _ALGEBRA[case.semiring][0], _ALGEBRA[case.semiring][4]
     row[source] = empty
     by = extend(row[before], matrix[before, others].astype(np.float64))
     np.testing.assert_allclose(by, row[others], **near, err_msg=f"{case}: paths of row {source}")
-    ancestor = last.astype(np.int64)
+    ancestor = np.where(last >= 0, last, source).astype(np.int64)
     ancestor[source] = source
     for _ in range(len(row).bit_length()):  # twice as far each time
         ancestor = ancestor[ancestor]
@@ -243,30 +258,42 @@ def measure(device: Device, case: Case, n: int, weights: Weights, repeats: int, 
     closer = Closer(device, case.layout(n))
 
     def upload() -> None:
-        closer.upload(matrix, last)
+        closer.upload(matrix, None if case.recovered else last)
         device.synchronize()
 
     copy_in = timed(upload)
-    kept = [
-        (array, device.empty(array.shape, array.dtype))
-        for array in (closer.matrix, closer.last)
-        if array is not None
-    ]
-    for array, copy in kept:
-        device.copy(copy, array)
+    arcs = device.empty(closer.matrix.shape, closer.matrix.dtype) if case.recovered else None
+    again = [(closer.matrix, closer.matrix), (closer.last, closer.last), (arcs, closer.matrix)]
+    kept = [(to, _copy(device, of)) for to, of in again if to is not None and of is not None]
+    found = closer.last
     times: list[float] = []
     while len(times) <= (repeats if not times or times[0] < 1000 else 1):
-        for array, copy in kept:
-            device.copy(array, copy)
+        for to, of in kept:
+            device.copy(to, of)
         device.synchronize()
         begun = device.main.record()
         assert closer.run(_Silent(), False), f"{case}: no cycle is negative"  # type: ignore[arg-type]
+        if arcs is not None:
+            found = recover(device, arcs, closer.matrix, n)
         times.append(device.main.record().milliseconds_since(begun))
     closed = np.empty(matrix.shape, matrix.dtype)
-    copy_out = timed(lambda: closer.download(closed, last))
+
+    def download() -> None:
+        closer.download(closed, None)
+        if last is not None:
+            assert found is not None, f"{case}: no predecessors were found"
+            device.download(found[:n, :n], last)
+
+    copy_out = timed(download)
     sources = np.random.default_rng(0).integers(0, n, rows)
     require_right(case, matrix, closed, last, sources, weights.heights)
     return Rate(statistics.median(times[1:]), copy_in, copy_out)
+
+
+def _copy(device: Device, array: DeviceArray) -> DeviceArray:
+    copy = device.empty(array.shape, array.dtype)
+    device.copy(copy, array)
+    return copy
 
 
 @cache
@@ -296,11 +323,11 @@ def call(case: Case, n: int, device: str) -> float:
     """Return the seconds of a call from arcs to answer, which is proved on some rows."""
 
     def run(size: int) -> kl.Result:
-        g = graph_for(case._replace(paths=False), size)
+        g = graph_for(case._replace(paths=False, tracked=False), size)
         return kl.closure(g, case.semiring, predecessors=case.paths, method="tiled", device=device)
 
     run(min(n, 64))  # loads the kernels
-    graph_for(case._replace(paths=False), n)
+    graph_for(case._replace(paths=False, tracked=False), n)
     began = time.perf_counter()
     result = run(n)
     seconds = time.perf_counter() - began
