@@ -50,7 +50,7 @@ def stale(folder: Path = FOLDER) -> list[str]:
     told = []
     for path in sorted(folder.glob("*.json")):
         record = json.loads(path.read_text())
-        if record["digest"] != loader.digest():
+        if record.get("digest") != loader.digest():
             told.append(
                 f"{path.name} was made on {record['date']} with other kernels than those in "
                 f"{loader.FOLDER.name}/; run `make gpu-check` on {record['device']} and commit "
