@@ -112,7 +112,7 @@ def compile_all(session: Session) -> None:
 def tiled_rates(session: Session) -> None:
     """Relaxations a second by case and n, and as a share of the ceiling."""
     quick = session.quick
-    most = 64 if quick else 32768
+    most = 100 if quick else 32768
     if not quick and session.left < 100:
         most = 16384
     weights = rates.Weights(most)
