@@ -29,6 +29,10 @@ _TYPES = ("float", "double", "int", "long long")
 #: The rows of every file in ``kernels/``.
 VARIANTS: dict[str, tuple[Variant, ...]] = {
     "apsp_naive": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
+    "apsp_global": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
+    "apsp_shared": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
+    "apsp_multi": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
+    "apsp_products": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
 }
 
 

@@ -6,11 +6,7 @@
 // d[k, k] below zero is a negative cycle; it sets *cycle and the steps after it do nothing.
 #include "kleene.cuh"
 
-// Sums look at "no path" where it is an integer, so that they never wrap.
-__device__ __forceinline__ KL_TYPE sum(KL_TYPE a, KL_TYPE b) {
-  const KL_TYPE none = KlLimits<KL_TYPE>::none();
-  return a == none || b == none ? none : a + b;
-}
+#include "apsp.cuh"
 
 // One thread: looks for a negative cycle through k before the step. When told to be tolerant, it
 // takes one for rounding.
