@@ -43,8 +43,10 @@ __device__ __forceinline__ void work(KL_TYPE* d, int* last, long long n, int sid
 KL_KERNEL_BOUNDS(1024, 1, apsp_global_one, MATRIX, int bi, int bj, int tolerant, int* cycle) {
   if (bi == t && bj == t) {
     work<1>(GIVEN, bi, bj, tolerant, cycle);
-  } else {
+  } else if (bi == t || bj == t) {
     work<2>(GIVEN, bi, bj, tolerant, cycle);
+  } else {
+    work<3>(GIVEN, bi, bj, tolerant, cycle);
   }
 }
 

@@ -7,7 +7,7 @@
 #include "apsp_blocks.cuh"
 
 // One rectangle. Its cells are blockDim apart, so that neighbouring threads have neighbouring
-// columns; those past the edge of the block repeat its last row or column, and are not kept.
+// columns; those past the edge of the block read its last row or column, and are not kept.
 template <int across, int down>
 __device__ __forceinline__ void rectangle(const Blocks& m, const Tile& left, const Tile& right,
                                           int t, int bi, int bj, int first_row, int first_column) {
@@ -23,7 +23,8 @@ __device__ __forceinline__ void rectangle(const Blocks& m, const Tile& left, con
   for (int y = 0; y < down; ++y) {
 #pragma unroll
     for (int x = 0; x < across; ++x) {
-      best[y][x] = m.d[m.at(bi, bj, min(row[y], rows - 1), min(column[x], columns - 1))];
+      const bool own = row[y] < rows && column[x] < columns;
+      best[y][x] = own ? m.d[m.at(bi, bj, row[y], column[x])] : KlLimits<KL_TYPE>::none();
       via[y][x] = -1;
     }
   }
