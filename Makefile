@@ -5,9 +5,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE := $(shell find native src/kleene/cuda -name '*.[ch]pp' -o -name '*.inl' -o -name '*.cu' \
-  -o -name '*.cuh') src/kleene/cuda/variants.py CMakeLists.txt pyproject.toml
-CXX_FILES := $(shell find native -name '*.[ch]pp' -o -name '*.inl')
+CXX_FILES := $(shell find native src/kleene/cuda -name '*.[ch]pp' -o -name '*.inl' -o -name '*.cu' \
+  -o -name '*.cuh')
+NATIVE := $(CXX_FILES) src/kleene/cuda/variants.py CMakeLists.txt pyproject.toml
 # Besides what users get: the checked emulator, and the kernels of its own tests.
 BUILD_OPTIONS := -Ccmake.define.KLEENE_EMULATOR_TESTS=ON -Cinstall.strip=false
 
@@ -58,7 +58,7 @@ docs: $(VENV)/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 wheel: $(VENV)/python
-	$(BIN)/pip wheel --no-deps --wheel-dir dist .
+	$(BIN)/pip wheel --no-deps -Ccmake.define.KLEENE_EMULATOR_TESTS=OFF --wheel-dir dist .
 
 clean:
 	rm -rf $(VENV) build dist site .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -15,7 +15,7 @@ from kleene.cli.main import app
 from kleene.doctor import Gpu, examine
 
 PACKAGES = {"networkx": "3.2", "matplotlib": "3.8"}
-H200 = Gpu("NVIDIA H200", 150 * 2**30)
+H200 = Gpu("NVIDIA H200", 150 * 2**30, "9.0")
 
 
 def test_the_report_is_complete() -> None:
@@ -68,6 +68,10 @@ class Driver:
         name.value = H200.name.encode()
         return 0
 
+    def cuDeviceGetAttribute(self, number: Any, attribute: int, device: Any) -> int:  # noqa: N802
+        number._obj.value = {75: 9, 76: 0}[attribute]
+        return 0
+
     def cuDeviceTotalMem_v2(self, memory: Any, device: Any) -> int:  # noqa: N802
         memory._obj.value = H200.memory
         return 0
@@ -82,7 +86,9 @@ def test_the_extra_fits_the_driver(
     report = examine()
     assert report.gpus == (H200,)
     assert f'NVIDIA H200: pip install "kleene[{extra}]"' in report.advice
-    assert "NVIDIA H200 (150.0 GiB)" in str(report.in_words()["NVIDIA"]["gpu"])
+    assert "NVIDIA H200 (150.0 GiB, compute capability 9.0)" in str(
+        report.in_words()["NVIDIA"]["gpu"]
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The emulator itself: right kernels pass under every schedule, and every planted error is caught."""
+"""The emulator itself: right kernels pass under every schedule, and planted errors are caught."""
 
 from __future__ import annotations
 
@@ -80,9 +80,10 @@ def warp_zoo(d: EmulatedDevice) -> None:
                                for y in rest]  # fmt: skip
     assert set(got[4]) == {v.min()}
     assert got[5].tolist() == (v[lane // 2].astype(np.int64) << 33).tolist()
-    assert got[6].tolist() == [int((v[:8] > 100).any()) + 2 * int((v[:8] > -100).all())] * 8 + [
-        v[8:].max()
-    ] * 24
+    assert (
+        got[6].tolist()
+        == [int((v[:8] > 100).any()) + 2 * int((v[:8] > -100).all())] * 8 + [v[8:].max()] * 24
+    )
     assert set(got[7]) == {0}
 
 
@@ -169,6 +170,7 @@ WRONG = [
     ("bad_own_lane", 1, 32, (), {}, "leaves out the calling lane"),
     ("bad_masks_differ", 1, 32, (), {}, "warp divergence: it calls __any_sync"),
     ("bad_gone_lane", 1, 32, (), {}, "reads from lane 7, which has left"),
+    ("bad_trap", 1, 32, (), {}, "__trap"),
     ("bad_spin", 2, 32, (), {}, "deadlock: it still waits"),
     ("bad_spin_atomic", 1, 32, (), {}, "deadlock: it still waits"),
     ("bad_grid_exit", 3, 32, ("state",), {"cooperative": True}, "block (1, 0, 0): barrier diverg"),
@@ -186,7 +188,7 @@ def test_wrong_kernels(
     d = device(seed, module)
     out, state = d.zeros(64, np.int32, "out"), d.zeros(1, np.uint32, "state")
     args = (out, *(state if arg == "state" else arg for arg in more))
-    with pytest.raises(KernelError) as caught:
+    with pytest.raises(KernelError) as caught:  # noqa: PT012 - it may be thrown by either
         d.kernels("barriers")[name].launch((grid,), (block,), args, **options)
         d.synchronize()
     message = str(caught.value)
@@ -234,7 +236,7 @@ def test_what_the_checked_build_catches(
         "i": d.zeros(256, np.int32, "i"),
         "z": d.zeros(64, np.int32, "z"),
     }
-    with pytest.raises(KernelError) as caught:
+    with pytest.raises(KernelError) as caught:  # noqa: PT012 - it may be thrown by either
         args = [arrays.get(arg, arg) if isinstance(arg, str) else arg for arg in names]
         d.kernels("memory")[name].launch((grid,), (block,), args, shared)
         d.synchronize()
@@ -303,6 +305,100 @@ def test_control_c_stops_a_kernel() -> None:
             d.kernels("barriers")["bad_spin"].launch((2,), (32,), (flag,), **options)
         timer.join()
     block_sum(d)
+
+
+# ---- numbers ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_combined_operations_on_words(module: str) -> None:
+    d = device(1, module)
+    rng = np.random.default_rng(2)
+    x, y, z = rng.integers(-(2**31), 2**31, (3, 50)).astype(np.int32)
+    out = d.empty((12, 50), np.int32)
+    kernel = d.kernels("numbers")["dpx_words"]
+    kernel.launch((2,), (32,), (d.upload(x), d.upload(y), d.upload(z), out, 50))
+    signed, u = x + y, [v.view(np.uint32) for v in (x, y, z)]
+    unsigned = u[0] + u[1]
+    wanted = [np.minimum(signed, z), np.maximum(signed, z), np.minimum(np.minimum(x, y), z),
+              np.maximum(np.maximum(x, y), z), np.minimum(unsigned, u[2]),
+              np.maximum(unsigned, u[2]), np.minimum(np.minimum(u[0], u[1]), u[2]),
+              np.maximum(np.maximum(u[0], u[1]), u[2]), np.minimum(x, y), x <= y,
+              np.maximum(u[0], u[1]), u[0] >= u[1]]  # fmt: skip
+    for row, values in zip(d.download(out), wanted, strict=True):
+        assert row.tolist() == values.astype(np.int32).tolist()
+
+
+def test_combined_operations_on_halves() -> None:
+    d = device()
+    rng = np.random.default_rng(3)
+    s = rng.integers(-(2**15), 2**15, (3, 100)).astype(np.int16)
+    out = d.empty((13, 50), np.uint32)
+    arrays = [d.upload(v.view(np.uint32)) for v in s]
+    d.kernels("numbers")["dpx_halves"].launch((2,), (32,), (*arrays, out, 50))
+    u = s.view(np.uint16)
+    wanted = []
+    for x, y, z in (s, u):
+        total = x + y
+        wanted += [np.minimum(total, z), np.maximum(total, z)]
+        wanted += [np.minimum(np.minimum(x, y), z), np.maximum(np.maximum(x, y), z)]
+    wanted += [np.minimum(s[0], s[1]), np.maximum(s[0], s[1])]
+    wanted += [np.minimum(u[0], u[1]), np.maximum(u[0], u[1]), u[0] + u[1]]
+    for row, values in zip(d.download(out), wanted, strict=True):
+        assert row.view(np.uint16).tolist() == values.view(np.uint16).tolist()
+
+
+def test_bits() -> None:
+    d = device()
+    rng = np.random.default_rng(4)
+    x, y = (v.tolist() for v in rng.integers(1, 2**32, (2, 20)).astype(np.uint32))
+    out = d.empty((15, 20), np.uint32)
+    arrays = [d.upload(np.array(v, np.uint32)) for v in (x, y)]
+    d.kernels("numbers")["bit_tricks"].launch((1,), (32,), (*arrays, out, 20))
+
+    def reverse(v: int, width: int) -> int:
+        return int(f"{v:0{width}b}"[::-1], 2)
+
+    def tricks(a: int, b: int) -> list[int]:
+        both, other = a << 32 | b, b << 32 | a  # by halves; as __byte_perm and shifts see them
+        low = (both & -both).bit_length()
+        picked = [other >> 8 * i & 0xFF for i in (7, 2, 1, 6)]
+        return [
+            a.bit_count() + 100 * both.bit_count(),
+            (32 - a.bit_length()) + 100 * (64 - both.bit_length()),
+            (a & -a).bit_length() + 100 * low,
+            reverse(a, 32) ^ reverse(both, 64) & 0xFFFFFFFF,
+            sum(byte << 8 * i for i, byte in enumerate(picked)),
+            other << 9 >> 32 & 0xFFFFFFFF,
+            other >> 9 & 0xFFFFFFFF,
+            a * b >> 32,
+            a & 0x3FFFFFFF,
+            7,
+            b,
+            (min(a, b) + 2 + 3) & 0xFFFFFFFF,
+            a,
+            24,
+            24,
+        ]
+
+    wanted = [tricks(a, b) for a, b in zip(x, y, strict=True)]
+    assert d.download(out).T.tolist() == wanted
+
+
+@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_atomics(seed: int, module: str) -> None:
+    d = device(seed, module)
+    i, u, w = np.zeros(9, np.int32), np.zeros(4, np.uint32), np.zeros(3, np.uint64)
+    i[6], u[2] = -1, 100
+    arrays = [d.upload(v) for v in (i, u, w, np.zeros(1, np.float32), np.zeros(1))]
+    d.kernels("numbers")["atomics"].launch((8,), (64,), arrays)
+    n, t = 512, np.arange(512)
+    got = [d.download(a).tolist() for a in arrays]
+    assert got[0] == [t.sum(), -t.sum(), -511, 511, 511, 0, -512, 5, 9]
+    assert got[1] == [n, n % 5, 7, 511]
+    assert got[2] == [n << 33, 511 << 33, 11]
+    assert got[3] + got[4] == [n / 2, n / 4]
 
 
 # ---- memory and streams -------------------------------------------------------------------------
@@ -382,7 +478,7 @@ def test_graphs(seed: int) -> None:
 def test_captures_that_a_driver_would_refuse() -> None:
     d = EmulatedDevice()
     one, two, a = d.stream(), d.stream(), d.zeros(4, np.int32)
-    with pytest.raises(KernelError, match="was not waited for"), one.capture():
+    with pytest.raises(KernelError, match="was not waited for"), one.capture():  # noqa: PT012
         two.wait(one.record())
         d.fill(a, 1, two)
     with pytest.raises(KernelError, match="cannot be taken"), one.capture():
@@ -395,5 +491,5 @@ def test_captures_that_a_driver_would_refuse() -> None:
 
 
 def test_a_kernel_that_does_not_exist() -> None:
-    with pytest.raises(LookupError, match="no variant 'KL_TYPE=half' of apsp_naive.cu"):
+    with pytest.raises(LookupError, match="no variant 'KL_TYPE=half' of apsp_naive"):
         EmulatedDevice().kernels("apsp_naive", KL_TYPE="half")

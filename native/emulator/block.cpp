@@ -57,9 +57,9 @@ constexpr std::uint32_t kLookEvery = 256;  // switches between looks at the moni
 
 }  // namespace
 
-Block::Block(const Launch& launch, const Monitor& monitor)
+Block::Block(const Launch& launch, Monitor& monitor, int worker)
     : launch_(launch),
-      monitor_(monitor),
+      watch_(monitor, worker),
       count_(launch.threads()),
       threads_(count_),
       order_(count_),
@@ -109,7 +109,7 @@ void Block::begin(std::uint64_t index) {
 
 Block::Stop Block::run() {
   for (std::uint32_t switches = 1;; ++switches) {
-    if (switches % kLookEvery == 0 && monitor_.stopped()) throw Abandoned{};
+    if (switches % kLookEvery == 0) watch_.look();
     const bool can_start = started_ < count_;
     // Shuffled schedules let a thread that is ready overtake those that have not started.
     if (can_start && (ready_.empty() || launch_.seed == 0 || random_.below(2) == 0)) {
@@ -240,10 +240,12 @@ void Block::require_uniform(State at) {
     if (thread.state == at) waiting = &thread;
   }
   for (const Thread& thread : threads_) {
-    const bool same = thread.site.line == waiting->site.line && thread.vote == waiting->vote &&
-                      (thread.site.file == waiting->site.file ||
-                       std::strcmp(thread.site.file, waiting->site.file) == 0);
-    if (same && thread.state != State::kDone) continue;
+    if (thread.state != State::kDone && thread.site.line == waiting->site.line &&
+        thread.vote == waiting->vote &&
+        (thread.site.file == waiting->site.file ||
+         std::strcmp(thread.site.file, waiting->site.file) == 0)) {
+      continue;
+    }
     const std::string others = "thread " + written(waiting->thread) + " waits at " +
                                name_of(at, waiting->vote) + " in " + written(waiting->site);
     if (thread.state == State::kDone) {
@@ -364,6 +366,8 @@ void give_way(Site site) {
   thread.in->give_way(thread, site);
 }
 
+void trap(Site site) { self().in->fail(self(), site, "__trap"); }
+
 void atomic_access(void* address, unsigned bytes, bool writes, Site site) {
   constexpr unsigned kSpins = 64;
   Thread& thread = self();
@@ -387,8 +391,9 @@ void copy_async(void* shared, const void* global, unsigned bytes, Site site) {
   if ((reinterpret_cast<std::uintptr_t>(shared) | reinterpret_cast<std::uintptr_t>(global)) %
           bytes !=
       0) {
-    thread.in->fail(thread, site, "an asynchronous copy of " + std::to_string(bytes) +
-                                      " bytes from or to an address that is not aligned to them");
+    thread.in->fail(thread, site,
+                    "an asynchronous copy of " + std::to_string(bytes) +
+                        " bytes from or to an address that is not aligned to them");
   }
   if (Checker* const checker = thread.in->checker) {
     checker->access(thread, global, bytes, false, site);

@@ -72,7 +72,8 @@ class Block {
   // What makes run() return: the end, the grid's barrier, or threads that all wait for some block.
   enum class Stop : std::uint8_t { kDone, kAtGrid, kWaiting };
 
-  Block(const Launch& launch, const Monitor& monitor);
+  // `worker` 0 is the thread that entered the emulator, and polls.
+  Block(const Launch& launch, Monitor& monitor, int worker);
   ~Block();
 
   void begin(std::uint64_t index);
@@ -113,7 +114,7 @@ class Block {
   [[noreturn]] void report_deadlock();
 
   const Launch& launch_;
-  const Monitor& monitor_;
+  Watch watch_;
   const std::uint32_t count_;
   uint3 index_{};
   Random random_{};

@@ -44,8 +44,8 @@ Allocation* find_array(std::uintptr_t address) {
 // ---- this module --------------------------------------------------------------------------------
 
 struct Image {
-  std::uintptr_t first = 0, end = 0;          // its code and constants
-  std::uintptr_t tls = 0, tls_bytes = 0;      // the calling thread's copy of __shared__ variables
+  std::uintptr_t first = 0, end = 0;      // its code and constants
+  std::uintptr_t tls = 0, tls_bytes = 0;  // the calling thread's copy of __shared__ variables
 };
 
 #ifdef __linux__
@@ -291,8 +291,8 @@ void Checker::conflict(Thread& thread, const Place& place, const Cell& cell, con
 
 void Checker::out_of_range(Thread& thread, std::uintptr_t address, unsigned bytes, bool writes,
                            Site site, const Shadow& shadow) {
-  std::string what = "out of range: it " + std::string(writes ? "writes " : "reads ") +
-                     size_of(bytes);
+  std::string what =
+      "out of range: it " + std::string(writes ? "writes " : "reads ") + size_of(bytes);
   const auto beyond = [&](std::uintptr_t first, std::size_t length) {
     if (address < first) return ", " + size_of(first - address) + " before the start of ";
     if (address <= first + length) return std::string(" at the end of ");
@@ -310,7 +310,8 @@ void Checker::out_of_range(Thread& thread, std::uintptr_t address, unsigned byte
   std::uintptr_t least = ~std::uintptr_t{0};
   for (const auto& [first, array] : arrays) {
     const std::uintptr_t end = first + array.bytes;
-    const std::uintptr_t away = address < first ? first - address : address - std::min(address, end);
+    const std::uintptr_t away =
+        address < first ? first - address : address - std::min(address, end);
     if (away < least) {
       least = away;
       nearest = &array;
@@ -319,8 +320,7 @@ void Checker::out_of_range(Thread& thread, std::uintptr_t address, unsigned byte
   if (nearest == nullptr) {
     what += " in no array";
   } else {
-    what += beyond(nearest->first, nearest->bytes) + title_of(*nearest) +
-            ", the nearest there is";
+    what += beyond(nearest->first, nearest->bytes) + title_of(*nearest) + ", the nearest there is";
   }
   arrays_guard.unlock();  // fail() does not return, and destroys nothing
   thread.in->fail(thread, site, what);

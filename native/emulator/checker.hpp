@@ -1,9 +1,10 @@
 // Watches what kernels do to memory, in the checked build.
 //
-// Kernels are compiled with -fsanitize=thread, which puts a call before every access; the calls come
-// here (checker_hooks.cpp) and not to the sanitizer's library. Every address must lie in an array of
-// the device, in the block's shared memory or on the thread's stack. For every number of an array,
-// and every byte of shared memory, a shadow tells who wrote it last and who has read it since.
+// Kernels are compiled with -fsanitize=thread, which puts a call before every access; the calls
+// come here (checker_hooks.cpp) and not to the sanitizer's library. Every address must lie in an
+// array of the device, in the block's shared memory or on the thread's stack. For every number of
+// an array, and every byte of shared memory, a shadow tells who wrote it last and who has read it
+// since.
 //
 // Two accesses to one place by different threads conflict if one of them writes a different value,
 // not both are atomic, and nothing orders them: no barrier of the block or the grid, no __syncwarp

@@ -15,9 +15,9 @@ inline void look(const void* address, unsigned bytes, bool writes, const void* p
 }  // namespace
 }  // namespace kleene::emulator
 
-#define KLEENE_HOOK(name, bytes, writes)                                                \
-  extern "C" void name(void* address) {                                                 \
-    kleene::emulator::look(address, bytes, writes, __builtin_return_address(0));        \
+#define KLEENE_HOOK(name, bytes, writes)                                         \
+  extern "C" void name(void* address) {                                          \
+    kleene::emulator::look(address, bytes, writes, __builtin_return_address(0)); \
   }
 
 KLEENE_HOOK(__tsan_read1, 1, false)

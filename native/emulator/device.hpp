@@ -53,6 +53,7 @@ enum class Vote : unsigned char { kNone, kOr, kAnd, kCount };
 int block_barrier(Vote vote, int predicate, Site site);
 void grid_barrier(Site site);
 void give_way(Site site);
+[[noreturn]] void trap(Site site);
 
 // ---- lanes of a warp ----------------------------------------------------------------------------
 

@@ -41,30 +41,30 @@ KL_DPX(s32, int)
 KL_DPX(u32, unsigned)
 #undef KL_DPX
 
-#define KL_DPX(suffix, Half)                                                                  \
-  constexpr unsigned __viaddmin_##suffix##x2(unsigned a, unsigned b, unsigned c) {            \
-    return kl_dpx_halves<Half>(                                                               \
-        [](Half x, Half y, Half z) { return kl_dpx_min(kl_dpx_add(x, y), z); }, a, b, c);     \
-  }                                                                                           \
-  constexpr unsigned __viaddmax_##suffix##x2(unsigned a, unsigned b, unsigned c) {            \
-    return kl_dpx_halves<Half>(                                                               \
-        [](Half x, Half y, Half z) { return kl_dpx_max(kl_dpx_add(x, y), z); }, a, b, c);     \
-  }                                                                                           \
-  constexpr unsigned __vimin3_##suffix##x2(unsigned a, unsigned b, unsigned c) {              \
-    return kl_dpx_halves<Half>(                                                               \
-        [](Half x, Half y, Half z) { return kl_dpx_min(kl_dpx_min(x, y), z); }, a, b, c);     \
-  }                                                                                           \
-  constexpr unsigned __vimax3_##suffix##x2(unsigned a, unsigned b, unsigned c) {              \
-    return kl_dpx_halves<Half>(                                                               \
-        [](Half x, Half y, Half z) { return kl_dpx_max(kl_dpx_max(x, y), z); }, a, b, c);     \
+#define KL_DPX(suffix, Half)                                                              \
+  constexpr unsigned __viaddmin_##suffix##x2(unsigned a, unsigned b, unsigned c) {        \
+    return kl_dpx_halves<Half>(                                                           \
+        [](Half x, Half y, Half z) { return kl_dpx_min(kl_dpx_add(x, y), z); }, a, b, c); \
+  }                                                                                       \
+  constexpr unsigned __viaddmax_##suffix##x2(unsigned a, unsigned b, unsigned c) {        \
+    return kl_dpx_halves<Half>(                                                           \
+        [](Half x, Half y, Half z) { return kl_dpx_max(kl_dpx_add(x, y), z); }, a, b, c); \
+  }                                                                                       \
+  constexpr unsigned __vimin3_##suffix##x2(unsigned a, unsigned b, unsigned c) {          \
+    return kl_dpx_halves<Half>(                                                           \
+        [](Half x, Half y, Half z) { return kl_dpx_min(kl_dpx_min(x, y), z); }, a, b, c); \
+  }                                                                                       \
+  constexpr unsigned __vimax3_##suffix##x2(unsigned a, unsigned b, unsigned c) {          \
+    return kl_dpx_halves<Half>(                                                           \
+        [](Half x, Half y, Half z) { return kl_dpx_max(kl_dpx_max(x, y), z); }, a, b, c); \
   }
 KL_DPX(s16, short)
 KL_DPX(u16, unsigned short)
 #undef KL_DPX
 
-#define KL_SIMD(name, Half, operation)                                                    \
-  constexpr unsigned name(unsigned a, unsigned b) {                                       \
-    return kl_dpx_halves<Half>([](Half x, Half y) { return operation(x, y); }, a, b);     \
+#define KL_SIMD(name, Half, operation)                                                \
+  constexpr unsigned name(unsigned a, unsigned b) {                                   \
+    return kl_dpx_halves<Half>([](Half x, Half y) { return operation(x, y); }, a, b); \
   }
 KL_SIMD(__vmins2, short, kl_dpx_min)
 KL_SIMD(__vmaxs2, short, kl_dpx_max)

@@ -129,8 +129,8 @@ namespace {
 void* first_frame(const Stack& stack, Fiber::Entry entry, void* argument) {
   auto* frame = reinterpret_cast<void**>(stack.low + stack.bytes - 160);
   for (int i = 0; i < 20; ++i) frame[i] = nullptr;
-  frame[0] = reinterpret_cast<void*>(entry);                // x19
-  frame[1] = argument;                                      // x20
+  frame[0] = reinterpret_cast<void*>(entry);                 // x19
+  frame[1] = argument;                                       // x20
   frame[11] = reinterpret_cast<void*>(&kleene_fiber_start);  // x30
   return frame;
 }

@@ -1,5 +1,5 @@
-// Fibers: stacks of their own, switched by hand. One fiber runs at a time on an OS thread, and stays
-// on the OS thread that started it.
+// Fibers: stacks of their own, switched by hand. One fiber runs at a time on an OS thread, and
+// stays on the OS thread that started it.
 //
 // A fiber is abandoned by not resuming it: its stack goes back to the pool and is used again. So
 // nothing that a fiber holds across a switch may need a destructor.

@@ -1,10 +1,10 @@
 // Launches: blocks spread over a few OS threads, or, when they may wait for each other, each on an
 // OS thread of its own with one baton among them.
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <numeric>
 #include <thread>
-#include <atomic>
 
 #include "block.hpp"
 #include "checker.hpp"
@@ -56,7 +56,7 @@ void run_independent(const Launch& launch, Monitor& monitor) {
   const int team = launch.checked ? 1 : launch.workers;
   run_team(team, monitor, [&](int worker) {
     Watch watch(monitor, worker);
-    Block block(launch, monitor);
+    Block block(launch, monitor, worker);
     if (launch.checked) block.checker = &checker;
     for (std::uint64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < order.count;) {
       block.begin(order.at(i));
@@ -108,7 +108,7 @@ class Grid {
   enum class Phase : std::uint8_t { kRunnable, kAtGrid, kReleased, kDone };
 
   struct Member {
-    Member(const Launch& launch, const Monitor& monitor) : block(launch, monitor) {}
+    Member(const Launch& launch, Monitor& monitor) : block(launch, monitor, 1) {}
     Block block;
     Phase phase = Phase::kRunnable;
     std::condition_variable turn;
@@ -172,7 +172,7 @@ class Grid {
 
   std::size_t choose() {
     const std::size_t count = members_.size();
-    const std::size_t from = launch_.seed != 0 ? random_.below(static_cast<std::uint32_t>(count))
+    const std::size_t from = launch_.seed != 0  ? random_.below(static_cast<std::uint32_t>(count))
                              : turn_ == kNobody ? 0
                                                 : turn_ + 1;
     for (std::size_t i = 0; i < count; ++i) {

@@ -13,7 +13,7 @@ namespace kleene::emulator {
 
 struct Kernel {
   std::string file, variant, name;
-  int max_threads;                  // a block, by its launch bounds; 0: not bounded
+  int max_threads;                 // a block, by its launch bounds; 0: not bounded
   std::vector<std::string> codes;  // of the parameters
   void (*function)();
   Trampoline call;

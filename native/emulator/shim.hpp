@@ -39,14 +39,10 @@ constexpr int warpSize = 32;
 
 // ---- vector types -------------------------------------------------------------------------------
 
-#define KL_VECTOR(base, name)                                              \
-  struct alignas(2 * sizeof(base)) name##2 {                               \
-    base x, y;                                                             \
-  };                                                                       \
-  inline name##2 make_##name##2(base x, base y) { return {x, y}; }         \
-  struct alignas(4 * sizeof(base) < 16 ? 4 * sizeof(base) : 16) name##4 {  \
-    base x, y, z, w;                                                       \
-  };                                                                       \
+#define KL_VECTOR(base, name)                                                                 \
+  struct alignas(2 * sizeof(base)) name##2 { base x, y; };                                    \
+  inline name##2 make_##name##2(base x, base y) { return {x, y}; }                            \
+  struct alignas(4 * sizeof(base) < 16 ? 4 * sizeof(base) : 16) name##4 { base x, y, z, w; }; \
   inline name##4 make_##name##4(base x, base y, base z, base w) { return {x, y, z, w}; }
 
 KL_VECTOR(char, char)
@@ -63,11 +59,11 @@ KL_VECTOR(double, double)
 
 // ---- numbers ------------------------------------------------------------------------------------
 
-#define KL_MIN_MAX(A, B, R)                                                         \
-  constexpr R min(A a, B b) {                                                       \
+#define KL_MIN_MAX(A, B, R)                                                               \
+  constexpr R min(A a, B b) {                                                             \
     return static_cast<R>(a) < static_cast<R>(b) ? static_cast<R>(a) : static_cast<R>(b); \
-  }                                                                                 \
-  constexpr R max(A a, B b) {                                                       \
+  }                                                                                       \
+  constexpr R max(A a, B b) {                                                             \
     return static_cast<R>(a) < static_cast<R>(b) ? static_cast<R>(b) : static_cast<R>(a); \
   }
 
@@ -141,6 +137,11 @@ KL_UNCHECKED inline To kl_bit_cast(From value) {
   return result;
 }
 
+inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline double __dadd_rn(double a, double b) { return a + b; }
+inline double __dmul_rn(double a, double b) { return a * b; }
+
 inline int __float_as_int(float x) { return kl_bit_cast<int>(x); }
 inline unsigned __float_as_uint(float x) { return kl_bit_cast<unsigned>(x); }
 inline float __int_as_float(int x) { return kl_bit_cast<float>(x); }
@@ -165,6 +166,7 @@ inline int __syncthreads_count(int predicate, KL_SITE) {
   return ::kleene::emulator::block_barrier(::kleene::emulator::Vote::kCount, predicate, KL_HERE);
 }
 
+[[noreturn]] inline void __trap(KL_SITE) { ::kleene::emulator::trap(KL_HERE); }
 inline void __threadfence() { ::kleene::emulator::fence(true); }
 inline void __threadfence_system() { ::kleene::emulator::fence(true); }
 inline void __threadfence_block() { ::kleene::emulator::fence(false); }
@@ -236,10 +238,10 @@ inline unsigned __match_all_sync(unsigned mask, T value, int* all, KL_SITE) {
   return same;
 }
 
-#define KL_REDUCE(name, T, op)                                                              \
-  inline T name(unsigned mask, T value, KL_SITE) {                                          \
-    return static_cast<T>(KL_MEET(op, mask, static_cast<uint64_t>(static_cast<int64_t>(value)), \
-                                  0, 32));                                                  \
+#define KL_REDUCE(name, T, op)                                                         \
+  inline T name(unsigned mask, T value, KL_SITE) {                                     \
+    return static_cast<T>(                                                             \
+        KL_MEET(op, mask, static_cast<uint64_t>(static_cast<int64_t>(value)), 0, 32)); \
   }
 KL_REDUCE(__reduce_add_sync, int, kAddSigned)
 KL_REDUCE(__reduce_add_sync, unsigned, kAddUnsigned)
@@ -255,10 +257,25 @@ KL_REDUCE(__reduce_xor_sync, unsigned, kXor)
 
 // ---- atomic operations --------------------------------------------------------------------------
 
-template <class T>
-inline T __ldg(const T* address) {
-  return *address;
-}
+// Reads and writes with advice for the caches, which is not taken.
+#define KL_LOAD(name)               \
+  template <class T>                \
+  inline T name(const T* address) { \
+    return *address;                \
+  }
+#define KL_STORE(name)                    \
+  template <class T>                      \
+  inline void name(T* address, T value) { \
+    *address = value;                     \
+  }
+KL_LOAD(__ldg)
+KL_LOAD(__ldca)
+KL_LOAD(__ldcg)
+KL_LOAD(__ldcs)
+KL_STORE(__stcg)
+KL_STORE(__stcs)
+#undef KL_LOAD
+#undef KL_STORE
 
 // What is stored in a word of T's size, for the built-in compare and swap.
 template <size_t bytes>
@@ -295,25 +312,23 @@ KL_UNCHECKED inline T kl_atomic_change(T* address, Change change, ::kleene::emul
   }
 }
 
-#define KL_ATOMIC(name, T, result)                                                          \
-  inline T name(T* address, T value, KL_SITE) {                                             \
-    return kl_atomic_change(                                                                \
-        address, [value](T old) { return static_cast<T>(result); }, KL_HERE);               \
+#define KL_ATOMIC(name, T, result)                                                                \
+  inline T name(T* address, T value, KL_SITE) {                                                   \
+    return kl_atomic_change(address, [value](T old) { return static_cast<T>(result); }, KL_HERE); \
   }
-#define KL_ATOMIC_ORDERED(T)                              \
-  KL_ATOMIC(atomicMin, T, value < old ? value : old)      \
-  KL_ATOMIC(atomicMax, T, value > old ? value : old)      \
-  KL_ATOMIC(atomicAnd, T, old & value)                    \
-  KL_ATOMIC(atomicOr, T, old | value)                     \
+#define KL_ATOMIC_ORDERED(T)                         \
+  KL_ATOMIC(atomicMin, T, value < old ? value : old) \
+  KL_ATOMIC(atomicMax, T, value > old ? value : old) \
+  KL_ATOMIC(atomicAnd, T, old& value)                \
+  KL_ATOMIC(atomicOr, T, old | value)                \
   KL_ATOMIC(atomicXor, T, old ^ value)
-#define KL_ATOMIC_ALL(T)                                                                      \
-  inline T atomicExch(T* address, T value, KL_SITE) {                                         \
-    return kl_atomic_change(                                                                  \
-        address, [value](T) { return value; }, KL_HERE);                                      \
-  }                                                                                           \
-  inline T atomicCAS(T* address, T expected, T value, KL_SITE) {                              \
-    return kl_atomic_change(                                                                  \
-        address, [=](T old) { return old == expected ? value : old; }, KL_HERE);              \
+#define KL_ATOMIC_ALL(T)                                                         \
+  inline T atomicExch(T* address, T value, KL_SITE) {                            \
+    return kl_atomic_change(address, [value](T) { return value; }, KL_HERE);     \
+  }                                                                              \
+  inline T atomicCAS(T* address, T expected, T value, KL_SITE) {                 \
+    return kl_atomic_change(                                                     \
+        address, [=](T old) { return old == expected ? value : old; }, KL_HERE); \
   }
 
 KL_ATOMIC(atomicAdd, int, static_cast<unsigned>(old) + static_cast<unsigned>(value))
@@ -333,8 +348,7 @@ KL_ATOMIC_ALL(unsigned)
 KL_ATOMIC_ALL(unsigned long long)
 KL_ATOMIC_ALL(unsigned short)
 inline float atomicExch(float* address, float value, KL_SITE) {
-  return kl_atomic_change(
-      address, [value](float) { return value; }, KL_HERE);
+  return kl_atomic_change(address, [value](float) { return value; }, KL_HERE);
 }
 #undef KL_ATOMIC
 #undef KL_ATOMIC_ORDERED
@@ -374,9 +388,9 @@ inline void kl_copy_wait() {
   ::kleene::emulator::copy_wait(groups_left);
 }
 
-#define KL_REGISTER(threads, name)                                             \
-  [[maybe_unused]] const ::kleene::emulator::Registrar kl_registrar_##name(    \
-      KL_FILE, KL_VARIANT, #name, threads, &name);
+#define KL_REGISTER(threads, name)                                                              \
+  [[maybe_unused]] const ::kleene::emulator::Registrar kl_registrar_##name(KL_FILE, KL_VARIANT, \
+                                                                           #name, threads, &name);
 #define KL_KERNEL(name, ...)     \
   static void name(__VA_ARGS__); \
   KL_REGISTER(0, name)           \

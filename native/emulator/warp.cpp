@@ -78,8 +78,8 @@ std::uint64_t Block::warp_meet(Thread& thread) {
   if ((thread.mask >> thread.lane & 1) == 0) {
     fail(thread, thread.site, std::string(name) + " with a mask that leaves out the calling lane");
   }
-  if (is_shuffle(thread.op) && (thread.width < 1 || thread.width > 32 ||
-                                (thread.width & (thread.width - 1)) != 0)) {
+  if (is_shuffle(thread.op) &&
+      (thread.width < 1 || thread.width > 32 || (thread.width & (thread.width - 1)) != 0)) {
     fail(thread, thread.site, std::string(name) + " with a width that is not a power of two");
   }
   const std::uint32_t warp = number / 32 * 32;

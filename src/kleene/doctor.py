@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from importlib import metadata, util
 from typing import Any
 
-from kleene import machine
+from kleene import machine, nvidia
 from kleene.graph.checks import format_bytes
 
 __all__ = ["Gpu", "Report", "examine"]
@@ -29,7 +29,6 @@ _PACKAGES = {
 }
 #: How to install those that Kleene has an extra for.
 _EXTRAS = {"networkx": "kleene[networkx]", "matplotlib": "kleene[plot]"}
-_CUPY = ("cupy-cuda13x", "cupy-cuda12x", "cupy-cuda11x", "cupy")
 
 
 @dataclass(frozen=True)
@@ -38,6 +37,7 @@ class Gpu:
 
     name: str
     memory: int  # bytes
+    capability: str = ""  # such as "9.0"
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,8 @@ class Report:
     gpus: tuple[Gpu, ...]
     cupy: str | None
     cupy_problem: str | None
+    cuda_missing: str | None  # what keeps device "cuda" from being used
+    emulator: str
     packages: dict[str, str | None]
     advice: tuple[str, ...] = ()
 
@@ -84,8 +86,10 @@ class Report:
             },
             "NVIDIA": {
                 "driver": ", but ".join(driver),
-                "gpu": ", ".join(f"{g.name} ({_size(g.memory)})" for g in self.gpus) or "none",
+                "gpu": ", ".join(map(_gpu_in_words, self.gpus)) or "none",
                 "cupy": self.cupy_problem or self.cupy or "not installed",
+                "device cuda": self.cuda_missing or "ready",
+                "emulator": self.emulator,
             },
             "Optional packages": {
                 name: f"{version or 'not installed'} ({_PACKAGES[name]})"
@@ -117,6 +121,8 @@ def examine() -> Report:
         gpus,
         cupy,
         cupy_problem,
+        nvidia.missing(),
+        _emulator(),
         packages,
         tuple(_advice(driver, gpus, cupy, cupy_problem, packages)),
     )
@@ -148,19 +154,12 @@ def _advice(
 
 def _nvidia() -> tuple[str | None, str | None, tuple[Gpu, ...]]:
     """Ask NVIDIA's driver, through its C library: (CUDA version, what is wrong, GPUs)."""
-    library = None
-    for name in ("libcuda.so.1", "libcuda.so", "nvcuda.dll"):
-        try:
-            library = ctypes.CDLL(name)
-            break
-        except OSError:
-            continue
+    library = nvidia.library()
     if library is None:
         return None, "not installed", ()
-    version = ctypes.c_int()
-    if library.cuDriverGetVersion(ctypes.byref(version)) != 0:
+    driver = nvidia.driver_version(library)
+    if driver is None:
         return None, "installed, but does not tell its version", ()
-    driver = f"{version.value // 1000}.{version.value % 1000 // 10}"
     status = library.cuInit(0)
     count = ctypes.c_int()
     if status != 0 or library.cuDeviceGetCount(ctypes.byref(count)) != 0:
@@ -173,12 +172,28 @@ def _gpu(library: ctypes.CDLL, index: int) -> Gpu:
     library.cuDeviceGet(ctypes.byref(device), index)
     library.cuDeviceGetName(name, len(name), device)
     library.cuDeviceTotalMem_v2(ctypes.byref(memory), device)
-    return Gpu(name.value.decode(errors="replace"), memory.value)
+    numbers = (ctypes.c_int(), ctypes.c_int())
+    for number, attribute in zip(numbers, (75, 76), strict=True):  # compute capability
+        library.cuDeviceGetAttribute(ctypes.byref(number), attribute, device)
+    capability = f"{numbers[0].value}.{numbers[1].value}"
+    return Gpu(name.value.decode(errors="replace"), memory.value, capability)
+
+
+def _gpu_in_words(gpu: Gpu) -> str:
+    return f"{gpu.name} ({_size(gpu.memory)}, compute capability {gpu.capability})"
+
+
+def _emulator() -> str:
+    """Can the CUDA kernels run on the CPU?"""
+    if util.find_spec("kleene._emulator") is None:
+        return "not built"
+    checked = util.find_spec("kleene._emulator_checked") is not None
+    return "ok, and the checked build of it" if checked else "ok"
 
 
 def _cupy() -> tuple[str | None, str | None]:
     """Return (distribution and version, what is wrong with it)."""
-    found = next((name for name in _CUPY if _version(name)), None)
+    found = next((name for name in nvidia.PACKAGES if _version(name)), None)
     if found is None:
         return None, None
     installed = f"{found} {_version(found)}"

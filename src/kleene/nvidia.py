@@ -7,7 +7,6 @@ know is read from files and from the driver's version.
 from __future__ import annotations
 
 import ctypes
-import sys
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -17,7 +16,7 @@ __all__ = ["PACKAGES", "driver_version", "library", "missing", "package", "packa
 #: The packages that bring CuPy, and the CUDA each is for; 0 is any.
 PACKAGES = {"cupy-cuda13x": 13, "cupy-cuda12x": 12, "cupy-cuda11x": 11, "cupy": 0}
 
-#: One folder for each GPU that the driver has; only on Linux.
+#: One folder for each GPU that the driver has; on Linux, and not in every container.
 _GPUS = Path("/proc/driver/nvidia/gpus")
 
 
@@ -60,14 +59,13 @@ def package_version() -> str:
 @cache
 def missing() -> str | None:
     """Say in one sentence what is missing for device "cuda", and what to do; None: nothing seen."""
-    on_linux = sys.platform == "linux" and not Path("/dev/dxg").exists()  # dxg: Windows' Linux
-    driver = None if on_linux and not _GPUS.exists() else library()
+    driver = library()
     if driver is None:
         return "no NVIDIA driver was found; install it from nvidia.com/drivers"
     version = driver_version(driver)
     if version is None:
         return "the NVIDIA driver does not tell its version; reinstall it from nvidia.com/drivers"
-    if on_linux and not any(_GPUS.iterdir()):
+    if _GPUS.is_dir() and not any(_GPUS.iterdir()):
         return "the NVIDIA driver sees no GPU"
     major = int(version.partition(".")[0])
     if major < 12:

@@ -74,6 +74,8 @@ class Plan:
         Bytes that were available when the plan was made, where the system says.
     reasons : tuple of str
         Why these, in order of the decisions.
+    device_memory : int
+        Bytes on the GPU, which is asked whether it has them before anything starts.
     """
 
     problem: str
@@ -85,12 +87,14 @@ class Plan:
     memory: int
     available: int | None
     reasons: tuple[str, ...]
+    device_memory: int = 0
 
     def __str__(self) -> str:
         has = "" if self.available is None else f" of {format_bytes(self.available)} available"
         lines = [
             f"{self.problem} by {self.method} on {self.device}, {self.dtype} values",
             f"  memory   {format_bytes(self.memory)}{has}",
+            *([f"  on it    {format_bytes(self.device_memory)}"] if self.device_memory else []),
             *(f"  because  {reason}" for reason in self.reasons),
         ]
         return "\n".join(lines)
@@ -189,7 +193,7 @@ _RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
         Rule("floyd_warshall", _matrix_pays, "the graph is small or dense enough for a matrix"),
         Rule("johnson", _ALWAYS, "searching from each source costs less than filling a matrix"),
     ),
-    ("apsp", "cuda"): (Rule("naive", _ALWAYS, "the one there is"),),
+    ("apsp", "cuda"): (Rule("blocked_multi", _ALWAYS, "reads each value once for several pairs"),),
     ("closure", "cpu"): (Rule("tiled", _ALWAYS, "serves every semiring on all cores"),),
     ("closure", "reference"): (Rule("floyd_warshall", _ALWAYS, "serves every semiring"),),
 }
@@ -375,6 +379,7 @@ def make_plan(facts: Facts, request: Request, machine: Machine) -> Plan:
         memory,
         machine.memory,
         (why_device, why_method, why_dtype),
+        method.device_memory(size) if method.device_memory is not None else 0,
     )
 
 

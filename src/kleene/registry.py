@@ -81,14 +81,33 @@ def _dense_pair_workspace(size: Size) -> int:
     return _dense_workspace(size) + _matrix_bytes(size, size.item) * 17 // 16
 
 
-def _device_workspace(size: Size) -> int:
-    """On the host: the matrix where only some rows are asked for. All else is on the device."""
-    return 0 if size.sources >= size.n else _matrix_bytes(size, size.item)
+def _rows_workspace(size: Size) -> int:
+    """The matrix, where only some of its rows are asked for."""
+    return 0 if size.sources >= size.n else _whole_matrix(size)
+
+
+def _whole_matrix(size: Size) -> int:
+    """All pairs, whatever was asked."""
+    return _matrix_bytes(size, size.item)
 
 
 def _staged_workspace(size: Size) -> int:
     """The same, and a copy of everything in memory that the device can read."""
-    return _device_workspace(size) + _matrix_bytes(size, size.item)
+    return _rows_workspace(size) + _whole_matrix(size)
+
+
+def _quarter_more(size: Size) -> int:
+    """All pairs, and a quadrant."""
+    return _whole_matrix(size) * 5 // 4
+
+
+def _two_matrices(size: Size) -> int:
+    return 2 * _whole_matrix(size)
+
+
+def _tree_and_matrix(size: Size) -> int:
+    """All pairs in two orders, one padded, and a quadrant."""
+    return _whole_matrix(size) * 19 // 8
 
 
 def _tiled_closure_workspace(size: Size) -> int:
@@ -118,6 +137,7 @@ class Method:
     workspace: Callable[[Size], int]
     negative: bool = True  # does it take negative weights?
     semirings: tuple[str, ...] = ("min_plus",)
+    device_memory: Callable[[Size], int] | None = None  # bytes on the GPU, for those that use one
     options: tuple[str, ...] = ()  # numbers that its function takes besides the task
 
     @property
@@ -252,13 +272,23 @@ def _blocked(
     version: str,
     summary: str,
     origin: str = _BLOCKED_VERSIONS,
-    workspace: Callable[[Size], int] = _device_workspace,
+    workspace: Callable[[Size], int] = _rows_workspace,
     module: str = "apsp_blocked",
     options: tuple[str, ...] = ("block",),
 ) -> Method:
     name = f"blocked_{version}"
     entry = f"kleene.cuda.{module}:{name}"
-    return Method("apsp", name, "cuda", summary, origin, entry, workspace, options=options)
+    return Method(
+        "apsp",
+        name,
+        "cuda",
+        summary,
+        origin,
+        entry,
+        workspace,
+        device_memory=_whole_matrix,
+        options=options,
+    )
 
 
 _APSP = (
@@ -344,7 +374,8 @@ _APSP = (
         "a thread for each pair, a launch for each inner vertex",
         "Floyd 1962, Harish and Narayanan 2007",
         "kleene.cuda.apsp:naive",
-        _device_workspace,
+        _rows_workspace,
+        device_memory=_whole_matrix,
     ),
     Method(
         "apsp",
@@ -353,7 +384,8 @@ _APSP = (
         "squares the matrix until nothing improves, by tiles in shared memory",
         "Cormen et al. 2009, section 25.1, Padamata and Raveendran 2013",
         "kleene.cuda.apsp_products:min_plus",
-        _device_workspace,
+        _rows_workspace,
+        device_memory=_two_matrices,
     ),
     Method(
         "apsp",
@@ -362,7 +394,8 @@ _APSP = (
         "closes one quadrant, then the other, with products between",
         "D'Alberto and Nicolau 2007, Ross et al. (CS205)",
         "kleene.cuda.apsp_products:rkleene",
-        _device_workspace,
+        _rows_workspace,
+        device_memory=_quarter_more,
         options=("block",),
     ),
     Method(
@@ -372,7 +405,8 @@ _APSP = (
         "the same with every quadrant contiguous in memory",
         "D'Alberto and Nicolau 2007, Morton 1966, Ross et al. (CS205)",
         "kleene.cuda.apsp_products:rkleene_quadtree",
-        _device_workspace,
+        _rows_workspace,
+        device_memory=_tree_and_matrix,
         options=("block",),
     ),
     _blocked(
@@ -457,10 +491,19 @@ _CLOSURE = (
 )
 
 
+def _emulated(row: Method) -> Method:
+    """Return the emulator's row for a row of CUDA's: its device memory is the host's."""
+    host, on_device = row.workspace, row.device_memory
+
+    def workspace(size: Size) -> int:
+        return host(size) + (0 if on_device is None else on_device(size))
+
+    return replace(row, device="emulated", workspace=workspace, device_memory=None)
+
+
 def _everywhere(rows: tuple[Method, ...]) -> tuple[Method, ...]:
     """Add the emulator's rows: whatever runs by CUDA runs there too."""
-    emulated = (replace(row, device="emulated") for row in rows if row.device == "cuda")
-    return (*rows, *emulated)
+    return (*rows, *(_emulated(row) for row in rows if row.device == "cuda"))
 
 
 _ROWS = _everywhere((*_BFS, *_SSSP, *_APSP, *_CLOSURE))

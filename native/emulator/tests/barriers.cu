@@ -146,9 +146,7 @@ KL_KERNEL(bad_warp_mask, int* out) {
   __syncthreads();
 }
 
-KL_KERNEL(bad_own_lane, int* out) {
-  out[threadIdx.x] = __ballot_sync(0x0000ffffu, 1);
-}
+KL_KERNEL(bad_own_lane, int* out) { out[threadIdx.x] = __ballot_sync(0x0000ffffu, 1); }
 
 KL_KERNEL(bad_masks_differ, int* out) {
   out[threadIdx.x] = __any_sync(threadIdx.x < 16 ? 0xffffffffu : 0xfffffffeu, 1);
@@ -172,6 +170,10 @@ KL_KERNEL(bad_grid_exit, int* out, unsigned* state) {
   if (blockIdx.x == 1) return;
   kl_grid_sync(state);
   out[blockIdx.x] = 1;
+}
+
+KL_KERNEL(bad_trap, int* out) {
+  if (out[threadIdx.x] == 0) __trap();
 }
 
 KL_KERNEL(bad_missing_wait, const int4* in, int4* out) {

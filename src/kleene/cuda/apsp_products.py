@@ -53,7 +53,7 @@ class Products:
     def __init__(
         self,
         method: str,
-        matrices: float,
+        more: int,  # cells, besides those of the matrix
         task: Task,
         matrix: HostArray,
         last: HostArray | None,
@@ -62,9 +62,9 @@ class Products:
         self.task, self.tolerant, self.n = task, int(tolerant), len(matrix)
         self.host = (matrix, last)
         self.device = open_device(task.device)
-        bytes_each = matrix.nbytes + (0 if last is None else last.nbytes)
+        cell = matrix.itemsize + (0 if last is None else last.itemsize)
         what = f"apsp by {method} on {self.n:,} vertices"
-        require_memory(self.device, int(matrices * bytes_each), what)
+        require_memory(self.device, cell * (self.n**2 + more), what)
         self.whole = Part(
             self.device.upload(matrix, "d"),
             None if last is None else self.device.upload(last, "last"),
@@ -130,12 +130,15 @@ class Products:
         return True
 
 
-def _run(method: str, matrices: float, close: Callable[[Products], bool], task: Task) -> Answer:
+def _run(
+    method: str, more: Callable[[int], int], close: Callable[[Products], bool], task: Task
+) -> Answer:
     def engine(matrix: HostArray, last: HostArray | None, tolerant: bool) -> bool:
-        if len(matrix) == 0:
+        n = len(matrix)
+        if n == 0:
             task.report(1, 1)
             return True
-        return close(Products(method, matrices, task, matrix, last, tolerant))
+        return close(Products(method, more(n), task, matrix, last, tolerant))
 
     return close_by(engine, as_seen(method, task), task)
 
@@ -145,7 +148,7 @@ def _run(method: str, matrices: float, close: Callable[[Products], bool], task: 
 
 def min_plus(task: Task) -> Answer:
     """Square the matrix until nothing improves."""
-    return _run("min_plus", 2, _square, task)
+    return _run("min_plus", lambda n: n**2, _square, task)
 
 
 def _square(p: Products) -> bool:
@@ -192,13 +195,18 @@ def _recurse(
 
 def rkleene(task: Task, *, block: int = 0) -> Answer:
     """Close one quadrant, then the other, with products between."""
-    return _run("rkleene", 1.25, partial(_by_rows, block or _SIDE), task)
+    block = block or _SIDE
+    return _run("rkleene", lambda n: _half(n, block) ** 2, partial(_by_rows, block), task)
+
+
+def _half(n: int, block: int) -> int:
+    """Return the side of the largest quadrant."""
+    return min(ceil_div(ceil_div(n, block), 2) * block, n)
 
 
 def _by_rows(block: int, p: Products) -> bool:
-    side = min(block, p.n)
+    side, half = min(block, p.n), _half(p.n, block)
     tiles = ceil_div(p.n, side)
-    half = min(ceil_div(tiles, 2) * side, p.n)
     spare = p.empty(half, half)
 
     def cells(of: Range) -> slice:
@@ -223,14 +231,23 @@ def _by_rows(block: int, p: Products) -> bool:
 
 def rkleene_quadtree(task: Task, *, block: int = 0) -> Answer:
     """The same with every quadrant contiguous in memory."""
-    return _run("rkleene_quadtree", 2.5, partial(_by_quadrants, block or _SIDE), task)
+    block = block or _SIDE
+
+    def more(n: int) -> int:
+        tiles, side = _tiles(n, block)
+        return (tiles**2 + ceil_div(tiles, 2) ** 2) * side**2
+
+    return _run("rkleene_quadtree", more, partial(_by_quadrants, block), task)
+
+
+def _tiles(n: int, block: int) -> tuple[int, int]:
+    """Return how many tiles there are a side, a power of two, and how many cells each has."""
+    tiles = 1 << (ceil_div(n, block) - 1).bit_length()
+    return tiles, ceil_div(n, tiles)
 
 
 def _by_quadrants(block: int, p: Products) -> bool:
-    tiles = 1
-    while tiles * block < p.n:
-        tiles *= 2
-    side = ceil_div(p.n, tiles)
+    tiles, side = _tiles(p.n, block)
     size = tiles * side  # with the vertices that are added
     tree, spare = p.empty(size * size), p.empty(ceil_div(tiles, 2) ** 2 * side**2)
     cut = min(size, 16)

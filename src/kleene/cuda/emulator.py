@@ -434,7 +434,10 @@ def open_emulated() -> EmulatedDevice:
 
     KLEENE_EMULATOR_SEED chooses the schedule; KLEENE_EMULATOR=checked the build that checks.
     """
-    seed = int(os.environ.get("KLEENE_EMULATOR_SEED", "0"))
+    text = os.environ.get("KLEENE_EMULATOR_SEED") or "0"
+    if not text.isdecimal():
+        raise DeviceError(f"KLEENE_EMULATOR_SEED must be a whole number from 0 on, not {text!r}")
+    seed = int(text)
     kind = os.environ.get("KLEENE_EMULATOR", "")
     module = f"_emulator_{kind}" if kind else "_emulator"
     if (seed, module) not in _opened:

@@ -136,6 +136,14 @@ class Array:
         kind, extents = np.dtype(dtype), tuple(shape)
         return Array(address, extents, kind, _strides(extents, kind), owner, name)
 
+    @staticmethod
+    def of(foreign: Any) -> Array:
+        """Return an array of some other library, such as CuPy or PyTorch, without a copy."""
+        told = foreign.__cuda_array_interface__
+        kind, extents = np.dtype(told["typestr"]), tuple(told["shape"])
+        strides = told.get("strides") or _strides(extents, kind)
+        return Array(told["data"][0], extents, kind, tuple(strides), foreign)
+
 
 def _strides(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[int, ...]:
     strides, step = [], dtype.itemsize

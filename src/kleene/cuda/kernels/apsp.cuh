@@ -2,6 +2,7 @@
 // of the best path found so far, last[i, j] the vertex before j on it, and *cycle tells that there
 // is a negative cycle and nothing more to do.
 #pragma once
+#include "kleene.cuh"
 
 constexpr bool kInteger = static_cast<KL_TYPE>(0.5) == 0;
 

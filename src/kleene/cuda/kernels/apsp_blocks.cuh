@@ -52,21 +52,19 @@ struct Blocks {
   }
 
   __device__ __forceinline__ void fetch(const Tile& to, int bi, int bj) const {
-    each_cell(count(bi), count(bj), false, [&](int row, int column) {
-      to.at(row, column) = d[at(bi, bj, row, column)];
-    });
+    each_cell(count(bi), count(bj), false,
+              [&](int row, int column) { to.at(row, column) = d[at(bi, bj, row, column)]; });
   }
 
   __device__ __forceinline__ void put_back(const Tile& from, int bi, int bj) const {
-    each_cell(count(bi), count(bj), false, [&](int row, int column) {
-      d[at(bi, bj, row, column)] = from.at(row, column);
-    });
+    each_cell(count(bi), count(bj), false,
+              [&](int row, int column) { d[at(bi, bj, row, column)] = from.at(row, column); });
   }
 
   // One step of block (bi, bj) through vertex k of block t, in a copy of it. The predecessors stay
   // in global memory; they are seldom written.
-  __device__ __forceinline__ void step(const Tile& own, const Tile& left, const Tile& right,
-                                       int t, int bi, int bj, int k) const {
+  __device__ __forceinline__ void step(const Tile& own, const Tile& left, const Tile& right, int t,
+                                       int bi, int bj, int k) const {
     each_cell(count(bi), count(bj), turned, [&](int row, int column) {
       if ((bi == t && row == k) || (bj == t && column == k)) return;
       const KL_TYPE through = sum(left.at(row, k), right.at(k, column));
@@ -116,8 +114,8 @@ struct Blocks {
   }
 
   // Phase 3: any other block. Its cells stay in registers; the two factors do not change.
-  __device__ __forceinline__ void rest(KL_TYPE* shared, int down, int across, int t, int bi,
-                                       int bj, const int* cycle) const {
+  __device__ __forceinline__ void rest(KL_TYPE* shared, int down, int across, int t, int bi, int bj,
+                                       const int* cycle) const {
     if (stopped(cycle)) return;
     const Tile left{shared, down, across}, right{shared + side * side, side, 1};
     fetch(left, bi, t);

@@ -2,9 +2,8 @@
 // have it: a launch for each block, three launches of all blocks of which most do nothing, three
 // launches of just the blocks that a phase has. See apsp_blocks.cuh for the phases. A block of the
 // matrix is a block of threads, one thread for a cell, or for several where the side is above 32.
-#include "kleene.cuh"
-
 #include "apsp.cuh"
+#include "kleene.cuh"
 
 // Block (bi, bj) through the vertices of block t, with a barrier after each. In phase 3 the cells
 // of a block do not depend on each other, and there is no barrier.
@@ -70,7 +69,9 @@ KL_KERNEL_BOUNDS(1024, 1, apsp_global_all_3, MATRIX, int* cycle) {
 // ---- version 1.2: as many blocks as a phase has -------------------------------------------------
 
 // The block at this place when block t is left out.
-__device__ __forceinline__ int other_than(int t, int place) { return place < t ? place : place + 1; }
+__device__ __forceinline__ int other_than(int t, int place) {
+  return place < t ? place : place + 1;
+}
 
 KL_KERNEL_BOUNDS(1024, 1, apsp_global_1, MATRIX, int tolerant, int* cycle) {
   work<1>(GIVEN, t, t, tolerant, cycle);

@@ -2,9 +2,8 @@
 // (2013) measured it: each thread keeps a small rectangle of cells in registers and reads each
 // value of shared memory once for a whole row or column of them. Phases 1 and 2 are those of
 // apsp_shared.cu, launched with as few threads. There is a kernel for each size of the rectangle.
-#include "kleene.cuh"
-
 #include "apsp_blocks.cuh"
+#include "kleene.cuh"
 
 // One rectangle. Its cells are blockDim apart, so that neighbouring threads have neighbouring
 // columns; those past the edge of the block read its last row or column, and are not kept.

@@ -1,12 +1,11 @@
 // All pairs by Floyd-Warshall, one thread per cell and one launch per inner vertex k.
 //
 // After step k, d[i, j] is the length of the best path from i to j whose inner vertices are all at
-// most k, and last[i, j] the vertex before j on it. Within a step the row and the column of k do not
-// change, because d[k, k] is not negative: that is what lets all cells be updated at once. A cell
-// d[k, k] below zero is a negative cycle; it sets *cycle and the steps after it do nothing.
-#include "kleene.cuh"
-
+// most k, and last[i, j] the vertex before j on it. Within a step the row and the column of k do
+// not change, because d[k, k] is not negative: that is what lets all cells be updated at once. A
+// cell d[k, k] below zero is a negative cycle; it sets *cycle and the steps after it do nothing.
 #include "apsp.cuh"
+#include "kleene.cuh"
 
 // One thread: looks for a negative cycle through k before the step. When told to be tolerant, it
 // takes one for rounding.

@@ -5,9 +5,8 @@
 // by rows and in quadtree order, where the matrix is cut into square tiles and tile (i, j) has the
 // number made by interleaving the bits of i and j (Morton 1966): every quadrant, of every size, is
 // then one contiguous quarter.
-#include "kleene.cuh"
-
 #include "apsp.cuh"
+#include "kleene.cuh"
 
 // ---- where a cell is ----------------------------------------------------------------------------
 
@@ -122,11 +121,10 @@ __device__ __forceinline__ void product(KL_TYPE* to, int* to_last, Order to_at, 
 KL_KERNEL_BOUNDS(256, 1, apsp_product, KL_TYPE* to, int* to_last, long long to_pitch,
                  const KL_TYPE* c, const int* c_last, long long c_pitch, const KL_TYPE* a,
                  long long a_pitch, int a_diagonal, const KL_TYPE* b, const int* b_last,
-                 long long b_pitch, int b_diagonal, int rows, int inner, int columns,
-                 int* improved, const int* cycle) {
-  product(to, to_last, Rows{to_pitch}, c, c_last, Rows{c_pitch}, a, Rows{a_pitch},
-          a_diagonal != 0, b, b_last, Rows{b_pitch}, b_diagonal != 0, rows, inner, columns,
-          improved, cycle);
+                 long long b_pitch, int b_diagonal, int rows, int inner, int columns, int* improved,
+                 const int* cycle) {
+  product(to, to_last, Rows{to_pitch}, c, c_last, Rows{c_pitch}, a, Rows{a_pitch}, a_diagonal != 0,
+          b, b_last, Rows{b_pitch}, b_diagonal != 0, rows, inner, columns, improved, cycle);
 }
 
 // Quadrants, of `size` cells a side.

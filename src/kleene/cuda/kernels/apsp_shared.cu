@@ -2,17 +2,17 @@
 // Zuccato and Lena (2022); see apsp_blocks.cuh for the work itself. Shared memory holds one block
 // in phase 1 and the two factors in phases 2 and 3. `down` and `across` lay out the left factor:
 // (side, 1) by rows, (1, side) transposed.
-#include "kleene.cuh"
-
 #include "apsp_blocks.cuh"
+#include "kleene.cuh"
 
 #define MATRIX KL_TYPE *d, int *last, long long n, int side, int turned
 #define LAYOUT int down, int across
-#define GIVEN \
-  Blocks { d, last, n, side, turned != 0 }
+#define GIVEN Blocks{d, last, n, side, turned != 0}
 
 // The block at this place when block t is left out.
-__device__ __forceinline__ int other_than(int t, int place) { return place < t ? place : place + 1; }
+__device__ __forceinline__ int other_than(int t, int place) {
+  return place < t ? place : place + 1;
+}
 
 // ---- whole phases: versions 2.0 and 2.1 ---------------------------------------------------------
 

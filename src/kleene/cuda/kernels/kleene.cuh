@@ -15,7 +15,7 @@
 #define KL_KERNEL_BOUNDS(threads, min_blocks, name, ...) \
   extern "C" __global__ void __launch_bounds__(threads, min_blocks) name(__VA_ARGS__)
 
-#define KL_DYNAMIC_SHARED(T, name)                                \
+#define KL_DYNAMIC_SHARED(T, name)                                 \
   extern __shared__ __align__(16) unsigned char kl_shared_bytes[]; \
   T* const name = reinterpret_cast<T*>(kl_shared_bytes)
 
@@ -58,18 +58,18 @@ __device__ __forceinline__ void kl_grid_sync(unsigned* state) {
 // that asked after kl_copy_wait, and for the other threads after the next barrier. kl_copy_wait<N>
 // waits for all groups of copies but the last N committed. Addresses are aligned to the size.
 #if __CUDA_ARCH__ >= 800
-#define KL_COPY_ASYNC(bytes, cached)                                                             \
-  asm volatile("cp.async." cached ".shared.global [%0], [%1], %2;" ::"r"(                        \
-                   static_cast<unsigned>(__cvta_generic_to_shared(shared))),                     \
-               "l"(global), "n"(bytes)                                                           \
+#define KL_COPY_ASYNC(bytes, cached)                                         \
+  asm volatile("cp.async." cached ".shared.global [%0], [%1], %2;" ::"r"(    \
+                   static_cast<unsigned>(__cvta_generic_to_shared(shared))), \
+               "l"(global), "n"(bytes)                                       \
                : "memory")
 #else
 #define KL_COPY_ASYNC(bytes, cached) *static_cast<T*>(shared) = *static_cast<const T*>(global)
 #endif
-#define KL_COPY_ASYNC_FUNCTION(bytes, type, cached)                                              \
-  __device__ __forceinline__ void kl_copy_async##bytes(void* shared, const void* global) {       \
-    using T [[maybe_unused]] = type;                                                             \
-    KL_COPY_ASYNC(bytes, cached);                                                                \
+#define KL_COPY_ASYNC_FUNCTION(bytes, type, cached)                                        \
+  __device__ __forceinline__ void kl_copy_async##bytes(void* shared, const void* global) { \
+    using T [[maybe_unused]] = type;                                                       \
+    KL_COPY_ASYNC(bytes, cached);                                                          \
   }
 KL_COPY_ASYNC_FUNCTION(4, unsigned, "ca")
 KL_COPY_ASYNC_FUNCTION(8, uint2, "ca")
@@ -89,6 +89,29 @@ __device__ __forceinline__ void kl_copy_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(groups_left) : "memory");
 #endif
 }
+
+// Reductions over the lanes of a mask, which GPUs before 8.0 lack: each lane asks all others.
+#if __CUDA_ARCH__ < 800
+#define KL_REDUCE(name, T, result)                                         \
+  __device__ __forceinline__ T name(unsigned mask, T value) {              \
+    T a = __shfl_sync(mask, value, __ffs(mask) - 1);                       \
+    for (unsigned left = mask & (mask - 1); left != 0; left &= left - 1) { \
+      const T b = __shfl_sync(mask, value, __ffs(left) - 1);               \
+      a = result;                                                          \
+    }                                                                      \
+    return a;                                                              \
+  }
+KL_REDUCE(__reduce_add_sync, int, a + b)
+KL_REDUCE(__reduce_add_sync, unsigned, a + b)
+KL_REDUCE(__reduce_min_sync, int, min(a, b))
+KL_REDUCE(__reduce_min_sync, unsigned, min(a, b))
+KL_REDUCE(__reduce_max_sync, int, max(a, b))
+KL_REDUCE(__reduce_max_sync, unsigned, max(a, b))
+KL_REDUCE(__reduce_and_sync, unsigned, a& b)
+KL_REDUCE(__reduce_or_sync, unsigned, a | b)
+KL_REDUCE(__reduce_xor_sync, unsigned, a ^ b)
+#undef KL_REDUCE
+#endif
 
 #endif  // KLEENE_EMULATED
 

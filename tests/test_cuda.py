@@ -1,0 +1,315 @@
+"""The CUDA device: what it does when all is there, and what it says when something is missing."""
+
+from __future__ import annotations
+
+import gc
+import re
+from collections.abc import Iterator
+from importlib import util
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_cupy import FakeCuda
+from graphs import graph
+
+import kleene as kl
+from kleene import api, machine, nvidia
+from kleene.cuda import cupy_device
+from kleene.cuda.cupy_device import CupyDevice, open_cuda
+from kleene.cuda.runtime import Array, open_device, require_memory
+from kleene.errors import KernelError
+from kleene.plan import _GPU_WORTH, Facts, Request, make_plan
+from kleene.registry import methods
+
+# ---- every method, watched ----------------------------------------------------------------------
+
+ROWS = [(row, s) for row in methods(device="emulated") for s in row.semirings]
+IDS = [f"{row.problem}-{row.name}-{semiring}" for row, semiring in ROWS]
+
+
+@pytest.mark.skipif(
+    util.find_spec("kleene._emulator_checked") is None, reason="built without the checked emulator"
+)
+@pytest.mark.parametrize("seed", [0, 5])
+@pytest.mark.parametrize("name", ["complete", "negative_floats", "disconnected", "zero_cycle"])
+@pytest.mark.parametrize(("row", "semiring"), ROWS, ids=IDS)
+def test_methods_under_the_checked_emulator(
+    row: Any, semiring: str, name: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No access out of range, no conflict, no work that only the usual order makes right."""
+    g = graph(name)
+    if semiring == "max_times" or (g.stats.negative and not row.negative):
+        g = graph("probabilities")
+    monkeypatch.setenv("KLEENE_EMULATOR", "checked")
+    monkeypatch.setenv("KLEENE_EMULATOR_SEED", str(seed))
+    options: dict[str, Any] = {"method": row.name, "device": "emulated", "predecessors": True}
+    if row.problem in ("bfs", "sssp"):
+        options["sources"] = range(g.n)
+    if row.problem == "closure":
+        options["semiring"] = semiring
+    getattr(kl, row.problem)(g, **options).verify()
+
+
+# ---- the device on CuPy -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def cuda(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeCuda]:
+    fake = FakeCuda()
+    fake.install(monkeypatch)
+    monkeypatch.setenv("KLEENE_CACHE_DIR", str(tmp_path))
+    cupy_device._open.cache_clear()
+    yield fake
+    cupy_device._open.cache_clear()
+
+
+@pytest.fixture
+def gpu_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let plans see a GPU."""
+    machine.this_machine.cache_clear()
+    api._gpu_opens.cache_clear()
+    api._usual_plan.cache_clear()
+    monkeypatch.setattr(nvidia, "missing", lambda: None)
+    yield
+    machine.this_machine.cache_clear()
+    api._gpu_opens.cache_clear()
+    api._usual_plan.cache_clear()
+
+
+def test_a_method_runs_on_the_gpu(cuda: FakeCuda, gpu_machine: None) -> None:
+    g = graph("complete")
+    result = kl.apsp(g, method="naive", device="cuda")
+    assert result.plan.device == "cuda"
+    assert result.distances.tolist() == kl.apsp(g, device="cpu").distances.tolist()
+    result.verify()
+    assert kl.apsp(g, method="naive").plan.device == "cuda", "the one place that has it"
+    gc.collect()
+    assert cuda.free() == cuda.memory, "all memory is given back"
+
+
+def test_copies_streams_and_graphs(cuda: FakeCuda) -> None:
+    d = open_device("cuda")
+    assert isinstance(d, CupyDevice)
+    assert (d.name, d.capability, d.multiprocessors) == ("Fake GPU", (9, 0), 4)
+    host = np.arange(48, dtype=np.int16).reshape(6, 8)
+    a, b = d.upload(host), d.zeros((3, 4), np.int16)
+    d.copy(b, a[1:4, 2:6])
+    assert d.download(b).tolist() == host[1:4, 2:6].tolist()
+    d.copy(a[0:2, 0:2], host[4:6, 6:8])
+    d.copy(a[4:6, 1:3], a[2:4, 5:7])
+    wanted = host.copy()
+    wanted[0:2, 0:2], wanted[4:6, 1:3] = host[4:6, 6:8], host[2:4, 5:7]
+    assert d.download(a).tolist() == wanted.tolist()
+    d.fill(a[2:, 1:3], 0xFF)
+    assert d.download(a)[3].tolist() == [24, -1, -1, 27, 28, 29, 30, 31]
+    assert d.download(a, out=d.pinned((6, 8), np.int16)).shape == (6, 8)
+    with pytest.raises(TypeError, match="copy of int16"):
+        d.copy(a, host[:2])
+    one, two, pinned = d.stream(), d.stream(), d.pinned(4, np.int32)
+    c = d.zeros(4, np.int32)
+    with one.capture() as captured:
+        two.wait(one.record())
+        d.copy(c, pinned, two)
+        one.wait(two.record())
+    for value in (3, 4):
+        pinned[...] = value
+        captured.graph.launch(one)
+        assert d.download(c).tolist() == [value] * 4
+    assert two.record().milliseconds_since(one.record()) == 1.5
+    with pytest.raises(ZeroDivisionError), one.capture():
+        raise ZeroDivisionError
+    del a, b, c, pinned, captured, one, two
+    gc.collect()
+    assert cuda.free() == cuda.memory
+    assert {kind for kind, _ in cuda.live} - {"program", "graph", "module"} == {"stream"}
+
+
+def test_launches(cuda: FakeCuda) -> None:
+    d = open_cuda()
+    kernels = d.kernels("apsp_naive", KL_TYPE="int", KL_PATHS=0)
+    assert kernels is d.kernels("apsp_naive", KL_PATHS=0, KL_TYPE="int")
+    step = kernels["apsp_naive_step"]
+    matrix = d.upload(np.array([[0, 5], [7, 0]], np.int32))
+    cycle = d.zeros(1, np.int32)
+    args = (matrix, None, 2, 0, cycle)
+    step.launch((1,), (32, 8), args)
+    step.launch((1,), (32, 8), args, shared=60_000)
+    assert 60_000 in cuda.most_shared.values()
+    assert step.resident_blocks(256) == 8
+    assert step.registers == 32
+    with pytest.raises(KernelError, match=r"launched as \(1,\) x \(64, 64\) .*INVALID_VALUE"):
+        step.launch((1,), (64, 64), args)
+    with pytest.raises(TypeError, match=r"argument 0 .* is \*i4"):
+        step.launch((1,), (32,), (d.zeros(4, np.float64), None, 2, 0, cycle))
+    with pytest.raises(LookupError, match="no variant"):
+        d.kernels("apsp_naive", KL_TYPE="half")
+
+
+def test_kernels_are_compiled_once(cuda: FakeCuda, tmp_path: Path) -> None:
+    for _ in range(2):
+        open_cuda().kernels("apsp_naive", KL_TYPE="long long", KL_PATHS=1)
+        cupy_device._open.cache_clear()
+    assert cuda.compiled == ["sm_90"]
+    [file] = tmp_path.iterdir()
+    file.write_bytes(b"half of")  # a broken file is made again
+    open_cuda().kernels("apsp_naive", KL_TYPE="long long", KL_PATHS=1)
+    assert cuda.compiled == ["sm_90", "sm_90"]
+
+
+def test_a_gpu_newer_than_the_compiler(cuda: FakeCuda) -> None:
+    cuda.capability = (12, 0)
+    open_cuda().kernels("apsp_naive", KL_TYPE="float", KL_PATHS=1)
+    assert cuda.compiled == ["sm_120", "compute_103", "compute_100", "compute_90"]
+
+
+def test_memory(cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
+    d = open_cuda()
+    with pytest.raises(kl.MemoryBudgetError, match=r"512\.0 MiB were asked of Fake GPU"):
+        d.empty(2**27, np.float32)
+    monkeypatch.setenv("KLEENE_DEVICE_MEMORY", "1M")
+    kept = d.empty(2**17, np.float32)
+    assert d.free_memory() == 2**19
+    with pytest.raises(kl.MemoryBudgetError, match="are free"):
+        d.empty(2**18, np.float32)
+    with pytest.raises(kl.MemoryBudgetError, match=r"apsp needs .* device='cpu'"):
+        require_memory(d, 2**20, "apsp")
+    del kept
+    assert d.free_memory() == 2**20
+    monkeypatch.setenv("KLEENE_DEVICE_MEMORY", "much")
+    with pytest.raises(kl.DeviceError, match="must be bytes, as in 800M"):
+        d.free_memory()
+
+
+def test_an_answer_that_the_device_does_not_hold(
+    cuda: FakeCuda, gpu_machine: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KLEENE_DEVICE_MEMORY", "1K")
+    with pytest.raises(kl.MemoryBudgetError, match="apsp by naive on 33 vertices needs"):
+        kl.apsp(graph("complete"), method="naive", device="cuda")
+
+
+# ---- what is missing ----------------------------------------------------------------------------
+
+
+def test_an_old_gpu(cuda: FakeCuda) -> None:
+    cuda.capability = (6, 1)
+    with pytest.raises(kl.DeviceError, match=r"Fake GPU has compute capability 6\.1, and 7\.0"):
+        open_cuda()
+
+
+class Driver:
+    def __init__(self, version: int, status: int = 0) -> None:
+        self.version, self.status = version, status
+
+    def cuDriverGetVersion(self, version: Any) -> int:  # noqa: N802
+        version._obj.value = self.version
+        return self.status
+
+
+@pytest.mark.parametrize(
+    ("driver", "package", "gpus", "told"),
+    [
+        (None, None, 1, "no NVIDIA driver was found; install it"),
+        (Driver(12040, 1), None, 1, "does not tell its version"),
+        (Driver(12040), None, 0, "sees no GPU"),
+        (Driver(11080), None, 1, "runs CUDA 11.8, and 12 or newer is needed"),
+        (Driver(12040), None, 1, 'CuPy is not installed; pip install "kleene[cuda12]"'),
+        (Driver(13000), None, 1, 'CuPy is not installed; pip install "kleene[cuda13]"'),
+        (Driver(12040), "cupy-cuda13x", 1, 'cupy-cuda13x is not for CUDA 12.4'),
+        (Driver(13000), "cupy-cuda11x", 1, 'pip install "kleene[cuda13]"'),
+        (Driver(13000), "cupy-cuda12x", 1, None),
+        (Driver(12040), "cupy", 1, None),
+    ],
+)  # fmt: skip
+def test_what_is_missing(
+    driver: Any, package: str | None, gpus: int, told: str | None, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    for gpu in range(gpus):
+        (tmp_path / str(gpu)).mkdir()
+    monkeypatch.setattr(nvidia, "_GPUS", tmp_path)
+    monkeypatch.setattr(nvidia, "library", lambda: driver)
+    monkeypatch.setattr(nvidia, "package", lambda: package)
+    why = nvidia.missing.__wrapped__()
+    assert (why is None) if told is None else (told in why)
+
+
+def test_one_sentence_for_who_asks_and_none_for_who_does_not() -> None:
+    g = graph("complete")
+    if "cuda" in machine.this_machine().devices:
+        pytest.skip("there is a GPU")
+    with pytest.raises(kl.DeviceError, match=r"not available here: .*; device='emulated' runs"):
+        kl.apsp(g, device="cuda")
+    with pytest.raises(kl.DeviceError, match="'cuda'"):
+        kl.apsp(g, method="naive")
+    assert kl.apsp(g).plan.device == "cpu"
+
+
+def test_auto_falls_back_when_the_gpu_does_not_open(
+    cuda: FakeCuda, gpu_machine: None, monkeypatch: pytest.MonkeyPatch, recwarn: Any, capfd: Any
+) -> None:
+    cuda.capability = (5, 0)
+    monkeypatch.setitem(_GPU_WORTH, "apsp", lambda facts, request: True)
+    result = kl.apsp(graph("complete"))
+    assert result.plan.device == "cpu"
+    assert not recwarn.list
+    assert capfd.readouterr() == ("", "")
+    with pytest.raises(kl.DeviceError, match="compute capability"):
+        kl.apsp(graph("complete"), device="cuda")
+
+
+def test_auto_never_chooses_the_emulator() -> None:
+    facts = Facts(1000, 10**6, "float32", 0, 1, 1000)
+    box = machine.Machine(4, None, "avx2", ("emulated", "reference"))
+    assert make_plan(facts, Request("apsp"), box).device == "reference"
+    plan = make_plan(facts, Request("apsp", device="emulated"), box)
+    assert (plan.device, plan.method) == ("emulated", "naive")
+
+
+def test_rows_come_in_pairs() -> None:
+    def names(device: str) -> list[tuple[str, str]]:
+        return [(row.problem, row.name) for row in methods(device=device)]
+
+    assert names("cuda") == names("emulated")
+    assert re.search(r"naive +emulated", repr(kl.methods("apsp")))
+
+
+def test_an_array_of_another_library() -> None:
+    whole = Array.new(4096, (4, 6), np.float32, None)
+    for array in (whole, whole[1:3, 2:]):
+        again = Array.of(array)
+        assert (again.address, again.shape, again.strides) == (
+            (array.address, array.shape, array.strides)
+        )
+        assert again.contiguous == array.contiguous
+    assert whole.reshape(3, 8).pitch == 8
+    assert whole.view(np.float64).shape == (12,)
+    with pytest.raises(ValueError, match="no shape"):
+        whole[:, 1:].reshape(20)
+    with pytest.raises(ValueError, match="no view"):
+        whole[:, 1:].view(np.int32)
+    with pytest.raises(IndexError):
+        whole[::2]
+
+
+def test_a_plan_tells_of_device_memory() -> None:
+    facts = Facts(1000, 10**6, "float32", 0, 1, 1000)
+    box = machine.Machine(4, None, "avx2", ("cuda", "cpu", "emulated"))
+    real = make_plan(facts, Request("apsp", method="naive", device="cuda"), box)
+    assert real.device_memory == 8 * 1000**2
+    assert "on it    7.6 MiB" in str(real)
+    emulated = make_plan(facts, Request("apsp", method="naive", device="emulated"), box)
+    assert emulated.memory == real.memory + real.device_memory
+    assert emulated.device_memory == 0
+
+
+def test_settings_that_make_no_sense(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KLEENE_EMULATOR_SEED", "-1")
+    with pytest.raises(kl.DeviceError, match="whole number"):
+        open_device("emulated")
+    monkeypatch.setenv("KLEENE_EMULATOR_SEED", "")
+    monkeypatch.setenv("KLEENE_EMULATOR", "nonesuch")
+    with pytest.raises(kl.DeviceError, match="no such emulator"):
+        open_device("emulated")

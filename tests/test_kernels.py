@@ -1,0 +1,134 @@
+"""Every kernel compiles for every GPU, by NVIDIA's own compiler and without a warning.
+
+The compiler comes from PyPI and needs no GPU and no driver.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kleene.cuda import loader
+from kleene.cuda.variants import VARIANTS, variant_name
+
+#: For CUDA 12 and 13: the package, and the architectures it is tried for.
+COMPILERS = {
+    "nvidia-cuda-nvrtc-cu12": (70, 80, 90, 120),
+    "nvidia-cuda-nvrtc": (75, 80, 90, 100, 120),
+}
+KERNEL = re.compile(r"KL_KERNEL(?:_BOUNDS\([^,]+,[^,]+,|\()\s*(\w+)")
+
+
+@cache
+def nvrtc(package: str) -> ctypes.CDLL:
+    try:
+        files = metadata.files(package) or []
+    except metadata.PackageNotFoundError:
+        pytest.skip(f"{package} is not installed")
+    paths = [Path(str(file.locate())) for file in files]
+    library = next(p for p in paths if re.fullmatch(r"libnvrtc\.so\.\d+", p.name))
+    builtins = next(p for p in paths if p.name.startswith("libnvrtc-builtins.so"))
+    ctypes.CDLL(str(builtins))
+    return ctypes.CDLL(str(library))
+
+
+def compiled(package: str, path: Path, defines: dict[str, Any], arch: int) -> tuple[bytes, str]:
+    """Return (machine code, messages); no code when it does not compile."""
+    library = nvrtc(package)
+    program = ctypes.c_void_p()
+    source = path.read_bytes()
+    assert not library.nvrtcCreateProgram(
+        ctypes.byref(program), source, path.name.encode(), 0, None, None
+    )
+    options = [*loader.options(defines), f"-arch=sm_{arch}"]
+    given = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
+    failed = library.nvrtcCompileProgram(program, len(options), given)
+    size = ctypes.c_size_t()
+    library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+    log = ctypes.create_string_buffer(size.value)
+    library.nvrtcGetProgramLog(program, log)
+    image = b""
+    if not failed:
+        library.nvrtcGetCUBINSize(program, ctypes.byref(size))
+        room = ctypes.create_string_buffer(size.value)
+        library.nvrtcGetCUBIN(program, room)
+        image = room.raw
+    library.nvrtcDestroyProgram(ctypes.byref(program))
+    return image, log.value.decode()
+
+
+ROWS = [(file, row) for file, rows in VARIANTS.items() for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("file", "row"), ROWS, ids=[f"{file}-{variant_name(row)}" for file, row in ROWS]
+)
+@pytest.mark.parametrize("package", COMPILERS)
+def test_every_kernel_compiles(package: str, file: str, row: dict[str, Any]) -> None:
+    require_clean(package, loader.FOLDER / f"{file}.cu", row)
+
+
+def require_clean(package: str, path: Path, row: dict[str, Any]) -> None:
+    for arch in COMPILERS[package]:
+        image, messages = compiled(package, path, row, arch)
+        assert image, f"sm_{arch}: {messages}"
+        others = [m for m in messages.splitlines() if "Architectures prior to" not in m]
+        assert not others, f"sm_{arch}: {messages}"
+        for name in KERNEL.findall(path.read_text()):
+            assert name.encode() in image
+
+
+TESTS = Path(__file__).parent.parent / "native" / "emulator" / "tests"
+
+
+@pytest.mark.parametrize("path", sorted(TESTS.glob("*.cu")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("package", COMPILERS)
+def test_the_emulator_promises_nothing_that_a_gpu_does_not_have(package: str, path: Path) -> None:
+    require_clean(package, path, {})
+
+
+def test_every_file_has_rows_and_every_row_a_file() -> None:
+    assert {path.stem for path in loader.FOLDER.glob("*.cu")} == set(VARIANTS)
+    for file, rows in VARIANTS.items():
+        assert len({variant_name(row) for row in rows}) == len(rows), file
+
+
+def test_the_emulator_has_every_kernel_of_every_row() -> None:
+    for file, row in ROWS:
+        known = loader.signatures(file, variant_name(row))
+        assert set(known) == set(KERNEL.findall(loader.source(file)))
+
+
+def test_only_one_header_knows_the_emulator() -> None:
+    for path in loader.FOLDER.glob("*.cu*"):
+        text = path.read_text()
+        assert ("KLEENE_EMULATED" in text) == (path.name == "kleene.cuh"), path.name
+        if path.suffix == ".cu":
+            assert re.findall(r"^\s*#\s*include\s*<", text, re.MULTILINE) == [], path.name
+
+
+def test_the_cache_of_compiled_kernels(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("KLEENE_CACHE_DIR", str(tmp_path / "new"))
+    calls: list[tuple[str, int]] = []
+
+    def compile_(source: str, name: str, options: Any, arch: int) -> bytes:
+        calls.append((name, arch))
+        return f"{name} {arch} {len(calls)}".encode()
+
+    file, row = ROWS[0]
+    first = loader.compiled(file, row, 90, compile_)
+    assert loader.compiled(file, row, 90, compile_) == first
+    assert len(calls) == 1
+    assert loader.compiled(file, row, 80, compile_) != first
+    assert loader.compiled(file, ROWS[1][1], 90, compile_) != first
+    assert loader.compiled(file, row, 90, compile_, afresh=True) != first
+    assert len(calls) == 4
+    assert len(list((tmp_path / "new").iterdir())) == 3
+    monkeypatch.setenv("KLEENE_CACHE_DIR", "/proc/nowhere")  # cannot be written
+    assert loader.compiled(file, row, 90, compile_)
