@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -157,10 +157,18 @@ def apsp(
     threads: int | None = None,
     progress: Progress = None,
     out: Out = None,
+    options: Mapping[str, int] | None = None,
 ) -> Result:
     """Find shortest paths between all pairs, or from ``sources`` to all vertices.
 
     The parameters are those of :func:`bfs`; weights may be negative.
+
+    Parameters
+    ----------
+    options : mapping of str to int, optional
+        Numbers that the method lets one set, as in ``method="blocked", options={"block": 48}`` for
+        the side of a block; ``kleene.methods("apsp")`` rows list theirs as ``options``. Left alone,
+        they are chosen well.
 
     Returns
     -------
@@ -185,7 +193,7 @@ def apsp(
     """
     return _solve(
         "apsp", graph, None, sources, "min_plus", targets, limit, predecessors,
-        method, device, dtype, threads, progress, out,
+        method, device, dtype, threads, progress, out, _options(options),
     )  # fmt: skip
 
 
@@ -247,6 +255,7 @@ def explain(
     dtype: Any = None,
     threads: int | None = None,
     out: Out = None,
+    options: Mapping[str, int] | None = None,
 ) -> Plan:
     """Say what a call would run, why, and how much memory it takes, without running it.
 
@@ -277,6 +286,7 @@ def explain(
         limit is not None,
         as_threads(threads),
         out is not None,
+        _options(options),
     )
     return make_plan(
         graph_facts(graph, hops=problem == "bfs"), request, with_memory(this_machine())
@@ -301,6 +311,7 @@ def _solve(
     threads: int | None,
     progress: Progress,
     out: Out,
+    options: tuple[tuple[str, int], ...] = (),
 ) -> Result:
     _require_graph(graph)
     algebra = find_semiring(semiring)
@@ -317,6 +328,7 @@ def _solve(
         limit is not None,
         as_threads(threads),
         out is not None,
+        options,
     )
     facts = graph_facts(graph, hops=problem == "bfs")
     here = this_machine()
@@ -348,7 +360,7 @@ def _solve(
             hops=problem == "bfs",
         )
         began = time.perf_counter()
-        answer = _within_limit(row.load()(task), task)
+        answer = _within_limit(row.load()(task, **dict(options)), task)
         stats = Timings(compute=time.perf_counter() - began)
     return Result(graph, plan, stats, answer, rows, columns, task.limit, source is not None)
 
@@ -429,6 +441,18 @@ def _name(name: Any, what: str) -> str:
     if not isinstance(name, str):
         raise RequestError(f"{what} must be a name, not {name!r}")
     return name
+
+
+def _options(options: Any) -> tuple[tuple[str, int], ...]:
+    if options is None:
+        return ()
+    if not isinstance(options, Mapping):
+        raise RequestError(f"options must be a mapping of names to numbers, not {options!r}")
+    for name, value in options.items():
+        _name(name, "an option")
+        if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
+            raise RequestError(f"option {name!r} must be an integer from 1 on, not {value!r}")
+    return tuple(sorted((name, int(value)) for name, value in options.items()))
 
 
 def _dtype_name(dtype: Any) -> str:

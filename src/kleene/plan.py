@@ -51,6 +51,7 @@ class Request(NamedTuple):
     limited: bool = False
     threads: int | None = None
     out: bool = False  # the caller brings the memory for the values
+    options: tuple[tuple[str, int], ...] = ()  # what is to be set of the method
 
 
 @dataclass(frozen=True)
@@ -265,6 +266,13 @@ def _choose_method(facts: Facts, request: Request, device: str) -> tuple[Method,
             f"method {row.name!r} needs weights that are not negative, and the smallest is "
             f"{facts.min_weight:g}; leave the method to 'auto'"
         )
+    for name, value in request.options:
+        if name not in row.options:
+            takes = (
+                f"it takes {', '.join(map(repr, row.options))}" if row.options else "it has none"
+            )
+            raise RequestError(f"method {row.name!r} has no option {name!r}; {takes}")
+        reason += f", with {name} = {value}"
     return row, reason
 
 
