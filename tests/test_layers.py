@@ -14,7 +14,7 @@ LAYERS = [
     {"errors", "_native"},
     {"machine", "semiring", "atomic", "progress"},
     {"graph"},
-    {"io", "generate", "datasets", "task", "verify"},
+    {"io", "generate", "datasets", "task", "trees", "verify"},
     {"reference", "cpu", "cuda"},
     {"registry"},
     {"plan"},

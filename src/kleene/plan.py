@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from kleene import trees
 from kleene.errors import DeviceError, GraphError, MemoryBudgetError, RequestError
 from kleene.graph.checks import format_bytes
 from kleene.machine import Machine
@@ -51,6 +52,7 @@ class Request(NamedTuple):
     limited: bool = False
     threads: int | None = None
     out: bool = False  # the caller brings the memory for the values
+    deterministic: bool = False
 
 
 @dataclass(frozen=True)
@@ -336,6 +338,10 @@ def make_plan(facts: Facts, request: Request, machine: Machine) -> Plan:
     sources = facts.n if request.sources is None else request.sources
     size = Size(facts.n, facts.m, sources, dtype.itemsize, request.predecessors)
     memory = _answer_bytes(size, request) + method.workspace(size)
+    reasons = (why_device, why_method, why_dtype)
+    if request.deterministic and request.predecessors:
+        memory += trees.workspace(size.m, size.item)
+        reasons += ("predecessors: chosen by rule afterwards, the same in every run",)
     _require_memory(memory, size, request, machine)
     return Plan(
         request.problem,
@@ -346,7 +352,7 @@ def make_plan(facts: Facts, request: Request, machine: Machine) -> Plan:
         request.threads or machine.cores,
         memory,
         machine.memory,
-        (why_device, why_method, why_dtype),
+        reasons,
     )
 
 
