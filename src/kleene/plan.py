@@ -154,6 +154,15 @@ def _matrix_pays(facts: Facts, request: Request) -> bool:
     return request.sources is None and facts.m * _MATRIX_WORTH > facts.n * facts.n
 
 
+def _unweighted(facts: Facts, request: Request) -> bool:
+    """Bit-parallel searches beat tiles by 4 to 20 at every density from 4 arcs a vertex to n / 4.
+
+    Uniform graphs of 500 and 2000 vertices and the Facebook graph of 4,039, with and without
+    predecessors; two cores of a Xeon with AVX-512.
+    """
+    return facts.weight_dtype is None
+
+
 def _tiles_pay(facts: Facts, request: Request) -> bool:
     sources = facts.n if request.sources is None else request.sources
     return facts.m * sources * _TILES_WORTH > facts.n**3
@@ -182,6 +191,7 @@ _RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
         Rule("dijkstra", _ALWAYS, "no weight is negative, so each vertex is settled once"),
     ),
     ("apsp", "cpu"): (
+        Rule("batched", _unweighted, "hops are counted for hundreds of sources at once"),
         Rule("tiled", _tiles_pay, "the graph is small or dense enough for a matrix"),
         Rule("johnson", _negative, "some weights are negative, and the graph is sparse"),
         Rule("batched", _ALWAYS, "searching from each source costs less than filling a matrix"),
@@ -338,7 +348,7 @@ def make_plan(facts: Facts, request: Request, machine: Machine) -> Plan:
     sources = facts.n if request.sources is None else request.sources
     size = Size(facts.n, facts.m, sources, dtype.itemsize, request.predecessors)
     memory = _answer_bytes(size, request) + method.workspace(size)
-    reasons = (why_device, why_method, why_dtype)
+    reasons: tuple[str, ...] = (why_device, why_method, why_dtype)
     if request.deterministic and request.predecessors:
         memory += trees.workspace(size.m, size.item)
         reasons += ("predecessors: chosen by rule afterwards, the same in every run",)
