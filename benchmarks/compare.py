@@ -166,7 +166,8 @@ def main() -> None:
     absent = {peer for row in done for peer, why in row["out"].items() if why == "not installed"}
     if absent:
         print(f"\nnot installed: {', '.join(sorted(absent))}; pip install 'kleene[peers]'")
-    save(options.json, {"rows": done})
+    versions = {kind.name: kind.version() for kind in PEERS}
+    save(options.json, {"versions": {"Kleene": kl.__version__} | versions, "rows": done})
 
 
 if __name__ == "__main__":

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import statistics
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kleene import _native, doctor
-from kleene.machine import cores
+from kleene import _native
+from kleene.machine import available_memory, cores
 
 Run = Callable[[], Any]
 
@@ -59,16 +60,14 @@ def ceiling(semiring: str, dtype: str, paths: bool, threads: int) -> float:
 
 def machine() -> dict[str, Any]:
     """Describe where the measurement was made."""
-    report = doctor.examine()
     names = (line for line in _lines("/proc/cpuinfo") if line.startswith("model name"))
     return {
         "processor": next(names, "unknown").partition(":")[2].strip() or "unknown",
-        "cores": report.cores,
-        "simd": report.simd,
-        "memory": report.memory,
-        "platform": report.platform,
-        "python": report.python,
-        "kleene": report.kleene,
+        "cores": cores(),
+        "simd": _native.simd(),
+        "memory": available_memory(),
+        "platform": platform.platform(),
+        "python": platform.python_version(),
         "load": os.getloadavg()[0],
     }
 

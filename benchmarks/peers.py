@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, ClassVar, NamedTuple
 
@@ -52,6 +53,11 @@ class Peer:
         if problem == "apsp" and cls.matrices_only and not is_dense(g):
             too_many = True
         return "would take minutes" if too_many else None
+
+    @classmethod
+    def version(cls) -> str | None:
+        """Return the version that is installed, if any."""
+        return import_module(cls.module).__version__ if find_spec(cls.module) else None
 
     @property
     def weights(self) -> Array:
