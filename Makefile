@@ -1,4 +1,4 @@
-# make demo | test | lint | format | sanitize | bench | docs | wheel | wheel-check | clean
+# make demo | test | lint | format | sanitize | bench | gpu-check | docs | wheel | wheel-check | clean
 # Every target makes what it needs: a virtual environment in .venv and the package in it,
 # rebuilt only when a native source or the build configuration changed.
 
@@ -11,7 +11,7 @@ NATIVE := $(CXX_FILES) src/kleene/cuda/variants.py CMakeLists.txt pyproject.toml
 # Besides what users get: the checked emulator, and the kernels of its own tests.
 BUILD_OPTIONS := -Ccmake.define.KLEENE_EMULATOR_TESTS=ON -Cinstall.strip=false
 
-.PHONY: demo test lint format sanitize bench docs wheel wheel-check clean
+.PHONY: demo test lint format sanitize bench gpu-check gpu-record-check docs wheel wheel-check clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/installed
@@ -25,6 +25,7 @@ lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
+	$(BIN)/python benchmarks/gpu_record.py
 
 format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix src tests benchmarks
@@ -37,6 +38,13 @@ bench: $(VENV)/installed-peers
 # make bench-dense, bench-files, bench-generators: one part of the library in detail.
 bench-%: $(VENV)/installed-test
 	$(BIN)/python benchmarks/$*.py $(ARGS)
+
+# Needs an NVIDIA GPU, and CuPy in the environment; writes benchmarks/<gpu>.json, to be committed.
+gpu-check: $(VENV)/installed-test
+	$(BIN)/python benchmarks/gpu_check.py $(ARGS)
+
+gpu-record-check: $(VENV)/installed
+	$(BIN)/python benchmarks/gpu_record.py
 
 # Tests that exercise the native core, on an instrumented build of it. The interpreter starts with
 # -S so that the installed package does not get in front of that build. ThreadSanitizer cannot

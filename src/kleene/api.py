@@ -347,7 +347,7 @@ def _solve(
     facts = graph_facts(graph, hops=problem == "bfs")
     here = this_machine()
     plan = _usual_plan(facts, request, here)
-    if plan.device == "cuda" and request.device == "auto" and not _gpu_opens():
+    if plan.device == "cuda" and request.device == "auto" and not _gpu_serves(plan):
         here = _without_gpu(here)
         plan = _usual_plan(facts, request, here)
     if plan.memory >= _WORTH_ASKING:  # the system is asked what is free only when it may matter
@@ -391,6 +391,13 @@ def _gpu_opens() -> bool:
     except DeviceError:
         return False
     return True
+
+
+def _gpu_serves(plan: Plan) -> bool:
+    """Does the GPU work, and has it the memory, with some for tiles that are not full?"""
+    from kleene.cuda.runtime import open_device
+
+    return _gpu_opens() and open_device("cuda").free_memory() > 1.2 * plan.device_memory
 
 
 def _without_gpu(machine: Machine) -> Machine:
