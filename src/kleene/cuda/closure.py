@@ -10,6 +10,7 @@ A matrix that does not fit into the memory of the device stays on the host: see 
 from __future__ import annotations
 
 from collections import deque
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ import numpy as np
 from kleene.cpu.closure import Form, close_by, form_for
 from kleene.cuda import apsp
 from kleene.cuda.runtime import Array, Device, HostArray, Kernel, ceil_div, open_device
-from kleene.cuda.runtime import require_memory
+from kleene.errors import MemoryBudgetError
 from kleene.task import Answer, Task
 
 __all__ = ["Closer", "Layout", "tiled"]
@@ -44,8 +45,14 @@ def _close(
     if n == 0:
         return True
     layout = Layout.of(form, n, bool(task.graph.stats.min_weight >= 0), last is not None)
-    require_memory(device, layout.bytes, f"{form.semiring} closure of {n:,} vertices")
-    closer = Closer(device, layout)
+    closer = None
+    if layout.bytes <= device.free_memory():
+        with suppress(MemoryBudgetError):  # somebody else may take it first
+            closer = Closer(device, layout)
+    if closer is None:
+        from kleene.cuda import closure_streamed
+
+        return closure_streamed.close(device, layout, task, matrix, last, tolerant)
     closer.upload(matrix, last)
     if not closer.run(task, tolerant):
         return False
@@ -240,9 +247,12 @@ class Closer:
             kernels.strips.launch(
                 (columns,),
                 (_THREADS,),
-                (self.matrix, self.last, self.matrix.pitch, first, self._diagonal, self._cycle),
+                (
+                    self.matrix, self.last, self.matrix.pitch, first, first, self._diagonal,
+                    self._cycle,
+                ),
                 stream=stream,
-            )
+            )  # fmt: skip
             return
         rows = self.matrix[first : first + _BLOCK]
         kernels.product.launch(
@@ -250,7 +260,7 @@ class Closer:
             (_THREADS,),
             (
                 rows, None, rows.pitch, self._diagonal, _BLOCK, rows, None, rows.pitch,
-                0, columns, -1, 0, 0, self._cycle,
+                _BLOCK, 0, columns, -1, 0, 0, self._cycle,
             ),
             shared=layout.shared,
             stream=stream,
@@ -272,7 +282,7 @@ class Closer:
             (_THREADS,),
             (
                 self.matrix, self.last, self.matrix.pitch, left, left.pitch, right, right_last,
-                right.pitch, part, columns, current, current + 1, ahead_column, self._cycle,
+                right.pitch, _BLOCK, part, columns, current, current + 1, ahead_column, self._cycle,
             ),
             shared=layout.shared,
             stream=stream,
