@@ -1,10 +1,13 @@
-"""All pairs and closures of dense matrices on a GPU, by tiles; kernels in ``kernels/dense_tiled.cu``.
+"""All pairs and closures of dense matrices on a GPU; kernels in ``kernels/dense_tiled.cu``.
 
 A round takes in a block of vertices. Two streams share the work of a round: one has the tiles that
-the next round begins with, then prepares that round (its columns, its diagonal block, its rows); the
-other has the rest of the tiles, which is almost all, and never waits for more than that.
+the next round begins with, then prepares that round (its columns, its diagonal block, its rows);
+the other has the rest of the tiles, which is almost all, and never waits for more than that.
 
-A matrix that does not fit into the memory of the device stays on the host: see ``closure_streamed``.
+Where all weights are above zero, predecessors are recovered afterwards: see ``recover``. Elsewhere
+they are carried along, which takes two to three times as long.
+
+A matrix that the memory of the device does not hold stays on the host: see ``closure_streamed``.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ import numpy as np
 
 from kleene.cpu.closure import Form, close_by, form_for
 from kleene.cuda import apsp
+from kleene.cuda.recover import recover, recovery_bytes
 from kleene.cuda.runtime import Array, Device, HostArray, Kernel, ceil_div, open_device
 from kleene.errors import MemoryBudgetError
 from kleene.task import Answer, Task
@@ -41,11 +45,17 @@ def tiled(task: Task) -> Answer:
 def _close(
     task: Task, form: Form, matrix: HostArray, last: HostArray | None, tolerant: bool
 ) -> bool:
-    device, n = open_device(task.device), task.graph.n
+    device, n, stats = open_device(task.device), task.graph.n, task.graph.stats
     if n == 0:
         return True
-    layout = Layout.of(form, n, bool(task.graph.stats.min_weight >= 0), last is not None)
-    closer = None
+    positive = bool(stats.min_weight >= 0)
+    if last is not None and form.semiring == "min_plus" and stats.min_weight > 0:
+        layout = Layout.of(form, n, positive, paths=False)
+        with suppress(MemoryBudgetError):
+            closed = _close_and_recover(device, layout, task, matrix, last, tolerant)
+            if closed is not None:
+                return closed
+    layout, closer = Layout.of(form, n, positive, last is not None), None
     if layout.bytes <= device.free_memory():
         with suppress(MemoryBudgetError):  # somebody else may take it first
             closer = Closer(device, layout)
@@ -57,6 +67,30 @@ def _close(
     if not closer.run(task, tolerant):
         return False
     closer.download(matrix, last)
+    return True
+
+
+def _close_and_recover(
+    device: Device,
+    layout: Layout,
+    task: Task,
+    matrix: HostArray,
+    last: HostArray,
+    tolerant: bool,
+) -> bool | None:
+    """Close without predecessors and find those afterwards; None where that does not serve."""
+    if layout.bytes + recovery_bytes(layout) > device.free_memory():
+        return None
+    closer = Closer(device, layout)
+    arcs = closer.upload(matrix, None, keep=True)
+    assert arcs is not None
+    if not closer.run(task, tolerant):
+        return False
+    found = recover(device, arcs, closer.matrix, layout.n)
+    if found is None:
+        return None
+    closer.download(matrix, None)
+    device.download(found[: layout.n, : layout.n], last)
     return True
 
 
@@ -137,9 +171,7 @@ class Kernels(NamedTuple):
     @classmethod
     def of(cls, device: Device, layout: Layout) -> Kernels:
         """Load them."""
-        file = device.kernels(
-            "dense_tiled", KL_ALGEBRA=layout.algebra, KL_PATHS=int(layout.paths)
-        )
+        file = device.kernels("dense_tiled", KL_ALGEBRA=layout.algebra, KL_PATHS=int(layout.paths))
         names = ("clear", "reorder", "columns", "diagonal", "strips", "product")
         return cls(*(file.get(f"tiled_{name}") for name in names))  # type: ignore[arg-type]
 
@@ -161,8 +193,8 @@ class Closer:
 
     # ---- between host and device ----------------------------------------------------------------
 
-    def upload(self, matrix: HostArray, last: HostArray | None) -> None:
-        """Take the matrix and the predecessors from the host."""
+    def upload(self, matrix: HostArray, last: HostArray | None, keep: bool = False) -> Array | None:
+        """Take the matrix and the predecessors from the host; ``keep`` and return a copy."""
         device, n = self.device, self.layout.n
         if self.layout.reordered:
             assert self.kernels.reorder is not None
@@ -175,6 +207,11 @@ class Closer:
         if self.last is not None and last is not None:
             device.fill(self.last, 0xFF)
             device.copy(self.last[:n, :n], last)
+        if not keep:
+            return None
+        copy = device.empty(self.matrix.shape, self.matrix.dtype, "arcs")
+        device.copy(copy, self.matrix)
+        return copy
 
     def download(self, matrix: HostArray, last: HostArray | None) -> None:
         """Bring matrix and predecessors to the host."""

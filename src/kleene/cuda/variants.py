@@ -37,6 +37,7 @@ _PACKED = ("KL_MIN_PLUS_SHORT", "KL_BOOLEAN")  # several columns in a word; no p
 #: The rows of every file in ``kernels/``.
 VARIANTS: dict[str, tuple[Variant, ...]] = {
     "apsp_naive": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
+    "dense_recover": _rows(KL_TYPE=_TYPES),
     "dense_tiled": (
         *_rows(KL_ALGEBRA=_NUMBERS, KL_PATHS=(0, 1)),
         *_rows(KL_ALGEBRA=_PACKED, KL_PATHS=(0,)),

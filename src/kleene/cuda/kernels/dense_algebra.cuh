@@ -1,8 +1,8 @@
 // What the tiled engine computes in. KL_ALGEBRA picks one of the names below.
 //
 // A word of the matrix holds kLanes columns: one number, two 16-bit numbers, or 32 truth values. A
-// left factor is expanded, with one word for each entry: a number, the same 16-bit number twice, all
-// ones or all zeros. Expanded words among themselves are an algebra of the same kind.
+// left factor is expanded, with one word for each entry: a number, the same 16-bit number twice,
+// all ones or all zeros. Expanded words among themselves are an algebra of the same kind.
 #pragma once
 
 #include "kleene.cuh"

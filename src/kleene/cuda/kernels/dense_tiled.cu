@@ -9,30 +9,31 @@
 //   tiled_product    for all other rows, the best of d[i, j] and left[k, i] times d[k, j] over K
 //
 // With paths, the rows of K go through its vertices one by one, as the diagonal block did: it keeps
-// the multipliers (column k as it is when the turn comes to k) and tiled_strips uses them, a strip of
-// columns in a block. A product would let ties be broken in two ways, and chains could be circles.
+// the multipliers (column k as it is when the turn comes to k) and tiled_strips uses them, a strip
+// of columns in a block. A product would let ties be broken in two ways, and chains could be
+// circles.
 //
 // The product does almost all of the work, as a matrix product does it: panels go to shared memory
 // by asynchronous copies while the panel before is used; each thread keeps 8 x 8 words in registers
-// and goes through two vertices at a time. `part` picks its tiles, so that those which the next round
-// begins with (its rows and its columns) can go first, and that round's first three kernels run beside
-// the rest.
+// and goes through two vertices at a time. `part` picks its tiles, so that those which the next
+// round begins with (its rows and its columns) can go first, and that round's first three kernels
+// run beside the rest.
 //
 // Rows and columns are padded with "no path" to whole tiles; no kernel meets an edge.
 #include "dense_algebra.cuh"
 
 constexpr int kBlock = 128;
 constexpr int kThreads = 256;
-constexpr int kVec = 16 / sizeof(Word);                    // words of a 16-byte access
-constexpr int kRows = 128, kWords = 512 / sizeof(Word);    // of a tile
-constexpr int kTall = 8, kWide = kWords / 16;              // words of a thread
+constexpr int kVec = 16 / sizeof(Word);                  // words of a 16-byte access
+constexpr int kRows = 128, kWords = 512 / sizeof(Word);  // of a tile
+constexpr int kTall = 8, kWide = kWords / 16;            // words of a thread
 constexpr int kTallVecs = kTall / kVec, kWideVecs = kWide / kVec;
 
 // Vertices in shared memory at a time, and pairs of them that are written out one after the other:
 // the best of 16, 32 and of 1, 2, 4, 8 on an H200.
 constexpr int kDepth = sizeof(Word) == 8 ? 16 : 32;
-#if KL_ALGEBRA == KL_MIN_PLUS_FLOAT || KL_ALGEBRA == KL_MIN_PLUS_INT || KL_ALGEBRA == KL_BOOLEAN || \
-    KL_ALGEBRA == KL_MIN_PLUS_DOUBLE || KL_ALGEBRA == KL_MIN_PLUS_LONG
+#if KL_ALGEBRA == KL_MIN_PLUS_FLOAT || KL_ALGEBRA == KL_MIN_PLUS_INT || \
+    KL_ALGEBRA == KL_BOOLEAN || KL_ALGEBRA == KL_MIN_PLUS_DOUBLE || KL_ALGEBRA == KL_MIN_PLUS_LONG
 constexpr int kUnroll = 8;
 #else
 constexpr int kUnroll = 1;
@@ -85,9 +86,10 @@ KL_KERNEL(tiled_columns, const Word* matrix, long long stride, int first, Word* 
   }
 }
 
-// One block of threads, each with 8 x 8 entries. Puts out the multipliers if there are paths, else the
-// closed block; of both, row k is what vertex k has for all others. When the turn comes to vertex k, its column and its
-// row are in shared memory; whoever has those of the next vertex puts them beside.
+// One block of threads, each with 8 x 8 entries. Puts out the multipliers if there are paths, else
+// the closed block; of both, row k is what vertex k has for all others. When the turn comes to
+// vertex k, its column and its row are in shared memory; whoever has those of the next vertex puts
+// them beside.
 KL_KERNEL_BOUNDS(kThreads, 1, tiled_diagonal, const Word* left, long long left_stride, int first,
                  int tolerant, Word* out, int* cycle) {
   __shared__ Word column[2][kBlock], row[2][kBlock];
@@ -157,7 +159,8 @@ constexpr bool kRounds = false;
 #endif
 
 // One strip of a tile's width in each block. It goes through the same turns, with the multipliers
-// that the diagonal block has left. The rows begin at `first`, and stand for the vertices from `vertex` on.
+// that the diagonal block has left. The rows begin at `first` and are those of `vertex` and the
+// vertices after it.
 KL_KERNEL_BOUNDS(kThreads, 1, tiled_strips, Word* matrix, int* last, long long stride, int first,
                  int vertex, const Word* multipliers, const int* cycle) {
   __shared__ Word row[2][kWords];
@@ -165,7 +168,8 @@ KL_KERNEL_BOUNDS(kThreads, 1, tiled_strips, Word* matrix, int* last, long long s
   int p[kTall][kWide];
   if (*cycle != 0) return;
   const int top = threadIdx.x / 16 * kTall, side = threadIdx.x % 16 * kWide;
-  const long long corner = (first + top) * stride + static_cast<long long>(blockIdx.x) * kWords + side;
+  const long long corner =
+      (first + top) * stride + static_cast<long long>(blockIdx.x) * kWords + side;
   Word d[kTall][kWide];
 #pragma unroll
   for (int i = 0; i < kTall; ++i) {
@@ -230,8 +234,9 @@ struct Tile {
   int row, column;
 };
 
-// Which tile a block takes, of those that `part` stands for: all but the row of tiles `skip` (part 0;
-// none if it is negative), the row `ahead` and the column `ahead_column` of tiles (1), the others (2).
+// Which tile a block takes, of those that `part` stands for: all but the row of tiles `skip` (part
+// 0; none if it is negative), the row `ahead` and the column `ahead_column` of tiles (1), the
+// others (2).
 __device__ __forceinline__ Tile find_tile(int part, int columns, int skip, int ahead,
                                           int ahead_column) {
   const int at = blockIdx.x;
@@ -252,9 +257,9 @@ __device__ __forceinline__ Tile find_tile(int part, int columns, int skip, int a
   return {other_row(at / (columns - 1)), column + (column >= ahead_column)};
 }
 
-// c = the best of c and left times right, tile by tile; last likewise. Goes through `depth` vertices,
-// some times kDepth. Needs two panels of shared memory, and for paths two bytes more for each word
-// of a tile.
+// c = the best of c and left times right, tile by tile; last likewise. Goes through `depth`
+// vertices, a multiple of kDepth. Needs two panels of shared memory, and for paths two bytes more
+// for each word of a tile.
 KL_KERNEL_BOUNDS(kThreads, 2, tiled_product, Word* c, int* last, long long stride, const Word* left,
                  long long left_stride, const Word* right, const int* right_last,
                  long long right_stride, int depth, int part, int columns, int skip, int ahead,
@@ -263,8 +268,8 @@ KL_KERNEL_BOUNDS(kThreads, 2, tiled_product, Word* c, int* last, long long strid
   // The next round's diagonal may be finding a cycle just now: the block decides as one.
   if (__syncthreads_or(kl_load(cycle))) return;
   const Tile tile = find_tile(part, columns, skip, ahead, ahead_column);
-  const long long corner =
-      static_cast<long long>(tile.row) * kRows * stride + static_cast<long long>(tile.column) * kWords;
+  const long long corner = static_cast<long long>(tile.row) * kRows * stride +
+                           static_cast<long long>(tile.column) * kWords;
   c += corner;
   left += static_cast<long long>(tile.row) * kRows;
   right += static_cast<long long>(tile.column) * kWords;
@@ -371,9 +376,9 @@ KL_KERNEL_BOUNDS(kThreads, 2, tiled_product, Word* c, int* last, long long strid
   }
 
 #if KL_PATHS
-  // Most words have not become better, and for the others it is cheaper to look again for the vertex
-  // than to carry it along. They are listed first, since they lie scattered: a list is dealt out
-  // evenly. The first vertex that gives the value is the one that counts.
+  // Most words have not become better, and for the others it is cheaper to look again for the
+  // vertex than to carry it along. They are listed first, since they lie scattered: a list is dealt
+  // out evenly. The first vertex that gives the value is the one that counts.
   __shared__ int listed;
   constexpr unsigned short kDone = 0xffff;
   auto* const list = reinterpret_cast<unsigned short*>(panels + 2);
@@ -387,7 +392,8 @@ KL_KERNEL_BOUNDS(kThreads, 2, tiled_product, Word* c, int* last, long long strid
 #pragma unroll
     for (int j = 0; j < kWide; ++j) {
       if ((found >> (i * kWide + j) & 1) == 0) continue;
-      list[at++] = static_cast<unsigned short>(row * kWords + side + j / kVec * 8 * kVec + j % kVec);
+      list[at++] =
+          static_cast<unsigned short>(row * kWords + side + j / kVec * 8 * kVec + j % kVec);
     }
   }
   __syncthreads();
