@@ -209,12 +209,12 @@ class Streamer:
     def run(self, task: Task, matrix: HostArray, last: HostArray | None, tolerant: bool) -> bool:
         """Close the matrix; False if there is a negative cycle, which spoils it."""
         carriers = ThreadPoolExecutor(max(1, min(task.threads, _CARRIERS)), "kleene-carrier")
-        try:
-            return self._run(Traffic(self, carriers, HostRows(matrix, last), task), tolerant)
-        finally:
-            # Whatever happened, nobody uses memory any more that may go now.
-            self.device.synchronize()
-            carriers.shutdown(cancel_futures=True)
+        # Whatever happens, in the end nobody uses memory any more that may go then.
+        with carriers:
+            try:
+                return self._run(Traffic(self, carriers, HostRows(matrix, last), task), tolerant)
+            finally:
+                self.device.synchronize()
 
     def _run(self, traffic: Traffic, tolerant: bool) -> bool:
         found = self.device.pinned(1, np.int32)
