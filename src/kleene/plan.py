@@ -78,6 +78,8 @@ class Plan:
         Why these, in order of the decisions.
     device_memory : int
         Bytes on the GPU, which is asked whether it has them before anything starts.
+    streams : bool
+        Whether a GPU with less will do: the matrix then goes through it piece by piece.
     """
 
     problem: str
@@ -90,13 +92,16 @@ class Plan:
     available: int | None
     reasons: tuple[str, ...]
     device_memory: int = 0
+    streams: bool = False
 
     def __str__(self) -> str:
         has = "" if self.available is None else f" of {format_bytes(self.available)} available"
+        less = "; streamed from the host if there is less" if self.streams else ""
+        on_it = f"  on it    {format_bytes(self.device_memory)}{less}"
         lines = [
             f"{self.problem} by {self.method} on {self.device}, {self.dtype} values",
             f"  memory   {format_bytes(self.memory)}{has}",
-            *([f"  on it    {format_bytes(self.device_memory)}"] if self.device_memory else []),
+            *([on_it] if self.device_memory else []),
             *(f"  because  {reason}" for reason in self.reasons),
         ]
         return "\n".join(lines)
@@ -460,6 +465,7 @@ def make_plan(facts: Facts, request: Request, machine: Machine) -> Plan:
         machine.memory,
         reasons,
         method.device_memory(size) if method.device_memory is not None else 0,
+        method.streams,
     )
 
 

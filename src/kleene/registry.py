@@ -139,6 +139,7 @@ class Method:
     semirings: tuple[str, ...] = ("min_plus",)
     device_memory: Callable[[Size], int] | None = None  # bytes on the GPU, for those that use one
     options: tuple[str, ...] = ()  # numbers that its function takes besides the task
+    streams: bool = False  # does it do with less there, piece by piece?
 
     @property
     def needs(self) -> str:
@@ -386,6 +387,7 @@ _APSP = (
         "kleene.cuda.closure:tiled",
         _rows_workspace,
         device_memory=_whole_matrix,
+        streams=True,
     ),
     Method(
         "apsp",
@@ -497,6 +499,7 @@ _CLOSURE = (
         "kleene.cuda.closure:tiled",
         _rows_workspace,
         device_memory=_whole_matrix,
+        streams=True,
         semirings=tuple(SEMIRINGS),
     ),
     Method(
@@ -519,7 +522,7 @@ def _emulated(row: Method) -> Method:
     def workspace(size: Size) -> int:
         return host(size) + (0 if on_device is None else on_device(size))
 
-    return replace(row, device="emulated", workspace=workspace, device_memory=None)
+    return replace(row, device="emulated", workspace=workspace, device_memory=None, streams=False)
 
 
 def _everywhere(rows: tuple[Method, ...]) -> tuple[Method, ...]:
