@@ -190,6 +190,22 @@ def test_an_answer_that_the_device_does_not_hold(
         kl.apsp(graph("complete"), method="naive", device="cuda")
 
 
+@pytest.mark.parametrize("semiring", ["min_plus", "max_min"])
+def test_a_matrix_is_streamed_through_the_gpu(
+    cuda: FakeCuda, gpu_machine: None, semiring: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KLEENE_DEVICE_MEMORY", "1M")
+    g = kl.generate.uniform(300, 2000, weights=(1.0, 2.0), seed=1)
+    got = kl.closure(
+        g, semiring, method="tiled", device="cuda", predecessors=False, dtype="float32"
+    )
+    wanted = kl.closure(g, semiring, device="cpu", predecessors=False, dtype="float32")
+    np.testing.assert_allclose(got.values, wanted.values, rtol=1e-5)
+    del got
+    gc.collect()
+    assert cuda.free() == cuda.memory
+
+
 # ---- what is missing ----------------------------------------------------------------------------
 
 
@@ -309,6 +325,9 @@ def test_a_plan_tells_of_device_memory() -> None:
     real = make_plan(facts, Request("apsp", method="naive", device="cuda"), box)
     assert real.device_memory == 8 * 1000**2
     assert "on it    7.6 MiB" in str(real)
+    assert "streamed" not in str(real)
+    tiled = make_plan(facts, Request("apsp", method="tiled", device="cuda"), box)
+    assert "7.6 MiB; streamed from the host if there is less" in str(tiled)
     emulated = make_plan(facts, Request("apsp", method="naive", device="emulated"), box)
     assert emulated.memory == real.memory + real.device_memory
     assert emulated.device_memory == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -25,6 +25,7 @@ from kleene.registry import PROBLEMS, find, methods
 from kleene.result import Result, Timings
 from kleene.semiring import semiring as find_semiring
 from kleene.task import Answer, Task
+from kleene.trees import settle
 
 __all__ = ["apsp", "bfs", "closure", "explain", "methods", "sssp"]
 
@@ -44,6 +45,7 @@ def bfs(
     targets: Vertices | None = None,
     limit: float | None = None,
     predecessors: bool = True,
+    deterministic: bool = False,
     method: str = "auto",
     device: str = "auto",
     dtype: Any = None,
@@ -69,6 +71,11 @@ def bfs(
         The depth to stop at; vertices further away count as not reached.
     predecessors : bool
         Whether to keep what paths are made of.
+    deterministic : bool
+        Whether predecessors must be the same in every run: among the best paths to a vertex,
+        those with the fewest arcs, and among their last arcs the one from the smallest vertex.
+        Takes another look at every arc for each source, on one core. With float weights and a
+        method on matrices, rows in which sums round differently keep the method's own choice.
     method, device : str
         ``"auto"`` is the fastest choice that is right; see :func:`kleene.methods`.
     dtype : optional
@@ -95,7 +102,7 @@ def bfs(
     """
     return _solve(
         "bfs", graph, source, sources, "min_plus", targets, limit, predecessors,
-        method, device, dtype, threads, progress, out,
+        deterministic, method, device, dtype, threads, progress, out,
     )  # fmt: skip
 
 
@@ -107,6 +114,7 @@ def sssp(
     targets: Vertices | None = None,
     limit: float | None = None,
     predecessors: bool = True,
+    deterministic: bool = False,
     method: str = "auto",
     device: str = "auto",
     dtype: Any = None,
@@ -140,7 +148,7 @@ def sssp(
     """
     return _solve(
         "sssp", graph, source, sources, "min_plus", targets, limit, predecessors,
-        method, device, dtype, threads, progress, out,
+        deterministic, method, device, dtype, threads, progress, out,
     )  # fmt: skip
 
 
@@ -151,16 +159,25 @@ def apsp(
     targets: Vertices | None = None,
     limit: float | None = None,
     predecessors: bool = True,
+    deterministic: bool = False,
     method: str = "auto",
     device: str = "auto",
     dtype: Any = None,
     threads: int | None = None,
     progress: Progress = None,
     out: Out = None,
+    options: Mapping[str, int] | None = None,
 ) -> Result:
     """Find shortest paths between all pairs, or from ``sources`` to all vertices.
 
     The parameters are those of :func:`bfs`; weights may be negative.
+
+    Parameters
+    ----------
+    options : mapping of str to int, optional
+        Numbers that the method lets one set, as in ``method="blocked", options={"block": 48}`` for
+        the side of a block; ``kleene.methods("apsp")`` rows list theirs as ``options``. Left alone,
+        they are chosen well.
 
     Returns
     -------
@@ -185,7 +202,7 @@ def apsp(
     """
     return _solve(
         "apsp", graph, None, sources, "min_plus", targets, limit, predecessors,
-        method, device, dtype, threads, progress, out,
+        deterministic, method, device, dtype, threads, progress, out, _options(options),
     )  # fmt: skip
 
 
@@ -196,6 +213,7 @@ def closure(
     sources: Vertices | None = None,
     targets: Vertices | None = None,
     predecessors: bool = False,
+    deterministic: bool = False,
     method: str = "auto",
     device: str = "auto",
     dtype: Any = None,
@@ -230,7 +248,7 @@ def closure(
     """
     return _solve(
         "closure", graph, None, sources, semiring, targets, None, predecessors,
-        method, device, dtype, threads, progress, out,
+        deterministic, method, device, dtype, threads, progress, out,
     )  # fmt: skip
 
 
@@ -241,12 +259,14 @@ def explain(
     semiring: str | None = None,
     sources: Vertices | None = None,
     predecessors: bool | None = None,
+    deterministic: bool = False,
     limit: float | None = None,
     method: str = "auto",
     device: str = "auto",
     dtype: Any = None,
     threads: int | None = None,
     out: Out = None,
+    options: Mapping[str, int] | None = None,
 ) -> Plan:
     """Say what a call would run, why, and how much memory it takes, without running it.
 
@@ -277,6 +297,8 @@ def explain(
         limit is not None,
         as_threads(threads),
         out is not None,
+        _options(options),
+        bool(deterministic),
     )
     return make_plan(
         graph_facts(graph, hops=problem == "bfs"), request, with_memory(this_machine())
@@ -295,12 +317,14 @@ def _solve(
     targets: Vertices | None,
     limit: float | None,
     predecessors: bool,
+    deterministic: bool,
     method: str,
     device: str,
     dtype: Any,
     threads: int | None,
     progress: Progress,
     out: Out,
+    options: tuple[tuple[str, int], ...] = (),
 ) -> Result:
     _require_graph(graph)
     algebra = find_semiring(semiring)
@@ -317,6 +341,8 @@ def _solve(
         limit is not None,
         as_threads(threads),
         out is not None,
+        options,
+        bool(deterministic),
     )
     facts = graph_facts(graph, hops=problem == "bfs")
     here = this_machine()
@@ -348,7 +374,9 @@ def _solve(
             hops=problem == "bfs",
         )
         began = time.perf_counter()
-        answer = _within_limit(row.load()(task), task)
+        answer = _within_limit(row.load()(task, **dict(options)), task)
+        if request.deterministic:
+            settle(task, answer)
         stats = Timings(compute=time.perf_counter() - began)
     return Result(graph, plan, stats, answer, rows, columns, task.limit, source is not None)
 
@@ -436,6 +464,18 @@ def _name(name: Any, what: str) -> str:
     if not isinstance(name, str):
         raise RequestError(f"{what} must be a name, not {name!r}")
     return name
+
+
+def _options(options: Any) -> tuple[tuple[str, int], ...]:
+    if options is None:
+        return ()
+    if not isinstance(options, Mapping):
+        raise RequestError(f"options must be a mapping of names to numbers, not {options!r}")
+    for name, value in options.items():
+        _name(name, "an option")
+        if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
+            raise RequestError(f"option {name!r} must be an integer from 1 on, not {value!r}")
+    return tuple(sorted((name, int(value)) for name, value in options.items()))
 
 
 def _dtype_name(dtype: Any) -> str:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from kleene.errors import RequestError
 from kleene.semiring import SEMIRINGS
-from kleene.task import Answer, Task
+from kleene.task import Answer
 
 __all__ = ["DEVICES", "PROBLEMS", "Method", "Size", "find", "methods"]
 
@@ -91,6 +91,25 @@ def _whole_matrix(size: Size) -> int:
     return _matrix_bytes(size, size.item)
 
 
+def _staged_workspace(size: Size) -> int:
+    """The same, and a copy of everything in memory that the device can read."""
+    return _rows_workspace(size) + _whole_matrix(size)
+
+
+def _quarter_more(size: Size) -> int:
+    """All pairs, and a quadrant."""
+    return _whole_matrix(size) * 5 // 4
+
+
+def _two_matrices(size: Size) -> int:
+    return 2 * _whole_matrix(size)
+
+
+def _tree_and_matrix(size: Size) -> int:
+    """All pairs in two orders, one padded, and a quadrant."""
+    return _whole_matrix(size) * 19 // 8
+
+
 def _tiled_closure_workspace(size: Size) -> int:
     """As for all pairs, but booleans are kept as bits, or as integers to tell their paths."""
     if size.item > 1:
@@ -119,14 +138,16 @@ class Method:
     negative: bool = True  # does it take negative weights?
     semirings: tuple[str, ...] = ("min_plus",)
     device_memory: Callable[[Size], int] | None = None  # bytes on the GPU, for those that use one
+    options: tuple[str, ...] = ()  # numbers that its function takes besides the task
+    streams: bool = False  # does it do with less there, piece by piece?
 
     @property
     def needs(self) -> str:
         """What a graph must have for this method."""
         return "any weights" if self.negative else "no negative weights"
 
-    def load(self) -> Callable[[Task], Answer]:
-        """Import the function that runs this method."""
+    def load(self) -> Callable[..., Answer]:
+        """Import the function that runs this method: it takes a task, and the options by name."""
         return _load(self.entry)
 
     def __str__(self) -> str:
@@ -134,9 +155,9 @@ class Method:
 
 
 @cache
-def _load(entry: str) -> Callable[[Task], Answer]:
+def _load(entry: str) -> Callable[..., Answer]:
     module, _, name = entry.partition(":")
-    function: Callable[[Task], Answer] = getattr(import_module(module), name)
+    function: Callable[..., Answer] = getattr(import_module(module), name)
     return function
 
 
@@ -245,6 +266,32 @@ _SSSP = (
     ),
 )
 
+_BLOCKED_VERSIONS = "Zuccato and Lena 2022"
+
+
+def _blocked(
+    version: str,
+    summary: str,
+    origin: str = _BLOCKED_VERSIONS,
+    workspace: Callable[[Size], int] = _rows_workspace,
+    module: str = "apsp_blocked",
+    options: tuple[str, ...] = ("block",),
+) -> Method:
+    name = f"blocked_{version}"
+    entry = f"kleene.cuda.{module}:{name}"
+    return Method(
+        "apsp",
+        name,
+        "cuda",
+        summary,
+        origin,
+        entry,
+        workspace,
+        device_memory=_whole_matrix,
+        options=options,
+    )
+
+
 _APSP = (
     Method(
         "apsp",
@@ -254,6 +301,7 @@ _APSP = (
         "Carre 1971, Venkataraman et al. 2003",
         "kleene.cpu.apsp_dense:tiled",
         _dense_workspace,
+        options=("block",),
     ),
     Method(
         "apsp",
@@ -272,6 +320,7 @@ _APSP = (
         "Venkataraman et al. 2003",
         "kleene.cpu.apsp_dense:blocked",
         _dense_workspace,
+        options=("block",),
     ),
     Method(
         "apsp",
@@ -338,6 +387,67 @@ _APSP = (
         "kleene.cuda.closure:tiled",
         _rows_workspace,
         device_memory=_whole_matrix,
+        streams=True,
+    ),
+    Method(
+        "apsp",
+        "min_plus",
+        "cuda",
+        "squares the matrix until nothing improves, by tiles in shared memory",
+        "Cormen et al. 2009, section 25.1, Padamata and Raveendran 2013",
+        "kleene.cuda.apsp_products:min_plus",
+        _rows_workspace,
+        device_memory=_two_matrices,
+    ),
+    Method(
+        "apsp",
+        "rkleene",
+        "cuda",
+        "closes one quadrant, then the other, with products between",
+        "D'Alberto and Nicolau 2007, Ross et al. (CS205)",
+        "kleene.cuda.apsp_products:rkleene",
+        _rows_workspace,
+        device_memory=_quarter_more,
+        options=("block",),
+    ),
+    Method(
+        "apsp",
+        "rkleene_quadtree",
+        "cuda",
+        "the same with every quadrant contiguous in memory",
+        "D'Alberto and Nicolau 2007, Morton 1966, Ross et al. (CS205)",
+        "kleene.cuda.apsp_products:rkleene_quadtree",
+        _rows_workspace,
+        device_memory=_tree_and_matrix,
+        options=("block",),
+    ),
+    _blocked(
+        "multi",
+        "Floyd-Warshall by blocks, several elements per thread",
+        "Katz and Kider 2008, Padamata and Raveendran 2013",
+        options=("block", "across", "down"),
+    ),
+    _blocked("1_0", "Floyd-Warshall by blocks, a launch for each block"),
+    _blocked("1_1", "the same, a launch for each phase with threads for the whole matrix"),
+    _blocked("1_2", "the same, with as many threads as a phase has cells"),
+    _blocked("2_0", "the same, a block and its factors in shared memory"),
+    _blocked("2_1", "the same, transposed or padded where banks would conflict"),
+    _blocked("3_0", "the same, phases broken into pieces in streams of their own"),
+    _blocked(
+        "4_0",
+        "the same as one CUDA graph, each phase after the one before",
+        workspace=_staged_workspace,
+    ),
+    _blocked(
+        "4_1",
+        "the same as one CUDA graph, each piece after those it needs",
+        workspace=_staged_workspace,
+    ),
+    _blocked(
+        "4_2",
+        "a CUDA graph of one round, launched again; rows travel while others are worked on",
+        "ours, after the next steps of Zuccato and Lena 2022",
+        module="apsp_relaunched",
     ),
     Method(
         "apsp",
@@ -389,6 +499,7 @@ _CLOSURE = (
         "kleene.cuda.closure:tiled",
         _rows_workspace,
         device_memory=_whole_matrix,
+        streams=True,
         semirings=tuple(SEMIRINGS),
     ),
     Method(
@@ -411,7 +522,7 @@ def _emulated(row: Method) -> Method:
     def workspace(size: Size) -> int:
         return host(size) + (0 if on_device is None else on_device(size))
 
-    return replace(row, device="emulated", workspace=workspace, device_memory=None)
+    return replace(row, device="emulated", workspace=workspace, device_memory=None, streams=False)
 
 
 def _everywhere(rows: tuple[Method, ...]) -> tuple[Method, ...]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from typer import Option
+
 from kleene.cli.bundles import bundled
 from kleene.cli.documents import distance_summary
 from kleene.cli.options import Input, Method, Output
@@ -16,11 +20,25 @@ def apsp(
     graph: Input,
     ends: Ends,
     limit: Limit = None,
+    option: Annotated[
+        list[str] | None,
+        Option("--option", metavar="NAME=N", help="A number to set of the method: block=48."),
+    ] = None,
     method: Method,
     wanted: Wanted,
     output: Output,
 ) -> None:
     """Find shortest paths between all pairs, or from some sources."""
-    answer = solve("apsp", graph, ends, method, wanted, output, limit=limit)
+    options = dict(map(_setting, option or ()))
+    answer = solve("apsp", graph, ends, method, wanted, output, limit=limit, options=options)
     document, summary = distance_summary(answer.result)
     answer.show(document, summary, top=0)
+
+
+def _setting(text: str) -> tuple[str, int]:
+    from kleene.errors import RequestError
+
+    name, equals, number = text.partition("=")
+    if not (name and equals and number.isdecimal()):
+        raise RequestError(f"--option takes a name and a number, as in block=48, not {text!r}")
+    return name, int(number)

@@ -36,7 +36,8 @@ def methods(
     document = {
         "command": "methods",
         "methods": [
-            {c: getattr(row, c) for c in _COLUMNS} | {"semirings": list(row.semirings)}
+            {c: getattr(row, c) for c in _COLUMNS}
+            | {"semirings": list(row.semirings), "options": list(row.options)}
             for row in rows
         ],
     }

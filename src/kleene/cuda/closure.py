@@ -6,11 +6,14 @@ the other has the rest of the tiles, which is almost all, and never waits for mo
 
 Where all weights are above zero, predecessors are recovered afterwards: see ``recover``. Elsewhere
 they are carried along, which takes two to three times as long.
+
+A matrix that the memory of the device does not hold stays on the host: see ``closure_streamed``.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,15 +22,8 @@ import numpy as np
 from kleene.cpu.closure import Form, close_by, form_for
 from kleene.cuda import apsp
 from kleene.cuda.recover import recover, recovery_bytes
-from kleene.cuda.runtime import (
-    Array,
-    Device,
-    HostArray,
-    Kernel,
-    ceil_div,
-    open_device,
-    require_memory,
-)
+from kleene.cuda.runtime import Array, Device, HostArray, Kernel, ceil_div, open_device
+from kleene.errors import MemoryBudgetError
 from kleene.task import Answer, Task
 
 __all__ = ["Closer", "Layout", "tiled"]
@@ -55,24 +51,46 @@ def _close(
     positive = bool(stats.min_weight >= 0)
     if last is not None and form.semiring == "min_plus" and stats.min_weight > 0:
         layout = Layout.of(form, n, positive, paths=False)
-        if layout.bytes + recovery_bytes(layout) <= device.free_memory():
+        with suppress(MemoryBudgetError):
+            closed = _close_and_recover(device, layout, task, matrix, last, tolerant)
+            if closed is not None:
+                return closed
+    layout, closer = Layout.of(form, n, positive, last is not None), None
+    if layout.bytes <= device.free_memory():
+        with suppress(MemoryBudgetError):  # somebody else may take it first
             closer = Closer(device, layout)
-            arcs = closer.upload(matrix, None, keep=True)
-            assert arcs is not None
-            if not closer.run(task, tolerant):
-                return False
-            found = recover(device, arcs, closer.matrix, n)
-            if found is not None:
-                closer.download(matrix, None)
-                device.download(found[:n, :n], last)
-                return True
-    layout = Layout.of(form, n, positive, last is not None)
-    require_memory(device, layout.bytes, f"{form.semiring} closure of {n:,} vertices")
-    closer = Closer(device, layout)
+    if closer is None:
+        from kleene.cuda import closure_streamed
+
+        return closure_streamed.close(device, layout, task, matrix, last, tolerant)
     closer.upload(matrix, last)
     if not closer.run(task, tolerant):
         return False
     closer.download(matrix, last)
+    return True
+
+
+def _close_and_recover(
+    device: Device,
+    layout: Layout,
+    task: Task,
+    matrix: HostArray,
+    last: HostArray,
+    tolerant: bool,
+) -> bool | None:
+    """Close without predecessors and find those afterwards; None where that does not serve."""
+    if layout.bytes + recovery_bytes(layout) > device.free_memory():
+        return None
+    closer = Closer(device, layout)
+    arcs = closer.upload(matrix, None, keep=True)
+    assert arcs is not None
+    if not closer.run(task, tolerant):
+        return False
+    found = recover(device, arcs, closer.matrix, layout.n)
+    if found is None:
+        return None
+    closer.download(matrix, None)
+    device.download(found[: layout.n, : layout.n], last)
     return True
 
 
@@ -266,9 +284,12 @@ class Closer:
             kernels.strips.launch(
                 (columns,),
                 (_THREADS,),
-                (self.matrix, self.last, self.matrix.pitch, first, self._diagonal, self._cycle),
+                (
+                    self.matrix, self.last, self.matrix.pitch, first, first, self._diagonal,
+                    self._cycle,
+                ),
                 stream=stream,
-            )
+            )  # fmt: skip
             return
         rows = self.matrix[first : first + _BLOCK]
         kernels.product.launch(
@@ -276,7 +297,7 @@ class Closer:
             (_THREADS,),
             (
                 rows, None, rows.pitch, self._diagonal, _BLOCK, rows, None, rows.pitch,
-                0, columns, -1, 0, 0, self._cycle,
+                _BLOCK, 0, columns, -1, 0, 0, self._cycle,
             ),
             shared=layout.shared,
             stream=stream,
@@ -298,7 +319,7 @@ class Closer:
             (_THREADS,),
             (
                 self.matrix, self.last, self.matrix.pitch, left, left.pitch, right, right_last,
-                right.pitch, part, columns, current, current + 1, ahead_column, self._cycle,
+                right.pitch, _BLOCK, part, columns, current, current + 1, ahead_column, self._cycle,
             ),
             shared=layout.shared,
             stream=stream,

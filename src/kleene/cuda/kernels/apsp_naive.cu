@@ -4,13 +4,8 @@
 // most k, and last[i, j] the vertex before j on it. Within a step the row and the column of k do
 // not change, because d[k, k] is not negative: that is what lets all cells be updated at once. A
 // cell d[k, k] below zero is a negative cycle; it sets *cycle and the steps after it do nothing.
+#include "apsp.cuh"
 #include "kleene.cuh"
-
-// Sums look at "no path" where it is an integer, so that they never wrap.
-__device__ __forceinline__ KL_TYPE sum(KL_TYPE a, KL_TYPE b) {
-  const KL_TYPE none = KlLimits<KL_TYPE>::none();
-  return a == none || b == none ? none : a + b;
-}
 
 // One thread: looks for a negative cycle through k before the step. When told to be tolerant, it
 // takes one for rounding.

@@ -159,9 +159,10 @@ constexpr bool kRounds = false;
 #endif
 
 // One strip of a tile's width in each block. It goes through the same turns, with the multipliers
-// that the diagonal block has left.
+// that the diagonal block has left. The rows begin at `first` and are those of `vertex` and the
+// vertices after it.
 KL_KERNEL_BOUNDS(kThreads, 1, tiled_strips, Word* matrix, int* last, long long stride, int first,
-                 const Word* multipliers, const int* cycle) {
+                 int vertex, const Word* multipliers, const int* cycle) {
   __shared__ Word row[2][kWords];
   __shared__ int row_last[2][kWords];
   int p[kTall][kWide];
@@ -219,7 +220,7 @@ KL_KERNEL_BOUNDS(kThreads, 1, tiled_strips, Word* matrix, int* last, long long s
   for (int i = 0; i < kTall; ++i) {
 #pragma unroll
     for (int j = 0; j < kWide; ++j) {
-      const bool own = kRounds && first + top + i == blockIdx.x * kWords + side + j;
+      const bool own = kRounds && vertex + top + i == blockIdx.x * kWords + side + j;
       matrix[corner + i * stride + j] = own ? one() : d[i][j];  // in spite of rounding
       last[corner + i * stride + j] = own ? -1 : p[i][j];
     }
@@ -256,11 +257,12 @@ __device__ __forceinline__ Tile find_tile(int part, int columns, int skip, int a
   return {other_row(at / (columns - 1)), column + (column >= ahead_column)};
 }
 
-// c = the best of c and left times right, tile by tile; last likewise. Needs two panels of shared
-// memory, and for paths two bytes more for each word of a tile.
+// c = the best of c and left times right, tile by tile; last likewise. Goes through `depth`
+// vertices, a multiple of kDepth. Needs two panels of shared memory, and for paths two bytes more
+// for each word of a tile.
 KL_KERNEL_BOUNDS(kThreads, 2, tiled_product, Word* c, int* last, long long stride, const Word* left,
                  long long left_stride, const Word* right, const int* right_last,
-                 long long right_stride, int part, int columns, int skip, int ahead,
+                 long long right_stride, int depth, int part, int columns, int skip, int ahead,
                  int ahead_column, const int* cycle) {
   KL_DYNAMIC_SHARED(Panel, panels);
   // The next round's diagonal may be finding a cycle just now: the block decides as one.
@@ -306,10 +308,10 @@ KL_KERNEL_BOUNDS(kThreads, 2, tiled_product, Word* c, int* last, long long strid
     rewind();
     fetch(panels[0]);
 #pragma unroll 1
-    for (int k = 0, at = 0; k < kBlock; k += kDepth, at = 1 - at) {
+    for (int k = 0, at = 0; k < depth; k += kDepth, at = 1 - at) {
       kl_copy_wait<0>();
       __syncthreads();
-      if (k + kDepth < kBlock) fetch(panels[1 - at]);
+      if (k + kDepth < depth) fetch(panels[1 - at]);
       use(panels[at], k);
     }
   };

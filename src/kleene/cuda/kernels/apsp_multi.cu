@@ -1,0 +1,93 @@
+// Phase 3 of blocked Floyd-Warshall with several elements per thread, as Padamata and Raveendran
+// (2013) measured it: each thread keeps a small rectangle of cells in registers and reads each
+// value of shared memory once for a whole row or column of them. Phases 1 and 2 are those of
+// apsp_shared.cu, launched with as few threads. There is a kernel for each size of the rectangle.
+#include "apsp_blocks.cuh"
+#include "kleene.cuh"
+
+// One rectangle. Its cells are blockDim apart, so that neighbouring threads have neighbouring
+// columns; those past the edge of the block read its last row or column, and are not kept.
+template <int across, int down>
+__device__ __forceinline__ void rectangle(const Blocks& m, const Tile& left, const Tile& right,
+                                          int t, int bi, int bj, int first_row, int first_column) {
+  const int inner = m.count(t), rows = m.count(bi), columns = m.count(bj);
+  int row[down], column[across];
+#pragma unroll
+  for (int y = 0; y < down; ++y) row[y] = first_row + y * static_cast<int>(blockDim.y);
+#pragma unroll
+  for (int x = 0; x < across; ++x) column[x] = first_column + x * static_cast<int>(blockDim.x);
+  KL_TYPE best[down][across];
+  int via[down][across];
+#pragma unroll
+  for (int y = 0; y < down; ++y) {
+#pragma unroll
+    for (int x = 0; x < across; ++x) {
+      const bool own = row[y] < rows && column[x] < columns;
+      best[y][x] = own ? m.d[m.at(bi, bj, row[y], column[x])] : KlLimits<KL_TYPE>::none();
+      via[y][x] = -1;
+    }
+  }
+  for (int k = 0; k < inner; ++k) {
+    KL_TYPE a[down], b[across];
+#pragma unroll
+    for (int y = 0; y < down; ++y) a[y] = left.at(min(row[y], rows - 1), k);
+#pragma unroll
+    for (int x = 0; x < across; ++x) b[x] = right.at(k, min(column[x], columns - 1));
+#pragma unroll
+    for (int y = 0; y < down; ++y) {
+#pragma unroll
+      for (int x = 0; x < across; ++x) {
+        const KL_TYPE through = sum(a[y], b[x]);
+        if (through < best[y][x]) {
+          best[y][x] = through;
+          via[y][x] = k;
+        }
+      }
+    }
+  }
+#pragma unroll
+  for (int y = 0; y < down; ++y) {
+#pragma unroll
+    for (int x = 0; x < across; ++x) {
+      if (row[y] >= rows || column[x] >= columns || via[y][x] < 0) continue;
+      const long long at = m.at(bi, bj, row[y], column[x]);
+      m.d[at] = best[y][x];
+#if KL_PATHS
+      m.last[at] = m.last[m.at(t, bj, via[y][x], column[x])];
+#endif
+    }
+  }
+}
+
+template <int across, int down>
+__device__ __forceinline__ void rest(const Blocks& m, KL_TYPE* shared, int t, int bi, int bj,
+                                     const int* cycle) {
+  if (stopped(cycle)) return;
+  const Tile left{shared, m.side, 1}, right{shared + m.side * m.side, m.side, 1};
+  m.fetch(left, bi, t);
+  m.fetch(right, t, bj);
+  __syncthreads();
+  const int height = blockDim.y, width = blockDim.x;
+  for (int row = threadIdx.y; row < m.count(bi); row += down * height) {
+    for (int column = threadIdx.x; column < m.count(bj); column += across * width) {
+      rectangle<across, down>(m, left, right, t, bi, bj, row, column);
+    }
+  }
+}
+
+// (r - 1) x (r - 1) blocks, of so few threads that their rectangles stay in registers.
+#define KL_MULTI(across, down)                                                                 \
+  KL_KERNEL_BOUNDS((across * down < 4 ? 1024 : 4096 / (across * down)), 1,                     \
+                   apsp_multi_##across##x##down, KL_TYPE* d, int* last, long long n, int side, \
+                   int t, const int* cycle) {                                                  \
+    KL_DYNAMIC_SHARED(KL_TYPE, shared);                                                        \
+    const int i = blockIdx.y, j = blockIdx.x;                                                  \
+    rest<across, down>(Blocks{d, last, n, side, false}, shared, t, i < t ? i : i + 1,          \
+                       j < t ? j : j + 1, cycle);                                              \
+  }
+#define KL_MULTI_ROW(across) \
+  KL_MULTI(across, 1) KL_MULTI(across, 2) KL_MULTI(across, 4) KL_MULTI(across, 8)
+KL_MULTI_ROW(1)
+KL_MULTI_ROW(2)
+KL_MULTI_ROW(4)
+KL_MULTI_ROW(8)

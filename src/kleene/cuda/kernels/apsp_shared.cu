@@ -1,0 +1,98 @@
+// Blocked Floyd-Warshall in shared memory: who works on which block. After versions 2.0 to 4.1 of
+// Zuccato and Lena (2022); see apsp_blocks.cuh for the work itself. Shared memory holds one block
+// in phase 1 and the two factors in phases 2 and 3. `down` and `across` lay out the left factor:
+// (side, 1) by rows, (1, side) transposed.
+#include "apsp_blocks.cuh"
+#include "kleene.cuh"
+
+#define MATRIX KL_TYPE *d, int *last, long long n, int side, int turned
+#define LAYOUT int down, int across
+#define GIVEN Blocks{d, last, n, side, turned != 0}
+
+// The block at this place when block t is left out.
+__device__ __forceinline__ int other_than(int t, int place) {
+  return place < t ? place : place + 1;
+}
+
+// ---- whole phases: versions 2.0 and 2.1 ---------------------------------------------------------
+
+// Work for one block; others do nothing.
+KL_KERNEL_BOUNDS(1024, 1, apsp_shared_diagonal, MATRIX, int pitch, int t, int tolerant,
+                 int* cycle) {
+  KL_DYNAMIC_SHARED(KL_TYPE, shared);
+  if (blockIdx.x != 0 || blockIdx.y != 0) return;
+  GIVEN.diagonal(shared, pitch, t, tolerant != 0, cycle);
+}
+
+// Of r blocks a side, r - 1 in the row and r - 1 in the column.
+KL_KERNEL_BOUNDS(1024, 1, apsp_shared_cross, MATRIX, LAYOUT, int t, const int* cycle) {
+  KL_DYNAMIC_SHARED(KL_TYPE, shared);
+  const int other = other_than(t, blockIdx.x);
+  const bool in_row = blockIdx.y == 0;
+  GIVEN.cross(shared, down, across, t, in_row ? t : other, in_row ? other : t, cycle);
+}
+
+KL_KERNEL_BOUNDS(1024, 1, apsp_shared_rest, MATRIX, LAYOUT, int t, const int* cycle) {
+  KL_DYNAMIC_SHARED(KL_TYPE, shared);
+  const int bi = other_than(t, blockIdx.y), bj = other_than(t, blockIdx.x);
+  GIVEN.rest(shared, down, across, t, bi, bj, cycle);
+}
+
+// ---- rectangles of blocks: versions 3.0, 4.0 and 4.1 --------------------------------------------
+
+// Blocks of a grid that is larger than the rectangle do nothing.
+KL_KERNEL_BOUNDS(1024, 1, apsp_shared_piece, MATRIX, LAYOUT, int t, int first_row, int rows,
+                 int first_column, int columns, const int* cycle) {
+  KL_DYNAMIC_SHARED(KL_TYPE, shared);
+  if (blockIdx.x >= static_cast<unsigned>(columns) || blockIdx.y >= static_cast<unsigned>(rows)) {
+    return;
+  }
+  const int bi = first_row + blockIdx.y, bj = first_column + blockIdx.x;
+  if (bi == t || bj == t) {
+    GIVEN.cross(shared, down, across, t, bi, bj, cycle);
+  } else {
+    GIVEN.rest(shared, down, across, t, bi, bj, cycle);
+  }
+}
+
+// ---- a round that can be launched again: version 4.2 --------------------------------------------
+
+// The number of the round t is in *round. Blocks are counted from t on, around the matrix: then
+// every round has the same numbers of blocks, and one recorded graph serves all of them. Phase 3 of
+// round t begins with the row and column of block t + 1, so that phases 1 and 2 of the next round
+// run while the rest of phase 3 does.
+
+// Phase 3 for the row and the column of block t + 1: 2 r - 3 blocks.
+KL_KERNEL_BOUNDS(1024, 1, apsp_ring_near, MATRIX, LAYOUT, int r, const int* round,
+                 const int* cycle) {
+  KL_DYNAMIC_SHARED(KL_TYPE, shared);
+  const int t = *round, at = blockIdx.x, next = t + 1;
+  const bool in_row = at < r - 1;
+  const int other = (in_row ? next + at : next + at - (r - 2)) % r;
+  GIVEN.rest(shared, down, across, t, in_row ? next : other, in_row ? other : next, cycle);
+}
+
+// Phase 3 for all others: (r - 2) x (r - 2) blocks.
+KL_KERNEL_BOUNDS(1024, 1, apsp_ring_far, MATRIX, LAYOUT, int r, const int* round,
+                 const int* cycle) {
+  KL_DYNAMIC_SHARED(KL_TYPE, shared);
+  const int t = *round, bi = (t + 2 + blockIdx.y) % r, bj = (t + 2 + blockIdx.x) % r;
+  GIVEN.rest(shared, down, across, t, bi, bj, cycle);
+}
+
+KL_KERNEL_BOUNDS(1024, 1, apsp_ring_diagonal, MATRIX, int pitch, const int* round, int tolerant,
+                 int* cycle) {
+  KL_DYNAMIC_SHARED(KL_TYPE, shared);
+  GIVEN.diagonal(shared, pitch, *round + 1, tolerant != 0, cycle);
+}
+
+// (r - 1) x 2 blocks.
+KL_KERNEL_BOUNDS(1024, 1, apsp_ring_cross, MATRIX, LAYOUT, int r, const int* round,
+                 const int* cycle) {
+  KL_DYNAMIC_SHARED(KL_TYPE, shared);
+  const int next = *round + 1, other = (next + 1 + static_cast<int>(blockIdx.x)) % r;
+  const bool in_row = blockIdx.y == 0;
+  GIVEN.cross(shared, down, across, next, in_row ? next : other, in_row ? other : next, cycle);
+}
+
+KL_KERNEL(apsp_ring_turn, int* round) { ++*round; }
