@@ -93,6 +93,7 @@ class Weights:
     """Random weights from 1 to 1000, made once: smaller matrices are corners of the largest."""
 
     def __init__(self, most: int) -> None:
+        self.most = most
         self._all = np.empty((most, most), np.float32)
         self.heights = np.random.default_rng(1).random(most) * 2000
 
@@ -229,7 +230,9 @@ def _require_paths(
 # ---- what is timed ------------------------------------------------------------------------------
 
 
-class _Silent:
+class Silent:
+    """A task that is told how far the work is, and says nothing."""
+
     def report(self, done: int, total: int) -> None:
         pass
 
@@ -272,7 +275,7 @@ def measure(device: Device, case: Case, n: int, weights: Weights, repeats: int, 
             device.copy(to, of)
         device.synchronize()
         begun = device.main.record()
-        assert closer.run(_Silent(), False), f"{case}: no cycle is negative"  # type: ignore[arg-type]
+        assert closer.run(Silent(), False), f"{case}: no cycle is negative"  # type: ignore[arg-type]
         if arcs is not None:
             found = recover(device, arcs, closer.matrix, n)
         times.append(device.main.record().milliseconds_since(begun))
@@ -310,13 +313,6 @@ def graph_for(case: Case, n: int) -> kl.Graph:
         heights = rng.random(n) * 2000
         w += heights[t] - heights[s]
     return kl.Graph.from_edges(s, t, w.astype(case.dtype), n=n)
-
-
-def thin_graph(n: int) -> kl.Graph:
-    """Return a graph of 32 arcs a vertex, where the matrix is large and the graph need not be."""
-    rng = np.random.default_rng(n)
-    s, t = rng.integers(0, n, (2, 32 * n), dtype=np.int32)
-    return kl.Graph.from_edges(s, t, rng.random(len(s), dtype=np.float32), n=n)
 
 
 def call(case: Case, n: int, device: str) -> float:

@@ -381,6 +381,10 @@ def _solve(
     return Result(graph, plan, stats, answer, rows, columns, task.limit, source is not None)
 
 
+#: With so much memory of a GPU, matrices that are larger are worked on in large parts.
+_WORTH_STREAMING = 2**30
+
+
 @cache
 def _gpu_opens() -> bool:
     """Does the GPU that seems to be there work? Nobody asked for it, so nobody is told."""
@@ -394,10 +398,11 @@ def _gpu_opens() -> bool:
 
 
 def _gpu_serves(plan: Plan) -> bool:
-    """Does the GPU work, and has it the memory, with some for tiles that are not full?"""
+    """Does the GPU work, and has it the memory, or enough to work on a part at a time?"""
     from kleene.cuda.runtime import open_device
 
-    return _gpu_opens() and open_device("cuda").free_memory() > 1.2 * plan.device_memory
+    needed = min(1.2 * plan.device_memory, _WORTH_STREAMING)
+    return _gpu_opens() and open_device("cuda").free_memory() > needed
 
 
 def _without_gpu(machine: Machine) -> Machine:
