@@ -233,6 +233,8 @@ def _require_paths(
 class Silent:
     """A task that is told how far the work is, and says nothing."""
 
+    threads = cores()
+
     def report(self, done: int, total: int) -> None:
         pass
 
