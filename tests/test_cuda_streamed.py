@@ -39,7 +39,13 @@ ALGEBRAS = [
 ]
 
 #: Panels of one band and of several, bands of several blocks, ragged ends, 2 to 4 buffers.
-CUTS = [Cut(128, 3, 1, 2), Cut(128, 3, 2, 3), Cut(256, 2, 1, 4), Cut(128, 3, 3, 2)]
+CUTS = [
+    Cut(128, 3, 1, 2),
+    Cut(128, 3, 2, 3),
+    Cut(256, 2, 1, 4),
+    Cut(128, 3, 3, 2),
+    Cut(128, 3, 1, 4),
+]
 
 
 def sample(n: int, low: float = 0, high: float = 64, dtype: str = "float32") -> kl.Graph:
