@@ -307,7 +307,12 @@ class Closer:
         """Let all rows but the block's go through the block; see ``find_tile`` for the parts."""
         layout, left = self.layout, self._left[current % 2]
         rows, columns = layout.rows // _BLOCK, layout.words // layout.tile_words
-        tiles = ((rows - 1) * columns, columns + rows - 2, (rows - 2) * (columns - 1))[part]
+        ahead = max(1, _BLOCK // layout.lanes // layout.tile_words)  # columns of tiles
+        tiles = (
+            (rows - 1) * columns,
+            columns + (rows - 2) * ahead,
+            (rows - 2) * (columns - ahead),
+        )[part]
         if tiles == 0:
             return
         first = slice(current * _BLOCK, (current + 1) * _BLOCK)

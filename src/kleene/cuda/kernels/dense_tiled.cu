@@ -234,9 +234,12 @@ struct Tile {
   int row, column;
 };
 
+// Columns of tiles that the vertices of a block take, at most.
+constexpr int kAheadColumns = kBlock / kLanes > kWords ? kBlock / kLanes / kWords : 1;
+
 // Which tile a block takes, of those that `part` stands for: all but the row of tiles `skip` (part
-// 0; none if it is negative), the row `ahead` and the column `ahead_column` of tiles (1), the
-// others (2).
+// 0; none if it is negative), the row `ahead` and the kAheadColumns columns from `ahead_column` on
+// (1), the others (2).
 __device__ __forceinline__ Tile find_tile(int part, int columns, int skip, int ahead,
                                           int ahead_column) {
   const int at = blockIdx.x;
@@ -251,10 +254,11 @@ __device__ __forceinline__ Tile find_tile(int part, int columns, int skip, int a
   }
   if (part == 1) {
     if (at < columns) return {ahead, at};
-    return {other_row(at - columns), ahead_column};
+    const int other = at - columns;
+    return {other_row(other / kAheadColumns), ahead_column + other % kAheadColumns};
   }
-  const int column = at % (columns - 1);
-  return {other_row(at / (columns - 1)), column + (column >= ahead_column)};
+  const int left = columns - kAheadColumns, column = at % left;
+  return {other_row(at / left), column < ahead_column ? column : column + kAheadColumns};
 }
 
 // c = the best of c and left times right, tile by tile; last likewise. Goes through `depth`
