@@ -90,11 +90,15 @@ class Blocks:
         self.arrays = [self.device.empty(array.shape, array.dtype) for array in self.host]
         self.d, self.last = self.arrays[0], self.arrays[1] if last is not None else None
         self.cycle = self.device.zeros(1, np.int32, "cycle")
+        self._files: dict[str, Mapping[str, Kernel]] = {}
         self.by_rows()
 
     def kernels(self, file: str) -> Mapping[str, Kernel]:
-        paths = int(self.last is not None)
-        return self.device.kernels(file, KL_TYPE=ctype(self.task.dtype), KL_PATHS=paths)
+        if file not in self._files:
+            paths = int(self.last is not None)
+            defines: dict[str, str | int] = {"KL_TYPE": ctype(self.task.dtype), "KL_PATHS": paths}
+            self._files[file] = self.device.kernels(file, **defines)
+        return self._files[file]
 
     # ---- shared memory --------------------------------------------------------------------------
 
@@ -113,6 +117,11 @@ class Blocks:
         if bank_conflict(self.side, self.d.dtype.itemsize):
             self.pitch = self.side + 1
             self.layout = (1, self.side)
+
+    def check(self) -> None:
+        """Load kernels and look at shared memory, which cannot be done while work is recorded."""
+        self.kernels("apsp_shared")
+        _ = self.two_blocks
 
     @property
     def one_block(self) -> int:
@@ -349,12 +358,12 @@ _FINE = _COARSE | {
 def _pieces(
     b: Blocks,
     origin: Any,
+    streams: dict[str, Any],
     after: dict[str, tuple[str, ...]],
     grid: tuple[int, int] | None,
 ) -> Callable[[int], None]:
     """Return what launches a round in nine streams, each piece after those that it needs."""
     start = origin.record()
-    streams = {name: b.device.stream() for name in after}
     done = dict.fromkeys(after, start)
     for stream in streams.values():
         stream.wait(start)
@@ -382,13 +391,17 @@ def _pieces(
     return each_round
 
 
+def _streams(b: Blocks) -> dict[str, Any]:
+    return {name: b.device.stream() for name in _COARSE}
+
+
 def blocked_3_0(task: Task, *, block: int = 0) -> Answer:
     """Break the phases into pieces that run in streams of their own."""
 
     def version(b: Blocks) -> bool:
         b.without_conflicts()
         b.upload()
-        b.rounds(_pieces(b, b.device.main, _COARSE, None))
+        b.rounds(_pieces(b, b.device.main, _streams(b), _COARSE, None))
         return b.download()
 
     return run("blocked_3_0", version, task, block)
@@ -403,12 +416,13 @@ def _graph(after: dict[str, tuple[str, ...]], b: Blocks) -> bool:
     staged = [b.device.pinned(array.shape, array.dtype) for array in b.host]
     for stage, host in zip(staged, b.host, strict=True):
         stage[...] = host
-    origin = b.device.stream()
+    origin, streams = b.device.stream(), _streams(b)
     origin.wait(b.device.main.record())
+    b.check()
     with origin.capture() as captured:
         for array, stage in zip(b.arrays, staged, strict=True):
             b.device.copy(array, stage, origin)
-        each_round = _pieces(b, origin, after, (b.count, b.count))
+        each_round = _pieces(b, origin, streams, after, (b.count, b.count))
         for t in range(b.count):
             each_round(t)
         for array, stage in zip(b.arrays, staged, strict=True):
@@ -439,8 +453,8 @@ def blocked_multi(task: Task, *, block: int = 0, across: int = 0, down: int = 0)
     """Let each thread look after several cells, in registers in phase 3."""
     across, down = across or _ELEMENTS[0], down or _ELEMENTS[1]
     for name, value in (("across", across), ("down", down)):
-        if value not in (1, 2, 4, 8):
-            raise RequestError(f"{name} can be 1, 2, 4 or 8 elements per thread, not {value}")
+        if value not in (1, 2, 4):
+            raise RequestError(f"{name} can be 1, 2 or 4 elements per thread, not {value}")
 
     def version(b: Blocks) -> bool:
         width = min(ceil_div(b.side, across), 32)

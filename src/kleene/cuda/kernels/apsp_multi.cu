@@ -59,11 +59,16 @@ __device__ __forceinline__ void rectangle(const Blocks& m, const Tile& left, con
   }
 }
 
+#define MATRIX KL_TYPE *d, int *last, long long n, int side, int t, const int *cycle
+#define GIVEN d, last, n, side, t, cycle
+
 template <int across, int down>
-__device__ __forceinline__ void rest(const Blocks& m, KL_TYPE* shared, int t, int bi, int bj,
-                                     const int* cycle) {
+__device__ __forceinline__ void rest(MATRIX) {
+  KL_DYNAMIC_SHARED(KL_TYPE, shared);
   if (stopped(cycle)) return;
-  const Tile left{shared, m.side, 1}, right{shared + m.side * m.side, m.side, 1};
+  const int i = blockIdx.y, j = blockIdx.x, bi = i < t ? i : i + 1, bj = j < t ? j : j + 1;
+  const Blocks m{d, last, n, side, false};
+  const Tile left{shared, side, 1}, right{shared + side * side, side, 1};
   m.fetch(left, bi, t);
   m.fetch(right, t, bj);
   __syncthreads();
@@ -75,19 +80,14 @@ __device__ __forceinline__ void rest(const Blocks& m, KL_TYPE* shared, int t, in
   }
 }
 
-// (r - 1) x (r - 1) blocks, of so few threads that their rectangles stay in registers.
-#define KL_MULTI(across, down)                                                                 \
-  KL_KERNEL_BOUNDS((across * down < 4 ? 1024 : 4096 / (across * down)), 1,                     \
-                   apsp_multi_##across##x##down, KL_TYPE* d, int* last, long long n, int side, \
-                   int t, const int* cycle) {                                                  \
-    KL_DYNAMIC_SHARED(KL_TYPE, shared);                                                        \
-    const int i = blockIdx.y, j = blockIdx.x;                                                  \
-    rest<across, down>(Blocks{d, last, n, side, false}, shared, t, i < t ? i : i + 1,          \
-                       j < t ? j : j + 1, cycle);                                              \
-  }
-#define KL_MULTI_ROW(across) \
-  KL_MULTI(across, 1) KL_MULTI(across, 2) KL_MULTI(across, 4) KL_MULTI(across, 8)
-KL_MULTI_ROW(1)
-KL_MULTI_ROW(2)
-KL_MULTI_ROW(4)
-KL_MULTI_ROW(8)
+// Elements across x elements down; (r - 1) x (r - 1) blocks, of so few threads that the rectangles
+// stay in registers.
+KL_KERNEL_BOUNDS(1024, 1, apsp_multi_1x1, MATRIX) { rest<1, 1>(GIVEN); }
+KL_KERNEL_BOUNDS(1024, 1, apsp_multi_1x2, MATRIX) { rest<1, 2>(GIVEN); }
+KL_KERNEL_BOUNDS(1024, 1, apsp_multi_1x4, MATRIX) { rest<1, 4>(GIVEN); }
+KL_KERNEL_BOUNDS(1024, 1, apsp_multi_2x1, MATRIX) { rest<2, 1>(GIVEN); }
+KL_KERNEL_BOUNDS(1024, 1, apsp_multi_2x2, MATRIX) { rest<2, 2>(GIVEN); }
+KL_KERNEL_BOUNDS(512, 1, apsp_multi_2x4, MATRIX) { rest<2, 4>(GIVEN); }
+KL_KERNEL_BOUNDS(1024, 1, apsp_multi_4x1, MATRIX) { rest<4, 1>(GIVEN); }
+KL_KERNEL_BOUNDS(512, 1, apsp_multi_4x2, MATRIX) { rest<4, 2>(GIVEN); }
+KL_KERNEL_BOUNDS(256, 1, apsp_multi_4x4, MATRIX) { rest<4, 4>(GIVEN); }
