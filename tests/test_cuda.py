@@ -265,7 +265,7 @@ def test_auto_never_chooses_the_emulator() -> None:
     box = machine.Machine(4, None, "avx2", ("emulated", "reference"))
     assert make_plan(facts, Request("apsp"), box).device == "reference"
     plan = make_plan(facts, Request("apsp", device="emulated"), box)
-    assert (plan.device, plan.method) == ("emulated", "naive")
+    assert (plan.device, plan.method) == ("emulated", "blocked_multi")
 
 
 def test_rows_come_in_pairs() -> None:
