@@ -1,4 +1,4 @@
-# make demo | test | lint | format | sanitize | bench | docs | wheel | clean
+# make demo | test | lint | format | sanitize | bench | gpu-check | docs | wheel | wheel-check | clean
 # Every target makes what it needs: a virtual environment in .venv and the package in it,
 # rebuilt only when a native source or the build configuration changed.
 
@@ -11,7 +11,7 @@ NATIVE := $(CXX_FILES) src/kleene/cuda/variants.py CMakeLists.txt pyproject.toml
 # Besides what users get: the checked emulator, and the kernels of its own tests.
 BUILD_OPTIONS := -Ccmake.define.KLEENE_EMULATOR_TESTS=ON -Cinstall.strip=false
 
-.PHONY: demo test lint format sanitize bench docs wheel clean
+.PHONY: demo test lint format sanitize bench gpu-check gpu-record-check docs wheel wheel-check clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/installed
@@ -25,17 +25,26 @@ lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
+	$(BIN)/python benchmarks/gpu_record.py
 
 format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix src tests benchmarks
 	$(BIN)/ruff format src tests benchmarks
 	$(BIN)/clang-format -i $(CXX_FILES)
 
-bench: $(VENV)/installed-test
-	$(BIN)/python benchmarks/files.py
-	$(BIN)/python benchmarks/generators.py
-	$(BIN)/python benchmarks/dense.py
-	$(BIN)/python benchmarks/peers.py
+bench: $(VENV)/installed-peers
+	$(BIN)/python benchmarks/compare.py $(ARGS)
+
+# make bench-dense, bench-files, bench-generators: one part of the library in detail.
+bench-%: $(VENV)/installed-test
+	$(BIN)/python benchmarks/$*.py $(ARGS)
+
+# Needs an NVIDIA GPU, and CuPy in the environment; writes benchmarks/<gpu>.json, to be committed.
+gpu-check: $(VENV)/installed-test
+	$(BIN)/python benchmarks/gpu_check.py $(ARGS)
+
+gpu-record-check: $(VENV)/installed
+	$(BIN)/python benchmarks/gpu_record.py
 
 # Tests that exercise the native core, on an instrumented build of it. The interpreter starts with
 # -S so that the installed package does not get in front of that build. ThreadSanitizer cannot
@@ -58,7 +67,18 @@ docs: $(VENV)/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 wheel: $(VENV)/python
-	$(BIN)/pip wheel --no-deps -Ccmake.define.KLEENE_EMULATOR_TESTS=OFF --wheel-dir dist .
+	rm -rf dist
+	$(BIN)/pip wheel --quiet --no-deps -Ccmake.define.KLEENE_EMULATOR_TESTS=OFF \
+	  --wheel-dir dist .
+
+# The wheel in an environment of its own, away from the sources; it may need system libraries only.
+wheel-check: wheel
+	rm -rf build/wheel-check
+	$(PYTHON) -m venv build/wheel-check
+	build/wheel-check/bin/pip install --quiet dist/kleene-*.whl
+	cd build/wheel-check && bin/python -I $(CURDIR)/tests/smoke.py
+	! ldd build/wheel-check/lib/python*/site-packages/kleene/_native*.so | \
+	  grep -vE 'linux-vdso|ld-linux|lib(c|m|stdc\+\+|gcc_s|pthread)\.so'
 
 clean:
 	rm -rf $(VENV) build dist site .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

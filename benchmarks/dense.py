@@ -1,4 +1,4 @@
-"""Dense all pairs and closures: relaxations a second, beside SciPy and beside the kernel's ceiling.
+"""Dense all pairs and closures in every type: relaxations a second, beside the kernel's ceiling.
 
     python benchmarks/dense.py [--sizes 512 1024 2048] [--threads 1 2] [--repeats 5]
 
@@ -11,16 +11,12 @@ it is timed; times are medians.
 from __future__ import annotations
 
 import argparse
-import statistics
-import time
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from harness import THREADS, ceiling, machine_in_words, medians
 
 import kleene as kl
-from kleene import _native
-from kleene.machine import cores
 
 
 class Case(NamedTuple):
@@ -61,10 +57,6 @@ def make_graph(n: int, case: Case) -> kl.Graph:
     return kl.Graph.from_edges(s, t, (rng.random(len(s)) * high).astype(case.dtype), n=n)
 
 
-def median_seconds(repeats: int, call: Callable[[], float]) -> float:
-    return statistics.median(call() for _ in range(repeats))
-
-
 def kleene_rate(n: int, case: Case, threads: int, repeats: int) -> float:
     g = make_graph(n, case)
 
@@ -74,45 +66,18 @@ def kleene_rate(n: int, case: Case, threads: int, repeats: int) -> float:
         )
 
     call().verify(sample=4)
-    return n**3 / median_seconds(repeats, lambda: call().stats.compute) / 1e9
-
-
-def scipy_rate(n: int, repeats: int) -> float:
-    from scipy.sparse.csgraph import floyd_warshall
-
-    matrix = np.random.default_rng(n).random((n, n))
-
-    def call() -> float:
-        began = time.perf_counter()
-        floyd_warshall(matrix)
-        return time.perf_counter() - began
-
-    return n**3 / median_seconds(repeats, call) / 1e9
-
-
-def ceiling(case: Case, threads: int) -> float:
-    rates = [
-        _native.dense_ceiling(case.semiring, case.inside, case.paths, threads) for _ in range(3)
-    ]
-    return statistics.median(rates) / 1e9
+    return n**3 / medians({"": call}, repeats)[""]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=[512, 1024, 2048])
-    parser.add_argument("--threads", type=int, nargs="+", default=sorted({1, cores()}))
+    parser.add_argument("--threads", type=int, nargs="+", default=THREADS)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--only", default="", help="cases whose name contains this")
     options = parser.parse_args()
 
-    print(
-        f"{_native.dense_levels()[-1]}, {cores()} cores; G relaxations/s (share of the ceiling)\n"
-    )
-    scipy = {}
-    for n in (512, 1024):
-        scipy[n] = scipy_rate(n, 3)
-        print(f"SciPy floyd_warshall, n = {n}: {scipy[n]:.2f}")
-    peer = scipy[1024]
+    print(f"{machine_in_words()}; G relaxations/s (share of the ceiling)")
     columns = [(n, threads) for n in options.sizes for threads in options.threads]
     print("\n" + " " * 32 + "".join(f"{f'n={n} x{t}':>18}" for n, t in columns))
     for case in CASES:
@@ -121,9 +86,9 @@ def main() -> None:
         line = f"{case!s:32}"
         for n, threads in columns:
             rate = kleene_rate(n, case, threads, options.repeats)
-            line += f"{f'{rate:.1f} ({rate / ceiling(case, threads):.0%})':>18}"
-            last = rate
-        print(f"{line}   {last / peer:.0f} x SciPy", flush=True)
+            share = rate / ceiling(case.semiring, case.inside, case.paths, threads)
+            line += f"{f'{rate / 1e9:.1f} ({share:.0%})':>18}"
+        print(line, flush=True)
 
 
 if __name__ == "__main__":

@@ -10,21 +10,17 @@ Kleene's include making the graph from the arcs; the others' end with the column
 from __future__ import annotations
 
 import argparse
-import os
-import statistics
 import tempfile
-import time
-from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from harness import THREADS, Run, machine_in_words, medians
 
 import kleene as kl
 
-THREADS = (1, 2)
-Runs = dict[str, Callable[[], Any]]
+Runs = dict[str, Run]
 
 
 def main() -> None:
@@ -35,9 +31,7 @@ def main() -> None:
     random = np.random.default_rng(1)
     sources, targets = random.integers(0, max(args.arcs // 5, 1), (2, args.arcs))
     graph = kl.Graph.from_edges(sources, targets, random.integers(1, 256, args.arcs, np.int32))
-    print(
-        f"{graph}\n{os.cpu_count()} cores, load {os.getloadavg()[0]:.2f}, medians of {args.repeat}"
-    )
+    print(f"{graph}\n{machine_in_words()}, medians of {args.repeat}")
     with tempfile.TemporaryDirectory() as folder:
         matrix, edges = Path(folder) / "matrix.mtx", Path(folder) / "edges.tsv"
         for path in (matrix, edges):
@@ -45,9 +39,9 @@ def main() -> None:
         for path, runs in ((matrix, matrix_readers(matrix)), (edges, edge_readers(edges))):
             for run in runs.values():
                 check(run(), graph)
-            report(f"read {path.name}", path, measure(runs, args.repeat))
+            report(f"read {path.name}", path, medians(runs, args.repeat))
         for path in (matrix, edges):
-            report(f"write {path.name}", path, measure(writers(graph, path), args.repeat))
+            report(f"write {path.name}", path, medians(writers(graph, path), args.repeat))
 
 
 # ---- the contestants ----------------------------------------------------------------------------
@@ -85,7 +79,7 @@ def writers(graph: kl.Graph, path: Path) -> Runs:
     return {f"Kleene, threads={n}": lambda n=n: kl.write(graph, path, threads=n) for n in THREADS}
 
 
-# ---- check, measure, report ---------------------------------------------------------------------
+# ---- check, report ---------------------------------------------------------------------
 
 
 def check(made: Any, graph: kl.Graph) -> None:
@@ -103,16 +97,6 @@ def check(made: Any, graph: kl.Graph) -> None:
     found = kl.Graph.from_edges(sources, targets, weights.astype(np.int32), n=graph.n)
     if not found.equals(graph):
         raise SystemExit("a reader found other arcs than were written")
-
-
-def measure(runs: Runs, repeat: int) -> dict[str, float]:
-    times: dict[str, list[float]] = {who: [] for who in runs}
-    for _ in range(repeat):
-        for who, run in runs.items():
-            begin = time.perf_counter()
-            run()
-            times[who].append(time.perf_counter() - begin)
-    return {who: statistics.median(seconds) for who, seconds in times.items()}
 
 
 def report(title: str, path: Path, times: dict[str, float]) -> None:

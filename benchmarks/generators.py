@@ -1,6 +1,6 @@
 """How fast graphs are made, beside other libraries where they are installed.
 
-Run ``python benchmarks/generators.py [--small]``. Times are the best of three, CSR included. Every
+Run ``python benchmarks/generators.py [--small]``. Times are medians of three, CSR included. Every
 graph is made with one thread and with all, and the two must be equal before a time is printed.
 Peers make the same family at the size named below, often a smaller one: compare arcs per second.
 """
@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
+from harness import medians
 from rich.console import Console
 from rich.table import Table
 
@@ -148,22 +149,14 @@ def cases(small: bool) -> list[Case]:
     ]
 
 
-def best_time(make: Callable[[], Any], repeats: int = REPEATS) -> tuple[float, Any]:
-    best, made = float("inf"), None
-    for _ in range(repeats):
-        start = time.perf_counter()
-        made = make()
-        best = min(best, time.perf_counter() - start)
-    return best, made
-
-
 def peer_speed(peer: Peer) -> str:
     try:
         library = importlib.import_module(peer.library)
     except ImportError:
         return f"{peer.library}: not installed"
-    seconds, made = best_time(lambda: peer.make(library), repeats=1)
-    return f"{peer.library} {peer.arcs(made) / seconds / 1e6:.2g}"
+    arcs = peer.arcs(peer.make(library))
+    taken = medians({peer.library: lambda: peer.make(library)}, 1)[peer.library]
+    return f"{peer.library} {arcs / taken / 1e6:.2g}"
 
 
 def main() -> None:
@@ -171,15 +164,16 @@ def main() -> None:
     parser.add_argument("--small", action="store_true", help="sizes that take a second in all")
     small = parser.parse_args().small
 
-    table = Table(title=f"Generators, best of {REPEATS}, CSR included")
+    table = Table(title=f"Generators, medians of {REPEATS}, CSR included")
     table.add_column("graph", no_wrap=True)
     for column in ("arcs", "1 thread, s", f"{cores()} threads, s", "million arcs/s"):
         table.add_column(column, justify="right")
     table.add_column("peers, million arcs/s")
     for case in cases(small):
-        one, expected = best_time(lambda case=case: case.make(1))
-        every, graph = best_time(lambda case=case: case.make(cores()))
-        assert graph.equals(expected), f"{case.title} depends on the number of threads"
+        graph = case.make(1)
+        assert graph.equals(case.make(cores())), f"{case.title} depends on the number of threads"
+        taken = medians({t: partial(case.make, t) for t in (1, cores())}, REPEATS)
+        one, every = taken[1], taken[cores()]
         table.add_row(
             case.title,
             f"{graph.m:,}",
@@ -188,7 +182,7 @@ def main() -> None:
             f"{graph.m / every / 1e6:.1f}",
             "\n".join(map(peer_speed, case.peers)),
         )
-        del graph, expected
+        del graph
     Console(width=140).print(table)
 
 

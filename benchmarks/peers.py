@@ -1,164 +1,271 @@
-"""Kleene beside SciPy, igraph, NetworKit and NetworkX, on the same graphs in one run.
+"""The libraries that Kleene is measured beside, each in the way its own manual recommends.
 
-Every answer of Kleene's is proved before it is timed. Peers that are not installed are left out
-(``pip install "kleene[peers]"`` installs them). Times are medians; a ratio above 1 means that
-Kleene, on all threads, is that many times faster.
-
-    python benchmarks/peers.py [--json FILE] [--quick]
+A peer is made from a graph, outside the clock. Its methods are named by problem and work:
+``bfs_lengths``, ``sssp_paths``; a method returns the call to time and a function that reads the
+distances from what the call returned, infinity for "no path". *Lengths* are distances alone,
+*paths* are predecessors too (or instead, where a library offers nothing else). A peer without the
+method does not do that work; one whose ``most`` is exceeded would take minutes, and is left out.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import statistics
-import time
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csgraph
 
 import kleene as kl
-from kleene.machine import cores, this_machine
+from kleene.machine import cores
 
-Run = Callable[[], Any]
-
-
-def median_seconds(run: Run, repeats: int, budget: float = 20.0) -> float:
-    run()  # warm-up
-    times: list[float] = []
-    while len(times) < repeats and sum(times) < budget:
-        began = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - began)
-    return statistics.median(times)
+Array = NDArray[Any]
 
 
-def graphs(quick: bool) -> dict[str, kl.Graph]:
-    scale = 14 if quick else 18
-    side = 256 if quick else 1024
-    weights = (1, 255)
-    return {
-        f"kron {scale}": kl.generate.rmat(scale, 16, seed=1, directed=False, weights=weights),
-        f"urand {scale}": kl.generate.uniform(
-            2**scale, 16 * 2**scale, seed=1, directed=False, weights=weights
-        ),
-        f"grid {side}": kl.generate.grid(side, side, seed=1, weights=weights),
-        "Rome": kl.datasets.rome(),
-    }
+class Contestant(NamedTuple):
+    """What is timed, and how to read distances from its answer."""
+
+    run: Callable[[], Any]
+    distances: Callable[[Any], Array]
 
 
-def bfs_peers(g: kl.Graph, source: int) -> dict[str, Run]:
-    matrix = g.to_scipy()
-    runs: dict[str, Run] = {"SciPy": lambda: csgraph.breadth_first_order(matrix, source)}
-    if find_spec("igraph"):
-        made = _igraph(g)
-        runs["igraph"] = lambda: made.distances(source)
-    if find_spec("networkit"):
-        import networkit as nk
+class Peer:
+    """One library's form of one graph."""
 
-        other = _networkit(g, weighted=False)
-        runs["NetworKit"] = lambda: nk.distance.BFS(other, source, storePaths=False).run()
-    if find_spec("networkx") and g.m < 100_000:
-        import networkx as nx
+    name: str
+    module: str
+    most: ClassVar[dict[str, float]] = {}  # arcs looked at (arcs times sources), by problem
+    matrices_only: ClassVar[bool] = False  # all pairs of dense graphs alone
 
-        graph = g.to_networkx()
-        runs["NetworkX"] = lambda: nx.single_source_shortest_path_length(graph, source)
-    return runs
+    def __init__(self, g: kl.Graph) -> None:
+        self.g = g
 
+    @classmethod
+    def refuses(cls, problem: str, g: kl.Graph) -> str | None:
+        """Say why this library does not take part, or return None."""
+        if not find_spec(cls.module):
+            return "not installed"
+        looks = g.m * (g.n if problem == "apsp" else 1)
+        too_many = looks > cls.most.get(problem, np.inf)
+        if problem == "apsp" and cls.matrices_only and not is_dense(g):
+            too_many = True
+        return "would take minutes" if too_many else None
 
-def sssp_peers(g: kl.Graph, source: int) -> dict[str, Run]:
-    matrix = g.to_scipy().astype(float)
-    runs: dict[str, Run] = {"SciPy": lambda: csgraph.dijkstra(matrix, indices=source)}
-    if find_spec("igraph"):
-        made = _igraph(g)
-        runs["igraph"] = lambda: made.distances(source, weights="weight")
-    if find_spec("networkit"):
-        import networkit as nk
+    @classmethod
+    def version(cls) -> str | None:
+        """Return the version that is installed, if any."""
+        return import_module(cls.module).__version__ if find_spec(cls.module) else None
 
-        other = _networkit(g, weighted=True)
-        runs["NetworKit"] = lambda: nk.distance.Dijkstra(other, source, storePaths=False).run()
-    if find_spec("networkx") and g.m < 100_000:
-        import networkx as nx
-
-        graph = g.to_networkx()
-        runs["NetworkX"] = lambda: nx.single_source_dijkstra_path_length(graph, source)
-    return runs
+    @property
+    def weights(self) -> Array:
+        weights = self.g.weights
+        return np.ones(self.g.m) if weights is None else weights.astype(np.float64)
 
 
-def _igraph(g: kl.Graph) -> Any:
-    import igraph
-
-    s, t, w = g.coo
-    ends = np.column_stack([s, t])
-    made = igraph.Graph(n=g.n, edges=ends.tolist(), directed=True)
-    made.es["weight"] = w.tolist() if w is not None else [1] * g.m
-    return made
+def is_dense(g: kl.Graph) -> bool:
+    return 4 * g.m > g.n * g.n
 
 
-def _networkit(g: kl.Graph, weighted: bool) -> Any:
-    import networkit as nk
+class SciPy(Peer):
+    name, module = "SciPy", "scipy"
 
-    s, t, w = g.coo
-    values = np.ones(g.m) if w is None or not weighted else w.astype(float)
-    return nk.GraphFromCoo((values, (s, t)), n=g.n, weighted=weighted, directed=True)
+    def __init__(self, g: kl.Graph) -> None:
+        super().__init__(g)
+        self.matrix = g.reweight(self.weights).to_scipy()
+        self.full = np.where(np.isinf(g.dense), 0, g.dense) if is_dense(g) else None
+
+    def bfs_paths(self, source: int) -> Contestant:
+        run = partial(csgraph.breadth_first_order, self.matrix, source)
+        return Contestant(run, lambda found: _levels(*found, source))
+
+    def sssp_lengths(self, source: int) -> Contestant:
+        return Contestant(partial(csgraph.dijkstra, self.matrix, indices=source), np.asarray)
+
+    def sssp_paths(self, source: int) -> Contestant:
+        search = partial(csgraph.dijkstra, self.matrix, indices=source, return_predecessors=True)
+        return Contestant(search, lambda found: found[0])
+
+    def apsp_lengths(self) -> Contestant:
+        return Contestant(self._all_pairs(), np.asarray)
+
+    def apsp_paths(self) -> Contestant:
+        return Contestant(self._all_pairs(return_predecessors=True), lambda found: found[0])
+
+    def _all_pairs(self, **options: Any) -> Callable[[], Any]:
+        if self.full is not None:
+            return partial(csgraph.floyd_warshall, self.full, **options)
+        unweighted = self.g.weights is None
+        return partial(csgraph.dijkstra, self.matrix, unweighted=unweighted, **options)
 
 
-def cases(quick: bool) -> list[tuple[str, str, Callable[..., kl.Result], dict[str, Run]]]:
-    found: list[tuple[str, str, Callable[..., kl.Result], dict[str, Run]]] = []
-    for name, g in graphs(quick).items():
-        source = int(g.stats.degrees.argmax())
-        _ = g.csc  # the incoming arcs are part of the graph here, as they are for the peers
-        found.append(
-            ("bfs", name, lambda g=g, s=source, **o: kl.bfs(g, s, **o), bfs_peers(g, source))
+def _levels(order: Array, parents: Array, source: int) -> Array:
+    """Count hops from a breadth-first tree; vertices come in order, so parents come first."""
+    levels = [float("inf")] * len(parents)
+    levels[source] = 0.0
+    above = parents.tolist()
+    for v in order[1:].tolist():
+        levels[v] = levels[above[v]] + 1
+    return np.array(levels)
+
+
+class IGraph(Peer):
+    name, module = "igraph", "igraph"
+    most: ClassVar[dict[str, float]] = {"apsp": 1e9}
+
+    def __init__(self, g: kl.Graph) -> None:
+        import igraph
+
+        super().__init__(g)
+        ends = np.column_stack([g.coo.sources, g.coo.targets]).astype(np.int64)
+        self.graph = igraph.Graph(n=g.n, edges=ends, directed=True)
+        self.graph.es["weight"] = self.weights.tolist()
+
+    def bfs_lengths(self, source: int) -> Contestant:
+        return Contestant(partial(self.graph.distances, source), lambda rows: np.array(rows[0]))
+
+    def sssp_lengths(self, source: int) -> Contestant:
+        run = partial(self.graph.distances, source, weights="weight")
+        return Contestant(run, lambda rows: np.array(rows[0]))
+
+    def apsp_lengths(self) -> Contestant:
+        weights = None if self.g.weights is None else "weight"
+        return Contestant(partial(self.graph.distances, weights=weights), np.array)
+
+
+class NetworKit(Peer):
+    """Searches run on one core, all pairs on all of them."""
+
+    name, module = "NetworKit", "networkit"
+    most: ClassVar[dict[str, float]] = {"apsp": 1e9}
+
+    def __init__(self, g: kl.Graph) -> None:
+        import networkit
+
+        super().__init__(g)
+        self.nk = networkit
+        networkit.setNumberOfThreads(cores())
+        # It takes ids for 64 bits wide without looking: others crash it (11.2).
+        ends = tuple(ids.astype(np.uint64) for ids in (g.coo.sources, g.coo.targets))
+        weighted = g.weights is not None
+        self.graph = networkit.GraphFromCoo(
+            (self.weights, ends), n=g.n, weighted=weighted, directed=True
         )
-        found.append(
-            ("sssp", name, lambda g=g, s=source, **o: kl.sssp(g, s, **o), sssp_peers(g, source))
+
+    def bfs_lengths(self, source: int) -> Contestant:
+        search = partial(self.nk.distance.BFS, self.graph, source, storePaths=False)
+        return Contestant(lambda: search().run(), self._read)
+
+    def sssp_lengths(self, source: int) -> Contestant:
+        search = partial(self.nk.distance.Dijkstra, self.graph, source, storePaths=False)
+        return Contestant(lambda: search().run(), self._read)
+
+    def apsp_lengths(self) -> Contestant:
+        return Contestant(lambda: self.nk.distance.APSP(self.graph).run(), self._read)
+
+    @staticmethod
+    def _read(search: Any) -> Array:
+        found = np.array(search.getDistances())
+        return np.where(found > 1e300, np.inf, found)
+
+
+class NetworkX(Peer):
+    """Plain Python: its graph of more arcs than this takes minutes to make."""
+
+    name, module = "NetworkX", "networkx"
+    most: ClassVar[dict[str, float]] = {"bfs": 1e6, "sssp": 1e6, "apsp": 2e8}
+    matrices_only: ClassVar[bool] = True
+
+    def __init__(self, g: kl.Graph) -> None:
+        import networkx
+
+        super().__init__(g)
+        self.nx = networkx
+        self.graph = networkx.from_scipy_sparse_array(
+            g.reweight(self.weights).to_scipy(), create_using=networkx.DiGraph
         )
-    rome = kl.datasets.rome()
-    matrix = rome.to_scipy().astype(float)
-    found.append(
-        ("apsp", "Rome", lambda **o: kl.apsp(rome, predecessors=False, **o),
-         {"SciPy": lambda: csgraph.dijkstra(matrix)})
-    )  # fmt: skip
-    n = 512 if quick else 1024
-    dense = kl.generate.dense(n, seed=1).reweight(lambda s, t: 1 + (s * 31 + t * 17) % 997.0)
-    full = dense.dense.copy()
-    found.append(
-        ("apsp", f"dense {n}", lambda **o: kl.apsp(dense, dtype="float32", predecessors=False, **o),
-         {"SciPy": lambda: csgraph.floyd_warshall(full)})
-    )  # fmt: skip
-    return found
+
+    def bfs_lengths(self, source: int) -> Contestant:
+        search = self.nx.single_source_shortest_path_length
+        return Contestant(partial(search, self.graph, source), self._read)
+
+    def sssp_lengths(self, source: int) -> Contestant:
+        search = self.nx.single_source_dijkstra_path_length
+        return Contestant(partial(search, self.graph, source), self._read)
+
+    def apsp_lengths(self) -> Contestant:
+        return Contestant(partial(self.nx.floyd_warshall_numpy, self.graph), np.asarray)
+
+    def _read(self, found: dict[int, Any]) -> Array:
+        distances = np.full(self.g.n, np.inf)
+        distances[list(found)] = list(found.values())
+        return distances
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
-    parser.add_argument("--json", help="write the rows to this file as well")
-    parser.add_argument("--quick", action="store_true", help="small graphs, to try the script")
-    options = parser.parse_args()
-    machine = this_machine()
-    print(f"{cores()} cores, {machine.simd}; milliseconds, medians\n")
-    rows = []
-    for problem, name, run, peers in cases(options.quick):
-        result = run()
-        result.verify()
-        row: dict[str, Any] = {"problem": problem, "graph": name, "method": result.plan.method}
-        for threads in dict.fromkeys((1, cores())):
-            row[f"kleene_{threads}"] = median_seconds(partial(run, threads=threads), 9)
-        for peer, other in peers.items():
-            row[peer] = median_seconds(other, 5)
-        rows.append(row)
-        ours = row[f"kleene_{cores()}"]
-        beside = ", ".join(f"{p} {1e3 * row[p]:.1f} ({row[p] / ours:.1f} x)" for p in peers)
-        times = " / ".join(f"{1e3 * row[k]:.2f}" for k in row if k.startswith("kleene_"))
-        print(f"{problem:5} {name:11} {row['method']:21} Kleene 1 / all threads {times}; {beside}")
-    if options.json:
-        with open(options.json, "w") as file:
-            json.dump({"cores": cores(), "simd": machine.simd, "rows": rows}, file, indent=1)
+class GraphBLAS(Peer):
+    """SuiteSparse through python-graphblas: a search is a product of vector and matrix a round."""
+
+    name, module = "GraphBLAS", "graphblas"
+    most: ClassVar[dict[str, float]] = {"apsp": 2e8}
+    matrices_only: ClassVar[bool] = True
+
+    def __init__(self, g: kl.Graph) -> None:
+        import graphblas
+
+        super().__init__(g)
+        self.gb = graphblas
+        graphblas.ss.config["nthreads"] = cores()
+        self.matrix = graphblas.Matrix.from_csr(
+            g.offsets.astype(np.uint64), g.neighbors.astype(np.uint64), self.weights, ncols=g.n
+        )
+
+    def bfs_lengths(self, source: int) -> Contestant:
+        return Contestant(partial(self._bfs, source), self._read)
+
+    def _bfs(self, source: int) -> Any:
+        """Give each level its number; the next is what it leads to and has no number yet."""
+        gb, n = self.gb, self.g.n
+        levels, frontier = gb.Vector(int, n), gb.Vector(bool, n)
+        frontier[source] = True
+        depth = 0
+        while frontier.nvals:
+            levels(frontier.S) << depth
+            frontier(~levels.S, replace=True) << gb.semiring.any_pair(frontier @ self.matrix)
+            depth += 1
+        return levels
+
+    def sssp_lengths(self, source: int) -> Contestant:
+        return Contestant(partial(self._sssp, source), self._read)
+
+    def _sssp(self, source: int) -> Any:
+        """Bellman-Ford: extend the distances that improved, until none do."""
+        gb, n = self.gb, self.g.n
+        distances, frontier = gb.Vector(float, n), gb.Vector(float, n)
+        distances[source] = frontier[source] = 0.0
+        while frontier.nvals:
+            step = gb.semiring.min_plus(frontier @ self.matrix).new()
+            no_better = gb.binary.ge(step & distances).new()
+            frontier(~no_better.V, replace=True) << step
+            distances(gb.binary.min) << frontier
+        return distances
+
+    def apsp_lengths(self) -> Contestant:
+        return Contestant(self._apsp, lambda found: found.to_dense(np.inf))
+
+    def _apsp(self) -> Any:
+        """Square the matrix until paths of n arcs have been seen."""
+        gb, n = self.gb, self.g.n
+        distances = self.matrix.dup()
+        distances.setdiag(0.0)
+        for _ in range(n.bit_length()):
+            distances(gb.binary.min) << gb.semiring.min_plus(distances @ distances)
+        return distances
+
+    @staticmethod
+    def _read(found: Any) -> Array:
+        return np.asarray(found.to_dense(np.inf, dtype=float))
 
 
-if __name__ == "__main__":
-    main()
+PEERS: tuple[type[Peer], ...] = (SciPy, IGraph, NetworKit, NetworkX, GraphBLAS)

@@ -91,7 +91,7 @@ class FakeCuda:
             lambda: ctypes.memmove(dst, src, size)
         )
         m.memcpy2DAsync = self.copy_rows
-        m.streamCreateWithFlags = lambda flags: self.handle("stream")
+        m.streamCreateWithPriority = lambda flags, priority: self.handle("stream")
         m.streamDestroy = lambda stream: self.live.remove(("stream", stream))
         m.streamSynchronize = m.deviceSynchronize = lambda *stream: None
         m.streamWaitEvent = lambda stream, event, flags=0: None

@@ -20,7 +20,7 @@ from kleene.cuda import cupy_device
 from kleene.cuda.cupy_device import CupyDevice, open_cuda
 from kleene.cuda.runtime import Array, open_device, require_memory
 from kleene.errors import KernelError
-from kleene.plan import _GPU_WORTH, Facts, Request, make_plan
+from kleene.plan import _GPU_WORTH, Facts, Request, Seconds, make_plan
 from kleene.registry import methods
 
 # ---- every method, watched ----------------------------------------------------------------------
@@ -190,6 +190,22 @@ def test_an_answer_that_the_device_does_not_hold(
         kl.apsp(graph("complete"), method="naive", device="cuda")
 
 
+@pytest.mark.parametrize("semiring", ["min_plus", "max_min"])
+def test_a_matrix_is_streamed_through_the_gpu(
+    cuda: FakeCuda, gpu_machine: None, semiring: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KLEENE_DEVICE_MEMORY", "1M")
+    g = kl.generate.uniform(300, 2000, weights=(1.0, 2.0), seed=1)
+    got = kl.closure(
+        g, semiring, method="tiled", device="cuda", predecessors=False, dtype="float32"
+    )
+    wanted = kl.closure(g, semiring, device="cpu", predecessors=False, dtype="float32")
+    np.testing.assert_allclose(got.values, wanted.values, rtol=1e-5)
+    del got
+    gc.collect()
+    assert cuda.free() == cuda.memory
+
+
 # ---- what is missing ----------------------------------------------------------------------------
 
 
@@ -251,7 +267,7 @@ def test_auto_falls_back_when_the_gpu_does_not_open(
     cuda: FakeCuda, gpu_machine: None, monkeypatch: pytest.MonkeyPatch, recwarn: Any, capfd: Any
 ) -> None:
     cuda.capability = (5, 0)
-    monkeypatch.setitem(_GPU_WORTH, "apsp", lambda facts, request: True)
+    monkeypatch.setitem(_GPU_WORTH, "apsp", lambda *given: Seconds(gpu=0.0, cpu=1.0))
     result = kl.apsp(graph("complete"))
     assert result.plan.device == "cpu"
     assert not recwarn.list
@@ -260,12 +276,21 @@ def test_auto_falls_back_when_the_gpu_does_not_open(
         kl.apsp(graph("complete"), device="cuda")
 
 
+def test_auto_falls_back_when_the_gpu_is_full(
+    cuda: FakeCuda, gpu_machine: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(_GPU_WORTH, "apsp", lambda *given: Seconds(gpu=0.0, cpu=1.0))
+    assert kl.apsp(graph("complete")).plan.device == "cuda"
+    monkeypatch.setenv("KLEENE_DEVICE_MEMORY", "1K")
+    assert kl.apsp(graph("complete")).plan.device == "cpu"
+
+
 def test_auto_never_chooses_the_emulator() -> None:
     facts = Facts(1000, 10**6, "float32", 0, 1, 1000)
     box = machine.Machine(4, None, "avx2", ("emulated", "reference"))
     assert make_plan(facts, Request("apsp"), box).device == "reference"
     plan = make_plan(facts, Request("apsp", device="emulated"), box)
-    assert (plan.device, plan.method) == ("emulated", "blocked_multi")
+    assert (plan.device, plan.method) == ("emulated", "tiled")
 
 
 def test_rows_come_in_pairs() -> None:
@@ -300,6 +325,9 @@ def test_a_plan_tells_of_device_memory() -> None:
     real = make_plan(facts, Request("apsp", method="naive", device="cuda"), box)
     assert real.device_memory == 8 * 1000**2
     assert "on it    7.6 MiB" in str(real)
+    assert "streamed" not in str(real)
+    tiled = make_plan(facts, Request("apsp", method="tiled", device="cuda"), box)
+    assert "7.6 MiB; streamed from the host if there is less" in str(tiled)
     emulated = make_plan(facts, Request("apsp", method="naive", device="emulated"), box)
     assert emulated.memory == real.memory + real.device_memory
     assert emulated.device_memory == 0

@@ -23,7 +23,10 @@ from kleene.task import Answer, Task
 Array = NDArray[Any]
 
 #: Around the sides of vectors, tiles, blocks and words of bits.
-SIZES = (0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 47, 48, 49, 63, 64, 65, 96, 97, 127, 129, 191, 257)
+SIZES = (
+    0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 47, 48, 49, 63, 64, 65, 95, 96, 97, 127, 128, 129, 191,
+    193, 257,
+)  # fmt: skip
 LEVELS = range(len(_native.dense_levels()))
 ENGINES = ("floyd_warshall", "blocked", "min_plus", "rkleene", "rkleene_quadtree", "tiled")
 
@@ -105,6 +108,17 @@ def test_every_engine(engine: str, n: int, threads: int) -> None:
             got = getattr(apsp_dense, engine)(t, block=block)
             assert np.array_equal(got.values, wanted)
             assert_trees(g, got)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int64])
+def test_every_engine_at_every_size_and_level(dtype: Any) -> None:
+    for n in SIZES[:-1]:
+        g = random_graph(n, dtype)
+        wanted = by_numpy(g, "min_plus", dtype)
+        for engine in ENGINES:
+            for level in {0, len(LEVELS) - 1}:  # as on a machine without AVX, and the best here
+                got = getattr(apsp_dense, engine)(task(g, threads=2), level=level)
+                assert np.array_equal(got.values, wanted), (engine, n, level)
 
 
 def assert_trees(g: kl.Graph, got: Answer) -> None:

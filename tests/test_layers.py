@@ -14,7 +14,7 @@ LAYERS = [
     {"errors", "_native", "_emulator", "nvidia"},
     {"machine", "semiring", "atomic", "progress"},
     {"graph"},
-    {"io", "generate", "datasets", "task", "verify"},
+    {"io", "generate", "datasets", "task", "trees", "verify"},
     {"reference", "cpu", "cuda"},
     {"registry"},
     {"plan"},

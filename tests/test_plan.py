@@ -49,6 +49,53 @@ def test_tiles_where_a_matrix_pays_and_in_the_memory_of_the_answer() -> None:
     assert bits.memory < 1.2 * dense.n**2
 
 
+GPU_BOX = Machine(cores=16, memory=None, simd="AVX-512", devices=("cuda", "cpu", "reference"))
+
+
+@pytest.mark.parametrize(
+    ("problem", "n", "m", "cores", "device"),
+    [
+        ("apsp", 16384, 16384**2 // 4, 16, "cuda"),
+        ("apsp", 16384, 16384**2 // 4, 2, "cuda"),
+        ("apsp", 4096, 4096**2 // 4, 2, "cuda"),
+        ("apsp", 4096, 4096**2 // 4, 16, "cpu"),  # opening the GPU takes longer
+        ("apsp", 1000, 10**6, 2, "cpu"),
+        ("apsp", 16384, 4 * 16384, 16, "cpu"),  # sparse: searches
+        ("apsp", 100_000, 300_000, 16, "cpu"),
+        ("closure", 16384, 4 * 16384, 16, "cuda"),  # always a matrix
+        ("closure", 1000, 4000, 16, "cpu"),
+        ("sssp", 16384, 16384**2 // 4, 16, "cpu"),
+    ],
+)
+def test_auto_takes_the_gpu_where_it_is_clearly_faster(
+    problem: str, n: int, m: int, cores: int, device: str
+) -> None:
+    facts = Facts(n, m, "float32", 1, 9, 9 * n)
+    box = replace(GPU_BOX, cores=cores)
+    made = plan(problem, facts, box, predecessors=False)
+    assert made.device == device
+    if problem != "sssp":
+        told = {"cuda": "; clearly faster than the CPU, about ", "cpu": "GPU is not clearly faster"}
+        assert told[device] in str(made)
+    assert plan(problem, facts, replace(box, devices=("cpu", "reference"))).device == "cpu"
+
+
+def test_what_is_asked_for_counts_for_the_device() -> None:
+    dense = Facts(8192, 8192**2 // 4, "float32", 1, 9, 9 * 8192)
+    assert plan("apsp", dense, GPU_BOX).device == "cuda"
+    assert plan("apsp", dense, GPU_BOX, sources=3).device == "cpu"
+    bits = {"semiring": "boolean", "predecessors": False}
+    assert plan("closure", dense, GPU_BOX, **bits).device == "cpu"
+    assert plan("apsp", dense, GPU_BOX, device="cpu").device == "cpu"
+    assert plan("apsp", SMALL, GPU_BOX, method="naive").device == "cuda", "only there"
+    hops = Facts(8192, 80 * 8192, None, 1, 1, 8192)
+    assert plan("apsp", hops, GPU_BOX).device == "cpu"
+    assert (
+        plan("apsp", dense, replace(GPU_BOX, cores=2), threads=16, predecessors=False).reasons[0]
+        == plan("apsp", dense, GPU_BOX, predecessors=False).reasons[0]
+    )
+
+
 def test_every_rule_names_a_row_and_ends_with_one_that_always_fits() -> None:
     for (problem, device), rules in _RULES.items():
         assert problem in PROBLEMS

@@ -121,7 +121,7 @@ class Team {
       for (std::int64_t begin; (begin = take(next, grain)) < count;) {
         const std::int64_t end = std::min(begin + grain, count);
         body(begin, end);
-        if (leads()) poll(end - begin);
+        poll(end - begin);
       }
       finish();
       meet();
@@ -130,6 +130,14 @@ class Team {
     template <class Body>
     void loop(std::int64_t count, std::int64_t grain, Body&& body) {
       loop(count, grain, body, [] {});
+    }
+
+    // So many more items are done; the leader polls now and then.
+    void poll(std::int64_t items) {
+      unpolled_ += items;
+      if (!leads() || unpolled_ < kPollEvery) return;
+      unpolled_ = 0;
+      team_.monitor_.poll();
     }
 
     void meet() {
@@ -144,13 +152,6 @@ class Team {
       const std::int64_t begin = next.load(std::memory_order_relaxed);  // nobody else takes
       next.store(begin + grain, std::memory_order_relaxed);
       return begin;
-    }
-
-    void poll(std::int64_t items) {
-      unpolled_ += items;
-      if (unpolled_ < kPollEvery) return;
-      unpolled_ = 0;
-      team_.monitor_.poll();
     }
 
     Team& team_;

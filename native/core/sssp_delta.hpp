@@ -40,6 +40,7 @@ class DeltaStepping {
         lengths_(problem.lengths),
         width_(width),
         threads_(threads),
+        many_arcs_(problem.out.count() >= 8 * problem.out.n),
         buckets_(static_cast<std::size_t>(threads)),
         frontiers_(static_cast<std::size_t>(threads)),
         cursors_(static_cast<std::size_t>(threads)) {}
@@ -71,7 +72,8 @@ class DeltaStepping {
   static constexpr std::int64_t kManyArcs = 8192;  // or arcs
   static constexpr std::size_t kFused = 1024;      // more entries than this go back to be shared
   static constexpr std::size_t kPiece = 64;        // entries a thread takes at a time, at most
-  static constexpr std::size_t kAhead = 4;  // entries whose arcs are fetched early; offsets, twice
+  static constexpr std::size_t kAhead = 4;         // entries between two steps of fetching early
+  static constexpr std::int64_t kAheadArcs = 16;   // arcs
 
   void begin(const SsspProblem<Id, Value>& problem, Row<Id, Value> row) {
     for (auto& own : buckets_) own.clear();
@@ -125,17 +127,38 @@ class DeltaStepping {
 
   // ---- steps ----------------------------------------------------------------------------------
 
+  // Almost all time is spent waiting for memory, and a wrong guess whether an arc shortens a path
+  // ends the processor's own looking ahead. So what will be needed is fetched early, in three
+  // steps: where the arcs of a vertex are, the arcs, the distances at their ends. The last does not
+  // pay for vertices of few arcs, as in road networks and grids, which lead to places near by.
   template <bool kShared>
   void relax_all(const Item* items, std::size_t count, Buckets<Id, Value>& into) {
+    for (std::size_t i = 0; i < std::min(2 * kAhead, count); ++i) fetch_offsets(items[i]);
+    for (std::size_t i = 0; i < std::min(kAhead, count); ++i) fetch_arcs(items[i]);
     for (std::size_t i = 0; i < count; ++i) {
-      if (i + 2 * kAhead < count) __builtin_prefetch(&arcs_.offsets[items[i + 2 * kAhead].vertex]);
-      if (i + kAhead < count) {
-        const std::int64_t arc = arcs_.offsets[items[i + kAhead].vertex];
-        __builtin_prefetch(&arcs_.neighbors[arc]);
-        __builtin_prefetch(&lengths_[arc]);
-      }
+      if (i + 3 * kAhead < count) fetch_offsets(items[i + 3 * kAhead]);
+      if (i + 2 * kAhead < count) fetch_arcs(items[i + 2 * kAhead]);
+      if (many_arcs_ && i + kAhead < count) fetch_ends(items[i + kAhead]);
       relax<kShared>(items[i], into);
     }
+  }
+
+  void fetch_offsets(const Item& item) const {
+    __builtin_prefetch(&arcs_.offsets[item.vertex]);
+    labels_.fetch(item.vertex);
+  }
+
+  void fetch_arcs(const Item& item) const {
+    const std::int64_t arc = arcs_.offsets[item.vertex];
+    __builtin_prefetch(&arcs_.neighbors[arc]);
+    __builtin_prefetch(&lengths_[arc]);
+  }
+
+  void fetch_ends(const Item& item) const {
+    if (item.distance != labels_.distance(item.vertex)) return;
+    const std::int64_t begin = arcs_.offsets[item.vertex];
+    const std::int64_t end = std::min(arcs_.offsets[item.vertex + 1], begin + kAheadArcs);
+    for (std::int64_t i = begin; i < end; ++i) labels_.fetch(arcs_.neighbors[i]);
   }
 
   template <bool kShared>
@@ -143,6 +166,7 @@ class DeltaStepping {
     if (item.distance != labels_.distance(item.vertex)) return;
     const std::int64_t end = arcs_.offsets[item.vertex + 1];
     for (std::int64_t i = arcs_.offsets[item.vertex]; i < end; ++i) {
+      if (i + kAheadArcs < end) labels_.fetch(arcs_.neighbors[i + kAheadArcs]);
       const Id v = arcs_.neighbors[i];
       const Value through = item.distance + lengths_[i];
       if (!(through < labels_.distance(v)) || through > limit_) continue;
@@ -252,6 +276,7 @@ class DeltaStepping {
   const Value* const lengths_;
   const double width_;
   const int threads_;
+  const bool many_arcs_;
   std::vector<Buckets<Id, Value>> buckets_;  // by the thread that fills them
   std::vector<Items> frontiers_;             // the bucket that is being shared, by thread
   std::vector<Cursor> cursors_;              // how much of it is taken

@@ -382,6 +382,7 @@ inline void kl_copy_async8(void* shared, const void* global, KL_SITE) {
 inline void kl_copy_async4(void* shared, const void* global, KL_SITE) {
   ::kleene::emulator::copy_async(shared, global, 4, KL_HERE);
 }
+inline void kl_prefetch(const void*) {}
 inline void kl_copy_commit() { ::kleene::emulator::copy_commit(); }
 template <int groups_left>
 inline void kl_copy_wait() {

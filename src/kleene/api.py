@@ -25,6 +25,7 @@ from kleene.registry import PROBLEMS, find, methods
 from kleene.result import Result, Timings
 from kleene.semiring import semiring as find_semiring
 from kleene.task import Answer, Task
+from kleene.trees import settle
 
 __all__ = ["apsp", "bfs", "closure", "explain", "methods", "sssp"]
 
@@ -44,6 +45,7 @@ def bfs(
     targets: Vertices | None = None,
     limit: float | None = None,
     predecessors: bool = True,
+    deterministic: bool = False,
     method: str = "auto",
     device: str = "auto",
     dtype: Any = None,
@@ -69,6 +71,11 @@ def bfs(
         The depth to stop at; vertices further away count as not reached.
     predecessors : bool
         Whether to keep what paths are made of.
+    deterministic : bool
+        Whether predecessors must be the same in every run: among the best paths to a vertex,
+        those with the fewest arcs, and among their last arcs the one from the smallest vertex.
+        Takes another look at every arc for each source, on one core. With float weights and a
+        method on matrices, rows in which sums round differently keep the method's own choice.
     method, device : str
         ``"auto"`` is the fastest choice that is right; see :func:`kleene.methods`.
     dtype : optional
@@ -95,7 +102,7 @@ def bfs(
     """
     return _solve(
         "bfs", graph, source, sources, "min_plus", targets, limit, predecessors,
-        method, device, dtype, threads, progress, out,
+        deterministic, method, device, dtype, threads, progress, out,
     )  # fmt: skip
 
 
@@ -107,6 +114,7 @@ def sssp(
     targets: Vertices | None = None,
     limit: float | None = None,
     predecessors: bool = True,
+    deterministic: bool = False,
     method: str = "auto",
     device: str = "auto",
     dtype: Any = None,
@@ -140,7 +148,7 @@ def sssp(
     """
     return _solve(
         "sssp", graph, source, sources, "min_plus", targets, limit, predecessors,
-        method, device, dtype, threads, progress, out,
+        deterministic, method, device, dtype, threads, progress, out,
     )  # fmt: skip
 
 
@@ -151,6 +159,7 @@ def apsp(
     targets: Vertices | None = None,
     limit: float | None = None,
     predecessors: bool = True,
+    deterministic: bool = False,
     method: str = "auto",
     device: str = "auto",
     dtype: Any = None,
@@ -193,7 +202,7 @@ def apsp(
     """
     return _solve(
         "apsp", graph, None, sources, "min_plus", targets, limit, predecessors,
-        method, device, dtype, threads, progress, out, _options(options),
+        deterministic, method, device, dtype, threads, progress, out, _options(options),
     )  # fmt: skip
 
 
@@ -204,6 +213,7 @@ def closure(
     sources: Vertices | None = None,
     targets: Vertices | None = None,
     predecessors: bool = False,
+    deterministic: bool = False,
     method: str = "auto",
     device: str = "auto",
     dtype: Any = None,
@@ -238,7 +248,7 @@ def closure(
     """
     return _solve(
         "closure", graph, None, sources, semiring, targets, None, predecessors,
-        method, device, dtype, threads, progress, out,
+        deterministic, method, device, dtype, threads, progress, out,
     )  # fmt: skip
 
 
@@ -249,6 +259,7 @@ def explain(
     semiring: str | None = None,
     sources: Vertices | None = None,
     predecessors: bool | None = None,
+    deterministic: bool = False,
     limit: float | None = None,
     method: str = "auto",
     device: str = "auto",
@@ -287,6 +298,7 @@ def explain(
         as_threads(threads),
         out is not None,
         _options(options),
+        bool(deterministic),
     )
     return make_plan(
         graph_facts(graph, hops=problem == "bfs"), request, with_memory(this_machine())
@@ -305,6 +317,7 @@ def _solve(
     targets: Vertices | None,
     limit: float | None,
     predecessors: bool,
+    deterministic: bool,
     method: str,
     device: str,
     dtype: Any,
@@ -329,11 +342,12 @@ def _solve(
         as_threads(threads),
         out is not None,
         options,
+        bool(deterministic),
     )
     facts = graph_facts(graph, hops=problem == "bfs")
     here = this_machine()
     plan = _usual_plan(facts, request, here)
-    if plan.device == "cuda" and request.device == "auto" and not _gpu_opens():
+    if plan.device == "cuda" and request.device == "auto" and not _gpu_serves(plan):
         here = _without_gpu(here)
         plan = _usual_plan(facts, request, here)
     if plan.memory >= _WORTH_ASKING:  # the system is asked what is free only when it may matter
@@ -361,8 +375,14 @@ def _solve(
         )
         began = time.perf_counter()
         answer = _within_limit(row.load()(task, **dict(options)), task)
+        if request.deterministic:
+            settle(task, answer)
         stats = Timings(compute=time.perf_counter() - began)
     return Result(graph, plan, stats, answer, rows, columns, task.limit, source is not None)
+
+
+#: With so much memory of a GPU, matrices that are larger are worked on in large parts.
+_WORTH_STREAMING = 2**30
 
 
 @cache
@@ -375,6 +395,14 @@ def _gpu_opens() -> bool:
     except DeviceError:
         return False
     return True
+
+
+def _gpu_serves(plan: Plan) -> bool:
+    """Does the GPU work, and has it the memory, or enough to work on a part at a time?"""
+    from kleene.cuda.runtime import open_device
+
+    needed = min(1.2 * plan.device_memory, _WORTH_STREAMING)
+    return _gpu_opens() and open_device("cuda").free_memory() > needed
 
 
 def _without_gpu(machine: Machine) -> Machine:

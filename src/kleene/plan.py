@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from kleene import trees
 from kleene.errors import DeviceError, GraphError, MemoryBudgetError, RequestError
 from kleene.graph.checks import format_bytes
 from kleene.machine import Machine
@@ -52,6 +53,7 @@ class Request(NamedTuple):
     threads: int | None = None
     out: bool = False  # the caller brings the memory for the values
     options: tuple[tuple[str, int], ...] = ()  # what is to be set of the method
+    deterministic: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,8 @@ class Plan:
         Why these, in order of the decisions.
     device_memory : int
         Bytes on the GPU, which is asked whether it has them before anything starts.
+    streams : bool
+        Whether a GPU with less will do: the matrix then goes through it piece by piece.
     """
 
     problem: str
@@ -88,13 +92,16 @@ class Plan:
     available: int | None
     reasons: tuple[str, ...]
     device_memory: int = 0
+    streams: bool = False
 
     def __str__(self) -> str:
         has = "" if self.available is None else f" of {format_bytes(self.available)} available"
+        less = "; streamed from the host if there is less" if self.streams else ""
+        on_it = f"  on it    {format_bytes(self.device_memory)}{less}"
         lines = [
             f"{self.problem} by {self.method} on {self.device}, {self.dtype} values",
             f"  memory   {format_bytes(self.memory)}{has}",
-            *([f"  on it    {format_bytes(self.device_memory)}"] if self.device_memory else []),
+            *([on_it] if self.device_memory else []),
             *(f"  because  {reason}" for reason in self.reasons),
         ]
         return "\n".join(lines)
@@ -157,6 +164,15 @@ def _matrix_pays(facts: Facts, request: Request) -> bool:
     return request.sources is None and facts.m * _MATRIX_WORTH > facts.n * facts.n
 
 
+def _unweighted(facts: Facts, request: Request) -> bool:
+    """Bit-parallel searches beat tiles by 4 to 20 at every density from 4 arcs a vertex to n / 4.
+
+    Uniform graphs of 500 and 2000 vertices and the Facebook graph of 4,039, with and without
+    predecessors; two cores of a Xeon with AVX-512.
+    """
+    return facts.weight_dtype is None
+
+
 def _tiles_pay(facts: Facts, request: Request) -> bool:
     sources = facts.n if request.sources is None else request.sources
     return facts.m * sources * _TILES_WORTH > facts.n**3
@@ -185,6 +201,7 @@ _RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
         Rule("dijkstra", _ALWAYS, "no weight is negative, so each vertex is settled once"),
     ),
     ("apsp", "cpu"): (
+        Rule("batched", _unweighted, "hops are counted for hundreds of sources at once"),
         Rule("tiled", _tiles_pay, "the graph is small or dense enough for a matrix"),
         Rule("johnson", _negative, "some weights are negative, and the graph is sparse"),
         Rule("batched", _ALWAYS, "searching from each source costs less than filling a matrix"),
@@ -193,14 +210,77 @@ _RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
         Rule("floyd_warshall", _matrix_pays, "the graph is small or dense enough for a matrix"),
         Rule("johnson", _ALWAYS, "searching from each source costs less than filling a matrix"),
     ),
-    ("apsp", "cuda"): (Rule("blocked_multi", _ALWAYS, "reads each value once for several pairs"),),
+    ("apsp", "cuda"): (Rule("tiled", _ALWAYS, "a matrix suits a GPU best"),),
     ("closure", "cpu"): (Rule("tiled", _ALWAYS, "serves every semiring on all cores"),),
+    ("closure", "cuda"): (Rule("tiled", _ALWAYS, "serves every semiring"),),
     ("closure", "reference"): (Rule("floyd_warshall", _ALWAYS, "serves every semiring"),),
 }
 
 
-#: For which graphs a GPU is the better place, by problem.
-_GPU_WORTH: dict[str, Callable[[Facts, Request], bool]] = {}
+# ---- the choice of a device ---------------------------------------------------------------------
+
+#: Opening a GPU in a process, loading kernels: 0.35 s (H200, CUDA 13), once. A plan cannot know
+#: whether that was done before.
+_GPU_START = 0.35
+
+#: Bytes a second between memory that is not page-locked and a GPU: some 10 GB/s (H200, PCIe 5).
+_GPU_COPY = 10e9
+
+#: Relaxations a second of the tiled engine on an H200: float32 takes 5 ms for 4096 vertices, 13 T/s
+#: from 8192 on; words of 8 bytes and paths take about as many times longer as the CPU's.
+_GPU_RATE = 12e12
+
+#: Relaxations a second and core of the CPU's tiled engine, float32: 35 G with AVX-512, less
+#: without. Bits are some 15 times as fast, 8-byte words half as fast, paths cost half.
+_CPU_RATE = 35e9
+
+#: Seconds for an arc of a search from one source, on one core: 10 ns or more with weights; 2 ns
+#: without, where many searches share their way (random graphs of degree 8 and 16).
+_CPU_ARC, _CPU_ARC_OF_HOPS = 10e-9, 2e-9
+
+#: The GPU must be faster by this: the numbers above are those of one GPU and one CPU.
+_CLEARLY = 2.0
+
+
+class Seconds(NamedTuple):
+    """How long a call should take on a GPU and on the CPU, by rough estimate."""
+
+    gpu: float
+    cpu: float
+
+
+def _matrix_seconds(facts: Facts, request: Request, machine: Machine) -> Seconds:
+    """Estimate all pairs or a closure: as a matrix on both, or by searches on the CPU."""
+    bits = request.semiring == "boolean" and not request.predecessors
+    item = np.dtype("i4" if request.semiring == "boolean" else facts.weight_dtype or "i4").itemsize
+    relative = (15.0 if bits else 4 / item) * (0.5 if request.predecessors else 1.0)
+    pair = item + (4 if request.predecessors else 0)
+    n, threads = float(facts.n), request.threads or machine.cores
+    gpu = _GPU_START + 2 * n**2 * pair / _GPU_COPY + n**3 / (_GPU_RATE * relative)
+    cpu = n**3 / (_CPU_RATE * relative * threads)
+    if request.problem == "apsp":
+        sources = facts.n if request.sources is None else request.sources
+        arc = _CPU_ARC_OF_HOPS if facts.weight_dtype is None else _CPU_ARC
+        cpu = min(cpu, sources * (facts.m + facts.n) * arc / min(threads, max(1, sources)))
+    return Seconds(gpu, cpu)
+
+
+#: For which problems a GPU may be the better place, and how long they take.
+_GPU_WORTH: dict[str, Callable[[Facts, Request, Machine], Seconds]] = {
+    "apsp": _matrix_seconds,
+    "closure": _matrix_seconds,
+}
+
+
+def _gpu_pays(facts: Facts, request: Request, machine: Machine) -> tuple[bool, str]:
+    """Is a GPU clearly the better place, and why, or why not?"""
+    estimate = _GPU_WORTH.get(request.problem)
+    if estimate is None:
+        return False, ""
+    gpu, cpu = estimate(facts, request, machine)
+    pays = gpu * _CLEARLY < cpu
+    than = f"than the CPU, about {gpu:.2g} s against {cpu:.2g} s"
+    return pays, f"clearly faster {than}" if pays else f"the GPU is not clearly faster {than}"
 
 
 def _choose_device(facts: Facts, request: Request, machine: Machine) -> tuple[str, str]:
@@ -211,14 +291,15 @@ def _choose_device(facts: Facts, request: Request, machine: Machine) -> tuple[st
         _require_device(request.device, machine)
         return request.device, f"device {request.device!r} was asked for"
     chosen = (device for device in machine.devices if device != "emulated")
+    why = ""
     for device in chosen:
         if request.method == "auto" and device == "cuda":
-            worth = _GPU_WORTH.get(request.problem)
-            if worth is None or not worth(facts, request):
+            pays, why = _gpu_pays(facts, request, machine)
+            if not pays:
                 continue
         offered = methods(request.problem, device)
         if any(request.method in ("auto", row.name) for row in offered):
-            return device, f"device {device}: {DEVICES[device]}"
+            return device, f"device {device}: {DEVICES[device]}" + (f"; {why}" if why else "")
     if find(request.problem, request.method, "cuda") is not None:
         _require_device("cuda", machine)
     _unknown_method(request)
@@ -368,6 +449,10 @@ def make_plan(facts: Facts, request: Request, machine: Machine) -> Plan:
     sources = facts.n if request.sources is None else request.sources
     size = Size(facts.n, facts.m, sources, dtype.itemsize, request.predecessors)
     memory = _answer_bytes(size, request) + method.workspace(size)
+    reasons: tuple[str, ...] = (why_device, why_method, why_dtype)
+    if request.deterministic and request.predecessors:
+        memory += trees.workspace(size.m, size.item)
+        reasons += ("predecessors: chosen by rule afterwards, the same in every run",)
     _require_memory(memory, size, request, machine)
     return Plan(
         request.problem,
@@ -378,8 +463,9 @@ def make_plan(facts: Facts, request: Request, machine: Machine) -> Plan:
         request.threads or machine.cores,
         memory,
         machine.memory,
-        (why_device, why_method, why_dtype),
+        reasons,
         method.device_memory(size) if method.device_memory is not None else 0,
+        method.streams,
     )
 
 

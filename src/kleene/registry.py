@@ -139,6 +139,7 @@ class Method:
     semirings: tuple[str, ...] = ("min_plus",)
     device_memory: Callable[[Size], int] | None = None  # bytes on the GPU, for those that use one
     options: tuple[str, ...] = ()  # numbers that its function takes besides the task
+    streams: bool = False  # does it do with less there, piece by piece?
 
     @property
     def needs(self) -> str:
@@ -379,6 +380,17 @@ _APSP = (
     ),
     Method(
         "apsp",
+        "tiled",
+        "cuda",
+        "elimination by blocks of vertices, a tile of the product in registers of each block",
+        "Carre 1971, Venkataraman et al. 2003",
+        "kleene.cuda.closure:tiled",
+        _rows_workspace,
+        device_memory=_whole_matrix,
+        streams=True,
+    ),
+    Method(
+        "apsp",
         "min_plus",
         "cuda",
         "squares the matrix until nothing improves, by tiles in shared memory",
@@ -480,6 +492,18 @@ _CLOSURE = (
     ),
     Method(
         "closure",
+        "tiled",
+        "cuda",
+        "elimination by blocks of vertices, a tile of the product in registers of each block",
+        "Carre 1971, Venkataraman et al. 2003",
+        "kleene.cuda.closure:tiled",
+        _rows_workspace,
+        device_memory=_whole_matrix,
+        streams=True,
+        semirings=tuple(SEMIRINGS),
+    ),
+    Method(
+        "closure",
         "floyd_warshall",
         "reference",
         "allows one more inner vertex at each step, over any semiring",
@@ -498,7 +522,7 @@ def _emulated(row: Method) -> Method:
     def workspace(size: Size) -> int:
         return host(size) + (0 if on_device is None else on_device(size))
 
-    return replace(row, device="emulated", workspace=workspace, device_memory=None)
+    return replace(row, device="emulated", workspace=workspace, device_memory=None, streams=False)
 
 
 def _everywhere(rows: tuple[Method, ...]) -> tuple[Method, ...]:

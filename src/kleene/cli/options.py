@@ -93,6 +93,9 @@ class Method:
         str | None, Option("--dtype", metavar="TYPE", help="int32, int64, float32 or float64.")
     ] = None
     threads: Threads = None
+    deterministic: Annotated[
+        bool, Option("--deterministic", help="Choose among best paths by rule, not by chance.")
+    ] = False
 
 
 @contextmanager

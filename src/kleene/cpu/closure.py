@@ -23,7 +23,7 @@ from kleene import _native
 from kleene.reference.sssp import potentials
 from kleene.task import Answer, Task
 
-__all__ = ["Engine", "Form", "as_seen", "close", "close_by", "floyd_warshall", "tiled"]
+__all__ = ["Engine", "Form", "as_seen", "close", "close_by", "floyd_warshall", "form_for", "tiled"]
 
 Array = NDArray[Any]
 
@@ -53,7 +53,7 @@ def close(method: str, task: Task, *, block: int = 0, level: int = -1) -> Answer
     ``block`` is the side of a block and ``level`` the place of an instruction set in
     ``_native.dense_levels()``, for engines that have them; by themselves they choose well.
     """
-    form = _form(method, task)
+    form = form_for(method, task)
 
     def engine(matrix: Array, last: Array | None, tolerant: bool) -> bool:
         return _native.dense_close(
@@ -90,7 +90,8 @@ def _threads(task: Task) -> int:
     return task.threads if task.graph.n >= _WORTH_THREADS else 1
 
 
-def _form(method: str, task: Task) -> Form:
+def form_for(method: str, task: Task) -> Form:
+    """Return the form that suits a method; one that would let sums wrap names another method."""
     semiring, dtype = task.semiring.name, task.dtype
     seen = as_seen(method, task)
     if semiring == "boolean":

@@ -31,6 +31,7 @@ from kleene.graph.checks import format_bytes
 __all__ = ["CupyDevice", "open_cuda"]
 
 _TO_DEVICE, _TO_HOST, _WITHIN = 1, 2, 3  # cudaMemcpyKind
+_NON_BLOCKING = 1  # cudaStreamNonBlocking
 _OUT_OF_MEMORY = 2  # cudaErrorMemoryAllocation
 _USUAL_SHARED = 48 * 1024  # bytes that a block may have without asking
 _OLDEST = (7, 0)  # compute capability
@@ -157,9 +158,11 @@ class _Graph:
 
 
 class _Stream:
-    def __init__(self, device: CupyDevice) -> None:
+    def __init__(self, device: CupyDevice, urgent: bool = False) -> None:
         self._device = device
-        self.handle = device.runtime.streamCreateWithFlags(0)
+        runtime = device.runtime
+        # Not tied to the null stream; a lower number goes first, and there are a few below zero.
+        self.handle = runtime.streamCreateWithPriority(_NON_BLOCKING, -5 if urgent else 0)
 
     def __del__(self) -> None:
         _at_the_end(self._device.runtime.streamDestroy, self.handle)
@@ -388,8 +391,8 @@ class CupyDevice:
         self.in_stream(stream).synchronize()
         return result
 
-    def stream(self) -> _Stream:
-        return _Stream(self)
+    def stream(self, urgent: bool = False) -> _Stream:
+        return _Stream(self, urgent)
 
     def kernels(self, file: str, **defines: str | int) -> Mapping[str, _Kernel]:
         variant = loader.find_variant(file, defines)

@@ -373,7 +373,7 @@ class EmulatedDevice:
         self.in_stream(stream).synchronize()
         return result
 
-    def stream(self) -> _Stream:
+    def stream(self, urgent: bool = False) -> _Stream:
         stream = _Stream(self)
         self._streams.add(stream)
         return stream

@@ -63,7 +63,8 @@ def digest(file: str | None = None) -> str:
 def options(defines: Mapping[str, str | int]) -> tuple[str, ...]:
     """Return the compiler's options for a specialisation."""
     names = (f"-D{name}={defines[name]}" for name in sorted(defines))
-    return ("-std=c++17", f"-I{FOLDER}", *names)
+    # Lambdas are functions of the device, too.
+    return ("-std=c++17", "-default-device", f"-I{FOLDER}", *names)
 
 
 # ---- what kernels compile to --------------------------------------------------------------------

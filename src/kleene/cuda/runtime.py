@@ -252,8 +252,11 @@ class Device(Protocol):
     ) -> HostArray:
         """Return a copy on the host, after waiting for the stream."""
 
-    def stream(self) -> Any:
-        """Return a new stream; None, where a stream is wanted, is the device's main stream."""
+    def stream(self, urgent: bool = False) -> Any:
+        """Return a new stream; None, where a stream is wanted, is the device's main stream.
+
+        Work of an urgent stream goes before work of others that has not begun.
+        """
 
     @property
     def main(self) -> Any:

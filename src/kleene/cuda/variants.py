@@ -26,6 +26,14 @@ def _rows(**values: Iterable[str | int]) -> tuple[Variant, ...]:
 
 _TYPES = ("float", "double", "int", "long long")
 
+#: What the tiled engine computes in: see ``kernels/dense_algebra.cuh``.
+_NUMBERS = (
+    "KL_MIN_PLUS_LENGTH", "KL_MIN_PLUS_FLOAT", "KL_MIN_PLUS_DOUBLE", "KL_MIN_PLUS_INT",
+    "KL_MIN_PLUS_LONG", "KL_MAX_MIN_INT", "KL_MAX_MIN_LONG", "KL_MAX_TIMES_FLOAT",
+    "KL_MAX_TIMES_DOUBLE",
+)  # fmt: skip
+_PACKED = ("KL_MIN_PLUS_SHORT", "KL_BOOLEAN")  # several columns in a word; no paths
+
 #: The rows of every file in ``kernels/``.
 VARIANTS: dict[str, tuple[Variant, ...]] = {
     "apsp_naive": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
@@ -33,6 +41,12 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
     "apsp_shared": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
     "apsp_multi": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
     "apsp_products": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
+    "dense_ceiling": _rows(KL_ALGEBRA=(*_NUMBERS, *_PACKED)),
+    "dense_recover": _rows(KL_TYPE=_TYPES),
+    "dense_tiled": (
+        *_rows(KL_ALGEBRA=_NUMBERS, KL_PATHS=(0, 1)),
+        *_rows(KL_ALGEBRA=_PACKED, KL_PATHS=(0,)),
+    ),
 }
 
 

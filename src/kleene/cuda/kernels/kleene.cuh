@@ -83,6 +83,11 @@ __device__ __forceinline__ void kl_copy_commit() {
 #endif
 }
 
+// Brings the 128 bytes of global memory around an address as near as the second cache.
+__device__ __forceinline__ void kl_prefetch(const void* global) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(global));
+}
+
 template <int groups_left>
 __device__ __forceinline__ void kl_copy_wait() {
 #if __CUDA_ARCH__ >= 800

@@ -1,0 +1,189 @@
+"""Checks on a real GPU: the tests that mean something there, and NVIDIA's compute-sanitizer.
+
+    python benchmarks/gpu_checks.py cuda    # every method on a small graph: what the sanitizer runs
+
+Nothing here is timed, so everything runs at once.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
+
+import numpy as np
+
+import kleene as kl
+from kleene.registry import Method, methods
+
+TESTS = Path(__file__).parent.parent / "tests"
+SMALL = 150  # vertices: more than one tile, and not a multiple of anything
+
+
+class Outcome(NamedTuple):
+    """What became of a check: counts, or why there are none."""
+
+    passed: int = 0
+    failed: int = 0
+    errors: int | None = None  # of the sanitizer
+    skipped: str = ""
+    details: tuple[str, ...] = ()
+
+
+class Check:
+    """A program that was started, with what it says."""
+
+    def __init__(self, name: str, command: list[str]) -> None:
+        self.name = name
+        self._output = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed with the object
+        self._process = subprocess.Popen(
+            command, stdout=self._output, stderr=subprocess.STDOUT, cwd=TESTS.parent,
+            start_new_session=True,
+        )  # fmt: skip
+
+    def text(self, until: float) -> str | None:
+        """Wait for the end and return the output; None if the end does not come in time."""
+        try:
+            self._process.wait(max(1.0, until - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGKILL)  # it and what it started
+            self._process.wait()
+            return None
+        self._output.seek(0)
+        return self._output.read()
+
+    def outcome(self, until: float) -> Outcome:
+        raise NotImplementedError
+
+
+class Pytest(Check):
+    """Tests of this project, counted by their own report."""
+
+    def __init__(self, name: str, arguments: list[str]) -> None:
+        self._folder = tempfile.TemporaryDirectory()
+        self._report = Path(self._folder.name) / "report.xml"
+        options = ["-q", "-p", "no:cacheprovider", f"--junitxml={self._report}", "--tb=line"]
+        super().__init__(name, [sys.executable, "-m", "pytest", *options, *arguments])
+
+    def outcome(self, until: float) -> Outcome:
+        text = self.text(until)
+        if text is None:
+            return Outcome(skipped="not done within the budget")
+        if not self._report.exists():
+            return Outcome(failed=1, details=tuple(text.splitlines()[-3:]))
+        cases = list(ElementTree.parse(self._report).iter("testcase"))
+        bad = [c for c in cases if c.find("failure") is not None or c.find("error") is not None]
+        unrun = sum(case.find("skipped") is not None for case in cases)
+        names = tuple(f"{case.get('name')} failed" for case in bad[:10])
+        return Outcome(len(cases) - len(bad) - unrun, len(bad), details=names)
+
+
+_SUMMARY = {
+    "memcheck": re.compile(r"ERROR SUMMARY: (\d+) error"),
+    "racecheck": re.compile(r"RACECHECK SUMMARY: (\d+) hazard"),
+}
+
+
+class Sanitizer(Check):
+    """One tool of compute-sanitizer over every method on a small graph."""
+
+    def __init__(self, program: str, tool: str, device: str) -> None:
+        self._tool = tool
+        inner = [sys.executable, __file__, device]
+        super().__init__(f"compute-sanitizer {tool}", [program, "--tool", tool, *inner])
+
+    def outcome(self, until: float) -> Outcome:
+        text = self.text(until)
+        if text is None:
+            return Outcome(skipped="not done within the budget")
+        found = _SUMMARY[self._tool].findall(text)
+        done = re.search(r"(\d+) methods verified", text)
+        if not found or done is None:
+            return Outcome(skipped=f"it did not work: {' '.join(text.split())[-300:]}")
+        errors = sum(map(int, found))
+        told = [line for line in text.splitlines() if line.startswith("=========")][:10]
+        return Outcome(int(done[1]), errors=errors, details=tuple(told if errors else ()))
+
+
+def sanitizer_program() -> str | None:
+    """Return where compute-sanitizer is, or None."""
+    home = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH") or "/usr/local/cuda"
+    return shutil.which("compute-sanitizer", path=f"{os.environ.get('PATH', '')}:{home}/bin")
+
+
+def run_all(device: str, quick: bool, seconds: float) -> tuple[dict[str, Any], list[str]]:
+    """Run every check at once; return the record's entry and what was skipped."""
+    until = time.monotonic() + seconds
+    if quick:
+        running: list[Check] = [
+            Pytest("tests", ["tests/test_methods.py", "-k", f"{device} and one_arc and naive"])
+        ]
+    else:
+        running = [
+            Pytest("test_methods", ["tests/test_methods.py", "-k", device]),
+            Pytest("test_gpu", ["tests/test_gpu.py"]),
+        ]
+    skipped = []
+    program = sanitizer_program()
+    if device != "cuda" or program is None:
+        why = "there is no compute-sanitizer here" if device == "cuda" else "it wants a real GPU"
+        skipped.append(f"compute-sanitizer: {why}")
+    else:
+        running += [Sanitizer(program, tool, device) for tool in _SUMMARY]
+    checks: dict[str, Any] = {"passed": 0, "failed": 0, "sanitizer_errors": 0, "sanitizer": {}}
+    for check in running:
+        found = check.outcome(until)
+        if found.skipped:
+            skipped.append(f"{check.name}: {found.skipped}")
+        elif found.errors is None:
+            checks["passed"] += found.passed
+            checks["failed"] += found.failed
+        else:
+            tool = check.name.split()[-1]
+            checks["sanitizer"][tool] = {"methods": found.passed, "errors": found.errors}
+            checks["sanitizer_errors"] += found.errors
+        for line in found.details:
+            print(f"  {check.name}: {line}")
+    return checks, skipped
+
+
+# ---- every method on a small graph --------------------------------------------------------------
+
+
+def small_graph(semiring: str) -> kl.Graph:
+    rng = np.random.default_rng(SMALL)
+    s, t = rng.integers(0, SMALL, (2, 8 * SMALL))
+    weights = rng.random(len(s)) if semiring == "max_times" else rng.integers(1, 90, len(s))
+    return kl.Graph.from_edges(s, t, weights, n=SMALL)
+
+
+def solve(row: Method, semiring: str, device: str, predecessors: bool) -> None:
+    g = small_graph(semiring)
+    options: dict[str, Any] = {"method": row.name, "device": device, "predecessors": predecessors}
+    if row.problem in ("bfs", "sssp"):
+        options["sources"] = [0, SMALL // 2]
+    if row.problem == "closure":
+        options["semiring"] = semiring
+    getattr(kl, row.problem)(g, **options).verify()
+
+
+def main() -> None:
+    device, done = sys.argv[1], 0
+    for row in methods(device=device):
+        for semiring in row.semirings:
+            for predecessors in (False, True):
+                solve(row, semiring, device, predecessors)
+        done += 1
+    print(f"{done} methods verified")
+
+
+if __name__ == "__main__":
+    main()

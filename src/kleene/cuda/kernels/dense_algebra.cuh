@@ -1,0 +1,106 @@
+// What the tiled engine computes in. KL_ALGEBRA picks one of the names below.
+//
+// A word of the matrix holds kLanes columns: one number, two 16-bit numbers, or 32 truth values. A
+// left factor is expanded, with one word for each entry: a number, the same 16-bit number twice,
+// all ones or all zeros. Expanded words among themselves are an algebra of the same kind.
+#pragma once
+
+#include "kleene.cuh"
+
+#define KL_MIN_PLUS_LENGTH 1  // float, not negative: ordered as the integers with the same bits
+#define KL_MIN_PLUS_FLOAT 2
+#define KL_MIN_PLUS_DOUBLE 3
+#define KL_MIN_PLUS_SHORT 4
+#define KL_MIN_PLUS_INT 5
+#define KL_MIN_PLUS_LONG 6
+#define KL_BOOLEAN 7
+#define KL_MAX_MIN_INT 8  // floats too, as integers in the same order: see tiled_reorder
+#define KL_MAX_MIN_LONG 9
+#define KL_MAX_TIMES_FLOAT 10  // not negative: ordered as the integers with the same bits
+#define KL_MAX_TIMES_DOUBLE 11
+
+#if KL_ALGEBRA == KL_MIN_PLUS_LENGTH || KL_ALGEBRA == KL_MIN_PLUS_FLOAT || \
+    KL_ALGEBRA == KL_MAX_TIMES_FLOAT
+using Word = float;
+#elif KL_ALGEBRA == KL_MIN_PLUS_DOUBLE || KL_ALGEBRA == KL_MAX_TIMES_DOUBLE
+using Word = double;
+#elif KL_ALGEBRA == KL_MIN_PLUS_LONG || KL_ALGEBRA == KL_MAX_MIN_LONG
+using Word = long long;
+#else
+using Word = int;
+#endif
+
+// zero() says "no path", one() is the path from a vertex to itself, times() goes on along a path.
+// Integers that are added keep half of their range for "no path", so that sums never wrap.
+
+#if KL_ALGEBRA == KL_BOOLEAN
+
+constexpr int kLanes = 32;
+__device__ __forceinline__ Word zero() { return 0; }
+__device__ __forceinline__ Word one() { return -1; }
+__device__ __forceinline__ Word times(Word a, Word b) { return a & b; }
+__device__ __forceinline__ Word best(Word x, Word y) { return x | y; }
+__device__ __forceinline__ bool better(Word x, Word y) { return (x & ~y) != 0; }
+__device__ __forceinline__ Word expand(Word word, int lane) { return -(word >> lane & 1); }
+
+#elif KL_ALGEBRA == KL_MIN_PLUS_SHORT
+
+constexpr int kLanes = 2;
+__device__ __forceinline__ Word zero() { return 0x3fff3fff; }
+__device__ __forceinline__ Word one() { return 0; }
+__device__ __forceinline__ Word times(Word a, Word b) { return static_cast<int>(__vadd2(a, b)); }
+__device__ __forceinline__ Word best(Word x, Word y) { return static_cast<int>(__vmins2(x, y)); }
+__device__ __forceinline__ bool better(Word x, Word y) { return best(x, y) != y; }
+__device__ __forceinline__ Word expand(Word word, int lane) {
+  return static_cast<int>(__byte_perm(word, 0, lane == 0 ? 0x1010 : 0x3232));
+}
+
+#else
+
+constexpr int kLanes = 1;
+__device__ __forceinline__ Word expand(Word word, int) { return word; }
+
+#if KL_ALGEBRA < KL_BOOLEAN
+__device__ __forceinline__ Word one() { return 0; }
+__device__ __forceinline__ Word times(Word a, Word b) { return a + b; }
+__device__ __forceinline__ bool better(Word x, Word y) { return x < y; }
+#if KL_ALGEBRA == KL_MIN_PLUS_INT || KL_ALGEBRA == KL_MIN_PLUS_LONG
+__device__ __forceinline__ Word zero() { return KlLimits<Word>::none() / 2; }
+#else
+__device__ __forceinline__ Word zero() { return KlLimits<Word>::none(); }
+#endif
+#elif KL_ALGEBRA == KL_MAX_MIN_INT || KL_ALGEBRA == KL_MAX_MIN_LONG
+__device__ __forceinline__ Word zero() { return -KlLimits<Word>::none() - 1; }
+__device__ __forceinline__ Word one() { return KlLimits<Word>::none(); }
+__device__ __forceinline__ Word times(Word a, Word b) { return a < b ? a : b; }
+__device__ __forceinline__ bool better(Word x, Word y) { return x > y; }
+#else
+__device__ __forceinline__ Word zero() { return 0; }
+__device__ __forceinline__ Word one() { return 1; }
+__device__ __forceinline__ Word times(Word a, Word b) { return a * b; }
+__device__ __forceinline__ bool better(Word x, Word y) { return x > y; }
+#endif
+__device__ __forceinline__ Word best(Word x, Word y) { return better(x, y) ? x : y; }
+
+#endif
+
+// Lets c be the best of itself, a0 times b0 and a1 times b1: in as few instructions as there are.
+__device__ __forceinline__ void join(Word& c, Word a0, Word b0, Word a1, Word b1) {
+#if KL_ALGEBRA == KL_MIN_PLUS_LENGTH
+  c = __int_as_float(
+      __vimin3_s32(__float_as_int(c), __float_as_int(a0 + b0), __float_as_int(a1 + b1)));
+#elif KL_ALGEBRA == KL_MAX_TIMES_FLOAT
+  c = __int_as_float(
+      __vimax3_s32(__float_as_int(c), __float_as_int(a0 * b0), __float_as_int(a1 * b1)));
+#elif KL_ALGEBRA == KL_MIN_PLUS_FLOAT
+  c = fminf(fminf(c, a0 + b0), a1 + b1);
+#elif KL_ALGEBRA == KL_MIN_PLUS_INT
+  c = __viaddmin_s32(a1, b1, __viaddmin_s32(a0, b0, c));
+#elif KL_ALGEBRA == KL_MIN_PLUS_SHORT
+  c = static_cast<int>(__viaddmin_s16x2(a1, b1, __viaddmin_s16x2(a0, b0, c)));
+#elif KL_ALGEBRA == KL_MAX_MIN_INT
+  c = __vimax3_s32(c, min(a0, b0), min(a1, b1));
+#else
+  c = best(times(a1, b1), best(times(a0, b0), c));
+#endif
+}

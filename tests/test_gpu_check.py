@@ -1,0 +1,131 @@
+"""The program that checks and measures a GPU, tried in the emulator."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kleene.cuda import loader
+from kleene.cuda.emulator import EmulatedDevice
+from kleene.machine import this_machine
+
+BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+sys.path.insert(0, str(BENCHMARKS))
+
+import gpu_rates  # noqa: E402
+import gpu_record  # noqa: E402
+
+PROGRAM = [sys.executable, str(BENCHMARKS / "gpu_check.py")]
+
+
+def test_the_whole_program(tmp_path: Path) -> None:
+    path = tmp_path / "record.json"
+    done = subprocess.run(
+        [*PROGRAM, "--device", "emulated", "--quick", "--record", str(path)],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    record = json.loads(path.read_text())
+    assert record["digest"] == loader.digest()
+    assert record["checks"]["passed"] >= 1
+    assert record["checks"]["failed"] == 0
+    assert any(line.startswith("compute-sanitizer: ") for line in record["skipped"])
+    assert {tuple(row) for row in record["results"]} == {
+        ("method", "case", "n", "dtype", "value", "unit")
+    }
+    assert {"Trelax/s", "fraction", "ms", "s"} <= {row["unit"] for row in record["results"]}
+    assert {"tiled", "naive", "ceiling", "first use"} <= {
+        row["method"] for row in record["results"]
+    }
+    assert len(path.read_text().splitlines()) > len(record["results"])
+    assert gpu_record.stale(tmp_path) == []
+
+
+def test_one_sentence_without_a_gpu() -> None:
+    if "cuda" in this_machine().devices:
+        pytest.skip("there is a GPU")
+    done = subprocess.run(PROGRAM, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("gpu-check needs an NVIDIA GPU: device 'cuda' is not available")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_records_of_other_kernels_are_told(tmp_path: Path) -> None:
+    assert gpu_record.path_for("NVIDIA H200").name == "nvidia-h200.json"
+    record = {"device": "NVIDIA H200", "date": "2026-01-01", "digest": "0"}
+    record["checks"] = {"failed": 0, "sanitizer_errors": 0}
+    gpu_record.write(tmp_path / "a.json", record)
+    [told] = gpu_record.stale(tmp_path)
+    assert "run `make gpu-check` on NVIDIA H200" in told
+    record |= {"digest": loader.digest(), "checks": {"failed": 2, "sanitizer_errors": 0}}
+    gpu_record.write(tmp_path / "a.json", record)
+    [told] = gpu_record.stale(tmp_path)
+    assert "failed" in told
+
+
+# ---- the ceiling --------------------------------------------------------------------------------
+
+LAYOUTS = [case.layout(1) for case in gpu_rates.CASES if not case.paths]
+EXTEND: dict[str, Any] = {"PLUS": np.add, "MIN": np.minimum, "TIMES": np.multiply}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.algebra)
+def test_the_ceiling_is_of_products_that_are_computed(layout: Any) -> None:
+    """What the loop finds is the best of all its products, in each thread."""
+    rounds, given = 3, gpu_rates.given_words(layout.word)
+    rate, found = gpu_rates.ceiling(EmulatedDevice(), layout, rounds, 1)
+    assert rate > 0
+    for thread in (0, 5, 255):
+        assert found[thread] == pytest.approx(expected(layout, given, rounds, thread), rel=1e-6)
+
+
+def expected(layout: Any, given: Any, rounds: int, thread: int) -> Any:
+    across = gpu_rates.across(layout)
+    taken = given[(thread + np.arange(16 + 2 * across)) % len(given)]
+    even, odd, b0, b1 = taken[:16:2], taken[1:16:2], taken[16::2], taken[17::2]
+    by = layout.word.type(0.999 if "TIMES" in layout.algebra else 1)
+    change = np.multiply if "TIMES" in layout.algebra else np.add
+    products = []
+    boolean, short = layout.algebra == "KL_BOOLEAN", layout.algebra == "KL_MIN_PLUS_SHORT"
+    extend = np.bitwise_and if boolean else EXTEND[layout.algebra.split("_")[2]]
+    for _ in range(2 * rounds):
+        products += [extend.outer(even, b0), extend.outer(odd, b1)]
+        even, odd = odd, change(odd, by)
+    every = np.concatenate([p.ravel() for p in products])
+    if boolean:
+        return reduce(np.bitwise_or, every)
+    if short:  # the upper half of every word is zero
+        return every.min()
+    return every.min() if "MIN_PLUS" in layout.algebra else every.max()
+
+
+# ---- what rates are checked by ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", gpu_rates.CASES, ids=lambda case: f"{case}-{case.dtype}")
+def test_wrong_rows_and_paths_are_noticed(case: Any) -> None:
+    device, weights = EmulatedDevice(), gpu_rates.Weights(70)
+    rate = gpu_rates.measure(device, case, 70, weights, 1, 2)
+    assert rate.run > 0
+    matrix = weights.matrix(case, 70)
+    wrong = matrix.copy()  # not closed
+    with pytest.raises(AssertionError):
+        gpu_rates.require_right(case, matrix, wrong, None, np.arange(5), weights.heights)
+
+
+def test_paths_that_are_wrong_are_noticed() -> None:
+    case, weights = gpu_rates.PLAIN._replace(paths=True), gpu_rates.Weights(40)
+    matrix = weights.matrix(case, 40)
+    closed = np.array([gpu_rates.best_row(case, matrix, s, None) for s in range(40)])
+    last = np.zeros((40, 40), np.int32)
+    with pytest.raises(AssertionError):
+        gpu_rates.require_right(case, matrix, closed, last, np.arange(5), weights.heights)
