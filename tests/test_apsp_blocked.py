@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kleene as kl
-from kleene.cuda.apsp_blocked import bank_conflict
+from kleene.cuda.apsp_blocks import bank_conflict
 from kleene.cuda.apsp_products import interleave
 from kleene.cuda.emulator import EmulatedDevice
 from kleene.registry import Method, methods

@@ -106,7 +106,7 @@ def test_the_emulator_has_every_kernel() -> None:
     for file, rows in VARIANTS.items():
         known = [set(loader.signatures(file, variant_name(row))) for row in rows]
         assert all(known), file
-        assert set.union(*known) == set(KERNEL.findall(loader.source(file)))
+        assert set.union(*known) >= set(KERNEL.findall(loader.source(file)))
 
 
 def test_only_one_header_knows_the_emulator() -> None:

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.cuda.apsp_blocked import Blocks, run
+from kleene.cuda.apsp_blocks import Blocks, run
 from kleene.cuda.runtime import HostArray, ceil_div
 from kleene.task import Answer, Task
 
