@@ -20,6 +20,7 @@ LAYERS = [
     {"plan"},
     {"result"},
     {"api", "product"},
+    {"matrix"},
     {"layout", "picture", "doctor", "interop", "lab"},
     {"draw"},
     {"cli"},

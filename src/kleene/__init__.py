@@ -25,6 +25,7 @@ from kleene.errors import (
 )
 from kleene.graph import Graph
 from kleene.io import read, write
+from kleene.matrix import close_distances
 from kleene.product import spmv
 from kleene.result import Result
 
@@ -46,6 +47,7 @@ __all__ = [
     "VerificationError",
     "apsp",
     "bfs",
+    "close_distances",
     "closure",
     "datasets",
     "draw",

@@ -22,11 +22,19 @@ import numpy as np
 from kleene.cpu.closure import Form, close_by, form_for
 from kleene.cuda import apsp
 from kleene.cuda.recover import recover, recovery_bytes
-from kleene.cuda.runtime import Array, Device, HostArray, Kernel, ceil_div, open_device
+from kleene.cuda.runtime import (
+    Array,
+    Device,
+    HostArray,
+    Kernel,
+    ceil_div,
+    open_device,
+    require_memory,
+)
 from kleene.errors import MemoryBudgetError
-from kleene.task import Answer, Task
+from kleene.task import Answer, Progress, Task
 
-__all__ = ["Closer", "Layout", "tiled"]
+__all__ = ["Closer", "Layout", "close_in_place", "tiled"]
 
 _BLOCK = 128  # vertices of a round, rows of a tile: kBlock and kRows
 _TILE_BYTES = 512  # of a row of a tile
@@ -64,10 +72,41 @@ def _close(
 
         return closure_streamed.close(device, layout, task, matrix, last, tolerant)
     closer.upload(matrix, last)
-    if not closer.run(task, tolerant):
+    if not closer.run(task.report, tolerant):
         return False
     closer.download(matrix, last)
     return True
+
+
+def close_in_place(device: Device, lengths: Array, report: Progress) -> bool:
+    """Turn arc lengths on the device into distances; False, and nothing, on a negative cycle."""
+    n = lengths.shape[0]
+    if n == 0:
+        return True
+    form = Form("tiled", "min_plus", lengths.dtype, np.inf)
+    layout = Layout.of(form, n, positive=False, paths=False)
+    require_memory(device, layout.bytes, f"shortest distances of {n:,} vertices")
+    device.synchronize()  # the library that made the array has streams of its own
+    closer = Closer(device, layout)
+    closer.clear()
+    device.copy(closer.matrix[:n, :n], lengths)
+    diagonal = _diagonal(closer.matrix, n)
+    if (device.download(diagonal) < 0).any():
+        return False
+    none = np.zeros((n, 1), lengths.dtype)
+    device.copy(diagonal, none)
+    if not closer.run(report, tolerant=False):
+        return False
+    device.copy(diagonal, none)  # in spite of rounding
+    device.copy(lengths, closer.matrix[:n, :n])
+    device.synchronize()
+    return True
+
+
+def _diagonal(matrix: Array, n: int) -> Array:
+    """Return the diagonal as a column."""
+    item, row = matrix.dtype.itemsize, matrix.strides[0]
+    return Array(matrix.address, (n, 1), matrix.dtype, (row + item, item), matrix.owner)
 
 
 def _close_and_recover(
@@ -84,7 +123,7 @@ def _close_and_recover(
     closer = Closer(device, layout)
     arcs = closer.upload(matrix, None, keep=True)
     assert arcs is not None
-    if not closer.run(task, tolerant):
+    if not closer.run(task.report, tolerant):
         return False
     found = recover(device, arcs, closer.matrix, layout.n)
     if found is None:
@@ -202,7 +241,7 @@ class Closer:
             device.copy(self._seen(matrix), matrix)
             self._everywhere(self.kernels.reorder)
         else:
-            self._everywhere(self.kernels.clear)
+            self.clear()
             device.copy(self._seen(matrix), matrix)
         if self.last is not None and last is not None:
             device.fill(self.last, 0xFF)
@@ -212,6 +251,10 @@ class Closer:
         copy = device.empty(self.matrix.shape, self.matrix.dtype, "arcs")
         device.copy(copy, self.matrix)
         return copy
+
+    def clear(self) -> None:
+        """Say "no path" everywhere, in the padding too."""
+        self._everywhere(self.kernels.clear)
 
     def download(self, matrix: HostArray, last: HostArray | None) -> None:
         """Bring matrix and predecessors to the host."""
@@ -235,7 +278,7 @@ class Closer:
 
     # ---- rounds ---------------------------------------------------------------------------------
 
-    def run(self, task: Task, tolerant: bool) -> bool:
+    def run(self, report: Progress, tolerant: bool) -> bool:
         """Close the matrix; False if there is a negative cycle, in which case nothing is closed."""
         device, rounds = self.device, self.layout.rows // _BLOCK
         rest, urgent = self._rest, self._urgent
@@ -258,12 +301,12 @@ class Closer:
             if len(done) > _AHEAD:  # which also lets Ctrl-C in
                 passed, event = done.popleft()
                 event.synchronize()
-                task.report(passed, rounds)
+                report(passed, rounds)
         device.main.wait(urgent.record())
         device.main.wait(rest.record())
         if device.download(self._cycle)[0]:
             return False
-        task.report(rounds, rounds)
+        report(rounds, rounds)
         return True
 
     def _prepare(self, current: int, tolerant: bool) -> None:
