@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
@@ -38,7 +39,7 @@ class Outcome(NamedTuple):
     details: tuple[str, ...] = ()
 
 
-class Check:
+class Check(ABC):
     """A program that was started, with what it says."""
 
     def __init__(self, name: str, command: list[str]) -> None:
@@ -60,8 +61,9 @@ class Check:
         self._output.seek(0)
         return self._output.read()
 
+    @abstractmethod
     def outcome(self, until: float) -> Outcome:
-        raise NotImplementedError
+        """Wait for the end and say what was found."""
 
 
 class Pytest(Check):

@@ -17,7 +17,7 @@ LAYERS = [
     {"io", "generate", "datasets", "task", "trees", "verify"},
     {"reference", "cpu", "cuda"},
     {"registry"},
-    {"plan"},
+    {"plan", "valuetype"},
     {"result"},
     {"api", "product"},
     {"matrix"},

@@ -1,4 +1,4 @@
-"""Shortest paths, traversals and path closures of graphs, on all CPU cores.
+"""Shortest paths, traversals and path closures of graphs, on all CPU cores and NVIDIA GPUs.
 
 >>> import kleene as kl
 >>> g = kl.Graph.from_edges([0, 0, 1], [1, 2, 2], [4, 9, 3])

@@ -292,6 +292,18 @@ def _blocked(
     )
 
 
+_TILED_ON_GPU = Method(
+    "apsp",
+    "tiled",
+    "cuda",
+    "elimination by blocks of vertices, a tile of the product in registers of each block",
+    "Carre 1971, Venkataraman et al. 2003",
+    "kleene.cuda.closure:tiled",
+    _rows_workspace,
+    device_memory=_whole_matrix,
+    streams=True,
+)
+
 _APSP = (
     Method(
         "apsp",
@@ -378,17 +390,7 @@ _APSP = (
         _rows_workspace,
         device_memory=_whole_matrix,
     ),
-    Method(
-        "apsp",
-        "tiled",
-        "cuda",
-        "elimination by blocks of vertices, a tile of the product in registers of each block",
-        "Carre 1971, Venkataraman et al. 2003",
-        "kleene.cuda.closure:tiled",
-        _rows_workspace,
-        device_memory=_whole_matrix,
-        streams=True,
-    ),
+    _TILED_ON_GPU,
     Method(
         "apsp",
         "min_plus",
@@ -490,18 +492,7 @@ _CLOSURE = (
         _dense_workspace,
         semirings=tuple(SEMIRINGS),
     ),
-    Method(
-        "closure",
-        "tiled",
-        "cuda",
-        "elimination by blocks of vertices, a tile of the product in registers of each block",
-        "Carre 1971, Venkataraman et al. 2003",
-        "kleene.cuda.closure:tiled",
-        _rows_workspace,
-        device_memory=_whole_matrix,
-        streams=True,
-        semirings=tuple(SEMIRINGS),
-    ),
+    replace(_TILED_ON_GPU, problem="closure", semirings=tuple(SEMIRINGS)),
     Method(
         "closure",
         "floyd_warshall",
