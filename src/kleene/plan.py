@@ -38,6 +38,7 @@ class Facts:
     max_weight: int | float
     path_bound: int | float
     csc: bool = False  # are the incoming arcs at hand?
+    device: str = "cpu"  # where the arcs are, besides main memory
 
 
 class Request(NamedTuple):
@@ -436,7 +437,7 @@ def graph_facts(graph: Graph, hops: bool = False) -> Facts:
     """Collect what a plan needs to know of this graph; for hop counts, without its weights."""
     n, m = graph.n, graph.m
     if hops:
-        return _known_facts(n, m, None, min(1, m), min(1, m), n, graph.csc_at_hand)
+        return _known_facts(n, m, None, min(1, m), min(1, m), n, graph.csc_at_hand, graph.device)
     stats = graph.stats
     return _known_facts(
         n,
@@ -446,4 +447,5 @@ def graph_facts(graph: Graph, hops: bool = False) -> Facts:
         stats.max_weight,
         stats.path_bound,
         graph.csc_at_hand,
+        graph.device,
     )

@@ -13,6 +13,7 @@ from kleene.graph import Graph
 from kleene.task import Answer, Progress, Task
 
 __all__ = [
+    "converted",
     "direction_optimizing",
     "edge",
     "frontier",
@@ -62,7 +63,7 @@ def _method(name: str, pulls: _Pulls = _never, by_arcs: bool = False) -> Callabl
         g = task.graph
         ids = g.neighbors.dtype  # the core counts hops in the type of the vertex ids
         if task.dtype != ids:
-            return _converted(run, task, ids)
+            return converted(run, task, ids)
         farthest = _FARTHEST[ids]
         csc = g.csc if pulls(g, len(task.sources)) else None
         values, predecessors = task.empty_values(), task.empty_predecessors()
@@ -90,7 +91,7 @@ def _method(name: str, pulls: _Pulls = _never, by_arcs: bool = False) -> Callabl
     return run
 
 
-def _converted(run: Callable[[Task], Answer], task: Task, ids: np.dtype[Any]) -> Answer:
+def converted(run: Callable[[Task], Answer], task: Task, ids: np.dtype[Any]) -> Answer:
     """Search some rows at a time in the core's type, and convert them to the task's."""
     values, predecessors = task.empty_values(), task.empty_predecessors()
     horizons = task.new_horizons()

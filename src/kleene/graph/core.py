@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
+from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kleene import _native
-from kleene.errors import GraphError
+from kleene.errors import DeviceError, GraphError
 from kleene.graph import checks, convert
 from kleene.graph.forms import COO, CSC, CSR, ELL, csr_to_coo, csr_to_dense, csr_to_ell, no_arc
 from kleene.graph.labels import as_labels
@@ -376,6 +377,50 @@ class Graph:
             "use a sparse form",
         )
 
+    # ---- its place ------------------------------------------------------------------------
+
+    def to(self, device: str) -> Graph:
+        """Return the same graph with its arrays copied to a device, where calls find them.
+
+        Every call on a GPU needs the arcs there. For a graph from ``to("cuda")`` they were copied
+        before, and forms that methods derive are kept too; ``device="auto"`` knows. The memory is
+        given back with the graph. ``to("cpu")`` returns the graph without copies elsewhere.
+
+        Parameters
+        ----------
+        device : {"cuda", "cpu", "emulated"}
+            Where the arrays are to be; ``"emulated"`` is the CPU playing a GPU.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> g = kl.generate.grid(3, 3).to("emulated")
+        >>> g.device
+        'emulated'
+        >>> kl.apsp(g, device=g.device).plan.device
+        'emulated'
+        """
+        made = Graph(self.csr, self.directed, self.labels, self.name)
+        made.__dict__.update(self.__dict__)  # with the forms made so far
+        made.__dict__.pop("placed", None)
+        if device in ("cuda", "emulated"):
+            # By name: it is of a layer above, and only those who ask for it load it.
+            placed = import_module("kleene.cuda.resident").place(made, device)
+            made.__dict__.update(placed=placed)
+        elif device != "cpu":
+            raise DeviceError(f"no device {device!r}; there are 'cuda', 'cpu', 'emulated'")
+        return made
+
+    @property
+    def placed(self) -> Any:
+        """What :meth:`to` put on another device; None for a graph in main memory alone."""
+        return self.__dict__.get("placed")
+
+    @property
+    def device(self) -> str:
+        """Where the arrays are besides main memory: ``"cpu"`` for nowhere else."""
+        return "cpu" if self.placed is None else str(self.placed.device.kind)
+
     def to_scipy(self) -> Any:
         """Return a ``scipy.sparse.csr_array`` of the weights (ones when unweighted).
 
@@ -565,7 +610,8 @@ class Graph:
         name = f"{self.name!r}, " if self.name else ""
         vertices = f"{self.n:,} {'vertex' if self.n == 1 else 'vertices'}"
         labelled = ", labelled" if self.labels is not None else ""
-        return f"Graph({name}{vertices}, {arcs}, {weights}, {kind}{labelled})"
+        where = "" if self.device == "cpu" else f", on {self.device}"
+        return f"Graph({name}{vertices}, {arcs}, {weights}, {kind}{labelled}{where})"
 
 
 def _read_only(array: Any) -> Any:
