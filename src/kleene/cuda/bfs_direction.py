@@ -72,7 +72,7 @@ class _Search(HopSearch):
         self._totals = device.empty(_TOTALS // 8, np.uint64, "totals")
         self._state = device.empty(_STATE.itemsize // 8, np.uint64, "state")
         self._told = device.pinned(self._state.shape, np.uint64)
-        self._barrier = device.zeros(2, np.uint32, "barrier and call")
+        self._barrier = device.zeros(3, np.uint32, "barriers and call")
         self._many = 0
         self._wanted = self._targets()
 
@@ -97,10 +97,10 @@ class _Search(HopSearch):
             *graph.csr, *incoming, self._closed, self._wanted, graph.n, graph.m, source, limit,
             _LEVELS, _ALPHA, min(_FEW, self._blocks),
             _FEW_ARCS, _ALONE_ARCS, self.depths, self.parents, self._bits, self._entries, self._counts,
-            self._capacity, self._hubs, self._totals, self._state, self._barrier[:1], self._barrier[1:],
+            self._capacity, self._hubs, self._totals, self._state, self._barrier[:2], self._barrier[2:],
         )  # fmt: skip
         while not told["done"][0]:
-            device.fill(self._barrier[1:], 0)
+            device.fill(self._barrier[2:], 0)
             self._kernel.launch((self._blocks,), (self._threads,), args, cooperative=True)
             device.download(self._state, self._told)
         return int(told["level"][0]) if told["done"][0] == _ENOUGH else None

@@ -66,46 +66,44 @@ KL_KERNEL_BOUNDS(kThreads, 2, bfs_direction, const long long* offsets, const int
                  unsigned* bits, int4* entries, int* counts, int capacity, int* hubs,
                  unsigned long long* totals_at, unsigned long long* state_at, unsigned* barrier,
                  unsigned* call) {
-  __shared__ int tail;
-  __shared__ int targets_here;
-  __shared__ unsigned long long arcs_here;
+  __shared__ Totals here[2];  // of this block, for the level and for the next
   Totals* const totals = reinterpret_cast<Totals*>(totals_at);
   State* const state = reinterpret_cast<State*>(state_at);
   const int lane = kl_lane(), blocks = gridDim.x;
   const int words = (n + 31) / 32;
-  const long long thread = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
   const bool first_thread = threadIdx.x == 0;
-  const long long room = static_cast<long long>(capacity) * blocks;
-  const auto queue_of = [&](int level, int writers) -> KlQueue {
-    const long long side = level & 1;
-    return {entries + side * room, counts + side * blocks, writers,
-            static_cast<int>(min(room / writers, 0x7fffffffll))};
+  const unsigned room = static_cast<unsigned>(capacity) * blocks;
+  const auto queue_of = [&](int level, int writers, int kept) -> KlQueue {
+    const int side = level & 1;
+    return {entries + static_cast<long long>(side) * room, counts + side * blocks, writers, kept};
   };
 
   State at = *state;
   at.players = blocks;
   at.budget = levels;
   at.call = 0;
+  // A word for each company: who leaves one may look at its word late, and must find it as it was.
+  const auto meeting = [&] { return barrier + (at.players != blocks); };
+  if (first_thread) here[0] = here[1] = {0, 0, 0, 0, 0};
   if (at.level < 0) {  // nothing was done yet
-    const long long threads = static_cast<long long>(blocks) * blockDim.x;
-    for (long long i = thread; i < 2ll * words; i += threads) bits[i] = 0;
+    for (long long i = thread; i < 2ll * words; i += blocks * blockDim.x) bits[i] = 0;
     kl_grid_sync(barrier);
     if (blockIdx.x == 0 && threadIdx.x < 32) {
       const long long begin = offsets[source];
       const int degree = static_cast<int>(offsets[source + 1] - begin);
       if (lane == 0) {
-        tail = 0;
         bits[source >> 5] = 1u << (source & 31);
         depths[source] = 0;
       }
-      __syncwarp();
-      kl_append(queue_of(0, 1), &tail, source, begin, lane == 0 ? degree : 0);
+      kl_append(queue_of(0, 1, room), &here[0].longest, source, begin, lane == 0 ? degree : 0);
       __syncwarp();
       if (lane == 0) {
         const int targets = wanted != nullptr && has(wanted, source);
-        counts[0] = tail;
-        totals[0] = {static_cast<unsigned long long>(degree), tail, 0, targets, 0};
+        counts[0] = here[0].longest;
+        totals[0] = {static_cast<unsigned long long>(degree), here[0].longest, 0, targets, 0};
         totals[1] = {0, 0, 0, 0, 0};
+        here[0].longest = 0;
       }
     }
     at.level = at.done = at.turned = 0;
@@ -114,33 +112,48 @@ KL_KERNEL_BOUNDS(kThreads, 2, bfs_direction, const long long* offsets, const int
   }
   kl_grid_sync(barrier);
 
+  KlHead head = {make_int4(0, 0, 0, 0), 0, 0, 0};
+  int aimed = 0, kept = 0, alone = 0;
   for (bool joined = false;;) {
-    const KlQueue frontier = queue_of(at.level, at.writers);
-    const KlHead head = kl_head(frontier);
-    const Totals now = totals[at.level % 3];
+    if (aimed != at.writers) {
+      aimed = at.writers;
+      kept = room / aimed;
+      kl_aim(head, queue_of(at.level, aimed, kept));
+    }
+    const KlQueue frontier = queue_of(at.level, aimed, kept);
+    kl_peek(head, frontier);
+    const Totals now = alone ? here[at.level & 1] : totals[at.level % 3];
+    const bool queued = at.queued && now.longest <= kept;
+    bool pulls = in_neighbors != nullptr && now.arcs > static_cast<unsigned>(n) / 16;
     if (!joined) {
       at.explored += now.arcs;
       at.wanted -= now.targets;
       if (now.arcs == 0) at.done = 1;
       if (at.level >= limit || (wanted != nullptr && at.wanted == 0)) at.done = 2;
       const auto fit = [&](unsigned long long arcs) {
-        return arcs > static_cast<unsigned>(few_arcs)     ? blocks
-               : arcs > static_cast<unsigned>(alone_arcs) ? few
-                                                          : 1;
+        return !queued || arcs > static_cast<unsigned>(few_arcs) ? blocks
+               : arcs > static_cast<unsigned>(alone_arcs)        ? few
+                                                                 : 1;
       };
       const bool ends = at.done != 0 || at.budget-- == 0;
       const int most = ends ? blocks : fit(now.arcs), least = ends ? blocks : fit(2 * now.arcs);
+      if (alone && (most > 1 || ends) && first_thread) {  // others read what it kept to itself
+        totals[at.level % 3] = now;
+        totals[(at.level + 1) % 3] = {0, 0, 0, 0, 0};
+      }
+      if (ends) at.explored -= now.arcs, at.wanted += now.targets;  // the next launch looks again
       if (most > at.players) {
         const unsigned before = at.call;
         at.players = most;
         at.call = kl_next_call(at.call, most);
         if (thread == 0) {
-          if (ends) at.explored -= now.arcs, at.wanted += now.targets;  // the next launch looks again
           *state = at;
           kl_release_add(call, at.call - before);
         }
+      } else if (ends) {
+        if (thread == 0) *state = at;
       } else if (least < at.players) {
-        kl_meet(barrier, at.players);  // until all have read the totals
+        kl_meet(meeting(), at.players);  // until all have read the totals
         at.players = least;
         if (static_cast<int>(blockIdx.x) >= least) {
           kl_sleep(call, at.call);
@@ -149,32 +162,28 @@ KL_KERNEL_BOUNDS(kThreads, 2, bfs_direction, const long long* offsets, const int
           joined = true;
           continue;
         }
-      } else if (ends && thread == 0) {
-        at.explored -= now.arcs, at.wanted += now.targets;
-        *state = at;
       }
       if (ends) return;
     }
     joined = false;
-    Totals* const next = totals + (at.level + 1) % 3;
-    if (thread == 0) totals[(at.level + 2) % 3] = {0, 0, 0, 0, 0};
-    if (first_thread) tail = 0, arcs_here = 0, targets_here = 0;
-    __syncthreads();
+    alone = at.players == 1;
+    pulls = pulls && now.arcs * alpha > static_cast<unsigned long long>(m) - at.explored;
 
     const int depth = at.level + 1;
-    const KlQueue queue = queue_of(depth, at.players);
-    const long long warps = static_cast<long long>(at.players) * blockDim.x / 32;
-    const long long warp = thread / 32;
+    Totals* const next = totals + depth % 3;
+    Totals* const mine = here + (depth & 1);
+    if (thread == 0 && !alone) totals[(depth + 1) % 3] = {0, 0, 0, 0, 0};
+    const KlQueue queue =
+        queue_of(depth, at.players, aimed == at.players ? kept : room / at.players);
+    const long long warps = at.players * blockDim.x / 32, warp = thread / 32;
     unsigned* const seen = bits + static_cast<long long>(at.turned) * words;
-    const bool pulls = in_neighbors != nullptr && now.arcs > static_cast<unsigned>(n) / 16 &&
-                       now.arcs * alpha > static_cast<unsigned long long>(m) - at.explored;
     const bool hurried = now.arcs < kHurried;
     unsigned long long arcs = 0;
 
     const auto reach = [&](int v, int from, int degree) {
       kl_store(depths + v, depth);  // a sweep may be reading it
       if (parents != nullptr) parents[v] = from;
-      if (wanted != nullptr && has(wanted, v)) atomicAdd(&targets_here, 1);
+      if (wanted != nullptr && has(wanted, v)) atomicAdd(&mine->targets, 1);
       arcs += degree;
     };
     const auto visit = [&](bool active, int from, long long arc) {
@@ -185,21 +194,46 @@ KL_KERNEL_BOUNDS(kThreads, 2, bfs_direction, const long long* offsets, const int
         v = __ldg(neighbors + arc);
         unsigned* const word = seen + (v >> 5);
         const unsigned bit = 1u << (v & 31);
-        if (hurried) {  // all that may be needed at once, rather than one after the other
-          begin = __ldg(offsets + v);
-          degree = static_cast<int>(__ldg(offsets + v + 1) - begin);
-          fresh = (atomicOr(word, bit) & bit) == 0;
-        } else if ((kl_load(word) & bit) == 0 && (atomicOr(word, bit) & bit) == 0) {
+        if ((kl_load(word) & bit) == 0 && (atomicOr(word, bit) & bit) == 0) {
           begin = __ldg(offsets + v);
           degree = static_cast<int>(__ldg(offsets + v + 1) - begin);
           fresh = true;
+          reach(v, from, degree);
         }
       }
-      if (fresh) {
-        if (hurried && degree > 0) kl_prefetch(neighbors + begin);
-        reach(v, from, degree);
+      kl_append(queue, &mine->longest, v, begin, fresh ? degree : 0);
+    };
+    // For vertices with few arcs, where time goes into waiting: all that may be needed is asked for
+    // at once, rather than one thing after the other.
+    const auto visit_narrow = [&](const KlPiece& piece) {
+      int v[kNarrow], degree[kNarrow];
+      long long begin[kNarrow];
+#pragma unroll
+      for (int i = 0; i < kNarrow; i++) {
+        v[i] = i < piece.degree ? __ldg(neighbors + piece.begin + i) : -1;
       }
-      kl_append(queue, &tail, v, begin, fresh ? degree : 0);
+      unsigned old[kNarrow];
+#pragma unroll
+      for (int i = 0; i < kNarrow; i++) {
+        degree[i] = 0;
+        begin[i] = 0;
+        old[i] = 0;
+        if (v[i] >= 0) {
+          begin[i] = __ldg(offsets + v[i]);
+          degree[i] = static_cast<int>(__ldg(offsets + v[i] + 1) - begin[i]);
+          old[i] = atomicOr(seen + (v[i] >> 5), 1u << (v[i] & 31));
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < kNarrow; i++) {
+        if (v[i] >= 0 && ((old[i] >> (v[i] & 31)) & 1) == 0) {
+          if (degree[i] > 0) kl_prefetch(neighbors + begin[i]);
+          reach(v[i], piece.vertex, degree[i]);
+        } else {
+          degree[i] = 0;
+        }
+      }
+      kl_append_narrow(queue, &mine->longest, v, begin, degree);
     };
 
     if (pulls) {
@@ -238,9 +272,14 @@ KL_KERNEL_BOUNDS(kThreads, 2, bfs_direction, const long long* offsets, const int
           reach(v, from, static_cast<int>(__ldg(offsets + v + 1) - __ldg(offsets + v)));
         }
       }
-    } else if (at.queued && now.longest <= frontier.capacity) {
-      kl_drain(frontier, head, now.longest, at.players,
-               [&](const KlPiece& piece) { kl_expand(piece, visit); });
+    } else if (queued) {
+      kl_drain(frontier, head, now.longest, at.players, [&](const KlPiece& piece) {
+        if (hurried && __all_sync(kWarp, piece.degree <= kNarrow)) {
+          visit_narrow(piece);
+        } else {
+          kl_expand(piece, visit);
+        }
+      });
     } else {
       for (long long w = warp; w < words; w += warps) {
         const int v = static_cast<int>(w) * 32 + lane;
@@ -256,7 +295,7 @@ KL_KERNEL_BOUNDS(kThreads, 2, bfs_direction, const long long* offsets, const int
         }
         if (__ballot_sync(kWarp, piece.degree > 0) != 0) kl_expand(piece, visit);
       }
-      kl_meet(barrier, at.players);
+      kl_meet(meeting(), at.players);
       const int many = kl_load(&next->hubs);
       for (int h = 0; h < many; h++) {
         const int u = hubs[h];
@@ -270,21 +309,27 @@ KL_KERNEL_BOUNDS(kThreads, 2, bfs_direction, const long long* offsets, const int
     const unsigned low = __reduce_add_sync(kWarp, static_cast<unsigned>(arcs & 0xffffff));
     const unsigned high = __reduce_add_sync(kWarp, static_cast<unsigned>(arcs >> 24));
     if (lane == 0 && (low | high) != 0) {
-      atomicAdd(&arcs_here, (static_cast<unsigned long long>(high) << 24) + low);
+      atomicAdd(&mine->arcs, (static_cast<unsigned long long>(high) << 24) + low);
     }
     __syncthreads();
     if (first_thread) {
-      queue.counts[blockIdx.x] = min(tail, queue.capacity);
-      if (arcs_here != 0) {
-        atomicAdd(&next->arcs, arcs_here);
-        atomicMax(&next->longest, tail);
+      queue.counts[blockIdx.x] = min(mine->longest, queue.capacity);
+      if (!alone) {
+        if (mine->arcs != 0) {
+          atomicAdd(&next->arcs, mine->arcs);
+          atomicMax(&next->longest, mine->longest);
+        }
+        if (mine->targets != 0) atomicAdd(&next->targets, mine->targets);
+        here[0] = here[1] = {0, 0, 0, 0, 0};
+        kl_meet_for_all(meeting(), at.players);
+      } else {
+        here[at.level & 1] = {0, 0, 0, 0, 0};
       }
-      if (targets_here != 0) atomicAdd(&next->targets, targets_here);
     }
+    __syncthreads();
     at.queued = !pulls;
     at.turned ^= static_cast<int>(pulls);
     at.writers = at.players;
     at.level = depth;
-    kl_meet(barrier, at.players);
   }
 }

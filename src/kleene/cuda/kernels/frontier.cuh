@@ -35,7 +35,7 @@ struct KlQueue {
   int capacity;  // entries of a list that are kept
 
   __device__ __forceinline__ int4* slot(int k) const {
-    return entries + (static_cast<long long>(k) * lists + blockIdx.x);
+    return entries + (static_cast<unsigned>(k) * lists + blockIdx.x);
   }
 };
 
@@ -76,6 +76,42 @@ __device__ __forceinline__ void kl_append(const KlQueue& queue, int* tail, int v
   }
 }
 
+// The same for up to kNarrow vertices of each lane, in one go.
+const int kNarrow = 4;
+
+__device__ __forceinline__ void kl_append_narrow(const KlQueue& queue, int* tail,
+                                                 const int (&vertices)[kNarrow],
+                                                 const long long (&begins)[kNarrow],
+                                                 const int (&degrees)[kNarrow]) {
+  const unsigned before = (1u << kl_lane()) - 1;
+  int total = 0, first[kNarrow];
+  bool large = false;
+#pragma unroll
+  for (int i = 0; i < kNarrow; i++) {
+    const unsigned some = __ballot_sync(kWarp, degrees[i] > 0);
+    first[i] = total + __popc(some & before);
+    total += __popc(some);
+    large |= degrees[i] > kPiece;
+  }
+  if (total == 0) return;
+  if (__any_sync(kWarp, large)) {
+#pragma unroll
+    for (int i = 0; i < kNarrow; i++) {
+      kl_append(queue, tail, vertices[i], begins[i], degrees[i]);
+    }
+    return;
+  }
+  int base = 0;
+  if (kl_lane() == 0) base = atomicAdd(tail, total);
+  base = __shfl_sync(kWarp, base, 0);
+#pragma unroll
+  for (int i = 0; i < kNarrow; i++) {
+    if (degrees[i] > 0 && base + first[i] < queue.capacity) {
+      *queue.slot(base + first[i]) = kl_pack(vertices[i], degrees[i], begins[i]);
+    }
+  }
+}
+
 // The lanes of a warp bring a piece each, and go through the arcs of all of them together:
 // visit(active, vertex, position of the arc), with all lanes.
 template <class Visit>
@@ -100,22 +136,28 @@ __device__ __forceinline__ void kl_expand(const KlPiece& piece, Visit visit) {
   }
 }
 
-// What a thread reads of a queue first; asked for before it is known whether there is anything, so
-// that nobody waits for one number to ask for the next.
+// Where a thread begins to read a queue, and what stands there: asked for before it is known
+// whether there is anything, so that nobody waits for one number to ask for the next.
 struct KlHead {
   int4 entry;
-  int count;
+  int count;  // of the list
+  int k;      // where in the list
+  int list;
 };
 
-__device__ __forceinline__ KlHead kl_head(const KlQueue& queue) {
+// To be called when the number of lists has changed.
+__device__ __forceinline__ void kl_aim(KlHead& head, const KlQueue& queue) {
   const unsigned place = blockIdx.x * blockDim.x + threadIdx.x;
-  const unsigned list = place % queue.lists;
-  KlHead head = {make_int4(0, 0, 0, 0), 0};
-  if (place / queue.lists < static_cast<unsigned>(queue.capacity)) {
-    head.entry = kl_fetch(queue.entries + place);
-    head.count = kl_load(queue.counts + list);
+  head.k = place / static_cast<unsigned>(queue.lists);
+  head.list = place % static_cast<unsigned>(queue.lists);
+}
+
+__device__ __forceinline__ void kl_peek(KlHead& head, const KlQueue& queue) {
+  head.count = 0;
+  if (head.k < queue.capacity) {
+    head.entry = kl_fetch(queue.entries + (blockIdx.x * blockDim.x + threadIdx.x));
+    head.count = kl_load(queue.counts + head.list);
   }
-  return head;
 }
 
 // The warps of the first so many blocks go through all lists, of which the longest has `most`
@@ -123,15 +165,14 @@ __device__ __forceinline__ KlHead kl_head(const KlQueue& queue) {
 template <class Take>
 __device__ __forceinline__ void kl_drain(const KlQueue& queue, const KlHead& head, int most,
                                          int players, Take take) {
-  const unsigned lists = queue.lists;
-  const long long places = static_cast<long long>(min(most, queue.capacity)) * lists;
-  const long long stride = static_cast<long long>(players) * blockDim.x;
-  const long long own = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  for (long long first = own & ~31ll; first < places; first += stride) {
-    const long long place = first + kl_lane();
+  const unsigned lists = queue.lists, stride = players * blockDim.x;
+  const unsigned places = min(most, queue.capacity) * lists;
+  const unsigned own = blockIdx.x * blockDim.x + threadIdx.x;
+  for (unsigned first = own & ~31u; first < places; first += stride) {
+    const unsigned place = first + kl_lane();
     KlPiece piece = {0, 0, 0};
     if (place == own) {
-      if (static_cast<int>(place / lists) < head.count) piece = kl_unpack(head.entry);
+      if (head.k < head.count) piece = kl_unpack(head.entry);
     } else if (place < places && static_cast<int>(place / lists) < queue.counts[place % lists]) {
       piece = kl_unpack(queue.entries[place]);
     }

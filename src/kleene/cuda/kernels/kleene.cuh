@@ -37,8 +37,9 @@ __device__ __forceinline__ void kl_store(T* address, T value) {
   *const_cast<volatile T*>(address) = value;
 }
 
-// One thread tells others that what it and its block wrote is there, and learns of theirs: adds to a
-// word and returns what it was; reads it. A loop that reads calls kl_pause, for the emulator's sake.
+// One thread tells others that what it and its block wrote is there, and learns of theirs: adds to
+// a word and returns what it was; reads it. A loop that reads calls kl_pause, for the emulator's
+// sake.
 __device__ __forceinline__ unsigned kl_release_add(unsigned* address, unsigned value) {
   unsigned old;
   asm volatile("atom.add.release.gpu.global.u32 %0, [%1], %2;"
@@ -136,15 +137,18 @@ KL_REDUCE(__reduce_xor_sync, unsigned, a ^ b)
 
 // The threads of the first so many blocks of a cooperative launch wait for each other, and see what
 // any wrote before. *state is zero before the first launch that uses it, and is good for the next
-// one after. The top bit flips when the last block arrives: block 0 adds what the others leave to be
-// added.
+// one after. The top bit flips when the last block arrives: block 0 adds what the others leave to
+// be added. kl_meet_for_all is what one thread of a block does of it, between two __syncthreads.
+__device__ __forceinline__ void kl_meet_for_all(unsigned* state, unsigned blocks) {
+  if (blocks == 1) return;
+  const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+  const unsigned old = kl_release_add(state, block == 0 ? 0x80000000u - (blocks - 1) : 1u);
+  while (((old ^ kl_acquire(state)) & 0x80000000u) == 0) kl_pause();
+}
+
 __device__ __forceinline__ void kl_meet(unsigned* state, unsigned blocks) {
   __syncthreads();
-  if (blocks > 1 && threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) {
-    const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
-    const unsigned old = kl_release_add(state, block == 0 ? 0x80000000u - (blocks - 1) : 1u);
-    while (((old ^ kl_acquire(state)) & 0x80000000u) == 0) kl_pause();
-  }
+  if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) kl_meet_for_all(state, blocks);
   __syncthreads();
 }
 
