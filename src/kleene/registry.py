@@ -173,7 +173,42 @@ def _batch_workspace(size: Size) -> int:
     return 4 * (3 * searches // 8 + 16) * size.n
 
 
+def _arcs_by_vertex(size: Size) -> int:
+    """Offsets of 8 bytes, vertices of 4."""
+    return 8 * (size.n + 1) + 4 * size.m
+
+
+def _search_on_gpu(size: Size) -> int:
+    """The arcs by one end, depths and parents."""
+    return _arcs_by_vertex(size) + (8 if size.predecessors else 4) * size.n
+
+
+def _cuda_bfs(
+    name: str,
+    summary: str,
+    origin: str,
+    module: str,
+    more: Callable[[Size], int] | None = None,
+    workspace: Callable[[Size], int] = lambda size: 0,
+) -> Method:
+    """Return the row of a form on the GPU; ``more`` is what it needs there beside the usual."""
+
+    def device_memory(size: Size) -> int:
+        return _search_on_gpu(size) + (0 if more is None else more(size))
+
+    entry = f"kleene.cuda.{module}:{name}"
+    return Method(
+        "bfs", name, "cuda", summary, origin, entry, workspace, device_memory=device_memory
+    )
+
+
+def _scan_on_gpu(size: Size) -> int:
+    """A queue, sums, marks, and all neighbours of a level."""
+    return 17 * size.n + 4 * size.m
+
+
 _PMPP = "Hwu et al. 2022, ch. 15"
+_LINEAR_WORK = "Merrill et al. 2012, Padamata and Raveendran 2013"
 
 _BFS = (
     _native_bfs("queue", "a queue on one core", "Moore 1959"),
@@ -194,6 +229,64 @@ _BFS = (
     _native_bfs("vertex_pull", "every unvisited vertex looks for a parent", _PMPP),
     _native_bfs("frontier", "threads append to one queue", _PMPP),
     _native_bfs("privatized", "threads fill queues of their own, then join them", _PMPP),
+    _cuda_bfs(
+        "edge",
+        "a thread for each arc at every level",
+        "Padamata and Raveendran 2013, " + _PMPP,
+        "bfs",
+        more=lambda size: 4 * size.m,
+        workspace=lambda size: 4 * size.m,
+    ),
+    _cuda_bfs("vertex_push", "every vertex of the level marks its neighbours", _PMPP, "bfs"),
+    _cuda_bfs(
+        "vertex_pull",
+        "every unvisited vertex looks for a parent",
+        _PMPP,
+        "bfs",
+        workspace=_arcs_by_vertex,
+    ),
+    _cuda_bfs(
+        "spmv",
+        "a sparse matrix-vector product per level, until the targets are reached",
+        "Kepner and Gilbert 2011, Ross et al.",
+        "bfs",
+        more=lambda size: 2 * size.n,
+    ),
+    _cuda_bfs(
+        "frontier",
+        "threads append to one queue",
+        _PMPP,
+        "bfs_frontiers",
+        more=lambda size: 8 * size.n,
+    ),
+    _cuda_bfs(
+        "privatized",
+        "blocks fill queues in shared memory, then join them",
+        _PMPP,
+        "bfs_frontiers",
+        more=lambda size: 8 * size.n,
+    ),
+    _cuda_bfs(
+        "single_block",
+        "the same; one block does many small levels in a launch",
+        _PMPP,
+        "bfs_frontiers",
+        more=lambda size: 8 * size.n,
+    ),
+    _cuda_bfs(
+        "scan_serial",
+        "prefix sums place the neighbours, a thread copies those of a vertex; mask, compaction",
+        _LINEAR_WORK,
+        "bfs_scan",
+        more=_scan_on_gpu,
+    ),
+    _cuda_bfs(
+        "scan_fine",
+        "the same; the threads of a block share the neighbours",
+        _LINEAR_WORK,
+        "bfs_scan",
+        more=_scan_on_gpu,
+    ),
     Method(
         "bfs",
         "queue",
