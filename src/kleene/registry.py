@@ -208,7 +208,7 @@ def _scan_on_gpu(size: Size) -> int:
 
 
 _PMPP = "Hwu et al. 2022, ch. 15"
-_LINEAR_WORK = "Merrill et al. 2012, Padamata and Raveendran 2013"
+_PADAMATA = "Padamata and Raveendran 2013"
 
 _BFS = (
     _native_bfs("queue", "a queue on one core", "Moore 1959"),
@@ -232,7 +232,7 @@ _BFS = (
     _cuda_bfs(
         "edge",
         "a thread for each arc at every level",
-        "Padamata and Raveendran 2013, " + _PMPP,
+        _PADAMATA,
         "bfs",
         more=lambda size: 4 * size.m,
         workspace=lambda size: 4 * size.m,
@@ -276,14 +276,14 @@ _BFS = (
     _cuda_bfs(
         "scan_serial",
         "prefix sums place the neighbours, a thread copies those of a vertex; mask, compaction",
-        _LINEAR_WORK,
+        _PADAMATA,
         "bfs_scan",
         more=_scan_on_gpu,
     ),
     _cuda_bfs(
         "scan_fine",
         "the same; the threads of a block share the neighbours",
-        _LINEAR_WORK,
+        _PADAMATA,
         "bfs_scan",
         more=_scan_on_gpu,
     ),
@@ -489,7 +489,7 @@ _APSP = (
         "min_plus",
         "cuda",
         "squares the matrix until nothing improves, by tiles in shared memory",
-        "Padamata and Raveendran 2013",
+        _PADAMATA,
         "kleene.cuda.apsp_products:min_plus",
         _rows_workspace,
         device_memory=_two_matrices,
@@ -519,7 +519,7 @@ _APSP = (
     _blocked(
         "multi",
         "Floyd-Warshall by blocks, several elements per thread",
-        "Padamata and Raveendran 2013",
+        _PADAMATA,
         options=("block", "across", "down"),
     ),
     _blocked("1_0", "Floyd-Warshall by blocks, a launch for each block"),

@@ -33,12 +33,14 @@ KL_KERNEL(bfs_scan_degrees, const int* frontier, int size, const long long* offs
 
 KL_KERNEL(bfs_scan_prefixscan, const long long* in, long long* out, long long* totals,
           long long n) {
-  scan_blocks(in, out, totals, n);
+  KL_DYNAMIC_SHARED(long long, shared);
+  scan_blocks(in, out, totals, n, shared);
 }
 
 KL_KERNEL(bfs_scan_prefixscan_mask, const int* mask, long long* out, long long* totals,
           long long n) {
-  scan_blocks(mask, out, totals, n);
+  KL_DYNAMIC_SHARED(long long, shared);
+  scan_blocks(mask, out, totals, n, shared);
 }
 
 KL_KERNEL(bfs_scan_prefixscan2, long long* out, const long long* before, long long n) {

@@ -5,7 +5,8 @@
 // as many passes as it takes, and added to what each block has; cuda/scan.py launches them.
 //
 //   KL_KERNEL(x_scan, const int* in, long long* out, long long* totals, long long n) {
-//     scan_blocks(in, out, totals, n);
+//     KL_DYNAMIC_SHARED(long long, shared);
+//     scan_blocks(in, out, totals, n, shared);
 //   }
 //   KL_KERNEL(x_scan_add, long long* out, const long long* before, long long n) {
 //     scan_add(out, before, n);
@@ -48,10 +49,10 @@ __device__ __forceinline__ T scan_in_shared(T* values) {
 }
 
 // out[i] = the sum of in[0], ..., in[i - 1] as far as they are in the same block, and totals[block]
-// the sum of all of them. out may be in. Dynamic shared memory: scan_place(2 x threads) values.
+// the sum of all of them. out may be in. There is shared memory for scan_place(2 x threads) values.
 template <class In, class T>
-__device__ __forceinline__ void scan_blocks(const In* in, T* out, T* totals, long long n) {
-  KL_DYNAMIC_SHARED(T, values);
+__device__ __forceinline__ void scan_blocks(const In* in, T* out, T* totals, long long n,
+                                            T* values) {
   const unsigned width = 2 * blockDim.x;
   const long long first = blockIdx.x * static_cast<long long>(width);
   for (unsigned k = threadIdx.x; k < width; k += blockDim.x) {
