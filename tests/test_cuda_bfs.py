@@ -6,7 +6,6 @@ other schedules.
 
 from __future__ import annotations
 
-from collections import Counter
 from importlib import util
 from typing import Any
 
@@ -59,6 +58,12 @@ def hub(leaves: int, more: int = 0) -> kl.Graph:
     s, t = rng.integers(1, leaves + 1, (2, more))
     ends = np.zeros(leaves, int), np.arange(1, leaves + 1)
     return kl.Graph.from_edges(np.append(ends[0], s), np.append(ends[1], t), directed=False)
+
+
+def broom(leaves: int) -> kl.Graph:
+    """A vertex with many neighbours, each of which leads on to one of its own."""
+    near = np.arange(1, leaves + 1)
+    return kl.Graph.from_edges(np.append(0 * near, near), np.append(near, near + leaves))
 
 
 def bulge(length: int, width: int) -> kl.Graph:
@@ -144,6 +149,7 @@ def test_queues_of_blocks_overflow(
 ) -> None:
     monkeypatch.setenv("KLEENE_EMULATOR_SEED", seed)
     monkeypatch.setattr(bfs_frontiers.Privatized, "capacity", capacity)
+    check(broom(300), 0, "privatized")
     check(hub(700, 300), 3, "privatized")
 
 
@@ -206,21 +212,32 @@ def test_sums_of_any_length(n: int) -> None:
 
 
 @pytest.mark.parametrize("form", SCANS)
-@pytest.mark.parametrize("leaves", [511, 512, 513])
+@pytest.mark.parametrize("gathered", [510, 512, 514])
 def test_compaction_on_both_sides_of_the_threshold(
-    leaves: int, form: str, monkeypatch: pytest.MonkeyPatch
+    gathered: int, form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    launched: Counter[str] = Counter()
+    """Two vertices lead to the same others: each of these is once in the next frontier."""
+    launched: list[str] = []
+    sizes: list[int] = []
+    contract = bfs_scan.Scanned._contract
 
-    def watched(kernel: Any, *args: Any) -> None:
-        launched[kernel.name] += 1
+    def launch(kernel: Any, *args: Any) -> None:
+        launched.append(kernel.name)
         levels.launch_over(kernel, *args)
 
-    monkeypatch.setattr(bfs_scan, "launch_over", watched)
-    g = kl.Graph.from_edges(np.zeros(leaves, int), np.arange(1, leaves + 1), n=leaves + 2)
-    found = search(g, 0, form)
-    assert found.distances.tolist() == [0, *[1] * leaves, -1]
-    assert launched["bfs_scan_compact"] == (leaves > 512)
+    def contracted(self: bfs_scan.Scanned, *args: int) -> tuple[int, bool]:
+        size, left = contract(self, *args)
+        sizes.append(size)
+        return size, left
+
+    monkeypatch.setattr(bfs_scan, "launch_over", launch)
+    monkeypatch.setattr(bfs_scan.Scanned, "_contract", contracted)
+    far = np.arange(3, 3 + gathered // 2)
+    s = np.concatenate([[0, 0], 0 * far + 1, 0 * far + 2])
+    g = kl.Graph.from_edges(s, np.concatenate([[1, 2], far, far]), n=4 + len(far))
+    assert search(g, 0, form).distances.tolist() == [0, 1, 1, *[2] * len(far), -1]
+    assert sizes == [2, len(far)]
+    assert launched.count("bfs_scan_compact") == (gathered > 512)
 
 
 @pytest.mark.parametrize("form", SCANS)
