@@ -182,7 +182,42 @@ def _batch_workspace(size: Size) -> int:
     return 4 * (3 * searches // 8 + 16) * size.n
 
 
+def _arcs_by_vertex(size: Size) -> int:
+    """Offsets of 8 bytes, vertices of 4."""
+    return 8 * (size.n + 1) + 4 * size.m
+
+
+def _search_on_gpu(size: Size) -> int:
+    """The arcs by one end, depths and parents."""
+    return _arcs_by_vertex(size) + (8 if size.predecessors else 4) * size.n
+
+
+def _cuda_bfs(
+    name: str,
+    summary: str,
+    origin: str,
+    module: str,
+    more: Callable[[Size], int] | None = None,
+    workspace: Callable[[Size], int] = _no_workspace,
+) -> Method:
+    """Return the row of a form on the GPU; ``more`` is what it needs there beside the usual."""
+
+    def device_memory(size: Size) -> int:
+        return _search_on_gpu(size) + (0 if more is None else more(size))
+
+    entry = f"kleene.cuda.{module}:{name}"
+    return Method(
+        "bfs", name, "cuda", summary, origin, entry, workspace, device_memory=device_memory
+    )
+
+
+def _scan_on_gpu(size: Size) -> int:
+    """A queue, sums, marks, and all neighbours of a level."""
+    return 17 * size.n + 4 * size.m
+
+
 _PMPP = "Hwu et al. 2022, ch. 15"
+_PADAMATA = "Padamata and Raveendran 2013"
 
 _BFS = (
     _native_bfs("queue", "a queue on one core", "Moore 1959"),
@@ -212,6 +247,64 @@ _BFS = (
         "kleene.cuda.bfs_direction:direction_optimizing",
         _no_workspace,
         device_memory=_searched_graph,
+    ),
+    _cuda_bfs(
+        "edge",
+        "a thread for each arc at every level",
+        _PADAMATA,
+        "bfs",
+        more=lambda size: 4 * size.m,
+        workspace=lambda size: 4 * size.m,
+    ),
+    _cuda_bfs("vertex_push", "every vertex of the level marks its neighbours", _PMPP, "bfs"),
+    _cuda_bfs(
+        "vertex_pull",
+        "every unvisited vertex looks for a parent",
+        _PMPP,
+        "bfs",
+        workspace=_arcs_by_vertex,
+    ),
+    _cuda_bfs(
+        "spmv",
+        "a sparse matrix-vector product per level, until the targets are reached",
+        "Kepner and Gilbert 2011, Ross et al.",
+        "bfs",
+        more=lambda size: 2 * size.n,
+    ),
+    _cuda_bfs(
+        "frontier",
+        "threads append to one queue",
+        _PMPP,
+        "bfs_frontiers",
+        more=lambda size: 8 * size.n,
+    ),
+    _cuda_bfs(
+        "privatized",
+        "blocks fill queues in shared memory, then join them",
+        _PMPP,
+        "bfs_frontiers",
+        more=lambda size: 8 * size.n,
+    ),
+    _cuda_bfs(
+        "single_block",
+        "the same; one block does many small levels in a launch",
+        _PMPP,
+        "bfs_frontiers",
+        more=lambda size: 8 * size.n,
+    ),
+    _cuda_bfs(
+        "scan_serial",
+        "prefix sums place the neighbours, a thread copies those of a vertex; mask, compaction",
+        _PADAMATA,
+        "bfs_scan",
+        more=_scan_on_gpu,
+    ),
+    _cuda_bfs(
+        "scan_fine",
+        "the same; the threads of a block share the neighbours",
+        _PADAMATA,
+        "bfs_scan",
+        more=_scan_on_gpu,
     ),
     Method(
         "bfs",
@@ -415,7 +508,7 @@ _APSP = (
         "min_plus",
         "cuda",
         "squares the matrix until nothing improves, by tiles in shared memory",
-        "Padamata and Raveendran 2013",
+        _PADAMATA,
         "kleene.cuda.apsp_products:min_plus",
         _rows_workspace,
         device_memory=_two_matrices,
@@ -445,7 +538,7 @@ _APSP = (
     _blocked(
         "multi",
         "Floyd-Warshall by blocks, several elements per thread",
-        "Padamata and Raveendran 2013",
+        _PADAMATA,
         options=("block", "across", "down"),
     ),
     _blocked("1_0", "Floyd-Warshall by blocks, a launch for each block"),

@@ -42,6 +42,9 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
     "apsp_multi": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
     "apsp_products": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
     "bfs_direction": _rows(),
+    "bfs_frontiers": _rows(),
+    "bfs_scan": _rows(),
+    "bfs_sweeps": _rows(),
     "dense_ceiling": _rows(KL_ALGEBRA=(*_NUMBERS, *_PACKED)),
     "dense_recover": _rows(KL_TYPE=_TYPES),
     "dense_tiled": (
