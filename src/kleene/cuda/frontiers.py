@@ -1,0 +1,62 @@
+"""Queues of vertices between the rounds of a search; what ``kernels/arcs.cuh`` expects of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kleene.cuda.resident import DeviceGraph
+from kleene.cuda.runtime import Device, HostArray, Kernel, ceil_div
+
+__all__ = ["PART", "Queues", "arc_grid"]
+
+PART = 256  # kPart: arcs of one entry
+_CHUNK = 1024  # kChunk: arcs that a warp walks through
+_THREADS = 256
+_WARPS = _THREADS // 32
+
+
+class Queues:
+    """Two queues that take turns, the three sizes that do, and how rounds are launched.
+
+    Round r takes its vertices from queue r % 2 and counts them in ``sizes[r % 3]``. A launch runs
+    many rounds, with a barrier for the whole grid after each.
+    """
+
+    def __init__(self, device: Device, graph: DeviceGraph, words: int = 3) -> None:
+        """Make empty queues; ``words`` more than three after the sizes are the search's own."""
+        self._device = device
+        self.capacity = graph.n + graph.m // PART + 1
+        self.even = device.empty(self.capacity, np.int64, "even queue")
+        self.odd = device.empty(self.capacity, np.int64, "odd queue")
+        self.sizes = device.zeros(words, np.uint64, "sizes")
+        self.barrier = device.zeros(1, np.uint32, "barrier")
+
+    @staticmethod
+    def nbytes(n: int, m: int) -> int:
+        """Return how much device memory they take."""
+        return 16 * (n + m // PART + 1)
+
+    def grid(self, kernel: Kernel) -> tuple[tuple[int], tuple[int]]:
+        """Return blocks and threads for a cooperative launch, no more than there is work for."""
+        useful = ceil_div(self.capacity, 4 * _WARPS)
+        return (min(kernel.resident_blocks(_THREADS), useful),), (_THREADS,)
+
+    def begin(self, vertex: int, degree: int) -> None:
+        """Put one vertex into the queue of round 0."""
+        parts = ceil_div(degree, PART)
+        entries = (np.arange(parts, dtype=np.int64) << 32) | vertex
+        if parts:
+            self._device.copy(self.even[:parts], entries)
+        sizes = np.zeros(self.sizes.size, np.uint64)
+        sizes[0] = parts
+        self._device.copy(self.sizes, sizes)
+
+    def look(self) -> HostArray:
+        """Return the sizes, and what else is counted beside them, after waiting for the device."""
+        return self._device.download(self.sizes)
+
+
+def arc_grid(kernel: Kernel, arcs: int) -> tuple[tuple[int], tuple[int]]:
+    """Return blocks and threads for a kernel that walks through all arcs."""
+    useful = max(1, ceil_div(arcs, _CHUNK * _WARPS))
+    return (min(kernel.resident_blocks(_THREADS) * 4, useful),), (_THREADS,)
