@@ -13,6 +13,7 @@ PART = 256  # kPart: arcs of one entry
 _CHUNK = 1024  # kChunk: arcs that a warp walks through
 _THREADS = 256
 _WARPS = _THREADS // 32
+_ENTRIES = 48  # of full queues for which there is a warp: fewer blocks meet sooner
 
 
 class Queues:
@@ -38,7 +39,7 @@ class Queues:
 
     def grid(self, kernel: Kernel) -> tuple[tuple[int], tuple[int]]:
         """Return blocks and threads for a cooperative launch, no more than there is work for."""
-        useful = ceil_div(self.capacity, 4 * _WARPS)
+        useful = ceil_div(self.capacity, _ENTRIES * _WARPS)
         return (min(kernel.resident_blocks(_THREADS), useful),), (_THREADS,)
 
     def begin(self, vertex: int, degree: int) -> None:
