@@ -221,6 +221,12 @@ def _device_sweeps(size: Size) -> int:
     return _device_rounds(size) + 4 * size.m
 
 
+def _device_lattice(size: Size) -> int:
+    """Arcs in both directions, bounds and states, two lists and a queue."""
+    arcs = _device_arcs(size) + (4 + size.item) * size.m
+    return arcs + (size.item + 20) * size.n + 8 * (size.n + size.m // 256)
+
+
 def _cuda_sssp(
     name: str,
     summary: str,
@@ -297,6 +303,15 @@ _SSSP = (
         "bellman_ford",
         _device_sweeps,
         lambda size: _lengths_workspace(size) + 4 * size.m,
+    ),
+    _cuda_sssp(
+        "llp",
+        "raises lower bounds until they meet the paths found, with minima over blocks",
+        "Garg 2020, Periasubbramaniam and Denlinger 2023",
+        "llp",
+        _device_lattice,
+        _pull_workspace,
+        negative=False,
     ),
     Method(
         "sssp",

@@ -7,13 +7,25 @@ import numpy as np
 from kleene.cuda.resident import DeviceGraph
 from kleene.cuda.runtime import Device, HostArray, Kernel, ceil_div
 
-__all__ = ["PART", "Queues", "arc_grid"]
+__all__ = ["PART", "Queues", "arc_grid", "grid_for"]
 
 PART = 256  # kPart: arcs of one entry
 _CHUNK = 1024  # kChunk: arcs that a warp walks through
 _THREADS = 256
-_WARPS = _THREADS // 32
-_ENTRIES = 48  # of full queues for which there is a warp: fewer blocks meet sooner
+
+
+def grid_for(kernel: Kernel, entries: int) -> tuple[tuple[int], tuple[int]]:
+    """Return blocks and threads for a cooperative launch with up to so many vertices at a time.
+
+    Few blocks meet sooner than many: none comes that would have little to do.
+    """
+    threads = 32 if entries <= _SMALL else _THREADS
+    useful = max(1, ceil_div(entries, _ENTRIES))
+    return (min(kernel.resident_blocks(threads), useful),), (threads,)
+
+
+_SMALL = 512  # up to here one warp does it all, which the emulator likes
+_ENTRIES = 384  # for a block
 
 
 class Queues:
@@ -38,9 +50,8 @@ class Queues:
         return 16 * (n + m // PART + 1)
 
     def grid(self, kernel: Kernel) -> tuple[tuple[int], tuple[int]]:
-        """Return blocks and threads for a cooperative launch, no more than there is work for."""
-        useful = ceil_div(self.capacity, _ENTRIES * _WARPS)
-        return (min(kernel.resident_blocks(_THREADS), useful),), (_THREADS,)
+        """Return blocks and threads for a launch that runs rounds."""
+        return grid_for(kernel, self.capacity)
 
     def begin(self, vertex: int, degree: int) -> None:
         """Put one vertex into the queue of round 0."""
@@ -59,5 +70,5 @@ class Queues:
 
 def arc_grid(kernel: Kernel, arcs: int) -> tuple[tuple[int], tuple[int]]:
     """Return blocks and threads for a kernel that walks through all arcs."""
-    useful = max(1, ceil_div(arcs, _CHUNK * _WARPS))
+    useful = max(1, ceil_div(arcs, _CHUNK * _THREADS // 32))
     return (min(kernel.resident_blocks(_THREADS) * 4, useful),), (_THREADS,)

@@ -107,6 +107,18 @@ __device__ __forceinline__ void kl_expand(const long long* queue, long long size
   }
 }
 
+// Appends a number to a list for every lane that wants it; all lanes of the warp come here.
+__device__ __forceinline__ void kl_append(bool wanted, int number, int* list,
+                                          unsigned long long* size) {
+  const unsigned all = __ballot_sync(kAllLanes, wanted);
+  if (all == 0) return;
+  const int lane = static_cast<int>(kl_lane()), leader = __ffs(static_cast<int>(all)) - 1;
+  unsigned long long at = 0;
+  if (lane == leader) at = atomicAdd(size, static_cast<unsigned long long>(__popc(all)));
+  at = __shfl_sync(kAllLanes, at, leader);
+  if (wanted) list[at + __popc(all & ((1u << lane) - 1))] = number;
+}
+
 // Appends v to a queue for every lane that wants it; all lanes of the warp come here.
 __device__ __forceinline__ void kl_enqueue(bool wanted, int v, const long long* offsets,
                                            long long* queue, unsigned long long* size) {
