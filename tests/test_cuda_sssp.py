@@ -10,10 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene as kl
+from kleene.cuda.bellman_ford import _BellmanFord
 from kleene.cuda.emulator import EmulatedDevice
 from kleene.cuda.resident import on_device
 from kleene.cuda.trees import recover_tree
 
+METHODS = ("bellman_ford", "bellman_ford_plain", "llp")
 TYPES = (np.int32, np.int64, np.float32, np.float64)
 
 
@@ -113,3 +115,116 @@ def test_any_tree(g: kl.Graph, negative: bool, seed: int) -> None:
     left, parents = recovered(g, 0, far, seed, negative=negative)
     assert left == 0
     assert_tree(g, 0, far, parents)
+
+
+# ---- searches -----------------------------------------------------------------------------------
+
+
+def solve(g: kl.Graph, method: str, source: int = 0, **options: Any) -> kl.Result:
+    return kl.sssp(g, source, method=method, device="emulated", **options)
+
+
+def assert_negative_cycle(g: kl.Graph, cycle: list[int]) -> None:
+    length = 0
+    for u, v in zip(cycle, cycle[1:] + cycle[:1], strict=True):
+        row = slice(g.offsets[u], g.offsets[u + 1])
+        length += g.weights[row][g.neighbors[row] == v][0]
+    assert length < 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(graphs(), st.sampled_from(METHODS), st.sampled_from([None, 0, 2, 3.5]))
+def test_any_search(g: kl.Graph, method: str, limit: float | None) -> None:
+    r = solve(g, method, limit=limit)
+    want = kl.sssp(g, 0, device="reference", limit=limit)
+    assert r.distances.tolist() == want.distances.tolist()
+    r.verify()
+
+
+@settings(max_examples=80, deadline=None)
+@given(graphs(-1), st.sampled_from(METHODS[:2]), st.booleans())
+def test_any_search_with_negative_weights(g: kl.Graph, method: str, predecessors: bool) -> None:
+    try:
+        want = kl.sssp(g, 0, method="bellman_ford", device="reference")
+    except kl.NegativeCycleError:
+        with pytest.raises(kl.NegativeCycleError) as caught:
+            solve(g, method, predecessors=predecessors)
+        assert_negative_cycle(g, caught.value.cycle)
+        return
+    r = solve(g, method, predecessors=predecessors)
+    assert r.distances.tolist() == want.distances.tolist()
+    r.verify()
+
+
+def hubs(n: int, high: int, dtype: Any) -> kl.Graph:
+    """Two vertices with arcs to and from nearly all others, and some arcs between those."""
+    rng = np.random.default_rng(8)
+    all_ = np.arange(2, n - 20)
+    s = np.concatenate([np.zeros(n - 22, int), all_, np.ones(n - 22, int), rng.integers(2, n, n)])
+    t = np.concatenate([all_, np.ones(n - 22, int), all_, rng.integers(2, n - 10, n)])
+    return kl.Graph.from_edges(s, t, rng.integers(0, high, len(s)).astype(dtype), n=n)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("dtype", "seed"), [(np.int32, 0), (np.float64, 3)])
+def test_hubs(method: str, dtype: Any, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More arcs into and out of a vertex than a warp takes, over several blocks."""
+    monkeypatch.setenv("KLEENE_EMULATOR_SEED", str(seed))
+    g = hubs(1500, 100, dtype)
+    want = kl.sssp(g, 0, device="cpu")
+    r = solve(g, method)
+    assert r.distances.tolist() == want.distances.tolist()
+    r.verify()
+
+
+@pytest.mark.parametrize("method", METHODS[:2])
+@pytest.mark.parametrize("dtype", [np.int32, np.float32])
+def test_a_negative_cycle_behind_hubs(method: str, dtype: Any) -> None:
+    g = hubs(700, 100, dtype)
+    s, t, w = g.coo
+    cycle = [690, 691, 692]
+    g = kl.Graph.from_edges(
+        np.concatenate([s, [600], cycle]),
+        np.concatenate([t, [690], cycle[1:], cycle[:1]]),
+        np.concatenate([w, [5, 40, -70, 29]]).astype(dtype),
+        n=700,
+    )
+    with pytest.raises(kl.NegativeCycleError) as caught:
+        solve(g, method)
+    assert sorted(caught.value.cycle) == cycle
+
+
+@pytest.mark.parametrize("method", METHODS[:2])
+def test_integers_do_not_wrap_on_the_way_round(method: str) -> None:
+    weights = np.array([2**29 - 9, -(2**29) + 1, 7], np.int32)
+    g = kl.Graph.from_edges([0, 1, 2], [1, 2, 1], weights)
+    with pytest.raises(kl.NegativeCycleError) as caught:
+        solve(g, method)
+    assert sorted(caught.value.cycle) == [1, 2]
+
+
+def test_a_cycle_that_notes_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_BellmanFord, "_closed_chain", lambda self: [])
+    g = kl.Graph.from_edges([0, 1, 2], [1, 2, 1], [3, -5, 4])
+    with pytest.raises(kl.NegativeCycleError) as caught:
+        solve(g, "bellman_ford")
+    assert sorted(caught.value.cycle) == [1, 2]
+
+
+@pytest.mark.parametrize("method", METHODS[:2])
+def test_rounding_at_the_source(method: str) -> None:
+    """The cycle 0.3 - 0.1 - 0.2 is negative by rounding alone; improvements elsewhere count."""
+    g = kl.Graph.from_edges(
+        [0, 1, 2, 0, 2, 3], [1, 2, 0, 3, 3, 4], [0.3, -0.1, -0.2, 5.0, 1.0, 0.1]
+    )
+    for predecessors in (True, False):
+        r = solve(g, method, predecessors=predecessors)
+        np.testing.assert_allclose(r.distances, [0, 0.3, 0.2, 1.2, 1.3])
+        r.verify()
+    assert solve(g, method).path(0, 4) == [0, 1, 2, 3, 4]
+
+
+def test_searches_on_a_graph_that_is_there() -> None:
+    g = hubs(300, 50, np.int64).to("emulated")
+    for method in METHODS:
+        assert solve(g, method).verify().rows == 1
