@@ -43,6 +43,7 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
     "apsp_products": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
     "dense_ceiling": _rows(KL_ALGEBRA=(*_NUMBERS, *_PACKED)),
     "dense_recover": _rows(KL_TYPE=_TYPES),
+    "spmv": _rows(KL_TYPE=_TYPES),
     "sssp_bellman_ford": _rows(KL_TYPE=_TYPES),
     "sssp_llp": _rows(KL_TYPE=_TYPES),
     "sssp_tree": _rows(KL_TYPE=_TYPES),
