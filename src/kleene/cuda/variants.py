@@ -41,6 +41,7 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
     "apsp_shared": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
     "apsp_multi": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
     "apsp_products": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
+    "bfs_direction": _rows(),
     "dense_ceiling": _rows(KL_ALGEBRA=(*_NUMBERS, *_PACKED)),
     "dense_recover": _rows(KL_TYPE=_TYPES),
     "spmv": _rows(KL_TYPE=_TYPES),
