@@ -21,6 +21,7 @@ from kleene.task import Answer, Task
 __all__ = ["bellman_ford", "bellman_ford_plain"]
 
 _THREADS = 256
+_BLOCKS = 4  # of a multiprocessor, for all arcs
 _ROUNDS = 1024  # of a launch, which then takes some milliseconds
 _ENTRIES = 2**20  # of queues that a launch takes, about, for the same reason
 _ARCS = 2**28  # that a launch relaxes, about
@@ -189,7 +190,8 @@ class _Plain(_BellmanFord):
         arcs = (graph.tails, graph.csr.neighbors, graph.lengths(self.task.dtype), graph.m)
         labels = (self.distances, self.parents, limit, self.slack)
         bound = min(rounds, max(1, _ARCS // max(1, graph.m)))
-        blocks = min(kernel.resident_blocks(_THREADS), max(1, ceil_div(graph.m, _THREADS)))
+        most = min(kernel.resident_blocks(_THREADS), _BLOCKS * self.device.multiprocessors)
+        blocks = min(most, max(1, ceil_div(graph.m, _THREADS)))
         rest = (self._state, turn, bound, self._barrier)
         kernel.launch((blocks,), (_THREADS,), (*arcs, *labels, *rest), cooperative=True)
         return self.device.download(self._state)

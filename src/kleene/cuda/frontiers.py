@@ -5,27 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from kleene.cuda.resident import DeviceGraph
-from kleene.cuda.runtime import Device, HostArray, Kernel, ceil_div
+from kleene.cuda.runtime import Device, HostArray, Kernel, ceil_div, require_memory
 
-__all__ = ["PART", "Queues", "arc_grid", "grid_for"]
+__all__ = ["PART", "Queues", "arc_grid", "round_grid"]
 
 PART = 256  # kPart: arcs of one entry
 _CHUNK = 1024  # kChunk: arcs that a warp walks through
 _THREADS = 256
+_SMALL = 512  # entries for which one warp is a block, which the emulator likes
+_ENTRIES = 384  # that are worth one more block
+_BLOCKS = 4  # on a multiprocessor: more would meet later and be of little use
 
 
-def grid_for(kernel: Kernel, entries: int) -> tuple[tuple[int], tuple[int]]:
-    """Return blocks and threads for a cooperative launch with up to so many vertices at a time.
-
-    Few blocks meet sooner than many: none comes that would have little to do.
-    """
+def round_grid(device: Device, kernel: Kernel, entries: int) -> tuple[tuple[int], tuple[int]]:
+    """Return blocks and threads for a cooperative launch that has up to so many entries a round."""
     threads = 32 if entries <= _SMALL else _THREADS
-    useful = max(1, ceil_div(entries, _ENTRIES))
-    return (min(kernel.resident_blocks(threads), useful),), (threads,)
-
-
-_SMALL = 512  # up to here one warp does it all, which the emulator likes
-_ENTRIES = 384  # for a block
+    most = min(kernel.resident_blocks(threads), _BLOCKS * device.multiprocessors)
+    return (min(most, max(1, ceil_div(entries, _ENTRIES))),), (threads,)
 
 
 class Queues:
@@ -37,6 +33,7 @@ class Queues:
 
     def __init__(self, device: Device, graph: DeviceGraph, words: int = 3) -> None:
         """Make empty queues; ``words`` more than three after the sizes are the search's own."""
+        require_memory(device, self.nbytes(graph.n, graph.m), f"a search on {graph.n:,} vertices")
         self._device = device
         self.capacity = graph.n + graph.m // PART + 1
         self.even = device.empty(self.capacity, np.int64, "even queue")
@@ -51,7 +48,7 @@ class Queues:
 
     def grid(self, kernel: Kernel) -> tuple[tuple[int], tuple[int]]:
         """Return blocks and threads for a launch that runs rounds."""
-        return grid_for(kernel, self.capacity)
+        return round_grid(self._device, kernel, self.capacity)
 
     def begin(self, vertex: int, degree: int) -> None:
         """Put one vertex into the queue of round 0."""

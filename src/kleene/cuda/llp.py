@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.cuda.frontiers import PART, grid_for
+from kleene.cuda.frontiers import PART, round_grid
 from kleene.cuda.lengths import LengthSearch, length_rows
 from kleene.cuda.resident import DeviceGraph
 from kleene.cuda.runtime import Device, ctype
@@ -45,7 +45,7 @@ class _Lattice(LengthSearch):
         arcs = (*graph.csr, graph.lengths(dtype), *into)
         labels = (self.distances, self._bounds, self._states, limit)
         lists = (self._open[0], self._open[1], self._newly, self._betas, self._words)
-        grid = grid_for(self._kernel, graph.n)
+        grid = round_grid(device, self._kernel, graph.n)
         turn, size = 0, 1
         while size:
             args = (*arcs, *labels, *lists, turn, _ROUNDS, self._barrier)
