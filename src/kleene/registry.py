@@ -318,7 +318,7 @@ _SSSP = (
     _cuda_sssp(
         "bellman_ford_plain",
         "relaxes every arc in every round; finds negative cycles",
-        "Bellman 1958, Periasubbramaniam and Denlinger 2023",
+        "Periasubbramaniam and Denlinger 2023",
         "bellman_ford",
         _device_sweeps,
         lambda size: _lengths_workspace(size) + 4 * size.m,
@@ -326,7 +326,7 @@ _SSSP = (
     _cuda_sssp(
         "llp",
         "raises lower bounds until they meet the paths found, with minima over blocks",
-        "Garg 2020, Periasubbramaniam and Denlinger 2023",
+        "Garg 2020",
         "llp",
         _device_lattice,
         _pull_workspace,
