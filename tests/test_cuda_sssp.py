@@ -211,6 +211,23 @@ def test_a_cycle_that_notes_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None
     assert sorted(caught.value.cycle) == [1, 2]
 
 
+def test_circles_that_no_slack_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_BellmanFord, "_hangs", lambda self, source: False)
+    g = kl.Graph.from_edges([0, 1], [1, 2], [3.0, -5.0])
+    r = solve(g, "bellman_ford")
+    assert r.distances.tolist() == [0, 3, -2]
+    r.verify()
+
+
+@pytest.mark.parametrize("method", METHODS[:2])
+def test_distances_near_the_end_of_floats(method: str) -> None:
+    g = kl.Graph.from_edges([0, 1, 2], [1, 2, 3], np.array([-1.6e38, 1, -1], np.float32))
+    r = solve(g, method)
+    assert r.plan.dtype == "float32"
+    assert r.distances.tolist() == [0, *[float(np.float32(-1.6e38))] * 3]
+    r.verify()
+
+
 @pytest.mark.parametrize("method", METHODS[:2])
 def test_rounding_at_the_source(method: str) -> None:
     """The cycle 0.3 - 0.1 - 0.2 is negative by rounding alone; improvements elsewhere count."""

@@ -25,6 +25,7 @@ _BLOCKS = 4  # of a multiprocessor, for all arcs
 _ROUNDS = 1024  # of a launch, which then takes some milliseconds
 _ENTRIES = 2**20  # of queues that a launch takes, about, for the same reason
 _ARCS = 2**28  # that a launch relaxes, about
+_TOO_MUCH = 2.0**-8  # slack that no rounding asks for
 _ROUND, _WORK, _TOO_LOW, _WORDS = 3, 4, 5, 6  # of the state
 
 
@@ -49,6 +50,9 @@ class _BellmanFord(LengthSearch):
         """Run rounds to the end, again and again while rounding goes round in circles."""
         self.slack = 0
         while not self._settles(source, limit):
+            if self.exact or self.slack > _TOO_MUCH:
+                self._ask_cpu(source)
+                return
             self.slack = max(4 * self.slack, 4 * float(np.finfo(self.task.dtype).eps))
             self.begin(source)
 
@@ -61,7 +65,7 @@ class _BellmanFord(LengthSearch):
             super().tree(source, parents)
 
     def _settles(self, source: int, limit: Any) -> bool:
-        """Search once; False when rounding went round in circles."""
+        """Search once; False when it went round in circles that are no negative cycle."""
         if self.parents is not None:
             self.device.fill(self.parents, 0xFF)
         self.start(source)
@@ -77,7 +81,10 @@ class _BellmanFord(LengthSearch):
             certain = low or turn >= self.graph.n
             if certain or unchecked >= self.graph.n:
                 unchecked = 0
-                if self._circles(source, certain):
+                cycle = self._closed_chain()
+                if cycle and self._is_negative(cycle):
+                    raise NegativeCycleError(cycle)
+                if certain or (cycle and not self.exact):
                     return False
         return not self.negative or self.exact or self._hangs(source)
 
@@ -91,19 +98,15 @@ class _BellmanFord(LengthSearch):
 
     # ---- negative cycles -------------------------------------------------------------------------
 
-    def _circles(self, source: int, certain: bool) -> bool:
-        """Does rounding go round in circles? Raises NegativeCycleError for a true cycle."""
-        cycle = self._closed_chain()
-        if cycle and self._is_negative(cycle):
-            raise NegativeCycleError(cycle)
-        if certain and self.exact:
-            # There is one, and predecessors do not show it because of notes that came too late.
-            own = np.array([source], self.task.sources.dtype)
-            cpu.bellman_ford(
-                replace(self.task, sources=own, predecessors=False, out=None, device="cpu")
-            )
-            raise AssertionError("integers change after n rounds, and there is no negative cycle")
-        return not self.exact and (certain or bool(cycle))
+    def _ask_cpu(self, source: int) -> None:
+        """Take the CPU's answer, or its negative cycle, where notes that came late hid it here."""
+        own = np.array([source], self.task.sources.dtype)
+        task = replace(self.task, sources=own, predecessors=True, out=None, progress=None)
+        answer = cpu.bellman_ford(replace(task, device="cpu"))
+        assert self.parents is not None
+        assert answer.predecessors is not None
+        self.device.copy(self.distances, answer.values[0])
+        self.device.copy(self.parents, answer.predecessors[0])
 
     def _closed_chain(self) -> list[int]:
         """Return vertices whose predecessors form a circle, in the order of arcs; or none."""

@@ -29,7 +29,7 @@ __device__ __forceinline__ bool too_low(T distance) {
   if constexpr (kl_is_integer<T>) {
     return distance < -(KlLimits<T>::none() / 2);
   } else {
-    return distance < (sizeof(T) == 4 ? static_cast<T>(-1e38) : static_cast<T>(-8e307));
+    return distance < static_cast<T>(sizeof(T) == 4 ? -1.7014117e38 : -8.988465674311579e307);
   }
 }
 
