@@ -40,6 +40,7 @@ class Queues:
         self.odd = device.empty(self.capacity, np.int64, "odd queue")
         self.sizes = device.zeros(words, np.uint64, "sizes")
         self.barrier = device.zeros(1, np.uint32, "barrier")
+        self._told = device.pinned(words, np.uint64)
 
     @staticmethod
     def nbytes(n: int, m: int) -> int:
@@ -61,8 +62,11 @@ class Queues:
         self._device.copy(self.sizes, sizes)
 
     def look(self) -> HostArray:
-        """Return the sizes, and what else is counted beside them, after waiting for the device."""
-        return self._device.download(self.sizes)
+        """Return the sizes, and what else is counted beside them, after waiting for the device.
+
+        They hold until it is called again.
+        """
+        return self._device.download(self.sizes, self._told)
 
 
 def arc_grid(kernel: Kernel, arcs: int) -> tuple[tuple[int], tuple[int]]:

@@ -123,13 +123,28 @@ __device__ __forceinline__ void kl_append(bool wanted, int number, int* list,
 __device__ __forceinline__ void kl_enqueue(bool wanted, int v, const long long* offsets,
                                            long long* queue, unsigned long long* size) {
   if (!__any_sync(kAllLanes, wanted)) return;
-  const int parts =
-      wanted ? static_cast<int>((offsets[v + 1] - offsets[v] + kPart - 1) / kPart) : 0;
-  const int sum = kl_running_sum(parts);
+  const int lane = static_cast<int>(kl_lane());
+  const long long arcs = wanted ? offsets[v + 1] - offsets[v] : 0;
+  const int parts = static_cast<int>((arcs + kPart - 1) / kPart);
+  const unsigned some = __ballot_sync(kAllLanes, parts > 0);
+  if (some == 0) return;
+  unsigned large = __ballot_sync(kAllLanes, parts > 1);
+  int before = __popc(some & ((1u << lane) - 1)), total = __popc(some);
+  if (large != 0) {
+    const int sum = kl_running_sum(parts);
+    before = sum - parts;
+    total = __shfl_sync(kAllLanes, sum, 31);
+  }
   unsigned long long at = 0;
-  if (kl_lane() == 31 && sum > 0) at = atomicAdd(size, static_cast<unsigned long long>(sum));
-  at = __shfl_sync(kAllLanes, at, 31) + static_cast<unsigned long long>(sum - parts);
-  for (int part = 0; part < parts; ++part) {
-    queue[at + part] = static_cast<long long>(part) << 32 | v;
+  if (lane == 0) at = atomicAdd(size, static_cast<unsigned long long>(total));
+  at = __shfl_sync(kAllLanes, at, 0) + static_cast<unsigned long long>(before);
+  if (parts == 1) queue[at] = v;
+  for (; large != 0; large &= large - 1) {  // the parts of one vertex, by all lanes
+    const int owner = __ffs(static_cast<int>(large)) - 1;
+    const int of = __shfl_sync(kAllLanes, v, owner), end = __shfl_sync(kAllLanes, parts, owner);
+    const unsigned long long first = __shfl_sync(kAllLanes, at, owner);
+    for (int part = lane; part < end; part += 32) {
+      queue[first + part] = static_cast<long long>(part) << 32 | of;
+    }
   }
 }
