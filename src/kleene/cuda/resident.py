@@ -37,6 +37,7 @@ class DeviceGraph:
                 "use device='cpu'"
             )
         self.device, self.n, self.m = device, graph.n, graph.m
+        self.weighted = graph.weights is not None
         self._graph = proxy(graph)  # a graph keeps its copies, not they the graph
         self._lengths: dict[tuple[str, bool], Array] = {}
         self._padded: dict[str, Array] = {}
@@ -96,7 +97,7 @@ class DeviceGraph:
     def matrix(self, dtype: np.dtype[Any], weighted: bool = True) -> Array:
         """Return the dense form in this type, "no path" for no arc; arcs are 1 if not weighted."""
         g = self._graph
-        weighted = weighted and g.weights is not None
+        weighted = weighted and self.weighted
         key = (str(dtype), weighted)
         if key not in self._matrices:
             g.require_dense(dtype)

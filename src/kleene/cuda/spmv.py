@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from kleene.cuda.frontiers import arc_grid
@@ -11,7 +13,7 @@ from kleene.cuda.resident import DeviceGraph, on_device
 from kleene.cuda.runtime import Argument, Array, Kernel, ceil_div, ctype, open_device
 from kleene.graph import Graph
 
-__all__ = ["spmv"]
+__all__ = ["multiplier", "spmv"]
 
 HostArray = NDArray[Any]
 
@@ -25,46 +27,61 @@ def spmv(graph: Graph, x: HostArray, algebra: str, form: str, kind: str) -> Host
     device = open_device(kind)
     if graph.n == 0:
         return x.copy()
-    number, there = _ALGEBRAS.index(algebra), on_device(graph, device)
-    kernels = device.kernels("spmv", KL_TYPE=ctype(x.dtype))
-    vector, y = device.upload(x, "x"), device.empty(graph.n, x.dtype, "y")
-    kernels["spmv_begin"].launch((ceil_div(graph.n, _THREADS),), (_THREADS,), (number, graph.n, y))
-    if graph.m:
-        kernel = kernels[f"spmv_{form}"]
-        weighted = algebra != "boolean" and graph.weights is not None
-        grid, block, args = _FORMS[form](kernel, there, vector, weighted)
-        kernel.launch(grid, block, (number, *args, y))
+    there, y = device.upload(x, "x"), device.empty(graph.n, x.dtype, "y")
+    multiplier(on_device(graph, device), x.dtype, algebra, form)(there, y)
     return device.download(y)
 
 
-_Launch = tuple[tuple[int, ...], tuple[int], tuple[Argument, ...]]
+def multiplier(
+    g: DeviceGraph, dtype: np.dtype[Any], algebra: str, form: str
+) -> Callable[[Array, Array], None]:
+    """Return a function of x and y, on the device, that launches y = x A and waits for nothing.
+
+    What it needs of the graph is on the device when this returns.
+    """
+    kernels = g.device.kernels("spmv", KL_TYPE=ctype(dtype))
+    begin, kernel, number = kernels["spmv_begin"], kernels[f"spmv_{form}"], _ALGEBRAS.index(algebra)
+    vertices = ((ceil_div(g.n, _THREADS),), (_THREADS,))
+    weighted = g.weighted and algebra != "boolean"  # else an arc is an arc, whatever it weighs
+    grid, block, arcs, sizes = _FORMS[form](kernel, g, dtype, weighted)
+
+    def multiply(x: Array, y: Array) -> None:
+        begin.launch(*vertices, (number, g.n, y))
+        if g.m:
+            kernel.launch(grid, block, (number, *arcs, x, *sizes, y))
+
+    return multiply
 
 
-def _csr(kernel: Kernel, g: DeviceGraph, x: Array, weighted: bool) -> _Launch:
-    weights = g.lengths(x.dtype) if weighted else None
-    return *arc_grid(kernel, g.m), (*g.csr, weights, x, g.n)
+_Arguments = tuple[Argument, ...]
+_Launch = tuple[tuple[int, ...], tuple[int], _Arguments, _Arguments]
 
 
-def _csc(kernel: Kernel, g: DeviceGraph, x: Array, weighted: bool) -> _Launch:
-    weights = g.lengths(x.dtype, incoming=True) if weighted else None
-    return *arc_grid(kernel, g.m), (*g.csc, weights, x, g.n)
+def _csr(kernel: Kernel, g: DeviceGraph, dtype: np.dtype[Any], weighted: bool) -> _Launch:
+    weights = g.lengths(dtype) if weighted else None
+    return *arc_grid(kernel, g.m), (*g.csr, weights), (g.n,)
 
 
-def _coo(kernel: Kernel, g: DeviceGraph, x: Array, weighted: bool) -> _Launch:
-    weights = g.lengths(x.dtype) if weighted else None
+def _csc(kernel: Kernel, g: DeviceGraph, dtype: np.dtype[Any], weighted: bool) -> _Launch:
+    weights = g.lengths(dtype, incoming=True) if weighted else None
+    return *arc_grid(kernel, g.m), (*g.csc, weights), (g.n,)
+
+
+def _coo(kernel: Kernel, g: DeviceGraph, dtype: np.dtype[Any], weighted: bool) -> _Launch:
+    weights = g.lengths(dtype) if weighted else None
     blocks = min(ceil_div(g.m, _THREADS), 4 * kernel.resident_blocks(_THREADS))
-    return (blocks,), (_THREADS,), (g.tails, g.csr.neighbors, weights, x, g.m)
+    return (blocks,), (_THREADS,), (g.tails, g.csr.neighbors, weights), (g.m,)
 
 
-def _ell(kernel: Kernel, g: DeviceGraph, x: Array, weighted: bool) -> _Launch:
-    weights = g.ell_lengths(x.dtype) if weighted else None
+def _ell(kernel: Kernel, g: DeviceGraph, dtype: np.dtype[Any], weighted: bool) -> _Launch:
+    weights = g.ell_lengths(dtype) if weighted else None
     blocks = (ceil_div(g.n, _THREADS),)
-    return blocks, (_THREADS,), (g.ell, weights, x, g.n, g.ell.shape[0])
+    return blocks, (_THREADS,), (g.ell, weights), (g.n, g.ell.shape[0])
 
 
-def _dense(kernel: Kernel, g: DeviceGraph, x: Array, weighted: bool) -> _Launch:
+def _dense(kernel: Kernel, g: DeviceGraph, dtype: np.dtype[Any], weighted: bool) -> _Launch:
     blocks = (ceil_div(g.n, _THREADS), ceil_div(g.n, _ROWS))
-    return blocks, (_THREADS,), (g.matrix(x.dtype, weighted), x, g.n, _ROWS)
+    return blocks, (_THREADS,), (g.matrix(dtype, weighted),), (g.n, _ROWS)
 
 
 _FORMS = {"csr": _csr, "csc": _csc, "coo": _coo, "ell": _ell, "dense": _dense}
