@@ -21,7 +21,7 @@ from kleene.task import Answer, Task
 __all__ = ["bellman_ford", "bellman_ford_plain"]
 
 _THREADS = 256
-_BLOCKS = 4  # of a multiprocessor, for all arcs
+_BLOCKS = 8  # of a multiprocessor, for all arcs
 _ROUNDS = 1024  # of a launch, which then takes some milliseconds
 _ENTRIES = 2**20  # of queues that a launch takes, about, for the same reason
 _ARCS = 2**28  # that a launch relaxes, about
