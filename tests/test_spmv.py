@@ -60,20 +60,62 @@ def test_products(semiring: str, form: str, dtype: Any) -> None:
         for x_dtype in (np.int32, np.float32, np.float64, bool):
             x = np.random.default_rng(1).integers(0, 5, n).astype(x_dtype)
             want = expected(g, x.astype(np.int32) if x_dtype is bool else x, semiring)
-            for threads in (1, 3):
-                y = kl.spmv(g, x, semiring, form=form, threads=threads)
+            for device, threads in (("cpu", 1), ("cpu", 3), ("emulated", None)):
+                y = kl.spmv(g, x, semiring, form=form, device=device, threads=threads)
                 assert y.dtype == want.dtype
                 np.testing.assert_array_equal(y, want)
 
 
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
 @pytest.mark.parametrize("form", FORMS)
-def test_ends_of_the_range(form: str) -> None:
+def test_ends_of_the_range(form: str, device: str) -> None:
     g = kl.Graph.from_edges([0, 1, 2, 2], [3, 3, 3, 2], np.array([5, -7, 1, -1], dtype=np.int32))
-    low, high = np.iinfo(np.int32).min, np.iinfo(np.int32).max
-    y = kl.spmv(g, np.array([high - 1, high, high - 9, 0], dtype=np.int32), "min_plus", form=form)
-    assert y.tolist() == [high, high, high - 10, high - 8]
-    y = kl.spmv(g, np.array([0, low + 3, 0, 0], dtype=np.int32), "min_plus", form=form)
-    assert y.tolist() == [high, high, -1, low]
+    for dtype in (np.int32, np.int64):
+        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+        for x, want in (
+            ([high - 1, high, high - 9, 0], [high, high, high - 10, high - 8]),
+            ([0, low + 3, 0, 0], [high, high, -1, low]),
+        ):
+            vector = np.array(x, dtype=dtype)
+            assert kl.spmv(g, vector, "min_plus", form=form, device=device).tolist() == want
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_negative_floats_and_no_path(form: str) -> None:
+    """The order of floats is kept below zero too; infinities go through."""
+    rng = np.random.default_rng(9)
+    for dtype in (np.float32, np.float64):
+        weights = (rng.random(400) - 0.5).astype(dtype)
+        g = kl.Graph.from_edges(rng.integers(0, 60, 400), rng.integers(0, 60, 400), weights, n=60)
+        for semiring in ("min_plus", "max_min", "max_times"):
+            x = (rng.random(60) - 0.5).astype(dtype)
+            x[::7] = np.inf if semiring == "min_plus" else 0
+            y = kl.spmv(g, x, semiring, form=form, device="emulated")
+            np.testing.assert_array_equal(y, expected(g, x, semiring))
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_hubs_on_a_device(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums that many warps share, and long runs of vertices without arcs."""
+    monkeypatch.setenv("KLEENE_EMULATOR_SEED", str(seed))
+    monkeypatch.setenv("KLEENE_EMULATOR", "checked")
+    n, hub = 6000, np.arange(100, 3000)
+    s, t = np.append(hub, np.full(2900, 50)), np.append(np.full(2900, 5990), hub)
+    g = kl.Graph.from_edges(s, t, np.arange(5800) % 11, n=n).to("emulated")
+    x = np.arange(n) % 5
+    for form in ("csr", "csc", "coo"):
+        for semiring in ("plus_times", "min_plus"):
+            assert (kl.spmv(g, x, semiring, form=form) == expected(g, x, semiring)).all()
+
+
+def test_a_placed_graph_keeps_its_forms() -> None:
+    g = random_graph(30, 90, np.float32).to("emulated")
+    for form in FORMS:
+        kl.spmv(g, np.ones(30, np.float32), form=form)
+    there = g.placed
+    kept = (there.csr, there.csc, there.tails, there.ell, there.matrix(np.dtype(np.float32)))
+    kl.spmv(g, np.ones(30, np.float32), form="dense")
+    assert there.matrix(np.dtype(np.float32)) is kept[-1]
 
 
 def test_a_large_product_on_all_threads() -> None:
@@ -100,6 +142,7 @@ def test_one_step_of_a_search() -> None:
         ({"semiring": "tropical"}, "no semiring 'tropical'; there are 'plus_times', 'min_plus'"),
         ({"form": "dok"}, "no form 'dok'; there are 'csr'"),
         ({"x": [1, 2]}, "x has shape (2,), and the graph 9 vertices"),
+        ({"device": "tpu"}, "no device 'tpu'; there are 'auto', 'cpu', 'cuda', 'emulated'"),
         ({"threads": 0}, "threads must be a whole number from 1"),
         ({"x": ["a"] * 9}, "x "),
     ],

@@ -20,6 +20,7 @@ Array = NDArray[Any]
 
 _ALGEBRAS = ("plus_times", *SEMIRINGS)
 _FORMS = ("csr", "csc", "coo", "ell", "dense")
+_DEVICES = ("auto", "cpu", "cuda", "emulated")
 
 
 def spmv(
@@ -28,6 +29,7 @@ def spmv(
     semiring: str = "plus_times",
     *,
     form: str = "csr",
+    device: str = "auto",
     threads: int | None = None,
 ) -> Array:
     """Multiply a vector by the graph's matrix: ``y[v]`` adds up ``x[u] * weight`` over arcs u to v.
@@ -51,8 +53,12 @@ def spmv(
         ``"csr"`` are made at first use and kept. Integers are added without regard to overflow
         in ordinary arithmetic, as NumPy does; over ``"min_plus"`` they stop at the end of the
         type.
+    device : {"auto", "cpu", "cuda", "emulated"}
+        Where to multiply; ``"auto"`` is where ``graph.to(...)`` placed the graph, else the CPU.
+        Elsewhere than on the CPU the order of additions, and so the rounding of sums, may differ
+        from one run to the next.
     threads : int, optional
-        How many threads may be used.
+        How many threads may be used on the CPU.
 
     Returns
     -------
@@ -75,13 +81,21 @@ def spmv(
         raise RequestError(f"no semiring {semiring!r}; there are {', '.join(map(repr, _ALGEBRAS))}")
     if form not in _FORMS:
         raise RequestError(f"no form {form!r}; there are {', '.join(map(repr, _FORMS))}")
+    if device not in _DEVICES:
+        raise RequestError(f"no device {device!r}; there are {', '.join(map(repr, _DEVICES))}")
     if threads is not None and (not isinstance(threads, (int, np.integer)) or threads < 1):
         raise RequestError(f"threads must be a whole number from 1, not {threads!r}")
     vector = np.asarray(x)
     if vector.shape != (graph.n,):
         raise RequestError(f"x has shape {vector.shape}, and the graph {graph.n:,} vertices")
     values = np.ascontiguousarray(_values(graph, vector, semiring))
-    y = cpu.spmv(graph, values, semiring, form, threads_for(graph.m, threads))
+    place = graph.device if device == "auto" else device
+    if place == "cpu":
+        y = cpu.spmv(graph, values, semiring, form, threads_for(graph.m, threads))
+    else:
+        from kleene.cuda.spmv import spmv as elsewhere
+
+        y = elsewhere(graph, values, semiring, form, place)
     return y.astype(bool) if semiring == "boolean" else y
 
 

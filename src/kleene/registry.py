@@ -317,6 +317,50 @@ _BFS = (
     ),
 )
 
+
+def _device_arcs(size: Size) -> int:
+    """The outgoing arcs and their lengths, a distance per vertex, and a predecessor."""
+    return 8 * size.n + (4 + size.item) * (size.m + size.n)
+
+
+def _device_rounds(size: Size) -> int:
+    """The same, two queues of parts of up to 256 arcs, stamps, notes and chains of them."""
+    return _device_arcs(size) + 16 * (size.n + size.m // 256) + 16 * size.n
+
+
+def _device_sweeps(size: Size) -> int:
+    """The same without stamps, and the source of every arc."""
+    return _device_rounds(size) + 4 * size.m
+
+
+def _device_lattice(size: Size) -> int:
+    """Arcs in both directions, bounds and states, two lists and a queue."""
+    arcs = _device_arcs(size) + (4 + size.item) * size.m
+    return arcs + (size.item + 20) * size.n + 8 * (size.n + size.m // 256)
+
+
+def _cuda_sssp(
+    name: str,
+    summary: str,
+    origin: str,
+    module: str,
+    device_memory: Callable[[Size], int],
+    workspace: Callable[[Size], int] = _lengths_workspace,
+    negative: bool = True,
+) -> Method:
+    return Method(
+        "sssp",
+        name,
+        "cuda",
+        summary,
+        origin,
+        f"kleene.cuda.{module}:{name}",
+        workspace,
+        negative=negative,
+        device_memory=device_memory,
+    )
+
+
 _SSSP = (
     Method(
         "sssp",
@@ -354,6 +398,30 @@ _SSSP = (
         "raises lower bounds until they meet the paths found, on all cores",
         "Garg 2020",
         "kleene.cpu.sssp:llp",
+        _pull_workspace,
+        negative=False,
+    ),
+    _cuda_sssp(
+        "bellman_ford",
+        "relaxes what changed, many rounds in a launch; finds negative cycles",
+        "Bellman 1958, Davidson et al. 2014",
+        "bellman_ford",
+        _device_rounds,
+    ),
+    _cuda_sssp(
+        "bellman_ford_plain",
+        "relaxes every arc in every round; finds negative cycles",
+        "Periasubbramaniam and Denlinger 2023",
+        "bellman_ford",
+        _device_sweeps,
+        lambda size: _lengths_workspace(size) + 4 * size.m,
+    ),
+    _cuda_sssp(
+        "llp",
+        "raises lower bounds until they meet the paths found, with minima over blocks",
+        "Garg 2020",
+        "llp",
+        _device_lattice,
         _pull_workspace,
         negative=False,
     ),

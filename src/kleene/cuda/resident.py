@@ -15,6 +15,7 @@ import numpy as np
 from kleene.cuda.runtime import Array, Device, HostArray, open_device, require_memory
 from kleene.errors import DeviceError
 from kleene.graph import Graph
+from kleene.graph.forms import CSR, csr_to_dense, no_arc
 
 __all__ = ["Arcs", "DeviceGraph", "on_device", "place"]
 
@@ -36,8 +37,11 @@ class DeviceGraph:
                 "use device='cpu'"
             )
         self.device, self.n, self.m = device, graph.n, graph.m
+        self.weighted = graph.weights is not None
         self._graph = proxy(graph)  # a graph keeps its copies, not they the graph
         self._lengths: dict[tuple[str, bool], Array] = {}
+        self._padded: dict[str, Array] = {}
+        self._matrices: dict[tuple[str, bool], Array] = {}
 
     @cached_property
     def csr(self) -> Arcs:
@@ -74,6 +78,33 @@ class DeviceGraph:
             host = np.ones(g.m, dtype) if weights is None else weights.astype(dtype, copy=False)
             self._lengths[key] = self._upload(host, "lengths")
         return self._lengths[key]
+
+    @cached_property
+    def ell(self) -> Array:
+        """The heads of arcs, padded with -1: row k has the k-th of every vertex, side by side."""
+        return self._upload(np.ascontiguousarray(self._graph.ell.neighbors.T), "padded neighbors")
+
+    def ell_lengths(self, dtype: np.dtype[Any]) -> Array | None:
+        """Return the arcs' lengths in the order of ``ell``; None without weights."""
+        weights = self._graph.ell.weights
+        if weights is None:
+            return None
+        if str(dtype) not in self._padded:
+            host = np.ascontiguousarray(weights.T.astype(dtype, copy=False))
+            self._padded[str(dtype)] = self._upload(host, "padded lengths")
+        return self._padded[str(dtype)]
+
+    def matrix(self, dtype: np.dtype[Any], weighted: bool = True) -> Array:
+        """Return the dense form in this type, "no path" for no arc; arcs are 1 if not weighted."""
+        g = self._graph
+        weighted = weighted and self.weighted
+        key = (str(dtype), weighted)
+        if key not in self._matrices:
+            g.require_dense(dtype)
+            lengths = g.weights.astype(dtype, copy=False) if weighted else None
+            csr = CSR(g.offsets, g.neighbors, lengths)
+            self._matrices[key] = self._upload(csr_to_dense(csr, dtype, no_arc(dtype), 0), "matrix")
+        return self._matrices[key]
 
     def _upload(self, host: HostArray, name: str) -> Array:
         what = f"a graph of {self.n:,} vertices and {self.m:,} arcs"

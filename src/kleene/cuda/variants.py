@@ -47,6 +47,10 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
     "bfs_sweeps": _rows(),
     "dense_ceiling": _rows(KL_ALGEBRA=(*_NUMBERS, *_PACKED)),
     "dense_recover": _rows(KL_TYPE=_TYPES),
+    "spmv": _rows(KL_TYPE=_TYPES),
+    "sssp_bellman_ford": _rows(KL_TYPE=_TYPES),
+    "sssp_llp": _rows(KL_TYPE=_TYPES),
+    "sssp_tree": _rows(KL_TYPE=_TYPES),
     "dense_tiled": (
         *_rows(KL_ALGEBRA=_NUMBERS, KL_PATHS=(0, 1)),
         *_rows(KL_ALGEBRA=_PACKED, KL_PATHS=(0,)),

@@ -1,0 +1,226 @@
+// Sparse matrix-vector products y = x A over a semiring, with A in each of five forms:
+//
+//   y[v] = sum over arcs u -> v of x[u] times weight(u, v)
+//
+//   spmv_begin   "nothing" in all of y
+//   spmv_csr     arcs by tail, dealt to warps by position
+//   spmv_csc     arcs by head, dealt to warps by position; terms of one sum are added up in the
+//   warp spmv_coo     a thread for an arc spmv_ell     a thread for a tail; the k-th arcs of all
+//   tails lie side by side spmv_dense   a thread for a head and some of the rows
+//
+// Sums meet in y, by atomic operations. Weights are null where every arc weighs one. The algebra is
+// a number at run time, and a type where the loops are.
+//
+// W. Hwu, D. Kirk and I. El Hajj, "Programming Massively Parallel Processors", 2022, chapter 14.
+#include "arcs.cuh"
+#include "distances.cuh"
+
+// ---- the algebras: nothing, times, and put(y, term), which adds a term where others do
+// -----------
+
+enum Algebra : int { kPlusTimes, kMinPlus, kBoolean, kMaxMin, kMaxTimes };
+
+template <class T>
+__device__ __forceinline__ T lowest() {
+  return -KlLimits<T>::none() - (kl_is_integer<T> ? 1 : 0);
+}
+
+// Integers wrap, as NumPy's do.
+template <class T>
+__device__ __forceinline__ T product(T a, T b) {
+  if constexpr (!kl_is_integer<T>) {
+    return a * b;
+  } else {
+    using Word = unsigned long long;
+    return static_cast<T>(static_cast<Word>(a) * static_cast<Word>(b));
+  }
+}
+
+// Integers stop at the ends of their type, and the highest one is "no path" and stays so.
+template <class T>
+__device__ __forceinline__ T length(T a, T w) {
+  if constexpr (kl_is_integer<T>) {
+    const T highest = KlLimits<T>::none();
+    if (a == highest || (w > 0 && a > highest - w)) return highest;
+    if (w < 0 && a < lowest<T>() - w) return lowest<T>();
+  }
+  return a + w;
+}
+
+__device__ __forceinline__ void add_to(float* y, float term) { atomicAdd(y, term); }
+__device__ __forceinline__ void add_to(double* y, double term) { atomicAdd(y, term); }
+__device__ __forceinline__ void add_to(int* y, int term) { atomicAdd(y, term); }
+__device__ __forceinline__ void add_to(long long* y, long long term) {
+  using Word = unsigned long long;
+  atomicAdd(reinterpret_cast<Word*>(y), static_cast<Word>(term));
+}
+
+// The order of floats in integers is told in distances.cuh.
+__device__ __forceinline__ void raise_to(int* y, int term) { atomicMax(y, term); }
+__device__ __forceinline__ void raise_to(long long* y, long long term) { atomicMax(y, term); }
+__device__ __forceinline__ void raise_to(float* y, float term) {
+  const float value = term + 0.0f;
+  if (value >= 0) {
+    atomicMax(reinterpret_cast<int*>(y), __float_as_int(value));
+  } else {
+    atomicMin(reinterpret_cast<unsigned*>(y), __float_as_uint(value));
+  }
+}
+__device__ __forceinline__ void raise_to(double* y, double term) {
+  using Word = unsigned long long;
+  const double value = term + 0.0;
+  if (value >= 0) {
+    atomicMax(reinterpret_cast<long long*>(y), __double_as_longlong(value));
+  } else {
+    atomicMin(reinterpret_cast<Word*>(y), static_cast<Word>(__double_as_longlong(value)));
+  }
+}
+
+template <int algebra, class T>
+struct Over {
+  static __device__ __forceinline__ T nothing() {
+    if constexpr (algebra == kMinPlus) {
+      return KlLimits<T>::none();
+    } else if constexpr (algebra == kMaxMin) {
+      return lowest<T>();
+    } else {
+      return 0;
+    }
+  }
+  static __device__ __forceinline__ T times(T a, T w) {
+    if constexpr (algebra == kMinPlus) {
+      return length(a, w);
+    } else if constexpr (algebra == kMaxMin) {
+      return min(a, w);
+    } else if constexpr (algebra == kBoolean) {
+      return a;
+    } else {
+      return product(a, w);
+    }
+  }
+  static __device__ __forceinline__ T add(T a, T b) {
+    if constexpr (algebra == kMinPlus) {
+      return b < a ? b : a;
+    } else if constexpr (algebra == kPlusTimes) {
+      return sum(a, b);
+    } else {
+      return a < b ? b : a;
+    }
+  }
+  // A look before spares most of the atomic operations, where y comes to an end.
+  static __device__ __forceinline__ void put(T* y, T term) {
+    if constexpr (algebra == kPlusTimes) {
+      if (term != 0) add_to(y, term);
+    } else if constexpr (algebra == kMinPlus) {
+      if (term < kl_load(y)) kl_atomic_min(y, term);
+    } else {
+      if (term > kl_load(y)) raise_to(y, term);
+    }
+  }
+
+ private:
+  static __device__ __forceinline__ T sum(T a, T b) {
+    if constexpr (!kl_is_integer<T>) {
+      return a + b;
+    } else {
+      using Word = unsigned long long;
+      return static_cast<T>(static_cast<Word>(a) + static_cast<Word>(b));
+    }
+  }
+};
+
+// Calls body(algebra) with the algebra as a type.
+template <class Body>
+__device__ __forceinline__ void over(int algebra, Body body) {
+  switch (algebra) {
+    case kPlusTimes:
+      return body(Over<kPlusTimes, KL_TYPE>());
+    case kMinPlus:
+      return body(Over<kMinPlus, KL_TYPE>());
+    case kBoolean:
+      return body(Over<kBoolean, KL_TYPE>());
+    case kMaxMin:
+      return body(Over<kMaxMin, KL_TYPE>());
+    default:
+      return body(Over<kMaxTimes, KL_TYPE>());
+  }
+}
+
+// ---- the forms ----------------------------------------------------------------------------------
+
+__device__ __forceinline__ KL_TYPE weight(const KL_TYPE* weights, long long at) {
+  return weights == nullptr ? static_cast<KL_TYPE>(1) : weights[at];
+}
+
+KL_KERNEL(spmv_begin, int algebra, int n, KL_TYPE* y) {
+  const int v = blockIdx.x * blockDim.x + threadIdx.x;
+  if (v < n) over(algebra, [&](auto a) { y[v] = a.nothing(); });
+}
+
+KL_KERNEL(spmv_csr, int algebra, const long long* offsets, const int* heads, const KL_TYPE* weights,
+          const KL_TYPE* x, int n, KL_TYPE* y) {
+  over(algebra, [&](auto a) {
+    kl_for_arcs(offsets, n, [&](bool active, int u, long long arc) {
+      if (active) a.put(y + heads[arc], a.times(x[u], weight(weights, arc)));
+    });
+  });
+}
+
+KL_KERNEL(spmv_csc, int algebra, const long long* offsets, const int* tails, const KL_TYPE* weights,
+          const KL_TYPE* x, int n, KL_TYPE* y) {
+  const int lane = static_cast<int>(kl_lane());
+  over(algebra, [&](auto a) {
+    kl_for_arcs(offsets, n, [&](bool active, int v, long long arc) {
+      const int own = active ? v : -1;
+      KL_TYPE sum = active ? a.times(x[tails[arc]], weight(weights, arc)) : a.nothing();
+#pragma unroll
+      for (int step = 1; step < 32; step *= 2) {
+        const int head = __shfl_up_sync(kAllLanes, own, step);
+        const KL_TYPE before = __shfl_up_sync(kAllLanes, sum, step);
+        if (lane >= step && head == own) sum = a.add(before, sum);
+      }
+      const int next = __shfl_down_sync(kAllLanes, own, 1);
+      if (active && (lane == 31 || next != own)) a.put(y + v, sum);
+    });
+  });
+}
+
+KL_KERNEL(spmv_coo, int algebra, const int* tails, const int* heads, const KL_TYPE* weights,
+          const KL_TYPE* x, long long m, KL_TYPE* y) {
+  const long long stride = gridDim.x * static_cast<long long>(blockDim.x);
+  const long long first = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x;
+  over(algebra, [&](auto a) {
+    for (long long arc = first; arc < m; arc += stride) {
+      a.put(y + heads[arc], a.times(x[tails[arc]], weight(weights, arc)));
+    }
+  });
+}
+
+KL_KERNEL(spmv_ell, int algebra, const int* heads, const KL_TYPE* weights, const KL_TYPE* x, int n,
+          int width, KL_TYPE* y) {
+  const int u = blockIdx.x * blockDim.x + threadIdx.x;
+  if (u >= n) return;
+  over(algebra, [&](auto a) {
+    for (long long at = u, end = u + static_cast<long long>(width) * n; at < end; at += n) {
+      if (heads[at] < 0) break;
+      a.put(y + heads[at], a.times(x[u], weight(weights, at)));
+    }
+  });
+}
+
+// The diagonal of a graph's matrix is the empty path, which is no arc, unless it holds a loop.
+KL_KERNEL(spmv_dense, int algebra, const KL_TYPE* matrix, const KL_TYPE* x, int n, int rows,
+          KL_TYPE* y) {
+  const int v = blockIdx.x * blockDim.x + threadIdx.x;
+  if (v >= n) return;
+  const int first = blockIdx.y * rows, end = min(first + rows, n);
+  over(algebra, [&](auto a) {
+    KL_TYPE total = a.nothing();
+    for (int u = first; u < end; ++u) {
+      const KL_TYPE w = matrix[u * static_cast<long long>(n) + v];
+      const bool arc = w != KlLimits<KL_TYPE>::none() && (u != v || w != 0);
+      if (arc) total = a.add(total, a.times(x[u], w));
+    }
+    a.put(y + v, total);
+  });
+}
