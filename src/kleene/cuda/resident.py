@@ -16,7 +16,7 @@ from kleene.cuda.runtime import Array, Device, HostArray, open_device, require_m
 from kleene.errors import DeviceError
 from kleene.graph import Graph
 
-__all__ = ["Arcs", "DeviceGraph", "on_device", "place"]
+__all__ = ["Arcs", "DeviceGraph", "Hubs", "on_device", "place"]
 
 
 class Arcs(NamedTuple):
@@ -24,6 +24,20 @@ class Arcs(NamedTuple):
 
     offsets: Array
     neighbors: Array
+
+
+class Hubs(NamedTuple):
+    """Vertices with more incoming arcs than a segment has, which several warps look through."""
+
+    vertices: Array  # rising
+    first: Array  # number of the first segment of each, and of all
+    owner: Array  # whose a segment is: a place among the vertices
+    segment: int  # arcs
+
+    @property
+    def segments(self) -> int:
+        """How many there are."""
+        return self.owner.size
 
 
 class DeviceGraph:
@@ -38,6 +52,7 @@ class DeviceGraph:
         self.device, self.n, self.m = device, graph.n, graph.m
         self._graph = proxy(graph)  # a graph keeps its copies, not they the graph
         self._lengths: dict[tuple[str, bool], Array] = {}
+        self._hubs: dict[int, Hubs] = {}
 
     @cached_property
     def csr(self) -> Arcs:
@@ -74,6 +89,24 @@ class DeviceGraph:
             host = np.ones(g.m, dtype) if weights is None else weights.astype(dtype, copy=False)
             self._lengths[key] = self._upload(host, "lengths")
         return self._lengths[key]
+
+    def hubs(self, segment: int) -> Hubs:
+        """Return the vertices with more incoming arcs than this."""
+        if segment not in self._hubs:
+            g = self._graph
+            degrees = np.diff(g.csc.offsets if g.directed else g.offsets)
+            vertices = np.flatnonzero(degrees > segment).astype(np.int32)
+            pieces = -(-degrees[vertices] // segment)
+            first = np.zeros(len(vertices) + 1, np.int32)
+            np.cumsum(pieces, out=first[1:])
+            owner = np.repeat(np.arange(len(vertices), dtype=np.int32), pieces)
+            self._hubs[segment] = Hubs(
+                self._upload(vertices, "hubs"),
+                self._upload(first, "first segments"),
+                self._upload(owner, "owners"),
+                segment,
+            )
+        return self._hubs[segment]
 
     def _upload(self, host: HostArray, name: str) -> Array:
         what = f"a graph of {self.n:,} vertices and {self.m:,} arcs"

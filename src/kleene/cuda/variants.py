@@ -37,10 +37,12 @@ _PACKED = ("KL_MIN_PLUS_SHORT", "KL_BOOLEAN")  # several columns in a word; no p
 #: The rows of every file in ``kernels/``.
 VARIANTS: dict[str, tuple[Variant, ...]] = {
     "apsp_naive": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
+    "apsp_batched": _rows(KL_TYPE=_TYPES),
     "apsp_global": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
     "apsp_shared": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
     "apsp_multi": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
     "apsp_products": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
+    "bfs_multi": ({},),
     "dense_ceiling": _rows(KL_ALGEBRA=(*_NUMBERS, *_PACKED)),
     "dense_recover": _rows(KL_TYPE=_TYPES),
     "dense_tiled": (
