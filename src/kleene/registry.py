@@ -167,6 +167,15 @@ def _native_bfs(
     return Method("bfs", name, "cpu", summary, origin, f"kleene.cpu.bfs:{name}", workspace)
 
 
+def _no_workspace(size: Size) -> int:
+    return 0
+
+
+def _searched_graph(size: Size) -> int:
+    """Both directions of the arcs, depths and parents, and a queue that does not grow with n."""
+    return 2 * (4 * size.m + 8 * size.n) + 9 * size.n + 2**24
+
+
 def _batch_workspace(size: Size) -> int:
     """Three sets of up to 512 searches per vertex, and two queues, for each of some threads."""
     searches = min(512, 64 * (1 + size.sources // 64))
@@ -234,6 +243,16 @@ _BFS = (
         _sent_rows,
         device_memory=_bits_on_gpu,
         streams=True,
+    ),
+    Method(
+        "bfs",
+        "direction_optimizing",
+        "cuda",
+        "small frontiers push, large ones are pulled from; all levels in one launch",
+        "Beamer et al. 2012, Merrill et al. 2012",
+        "kleene.cuda.bfs_direction:direction_optimizing",
+        _no_workspace,
+        device_memory=_searched_graph,
     ),
     Method(
         "bfs",

@@ -42,7 +42,8 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
     "apsp_shared": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
     "apsp_multi": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
     "apsp_products": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
-    "bfs_multi": ({},),
+    "bfs_direction": _rows(),
+    "bfs_multi": _rows(),
     "dense_ceiling": _rows(KL_ALGEBRA=(*_NUMBERS, *_PACKED)),
     "dense_recover": _rows(KL_TYPE=_TYPES),
     "dense_tiled": (
