@@ -25,7 +25,6 @@ __all__ = ["batched"]
 
 _THREADS = 256  # kThreads
 _LANES = 32  # kLanes: sources of a group
-_TOGETHER = 4  # kTogether
 _SEGMENT = 512  # arcs of a hub that one warp looks through
 
 #: Bytes of distances that the second cache holds, beside the arcs (an H200 has 50 MB).
@@ -34,6 +33,9 @@ _CACHED = 2**25
 #: How far thresholds rise, in mean lengths of arcs. On a grid of 256 x 256 with weights 1 to 255,
 #: 16 needs a quarter more rounds than no thresholds, and a third of the work; Rome is similar.
 _RISE = 16
+
+#: A vertex with so many arcs is worth a lane that asks whether anything has happened nearby.
+_ASKED = 4
 
 #: A launch lasts for at most so many rounds, or bytes: some 20 ms, after which Ctrl-C gets in.
 _ROUNDS, _BYTES = 4096, 2**36
@@ -140,20 +142,34 @@ class _Batch:
         blocks = min(ceil_div(threads, _THREADS), 16 * self._device.multiprocessors)
         self._kernels[f"apsp_batched_{kernel}"].launch((blocks,), (_THREADS,), args)
 
+    def _shape(self) -> tuple[int, int]:
+        """Return how many vertices a warp looks at together, and the blocks of a launch.
+
+        The more the better, if arcs are few, unless warps are left without any.
+        """
+        together, warps = 32, _THREADS // 32
+        while together > 4 and (
+            self._graph.n * _ASKED * 32 < self._graph.m * together
+            or self._groups * self._graph.n < 2 * together * warps * self._resident
+        ):
+            together //= 2
+        items = self._groups * ceil_div(self._graph.n, together)
+        return together, min(ceil_div(items, warps), self._resident)
+
     def _launch(self) -> None:
         graph, hubs, groups = self._graph, self._hubs, self._groups
         item = self._distances.dtype.itemsize
         work = groups * ((4 + (1 + _LANES) * item) * graph.m + 32 * graph.n)
-        blocks = ceil_div(groups * ceil_div(graph.n, _TOGETHER), _THREADS // 32)
+        together, blocks = self._shape()
         self._rounds.launch(
-            (min(blocks, self._resident),),
+            (blocks,),
             (_THREADS,),
             (
                 *graph.csc, self._lengths, hubs.vertices, hubs.first, hubs.owner,
-                hubs.vertices.size, hubs.segment, graph.n, groups, self._distances, self._last,
-                self._keys, self._fired, self._part_values, self._part_from, self._part_found,
-                self._limit, self._rise, self._thresholds, max(1, min(_ROUNDS, _BYTES // work)),
-                self._control, self._barrier,
+                hubs.vertices.size, hubs.segment, graph.n, groups, together, self._distances,
+                self._last, self._keys, self._fired, self._part_values, self._part_from,
+                self._part_found, self._limit, self._rise, self._thresholds,
+                max(1, min(_ROUNDS, _BYTES // work)), self._control, self._barrier,
             ),
             cooperative=True,
         )  # fmt: skip

@@ -28,6 +28,7 @@ _FARTHEST = int(np.iinfo(_HOPS).max)
 
 _THREADS = 256  # kThreads
 _CHUNK = 32  # kVertices
+_SPAN = 8  # kMostSpan
 _MOST = 1024  # searches of a batch: a row of words for a warp
 _SEGMENT = 512  # arcs of a hub that one warp looks through
 
@@ -88,7 +89,9 @@ class _Searches:
         kernels = device.kernels("bfs_multi")
         self._clear, self._begin = kernels["bfs_multi_clear"], kernels["bfs_multi_start"]
         self._levels = kernels["bfs_multi_levels"]
-        self._blocks = min(chunks, self._levels.resident_blocks(_THREADS))
+        resident = self._levels.resident_blocks(_THREADS)
+        self._span = max(1, min(_SPAN, chunks // (2 * resident)))
+        self._blocks = min(ceil_div(chunks, self._span), resident)
         level = 4 * graph.m * (1 + self._words) + 16 * n
         self._most = max(1, min(_LEVELS, _BYTES // level))
 
@@ -141,9 +144,9 @@ class _Searches:
             (_THREADS,),
             (
                 *graph.csc, hubs.vertices, hubs.first, hubs.owner, hubs.vertices.size, hubs.segment,
-                graph.n, self._words, self._count, self._seen, self._front, self._active,
-                self._full, self._common, self._wanted, rows.values, rows.predecessors,
-                self._limit, self._most, self._control, self._barrier,
+                graph.n, self._words, self._span, self._count, self._seen, self._front,
+                self._active, self._full, self._common, self._wanted, rows.values,
+                rows.predecessors, self._limit, self._most, self._control, self._barrier,
             ),
             cooperative=True,
         )  # fmt: skip

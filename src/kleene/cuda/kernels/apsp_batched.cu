@@ -16,6 +16,8 @@
 #include "many.cuh"
 
 constexpr int kLanes = 32;
+constexpr int kResident = sizeof(KL_TYPE) == 8 ? 3 : 4;  // blocks, as registers allow
+constexpr int kMostAsked = 8;  // arcs for each lane that asks; with more, a vertex is not asked
 constexpr int kFires = 1, kWaits = 2;  // news of a round
 
 namespace {
@@ -125,21 +127,24 @@ KL_KERNEL(apsp_batched_start, const int* sources, int count, int n, KL_TYPE* dis
   fired[vertex] = 1;
 }
 
-// Goes on for at most so many rounds. fired holds two sets of marks, by turns. Segments of hubs
-// leave what they found in the arrays of parts.
-KL_KERNEL_BOUNDS(256, 4, apsp_batched_rounds, const long long* offsets, const int* neighbors,
-                 const KL_TYPE* lengths, const int* hubs, const int* first, const int* owner,
-                 int hub_count, int segment, int n, int groups, KL_TYPE* distances,
-                 int* predecessors, KL_TYPE* keys, unsigned char* fired, KL_TYPE* part_values,
-                 int* part_from, unsigned char* part_found, KL_TYPE limit, double least,
-                 double* thresholds, int most, int* control, unsigned* barrier) {
+// Goes on for at most so many rounds. A warp first asks for several vertices together, from 4 to
+// 32, whether any of their neighbours fired. fired holds two sets of marks, by turns. Segments of
+// hubs leave what they found in the arrays of parts.
+KL_KERNEL_BOUNDS(256, kResident, apsp_batched_rounds, const long long* offsets,
+                 const int* neighbors, const KL_TYPE* lengths, const int* hubs, const int* first,
+                 const int* owner, int hub_count, int segment, int n, int groups, int together,
+                 KL_TYPE* distances, int* predecessors, KL_TYPE* keys, unsigned char* fired,
+                 KL_TYPE* part_values, int* part_from, unsigned char* part_found, KL_TYPE limit,
+                 double least, double* thresholds, int most, int* control, unsigned* barrier) {
   if (control[kFinished] != 0) return;
   const Incoming in{offsets, neighbors, hubs, first, owner, hub_count, segment};
   const KL_TYPE none = KlLimits<KL_TYPE>::none();
   const int lane = kl_lane();
-  const long long fours = (n + kTogether - 1) / kTogether,
-                  rows = static_cast<long long>(groups) * n;
-  const long long segments = in.segments();
+  const long long rows = static_cast<long long>(groups) * n, segments = in.segments();
+  // A warp goes from item to item, each some vertices of one group.
+  const int asking = 32 / together, per_group = (n - 1) / together + 1;
+  const long long first_item = this_warp(), step_groups = all_warps() / per_group * n;
+  const int step_parts = static_cast<int>(all_warps() % per_group);
   Rounds rounds(control, barrier);
   Outcome outcome{distances, predecessors, thresholds[0]};
   double rise = thresholds[1];
@@ -170,11 +175,17 @@ KL_KERNEL_BOUNDS(256, 4, apsp_batched_rounds, const long long* offsets, const in
     }
 
     int news = 0;
-    for (long long item = this_warp(); item < groups * fours; item += all_warps()) {
-      const long long top = item / fours * n;
-      const int asked = static_cast<int>(item % fours) * kTogether + lane / kAsking;
+    long long top = first_item / per_group * n;
+    for (int part = static_cast<int>(first_item % per_group); top < rows;
+         top += step_groups, part += step_parts) {
+      if (part >= per_group) {
+        part -= per_group;
+        top += n;
+        if (top >= rows) break;
+      }
+      const int asked = part * together + lane / asking;
       const Group group{distances + top * kLanes, now + top, limit};
-      // Eight lanes ask for each of four vertices, and the first of them keeps its books.
+      // Some lanes ask for each vertex, and the first of them keeps its books.
       long long begin = 0, end = 0;
       bool hit = false, books = false;
       KL_TYPE key = none;
@@ -182,23 +193,23 @@ KL_KERNEL_BOUNDS(256, 4, apsp_batched_rounds, const long long* offsets, const in
         begin = offsets[asked];
         end = offsets[asked + 1];
         if (!in.is_hub(begin, end)) {
-          hit = end - begin > kMostAsked;
-          for (long long i = begin + lane % kAsking; i < end && !hit; i += kAsking) {
+          hit = end - begin > kMostAsked * asking;
+          for (long long i = begin + lane % asking; i < end && !hit; i += asking) {
             hit = kl_load(group.fired + neighbors[i]) != 0;
           }
-          books = lane % kAsking == 0;
+          books = lane % asking == 0;
           if (books && kl_load(group.fired + asked) == 0) key = keys[top + asked];
         }
       }
-      const unsigned hits = __ballot_sync(kAllLanes, hit);
-      for (int k = 0; k < kTogether; ++k) {
-        if ((hits >> (k * kAsking) & ((1u << kAsking) - 1)) == 0) continue;
-        const long long vertex = top + __shfl_sync(kAllLanes, asked, k * kAsking);
+      for (unsigned hits = __ballot_sync(kAllLanes, hit); hits != 0;) {
+        const int teller = (__ffs(hits) - 1) / asking * asking;
+        hits &= ~(((1u << asking) - 1) << teller);
+        const long long vertex = top + __shfl_sync(kAllLanes, asked, teller);
         Best best{distances[vertex * kLanes + lane], -1};
-        group.along(neighbors, lengths, __shfl_sync(kAllLanes, begin, k * kAsking),
-                    __shfl_sync(kAllLanes, end, k * kAsking), lane, best);
+        group.along(neighbors, lengths, __shfl_sync(kAllLanes, begin, teller),
+                    __shfl_sync(kAllLanes, end, teller), lane, best);
         const KL_TYPE low = outcome.keep(vertex, lane, best);
-        if (lane == k * kAsking && low < key) key = low;
+        if (lane == teller && low < key) key = low;
       }
       if (books) news |= outcome.mark(key, keys, next, top + asked);
     }

@@ -8,15 +8,20 @@
 //
 // A bit for each vertex says whether any search has it in its front; a row of the front means
 // something only if the bit is set, so nothing has to be cleared. Another bit says that all
-// searches have seen the vertex. A block looks after 32 vertices at a time, whose bits make a word.
-// It collects what is new and writes the depths of 32 vertices for one search after the other, next
-// to each other in the answer, which has a row for each search.
+// searches have seen the vertex. A block looks after chunks of 32 vertices, whose bits make a word.
+// It first asks in several chunks which vertices have a neighbour in a front, a lane for each. In
+// the chunks that have any it collects what is new, and writes the depths of 32 vertices for one
+// search after the other, next to each other in the answer, which has a row for each search.
 //
 // All levels run in one cooperative launch, or a few: there is one barrier a level, and a second
 // one if there are hubs, whose arcs are spread over warps before the others have their turn.
 #include "many.cuh"
 
-constexpr int kVertices = 32;  // of a block at a time
+constexpr int kVertices = 32;      // of a chunk
+constexpr int kMostSpan = kWarps;  // chunks that a block asks in at once
+
+// A vertex with more arcs is not asked first: to look through them takes as long.
+constexpr int kMostAsked = 8;
 
 constexpr int kFound = 1, kAllTargets = 2;  // news of a level
 
@@ -125,6 +130,83 @@ struct Look {
   }
 };
 
+// What a batch has, as it is in one level.
+struct Level {
+  const Incoming& in;
+  const Lane& lane;
+  unsigned all;  // searches, in this lane's word
+  int n, depth;
+  const unsigned *front, *active;
+  unsigned *next, *next_active;
+  unsigned *seen, *full, *common;
+  int *depths, *parents;
+  int* list;  // of this warp
+
+  // Spreads the arcs of hubs over all warps.
+  __device__ void look_at_hubs() const {
+    for (long long s = this_warp(); s < in.segments(); s += all_warps()) {
+      const int h = in.owner[s], v = in.hubs[h];
+      if (bit_of(full, v)) continue;
+      const unsigned missing = all & ~__ldcg(seen + row(v));
+      long long begin, end;
+      in.of_segment(static_cast<int>(s), h, &begin, &end);
+      look(v).along(lane, begin, end, missing, common + row(h));
+    }
+  }
+
+  // Which of 32 vertices are not full and have a neighbour in a front, or are not asked.
+  __device__ unsigned ask(int chunk) const {
+    const int at = chunk * kVertices + lane.id;
+    bool hit = false;
+    if (chunk <= (n - 1) / kVertices && at < n && (full[chunk] >> lane.id & 1) == 0) {
+      const long long begin = in.offsets[at], end = in.offsets[at + 1];
+      hit = end - begin > kMostAsked || in.is_hub(begin, end);
+      for (long long i = begin; i < end && !hit; ++i) hit = bit_of(active, in.neighbors[i]);
+    }
+    return __ballot_sync(kAllLanes, hit);
+  }
+
+  // Finds the searches that are new at a vertex; returns whether there are any, and sets *filled if
+  // none is missing any more.
+  __device__ bool visit(int v, unsigned* fresh_row, bool* filled) const {
+    const unsigned had = seen[row(v)], missing = all & ~had;
+    const long long begin = in.offsets[v], end = in.offsets[v + 1];
+    unsigned fresh;
+    if (in.is_hub(begin, end)) {
+      unsigned* const brought = common + row(in.hub(v));
+      fresh = __ldcg(brought) & missing;
+      __syncwarp();
+      if (lane.group == 0) *brought = 0;
+    } else {
+      fresh = look(v).along(lane, begin, end, missing, nullptr);
+    }
+    *filled = __all_sync(kAllLanes, (missing & ~fresh) == 0);
+    if (!__any_sync(kAllLanes, fresh != 0)) return false;
+    if (lane.group == 0) {
+      seen[row(v)] = had | fresh;
+      next[row(v)] = fresh;
+      fresh_row[lane.word] = fresh;
+    }
+    return true;
+  }
+
+  // Writes the depths of what is new at one vertex per lane, in one word.
+  __device__ void write_depths(int v, int word, unsigned fresh) const {
+    for (unsigned some = __reduce_or_sync(kAllLanes, fresh); some != 0; some &= some - 1) {
+      const int search = __ffs(some) - 1;
+      if (fresh >> search & 1) depths[(32ll * word + search) * n + v] = depth;
+    }
+  }
+
+ private:
+  __device__ long long row(int v) const {
+    return static_cast<long long>(v) * lane.words + lane.word;
+  }
+  __device__ Look look(int v) const {
+    return {in, front, active, parents == nullptr ? nullptr : parents + v, n, list};
+  }
+};
+
 }  // namespace
 
 // One thread for each search. All other words of these arrays are zero, depths "no path".
@@ -150,142 +232,96 @@ KL_KERNEL(bfs_multi_clear, int* depths, long long size, int none) {
   }
 }
 
-// Goes on for at most so many levels. front and active hold two of each, by turns.
+// Goes on for at most so many levels. Blocks ask in `span` chunks at once. front and active hold
+// two of each, by turns.
 KL_KERNEL_BOUNDS(256, 4, bfs_multi_levels, const long long* offsets, const int* neighbors,
                  const int* hubs, const int* first, const int* owner, int hub_count, int segment,
-                 int n, int words, int count, unsigned* seen, unsigned* front, unsigned* active,
-                 unsigned* full, unsigned* common, const unsigned* wanted, int* depths,
-                 int* parents, int limit, int most, int* control, unsigned* barrier) {
+                 int n, int words, int span, int count, unsigned* seen, unsigned* front,
+                 unsigned* active, unsigned* full, unsigned* common, const unsigned* wanted,
+                 int* depths, int* parents, int limit, int most, int* control, unsigned* barrier) {
   __shared__ unsigned fresh_of[kVertices][33];
   __shared__ int lists[kWarps][32];
-  __shared__ unsigned found_by[kWarps], filled_by[kWarps];
+  __shared__ unsigned found_by[kWarps], filled_by[kWarps], hits_by_turn[2][kMostSpan];
   if (control[kFinished] != 0) return;
   const Incoming in{offsets, neighbors, hubs, first, owner, hub_count, segment};
   const Lane lane(words);
-  const unsigned all = searches_of(count, lane.word);
-  const int warp = threadIdx.x / 32;
-  const int chunks = (n + kVertices - 1) / kVertices;
+  const int warp = threadIdx.x / 32, chunks = (n - 1) / kVertices + 1;
   const long long row_words = static_cast<long long>(n) * words;
   Rounds levels(control, barrier);
   bool finished = false;
-  for (int level = 0; level < most && !finished; ++level) {
+  for (int i = 0; i < most && !finished; ++i) {
     levels.begin();
-    const int depth = levels.done() + 1, turn = depth % 2;
-    const unsigned* const now = front + (turn ^ 1) * row_words;
-    unsigned* const next = front + turn * row_words;
-    const unsigned* const now_active = active + (turn ^ 1) * static_cast<long long>(chunks);
-    unsigned* const next_active = active + turn * static_cast<long long>(chunks);
-
+    const int depth = levels.done() + 1;
+    const long long turn = depth % 2, before = 1 - turn;
+    const Level level{in,
+                      lane,
+                      searches_of(count, lane.word),
+                      n,
+                      depth,
+                      front + before * row_words,
+                      active + before * chunks,
+                      front + turn * row_words,
+                      active + turn * chunks,
+                      seen,
+                      full,
+                      common,
+                      depths,
+                      parents,
+                      lists[warp]};
     if (hub_count != 0) {
-      for (long long s = this_warp(); s < in.segments(); s += all_warps()) {
-        const int h = owner[s], v = hubs[h];
-        if (bit_of(full, v)) continue;
-        const unsigned missing =
-            all & ~__ldcg(seen + static_cast<long long>(v) * words + lane.word);
-        long long begin, end;
-        in.of_segment(static_cast<int>(s), h, &begin, &end);
-        const Look look{in, now,        now_active, parents == nullptr ? nullptr : parents + v,
-                        n,  lists[warp]};
-        look.along(lane, begin, end, missing,
-                   common + static_cast<long long>(h) * words + lane.word);
-      }
+      level.look_at_hubs();
       levels.meet();
     }
-
     bool any = false;
-    for (int chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
-      const int left = n - chunk * kVertices;
-      const unsigned there = left >= 32 ? kAllLanes : (1u << left) - 1;
-      const unsigned full_before = full[chunk];
-      if (full_before == there) {
-        if (threadIdx.x == 0) next_active[chunk] = 0;
-        continue;
-      }
-      // Eight lanes ask for each of four vertices.
-      const int own = warp * kTogether + lane.id / kAsking;
-      long long begin = 0, end = 0;
-      bool hit = false;
-      if (own < left && (full_before >> own & 1) == 0) {
-        const int v = chunk * kVertices + own;
-        begin = offsets[v];
-        end = offsets[v + 1];
-        hit = end - begin > kMostAsked || in.is_hub(begin, end);
-        for (long long i = begin + lane.id % kAsking; i < end && !hit; i += kAsking) {
-          hit = bit_of(now_active, neighbors[i]);
+    int item = 0;
+    for (int top = blockIdx.x * span; top < chunks; top += gridDim.x * span, ++item) {
+      unsigned* const hits_of = hits_by_turn[item % 2];  // the others may still be at the last one
+      if (warp < span) {
+        const unsigned hits = level.ask(top + warp);
+        if (lane.id == 0) {
+          hits_of[warp] = hits;
+          if (hits == 0 && top + warp < chunks) level.next_active[top + warp] = 0;
         }
       }
-      const unsigned hits = __ballot_sync(kAllLanes, hit);
-      unsigned found = 0, filled = 0;
-      for (int k = 0; k < kTogether; ++k) {
-        if ((hits >> (k * kAsking) & ((1u << kAsking) - 1)) == 0) continue;
-        const int place = warp * kTogether + k, v = chunk * kVertices + place;
-        const long long arcs_begin = __shfl_sync(kAllLanes, begin, k * kAsking);
-        const long long arcs_end = __shfl_sync(kAllLanes, end, k * kAsking);
-        const long long row = static_cast<long long>(v) * words + lane.word;
-        const unsigned had = seen[row], missing = all & ~had;
-        unsigned fresh;
-        if (in.is_hub(arcs_begin, arcs_end)) {
-          int low = 0, high = hub_count - 1;
-          while (low < high) {
-            const int middle = (low + high) / 2;
-            if (hubs[middle] < v) {
-              low = middle + 1;
-            } else {
-              high = middle;
-            }
-          }
-          unsigned* const brought = common + static_cast<long long>(low) * words + lane.word;
-          fresh = __ldcg(brought) & missing;
-          __syncwarp();
-          if (lane.group == 0) *brought = 0;
-        } else {
-          const Look look{in, now,        now_active, parents == nullptr ? nullptr : parents + v,
-                          n,  lists[warp]};
-          fresh = look.along(lane, arcs_begin, arcs_end, missing, nullptr);
-        }
-        if (__any_sync(kAllLanes, fresh != 0)) {
-          found |= 1u << place;
-          if (lane.group == 0) {
-            seen[row] = had | fresh;
-            next[row] = fresh;
-            fresh_of[place][lane.word] = fresh;
-          }
-        }
-        if (__all_sync(kAllLanes, (missing & ~fresh) == 0)) {
+      __syncthreads();
+      for (int chunk = top; chunk < top + span; ++chunk) {
+        const unsigned hits = hits_of[chunk - top];
+        if (hits == 0) continue;
+        unsigned found = 0, filled = 0;
+        int nth = 0;
+        for (unsigned left = hits; left != 0; left &= left - 1, ++nth) {
+          if (nth % kWarps != warp) continue;
+          const int place = __ffs(left) - 1, v = chunk * kVertices + place;
+          bool fills;
+          if (level.visit(v, fresh_of[place], &fills)) found |= 1u << place;
+          if (!fills) continue;
           filled |= 1u << place;
           if (lane.id == 0 && wanted != nullptr && bit_of(wanted, v) &&
               atomicSub(control + kTargetsLeft, 1) == 1) {
             levels.tell(kAllTargets);
           }
         }
-      }
-      if (lane.id == 0) {
-        found_by[warp] = found;
-        filled_by[warp] = filled;
-      }
-      __syncthreads();
-      unsigned found_here = 0, filled_here = 0;
-      for (int w = 0; w < kWarps; ++w) {
-        found_here |= found_by[w];
-        filled_here |= filled_by[w];
-      }
-      if (threadIdx.x == 0) {
-        next_active[chunk] = found_here;
-        full[chunk] = full_before | filled_here;
-      }
-      if (found_here != 0) {
-        any = true;
-        // Now a lane is one of the 32 vertices.
-        for (int word = warp; word < words; word += kWarps) {
-          const unsigned fresh = (found_here >> lane.id & 1) != 0 ? fresh_of[lane.id][word] : 0;
-          int* const depths_of = depths + chunk * kVertices + lane.id;
-          for (unsigned some = __reduce_or_sync(kAllLanes, fresh); some != 0; some &= some - 1) {
-            const int search = __ffs(some) - 1;
-            if (fresh >> search & 1) depths_of[(32ll * word + search) * n] = depth;
-          }
+        if (lane.id == 0) {
+          found_by[warp] = found;
+          filled_by[warp] = filled;
         }
+        __syncthreads();
+        found = filled = 0;
+        for (int w = 0; w < kWarps; ++w) {
+          found |= found_by[w];
+          filled |= filled_by[w];
+        }
+        if (threadIdx.x == 0) {
+          level.next_active[chunk] = found;
+          full[chunk] |= filled;
+        }
+        any = any || found != 0;
+        for (int word = warp; word < words && found != 0; word += kWarps) {
+          const unsigned fresh = (found >> lane.id & 1) != 0 ? fresh_of[lane.id][word] : 0;
+          level.write_depths(chunk * kVertices + lane.id, word, fresh);
+        }
+        __syncthreads();
       }
-      __syncthreads();
     }
     if (any && threadIdx.x == 0) levels.tell(kFound);
     finished = levels.end() != kFound || depth == limit;

@@ -1,17 +1,11 @@
 // What searches from many sources at once have in common: how they go round after round without the
-// host, which vertices a warp looks at together, and how hubs are shared among warps.
+// host, and how the arcs of hubs are shared among warps.
 #pragma once
 #include "kleene.cuh"
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr unsigned kAllLanes = 0xffffffffu;
-
-// A warp first asks for several vertices at a time whether anything happened at their neighbours;
-// those with more arcs than these are not asked, since looking through takes as long.
-constexpr int kTogether = 4;
-constexpr int kAsking = 32 / kTogether;  // lanes for each
-constexpr int kMostAsked = 64;
 
 constexpr int kAhead = 4;  // rows that a warp waits for at once
 
@@ -69,6 +63,20 @@ struct Incoming {
 
   __device__ int segments() const { return hub_count == 0 ? 0 : first[hub_count]; }
   __device__ bool is_hub(long long begin, long long end) const { return end - begin > segment; }
+
+  // The h of a vertex that is one.
+  __device__ int hub(int v) const {
+    int low = 0, high = hub_count - 1;
+    while (low < high) {
+      const int middle = (low + high) / 2;
+      if (hubs[middle] < v) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
 
   // The arcs of a segment of hubs[h].
   __device__ void of_segment(int s, int h, long long* begin, long long* end) const {
