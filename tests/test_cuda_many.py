@@ -241,7 +241,7 @@ def test_estimates_hold(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_rows_go_by_slots(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Large answers go through page-locked memory, some rows at a time, also to a file."""
     monkeypatch.setattr(rows, "_WORTH_SLOTS", 1)
-    monkeypatch.setattr(rows, "_SLOT", 7 * 4 * 100)
+    monkeypatch.setattr(rows, "_SLOT", 4 * 730)
     seen: list[tuple[int, int]] = []
     for g, solve in ((sample(100), bfs), (sample(100, 4, "float32"), apsp)):
         assert_right(solve(g))

@@ -42,7 +42,7 @@ def carriers(task: Task) -> ThreadPoolExecutor:
 
 
 def carry(threads: ThreadPoolExecutor, to: HostArray, source: HostArray) -> list[Future[None]]:
-    """Let threads copy, each some rows."""
+    """Let threads copy, each some rows, or some numbers of one row."""
     step = max(1, ceil_div(_PIECE, max(1, to[:1].nbytes)), ceil_div(len(to), _CARRIERS))
     parts = (slice(top, top + step) for top in range(0, len(to), step))
     return [threads.submit(np.copyto, to[rows], source[rows]) for rows in parts]
@@ -77,24 +77,22 @@ class _Slot:
         self.memory = device.pinned(nbytes, np.uint8)
         self.carried: list[Future[None]] = []
 
-    def rows(self, like: Array) -> HostArray:
-        """Return the memory as rows like these."""
+    def numbers(self, like: Array) -> HostArray:
+        """Return the memory for numbers like these, once nobody uses it."""
         finish(self.carried)
-        seen: HostArray = self.memory[: like.nbytes].view(like.dtype).reshape(like.shape)
-        return seen
+        return self.memory[: like.nbytes].view(like.dtype)
 
 
 class _Outlet:
     """Takes rows from a device to the host's arrays, in the order in which they are sent."""
 
-    def __init__(self, device: Device, threads: ThreadPoolExecutor, row: int, total: int) -> None:
+    def __init__(self, device: Device, threads: ThreadPoolExecutor, total: int) -> None:
         self._device, self._threads = device, threads
         self._stream = device.stream(urgent=True)
         self._slots: deque[_Slot] = deque()
         self._leaving: deque[tuple[_Slot, HostArray, HostArray, Event]] = deque()
         if total >= _WORTH_SLOTS:
-            size = max(row, min(_SLOT, ceil_div(total, _SLOTS)))
-            self._slots.extend(_Slot(device, size) for _ in range(_SLOTS))
+            self._slots.extend(_Slot(device, _SLOT) for _ in range(_SLOTS))
 
     def send(self, source: Array, to: HostArray, ready: Event) -> Event:
         """Let rows be copied once they are ready; returns when they will have left."""
@@ -102,9 +100,14 @@ class _Outlet:
         if not self._slots:
             self._device.download(source, to, self._stream)
         else:
-            step = max(1, self._slots[0].memory.nbytes // max(1, to[:1].nbytes))
-            for top in range(0, len(to), step):
-                self._send_some(source[top : top + step], to[top : top + step])
+            numbers, places, step = (
+                source.reshape(source.size),
+                to.reshape(-1),
+                _SLOT // to.itemsize,
+            )
+            for first in range(0, numbers.size, step):
+                part = slice(first, first + step)
+                self._send_some(numbers[part], places[part])
         left: Event = self._stream.record()
         return left
 
@@ -112,7 +115,7 @@ class _Outlet:
         while len(self._leaving) > _SLOTS - 2:
             self._put_away()
         slot = self._slots.popleft()
-        memory = slot.rows(source)
+        memory = slot.numbers(source)
         self._device.copy(memory, source, self._stream)
         self._leaving.append((slot, memory, to, self._stream.record()))
         self._slots.append(slot)
@@ -174,10 +177,10 @@ def fill_rows(task: Task, device: Device, batch: Batch, width: int) -> Answer:
         left.append(device.main.record())
     size = values.nbytes + (0 if predecessors is None else predecessors.nbytes)
     with carriers(task) as threads:
-        outlet = _Outlet(device, threads, values[:1].nbytes, size)
+        outlet = _Outlet(device, threads, size)
 
-        def send(part: slice, turn: int) -> None:
-            ready, rows = device.main.record(), buffers[turn].first(part.stop - part.start)
+        def send(part: slice, turn: int, ready: Event) -> None:
+            rows = buffers[turn].first(part.stop - part.start)
             left[turn] = outlet.send(rows.values, values[part], ready)
             if predecessors is not None and rows.predecessors is not None:
                 left[turn] = outlet.send(rows.predecessors, predecessors[part], ready)
@@ -190,11 +193,12 @@ def fill_rows(task: Task, device: Device, batch: Batch, width: int) -> Answer:
                 device.main.wait(left[turn])
                 batch.start(sources[part], buffers[turn].first(part.stop - part.start))
                 if number > 0:
-                    send(slice(top - width, top), 1 - turn)
+                    send(slice(top - width, top), 1 - turn, ready)
                 horizon = batch.finish()
+                ready = device.main.record()
                 if horizon is not None:
                     horizons[part] = horizon
-            send(part, turn)
+            send(part, turn, ready)
             outlet.finish()
         finally:  # nobody uses memory any more that may go now
             device.synchronize()
