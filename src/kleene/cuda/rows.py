@@ -100,14 +100,10 @@ class _Outlet:
         if not self._slots:
             self._device.download(source, to, self._stream)
         else:
-            numbers, places, step = (
-                source.reshape(source.size),
-                to.reshape(-1),
-                _SLOT // to.itemsize,
-            )
+            numbers, places = source.reshape(source.size), to.reshape(-1)
+            step = _SLOT // to.itemsize
             for first in range(0, numbers.size, step):
-                part = slice(first, first + step)
-                self._send_some(numbers[part], places[part])
+                self._send_some(numbers[first : first + step], places[first : first + step])
         left: Event = self._stream.record()
         return left
 
@@ -149,7 +145,7 @@ class Batch(Protocol):
 def row_bytes(task: Task, width: int) -> int:
     """Bytes on the device of the rows of a batch, or of two, if there are several batches."""
     row = task.graph.n * (task.dtype.itemsize + (4 if task.predecessors else 0))
-    return min(2 * width, len(task.sources)) * row
+    return min(2, ceil_div(len(task.sources), width)) * width * row
 
 
 def widest(device: Device, most: int, needed: Callable[[int], int], what: str) -> int:
@@ -188,6 +184,7 @@ def fill_rows(task: Task, device: Device, batch: Batch, width: int) -> Answer:
                 task.report(part.stop, total)
 
         try:
+            ready = device.main.record()
             for number, top in enumerate(range(0, total, width)):
                 part, turn = slice(top, min(top + width, total)), number % 2
                 device.main.wait(left[turn])
@@ -195,7 +192,7 @@ def fill_rows(task: Task, device: Device, batch: Batch, width: int) -> Answer:
                 if number > 0:
                     send(slice(top - width, top), 1 - turn, ready)
                 horizon = batch.finish()
-                ready = device.main.record()
+                ready = device.main.record()  # before the next batch begins
                 if horizon is not None:
                     horizons[part] = horizon
             send(part, turn, ready)
