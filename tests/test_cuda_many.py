@@ -131,6 +131,14 @@ def test_grid() -> None:
     assert_right(apsp(g.reweight(weights), sources=range(0, 99, 7)))
 
 
+def test_blocks_with_several_chunks() -> None:
+    """More vertices than all blocks look after at once."""
+    g = kl.generate.grid(8, 150)
+    for predecessors in (True, False):
+        assert_right(bfs(g, sources=[0, 600, 1199], predecessors=predecessors))
+    assert_right(apsp(g.reweight(np.arange(g.m, dtype=np.int32) % 7), sources=[3, 600]))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_cycles_without_length(kind: str) -> None:
     """Predecessors lead to the source even where steps have no length, or too little to count."""

@@ -145,12 +145,12 @@ class _Batch:
     def _shape(self) -> tuple[int, int]:
         """Return how many vertices a warp looks at together, and the blocks of a launch.
 
-        The more the better, if arcs are few, unless warps are left without any.
+        Many, if arcs are few; fewer, where some warps would have much to do and others nothing.
         """
         together, warps = 32, _THREADS // 32
         while together > 4 and (
             self._graph.n * _ASKED * 32 < self._graph.m * together
-            or self._groups * self._graph.n < 2 * together * warps * self._resident
+            or self._groups * self._graph.n < 4 * together * warps * self._resident
         ):
             together //= 2
         items = self._groups * ceil_div(self._graph.n, together)

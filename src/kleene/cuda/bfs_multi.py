@@ -90,7 +90,7 @@ class _Searches:
         self._clear, self._begin = kernels["bfs_multi_clear"], kernels["bfs_multi_start"]
         self._levels = kernels["bfs_multi_levels"]
         resident = self._levels.resident_blocks(_THREADS)
-        self._span = max(1, min(_SPAN, chunks // (2 * resident)))
+        self._span = min(_SPAN, ceil_div(chunks, resident))
         self._blocks = min(ceil_div(chunks, self._span), resident)
         level = 4 * graph.m * (1 + self._words) + 16 * n
         self._most = max(1, min(_LEVELS, _BYTES // level))
