@@ -43,31 +43,129 @@ struct Best {
   }
 };
 
-// One group's part of the arrays, as neighbours are read in one round.
-struct Group {
-  const KL_TYPE* distances;
+// One round. A row is the 32 distances of a vertex in a group; those of a group follow each other.
+struct Round {
+  const Incoming& in;
+  const KL_TYPE* lengths;
+  int n, groups, together;
+  KL_TYPE* distances;
+  int* predecessors;
+  KL_TYPE* keys;  // the smallest new distance of a row that has not fired since, or none
   const unsigned char* fired;
+  unsigned char* next;
+  KL_TYPE* part_values;
+  int* part_from;
+  unsigned char* part_found;
   KL_TYPE limit;
+  double threshold;
 
+  // Hubs, first half: every segment leaves what it has found.
+  __device__ void look_at_segments() const {
+    const int lane = kl_lane();
+    const long long segments = in.segments();
+    for (long long item = this_warp(); item < groups * segments; item += all_warps()) {
+      const long long top = item / segments * n;
+      const int s = static_cast<int>(item % segments), h = in.owner[s];
+      Best best{kl_load(distances + (top + in.hubs[h]) * kLanes + lane), -1};
+      long long begin, end;
+      in.of_segment(s, h, &begin, &end);
+      look(top, begin, end, best);
+      const bool any = __any_sync(kAllLanes, best.from >= 0);
+      if (any) {
+        part_values[item * kLanes + lane] = best.value;
+        part_from[item * kLanes + lane] = best.from;
+      }
+      if (lane == 0) part_found[item] = any;
+    }
+  }
+
+  // Second half, after all have done the first; returns news.
+  __device__ int join_segments() const {
+    const int lane = kl_lane();
+    const long long segments = in.segments(), items = static_cast<long long>(groups) * in.hub_count;
+    int news = 0;
+    for (long long item = this_warp(); item < items; item += all_warps()) {
+      const long long g = item / in.hub_count;
+      const int h = static_cast<int>(item % in.hub_count);
+      const long long row = g * n + in.hubs[h];
+      Best best{distances[row * kLanes + lane], -1};
+      for (int s = in.first[h]; s < in.first[h + 1]; ++s) {
+        const long long part = g * segments + s;
+        if (kl_load(part_found + part) == 0) continue;
+        best.take(__ldcg(part_values + part * kLanes + lane),
+                  __ldcg(part_from + part * kLanes + lane));
+      }
+      const KL_TYPE low = keep(row, best);
+      if (lane == 0) news |= mark(row, low, kept(row));
+    }
+    return news;
+  }
+
+  // All other vertices; returns news. A warp goes from item to item, some vertices of a group each.
+  __device__ int look_at_vertices() const {
+    const int lane = kl_lane(), asking = 32 / together, per_group = (n - 1) / together + 1;
+    const int own = lane / asking, nth = lane % asking;
+    const long long rows = static_cast<long long>(groups) * n;
+    const long long step_rows = all_warps() / per_group * n;
+    const int step = static_cast<int>(all_warps() % per_group);
+    int news = 0, part = static_cast<int>(this_warp() % per_group);
+    for (long long top = this_warp() / per_group * n; top < rows; top += step_rows, part += step) {
+      if (part >= per_group) {
+        part -= per_group;
+        top += n;
+        if (top >= rows) break;
+      }
+      // Some lanes ask for each vertex, and the first of them keeps its books.
+      const int v = part * together + own;
+      long long begin = 0, end = 0;
+      bool hit = false, books = false;
+      KL_TYPE key = KlLimits<KL_TYPE>::none();
+      if (v < n) {
+        begin = in.offsets[v];
+        end = in.offsets[v + 1];
+        if (!in.is_hub(begin, end)) {
+          hit = end - begin > kMostAsked * asking;
+          for (long long i = begin + nth; i < end && !hit; i += asking) {
+            hit = kl_load(fired + top + in.neighbors[i]) != 0;
+          }
+          books = nth == 0;
+          if (books) key = kept(top + v);
+        }
+      }
+      for (unsigned hits = __ballot_sync(kAllLanes, hit); hits != 0;) {
+        const int first = (__ffs(hits) - 1) & ~(asking - 1);
+        hits &= ~(((1u << asking) - 1) << first);
+        const long long row = top + __shfl_sync(kAllLanes, v, first);
+        Best best{distances[row * kLanes + lane], -1};
+        look(top, __shfl_sync(kAllLanes, begin, first), __shfl_sync(kAllLanes, end, first), best);
+        const KL_TYPE low = keep(row, best);
+        if (lane == first && low < key) key = low;
+      }
+      if (books) news |= mark(top + v, key, key);
+    }
+    return news;
+  }
+
+ private:
   // Takes what neighbours that fired offer along these arcs.
-  __device__ void along(const int* neighbors, const KL_TYPE* lengths, long long begin,
-                        long long end, int lane, Best& best) const {
+  __device__ void look(long long top, long long begin, long long end, Best& best) const {
     const KL_TYPE none = KlLimits<KL_TYPE>::none();
+    const int lane = kl_lane();
+    const KL_TYPE* const own = distances + top * kLanes + lane;
     for (long long at = begin; at < end; at += 32) {
       const long long arc = at + lane;
-      const int u = arc < end ? neighbors[arc] : -1;
-      const bool on = u >= 0 && kl_load(fired + u) != 0;
+      const int u = arc < end ? in.neighbors[arc] : -1;
+      const bool on = u >= 0 && kl_load(fired + top + u) != 0;
       const KL_TYPE length = on ? lengths[arc] : 0;
       for (unsigned left = __ballot_sync(kAllLanes, on); left != 0;) {
-        int from[kAhead];
+        int from[kAhead], who = 0;
         KL_TYPE along[kAhead], value[kAhead];
-        int who = 0;
         for (int k = 0; k < kAhead; ++k) {
           if (left != 0) who = __ffs(left) - 1;  // or the last one again
           left &= left - 1;
           from[k] = __shfl_sync(kAllLanes, u, who);
           along[k] = __shfl_sync(kAllLanes, length, who);
-          value[k] = kl_load(distances + static_cast<long long>(from[k]) * kLanes + lane);
+          value[k] = kl_load(own + static_cast<long long>(from[k]) * kLanes);
         }
         for (int k = 0; k < kAhead; ++k) {
           const KL_TYPE offered = value[k] == none ? none : value[k] + along[k];
@@ -76,31 +174,31 @@ struct Group {
       }
     }
   }
-};
 
-// What a warp leaves of a vertex for the next round.
-struct Outcome {
-  KL_TYPE* distances;
-  int* predecessors;
-  double threshold;
-
-  // Keeps what is better, and returns the smallest of it.
-  __device__ KL_TYPE keep(long long vertex, int lane, const Best& best) const {
+  // Keeps what is better in a row, and returns the smallest of it.
+  __device__ KL_TYPE keep(long long row, const Best& best) const {
+    const KL_TYPE none = KlLimits<KL_TYPE>::none();
+    const long long at = row * kLanes + kl_lane();
     const bool better = best.from >= 0;
     if (better) {
-      kl_store(distances + vertex * kLanes + lane, best.value);
-      if (predecessors != nullptr) predecessors[vertex * kLanes + lane] = best.from;
+      kl_store(distances + at, best.value);
+      if (predecessors != nullptr) predecessors[at] = best.from;
     }
-    if (!__any_sync(kAllLanes, better)) return KlLimits<KL_TYPE>::none();
-    return lowest(better ? best.value : KlLimits<KL_TYPE>::none());
+    return __any_sync(kAllLanes, better) ? lowest(better ? best.value : none) : none;
   }
 
-  // Fires now, or waits; by one lane.
-  __device__ int mark(KL_TYPE key, KL_TYPE* keys, unsigned char* next, long long vertex) const {
+  // The key of a row, unless it has just fired.
+  __device__ KL_TYPE kept(long long row) const {
+    return kl_load(fired + row) == 0 ? keys[row] : KlLimits<KL_TYPE>::none();
+  }
+
+  // Lets a row fire in the next round, or wait, by the smaller of two keys.
+  __device__ int mark(long long row, KL_TYPE a, KL_TYPE b) const {
+    const KL_TYPE key = a < b ? a : b;
     const bool waits = key != KlLimits<KL_TYPE>::none();
     const bool fires = waits && static_cast<double>(key) < threshold;
-    keys[vertex] = key;
-    next[vertex] = fires;
+    keys[row] = key;
+    next[row] = fires;
     return fires ? kFires : waits ? kWaits : 0;
   }
 };
@@ -127,9 +225,9 @@ KL_KERNEL(apsp_batched_start, const int* sources, int count, int n, KL_TYPE* dis
   fired[vertex] = 1;
 }
 
-// Goes on for at most so many rounds. A warp first asks for several vertices together, from 4 to
-// 32, whether any of their neighbours fired. fired holds two sets of marks, by turns. Segments of
-// hubs leave what they found in the arrays of parts.
+// Goes on for at most so many rounds. A warp asks for so many vertices together, from 4 to 32,
+// whether any of their neighbours fired. fired holds two sets of marks, by turns. Segments of hubs
+// leave what they found in the arrays of parts.
 KL_KERNEL_BOUNDS(256, kResident, apsp_batched_rounds, const long long* offsets,
                  const int* neighbors, const KL_TYPE* lengths, const int* hubs, const int* first,
                  const int* owner, int hub_count, int segment, int n, int groups, int together,
@@ -138,99 +236,35 @@ KL_KERNEL_BOUNDS(256, kResident, apsp_batched_rounds, const long long* offsets,
                  double least, double* thresholds, int most, int* control, unsigned* barrier) {
   if (control[kFinished] != 0) return;
   const Incoming in{offsets, neighbors, hubs, first, owner, hub_count, segment};
-  const KL_TYPE none = KlLimits<KL_TYPE>::none();
-  const int lane = kl_lane();
-  const long long rows = static_cast<long long>(groups) * n, segments = in.segments();
-  // A warp goes from item to item, each some vertices of one group.
-  const int asking = 32 / together, per_group = (n - 1) / together + 1;
-  const long long first_item = this_warp(), step_groups = all_warps() / per_group * n;
-  const int step_parts = static_cast<int>(all_warps() % per_group);
+  const long long rows = static_cast<long long>(groups) * n;
   Rounds rounds(control, barrier);
-  Outcome outcome{distances, predecessors, thresholds[0]};
-  double rise = thresholds[1];
+  double threshold = thresholds[0], rise = thresholds[1];
   bool finished = false;
-  for (int round = 0; round < most && !finished; ++round) {
+  for (int i = 0; i < most && !finished; ++i) {
     rounds.begin();
-    const int turn = rounds.done() % 2;
-    const unsigned char* const now = fired + turn * rows;
-    unsigned char* const next = fired + (turn ^ 1) * rows;
-
-    if (hub_count != 0) {
-      for (long long item = this_warp(); item < groups * segments; item += all_warps()) {
-        const long long top = item / segments * n;
-        const int s = static_cast<int>(item % segments), h = owner[s];
-        const Group group{distances + top * kLanes, now + top, limit};
-        Best best{kl_load(distances + (top + hubs[h]) * kLanes + lane), -1};
-        long long begin, end;
-        in.of_segment(s, h, &begin, &end);
-        group.along(neighbors, lengths, begin, end, lane, best);
-        const bool any = __any_sync(kAllLanes, best.from >= 0);
-        if (any) {
-          part_values[item * kLanes + lane] = best.value;
-          part_from[item * kLanes + lane] = best.from;
-        }
-        if (lane == 0) part_found[item] = any;
-      }
-      rounds.meet();
-    }
-
+    const long long turn = rounds.done() % 2;
+    const Round round{in,
+                      lengths,
+                      n,
+                      groups,
+                      together,
+                      distances,
+                      predecessors,
+                      keys,
+                      fired + turn * rows,
+                      fired + (1 - turn) * rows,
+                      part_values,
+                      part_from,
+                      part_found,
+                      limit,
+                      threshold};
     int news = 0;
-    long long top = first_item / per_group * n;
-    for (int part = static_cast<int>(first_item % per_group); top < rows;
-         top += step_groups, part += step_parts) {
-      if (part >= per_group) {
-        part -= per_group;
-        top += n;
-        if (top >= rows) break;
-      }
-      const int asked = part * together + lane / asking;
-      const Group group{distances + top * kLanes, now + top, limit};
-      // Some lanes ask for each vertex, and the first of them keeps its books.
-      long long begin = 0, end = 0;
-      bool hit = false, books = false;
-      KL_TYPE key = none;
-      if (asked < n) {
-        begin = offsets[asked];
-        end = offsets[asked + 1];
-        if (!in.is_hub(begin, end)) {
-          hit = end - begin > kMostAsked * asking;
-          for (long long i = begin + lane % asking; i < end && !hit; i += asking) {
-            hit = kl_load(group.fired + neighbors[i]) != 0;
-          }
-          books = lane % asking == 0;
-          if (books && kl_load(group.fired + asked) == 0) key = keys[top + asked];
-        }
-      }
-      for (unsigned hits = __ballot_sync(kAllLanes, hit); hits != 0;) {
-        const int teller = (__ffs(hits) - 1) / asking * asking;
-        hits &= ~(((1u << asking) - 1) << teller);
-        const long long vertex = top + __shfl_sync(kAllLanes, asked, teller);
-        Best best{distances[vertex * kLanes + lane], -1};
-        group.along(neighbors, lengths, __shfl_sync(kAllLanes, begin, teller),
-                    __shfl_sync(kAllLanes, end, teller), lane, best);
-        const KL_TYPE low = outcome.keep(vertex, lane, best);
-        if (lane == teller && low < key) key = low;
-      }
-      if (books) news |= outcome.mark(key, keys, next, top + asked);
+    if (hub_count != 0) {
+      round.look_at_segments();
+      rounds.meet();
+      news |= round.join_segments();
     }
-    for (long long item = this_warp(); item < static_cast<long long>(groups) * hub_count;
-         item += all_warps()) {
-      const long long g = item / hub_count;
-      const int h = static_cast<int>(item % hub_count);
-      const long long vertex = g * n + hubs[h];
-      Best best{distances[vertex * kLanes + lane], -1};
-      for (long long part = g * segments + first[h]; part < g * segments + first[h + 1]; ++part) {
-        if (kl_load(part_found + part) == 0) continue;
-        best.take(__ldcg(part_values + part * kLanes + lane),
-                  __ldcg(part_from + part * kLanes + lane));
-      }
-      const KL_TYPE low = outcome.keep(vertex, lane, best);
-      if (lane == 0) {
-        KL_TYPE key = kl_load(now + vertex) == 0 ? keys[vertex] : none;
-        if (low < key) key = low;
-        news |= outcome.mark(key, keys, next, vertex);
-      }
-    }
+    news |= round.look_at_vertices();
     const int fires = __syncthreads_or(news & kFires), waits = __syncthreads_or(news & kWaits);
     if (threadIdx.x == 0 && (fires || waits)) {
       rounds.tell((fires ? kFires : 0) | (waits ? kWaits : 0));
@@ -240,13 +274,13 @@ KL_KERNEL_BOUNDS(256, kResident, apsp_batched_rounds, const long long* offsets,
     if ((told & kFires) != 0) {
       rise = least;
     } else {
-      outcome.threshold += rise;
+      threshold += rise;
       rise *= 2;  // there may be a wide gap
     }
   }
   rounds.leave(finished);
   if (blockIdx.x == 0 && threadIdx.x == 0) {
-    thresholds[0] = outcome.threshold;
+    thresholds[0] = threshold;
     thresholds[1] = rise;
   }
 }
