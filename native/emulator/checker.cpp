@@ -141,7 +141,7 @@ void Checker::warp_synced(const Block& block, std::uint32_t first, unsigned lane
 void Checker::grid_synced() { grid_synced_ = ++clock_now; }
 
 void Checker::fence(const Thread& thread) {
-  times_[shadow_of(*thread.in).number].fenced = ++clock_now;
+  times_[shadow_of(*thread.in).number].fenced.push_back(++clock_now);
 }
 
 bool Checker::ordered(const Access& earlier, const Access& now, const Place& place,
@@ -157,7 +157,9 @@ bool Checker::ordered(const Access& earlier, const Access& now, const Place& pla
       return true;
     }
   }
-  return earlier.time < theirs.fenced && theirs.fenced < times_[now.block].acquired;
+  const auto& fences = theirs.fenced;  // was there one after that access, and heard of before this?
+  const auto next = std::upper_bound(fences.begin(), fences.end(), earlier.time);
+  return next != fences.end() && *next < times_[now.block].acquired;
 }
 
 Access Checker::access_of(const Thread& thread, Site site, bool atomic) {

@@ -91,7 +91,8 @@ class Checker {
   };
 
   struct Times {  // of every block of the launch
-    Time synced = 0, fenced = 0, acquired = 0;
+    Time synced = 0, acquired = 0;
+    std::vector<Time> fenced;  // each time, the earliest first
   };
 
   // A write that has been announced and not yet looked at.

@@ -383,6 +383,15 @@ inline void kl_copy_async4(void* shared, const void* global, KL_SITE) {
   ::kleene::emulator::copy_async(shared, global, 4, KL_HERE);
 }
 inline void kl_prefetch(const void*) {}
+inline void kl_pause(KL_SITE) { __nanosleep(20, file, line); }
+inline unsigned kl_release_add(unsigned* address, unsigned value, KL_SITE) {
+  __threadfence();
+  return atomicAdd(address, value, file, line);
+}
+inline unsigned kl_acquire(const unsigned* address, KL_SITE) {
+  return kl_load(address, file, line);
+}
+inline int4 kl_fetch(const int4* address) { return *address; }
 inline void kl_copy_commit() { ::kleene::emulator::copy_commit(); }
 template <int groups_left>
 inline void kl_copy_wait() {

@@ -26,14 +26,19 @@ _EACH_BLOCK = 1024  # vertices and arcs that are worth one more block
 _PIECE = 256  # kPiece
 _HUB = 4096  # kHub
 _LONGEST_LIST = 4096  # entries that a block may queue; more are found by looking at all vertices
+_FEW, _FEW_ARCS = 32, 2**15  # blocks that are awake while a frontier has no more arcs than this
+_ALONE_ARCS = 2**10  # and a single one
 _ALPHA = 8  # pull when the frontier has more arcs than this part of those not yet seen
 
 #: Levels of one launch: a third of a second at most, so that Ctrl-C gets through.
 _LEVELS = 2**17
 
 _STATE = np.dtype(
-    [("explored", "u8"), ("level", "i4"), ("done", "i4"), ("queued", "i4"), ("turned", "i4"),
-     ("wanted", "i4"), ("unused", "i4")]
+    [
+        ("explored", "u8"), ("level", "i4"), ("done", "i4"), ("queued", "i4"), ("turned", "i4"),
+        ("wanted", "i4"), ("players", "i4"), ("writers", "i4"), ("budget", "i4"), ("call", "u4"),
+        ("unused", "i4"),
+    ]
 )  # fmt: skip
 _ENOUGH = 2  # done: not all may be found, but all that was asked for
 _TOTALS = 3 * 24  # bytes: three Totals
@@ -67,7 +72,7 @@ class _Search(HopSearch):
         self._totals = device.empty(_TOTALS // 8, np.uint64, "totals")
         self._state = device.empty(_STATE.itemsize // 8, np.uint64, "state")
         self._told = device.pinned(self._state.shape, np.uint64)
-        self._barrier = device.zeros(1, np.uint32, "barrier")
+        self._barrier = device.zeros(2, np.uint32, "barrier and call")
         self._many = 0
         self._wanted = self._targets()
 
@@ -84,15 +89,18 @@ class _Search(HopSearch):
     def run(self, source: int, limit: int) -> int | None:
         device, graph = self.device, self.graph
         told: Any = self._told.view(_STATE)
-        told[0] = (0, -1, 0, 0, 0, self._many, 0)
+        told[0] = 0
+        told["level"], told["wanted"] = -1, self._many
         device.copy(self._state, self._told)
         incoming = (None, None) if self._closed is None else graph.csc
         args = (
             *graph.csr, *incoming, self._closed, self._wanted, graph.n, graph.m, source, limit,
-            _LEVELS, _ALPHA, self.depths, self.parents, self._bits, self._entries, self._counts,
-            self._capacity, self._hubs, self._totals, self._state, self._barrier,
+            _LEVELS, _ALPHA, min(_FEW, self._blocks),
+            _FEW_ARCS, _ALONE_ARCS, self.depths, self.parents, self._bits, self._entries, self._counts,
+            self._capacity, self._hubs, self._totals, self._state, self._barrier[:1], self._barrier[1:],
         )  # fmt: skip
         while not told["done"][0]:
+            device.fill(self._barrier[1:], 0)
             self._kernel.launch((self._blocks,), (self._threads,), args, cooperative=True)
             device.download(self._state, self._told)
         return int(told["level"][0]) if told["done"][0] == _ENOUGH else None

@@ -9,6 +9,9 @@
 //          been earlier, the vertex would have been found too. So one bit per vertex is enough,
 //          and the bits of this level go to a second set.
 // Frontiers that are too long for the queue are cut, and then swept.
+//
+// While a frontier has few arcs, few blocks play and the others sleep: a barrier among them takes
+// less time, and none at all for a block alone.
 #include "frontier.cuh"
 #include "kleene.cuh"
 
@@ -20,13 +23,13 @@ const int kHurried = 1 << 17;  // with fewer arcs, time is spent on waiting, not
 // What a level adds up; three of them take turns: one is read, one is added to, one is cleared.
 struct Totals {
   unsigned long long arcs;  // that leave what was found
-  unsigned found;
-  int longest;  // list of a block
+  int longest;              // list of a block
   int hubs;
   int targets;
+  int unused;
 };
 
-// What the next launch goes on from.
+// What all players know. It is in memory for blocks that wake up, and for the next launch.
 struct State {
   unsigned long long explored;  // arcs that leave vertices found so far
   int level;                    // of the frontier
@@ -34,6 +37,10 @@ struct State {
   int queued;                   // is the frontier in the queue?
   int turned;                   // which set of bits is the one to read
   int wanted;                   // targets that were not found
+  int players;                  // blocks that are awake
+  int writers;                  // blocks that wrote the queue
+  int budget;                   // levels of this launch that are left
+  unsigned call;
   int unused;
 };
 
@@ -55,80 +62,119 @@ KL_KERNEL(bfs_closed, const long long* offsets, int n, unsigned* closed) {
 KL_KERNEL_BOUNDS(kThreads, 2, bfs_direction, const long long* offsets, const int* neighbors,
                  const long long* in_offsets, const int* in_neighbors, const unsigned* closed,
                  const unsigned* wanted, int n, long long m, int source, int limit, int levels,
-                 int alpha, int* depths, int* parents, unsigned* bits, int4* entries, int* counts,
-                 int capacity, int* hubs, unsigned long long* totals_at,
-                 unsigned long long* state_at, unsigned* barrier) {
+                 int alpha, int few, int few_arcs, int alone_arcs, int* depths, int* parents,
+                 unsigned* bits, int4* entries, int* counts, int capacity, int* hubs,
+                 unsigned long long* totals_at, unsigned long long* state_at, unsigned* barrier,
+                 unsigned* call) {
   __shared__ int tail;
-  __shared__ unsigned found_here;
   __shared__ int targets_here;
   __shared__ unsigned long long arcs_here;
   Totals* const totals = reinterpret_cast<Totals*>(totals_at);
   State* const state = reinterpret_cast<State*>(state_at);
-  const int lane = kl_lane();
+  const int lane = kl_lane(), blocks = gridDim.x;
   const int words = (n + 31) / 32;
-  const long long threads = static_cast<long long>(gridDim.x) * blockDim.x;
   const long long thread = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  const long long warps = threads / 32, warp = thread / 32;
   const bool first_thread = threadIdx.x == 0;
-  const long long room = static_cast<long long>(capacity) * gridDim.x;
+  const long long room = static_cast<long long>(capacity) * blocks;
+  const auto queue_of = [&](int level, int writers) -> KlQueue {
+    const long long side = level & 1;
+    return {entries + side * room, counts + side * blocks, writers,
+            static_cast<int>(min(room / writers, 0x7fffffffll))};
+  };
 
   State at = *state;
+  at.players = blocks;
+  at.budget = levels;
+  at.call = 0;
   if (at.level < 0) {  // nothing was done yet
+    const long long threads = static_cast<long long>(blocks) * blockDim.x;
     for (long long i = thread; i < 2ll * words; i += threads) bits[i] = 0;
-    if (thread == 0) totals[0] = totals[1] = totals[2] = {0, 0, 0, 0, 0};
-    if (first_thread) counts[blockIdx.x] = counts[gridDim.x + blockIdx.x] = 0;
     kl_grid_sync(barrier);
     if (blockIdx.x == 0 && threadIdx.x < 32) {
       const long long begin = offsets[source];
       const int degree = static_cast<int>(offsets[source + 1] - begin);
-      const KlQueue queue = {entries, counts, capacity};
       if (lane == 0) {
         tail = 0;
         bits[source >> 5] = 1u << (source & 31);
         depths[source] = 0;
       }
       __syncwarp();
-      kl_append(queue, &tail, source, begin, lane == 0 ? degree : 0);
+      kl_append(queue_of(0, 1), &tail, source, begin, lane == 0 ? degree : 0);
       __syncwarp();
       if (lane == 0) {
-        counts[0] = tail;
         const int targets = wanted != nullptr && has(wanted, source);
-        totals[0] = {static_cast<unsigned long long>(degree), 1, tail, 0, targets};
+        counts[0] = tail;
+        totals[0] = {static_cast<unsigned long long>(degree), tail, 0, targets, 0};
+        totals[1] = {0, 0, 0, 0, 0};
       }
     }
-    at = {0, 0, 0, 1, 0, at.wanted, 0};
-    kl_grid_sync(barrier);
+    at.level = at.done = at.turned = 0;
+    at.explored = 0;
+    at.queued = at.writers = 1;
   }
+  kl_grid_sync(barrier);
 
-  for (int budget = levels; budget > 0 && at.done == 0; budget--) {
+  for (bool joined = false;;) {
+    const KlQueue frontier = queue_of(at.level, at.writers);
+    const KlHead head = kl_head(frontier);
     const Totals now = totals[at.level % 3];
+    if (!joined) {
+      at.explored += now.arcs;
+      at.wanted -= now.targets;
+      if (now.arcs == 0) at.done = 1;
+      if (at.level >= limit || (wanted != nullptr && at.wanted == 0)) at.done = 2;
+      const auto fit = [&](unsigned long long arcs) {
+        return arcs > static_cast<unsigned>(few_arcs)     ? blocks
+               : arcs > static_cast<unsigned>(alone_arcs) ? few
+                                                          : 1;
+      };
+      const bool ends = at.done != 0 || at.budget-- == 0;
+      const int most = ends ? blocks : fit(now.arcs), least = ends ? blocks : fit(2 * now.arcs);
+      if (most > at.players) {
+        const unsigned before = at.call;
+        at.players = most;
+        at.call = kl_next_call(at.call, most);
+        if (thread == 0) {
+          if (ends) at.explored -= now.arcs, at.wanted += now.targets;  // the next launch looks again
+          *state = at;
+          kl_release_add(call, at.call - before);
+        }
+      } else if (least < at.players) {
+        kl_meet(barrier, at.players);  // until all have read the totals
+        at.players = least;
+        if (static_cast<int>(blockIdx.x) >= least) {
+          kl_sleep(call, at.call);
+          at = *state;
+          if (at.done != 0 || at.budget < 0) return;
+          joined = true;
+          continue;
+        }
+      } else if (ends && thread == 0) {
+        at.explored -= now.arcs, at.wanted += now.targets;
+        *state = at;
+      }
+      if (ends) return;
+    }
+    joined = false;
     Totals* const next = totals + (at.level + 1) % 3;
     if (thread == 0) totals[(at.level + 2) % 3] = {0, 0, 0, 0, 0};
-    at.explored += now.arcs;
-    if (now.arcs == 0) at.done = 1;
-    at.wanted -= now.targets;
-    if (at.level >= limit || (wanted != nullptr && at.wanted == 0)) at.done = 2;
-    if (at.done != 0) break;
-    if (first_thread) tail = 0, found_here = 0, arcs_here = 0, targets_here = 0;
+    if (first_thread) tail = 0, arcs_here = 0, targets_here = 0;
     __syncthreads();
 
     const int depth = at.level + 1;
-    const long long reading = at.level & 1, writing = reading ^ 1;
-    const KlQueue frontier = {entries + reading * room, counts + reading * gridDim.x, capacity};
-    const KlQueue queue = {entries + writing * room, counts + writing * gridDim.x, capacity};
+    const KlQueue queue = queue_of(depth, at.players);
+    const long long warps = static_cast<long long>(at.players) * blockDim.x / 32;
+    const long long warp = thread / 32;
     unsigned* const seen = bits + static_cast<long long>(at.turned) * words;
-    const bool whole = at.queued && now.longest <= capacity;
     const bool pulls = in_neighbors != nullptr && now.arcs > static_cast<unsigned>(n) / 16 &&
                        now.arcs * alpha > static_cast<unsigned long long>(m) - at.explored;
     const bool hurried = now.arcs < kHurried;
-    unsigned found = 0;
     unsigned long long arcs = 0;
 
     const auto reach = [&](int v, int from, int degree) {
       kl_store(depths + v, depth);  // a sweep may be reading it
       if (parents != nullptr) parents[v] = from;
       if (wanted != nullptr && has(wanted, v)) atomicAdd(&targets_here, 1);
-      found++;
       arcs += degree;
     };
     const auto visit = [&](bool active, int from, long long arc) {
@@ -161,11 +207,10 @@ KL_KERNEL_BOUNDS(kThreads, 2, bfs_direction, const long long* offsets, const int
       for (long long w = warp; w < words; w += warps) {
         const unsigned old = seen[w], skipped = old | closed[w];
         const int v = static_cast<int>(w) * 32 + lane;
-        const bool open = ((skipped >> lane) & 1) == 0;
         int from = -1;
         if (skipped != kWarp) {
           long long i = 0, end = 0;
-          if (open) {
+          if (((skipped >> lane) & 1) == 0) {
             i = __ldg(in_offsets + v);
             end = __ldg(in_offsets + v + 1);
             const long long enough = min(end, i + kAlone);
@@ -193,8 +238,9 @@ KL_KERNEL_BOUNDS(kThreads, 2, bfs_direction, const long long* offsets, const int
           reach(v, from, static_cast<int>(__ldg(offsets + v + 1) - __ldg(offsets + v)));
         }
       }
-    } else if (whole) {
-      kl_drain(frontier, now.longest, [&](const KlPiece& piece) { kl_expand(piece, visit); });
+    } else if (at.queued && now.longest <= frontier.capacity) {
+      kl_drain(frontier, head, now.longest, at.players,
+               [&](const KlPiece& piece) { kl_expand(piece, visit); });
     } else {
       for (long long w = warp; w < words; w += warps) {
         const int v = static_cast<int>(w) * 32 + lane;
@@ -210,7 +256,7 @@ KL_KERNEL_BOUNDS(kThreads, 2, bfs_direction, const long long* offsets, const int
         }
         if (__ballot_sync(kWarp, piece.degree > 0) != 0) kl_expand(piece, visit);
       }
-      kl_grid_sync(barrier);
+      kl_meet(barrier, at.players);
       const int many = kl_load(&next->hubs);
       for (int h = 0; h < many; h++) {
         const int u = hubs[h];
@@ -221,27 +267,24 @@ KL_KERNEL_BOUNDS(kThreads, 2, bfs_direction, const long long* offsets, const int
       }
     }
 
-    found = __reduce_add_sync(kWarp, found);
     const unsigned low = __reduce_add_sync(kWarp, static_cast<unsigned>(arcs & 0xffffff));
     const unsigned high = __reduce_add_sync(kWarp, static_cast<unsigned>(arcs >> 24));
-    if (lane == 0 && found != 0) {
-      atomicAdd(&found_here, found);
+    if (lane == 0 && (low | high) != 0) {
       atomicAdd(&arcs_here, (static_cast<unsigned long long>(high) << 24) + low);
     }
     __syncthreads();
     if (first_thread) {
-      queue.counts[blockIdx.x] = min(tail, capacity);
-      if (found_here != 0) {
-        atomicAdd(&next->found, found_here);
+      queue.counts[blockIdx.x] = min(tail, queue.capacity);
+      if (arcs_here != 0) {
         atomicAdd(&next->arcs, arcs_here);
         atomicMax(&next->longest, tail);
-        if (targets_here != 0) atomicAdd(&next->targets, targets_here);
       }
+      if (targets_here != 0) atomicAdd(&next->targets, targets_here);
     }
     at.queued = !pulls;
     at.turned ^= static_cast<int>(pulls);
+    at.writers = at.players;
     at.level = depth;
-    kl_grid_sync(barrier);
+    kl_meet(barrier, at.players);
   }
-  if (thread == 0) *state = at;
 }

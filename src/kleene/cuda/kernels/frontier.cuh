@@ -1,10 +1,12 @@
-// Frontiers of searches that run whole in one cooperative launch: a queue of arcs to look at, and
-// warps that share them evenly.
+// Frontiers of searches that run whole in one cooperative launch: a queue of arcs to look at, warps
+// that share them evenly, and blocks that sleep while there is little to do.
 //
-// Every block appends to a list of its own, so that nobody waits for a place: entry k of block b
-// stands at k * blocks + b, and what one block found is spread over all blocks when the lists are
+// Every block appends to a list of its own, so that nobody waits for a place: entry k of list b
+// stands at k * lists + b, and what one block found is spread over all blocks when the lists are
 // read from end to end. A vertex with many arcs has several entries, each for a piece of them.
 #pragma once
+
+#include "kleene.cuh"
 
 const unsigned kWarp = 0xffffffffu;
 const int kPiece = 256;  // arcs of an entry at most
@@ -25,14 +27,15 @@ __device__ __forceinline__ KlPiece kl_unpack(int4 entry) {
   return {entry.x, entry.y, static_cast<long long>(entry.w) << 32 | low};
 }
 
-// The lists of all blocks, as one block sees them.
+// The lists of the blocks that write, as one block sees them.
 struct KlQueue {
   int4* entries;
-  int* counts;   // of each block; may be more than were kept
-  int capacity;  // entries of a block that are kept
+  int* counts;   // of each list
+  int lists;     // how many there are
+  int capacity;  // entries of a list that are kept
 
   __device__ __forceinline__ int4* slot(int k) const {
-    return entries + (static_cast<long long>(k) * gridDim.x + blockIdx.x);
+    return entries + (static_cast<long long>(k) * lists + blockIdx.x);
   }
 };
 
@@ -97,23 +100,60 @@ __device__ __forceinline__ void kl_expand(const KlPiece& piece, Visit visit) {
   }
 }
 
-// All warps go through the lists of all blocks, of which the longest has `most` entries:
-// take(piece), with all lanes; lanes without an entry bring no arcs.
+// What a thread reads of a queue first; asked for before it is known whether there is anything, so
+// that nobody waits for one number to ask for the next.
+struct KlHead {
+  int4 entry;
+  int count;
+};
+
+__device__ __forceinline__ KlHead kl_head(const KlQueue& queue) {
+  const unsigned place = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned list = place % queue.lists;
+  KlHead head = {make_int4(0, 0, 0, 0), 0};
+  if (place / queue.lists < static_cast<unsigned>(queue.capacity)) {
+    head.entry = kl_fetch(queue.entries + place);
+    head.count = kl_load(queue.counts + list);
+  }
+  return head;
+}
+
+// The warps of the first so many blocks go through all lists, of which the longest has `most`
+// entries: take(piece), with all lanes; lanes without an entry bring no arcs.
 template <class Take>
-__device__ __forceinline__ void kl_drain(const KlQueue& queue, int most, Take take) {
-  const unsigned blocks = gridDim.x;
-  const long long places = static_cast<long long>(min(most, queue.capacity)) * blocks;
-  const long long stride = static_cast<long long>(blocks) * blockDim.x;
-  const long long warp = static_cast<long long>(blockIdx.x) * blockDim.x + (threadIdx.x & ~31u);
-  for (long long first = warp; first < places; first += stride) {
+__device__ __forceinline__ void kl_drain(const KlQueue& queue, const KlHead& head, int most,
+                                         int players, Take take) {
+  const unsigned lists = queue.lists;
+  const long long places = static_cast<long long>(min(most, queue.capacity)) * lists;
+  const long long stride = static_cast<long long>(players) * blockDim.x;
+  const long long own = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  for (long long first = own & ~31ll; first < places; first += stride) {
     const long long place = first + kl_lane();
     KlPiece piece = {0, 0, 0};
-    if (place < places) {
-      const unsigned block = static_cast<unsigned>(place % blocks);
-      const int k = static_cast<int>(place / blocks);
-      const int4 entry = queue.entries[place];  // read before it is known to be one: saves a wait
-      if (k < queue.counts[block]) piece = kl_unpack(entry);
+    if (place == own) {
+      if (static_cast<int>(place / lists) < head.count) piece = kl_unpack(head.entry);
+    } else if (place < places && static_cast<int>(place / lists) < queue.counts[place % lists]) {
+      piece = kl_unpack(queue.entries[place]);
     }
     take(piece);
   }
+}
+
+// ---- blocks that sleep --------------------------------------------------------------------------
+
+// *call holds how many blocks are wanted, and above them a number that changes with every call.
+__device__ __forceinline__ unsigned kl_next_call(unsigned call, int players) {
+  return ((call >> 16) + 1) << 16 | static_cast<unsigned>(players);
+}
+
+// The threads of a block wait for a call that is not the one known and wants this block.
+__device__ __forceinline__ void kl_sleep(const unsigned* call, unsigned known) {
+  if (threadIdx.x == 0) {
+    for (;;) {
+      const unsigned now = kl_acquire(call);
+      if (now != known && (now & 0xffff) > blockIdx.x) break;
+      __nanosleep(100);
+    }
+  }
+  __syncthreads();
 }

@@ -37,21 +37,33 @@ __device__ __forceinline__ void kl_store(T* address, T value) {
   *const_cast<volatile T*>(address) = value;
 }
 
-// All threads of all blocks of a cooperative launch wait for each other, and see what any wrote
-// before. *state is zero before the first launch that uses it, and is good for the next one after.
-// The top bit flips when the last block arrives: block 0 adds what the others leave to be added.
-__device__ __forceinline__ void kl_grid_sync(unsigned* state) {
-  __syncthreads();
-  if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) {
-    const unsigned blocks = gridDim.x * gridDim.y * gridDim.z;
-    const bool first = blockIdx.x == 0 && blockIdx.y == 0 && blockIdx.z == 0;
-    __threadfence();
-    const unsigned old = atomicAdd(state, first ? 0x80000000u - (blocks - 1) : 1u);
-    while (((old ^ kl_load(state)) & 0x80000000u) == 0) {
-    }
-    __threadfence();
-  }
-  __syncthreads();
+// One thread tells others that what it and its block wrote is there, and learns of theirs: adds to a
+// word and returns what it was; reads it. A loop that reads calls kl_pause, for the emulator's sake.
+__device__ __forceinline__ unsigned kl_release_add(unsigned* address, unsigned value) {
+  unsigned old;
+  asm volatile("atom.add.release.gpu.global.u32 %0, [%1], %2;"
+               : "=r"(old)
+               : "l"(address), "r"(value)
+               : "memory");
+  return old;
+}
+
+__device__ __forceinline__ unsigned kl_acquire(const unsigned* address) {
+  unsigned value;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
+  return value;
+}
+
+__device__ __forceinline__ void kl_pause() {}
+
+// Reads what other blocks wrote before a barrier, at this place and no later.
+__device__ __forceinline__ int4 kl_fetch(const int4* address) {
+  int4 v;
+  asm volatile("ld.relaxed.gpu.global.v4.s32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "l"(address)
+               : "memory");
+  return v;
 }
 
 // Copies from global to shared memory that pass by the registers. They are there for the thread
@@ -119,6 +131,29 @@ KL_REDUCE(__reduce_xor_sync, unsigned, a ^ b)
 #endif
 
 #endif  // KLEENE_EMULATED
+
+// ---- barriers among blocks ----------------------------------------------------------------------
+
+// The threads of the first so many blocks of a cooperative launch wait for each other, and see what
+// any wrote before. *state is zero before the first launch that uses it, and is good for the next
+// one after. The top bit flips when the last block arrives: block 0 adds what the others leave to be
+// added.
+__device__ __forceinline__ void kl_meet(unsigned* state, unsigned blocks) {
+  __syncthreads();
+  if (blocks > 1 && threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) {
+    const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+    const unsigned old = kl_release_add(state, block == 0 ? 0x80000000u - (blocks - 1) : 1u);
+    while (((old ^ kl_acquire(state)) & 0x80000000u) == 0) kl_pause();
+  }
+  __syncthreads();
+}
+
+#ifndef KLEENE_EMULATED
+// The same for all blocks; the emulator has its own, which tells who is missing.
+__device__ __forceinline__ void kl_grid_sync(unsigned* state) {
+  kl_meet(state, gridDim.x * gridDim.y * gridDim.z);
+}
+#endif
 
 // ---- numbers ------------------------------------------------------------------------------------
 
