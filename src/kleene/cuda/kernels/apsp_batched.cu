@@ -92,8 +92,8 @@ struct Round {
       for (int s = in.first[h]; s < in.first[h + 1]; ++s) {
         const long long part = g * segments + s;
         if (kl_load(part_found + part) == 0) continue;
-        best.take(__ldcg(part_values + part * kLanes + lane),
-                  __ldcg(part_from + part * kLanes + lane));
+        best.take(kl_load(part_values + part * kLanes + lane),
+                  kl_load(part_from + part * kLanes + lane));
       }
       const KL_TYPE low = keep(row, best);
       if (lane == 0) news |= mark(row, low, kept(row));

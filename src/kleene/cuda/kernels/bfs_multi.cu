@@ -28,7 +28,7 @@ constexpr int kFound = 1, kAllTargets = 2;  // news of a level
 namespace {
 
 __device__ __forceinline__ bool bit_of(const unsigned* bits, int v) {
-  return (__ldcg(bits + v / 32) >> (v % 32) & 1) != 0;
+  return (kl_load(bits + v / 32) >> (v % 32) & 1) != 0;
 }
 
 // All searches that there are, of those in one word.
@@ -74,7 +74,7 @@ struct Look {
           from[k] = place < listed ? list[place] : -1;
           rows[k] = 0;
           if (from[k] >= 0) {
-            rows[k] = __ldcg(front + static_cast<long long>(from[k]) * lane.words + lane.word);
+            rows[k] = kl_load(front + static_cast<long long>(from[k]) * lane.words + lane.word);
           }
         }
         for (int k = 0; k < kAhead; ++k) {
@@ -147,7 +147,7 @@ struct Level {
     for (long long s = this_warp(); s < in.segments(); s += all_warps()) {
       const int h = in.owner[s], v = in.hubs[h];
       if (bit_of(full, v)) continue;
-      const unsigned missing = all & ~__ldcg(seen + row(v));
+      const unsigned missing = all & ~kl_load(seen + row(v));
       long long begin, end;
       in.of_segment(static_cast<int>(s), h, &begin, &end);
       look(v).along(lane, begin, end, missing, common + row(h));
@@ -174,7 +174,7 @@ struct Level {
     unsigned fresh;
     if (in.is_hub(begin, end)) {
       unsigned* const brought = common + row(in.hub(v));
-      fresh = __ldcg(brought) & missing;
+      fresh = kl_load(brought) & missing;
       __syncwarp();
       if (lane.group == 0) *brought = 0;
     } else {
