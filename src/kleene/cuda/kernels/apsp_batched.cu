@@ -89,11 +89,14 @@ struct Round {
       const int h = static_cast<int>(item % in.hub_count);
       const long long row = g * n + in.hubs[h];
       Best best{distances[row * kLanes + lane], -1};
-      for (int s = in.first[h]; s < in.first[h + 1]; ++s) {
-        const long long part = g * segments + s;
-        if (kl_load(part_found + part) == 0) continue;
-        best.take(kl_load(part_values + part * kLanes + lane),
-                  kl_load(part_from + part * kLanes + lane));
+      const long long begin = g * segments + in.first[h], end = g * segments + in.first[h + 1];
+      for (long long at = begin; at < end; at += 32) {
+        const bool found = at + lane < end && kl_load(part_found + at + lane) != 0;
+        for (unsigned left = __ballot_sync(kAllLanes, found); left != 0; left &= left - 1) {
+          const long long part = (at + __ffs(left) - 1) * kLanes + lane;
+          const KL_TYPE value = kl_load(part_values + part);
+          best.take(value, kl_load(part_from + part));
+        }
       }
       const KL_TYPE low = keep(row, best);
       if (lane == 0) news |= mark(row, low, kept(row));
@@ -168,7 +171,7 @@ struct Round {
           value[k] = kl_load(own + static_cast<long long>(from[k]) * kLanes);
         }
         for (int k = 0; k < kAhead; ++k) {
-          const KL_TYPE offered = value[k] == none ? none : value[k] + along[k];
+          const KL_TYPE offered = kInteger && value[k] == none ? none : value[k] + along[k];
           if (offered <= limit) best.take(offered, from[k]);
         }
       }
