@@ -216,6 +216,36 @@ def _scan_on_gpu(size: Size) -> int:
     return 17 * size.n + 4 * size.m
 
 
+def _pulled_arcs(size: Size) -> int:
+    """Incoming arcs with their lengths."""
+    return (4 + size.item) * size.m + 8 * size.n
+
+
+def _sent_rows(size: Size) -> int:
+    """On the host: incoming arcs, and memory through which rows come from the GPU."""
+    return _pulled_arcs(size) + 3 * min(2**25, size.sources * size.n * size.item)
+
+
+def _two_batches(size: Size, width: int) -> int:
+    """Rows of the answer for two batches of sources: one is copied while one is worked on."""
+    row = (size.item + (4 if size.predecessors else 0)) * size.n
+    return min(2 * width, size.sources) * row
+
+
+def _bits_on_gpu(size: Size) -> int:
+    """Incoming arcs, three sets of up to 1024 searches per vertex, and rows of two batches."""
+    width = min(1024, size.sources)
+    return _pulled_arcs(size) + (3 * max(width, 32) // 8 + 1) * size.n + _two_batches(size, width)
+
+
+def _lanes_on_gpu(size: Size) -> int:
+    """Incoming arcs, a distance and a predecessor for each lane, and rows of two batches."""
+    groups = max(1, 2**25 // (32 * size.item * max(1, size.n)))
+    width = min(32 * groups, size.sources + 31)
+    lane = size.item + (4 if size.predecessors else 0)
+    return _pulled_arcs(size) + (lane * width + 16) * size.n + _two_batches(size, width)
+
+
 _PMPP = "Hwu et al. 2022, ch. 15"
 _PADAMATA = "Padamata and Raveendran 2013"
 
@@ -238,6 +268,17 @@ _BFS = (
     _native_bfs("vertex_pull", "every unvisited vertex looks for a parent", _PMPP),
     _native_bfs("frontier", "threads append to one queue", _PMPP),
     _native_bfs("privatized", "threads fill queues of their own, then join them", _PMPP),
+    Method(
+        "bfs",
+        "multi_source",
+        "cuda",
+        "up to 1024 searches at once, a bit each; rows leave while the next are found",
+        "Then et al. 2014",
+        "kleene.cuda.bfs_multi:multi_source",
+        _sent_rows,
+        device_memory=_bits_on_gpu,
+        streams=True,
+    ),
     Method(
         "bfs",
         "direction_optimizing",
@@ -571,6 +612,18 @@ _APSP = (
         device_memory=_whole_matrix,
     ),
     _TILED_ON_GPU,
+    Method(
+        "apsp",
+        "batched",
+        "cuda",
+        "searches from many sources at once, 32 to a warp; without weights a bit each",
+        "ours, after Then et al. 2014, Davidson et al. 2014",
+        "kleene.cuda.apsp_batched:batched",
+        _sent_rows,
+        negative=False,
+        device_memory=_lanes_on_gpu,
+        streams=True,
+    ),
     Method(
         "apsp",
         "min_plus",

@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kleene.cuda.closure import _BLOCK, _THREADS, Kernels, Layout
+from kleene.cuda.rows import carriers, carry, finish
 from kleene.cuda.runtime import Array, Device, Event, HostArray, ceil_div
 from kleene.errors import MemoryBudgetError
 from kleene.graph.checks import format_bytes
@@ -39,8 +40,6 @@ __all__ = ["Cut", "Streamer", "close"]
 
 _TILES = 512  # in a band: enough for all multiprocessors, since two bands pass at once
 _SLOTS = 3  # bands of host memory for each direction: filled, copied, and one between
-_CARRIERS = 8  # threads at most that copy within the host; more do not make memory faster
-_PIECE = 2**20  # bytes that are worth a thread
 
 
 def close(
@@ -180,7 +179,7 @@ class Slot:
         if self.copied is not None:
             self.copied.synchronize()
             self.copied = None
-        _finish(self.carried)
+        finish(self.carried)
 
 
 class Streamer:
@@ -208,11 +207,10 @@ class Streamer:
 
     def run(self, task: Task, matrix: HostArray, last: HostArray | None, tolerant: bool) -> bool:
         """Close the matrix; False if there is a negative cycle, which spoils it."""
-        carriers = ThreadPoolExecutor(max(1, min(task.threads, _CARRIERS)), "kleene-carrier")
         # Whatever happens, in the end nobody uses memory any more that may go then.
-        with carriers:
+        with carriers(task) as threads:
             try:
-                return self._run(Traffic(self, carriers, HostRows(matrix, last), task), tolerant)
+                return self._run(Traffic(self, threads, HostRows(matrix, last), task), tolerant)
             finally:
                 self.device.synchronize()
 
@@ -437,7 +435,7 @@ class Traffic:
             if not self._fetch():
                 self._put_away()  # what is wanted is still on its way back
         slot = self._fetched.popleft()
-        _finish(slot.carried)
+        finish(slot.carried)
         self._streamer.copy_in(buffer, slot.rows[: len(self._part(visit.band).matrix)])
         slot.copied = self._streamer.copied_in()
         self._in.append(slot)
@@ -463,7 +461,7 @@ class Traffic:
         while self._leaving:
             self._put_away()
         for carried in self._put_back.values():
-            _finish(carried)
+            finish(carried)
 
     def report(self) -> None:
         """Tell how many bands are back, of all that will be."""
@@ -475,7 +473,7 @@ class Traffic:
             return False
         band = self._waiting.popleft().band
         self._away[band] = 1
-        _finish(self._put_back.pop(band, []))
+        finish(self._put_back.pop(band, []))
         slot = self._in.pop(0)
         slot.wait()
         part = self._part(band)
@@ -502,17 +500,6 @@ class Traffic:
 
     def _carry(self, slot: Slot, to: HostRows, source: HostRows) -> None:
         """Let the carriers copy, each some rows."""
-        slot.carried = []
-        for into, out_of in ((to.matrix, source.matrix), (to.last, source.last)):
-            if into is None or out_of is None:
-                continue
-            step = max(1, ceil_div(_PIECE, max(1, into[:1].nbytes)))
-            step = max(step, ceil_div(len(into), _CARRIERS))
-            for top in range(0, len(into), step):
-                rows = slice(top, top + step)
-                slot.carried.append(self._carriers.submit(np.copyto, into[rows], out_of[rows]))
-
-
-def _finish(carried: list[Future[None]]) -> None:
-    for future in carried:
-        future.result()
+        slot.carried = carry(self._carriers, to.matrix, source.matrix)
+        if to.last is not None and source.last is not None:
+            slot.carried += carry(self._carriers, to.last, source.last)

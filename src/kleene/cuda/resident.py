@@ -17,7 +17,7 @@ from kleene.errors import DeviceError
 from kleene.graph import Graph
 from kleene.graph.forms import CSR, csr_to_dense, no_arc
 
-__all__ = ["Arcs", "DeviceGraph", "on_device", "place"]
+__all__ = ["Arcs", "DeviceGraph", "Hubs", "on_device", "place"]
 
 
 class Arcs(NamedTuple):
@@ -25,6 +25,20 @@ class Arcs(NamedTuple):
 
     offsets: Array
     neighbors: Array
+
+
+class Hubs(NamedTuple):
+    """Vertices with more incoming arcs than a segment has, which several warps look through."""
+
+    vertices: Array  # rising
+    first: Array  # number of the first segment of each, and of all
+    owner: Array  # whose a segment is: a place among the vertices
+    segment: int  # arcs
+
+    @property
+    def segments(self) -> int:
+        """How many there are."""
+        return self.owner.size
 
 
 class DeviceGraph:
@@ -42,6 +56,7 @@ class DeviceGraph:
         self._lengths: dict[tuple[str, bool], Array] = {}
         self._padded: dict[str, Array] = {}
         self._matrices: dict[tuple[str, bool], Array] = {}
+        self._hubs: dict[int, Hubs] = {}
 
     @cached_property
     def csr(self) -> Arcs:
@@ -105,6 +120,24 @@ class DeviceGraph:
             csr = CSR(g.offsets, g.neighbors, lengths)
             self._matrices[key] = self._upload(csr_to_dense(csr, dtype, no_arc(dtype), 0), "matrix")
         return self._matrices[key]
+
+    def hubs(self, segment: int) -> Hubs:
+        """Return the vertices with more incoming arcs than this."""
+        if segment not in self._hubs:
+            g = self._graph
+            degrees = np.diff(g.csc.offsets if g.directed else g.offsets)
+            vertices = np.flatnonzero(degrees > segment).astype(np.int32)
+            pieces = -(-degrees[vertices] // segment)
+            first = np.zeros(len(vertices) + 1, np.int32)
+            np.cumsum(pieces, out=first[1:])
+            owner = np.repeat(np.arange(len(vertices), dtype=np.int32), pieces)
+            self._hubs[segment] = Hubs(
+                self._upload(vertices, "hubs"),
+                self._upload(first, "first segments"),
+                self._upload(owner, "owners"),
+                segment,
+            )
+        return self._hubs[segment]
 
     def _upload(self, host: HostArray, name: str) -> Array:
         what = f"a graph of {self.n:,} vertices and {self.m:,} arcs"

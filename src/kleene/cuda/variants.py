@@ -37,6 +37,7 @@ _PACKED = ("KL_MIN_PLUS_SHORT", "KL_BOOLEAN")  # several columns in a word; no p
 #: The rows of every file in ``kernels/``.
 VARIANTS: dict[str, tuple[Variant, ...]] = {
     "apsp_naive": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
+    "apsp_batched": _rows(KL_TYPE=_TYPES),
     "apsp_global": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
     "apsp_shared": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
     "apsp_multi": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
@@ -45,6 +46,7 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
     "bfs_frontiers": _rows(),
     "bfs_scan": _rows(),
     "bfs_sweeps": _rows(),
+    "bfs_multi": _rows(),
     "dense_ceiling": _rows(KL_ALGEBRA=(*_NUMBERS, *_PACKED)),
     "dense_recover": _rows(KL_TYPE=_TYPES),
     "spmv": _rows(KL_TYPE=_TYPES),
