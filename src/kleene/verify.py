@@ -136,12 +136,12 @@ class _Checker:
         """Let all threads look at all arcs, piece by piece; the first complaint is passed on."""
         m = self.rows.graph.m
         pieces = [slice(at, min(at + _PIECE, m)) for at in range(0, m, _PIECE)]
-        if len(pieces) < 2:
+        if (threads := threads_for(m)) == 1:
             for piece in pieces:
                 look(piece)
             return
-        with ThreadPoolExecutor(threads_for(m)) as threads:
-            for _ in threads.map(look, pieces):
+        with ThreadPoolExecutor(threads) as pool:
+            for _ in pool.map(look, pieces):
                 pass
 
     def tolerance_in_words(self) -> str:
