@@ -121,8 +121,10 @@ def sanitizer_program() -> str | None:
     return shutil.which("compute-sanitizer", path=f"{os.environ.get('PATH', '')}:{home}/bin")
 
 
-def run_all(device: str, quick: bool, seconds: float) -> tuple[dict[str, Any], list[str]]:
-    """Run every check at once; return the record's entry and what was skipped."""
+def run_all(
+    device: str, quick: bool, seconds: float
+) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """Run every check at once; return the record's entry, and what was skipped and why."""
     until = time.monotonic() + seconds
     if quick:
         running: list[Check] = [
@@ -137,14 +139,14 @@ def run_all(device: str, quick: bool, seconds: float) -> tuple[dict[str, Any], l
     program = sanitizer_program()
     if device != "cuda" or program is None:
         why = "there is no compute-sanitizer here" if device == "cuda" else "it wants a real GPU"
-        skipped.append(f"compute-sanitizer: {why}")
+        skipped.append(("compute-sanitizer", why))
     else:
         running += [Sanitizer(program, tool, device) for tool in _SUMMARY]
     checks: dict[str, Any] = {"passed": 0, "failed": 0, "sanitizer_errors": 0, "sanitizer": {}}
     for check in running:
         found = check.outcome(until)
         if found.skipped:
-            skipped.append(f"{check.name}: {found.skipped}")
+            skipped.append((check.name, found.skipped))
         elif found.errors is None:
             checks["passed"] += found.passed
             checks["failed"] += found.failed
@@ -167,14 +169,24 @@ def small_graph(semiring: str) -> kl.Graph:
     return kl.Graph.from_edges(s, t, weights, n=SMALL)
 
 
+def mixed_graph() -> kl.Graph:
+    """Return a hub whose arcs a block cannot take at once, a chain behind it, and an island."""
+    hub, chain = 3000, 40
+    s = np.concatenate([np.zeros(hub, int), hub + np.arange(chain), [hub + chain + 1]])
+    t = np.concatenate([1 + np.arange(hub), hub + 1 + np.arange(chain), [hub + chain + 2]])
+    weights = np.random.default_rng(1).random(len(s)).astype(np.float32)
+    return kl.Graph.from_edges(s, t, weights, n=hub + chain + 3, directed=False)
+
+
 def solve(row: Method, semiring: str, device: str, predecessors: bool) -> None:
-    g = small_graph(semiring)
     options: dict[str, Any] = {"method": row.name, "device": device, "predecessors": predecessors}
-    if row.problem in ("bfs", "sssp"):
-        options["sources"] = [0, SMALL // 2]
     if row.problem == "closure":
         options["semiring"] = semiring
-    getattr(kl, row.problem)(g, **options).verify()
+    if row.problem not in ("bfs", "sssp"):
+        getattr(kl, row.problem)(small_graph(semiring), **options).verify()
+        return
+    for g in (small_graph(semiring), mixed_graph()):
+        getattr(kl, row.problem)(g, sources=[0, g.n // 2], **options).verify()
 
 
 def main() -> None:

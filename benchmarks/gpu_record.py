@@ -2,9 +2,9 @@
 
     python benchmarks/gpu_record.py     # fails when a record is of other kernels
 
-A record tells the device, the versions of everything, a digest of all kernel sources, the checks
-that passed and failed, what was skipped and why, and ``results``: rows of method, case, n, dtype,
-value and unit.
+A record tells the device, the versions of everything, a digest of all kernel sources, the parts
+with their dates, the checks that passed and failed, what was skipped and why, and ``results``: rows
+of part, method, case, n, dtype, value and unit.
 """
 
 from __future__ import annotations
@@ -45,6 +45,32 @@ def write(path: Path, record: dict[str, Any]) -> None:
     path.write_text(lines(entries, "{", "}", "") + "\n")
 
 
+#: What must be the same for measurements to stand in one record.
+_SAME = ("device", "capability", "driver", "versions", "digest")
+
+
+def merged(path: Path, record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record with the parts besides its own of the one that is there, if they belong."""
+    old = json.loads(path.read_text()) if path.exists() else {}
+    if any(old.get(key) != record[key] for key in _SAME) or "parts" not in old:
+        return record
+    kept = {name: part for name, part in old["parts"].items() if name not in record["parts"]}
+    skipped = [line for line in old["skipped"] if line.partition(":")[0] in kept]
+    results = [row for row in old["results"] if row["part"] in kept]
+    both = {**record, "parts": {**kept, **record["parts"]}}
+    if "checks" in kept:
+        both["checks"] = old["checks"]
+    both["skipped"], both["results"] = skipped + record["skipped"], results + record["results"]
+    return both
+
+
+def failures(record: dict[str, Any]) -> int:
+    """Return how many checks failed, and how many measurements."""
+    checks = record.get("checks", {"failed": 0, "sanitizer_errors": 0})
+    parts = record.get("parts", {}).values()
+    return int(checks["failed"] + checks["sanitizer_errors"] + sum(p["failed"] for p in parts))
+
+
 def stale(folder: Path = FOLDER) -> list[str]:
     """Return a sentence for each record in a folder that is not of the kernels of this tree."""
     told = []
@@ -56,7 +82,9 @@ def stale(folder: Path = FOLDER) -> list[str]:
                 f"{loader.FOLDER.name}/; run `make gpu-check` on {record['device']} and commit "
                 "the new record"
             )
-        elif record["checks"]["failed"] or record["checks"]["sanitizer_errors"]:
+        elif "checks" not in record:
+            told.append(f"{path.name} tells of no checks; run them with `--parts checks`")
+        elif failures(record):
             told.append(f"{path.name} tells of checks that failed; mend them and run them again")
     return told
 
