@@ -87,9 +87,7 @@ def _form(session: Session, row: Method, family: str, logarithm: float) -> float
     sources = graphs.sources_in(family, g, 1 if session.quick else 4)
     placed = _placed(session, g)
     name = f"{row.problem}, {graphs.name_of(family, size)}"
-    found = search(session, row, placed, sources[:1], False)
-    if found.runs[0] < 200:  # else the first has told enough
-        found = search(session, row, placed, sources, False)
+    found = search(session, row, placed, sources, False)
     taken = statistics.median(found.runs)
     how = "" if found.on_device else ", whole call"
     session.add(row.name, name + how, g.n, found.result.plan.dtype, taken, "ms")
