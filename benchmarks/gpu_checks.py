@@ -134,6 +134,7 @@ def run_all(
         running = [
             Pytest("test_methods", ["tests/test_methods.py", "-k", device]),
             Pytest("test_gpu", ["tests/test_gpu.py"]),
+            Pytest("test_gpu_searches", ["tests/test_gpu_searches.py"]),
         ]
     skipped = []
     program = sanitizer_program()
