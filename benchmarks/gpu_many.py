@@ -54,7 +54,7 @@ def _all_pairs(session: Session, name: str, g: kl.Graph) -> None:
     row = find("apsp", "batched", kind)
     cpu = partial(kl.apsp, g, device="cpu", predecessors=False)
     dtype = cpu(sources=[0]).distances.dtype
-    out = np.zeros((g.n, g.n), dtype)  # touched, so that the system need not give it page by page
+    out = np.ones((g.n, g.n), dtype)  # touched: the system need not give it page by page
     for where, call in (
         ("cpu", cpu),
         (kind, partial(kl.apsp, g, method="batched", device=kind, predecessors=False)),
@@ -88,7 +88,7 @@ def _batches(session: Session) -> None:
         placed = g.to(kind)
         for count in (4,) if session.quick else (64, 512):
             sources = graphs.sources_in(family, g, count)
-            out = np.zeros((len(sources), g.n), np.int32)
+            out = np.ones((len(sources), g.n), np.int32)
             call = partial(
                 kl.bfs, placed, sources=sources, method=row.name, device=kind,
                 predecessors=False, out=out,

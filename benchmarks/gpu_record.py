@@ -1,6 +1,7 @@
 """Records of what a GPU did: ``benchmarks/<gpu>.json``, and whether they are of the kernels here.
 
     python benchmarks/gpu_record.py     # fails when a record is of other kernels
+    python benchmarks/gpu_record.py benchmarks/nvidia-h200.json traversal    # shows what it says
 
 A record tells the device, the versions of everything, a digest of all kernel sources, the parts
 with their dates, the checks that passed and failed, what was skipped and why, and ``results``: rows
@@ -89,7 +90,24 @@ def stale(folder: Path = FOLDER) -> list[str]:
     return told
 
 
-if __name__ == "__main__":
+def table(record: dict[str, Any], words: list[str]) -> str:
+    """Return the results in whose part, method or case all of these words are, a line for each."""
+    lines = []
+    for row in record["results"]:
+        if all(word in f"{row['part']} {row['method']} {row['case']}" for word in words):
+            what = f"{row['method']:22}{row['case']:52}{row['n']:>10}  {row['dtype']:8}"
+            lines.append(f"{what}{row['value']:>12g} {row['unit']}")
+    return "\n".join(lines)
+
+
+def main(arguments: list[str]) -> int:
+    if arguments:
+        print(table(json.loads(Path(arguments[0]).read_text()), arguments[1:]))
+        return 0
     sentences = stale()
     print("\n".join(sentences) if sentences else "the records are of these kernels")
-    sys.exit(bool(sentences))
+    return int(bool(sentences))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
