@@ -166,7 +166,7 @@ def main() -> int:
             # Failures are counted in the part, and in the record if it is cut short.
             record["checks"] = {"passed": 0, "failed": 1, "sanitizer_errors": 0, "sanitizer": {}}
             with session.part("checks"):
-                share = max(10.0, 0.4 * options.budget)
+                share = max(10.0, session.left * (0.4 if len(options.parts) > 1 else 1))
                 record["checks"], unchecked = gpu_checks.run_all(device.kind, options.quick, share)
                 for what, why in unchecked:
                     session.skip(what, why)

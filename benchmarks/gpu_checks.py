@@ -175,7 +175,7 @@ def mixed_graph() -> kl.Graph:
     hub, chain = 3000, 40
     s = np.concatenate([np.zeros(hub, int), hub + np.arange(chain), [hub + chain + 1]])
     t = np.concatenate([1 + np.arange(hub), hub + 1 + np.arange(chain), [hub + chain + 2]])
-    weights = np.random.default_rng(1).random(len(s)).astype(np.float32)
+    weights = np.random.default_rng(1).integers(1, 6, len(s)).astype(np.float32)
     return kl.Graph.from_edges(s, t, weights, n=hub + chain + 3, directed=False)
 
 

@@ -11,10 +11,10 @@ from typing import Any
 import gpu_graphs as graphs
 import numpy as np
 from gpu_session import Session, shown
-from gpu_traversal import chosen, median_call, same
+from gpu_traversal import chosen, median_call, planned, same
 
 import kleene as kl
-from kleene.registry import find, methods
+from kleene.registry import find
 
 DATA = Path(__file__).parent / "data"
 
@@ -106,22 +106,25 @@ def _batches(session: Session) -> None:
 
 def crossovers(session: Session) -> None:
     """Whole calls by size on the CPU and on the GPU: what the planner's estimates come from."""
-    kind = session.device.kind
     sizes = [
         *(("R-MAT", scale) for scale in range(10, 23, 2)),
         *(("grid", side) for side in (64, 128, 256, 512, 1024, 2048)),
     ]
+    problems = [problem for problem in ("bfs", "sssp") if planned(session, problem)]
     for family, size in [("R-MAT", 6)] if session.quick else sizes:
         name = graphs.name_of(family, size)
         with session.attempt(name):
-            g = graphs.obtain(session, family, size)
+            g = graphs.obtain(session, family, size) if problems else None
             if g is not None:
-                for problem in ("bfs", "sssp"):
+                for problem in problems:
                     _both_places(session, problem, name, g, [int(g.stats.degrees.argmax())])
+    if find("apsp", "batched", session.device.kind) is None:
+        session.skip("apsp, batched", "it is not in the registry")
+        return
     for n in (40,) if session.quick else (500, 1000, 2000, 4000, 8000, 16000):
         for weights in (None, graphs.WEIGHTS):
             name = f"uniform, {n} vertices, {'un' if weights is None else ''}weighted"
-            if find("apsp", "batched", kind) and session.fits(name, 0 if session.quick else 3):
+            if session.fits(name, 0 if session.quick else 3):
                 with session.attempt(name):
                     g = kl.generate.uniform(n, 8 * n, seed=1, weights=weights)
                     _both_places(session, "apsp", name, g, None)
@@ -132,14 +135,11 @@ def _both_places(
 ) -> None:
     """Measure a call on the CPU, and on the GPU with and without the graph there already."""
     kind = session.device.kind
-    if not methods(problem, kind):
-        return
     options: dict[str, Any] = {} if sources is None else {"sources": sources}
-    method = "auto"
     if problem == "apsp":
         method, options["predecessors"] = "batched", False
-    elif (row := chosen(problem, kind, g)) is not None:
-        method = row.name
+    else:
+        method = chosen(problem, kind, g).name
     solve = getattr(kl, problem)
     right = solve(g, device="cpu", **options)
     right.verify(sample=4)

@@ -23,6 +23,8 @@ from gpu_session import Session, shown
 from numpy.typing import NDArray
 
 import kleene as kl
+from kleene.cuda.runtime import Device
+from kleene.cuda.variants import VARIANTS
 from kleene.registry import Method, find, methods
 
 _SOURCES = 8
@@ -95,6 +97,25 @@ def _timed(function: Callable[..., Any], times: list[float]) -> Callable[..., An
     return timed
 
 
+def kernels_in(device: Device, call: Callable[[], object]) -> float:
+    """Return the milliseconds of a call's kernels alone, all in the main stream."""
+    file, rows = next(iter(VARIANTS.items()))
+    kind: Any = type(next(iter(device.kernels(file, **rows[0]).values())))
+    launch, passed = kind.launch, []
+
+    def noted(kernel: Any, *args: Any, **named: Any) -> None:
+        begun = device.main.record()
+        launch(kernel, *args, **named)
+        passed.append((begun, device.main.record()))
+
+    kind.launch = noted
+    try:
+        call()
+    finally:
+        kind.launch = launch
+    return sum(ended.milliseconds_since(begun) for begun, ended in passed)
+
+
 # ---- one search ---------------------------------------------------------------------------------
 
 
@@ -135,12 +156,22 @@ def _searched(call: Callable[..., kl.Result], sources: NDArray[Any]) -> Searched
     return Searched(result, runs, times["tree"], on_device)
 
 
-def chosen(problem: str, kind: str, g: kl.Graph) -> Method | None:
-    """Return what the planner takes on this device; the last row, where it has no rule yet."""
-    with suppress(kl.RequestError):
-        return find(problem, kl.explain(g, problem, device=kind).method, kind)
-    rows = methods(problem, kind)
-    return rows[-1] if rows else None
+def chosen(problem: str, kind: str, g: kl.Graph) -> Method:
+    """Return what the planner takes on this device."""
+    row = find(problem, kl.explain(g, problem, device=kind).method, kind)
+    assert row is not None
+    return row
+
+
+def planned(session: Session, problem: str) -> bool:
+    """Does the planner take any method on this device? If not, that is told."""
+    kind = session.device.kind
+    try:
+        chosen(problem, kind, kl.generate.path(2))
+    except kl.RequestError as error:
+        session.skip(problem, f"the planner takes no method for it on {kind}: {error}")
+        return False
+    return True
 
 
 def median_call(call: Callable[[], object]) -> float:
@@ -159,8 +190,7 @@ def median_call(call: Callable[[], object]) -> float:
 def traversal(session: Session) -> None:
     """The planner's method on graphs of every kind."""
     for problem, jobs in (("sssp", _LENGTHS), ("bfs", _HOPS)):
-        if not methods(problem, session.device.kind):
-            session.skip(problem, "there is no method for it on this device")
+        if not planned(session, problem):
             continue
         for family, size in _QUICK if session.quick else jobs:
             name = f"{problem}, {graphs.name_of(family, size)}"
@@ -175,7 +205,6 @@ def _measure(session: Session, problem: str, name: str, g: kl.Graph, sources: ND
     kind = session.device.kind
     placed = g.to(kind)
     row = chosen(problem, kind, placed)
-    assert row is not None
     session.add("graph", name, g.n, "", g.m, "arcs")
     for predecessors in (False, True):
         found = search(session, row, placed, sources, predecessors)
