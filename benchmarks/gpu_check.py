@@ -125,6 +125,15 @@ def _driver() -> str:
         return f"CUDA {cuda}"
 
 
+def check(session: Session, seconds: float) -> dict[str, Any]:
+    """Run the tests and the sanitizer; return the record's entry."""
+    found, unchecked = gpu_checks.run_all(session.device.kind, session.quick, max(10.0, seconds))
+    for what, why in unchecked:
+        session.skip(what, why)
+    print(f"  {found}")
+    return found
+
+
 #: In this order; kernels are always loaded first.
 PARTS: dict[str, Callable[[Session], None]] = {
     "traversal": gpu_traversal.traversal,
@@ -155,35 +164,29 @@ def main() -> int:
     except kl.DeviceError as error:
         print(f"gpu-check needs an NVIDIA GPU: {error}", file=sys.stderr)
         return 2
+    path = options.record
+    if path is None and device.kind == "cuda" and not options.quick:
+        path = gpu_record.path_for(device.name)
     session = Session(device, options.budget, options.quick)
     record = about(device)
     print(f"{record['device']}, driver {record['driver'] or 'none'}, {record['versions']}")
+    record |= {"parts": session.parts, "skipped": session.skipped, "results": session.results}
     with tempfile.TemporaryDirectory() as kernels:
         os.environ["KLEENE_CACHE_DIR"] = kernels
         with session.part("kernels"):
             compile_all(session)
-        if "checks" in options.parts:
-            # Failures are counted in the part, and in the record if it is cut short.
-            record["checks"] = {"passed": 0, "failed": 1, "sanitizer_errors": 0, "sanitizer": {}}
-            with session.part("checks"):
-                share = max(10.0, session.left * (0.4 if len(options.parts) > 1 else 1))
-                record["checks"], unchecked = gpu_checks.run_all(device.kind, options.quick, share)
-                for what, why in unchecked:
-                    session.skip(what, why)
-                print(f"  {record['checks']}")
         for name in options.parts:
-            if name in PARTS:
-                with session.part(name):
+            with session.part(name):
+                if name == "checks":
+                    share = session.left * (0.4 if len(options.parts) > 1 else 1)
+                    record["checks"] = check(session, share)
+                else:
                     PARTS[name](session)
+            if path is not None:  # after each part: what comes next may not come to its end
+                gpu_record.write(path, gpu_record.merged(path, record))
     for line in session.skipped:
         print(f"  skipped: {line}")
-    record |= {"parts": session.parts, "skipped": session.skipped, "results": session.results}
-    path = options.record
-    if path is None and device.kind == "cuda" and not options.quick:
-        path = gpu_record.path_for(device.name)
     if path is not None:
-        record = gpu_record.merged(path, record)
-        gpu_record.write(path, record)
         print(f"written to {path}")
     return int(gpu_record.failures(record) > 0)
 

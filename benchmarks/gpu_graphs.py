@@ -64,7 +64,7 @@ def obtain(session: Session, family: str, size: int = 0) -> kl.Graph | None:
             return None
         return None if session.quick else _roads()
     arcs = arcs_of(family, size)
-    if not session.fits(f"{family} {size}", 1.5 * arcs * (_rates[-1] + _PROVED)):
+    if not session.fits(name_of(family, size), 1.5 * arcs * (_rates[-1] + _PROVED)):
         return None
     began = time.perf_counter()
     lasting = family in ("R-MAT", "grid") and arcs <= arcs_of("R-MAT", _LARGEST_KEPT)
@@ -72,12 +72,18 @@ def obtain(session: Session, family: str, size: int = 0) -> kl.Graph | None:
     seconds = time.perf_counter() - began
     if seconds > 1:
         _rates.append(seconds / g.m)
-        session.add("graph", f"{family} {size}, made", g.n, "", seconds, "s")
+        session.add("graph", f"{name_of(family, size)}, made", g.n, "", seconds, "s")
     return g
 
 
 def name_of(family: str, size: int) -> str:
-    return family if family == ROADS else f"{family} {size}"
+    """Return what a graph is called in the record.
+
+    >>> name_of("R-MAT x 48", 21), name_of("grid", 64), name_of(ROADS, 0)
+    ('R-MAT 21 x 48', 'grid 64', 'world highways')
+    """
+    family, by, factor = family.partition(" x ")
+    return family if family == ROADS else f"{family} {size}{by}{factor}"
 
 
 def sources_in(family: str, g: kl.Graph, count: int) -> NDArray[Any]:

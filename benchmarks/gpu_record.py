@@ -31,14 +31,14 @@ def path_for(device: str) -> Path:
 
 
 def write(path: Path, record: dict[str, Any]) -> None:
-    """Write a record with one line for each entry and for each row of results."""
+    """Write a record with one line for each entry and for each row of results, which come last."""
 
     def lines(entries: list[Any], begin: str, end: str, indent: str) -> str:
         inner = ",\n".join(f"{indent} {entry}" for entry in entries)
         return f"{begin}\n{inner}\n{indent}{end}" if entries else begin + end
 
     entries = []
-    for key, value in record.items():
+    for key, value in sorted(record.items(), key=lambda entry: isinstance(entry[1], list)):
         text = json.dumps(value)
         if isinstance(value, list):
             text = lines([json.dumps(row) for row in value], "[", "]", " ")

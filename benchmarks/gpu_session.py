@@ -48,7 +48,9 @@ class Session:
 
     def skip(self, what: str, why: str) -> None:
         """Note what is not measured."""
-        self.skipped.append(f"{self._part}: {what}: {why}")
+        told = f"{self._part}: {what}: {why}"
+        if told not in self.skipped:
+            self.skipped.append(told)
 
     def fits(self, what: str, seconds: float) -> bool:
         """Is there time for something that may take so long? If not, it is listed as skipped."""
