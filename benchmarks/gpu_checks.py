@@ -7,6 +7,7 @@ Nothing here is timed, so everything runs at once.
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import shutil
@@ -190,8 +191,22 @@ def solve(row: Method, semiring: str, device: str, predecessors: bool) -> None:
         getattr(kl, row.problem)(g, sources=[0, g.n // 2], **options).verify()
 
 
+def multiply(device: str) -> None:
+    """Multiply by every form of a graph, where the device can, and compare with the CPU."""
+    if "device" not in inspect.signature(kl.spmv).parameters:
+        return
+    g = small_graph("min_plus")
+    x = np.random.default_rng(1).integers(0, 9, g.n)
+    for semiring in ("plus_times", "min_plus", "boolean"):
+        for form in ("csr", "csc", "coo", "ell", "dense"):
+            options: dict[str, Any] = {"form": form, "device": device}
+            y = kl.spmv(g, x, semiring, **options)
+            assert (y == kl.spmv(g, x, semiring, form=form)).all(), (semiring, form)
+
+
 def main() -> None:
     device, done = sys.argv[1], 0
+    multiply(device)
     for row in methods(device=device):
         for semiring in row.semirings:
             for predecessors in (False, True):
