@@ -7,6 +7,7 @@ Nothing here is timed, so everything runs at once.
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import shutil
@@ -121,8 +122,10 @@ def sanitizer_program() -> str | None:
     return shutil.which("compute-sanitizer", path=f"{os.environ.get('PATH', '')}:{home}/bin")
 
 
-def run_all(device: str, quick: bool, seconds: float) -> tuple[dict[str, Any], list[str]]:
-    """Run every check at once; return the record's entry and what was skipped."""
+def run_all(
+    device: str, quick: bool, seconds: float
+) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """Run every check at once; return the record's entry, and what was skipped and why."""
     until = time.monotonic() + seconds
     if quick:
         running: list[Check] = [
@@ -132,19 +135,20 @@ def run_all(device: str, quick: bool, seconds: float) -> tuple[dict[str, Any], l
         running = [
             Pytest("test_methods", ["tests/test_methods.py", "-k", device]),
             Pytest("test_gpu", ["tests/test_gpu.py"]),
+            Pytest("test_gpu_searches", ["tests/test_gpu_searches.py"]),
         ]
     skipped = []
     program = sanitizer_program()
     if device != "cuda" or program is None:
         why = "there is no compute-sanitizer here" if device == "cuda" else "it wants a real GPU"
-        skipped.append(f"compute-sanitizer: {why}")
+        skipped.append(("compute-sanitizer", why))
     else:
         running += [Sanitizer(program, tool, device) for tool in _SUMMARY]
     checks: dict[str, Any] = {"passed": 0, "failed": 0, "sanitizer_errors": 0, "sanitizer": {}}
     for check in running:
         found = check.outcome(until)
         if found.skipped:
-            skipped.append(f"{check.name}: {found.skipped}")
+            skipped.append((check.name, found.skipped))
         elif found.errors is None:
             checks["passed"] += found.passed
             checks["failed"] += found.failed
@@ -167,18 +171,42 @@ def small_graph(semiring: str) -> kl.Graph:
     return kl.Graph.from_edges(s, t, weights, n=SMALL)
 
 
+def mixed_graph() -> kl.Graph:
+    """Return a hub whose arcs a block cannot take at once, a chain behind it, and an island."""
+    hub, chain = 3000, 40
+    s = np.concatenate([np.zeros(hub, int), hub + np.arange(chain), [hub + chain + 1]])
+    t = np.concatenate([1 + np.arange(hub), hub + 1 + np.arange(chain), [hub + chain + 2]])
+    weights = np.random.default_rng(1).integers(1, 6, len(s)).astype(np.float32)
+    return kl.Graph.from_edges(s, t, weights, n=hub + chain + 3, directed=False)
+
+
 def solve(row: Method, semiring: str, device: str, predecessors: bool) -> None:
-    g = small_graph(semiring)
     options: dict[str, Any] = {"method": row.name, "device": device, "predecessors": predecessors}
-    if row.problem in ("bfs", "sssp"):
-        options["sources"] = [0, SMALL // 2]
     if row.problem == "closure":
         options["semiring"] = semiring
-    getattr(kl, row.problem)(g, **options).verify()
+    if row.problem not in ("bfs", "sssp"):
+        getattr(kl, row.problem)(small_graph(semiring), **options).verify()
+        return
+    for g in (small_graph(semiring), mixed_graph()):
+        getattr(kl, row.problem)(g, sources=[0, g.n // 2], **options).verify()
+
+
+def multiply(device: str) -> None:
+    """Multiply by every form of a graph, where the device can, and compare with the CPU."""
+    if "device" not in inspect.signature(kl.spmv).parameters:
+        return
+    g = small_graph("min_plus")
+    x = np.random.default_rng(1).integers(0, 9, g.n)
+    for semiring in ("plus_times", "min_plus", "boolean"):
+        for form in ("csr", "csc", "coo", "ell", "dense"):
+            options: dict[str, Any] = {"form": form, "device": device}
+            y = kl.spmv(g, x, semiring, **options)
+            assert (y == kl.spmv(g, x, semiring, form=form)).all(), (semiring, form)
 
 
 def main() -> None:
     device, done = sys.argv[1], 0
+    multiply(device)
     for row in methods(device=device):
         for semiring in row.semirings:
             for predecessors in (False, True):

@@ -81,7 +81,7 @@ def sizes_of(case: Case) -> list[int]:
         return [16384, 8192, 4096, 2048, 1024, 32768]
     if case == PLAIN._replace(paths=True):
         return [16384, 8192, 4096]
-    if case.tracked:
+    if case.tracked or case.dtype == "int64" or (case.paths and case.dtype != "int32"):
         return [8192]
     return [16384, 8192, 32768] if case.semiring == "boolean" else [8192, 16384]
 

@@ -15,12 +15,17 @@ import pytest
 from kleene.cuda import loader
 from kleene.cuda.emulator import EmulatedDevice
 from kleene.machine import this_machine
+from kleene.registry import methods
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
+import gpu_checks  # noqa: E402
 import gpu_rates  # noqa: E402
 import gpu_record  # noqa: E402
+import gpu_tables  # noqa: E402
+import highways  # noqa: E402
+from gpu_session import Session  # noqa: E402
 
 PROGRAM = [sys.executable, str(BENCHMARKS / "gpu_check.py")]
 
@@ -37,10 +42,18 @@ def test_the_whole_program(tmp_path: Path) -> None:
     assert record["digest"] == loader.digest()
     assert record["checks"]["passed"] >= 1
     assert record["checks"]["failed"] == 0
-    assert any(line.startswith("compute-sanitizer: ") for line in record["skipped"])
+    assert any(line.startswith("checks: compute-sanitizer: ") for line in record["skipped"])
     assert {tuple(row) for row in record["results"]} == {
-        ("method", "case", "n", "dtype", "value", "unit")
+        ("part", "method", "case", "n", "dtype", "value", "unit")
     }
+    assert {row["part"] for row in record["results"]} <= record["parts"].keys()
+    assert {"traversal", "forms", "seed tables", "crossovers"} <= record["parts"].keys()
+    for problem in ("bfs", "sssp"):  # every method that there is, and the planner's in detail
+        parts = {r["part"] for r in record["results"] if r["case"].startswith(f"{problem}, ")}
+        assert not methods(problem, "emulated") or {"traversal", "forms"} <= parts
+        for row in methods(problem, "emulated"):
+            told = {r["case"] for r in record["results"] if r["method"] == row.name}
+            assert any(case.startswith(f"{problem}, grid 8") for case in told), row
     assert {"Trelax/s", "fraction", "ms", "s"} <= {row["unit"] for row in record["results"]}
     assert {"tiled", "naive", "ceiling", "first use"} <= {
         row["method"] for row in record["results"]
@@ -70,6 +83,68 @@ def test_records_of_other_kernels_are_told(tmp_path: Path) -> None:
     gpu_record.write(tmp_path / "a.json", record)
     [told] = gpu_record.stale(tmp_path)
     assert "failed" in told
+
+
+def test_parts_of_two_runs_stand_in_one_record(tmp_path: Path) -> None:
+    same = {"device": "GPU", "capability": "9.0", "driver": "1", "versions": {}}
+    same["digest"] = loader.digest()
+
+    def record(date: str, checks: dict[str, int] | None, *parts: str) -> dict[str, Any]:
+        made: dict[str, Any] = {**same, "date": date}
+        if checks is not None:
+            made["checks"] = checks
+        made["parts"] = {name: {"date": date, "seconds": 1.0, "failed": 0} for name in parts}
+        made["skipped"] = [f"{name}: this: why" for name in parts]
+        made["results"] = [{"part": name, "value": date} for name in parts]
+        return made
+
+    path, right = tmp_path / "gpu.json", {"failed": 0, "sanitizer_errors": 0}
+    gpu_record.write(path, gpu_record.merged(path, record("1st", None, "forms")))
+    [told] = gpu_record.stale(tmp_path)
+    assert "no checks" in told
+    gpu_record.write(path, gpu_record.merged(path, record("2nd", right, "checks", "calls")))
+    gpu_record.write(path, gpu_record.merged(path, record("3rd", None, "calls")))
+    both = json.loads(path.read_text())
+    assert {name: part["date"] for name, part in both["parts"].items()} == {
+        "forms": "1st", "checks": "2nd", "calls": "3rd",
+    }  # fmt: skip
+    assert [row["value"] for row in both["results"]] == ["1st", "2nd", "3rd"]
+    assert len(both["skipped"]) == 3
+    assert gpu_record.stale(tmp_path) == []
+    both["parts"]["forms"]["failed"] = 1
+    gpu_record.write(path, both)
+    assert "failed" in gpu_record.stale(tmp_path)[0]
+    other = {**record("4th", None, "calls"), "driver": "2"}  # nothing is kept
+    assert gpu_record.merged(path, other) == other
+
+
+def test_what_fails_or_takes_too_long_is_told() -> None:
+    session = Session(EmulatedDevice(), 60, True)
+    with session.part("one"):
+        assert gpu_tables.climb(session, "a", (1, 2, 3), lambda size: 1.0)
+        assert not gpu_tables.climb(session, "b", (1, 2, 3), lambda size: 20.0**size)
+        assert not gpu_tables.climb(session, "c", (1, 20), lambda size: 1 / 0)
+        assert not session.fits("d", 1000)
+    assert session.parts["one"]["failed"] == 1
+    assert [line.split(",")[0] for line in session.skipped] == [
+        "one: b",
+        "one: c",
+        "one: d: needs about 1000 s",
+    ]
+
+
+def test_what_the_sanitizer_runs() -> None:
+    """A method of each problem on its small graphs."""
+    for problem in ("bfs", "sssp", "closure"):
+        for row in methods(problem, "emulated")[:1]:
+            gpu_checks.solve(row, row.semirings[0], "emulated", True)
+
+
+def test_highways_are_read_as_text() -> None:
+    g = highways.parse("import x\n\ngraph=[{1: 1.2335, 2: 0.0001}, {}, {0: 3}]\n\nnodes=[[1, 2]]\n")
+    assert (g.n, g.coo.sources.tolist(), g.coo.targets.tolist()) == (3, [0, 0, 2], [1, 2, 0])
+    assert g.weights is not None
+    assert (g.weights.dtype, g.weights.tolist()) == (np.int32, [1234, 1, 3000])
 
 
 # ---- the ceiling --------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -112,6 +113,15 @@ def test_wrong_predecessors_are_caught(name: str) -> None:
     for what, spoiled in predecessor_mutations(rows_of(ANSWERS[name]())):
         with pytest.raises(kl.VerificationError):
             print(what, verify(spoiled))
+
+
+@pytest.mark.parametrize("name", ["bfs", "sssp_int", "sssp_float"])
+def test_all_of_it_with_arcs_in_many_pieces(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_module("kleene.verify"), "_PIECE", 7)
+    test_right_answers_are_proved(name)
+    test_wrong_values_are_caught(name, True)
+    test_wrong_values_are_caught(name, False)
+    test_wrong_predecessors_are_caught(name)
 
 
 def test_a_circle_of_tight_predecessors_is_caught() -> None:

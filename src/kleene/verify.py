@@ -13,10 +13,12 @@ value:
    chains must end at the source without going round. Without, a search along tight arcs must
    reach every reached vertex.
 
-For hop counts every weight is one, and fact 3 becomes the level rule: a vertex is one level below
-its predecessor. A search that stopped early says how far it got (its horizon); facts 2 and 3 then
-hold for all values within the horizon, and nothing beyond it may be reported. A search may stop
-only at the limit it was given, or when it has reached all its targets.
+Where numbers are exact and every arc of the chains makes paths longer, values fall along a chain,
+which can only end at the source: nothing need be followed or searched. For hop counts every weight
+is one, and fact 3 becomes the level rule: a vertex is one level below its predecessor. A search
+that stopped early says how far it got (its horizon); facts 2 and 3 then hold for all values within
+the horizon, and nothing beyond it may be reported. A search may stop only at the limit it was
+given, or when it has reached all its targets.
 
 Rounding. A sum or product of h floating-point numbers, in any order, is off by at most about
 h eps/2 times the sum of magnitudes (Higham 2002, section 4.2); the two sides of a comparison may
@@ -29,6 +31,8 @@ Integers, hop counts, booleans and max-min are exact.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -37,6 +41,7 @@ from numpy.typing import NDArray
 
 from kleene.errors import RequestError, VerificationError
 from kleene.graph import Graph
+from kleene.machine import threads_for
 from kleene.semiring import Semiring
 
 __all__ = ["Proof", "Rows", "verify"]
@@ -81,6 +86,9 @@ class Proof:
 #: Without being told, prove as many rows as this many arc checks allow (some seconds).
 _WORK = 200_000_000
 
+#: Arcs looked at together, by one thread: what belongs to them stays in its cache.
+_PIECE = 2**17
+
 
 def verify(rows: Rows, sample: int | None = None, seed: int = 0) -> Proof:
     """Prove every row, or a random sample of them; raise VerificationError at the first fault."""
@@ -110,14 +118,31 @@ class _Checker:
         self.n, self.arcs = graph.n, graph.coo
         self.dtype = rows.values.dtype
         unit = rows.hops or graph.weights is None or self.dtype.kind == "b"
-        weights = None if unit else graph.weights
-        self.weights: Array = (np.ones(graph.m) if weights is None else weights).astype(self.dtype)
-        self.keys = self.arcs.sources.astype(np.int64) * self.n + self.arcs.targets
+        self._one = np.ones(1, self.dtype)
+        self.weights = None if unit or graph.weights is None else graph.weights
+        if self.weights is not None:
+            self.weights = self.weights.astype(self.dtype, copy=False)
         inexact = self.dtype.kind == "f" and rows.semiring.name != "max_min"
         self.eps = float(np.finfo(self.dtype).eps) if inexact else 0.0
         self.sums = rows.semiring.name == "min_plus"  # else values are products, or exact
         self.zero = rows.semiring.zero(self.dtype)
         self.deepest = 0
+
+    def length(self, arcs: Array | slice) -> Array:
+        """Weights of some arcs."""
+        return self._one if self.weights is None else self.weights[arcs]
+
+    def over_arcs(self, look: Callable[[slice], None]) -> None:
+        """Let all threads look at all arcs, piece by piece; the first complaint is passed on."""
+        m = self.rows.graph.m
+        pieces = [slice(at, min(at + _PIECE, m)) for at in range(0, m, _PIECE)]
+        if (threads := threads_for(m)) == 1:
+            for piece in pieces:
+                look(piece)
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            for _ in pool.map(look, pieces):
+                pass
 
     def tolerance_in_words(self) -> str:
         if self.eps == 0:
@@ -154,8 +179,8 @@ class _Checker:
     def magnitudes(self) -> Array:
         """How large the numbers were that each value was made of."""
         magnitude: Array = np.where(self.reached, np.abs(self.values), 0)
-        if self.eps and self.sums:
-            led_to = self.weights[self.reached[self.arcs.sources]]
+        if self.eps and self.sums and self.length(slice(None)).min(initial=0) < 0:
+            led_to = self.length(self.reached[self.arcs.sources])
             if led_to.min(initial=0) < 0:
                 largest = float(magnitude.max()) + float(np.abs(led_to).max())
                 magnitude = np.full(self.n, largest)
@@ -170,12 +195,12 @@ class _Checker:
         """How far rounding may have driven the two sides of these arcs apart."""
         ends = self.magnitude[self.arcs.sources[arcs]] + self.magnitude[self.arcs.targets[arcs]]
         if self.sums:
-            ends = ends + np.abs(self.weights[arcs])
+            ends = ends + np.abs(self.length(arcs))
         return self.slack(ends, depth)
 
     def through(self, arcs: Array | slice) -> Array:
         """Value of the path to each arc's source, extended by the arc."""
-        return self.rows.semiring.times(self.values[self.arcs.sources[arcs]], self.weights[arcs])
+        return self.rows.semiring.times(self.values[self.arcs.sources[arcs]], self.length(arcs))
 
     # ---- fact 1 ----------------------------------------------------------------------------
 
@@ -187,9 +212,14 @@ class _Checker:
     # ---- fact 2 ----------------------------------------------------------------------------
 
     def check_no_arc_improves(self, depth: int) -> None:
-        used = np.flatnonzero(self.reached[self.arcs.sources])
-        through = self.through(used)
-        old = self.values[self.arcs.targets[used]]
+        self.over_arcs(lambda piece: self.check_piece(piece, depth))
+
+    def check_piece(self, piece: slice, depth: int) -> None:
+        leads = self.reached[self.arcs.sources[piece]]
+        used = piece.start + np.flatnonzero(leads)
+        some = piece if len(used) == len(leads) else used
+        through = self.through(some)
+        old = self.values[self.arcs.targets[some]]
         better = self.rows.semiring.better(through, old)
         if self.horizon != self.zero:  # only what lies within the horizon must be there
             better &= through <= self.horizon
@@ -232,20 +262,35 @@ class _Checker:
             state = "reached" if self.reached[v] else "not reached"
             self.fail(f"vertex {v} is {state} and has predecessor {parents[v]}")
         vertices = np.flatnonzero(has)
-        from_, to = parents[vertices].astype(np.int64), vertices
+        from_ = parents[vertices]
         if ((from_ < 0) | (from_ >= self.n)).any():
             v = int(vertices[(from_ < 0) | (from_ >= self.n)][0])
             self.fail(f"the predecessor of vertex {v} is {parents[v]}, which is no vertex")
-        keys = from_ * self.n + to
-        arcs = np.searchsorted(self.keys, keys)
-        arcs[arcs == len(self.keys)] = 0
-        missing = self.keys[arcs] != keys if len(self.keys) else np.ones(len(keys), dtype=bool)
-        if missing.any():
-            v = int(vertices[missing][0])
+        arcs = self.arcs_from(parents)[vertices]
+        if (arcs < 0).any():
+            v = int(vertices[arcs < 0][0])
             self.fail(f"the predecessor of vertex {v} is {parents[v]}, but there is no such arc")
-        depth = self.follow(parents, vertices)
+        depth = 0 if self.falls(arcs) else self.follow(parents, vertices)
         self.check_tight(arcs, depth)
         return depth
+
+    def arcs_from(self, parents: Array) -> Array:
+        """Return where the arc from each vertex's predecessor is, -1 if nowhere."""
+        where = np.full(self.n, -1, dtype=np.int64)
+
+        def look(piece: slice) -> None:
+            targets = self.arcs.targets[piece]
+            found = np.flatnonzero(parents[targets] == self.arcs.sources[piece])
+            where[targets[found]] = piece.start + found
+
+        self.over_arcs(look)
+        return where
+
+    def falls(self, arcs: Array) -> bool:
+        """Do exact values fall on the way back over each of the arcs?"""
+        if self.eps or not self.sums:
+            return False
+        return bool((self.through(arcs) > self.values[self.arcs.sources[arcs]]).all())
 
     def follow(self, parents: Array, vertices: Array) -> int:
         """Follow all chains at once, doubling the stride; return the longest, which must end."""
@@ -280,6 +325,8 @@ class _Checker:
         How much counts as tight depends on the depth, so a first search with the widest slack
         bounds the depth, and the one that decides uses that bound.
         """
+        if self.all_attained():
+            return 0
         inside = np.flatnonzero(self.reached[self.arcs.sources] & self.reached[self.arcs.targets])
         depth = int(self.reached.sum())
         if self.eps:
@@ -289,6 +336,22 @@ class _Checker:
             v = int(np.flatnonzero(self.reached & ~found)[0])
             self.fail(f"vertex {v} holds {self.values[v]}, but no path attains that")
         return depth
+
+    def all_attained(self) -> bool:
+        """Is there a tight arc to every reached vertex, over which exact values fall?"""
+        if self.eps or not self.sums:
+            return False
+        attained = np.zeros(self.n, dtype=bool)
+        attained[self.source] = True
+
+        def look(piece: slice) -> None:
+            sources, targets = self.arcs.sources[piece], self.arcs.targets[piece]
+            held = self.values[targets]
+            tight = (self.through(piece) == held) & (self.values[sources] < held)
+            attained[targets[tight]] = True
+
+        self.over_arcs(look)
+        return bool((attained | ~self.reached).all())
 
     def search(self, arcs: Array, depth: int) -> tuple[Array, int]:
         """Search along those of the arcs that are tight; return what was found, and how deep."""

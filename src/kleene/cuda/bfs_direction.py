@@ -95,9 +95,9 @@ class _Search(HopSearch):
         incoming = (None, None) if self._closed is None else graph.csc
         args = (
             *graph.csr, *incoming, self._closed, self._wanted, graph.n, graph.m, source, limit,
-            _LEVELS, _ALPHA, min(_FEW, self._blocks),
-            _FEW_ARCS, _ALONE_ARCS, self.depths, self.parents, self._bits, self._entries, self._counts,
-            self._capacity, self._hubs, self._totals, self._state, self._barrier[:2], self._barrier[2:],
+            _LEVELS, _ALPHA, min(_FEW, self._blocks), _FEW_ARCS, _ALONE_ARCS, self.depths,
+            self.parents, self._bits, self._entries, self._counts, self._capacity, self._hubs,
+            self._totals, self._state, self._barrier[:2], self._barrier[2:],
         )  # fmt: skip
         while not told["done"][0]:
             device.fill(self._barrier[2:], 0)
