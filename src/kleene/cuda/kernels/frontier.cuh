@@ -1,30 +1,34 @@
-// Frontiers of searches that run whole in one cooperative launch: a queue of arcs to look at, warps
-// that share them evenly, and blocks that sleep while there is little to do.
+// Frontiers of searches that run whole in one cooperative launch: a queue of arcs to look at, and
+// warps that share them evenly.
 //
 // Every block appends to a list of its own, so that nobody waits for a place: entry k of list b
-// stands at k * lists + b, and what one block found is spread over all blocks when the lists are
-// read from end to end. A vertex with many arcs has several entries, each for a piece of them.
+// stands at k * lists + b, and all warps read the lists together, one entry each before any gets a
+// second. A vertex with many arcs has several entries, each for a piece of them.
 #pragma once
 
 #include "kleene.cuh"
 
 const unsigned kWarp = 0xffffffffu;
-const int kPiece = 256;  // arcs of an entry at most
+const int kPiece = 128;  // arcs of an entry at most
+const int kNarrow = 4;   // arcs of a piece that one lane may look at by itself
 
-// One entry: a vertex and some of its arcs. As int4: vertex, arcs, position of the first (2 words).
+// One entry: a vertex, who found it, and some of its arcs. As int4: vertex, finder, and a word with
+// the position of the first arc in 48 bits and the number of arcs above.
 struct KlPiece {
   int vertex;
+  int from;
   int degree;
   long long begin;
 };
 
-__device__ __forceinline__ int4 kl_pack(int vertex, int degree, long long begin) {
-  return make_int4(vertex, degree, static_cast<int>(begin), static_cast<int>(begin >> 32));
+__device__ __forceinline__ int4 kl_pack(int vertex, int from, int degree, long long begin) {
+  return make_int4(vertex, from, static_cast<int>(begin),
+                   degree << 16 | static_cast<int>(begin >> 32));
 }
 
 __device__ __forceinline__ KlPiece kl_unpack(int4 entry) {
   const unsigned low = static_cast<unsigned>(entry.z);
-  return {entry.x, entry.y, static_cast<long long>(entry.w) << 32 | low};
+  return {entry.x, entry.y, entry.w >> 16, static_cast<long long>(entry.w & 0xffff) << 32 | low};
 }
 
 // The lists of the blocks that write, as one block sees them.
@@ -39,12 +43,13 @@ struct KlQueue {
   }
 };
 
-// The lanes of a warp append the arcs of their vertices, if they have any. *tail is the length of
-// this block's list, in shared memory; it goes on counting when the list is full.
-__device__ __forceinline__ void kl_append(const KlQueue& queue, int* tail, int vertex,
+// The lanes of a warp append the arcs of their vertices, if they have any, and are told whether all
+// were kept. *tail is the length of this block's list, in shared memory; it goes on counting when
+// the list is full.
+__device__ __forceinline__ bool kl_append(const KlQueue& queue, int* tail, int vertex, int from,
                                           long long begin, int degree) {
   const unsigned some = __ballot_sync(kWarp, degree > 0);
-  if (some == 0) return;
+  if (some == 0) return true;
   const unsigned lane = kl_lane();
   int first = __popc(some & ((1u << lane) - 1)), total = __popc(some);
   unsigned large = __ballot_sync(kWarp, degree > kPiece);
@@ -62,27 +67,28 @@ __device__ __forceinline__ void kl_append(const KlQueue& queue, int* tail, int v
   if (lane == 0) base = atomicAdd(tail, total);
   first += __shfl_sync(kWarp, base, 0);
   if (pieces == 1 && first < queue.capacity) {
-    *queue.slot(first) = kl_pack(vertex, degree, begin);
+    *queue.slot(first) = kl_pack(vertex, from, degree, begin);
   }
   for (; large != 0; large &= large - 1) {  // the pieces of one vertex, by all lanes
     const int owner = __ffs(large) - 1;
-    const int of = __shfl_sync(kWarp, vertex, owner), arcs = __shfl_sync(kWarp, degree, owner);
-    const long long from = __shfl_sync(kWarp, begin, owner);
+    const int of = __shfl_sync(kWarp, vertex, owner), by = __shfl_sync(kWarp, from, owner);
+    const int arcs = __shfl_sync(kWarp, degree, owner);
+    const long long start = __shfl_sync(kWarp, begin, owner);
     const int at = __shfl_sync(kWarp, first, owner);
     for (int i = lane; i * kPiece < arcs && at + i < queue.capacity; i += 32) {
       const int skipped = i * kPiece;
-      *queue.slot(at + i) = kl_pack(of, min(kPiece, arcs - skipped), from + skipped);
+      *queue.slot(at + i) = kl_pack(of, by, min(kPiece, arcs - skipped), start + skipped);
     }
   }
+  return first + pieces <= queue.capacity;
 }
 
-// The same for up to kNarrow vertices of each lane, in one go.
-const int kNarrow = 4;
-
-__device__ __forceinline__ void kl_append_narrow(const KlQueue& queue, int* tail,
-                                                 const int (&vertices)[kNarrow],
-                                                 const long long (&begins)[kNarrow],
-                                                 const int (&degrees)[kNarrow]) {
+// The same for kNarrow vertices of each lane in one go, all found from the same one. Returns a bit
+// for each that was kept.
+__device__ __forceinline__ unsigned kl_append_narrow(const KlQueue& queue, int* tail,
+                                                     const int (&vertices)[kNarrow], int from,
+                                                     const long long (&begins)[kNarrow],
+                                                     const int (&degrees)[kNarrow]) {
   const unsigned before = (1u << kl_lane()) - 1;
   int total = 0, first[kNarrow];
   bool large = false;
@@ -93,23 +99,28 @@ __device__ __forceinline__ void kl_append_narrow(const KlQueue& queue, int* tail
     total += __popc(some);
     large |= degrees[i] > kPiece;
   }
-  if (total == 0) return;
+  unsigned kept = 0;
   if (__any_sync(kWarp, large)) {
 #pragma unroll
     for (int i = 0; i < kNarrow; i++) {
-      kl_append(queue, tail, vertices[i], begins[i], degrees[i]);
+      const bool all = kl_append(queue, tail, vertices[i], from, begins[i], degrees[i]);
+      kept |= static_cast<unsigned>(all) << i;
     }
-    return;
+    return kept;
   }
   int base = 0;
-  if (kl_lane() == 0) base = atomicAdd(tail, total);
-  base = __shfl_sync(kWarp, base, 0);
+  if (total != 0) {
+    if (kl_lane() == 0) base = atomicAdd(tail, total);
+    base = __shfl_sync(kWarp, base, 0);
+  }
 #pragma unroll
   for (int i = 0; i < kNarrow; i++) {
     if (degrees[i] > 0 && base + first[i] < queue.capacity) {
-      *queue.slot(base + first[i]) = kl_pack(vertices[i], degrees[i], begins[i]);
+      *queue.slot(base + first[i]) = kl_pack(vertices[i], from, degrees[i], begins[i]);
+      kept |= 1u << i;
     }
   }
+  return kept;
 }
 
 // The lanes of a warp bring a piece each, and go through the arcs of all of them together:
@@ -136,65 +147,22 @@ __device__ __forceinline__ void kl_expand(const KlPiece& piece, Visit visit) {
   }
 }
 
-// Where a thread begins to read a queue, and what stands there: asked for before it is known
-// whether there is anything, so that nobody waits for one number to ask for the next.
-struct KlHead {
-  int4 entry;
-  int count;  // of the list
-  int k;      // where in the list
-  int list;
-};
-
-// To be called when the number of lists has changed.
-__device__ __forceinline__ void kl_aim(KlHead& head, const KlQueue& queue) {
-  const unsigned place = blockIdx.x * blockDim.x + threadIdx.x;
-  head.k = place / static_cast<unsigned>(queue.lists);
-  head.list = place % static_cast<unsigned>(queue.lists);
-}
-
-__device__ __forceinline__ void kl_peek(KlHead& head, const KlQueue& queue) {
-  head.count = 0;
-  if (head.k < queue.capacity) {
-    head.entry = kl_fetch(queue.entries + (blockIdx.x * blockDim.x + threadIdx.x));
-    head.count = kl_load(queue.counts + head.list);
-  }
-}
-
-// The warps of the first so many blocks go through all lists, of which the longest has `most`
-// entries: take(piece), with all lanes; lanes without an entry bring no arcs.
+// All warps of the grid go through all lists, of which the longest has `most` entries: take(piece),
+// with all lanes; lanes without an entry bring no arcs. What stands at a place is asked for before
+// it is known whether it counts, so that nobody waits for one number to ask for the next.
 template <class Take>
-__device__ __forceinline__ void kl_drain(const KlQueue& queue, const KlHead& head, int most,
-                                         int players, Take take) {
-  const unsigned lists = queue.lists, stride = players * blockDim.x;
+__device__ __forceinline__ void kl_drain(const KlQueue& queue, int most, Take take) {
+  const unsigned lists = queue.lists, warps = gridDim.x * (blockDim.x / 32);
   const unsigned places = min(most, queue.capacity) * lists;
-  const unsigned own = blockIdx.x * blockDim.x + threadIdx.x;
-  for (unsigned first = own & ~31u; first < places; first += stride) {
-    const unsigned place = first + kl_lane();
-    KlPiece piece = {0, 0, 0};
-    if (place == own) {
-      if (head.k < head.count) piece = kl_unpack(head.entry);
-    } else if (place < places && static_cast<int>(place / lists) < queue.counts[place % lists]) {
-      piece = kl_unpack(queue.entries[place]);
+  unsigned place = kl_lane() * warps + blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+  while (__any_sync(kWarp, place < places)) {
+    KlPiece piece = {0, 0, 0, 0};
+    if (place < places) {
+      const int4 entry = kl_fetch(queue.entries + place);
+      const int count = kl_load(queue.counts + place % lists);
+      if (static_cast<int>(place / lists) < count) piece = kl_unpack(entry);
     }
     take(piece);
+    place += 32 * warps;
   }
-}
-
-// ---- blocks that sleep --------------------------------------------------------------------------
-
-// *call holds how many blocks are wanted, and above them a number that changes with every call.
-__device__ __forceinline__ unsigned kl_next_call(unsigned call, int players) {
-  return ((call >> 16) + 1) << 16 | static_cast<unsigned>(players);
-}
-
-// The threads of a block wait for a call that is not the one known and wants this block.
-__device__ __forceinline__ void kl_sleep(const unsigned* call, unsigned known) {
-  if (threadIdx.x == 0) {
-    for (;;) {
-      const unsigned now = kl_acquire(call);
-      if (now != known && (now & 0xffff) > blockIdx.x) break;
-      __nanosleep(100);
-    }
-  }
-  __syncthreads();
 }
