@@ -30,8 +30,8 @@ _LONGEST_LIST = 4096  # entries that a block may queue; more are found by lookin
 #: Arcs of a frontier that few blocks are still good at, and those at which they begin.
 _MOST, _LITTLE = 2**16, 2**15
 
-#: Pull when the frontier has more arcs than this part of the vertices.
-_MUCH = 8
+#: Pull when the frontier has more than this part of all arcs.
+_MUCH = 16
 
 #: Mean degree from which searches begin with the whole GPU.
 _DENSE = 8
@@ -89,11 +89,11 @@ class _Search(HopSearch):
             totals, self._state, meeting,
         ]  # fmt: skip
         self._narrow_args: list[Argument] = [
-            *graph.csr, wanted, words, 0, _LEVELS, _MOST, self.depths, self.parents, bits, entries,
+            *graph.csr, wanted, n, 0, _LEVELS, _MOST, self.depths, self.parents, bits, entries,
             counts, lists, room, totals, self._state, meeting,
         ]  # fmt: skip
         self._wide_args: list[Argument] = [
-            *graph.csr, *incoming, wanted, n, 0, _LEVELS, _LITTLE, n // _MUCH, self.depths,
+            *graph.csr, *incoming, wanted, n, 0, _LEVELS, _LITTLE, m // _MUCH, self.depths,
             self.parents, bits, entries, counts, lists, room, hubs, totals, self._state, barrier,
         ]  # fmt: skip
         self._begin_shape = (min(ceil_div(2 * words, 256), 4 * device.multiprocessors),), (256,)

@@ -21,6 +21,7 @@
 const int kWideThreads = 512;
 const int kNarrowThreads = 256;
 const int kHub = 4096;      // arcs of a vertex that all warps share in a sweep
+const int kNear = 16;       // vertices on: those of a line of offsets, likely to come soon
 const int kAlone = 32;      // arcs that a thread looks through by itself in a pull
 const int kCalm = 4;        // levels with little work in a row, after which bfs_wide leaves
 const int kMuch = 1 << 18;  // arcs of one vertex that are counted at most, where sums must be small
@@ -103,7 +104,7 @@ __device__ __forceinline__ int outcome(unsigned long long arcs, int level, int l
 }
 
 KL_KERNEL_BOUNDS(kNarrowThreads, 1, bfs_narrow, const long long* offsets, const int* neighbors,
-                 const unsigned* wanted, int words, int limit, int levels, int most, int* depths,
+                 const unsigned* wanted, int n, int limit, int levels, int most, int* depths,
                  int* parents, unsigned* bits, int4* entries, int* counts, int most_lists, int room,
                  unsigned long long* totals_at, unsigned long long* state_at,
                  unsigned long long* meeting) {
@@ -113,13 +114,12 @@ KL_KERNEL_BOUNDS(kNarrowThreads, 1, bfs_narrow, const long long* offsets, const 
   Totals* const totals = reinterpret_cast<Totals*>(totals_at);
   State* const state = reinterpret_cast<State*>(state_at);
   State at = *state;
-  unsigned* const seen = bits + static_cast<long long>(at.turned) * words;
+  unsigned* const seen = bits + static_cast<long long>(at.turned) * ((n + 31) / 32);
   const int lane = kl_lane(), blocks = gridDim.x, side = room / blocks;
   const bool first_thread = threadIdx.x == 0;
   const unsigned warps = blocks * (blockDim.x / 32);
-  const unsigned place = lane * warps + blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
-  // When the lists are as many as the blocks, a lane stays with one of them.
-  const int own_list = place % blocks, own_k = place / blocks, step = 32 * warps / blocks;
+  const unsigned place = lane / 4 * warps + blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+  const int own_list = place % blocks, own_k = place / blocks, step = blockDim.x / 4;
   if (first_thread) tail = 0, targets_here = 0, arcs_here = 0;
   if (first_thread && blockIdx.x == 0) kl_store(&totals[(at.level + 2) % 3].targets, 0);
   __syncthreads();
@@ -135,97 +135,65 @@ KL_KERNEL_BOUNDS(kNarrowThreads, 1, bfs_narrow, const long long* offsets, const 
                         at.arcs > static_cast<unsigned>(most) || at.queued == 0;
     unsigned arcs = 0;
 
-    const auto reach = [&](int v, int from) {
-      depths[v] = at.level + 1;
-      if (parents != nullptr) parents[v] = from;
-    };
-    const auto count = [&](int v, int degree) {
-      if (wanted != nullptr && has(wanted, v)) atomicAdd(&targets_here, 1);
-      arcs += min(degree, kMuch);
-    };
+    // All that may be needed is asked for at once, rather than one thing after the other; and what
+    // the next levels may ask for is brought near.
     const auto visit = [&](bool active, int from, long long arc) {
       int v = 0, degree = 0;
       long long begin = 0;
       bool fresh = false;
       if (active) {
         v = __ldg(neighbors + arc);
+        const unsigned bit = 1u << (v & 31);
+        const unsigned old = atomicOr(seen + (v >> 5), bit);
         begin = __ldg(offsets + v);
         degree = static_cast<int>(__ldg(offsets + v + 1) - begin);
-        const unsigned bit = 1u << (v & 31);
-        fresh = (atomicOr(seen + (v >> 5), bit) & bit) == 0;
+        fresh = (old & bit) == 0;
       }
-      if (fresh) count(v, degree);
+      if (fresh) {
+        kl_prefetch(neighbors + begin);
+        if (v > kNear) kl_prefetch(offsets + v - kNear);
+        if (v < n - kNear) kl_prefetch(offsets + v + kNear);
+        if (wanted != nullptr && has(wanted, v)) atomicAdd(&targets_here, 1);
+        arcs += min(degree, kMuch);
+      }
       const bool kept = kl_append(queue, &tail, v, from, begin, fresh ? degree : 0);
-      if (fresh && (degree == 0 || !kept)) reach(v, from);
-    };
-    // All that may be needed is asked for at once, rather than one thing after the other.
-    const auto visit_narrow = [&](const KlPiece& piece) {
-      int v[kNarrow], degree[kNarrow];
-      long long begin[kNarrow];
-      unsigned old[kNarrow];
-#pragma unroll
-      for (int i = 0; i < kNarrow; i++) {
-        v[i] = i < piece.degree ? __ldg(neighbors + piece.begin + i) : -1;
-      }
-#pragma unroll
-      for (int i = 0; i < kNarrow; i++) {
-        degree[i] = 0;
-        begin[i] = 0;
-        old[i] = kWarp;
-        if (v[i] >= 0) {
-          old[i] = atomicOr(seen + (v[i] >> 5), 1u << (v[i] & 31));
-          begin[i] = __ldg(offsets + v[i]);
-          degree[i] = static_cast<int>(__ldg(offsets + v[i] + 1) - begin[i]);
-        }
-      }
-      unsigned fresh = 0;
-#pragma unroll
-      for (int i = 0; i < kNarrow; i++) {
-        if (v[i] >= 0 && ((old[i] >> (v[i] & 31)) & 1) == 0) {
-          kl_prefetch(neighbors + begin[i]);
-          count(v[i], degree[i]);
-          fresh |= 1u << i;
-        } else {
-          degree[i] = 0;
-        }
-      }
-      const unsigned kept = kl_append_narrow(queue, &tail, v, piece.vertex, begin, degree);
-      if ((fresh & ~kept) != 0) {
-#pragma unroll
-        for (int i = 0; i < kNarrow; i++) {
-          if ((fresh & ~kept) >> i & 1) reach(v[i], piece.vertex);
-        }
+      if (fresh && (degree == 0 || !kept)) {
+        depths[v] = at.level + 1;
+        if (parents != nullptr) parents[v] = from;
       }
     };
+    // Four lanes have an entry together; what was found in the level before is written now.
     const auto take = [&](const KlPiece& piece) {
-      if (piece.degree > 0) {  // found in the level before, written now
+      const int own = lane & 3;
+      if (own == 0 && piece.degree > 0) {
         depths[piece.vertex] = at.level;
         if (parents != nullptr) parents[piece.vertex] = piece.from;
       }
       if (leaves) return;
-      if (__all_sync(kWarp, piece.degree <= kNarrow)) {
-        visit_narrow(piece);
-      } else {
-        kl_expand(piece, visit);
+      for (int i = own; __any_sync(kWarp, i < piece.degree); i += 4) {
+        visit(i < piece.degree, piece.vertex, piece.begin + i);
       }
     };
 
-    if (at.writers != blocks) {
-      kl_drain(frontier, at.longest, take);
-    } else {
-      int k = own_k, length = 0;
-      const int4* slot = frontier.entries + place;
-      int4 entry = make_int4(0, 0, 0, 0);
-      if (k < side) {
-        entry = kl_fetch(slot);
-        length = kl_load(frontier.counts + own_list);
+    int k = own_k, list = own_list, length = 0;
+    unsigned slot = place;
+    if (at.writers != blocks) k = place / at.writers, list = place % at.writers;
+    const int kept = room / at.writers;
+    int4 entry = make_int4(0, 0, 0, 0);
+    if (k < kept) {
+      entry = kl_fetch(frontier.entries + slot);
+      length = kl_load(frontier.counts + list);
+    }
+    // When the lists are as many as the blocks, a lane stays with one of them.
+    while (__any_sync(kWarp, at.writers == blocks ? k < length : k < at.longest)) {
+      take(k < length ? kl_unpack(entry) : KlPiece{0, 0, 0, 0});
+      slot += 8 * warps;
+      k += step;
+      if (at.writers != blocks) {
+        k = slot / at.writers;
+        length = k < kept ? kl_load(frontier.counts + slot % at.writers) : 0;
       }
-      while (__any_sync(kWarp, k < length)) {
-        take(k < length ? kl_unpack(entry) : KlPiece{0, 0, 0, 0});
-        k += step;
-        slot += 32 * warps;
-        if (k < length) entry = kl_fetch(slot);
-      }
+      if (k < length) entry = kl_fetch(frontier.entries + slot);
     }
     if (leaves && budget < levels) break;  // else others may not have read the state yet
 

@@ -10,7 +10,6 @@
 
 const unsigned kWarp = 0xffffffffu;
 const int kPiece = 128;  // arcs of an entry at most
-const int kNarrow = 4;   // arcs of a piece that one lane may look at by itself
 
 // One entry: a vertex, who found it, and some of its arcs. As int4: vertex, finder, and a word with
 // the position of the first arc in 48 bits and the number of arcs above.
@@ -81,46 +80,6 @@ __device__ __forceinline__ bool kl_append(const KlQueue& queue, int* tail, int v
     }
   }
   return first + pieces <= queue.capacity;
-}
-
-// The same for kNarrow vertices of each lane in one go, all found from the same one. Returns a bit
-// for each that was kept.
-__device__ __forceinline__ unsigned kl_append_narrow(const KlQueue& queue, int* tail,
-                                                     const int (&vertices)[kNarrow], int from,
-                                                     const long long (&begins)[kNarrow],
-                                                     const int (&degrees)[kNarrow]) {
-  const unsigned before = (1u << kl_lane()) - 1;
-  int total = 0, first[kNarrow];
-  bool large = false;
-#pragma unroll
-  for (int i = 0; i < kNarrow; i++) {
-    const unsigned some = __ballot_sync(kWarp, degrees[i] > 0);
-    first[i] = total + __popc(some & before);
-    total += __popc(some);
-    large |= degrees[i] > kPiece;
-  }
-  unsigned kept = 0;
-  if (__any_sync(kWarp, large)) {
-#pragma unroll
-    for (int i = 0; i < kNarrow; i++) {
-      const bool all = kl_append(queue, tail, vertices[i], from, begins[i], degrees[i]);
-      kept |= static_cast<unsigned>(all) << i;
-    }
-    return kept;
-  }
-  int base = 0;
-  if (total != 0) {
-    if (kl_lane() == 0) base = atomicAdd(tail, total);
-    base = __shfl_sync(kWarp, base, 0);
-  }
-#pragma unroll
-  for (int i = 0; i < kNarrow; i++) {
-    if (degrees[i] > 0 && base + first[i] < queue.capacity) {
-      *queue.slot(base + first[i]) = kl_pack(vertices[i], from, degrees[i], begins[i]);
-      kept |= 1u << i;
-    }
-  }
-  return kept;
 }
 
 // The lanes of a warp bring a piece each, and go through the arcs of all of them together:
