@@ -20,11 +20,10 @@ from kleene.task import Answer, Task
 __all__ = ["direction_optimizing"]
 
 _WIDE = 512  # threads of a block, kWideThreads
-_NARROW, _NARROW_BLOCKS = 128, 64
+_NARROW, _NARROW_BLOCKS = 256, 132
 _FEW = 64  # threads of each block where a graph has work for few blocks only
 _EACH_BLOCK = 1024  # vertices and arcs that are worth one more block
 _PIECE = 128  # kPiece
-_HUB = 4096  # kHub
 _LONGEST_LIST = 4096  # entries that a block may queue; more are found by looking at all vertices
 
 #: Arcs of a frontier that few blocks are still good at, and those at which they begin.
@@ -42,7 +41,8 @@ _LEVELS = 2**17
 _STATE = np.dtype(
     [
         ("met", "2u8"), ("arcs", "u8"), ("level", "i4"), ("done", "i4"), ("queued", "i4"),
-        ("writers", "i4"), ("longest", "i4"), ("turned", "i4"), ("wanted", "i4"), ("turn", "i4"),
+        ("writers", "i4"), ("longest", "i4"), ("large", "i4"), ("turned", "i4"), ("wanted", "i4"),
+        ("turn", "i4"), ("unused", "i4"),
     ]
 )  # fmt: skip
 _ENOUGH = 2  # done: not all may be found, but all that was asked for
@@ -67,7 +67,7 @@ class _Search(HopSearch):
         self._narrow_shape = (fewer,), (_NARROW if blocks > most else _FEW,)
         lists = max(self._wide_shape[0][0], self._narrow_shape[0][0])
         words, room = ceil_div(n, 32), lists * min(_LONGEST_LIST, n + m // _PIECE + 1)
-        require_memory(device, 12 * words + 32 * room, f"bfs on {n:,} vertices")
+        require_memory(device, 12 * words + 48 * room, f"bfs on {n:,} vertices")
         incoming: tuple[Array | None, ...] = (None, None, None)
         if task.graph.csc_at_hand or len(task.sources) >= _SOURCES_WORTH_CSC:
             closed = device.empty(words, np.uint32, "closed")
@@ -78,7 +78,8 @@ class _Search(HopSearch):
         bits = device.empty(2 * words, np.uint32, "bits")
         entries = device.empty((2 * room, 4), np.int32, "queue")
         counts = device.empty(2 * lists, np.int32, "counts")
-        hubs = device.empty(m // _HUB + 1, np.int32, "hubs")
+        pieces = device.empty((room, 4), np.int32, "pieces")
+        piece_counts = device.empty(lists, np.int32, "piece counts")
         totals = device.empty(_TOTALS // 8, np.uint64, "totals")
         self._state = device.empty(_STATE.itemsize // 8, np.uint64, "state")
         self._told = device.pinned(self._state.shape, np.uint64)
@@ -94,7 +95,8 @@ class _Search(HopSearch):
         ]  # fmt: skip
         self._wide_args: list[Argument] = [
             *graph.csr, *incoming, wanted, n, 0, _LEVELS, _LITTLE, m // _MUCH, self.depths,
-            self.parents, bits, entries, counts, lists, room, hubs, totals, self._state, barrier,
+            self.parents, bits, entries, counts, lists, room, pieces, piece_counts, totals,
+            self._state, barrier,
         ]  # fmt: skip
         self._begin_shape = (min(ceil_div(2 * words, 256), 4 * device.multiprocessors),), (256,)
 
@@ -124,7 +126,8 @@ class _Search(HopSearch):
             state = told[0]
             if state["done"]:
                 return int(state["level"]) if state["done"] == _ENOUGH else None
-            narrow = bool(state["queued"]) and int(state["arcs"]) <= _MOST
+            small = int(state["arcs"]) <= _MOST and not state["large"]
+            narrow = bool(state["queued"]) and small
 
 
 def direction_optimizing(task: Task) -> Answer:

@@ -2,9 +2,10 @@
 //
 // bfs_wide runs levels that have work for the whole GPU, each in one of three ways that all blocks
 // choose from the same totals:
-//   push   the frontier is in the queue (frontier.cuh), its vertices mark their neighbours;
+//   push   the frontier is in the queue (frontier.cuh), its vertices mark their neighbours; those
+//          with many arcs are cut into pieces, which all warps share after a barrier;
 //   sweep  the same for a frontier that is not in the queue: the vertices of this depth, all looked
-//          at; those with very many arcs wait in a list, and then all warps share each;
+//          at;
 //   pull   every vertex that was not found looks for one that was among the sources of its arcs,
 //          and stops at the first. Found before this level means found in the level before: had it
 //          been earlier, the vertex would have been found too. So one bit per vertex is enough,
@@ -20,11 +21,10 @@
 
 const int kWideThreads = 512;
 const int kNarrowThreads = 256;
-const int kHub = 4096;      // arcs of a vertex that all warps share in a sweep
 const int kNear = 16;       // vertices on: those of a line of offsets, likely to come soon
 const int kAlone = 32;      // arcs that a thread looks through by itself in a pull
 const int kCalm = 4;        // levels with little work in a row, after which bfs_wide leaves
-const int kMuch = 1 << 18;  // arcs of one vertex that are counted at most, where sums must be small
+const int kMuch = 1 << 18;  // arcs that stand for a vertex with too many for bfs_narrow
 const unsigned long long kCut = 1ull << 36;  // arcs that stand for "the queue was cut"
 
 enum Done { kGoesOn, kAll, kEnough };
@@ -38,18 +38,20 @@ struct State {
   int queued;   // is the frontier in the queue?
   int writers;  // lists of the queue
   int longest;  // of them
+  int large;    // entries to be cut into pieces
   int turned;   // which set of bits is the one to read
   int wanted;   // targets that were not found
   int turn;     // of the two words
+  int unused;
 };
 
 // What a level adds up; three of them take turns: one is read, one is added to, one is cleared.
 struct Totals {
   unsigned long long arcs;  // that leave what was found
   int longest;              // list of a block
-  int hubs;
+  int large;                // vertices to be cut into pieces
+  int pieces;               // in the longest list of them
   int targets;
-  int unused;
 };
 
 __device__ __forceinline__ bool has(const unsigned* bits, int v) {
@@ -94,7 +96,8 @@ KL_KERNEL(bfs_begin, const long long* offsets, const unsigned* wanted, int targe
   totals[0] = totals[1] = totals[2] = {0, 0, 0, 0, 0};
   const int left = targets - (wanted != nullptr && has(wanted, source));
   const unsigned long long arcs = degree;
-  *reinterpret_cast<State*>(state_at) = {0, 0, arcs, 0, kGoesOn, 1, 1, tail, 0, left, 0};
+  *reinterpret_cast<State*>(state_at) = {0, 0,    arcs, 0, kGoesOn, 1, 1, tail, degree > kPiece,
+                                         0, left, 0,    0};
 }
 
 // Has the search ended?
@@ -131,8 +134,8 @@ KL_KERNEL_BOUNDS(kNarrowThreads, 1, bfs_narrow, const long long* offsets, const 
     const KlQueue queue = {entries + (half ^ 1) * room, counts + (half ^ 1) * most_lists, blocks,
                            side};
     at.done = outcome(at.arcs, at.level, limit, wanted, at.wanted);
-    const bool leaves = at.done != kGoesOn || budget == 0 ||
-                        at.arcs > static_cast<unsigned>(most) || at.queued == 0;
+    const bool leaves = at.done != kGoesOn || budget == 0 || at.large != 0 || at.queued == 0 ||
+                        at.arcs > static_cast<unsigned>(most);
     unsigned arcs = 0;
 
     // All that may be needed is asked for at once, rather than one thing after the other; and what
@@ -154,7 +157,7 @@ KL_KERNEL_BOUNDS(kNarrowThreads, 1, bfs_narrow, const long long* offsets, const 
         if (v > kNear) kl_prefetch(offsets + v - kNear);
         if (v < n - kNear) kl_prefetch(offsets + v + kNear);
         if (wanted != nullptr && has(wanted, v)) atomicAdd(&targets_here, 1);
-        arcs += min(degree, kMuch);
+        arcs += degree > kPiece ? kMuch : degree;
       }
       const bool kept = kl_append(queue, &tail, v, from, begin, fresh ? degree : 0);
       if (fresh && (degree == 0 || !kept)) {
@@ -233,6 +236,7 @@ KL_KERNEL_BOUNDS(kNarrowThreads, 1, bfs_narrow, const long long* offsets, const 
   int longest = 0;
   for (int i = lane; i < at.writers; i += 32) longest = max(longest, kl_load(lengths + i));
   at.longest = __reduce_max_sync(kWarp, longest);
+  at.large |= at.arcs >= kMuch;
   if (lane != 0) return;
   *state = at;
 }
@@ -241,9 +245,9 @@ KL_KERNEL_BOUNDS(kWideThreads, 2, bfs_wide, const long long* offsets, const int*
                  const long long* in_offsets, const int* in_neighbors, const unsigned* closed,
                  const unsigned* wanted, int n, int limit, int levels, int little, long long much,
                  int* depths, int* parents, unsigned* bits, int4* entries, int* counts,
-                 int most_lists, int room, int* hubs, unsigned long long* totals_at,
-                 unsigned long long* state_at, unsigned* barrier) {
-  __shared__ int tail, targets_here;
+                 int most_lists, int room, int4* pieces, int* piece_counts,
+                 unsigned long long* totals_at, unsigned long long* state_at, unsigned* barrier) {
+  __shared__ int tail, pieces_tail, targets_here, large_here;
   __shared__ unsigned long long arcs_here;
   Totals* const totals = reinterpret_cast<Totals*>(totals_at);
   State* const state = reinterpret_cast<State*>(state_at);
@@ -253,13 +257,14 @@ KL_KERNEL_BOUNDS(kWideThreads, 2, bfs_wide, const long long* offsets, const int*
   const long long warps = static_cast<long long>(blocks) * (blockDim.x / 32), warp = thread / 32;
   const bool first_thread = threadIdx.x == 0;
   State at = *state;
-  Totals now = {at.arcs, at.longest, 0, 0, 0};
+  Totals now = {at.arcs, at.longest, at.large, 0, 0};
   if (thread == 0) totals[0] = totals[1] = totals[2] = {0, 0, 0, 0, 0};
   kl_grid_sync(barrier);
 
   for (int budget = levels, calm = 0;; budget--) {
     at.arcs = now.arcs;
     at.longest = now.longest;
+    at.large = now.large;
     at.wanted -= now.targets;
     at.done = outcome(now.arcs, at.level, limit, wanted, at.wanted);
     at.queued = at.queued != 0 && now.longest <= room / at.writers;
@@ -267,7 +272,7 @@ KL_KERNEL_BOUNDS(kWideThreads, 2, bfs_wide, const long long* offsets, const int*
     if (at.done != kGoesOn || budget == 0 || calm == kCalm) break;
     Totals* const next = totals + (at.level + 1) % 3;
     if (thread == 0) totals[(at.level + 2) % 3] = {0, 0, 0, 0, 0};
-    if (first_thread) tail = 0, targets_here = 0, arcs_here = 0;
+    if (first_thread) tail = 0, pieces_tail = 0, targets_here = 0, large_here = 0, arcs_here = 0;
     __syncthreads();
 
     const int depth = at.level + 1;
@@ -279,12 +284,14 @@ KL_KERNEL_BOUNDS(kWideThreads, 2, bfs_wide, const long long* offsets, const int*
     unsigned* const seen = bits + static_cast<long long>(at.turned) * words;
     const bool pulls = in_neighbors != nullptr && now.arcs > static_cast<unsigned long long>(much);
     unsigned long long arcs = 0;
+    int large = 0;
 
     const auto reach = [&](int v, int from, int degree) {
       kl_store(depths + v, depth);  // a sweep may be reading it
       if (parents != nullptr) parents[v] = from;
       if (wanted != nullptr && has(wanted, v)) atomicAdd(&targets_here, 1);
       arcs += degree;
+      large += degree > kPiece;
     };
     const auto visit = [&](bool active, int from, long long arc) {
       int v = 0, degree = 0;
@@ -340,36 +347,46 @@ KL_KERNEL_BOUNDS(kWideThreads, 2, bfs_wide, const long long* offsets, const int*
           reach(v, from, static_cast<int>(__ldg(offsets + v + 1) - __ldg(offsets + v)));
         }
       }
-    } else if (at.queued) {
-      kl_drain(frontier, now.longest, [&](const KlPiece& piece) { kl_expand(piece, visit); });
     } else {
-      for (long long w = warp; w < words; w += warps) {
-        const int v = static_cast<int>(w) * 32 + lane;
-        KlPiece piece = {v, 0, 0, 0};
-        // Others write depths meanwhile, but none that equal this level.
-        if (v < n && kl_load(depths + v) == at.level) {
-          piece.begin = __ldg(offsets + v);
-          piece.degree = static_cast<int>(__ldg(offsets + v + 1) - piece.begin);
-          if (piece.degree > kHub) {
-            hubs[atomicAdd(&next->hubs, 1)] = v;
-            piece.degree = 0;
+      const KlQueue cut = {pieces, piece_counts, blocks, side};
+      const auto take = [&](KlPiece piece) {
+        const bool cuts = piece.degree > kPiece;
+        if (cuts && piece.degree == kUncounted) {
+          piece.degree = static_cast<int>(__ldg(offsets + piece.vertex + 1) - piece.begin);
+        }
+        kl_append_pieces(cut, &pieces_tail, cuts, piece);
+        kl_expand(piece, visit);
+      };
+      if (at.queued) {
+        kl_drain(frontier, now.longest, take);
+      } else {
+        for (long long w = warp; w < words; w += warps) {
+          const int v = static_cast<int>(w) * 32 + lane;
+          KlPiece piece = {v, 0, 0, 0};
+          // Others write depths meanwhile, but none that equal this level.
+          if (v < n && kl_load(depths + v) == at.level) {
+            piece.begin = __ldg(offsets + v);
+            piece.degree = static_cast<int>(__ldg(offsets + v + 1) - piece.begin);
           }
+          if (__any_sync(kWarp, piece.degree > 0)) take(piece);
         }
-        if (__ballot_sync(kWarp, piece.degree > 0) != 0) kl_expand(piece, visit);
       }
-      kl_grid_sync(barrier);
-      const int many = kl_load(&next->hubs);
-      for (int h = 0; h < many; h++) {
-        const int u = hubs[h];
-        const long long end = __ldg(offsets + u + 1);
-        for (long long i = __ldg(offsets + u) + warp * 32; i < end; i += warps * 32) {
-          visit(i + lane < end, u, i + lane);
+      if (now.large != 0 || !at.queued) {
+        __syncthreads();
+        if (first_thread) {
+          piece_counts[blockIdx.x] = min(pieces_tail, side);
+          if (pieces_tail != 0) atomicMax(&next->pieces, pieces_tail);
         }
+        kl_grid_sync(barrier);
+        kl_drain(cut, kl_load(&next->pieces),
+                 [&](const KlPiece& piece) { kl_expand(piece, visit); });
       }
     }
 
     const unsigned low = __reduce_add_sync(kWarp, static_cast<unsigned>(arcs & 0xffffff));
     const unsigned high = __reduce_add_sync(kWarp, static_cast<unsigned>(arcs >> 24));
+    large = __reduce_add_sync(kWarp, large);
+    if (lane == 0 && large != 0) atomicAdd(&large_here, large);
     if (lane == 0 && (low | high) != 0) {
       atomicAdd(&arcs_here, (static_cast<unsigned long long>(high) << 24) + low);
     }
@@ -379,6 +396,7 @@ KL_KERNEL_BOUNDS(kWideThreads, 2, bfs_wide, const long long* offsets, const int*
       if (arcs_here != 0) {
         atomicAdd(&next->arcs, arcs_here);
         atomicMax(&next->longest, tail);
+        if (large_here != 0) atomicAdd(&next->large, large_here);
       }
       if (targets_here != 0) atomicAdd(&next->targets, targets_here);
     }

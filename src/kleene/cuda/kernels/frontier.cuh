@@ -1,18 +1,19 @@
-// Frontiers of searches that run whole in one cooperative launch: a queue of arcs to look at, and
-// warps that share them evenly.
+// Frontiers of searches that run whole in one cooperative launch: a queue of vertices with their
+// arcs, and warps that share them evenly.
 //
 // Every block appends to a list of its own, so that nobody waits for a place: entry k of list b
 // stands at k * lists + b, and all warps read the lists together, one entry each before any gets a
-// second. A vertex with many arcs has several entries, each for a piece of them.
+// second. Vertices with many arcs are cut into pieces when their turn comes.
 #pragma once
 
 #include "kleene.cuh"
 
 const unsigned kWarp = 0xffffffffu;
-const int kPiece = 128;  // arcs of an entry at most
+const int kPiece = 128;         // arcs of a piece at most
+const int kUncounted = 0xffff;  // so many arcs of an entry, or more
 
-// One entry: a vertex, who found it, and some of its arcs. As int4: vertex, finder, and a word with
-// the position of the first arc in 48 bits and the number of arcs above.
+// One entry: a vertex, who found it, and its arcs or some of them. As int4: vertex, finder, and a
+// word with the position of the first arc in 48 bits and the number of arcs above.
 struct KlPiece {
   int vertex;
   int from;
@@ -21,13 +22,15 @@ struct KlPiece {
 };
 
 __device__ __forceinline__ int4 kl_pack(int vertex, int from, int degree, long long begin) {
+  const unsigned arcs = min(degree, kUncounted);
   return make_int4(vertex, from, static_cast<int>(begin),
-                   degree << 16 | static_cast<int>(begin >> 32));
+                   static_cast<int>(arcs << 16 | static_cast<unsigned>(begin >> 32)));
 }
 
 __device__ __forceinline__ KlPiece kl_unpack(int4 entry) {
-  const unsigned low = static_cast<unsigned>(entry.z);
-  return {entry.x, entry.y, entry.w >> 16, static_cast<long long>(entry.w & 0xffff) << 32 | low};
+  const unsigned low = static_cast<unsigned>(entry.z), high = static_cast<unsigned>(entry.w);
+  return {entry.x, entry.y, static_cast<int>(high >> 16),
+          static_cast<long long>(high & 0xffff) << 32 | low};
 }
 
 // The lists of the blocks that write, as one block sees them.
@@ -42,44 +45,47 @@ struct KlQueue {
   }
 };
 
-// The lanes of a warp append the arcs of their vertices, if they have any, and are told whether all
-// were kept. *tail is the length of this block's list, in shared memory; it goes on counting when
-// the list is full.
+// The lanes of a warp append their vertices, those that have arcs, and are told whether theirs were
+// kept. *tail is the length of this block's list, in shared memory; it goes on counting when the
+// list is full.
 __device__ __forceinline__ bool kl_append(const KlQueue& queue, int* tail, int vertex, int from,
                                           long long begin, int degree) {
   const unsigned some = __ballot_sync(kWarp, degree > 0);
   if (some == 0) return true;
-  const unsigned lane = kl_lane();
-  int first = __popc(some & ((1u << lane) - 1)), total = __popc(some);
-  unsigned large = __ballot_sync(kWarp, degree > kPiece);
-  const int pieces = (degree + kPiece - 1) / kPiece;
-  if (large != 0) {
-    first = pieces;
-    for (int step = 1; step < 32; step *= 2) {
-      const int before = __shfl_up_sync(kWarp, first, step);
-      if (static_cast<int>(lane) >= step) first += before;
-    }
-    total = __shfl_sync(kWarp, first, 31);
-    first -= pieces;
+  int place = 0;
+  if (kl_lane() == 0) place = atomicAdd(tail, __popc(some));
+  place = __shfl_sync(kWarp, place, 0) + __popc(some & ((1u << kl_lane()) - 1));
+  if (degree > 0 && place < queue.capacity) {
+    *queue.slot(place) = kl_pack(vertex, from, degree, begin);
   }
-  int base = 0;
-  if (lane == 0) base = atomicAdd(tail, total);
-  first += __shfl_sync(kWarp, base, 0);
-  if (pieces == 1 && first < queue.capacity) {
-    *queue.slot(first) = kl_pack(vertex, from, degree, begin);
-  }
-  for (; large != 0; large &= large - 1) {  // the pieces of one vertex, by all lanes
-    const int owner = __ffs(large) - 1;
-    const int of = __shfl_sync(kWarp, vertex, owner), by = __shfl_sync(kWarp, from, owner);
-    const int arcs = __shfl_sync(kWarp, degree, owner);
-    const long long start = __shfl_sync(kWarp, begin, owner);
-    const int at = __shfl_sync(kWarp, first, owner);
-    for (int i = lane; i * kPiece < arcs && at + i < queue.capacity; i += 32) {
+  return place < queue.capacity;
+}
+
+// The same in pieces of kPiece arcs, for the vertices of lanes that say so; each by all lanes, one
+// after the other. What is not kept is left of the lane's piece.
+__device__ __forceinline__ void kl_append_pieces(const KlQueue& queue, int* tail, bool cuts,
+                                                 KlPiece& piece) {
+  for (unsigned left = __ballot_sync(kWarp, cuts); left != 0; left &= left - 1) {
+    const int owner = __ffs(left) - 1, lane = kl_lane();
+    const int vertex = __shfl_sync(kWarp, piece.vertex, owner);
+    const int from = __shfl_sync(kWarp, piece.from, owner);
+    const int degree = __shfl_sync(kWarp, piece.degree, owner);
+    const long long begin = __shfl_sync(kWarp, piece.begin, owner);
+    const int pieces = (degree - 1) / kPiece + 1;
+    int first = 0;
+    if (lane == 0) first = atomicAdd(tail, pieces);
+    first = __shfl_sync(kWarp, first, 0);
+    const int kept = max(0, min(pieces, queue.capacity - first));
+    for (int i = lane; i < kept; i += 32) {
       const int skipped = i * kPiece;
-      *queue.slot(at + i) = kl_pack(of, by, min(kPiece, arcs - skipped), start + skipped);
+      *queue.slot(first + i) =
+          kl_pack(vertex, from, min(kPiece, degree - skipped), begin + skipped);
+    }
+    if (lane == owner) {
+      piece.begin += static_cast<long long>(kept) * kPiece;
+      piece.degree = kept == pieces ? 0 : degree - kept * kPiece;
     }
   }
-  return first + pieces <= queue.capacity;
 }
 
 // The lanes of a warp bring a piece each, and go through the arcs of all of them together:
