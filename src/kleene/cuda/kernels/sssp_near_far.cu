@@ -1,0 +1,655 @@
+// Shortest paths from one source, in one launch, for lengths that are not negative: near vertices
+// first, far ones later.
+//
+// Distances below a threshold are near. Near vertices are expanded, again when a better distance is
+// found, until none is left; then everything below the threshold is final, the threshold rises, and
+// far vertices that are below it now become near.
+//
+//   for each round
+//     if nothing is near: raise the threshold, and look through the far vertices;
+//     else: take a share of the vertices in the queue;
+//     some hops: expand what this block found near itself, in shared memory;
+//     what is too much for one block goes into the queue, for all; a barrier of the whole grid.
+//
+// So blocks meet about once for every threshold rather than once for every hop: on roads and grids
+// paths have thousands of hops, and what counts is how long one takes.
+//
+// An entry, near or far, holds the distance it was made with. It is out of date, and dropped,
+// unless that is still the distance of its vertex, so that no vertex is expanded twice at one
+// distance. Every list has an end. What no list has room for is noted in a bit per vertex, and all
+// bits are looked at when nothing is near.
+//
+// The threshold rises by delta, from what it was or from the smallest far distance. Delta is
+// doubled when the arcs relaxed below one threshold were too few to keep the device busy and there
+// are few far vertices, too; it is halved when they were so many that more thresholds would save
+// work.
+//
+// Words. Numbers that are not negative have the order of their bits, so distances are words without
+// a sign, whatever their type; all ones is "no path". Integers are added in 32 bits as long as no
+// sum is too large for them: then `overflow` is set, and the host begins again with 64.
+//
+// A. Davidson et al., "Work-efficient parallel GPU methods for single-source shortest paths", 2014.
+// U. Meyer and P. Sanders, "Delta-stepping: a parallelizable shortest path algorithm", 2003.
+#include "kleene.cuh"
+
+const unsigned kWarp = 0xffffffffu;
+const int kPiece = 128;  // arcs of an entry, unless its vertex has so many that a list has no room
+const int kNarrow = 4;   // arcs that a thread relaxes by itself
+
+// ---- numbers ------------------------------------------------------------------------------------
+
+template <class T>
+struct KlWord;
+template <>
+struct KlWord<unsigned> {
+  using Word = unsigned;
+  static __device__ __forceinline__ unsigned word(unsigned value) { return value; }
+  static __device__ __forceinline__ unsigned value(Word word) { return word; }
+  static __device__ __forceinline__ unsigned from(double value) {
+    return value < 4e9 ? static_cast<unsigned>(value) : 4000000000u;
+  }
+};
+template <>
+struct KlWord<long long> {
+  using Word = unsigned long long;
+  static __device__ __forceinline__ Word word(long long value) { return value; }
+  static __device__ __forceinline__ long long value(Word word) { return word; }
+  static __device__ __forceinline__ long long from(double value) {
+    return value < 4e18 ? static_cast<long long>(value) : 4000000000000000000ll;
+  }
+};
+template <>
+struct KlWord<float> {
+  using Word = unsigned;
+  static __device__ __forceinline__ Word word(float value) { return __float_as_uint(value); }
+  static __device__ __forceinline__ float value(Word word) { return __uint_as_float(word); }
+  static __device__ __forceinline__ float from(double value) { return static_cast<float>(value); }
+};
+template <>
+struct KlWord<double> {
+  using Word = unsigned long long;
+  static __device__ __forceinline__ Word word(double value) { return __double_as_longlong(value); }
+  static __device__ __forceinline__ double value(Word word) { return __longlong_as_double(word); }
+  static __device__ __forceinline__ double from(double value) { return value; }
+};
+
+using Type = KlWord<KL_TYPE>;
+using Word = Type::Word;
+const Word kNone = ~static_cast<Word>(0);
+
+// "No path" if the sum is too large for the type.
+__device__ __forceinline__ Word sum(Word from, KL_TYPE length) {
+  if constexpr (static_cast<KL_TYPE>(0.5) == 0) {
+    const Word through = from + static_cast<Word>(length);
+    return through < from ? kNone : through;
+  } else {
+    return Type::word(Type::value(from) + length);
+  }
+}
+
+__device__ __forceinline__ Word warp_min(Word value) {
+  if constexpr (sizeof(Word) == 4) {
+    return __reduce_min_sync(kWarp, static_cast<unsigned>(value));
+  } else {
+    for (int step = 16; step > 0; step /= 2) {
+      value = min(value, __shfl_xor_sync(kWarp, value, step));
+    }
+    return value;
+  }
+}
+
+// ---- entries ------------------------------------------------------------------------------------
+
+// A vertex and some of its arcs: vertex, the low half of its distance, then the position of the
+// first arc (40 bits) and their number (24 bits).
+struct Piece {
+  int vertex;
+  unsigned tag;
+  int degree;
+  long long begin;
+};
+
+__device__ __forceinline__ int4 pack(int vertex, Word distance, long long begin, int degree) {
+  return make_int4(
+      vertex, static_cast<int>(static_cast<unsigned>(distance)),
+      static_cast<int>(static_cast<unsigned>(begin)),
+      static_cast<int>(static_cast<unsigned>(begin >> 32) | static_cast<unsigned>(degree) << 8));
+}
+
+__device__ __forceinline__ Piece unpack(int4 entry) {
+  const unsigned high = static_cast<unsigned>(entry.w);
+  return {entry.x, static_cast<unsigned>(entry.y), static_cast<int>(high >> 8),
+          static_cast<long long>(high & 0xff) << 32 | static_cast<unsigned>(entry.z)};
+}
+
+// ---- what blocks share --------------------------------------------------------------------------
+
+// What a round adds up; three of them take turns: one is read, one is added to, one is cleared.
+struct Totals {
+  unsigned long long arcs;      // relaxed
+  unsigned long long waiting;   // near entries, and far ones times 2^32
+  unsigned long long farthest;  // of the targets
+  unsigned unsettled;           // targets
+  unsigned longest;             // list of a block
+  unsigned near_spills;         // vertices that only have a bit
+  unsigned far_spills;
+};
+
+// What all blocks know. It is in memory between launches.
+struct State {
+  unsigned long long threshold;
+  unsigned long long horizon;      // everything up to here is final, if done is 2
+  unsigned long long arcs;         // relaxed
+  unsigned long long bucket_arcs;  // since the threshold was raised
+  double delta;
+  unsigned started;
+  unsigned done;  // 1: all is found, 2: enough is
+  unsigned round;
+  unsigned bucket;  // how often the threshold was raised
+  unsigned near_spills;
+  unsigned far_spills;
+  unsigned checked;  // were the targets looked at in the round before?
+  unsigned spills;   // in all
+};
+
+struct Control {
+  State state;
+  Totals totals[3];
+  unsigned long long nearest[3];  // of the far distances, all bits turned; they take turns, too
+  unsigned long long expanded;    // entries
+  unsigned long long hops;        // of the block that made most
+  unsigned long long overflow;
+};
+
+__device__ __forceinline__ Totals look(const Totals* at) {
+  return {kl_load(&at->arcs),      kl_load(&at->waiting), kl_load(&at->farthest),
+          kl_load(&at->unsettled), kl_load(&at->longest), kl_load(&at->near_spills),
+          kl_load(&at->far_spills)};
+}
+
+// What a block adds up in shared memory.
+struct Here {
+  unsigned long long arcs;
+  unsigned long long expanded;
+  unsigned long long nearest;  // all bits turned
+  unsigned long long farthest;
+  int tails[3];  // of the lists in shared memory: hop h reads h % 3 and adds to the next one
+  int listed;    // entries in the queue
+  int far;       // entries that wait
+  unsigned unsettled;
+  unsigned near_spills;
+  unsigned far_spills;
+};
+
+// ---- the search ---------------------------------------------------------------------------------
+
+KL_KERNEL_BOUNDS(512, 2, near_far, const long long* offsets, const int* neighbors,
+                 const KL_TYPE* lengths, int n, Word* distances, int4* entries, int* counts,
+                 int capacity, int* far_vertices, Word* far_words, int* far_counts,
+                 int far_capacity, unsigned* spilled, const int* targets, int target_count,
+                 double delta, double least, double most, unsigned long long low,
+                 unsigned long long high, int degree_mean, int keep, int hops, int rounds,
+                 unsigned long long launch_arcs, unsigned long long* control_at, unsigned* barrier,
+                 int source, unsigned long long limit_word) {
+  KL_DYNAMIC_SHARED(int4, local);  // two lists of `keep` entries
+  __shared__ Here here;
+  Control* const control = reinterpret_cast<Control*>(control_at);
+  const int lane = kl_lane(), warps = blockDim.x / 32, warp = threadIdx.x / 32;
+  const unsigned before = (1u << lane) - 1;
+  const unsigned lists = gridDim.x, block = blockIdx.x;
+  const bool first_thread = threadIdx.x == 0;
+  const Word limit = static_cast<Word>(limit_word);
+  int* const own_far_vertices = far_vertices + static_cast<long long>(block) * far_capacity;
+  Word* const own_far_words = far_words + static_cast<long long>(block) * far_capacity;
+
+  State at = control->state;
+  if (first_thread) {
+    here = {};
+    here.far = far_counts[block];
+  }
+  if (at.started == 0) {
+    if (first_thread) here.far = block == 0;
+    if (first_thread && block == 0) {
+      own_far_vertices[0] = source;
+      own_far_words[0] = 0;
+      kl_store(distances + source, static_cast<Word>(0));
+    }
+    at.delta = delta;
+  }
+  const unsigned long long hops_before = kl_load(&control->hops);
+  kl_grid_sync(barrier);  // all have read the state, and may write it
+
+  Word threshold = static_cast<Word>(at.threshold);
+  int hop = 0;  // the next one
+  int4* queue = entries;
+  unsigned arcs = 0, expanded = 0;  // of this thread in a round
+  Word nearest = kNone;             // that it put among the far ones
+
+  // ---- lists ----
+
+  const auto spill = [&](int v, unsigned* count) {
+    atomicOr(spilled + (v >> 5), 1u << (v & 31));
+    atomicAdd(count, 1u);
+  };
+  const auto append_far = [&](bool active, int v, Word distance) {
+    const unsigned some = __ballot_sync(kWarp, active);
+    if (some == 0) return;
+    int first = 0;
+    if (lane == 0) first = atomicAdd(&here.far, __popc(some));
+    const int place = __shfl_sync(kWarp, first, 0) + __popc(some & before);
+    if (active) {
+      nearest = min(nearest, distance);
+      if (place < far_capacity) {
+        own_far_vertices[place] = v;
+        own_far_words[place] = distance;
+      } else {
+        spill(v, &here.far_spills);
+      }
+    }
+  };
+  // Into this block's list of the queue, which the blocks share: entry k of list b stands at
+  // k * lists + b. A vertex with many arcs has several entries, made by all lanes.
+  const auto append_queue = [&](int v, Word distance, long long begin, int degree) {
+    if (!__any_sync(kWarp, degree > 0)) return;
+    const int arcs_each = degree <= kPiece ? kPiece : max(kPiece, (degree - 1) / capacity + 1);
+    const int pieces = degree <= kPiece ? degree > 0 : (degree - 1) / arcs_each + 1;
+    int end = pieces;
+    for (int step = 1; step < 32; step *= 2) {
+      const int other = __shfl_up_sync(kWarp, end, step);
+      if (lane >= step) end += other;
+    }
+    int first = 0;
+    if (lane == 31) first = atomicAdd(&here.listed, end);
+    first = __shfl_sync(kWarp, first, 31) + end - pieces;
+    if (pieces == 1 && first < capacity) {
+      queue[static_cast<unsigned>(first) * lists + block] = pack(v, distance, begin, degree);
+    }
+    if (first + pieces > capacity && pieces > 0) spill(v, &here.near_spills);
+    for (unsigned many = __ballot_sync(kWarp, pieces > 1); many != 0; many &= many - 1) {
+      const int owner = __ffs(many) - 1;
+      const int of = __shfl_sync(kWarp, v, owner), place = __shfl_sync(kWarp, first, owner);
+      const int all = __shfl_sync(kWarp, degree, owner);
+      const int each = __shfl_sync(kWarp, arcs_each, owner);
+      const Word reached = __shfl_sync(kWarp, distance, owner);
+      const long long from = __shfl_sync(kWarp, begin, owner);
+      const int total = (all - 1) / each + 1;
+      for (int i = lane; i < total && place + i < capacity; i += 32) {
+        const int skipped = i * each;
+        queue[static_cast<unsigned>(place + i) * lists + block] =
+            pack(of, reached, from + skipped, min(each, all - skipped));
+      }
+    }
+  };
+  // Into shared memory, for the hop `next`, or else into the queue.
+  const auto append_near = [&](int next, int v, Word distance, long long begin, int degree) {
+    const bool small = degree > 0 && degree <= kPiece;
+    const unsigned some = __ballot_sync(kWarp, small);
+    if (keep > 0 && some != 0) {
+      int first = 0;
+      if (lane == 0) first = atomicAdd(&here.tails[next % 3], __popc(some));
+      const int place = __shfl_sync(kWarp, first, 0) + __popc(some & before);
+      if (small && place < keep) {
+        local[(next & 1) * keep + place] = pack(v, distance, begin, degree);
+        degree = 0;
+      }
+    }
+    append_queue(v, distance, begin, degree);
+  };
+  // A vertex whose distance was lowered goes where it belongs.
+  const auto offer = [&](int next, bool active, int v, Word distance) {
+    const bool near = active && distance < threshold;
+    long long begin = 0;
+    int degree = 0;
+    if (near) {
+      begin = __ldg(offsets + v);
+      degree = static_cast<int>(__ldg(offsets + v + 1) - begin);
+    }
+    append_near(next, v, distance, begin, degree);
+    append_far(active && !near, v, distance);
+  };
+
+  // ---- arcs ----
+
+  const auto reach = [&](Word from, KL_TYPE length) -> Word {
+    const Word through = sum(from, length);
+    if (through == kNone && limit == kNone - 1) kl_store(&control->overflow, 1ull);
+    return through;
+  };
+  // All arcs of the pieces that the lanes bring, shared by the lanes.
+  const auto expand_wide = [&](int next, const Piece& piece, Word from) {
+    int end = piece.degree;
+    for (int step = 1; step < 32; step *= 2) {
+      const int other = __shfl_up_sync(kWarp, end, step);
+      if (lane >= step) end += other;
+    }
+    const int total = __shfl_sync(kWarp, end, 31);
+    const long long shift = piece.begin - (end - piece.degree);
+    for (int first = 0; first < total; first += 32) {
+      const int arc = first + lane;
+      int owner = 0;  // the first lane whose arcs end past this one
+      for (int step = 16; step > 0; step /= 2) {
+        if (__shfl_sync(kWarp, end, owner + step - 1) <= arc) owner += step;
+      }
+      const long long place = __shfl_sync(kWarp, shift, owner) + arc;
+      const Word start = __shfl_sync(kWarp, from, owner);
+      int v = 0;
+      Word through = kNone;
+      bool lower = false;
+      if (arc < total) {
+        v = __ldg(neighbors + place);
+        through = reach(start, __ldg(lengths + place));
+        lower = through <= limit && through < kl_load(distances + v) &&
+                through < atomicMin(distances + v, through);
+      }
+      if (__any_sync(kWarp, lower)) offer(next, lower, v, through);
+    }
+  };
+  // Few arcs of each vertex: all that may be needed is asked for at once, rather than one thing
+  // after the other, since time goes into waiting.
+  const auto expand_narrow = [&](int next, const Piece& piece, Word from) {
+    int v[kNarrow], degree[kNarrow];
+    long long begin[kNarrow];
+    Word through[kNarrow], old[kNarrow];
+#pragma unroll
+    for (int i = 0; i < kNarrow; i++) {
+      v[i] = 0;
+      through[i] = kNone;
+      if (i < piece.degree) {
+        v[i] = __ldg(neighbors + piece.begin + i);
+        through[i] = reach(from, __ldg(lengths + piece.begin + i));
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < kNarrow; i++) {
+      degree[i] = 0;
+      begin[i] = 0;
+      old[i] = 0;
+      if (through[i] <= limit) {
+        old[i] = atomicMin(distances + v[i], through[i]);
+        if (through[i] < threshold) {
+          begin[i] = __ldg(offsets + v[i]);
+          degree[i] = static_cast<int>(__ldg(offsets + v[i] + 1) - begin[i]);
+        }
+      }
+    }
+    unsigned near[kNarrow], far[kNarrow];
+    int nears = 0, fars = 0, near_place[kNarrow], far_place[kNarrow];
+    bool rest = keep == 0;
+#pragma unroll
+    for (int i = 0; i < kNarrow; i++) {
+      const bool lower = through[i] < old[i];
+      if (!lower) degree[i] = 0;
+      if (degree[i] > 0) {
+        kl_prefetch(neighbors + begin[i]);
+        kl_prefetch(lengths + begin[i]);
+      }
+      near[i] = __ballot_sync(kWarp, degree[i] > 0 && degree[i] <= kPiece);
+      far[i] = __ballot_sync(kWarp, lower && through[i] >= threshold);
+      near_place[i] = nears + __popc(near[i] & before);
+      far_place[i] = fars + __popc(far[i] & before);
+      nears += __popc(near[i]);
+      fars += __popc(far[i]);
+      rest |= degree[i] > kPiece;
+    }
+    int first = 0;
+    if (lane == 0 && nears > 0 && keep > 0) first = atomicAdd(&here.tails[next % 3], nears);
+    if (lane == 1 && fars > 0) first = atomicAdd(&here.far, fars);
+    const int near_first = __shfl_sync(kWarp, first, 0), far_first = __shfl_sync(kWarp, first, 1);
+    rest |= near_first + nears > keep;
+#pragma unroll
+    for (int i = 0; i < kNarrow; i++) {
+      if (((near[i] >> lane) & 1) != 0 && near_first + near_place[i] < keep) {
+        local[(next & 1) * keep + near_first + near_place[i]] =
+            pack(v[i], through[i], begin[i], degree[i]);
+        degree[i] = 0;
+      }
+      if (((far[i] >> lane) & 1) != 0) {
+        nearest = min(nearest, through[i]);
+        const int place = far_first + far_place[i];
+        if (place < far_capacity) {
+          own_far_vertices[place] = v[i];
+          own_far_words[place] = through[i];
+        } else {
+          spill(v[i], &here.far_spills);
+        }
+      }
+    }
+    if (__any_sync(kWarp, rest)) {
+#pragma unroll
+      for (int i = 0; i < kNarrow; i++) append_queue(v[i], through[i], begin[i], degree[i]);
+    }
+  };
+  const auto take = [&](int next, bool active, int4 entry) {
+    Piece piece = {0, 0, 0, 0};
+    Word from = 0;
+    if (active) {
+      piece = unpack(entry);
+      from = kl_load(distances + piece.vertex);
+      if (static_cast<unsigned>(from) != piece.tag) piece.degree = 0;  // out of date
+      arcs += piece.degree;
+      expanded += piece.degree > 0;
+    }
+    if (__all_sync(kWarp, piece.degree <= kNarrow)) {
+      expand_narrow(next, piece, from);
+    } else {
+      expand_wide(next, piece, from);
+    }
+  };
+
+  // ---- what is done when nothing is near ----
+
+  const auto scan_far = [&] {
+    const int size = min(here.far, far_capacity);
+    __syncthreads();
+    if (first_thread) here.far = 0;
+    for (int first = 0; first < size; first += blockDim.x) {
+      const int i = first + threadIdx.x;
+      int v = 0;
+      Word distance = kNone;
+      bool near = false;
+      if (i < size) {
+        v = own_far_vertices[i];
+        distance = own_far_words[i];
+        near = distance < threshold;
+      }
+      __syncthreads();  // what is kept goes to places that were read
+      append_far(i < size && !near, v, distance);
+      near = near && kl_load(distances + v) == distance;
+      if (__any_sync(kWarp, near)) offer(hop, near, v, distance);
+    }
+  };
+  const auto sweep_spilled = [&] {
+    __syncthreads();  // what the scan kept is in its place
+    const int words = (n + 31) / 32, stride = lists * blockDim.x;
+    for (int first = block * blockDim.x + warp * 32; first < words; first += stride) {
+      const int w = first + lane;
+      unsigned left = 0;
+      if (w < words && kl_load(spilled + w) != 0) left = atomicExch(spilled + w, 0u);
+      while (__any_sync(kWarp, left != 0)) {
+        const bool active = left != 0;
+        const int v = active ? w * 32 + __ffs(left) - 1 : 0;
+        left &= left - 1;
+        offer(hop, active, v, active ? kl_load(distances + v) : kNone);
+      }
+    }
+  };
+  const auto check_targets = [&](Word settled) {
+    for (int i = block * blockDim.x + threadIdx.x; i < target_count; i += lists * blockDim.x) {
+      const Word distance = kl_load(distances + targets[i]);
+      if (distance < settled) {
+        atomicMax(&here.farthest, static_cast<unsigned long long>(distance));
+      } else {
+        atomicAdd(&here.unsettled, 1u);
+      }
+    }
+  };
+
+  // ---- rounds ----
+
+  unsigned long long done_arcs = 0, done_expanded = 0;  // the second in the first thread
+  for (int budget = rounds;; at.round++) {
+    if (budget == 0) break;
+    const Totals now = look(control->totals + at.round % 3);
+    const unsigned long long known = kl_load(control->nearest + at.bucket % 3);
+    unsigned long long bar = known;  // the smallest far distance that was told, bits turned
+    at.arcs += now.arcs;
+    at.bucket_arcs += now.arcs;
+    at.near_spills += now.near_spills;
+    at.far_spills += now.far_spills;
+    done_arcs += now.arcs;
+    if (at.checked != 0 && now.unsettled == 0) {
+      at.done = 2;
+      at.horizon = now.farthest;
+    }
+    at.checked = 0;
+    const bool empty = static_cast<unsigned>(now.waiting) == 0;
+    const bool raises = empty && at.near_spills == 0;
+    const Word lowest = at.started != 0 ? ~static_cast<Word>(known) : 0;
+    if (raises && at.done == 0 && lowest == kNone && at.far_spills == 0) at.done = 1;
+    if (at.done != 0) break;
+    budget = done_arcs > launch_arcs ? 0 : budget - 1;
+    if (block == 0 && first_thread) control->totals[(at.round + 2) % 3] = {};
+    const int side = at.round & 1;
+    queue = entries + static_cast<long long>(side ^ 1) * capacity * lists;
+
+    if (raises) {
+      if (at.started != 0) {
+        const unsigned long long far = now.waiting >> 32;
+        if (at.bucket_arcs > high) {
+          at.delta = fmax(at.delta / 2, least);
+        } else if (at.bucket_arcs < low && far * degree_mean < low) {
+          at.delta = fmin(at.delta * 2, most);
+        }
+      }
+      const Word settled = threshold;
+      const Word base = lowest == kNone ? threshold : max(threshold, lowest);
+      threshold = sum(base, Type::from(at.delta));
+      if (lowest != kNone) threshold = max(threshold, lowest + 1);
+      at.started = 1;
+      at.bucket++;
+      at.bucket_arcs = 0;
+      bar = 0;
+      if (block == 0 && first_thread) control->nearest[(at.bucket + 1) % 3] = 0;
+      if (targets != nullptr) {
+        check_targets(settled);
+        at.checked = 1;
+      }
+      scan_far();
+    }
+    if (empty) {
+      if ((at.near_spills | at.far_spills) != 0) {
+        at.spills += at.near_spills + at.far_spills;
+        sweep_spilled();
+      }
+      at.near_spills = at.far_spills = 0;
+    } else if (now.longest > 0) {
+      const int4* const full = entries + static_cast<long long>(side) * capacity * lists;
+      const int* const sizes = counts + side * lists;
+      const unsigned places = now.longest * lists, threads = lists * blockDim.x;
+      // Few entries go to as many warps as there are; many are read in their order.
+      const unsigned own = places <= threads
+                               ? (static_cast<unsigned>(lane) * warps + warp) * lists + block
+                               : block * blockDim.x + threadIdx.x;
+      for (unsigned first = 0; first < places; first += threads) {
+        const unsigned place = first + own;
+        int4 entry = make_int4(0, 0, 0, 0);
+        bool active = false;
+        if (place < places) {
+          const unsigned k = place / lists;
+          entry = kl_fetch(full + place);
+          active = static_cast<int>(k) < kl_load(sizes + (place - k * lists));
+        }
+        if (__any_sync(kWarp, active)) take(hop, active, entry);
+      }
+    }
+
+    for (const int stop = hop + hops; hop < stop; hop++) {
+      __syncthreads();
+      const int size = min(here.tails[hop % 3], keep);
+      if (size == 0) break;
+      if (first_thread) here.tails[(hop + 2) % 3] = 0;
+      const int4* const list = local + (hop & 1) * keep;
+      for (int first = 0; first < size; first += blockDim.x) {
+        const int place = first + lane * warps + warp;  // few go to many warps
+        const bool active = place < size;
+        int4 entry = make_int4(0, 0, 0, 0);
+        if (active) entry = list[place];
+        if (__any_sync(kWarp, active)) take(hop + 1, active, entry);
+      }
+    }
+    if (budget == 0) {  // shared memory does not last
+      __syncthreads();
+      const int size = min(here.tails[hop % 3], keep);
+      for (int first = warp * 32; first < size; first += blockDim.x) {
+        Piece piece = {0, 0, 0, 0};
+        if (first + lane < size) piece = unpack(local[(hop & 1) * keep + first + lane]);
+        append_queue(piece.vertex, piece.tag, piece.begin, piece.degree);
+      }
+      __syncthreads();
+      if (first_thread) here.tails[hop % 3] = 0;
+    }
+
+    const unsigned warp_arcs = __reduce_add_sync(kWarp, arcs);
+    const unsigned warp_expanded = __reduce_add_sync(kWarp, expanded);
+    const Word warp_nearest = warp_min(nearest);
+    if (lane == 0) {
+      if (warp_arcs != 0) atomicAdd(&here.arcs, static_cast<unsigned long long>(warp_arcs));
+      if (warp_expanded != 0) {
+        atomicAdd(&here.expanded, static_cast<unsigned long long>(warp_expanded));
+      }
+      if (warp_nearest != kNone) {
+        atomicMax(&here.nearest, static_cast<unsigned long long>(static_cast<Word>(~warp_nearest)));
+      }
+    }
+    arcs = expanded = 0;
+    nearest = kNone;
+    __syncthreads();
+    if (first_thread) {
+      Totals* const next = control->totals + (at.round + 1) % 3;
+      const int listed = min(here.listed, capacity), far = min(here.far, far_capacity);
+      const unsigned waiting = listed + min(here.tails[hop % 3], keep);
+      counts[(side ^ 1) * lists + block] = listed;
+      if ((waiting | far) != 0) {
+        atomicAdd(&next->waiting, static_cast<unsigned long long>(far) << 32 | waiting);
+      }
+      if (here.arcs != 0) atomicAdd(&next->arcs, here.arcs);
+      if (listed != 0) atomicMax(&next->longest, static_cast<unsigned>(listed));
+      if (here.nearest > bar) atomicMax(control->nearest + at.bucket % 3, here.nearest);
+      if (here.near_spills != 0) atomicAdd(&next->near_spills, here.near_spills);
+      if (here.far_spills != 0) atomicAdd(&next->far_spills, here.far_spills);
+      if (here.unsettled != 0) atomicAdd(&next->unsettled, here.unsettled);
+      if (here.farthest != 0) atomicMax(&next->farthest, here.farthest);
+      done_expanded += here.expanded;
+      here.arcs = here.expanded = here.nearest = here.farthest = 0;
+      here.unsettled = here.near_spills = here.far_spills = 0;
+      here.listed = 0;
+      kl_meet_for_all(barrier, lists);
+    }
+    __syncthreads();
+  }
+
+  if (first_thread) {
+    far_counts[block] = min(here.far, far_capacity);
+    atomicAdd(&control->expanded, done_expanded);
+    atomicMax(&control->hops, hops_before + hop);
+    if (block == 0) {
+      at.threshold = threshold;
+      control->state = at;
+    }
+  }
+}
+
+// Distances as they are answered. Integers may have become wider.
+KL_KERNEL(near_far_finish, const Word* words, int n, void* distances, int bytes) {
+  const int v = blockIdx.x * blockDim.x + threadIdx.x;
+  if (v >= n) return;
+  const Word word = words[v];
+  const KL_TYPE value = Type::value(word);
+  if (static_cast<KL_TYPE>(0.5) != 0) {
+    static_cast<KL_TYPE*>(distances)[v] = word == kNone ? KlLimits<float>::none() : value;
+  } else if (bytes == 8) {
+    static_cast<long long*>(distances)[v] = word == kNone ? KlLimits<long long>::none() : value;
+  } else {
+    static_cast<int*>(distances)[v] = word == kNone ? KlLimits<int>::none() : value;
+  }
+}
