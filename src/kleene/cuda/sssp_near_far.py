@@ -33,10 +33,9 @@ class _Tuning(NamedTuple):
 
 
 _NARROW_DEGREE = 6  # mean degree up to which paths are long and frontiers small
-_NARROW = _Tuning(1, 128, 256, 16, 128.0, 2**19, 2**22)
-_WIDE = _Tuning(2, 512, 0, 0, 64.0, 2**20, 2**23)
+_NARROW = _Tuning(1, 128, 256, 16, 64.0, 2**19, 2**22)
+_WIDE = _Tuning(2, 512, 0, 0, 64.0, 2**20, 2**24)
 _DELTA: float | None = None  # instead of what the graph suggests
-_STEERED = 2.0**20  # delta stays within so many times the mean length, or this part of it
 
 _EACH_BLOCK = 1024  # vertices and arcs that are worth one more block
 _FEW_THREADS = 32  # of each block where there are few
@@ -52,9 +51,9 @@ _CONTROL = np.dtype(
     [
         ("threshold", "u8"), ("horizon", "u8"), ("arcs", "u8"), ("bucket_arcs", "u8"),
         ("delta", "f8"), ("started", "u4"), ("done", "u4"), ("round", "u4"), ("bucket", "u4"),
-        ("near_spills", "u4"), ("far_spills", "u4"), ("checked", "u4"), ("spills", "u4"),
-        ("totals", "u8", 15), ("nearest", "u8", 3), ("expanded", "u8"), ("hops", "u8"),
-        ("overflow", "u8"),
+        ("near_spills", "u4"), ("far_spills", "u4"), ("far", "u4"), ("checked", "u4"),
+        ("spills", "u4"), ("unused", "u4"), ("totals", "u8", 15), ("nearest", "u8", 3),
+        ("expanded", "u8"), ("hops", "u8"), ("overflow", "u8"),
     ]
 )  # fmt: skip
 _ENOUGH = 2  # done: not all may be found, but all that was asked for
@@ -83,10 +82,12 @@ class _Engine:
         n, m = graph.n, graph.m
         word = np.dtype(f"u{numbers.itemsize}")
         file = device.kernels("sssp_near_far", KL_TYPE=ctype(numbers))
-        self._kernel, self._finish = file["near_far"], file["near_far_finish"]
+        self._finish = file["near_far_finish"]
 
         degree = max(1.0, m / n)
-        tuning = _NARROW if degree <= _NARROW_DEGREE else _WIDE
+        narrow = degree <= _NARROW_DEGREE
+        tuning = _NARROW if narrow else _WIDE
+        self._kernel = file["near_far_hops" if narrow else "near_far_rounds"]
         self._shared = 2 * 16 * tuning.keep
         most = self._kernel.resident_blocks(tuning.threads, self._shared)
         most = max(1, min(most, tuning.blocks * device.multiprocessors))
@@ -95,7 +96,7 @@ class _Engine:
         threads = tuning.threads if useful >= most else _FEW_THREADS
         self._grid, self._block = (blocks,), (threads,)
         near = ceil_div(min(n + m // _PIECE, _NEAR_ENTRIES), blocks)
-        far = ceil_div(min(2 * n, _FAR_ENTRIES), blocks)
+        far = ceil_div(min(4 * n, _FAR_ENTRIES), blocks)
         needed = 32 * near * blocks + (4 + word.itemsize) * far * blocks + word.itemsize * n
         require_memory(device, needed, f"sssp on {n:,} vertices")
 
@@ -110,8 +111,8 @@ class _Engine:
             host[:many] = task.targets
             targets = device.upload(host, "targets")
         mean = _mean_length(task)
-        least = 1.0 if self.exact else mean / _STEERED
         delta = tuning.factor * mean / degree**2 if _DELTA is None else _DELTA
+        least, largest = (max(1.0, delta), 2.0**62) if self.exact else (delta, np.inf)
         self._args = (
             *graph.csr, graph.lengths(numbers), n, self.words,
             device.empty((2 * near * blocks, 4), np.int32, "queue"),
@@ -119,8 +120,8 @@ class _Engine:
             device.empty(far * blocks, np.int32, "far vertices"),
             device.empty(far * blocks, word, "far words"),
             device.zeros(blocks, np.int32, "far counts"), far,
-            self._spilled, targets, many, max(delta, least), least, mean * _STEERED, tuning.low,
-            tuning.high, round(degree), tuning.keep, tuning.hops, _ROUNDS, _ARCS, self._control,
+            self._spilled, targets, many, least, largest, tuning.low, tuning.high, round(degree),
+            tuning.keep, tuning.hops, _ROUNDS, _ARCS, self._control,
             device.zeros(1, np.uint32, "barrier"),
         )  # fmt: skip
 

@@ -148,8 +148,10 @@ struct State {
   unsigned bucket;  // how often the threshold was raised
   unsigned near_spills;
   unsigned far_spills;
+  unsigned far;      // vertices when the threshold was raised
   unsigned checked;  // were the targets looked at in the round before?
   unsigned spills;   // in all
+  unsigned unused;
 };
 
 struct Control {
@@ -183,14 +185,22 @@ struct Here {
 
 // ---- the search ---------------------------------------------------------------------------------
 
-KL_KERNEL_BOUNDS(512, 2, near_far, const long long* offsets, const int* neighbors,
-                 const KL_TYPE* lengths, int n, Word* distances, int4* entries, int* counts,
-                 int capacity, int* far_vertices, Word* far_words, int* far_counts,
-                 int far_capacity, unsigned* spilled, const int* targets, int target_count,
-                 double delta, double least, double most, unsigned long long low,
-                 unsigned long long high, int degree_mean, int keep, int hops, int rounds,
-                 unsigned long long launch_arcs, unsigned long long* control_at, unsigned* barrier,
-                 int source, unsigned long long limit_word) {
+#define PARAMETERS                                                                                 \
+  const long long *offsets, const int *neighbors, const KL_TYPE *lengths, int n, Word *distances,  \
+      int4 *entries, int *counts, int capacity, int *far_vertices, Word *far_words,                \
+      int *far_counts, int far_capacity, unsigned *spilled, const int *targets, int target_count,  \
+      double least, double most, unsigned long long low, unsigned long long high, int degree_mean, \
+      int keep, int hops, int rounds, unsigned long long launch_arcs,                              \
+      unsigned long long *control_at, unsigned *barrier, int source, unsigned long long limit_word
+#define ARGUMENTS                                                                                \
+  offsets, neighbors, lengths, n, distances, entries, counts, capacity, far_vertices, far_words, \
+      far_counts, far_capacity, spilled, targets, target_count, least, most, low, high,          \
+      degree_mean, keep, hops, rounds, launch_arcs, control_at, barrier, source, limit_word
+
+// With kHops, blocks expand what they find themselves, and vertices of few arcs by single threads;
+// without, everything goes through the queue.
+template <bool kHops>
+__device__ __forceinline__ void search(PARAMETERS) {
   KL_DYNAMIC_SHARED(int4, local);  // two lists of `keep` entries
   __shared__ Here here;
   Control* const control = reinterpret_cast<Control*>(control_at);
@@ -214,7 +224,7 @@ KL_KERNEL_BOUNDS(512, 2, near_far, const long long* offsets, const int* neighbor
       own_far_words[0] = 0;
       kl_store(distances + source, static_cast<Word>(0));
     }
-    at.delta = delta;
+    at.delta = least;
   }
   const unsigned long long hops_before = kl_load(&control->hops);
   kl_grid_sync(barrier);  // all have read the state, and may write it
@@ -282,15 +292,17 @@ KL_KERNEL_BOUNDS(512, 2, near_far, const long long* offsets, const int* neighbor
   };
   // Into shared memory, for the hop `next`, or else into the queue.
   const auto append_near = [&](int next, int v, Word distance, long long begin, int degree) {
-    const bool small = degree > 0 && degree <= kPiece;
-    const unsigned some = __ballot_sync(kWarp, small);
-    if (keep > 0 && some != 0) {
-      int first = 0;
-      if (lane == 0) first = atomicAdd(&here.tails[next % 3], __popc(some));
-      const int place = __shfl_sync(kWarp, first, 0) + __popc(some & before);
-      if (small && place < keep) {
-        local[(next & 1) * keep + place] = pack(v, distance, begin, degree);
-        degree = 0;
+    if constexpr (kHops) {
+      const bool small = degree > 0 && degree <= kPiece;
+      const unsigned some = __ballot_sync(kWarp, small);
+      if (some != 0) {
+        int first = 0;
+        if (lane == 0) first = atomicAdd(&here.tails[next % 3], __popc(some));
+        const int place = __shfl_sync(kWarp, first, 0) + __popc(some & before);
+        if (small && place < keep) {
+          local[(next & 1) * keep + place] = pack(v, distance, begin, degree);
+          degree = 0;
+        }
       }
     }
     append_queue(v, distance, begin, degree);
@@ -374,7 +386,7 @@ KL_KERNEL_BOUNDS(512, 2, near_far, const long long* offsets, const int* neighbor
     }
     unsigned near[kNarrow], far[kNarrow];
     int nears = 0, fars = 0, near_place[kNarrow], far_place[kNarrow];
-    bool rest = keep == 0;
+    bool rest = false;
 #pragma unroll
     for (int i = 0; i < kNarrow; i++) {
       const bool lower = through[i] < old[i];
@@ -392,7 +404,7 @@ KL_KERNEL_BOUNDS(512, 2, near_far, const long long* offsets, const int* neighbor
       rest |= degree[i] > kPiece;
     }
     int first = 0;
-    if (lane == 0 && nears > 0 && keep > 0) first = atomicAdd(&here.tails[next % 3], nears);
+    if (lane == 0 && nears > 0) first = atomicAdd(&here.tails[next % 3], nears);
     if (lane == 1 && fars > 0) first = atomicAdd(&here.far, fars);
     const int near_first = __shfl_sync(kWarp, first, 0), far_first = __shfl_sync(kWarp, first, 1);
     rest |= near_first + nears > keep;
@@ -429,7 +441,7 @@ KL_KERNEL_BOUNDS(512, 2, near_far, const long long* offsets, const int* neighbor
       arcs += piece.degree;
       expanded += piece.degree > 0;
     }
-    if (__all_sync(kWarp, piece.degree <= kNarrow)) {
+    if (kHops && __all_sync(kWarp, piece.degree <= kNarrow)) {
       expand_narrow(next, piece, from);
     } else {
       expand_wide(next, piece, from);
@@ -513,14 +525,14 @@ KL_KERNEL_BOUNDS(512, 2, near_far, const long long* offsets, const int* neighbor
     queue = entries + static_cast<long long>(side ^ 1) * capacity * lists;
 
     if (raises) {
-      if (at.started != 0) {
-        const unsigned long long far = now.waiting >> 32;
-        if (at.bucket_arcs > high) {
-          at.delta = fmax(at.delta / 2, least);
-        } else if (at.bucket_arcs < low && far * degree_mean < low) {
-          at.delta = fmin(at.delta * 2, most);
-        }
+      const unsigned far = static_cast<unsigned>(now.waiting >> 32);
+      if (at.bucket_arcs > high) {
+        at.delta = fmax(at.delta / 2, least);
+      } else if (at.bucket_arcs < low && at.started != 0 &&
+                 (far < at.far || static_cast<unsigned long long>(far) * degree_mean < low)) {
+        at.delta = fmin(at.delta * 2, most);
       }
+      at.far = far;
       const Word settled = threshold;
       const Word base = lowest == kNone ? threshold : max(threshold, lowest);
       threshold = sum(base, Type::from(at.delta));
@@ -563,30 +575,32 @@ KL_KERNEL_BOUNDS(512, 2, near_far, const long long* offsets, const int* neighbor
       }
     }
 
-    for (const int stop = hop + hops; hop < stop; hop++) {
-      __syncthreads();
-      const int size = min(here.tails[hop % 3], keep);
-      if (size == 0) break;
-      if (first_thread) here.tails[(hop + 2) % 3] = 0;
-      const int4* const list = local + (hop & 1) * keep;
-      for (int first = 0; first < size; first += blockDim.x) {
-        const int place = first + lane * warps + warp;  // few go to many warps
-        const bool active = place < size;
-        int4 entry = make_int4(0, 0, 0, 0);
-        if (active) entry = list[place];
-        if (__any_sync(kWarp, active)) take(hop + 1, active, entry);
+    if constexpr (kHops) {
+      for (const int stop = hop + hops; hop < stop; hop++) {
+        __syncthreads();
+        const int size = min(here.tails[hop % 3], keep);
+        if (size == 0) break;
+        if (first_thread) here.tails[(hop + 2) % 3] = 0;
+        const int4* const list = local + (hop & 1) * keep;
+        for (int first = 0; first < size; first += blockDim.x) {
+          const int place = first + lane * warps + warp;  // few go to many warps
+          const bool active = place < size;
+          int4 entry = make_int4(0, 0, 0, 0);
+          if (active) entry = list[place];
+          if (__any_sync(kWarp, active)) take(hop + 1, active, entry);
+        }
       }
-    }
-    if (budget == 0) {  // shared memory does not last
-      __syncthreads();
-      const int size = min(here.tails[hop % 3], keep);
-      for (int first = warp * 32; first < size; first += blockDim.x) {
-        Piece piece = {0, 0, 0, 0};
-        if (first + lane < size) piece = unpack(local[(hop & 1) * keep + first + lane]);
-        append_queue(piece.vertex, piece.tag, piece.begin, piece.degree);
+      if (budget == 0) {  // shared memory does not last
+        __syncthreads();
+        const int size = min(here.tails[hop % 3], keep);
+        for (int first = warp * 32; first < size; first += blockDim.x) {
+          Piece piece = {0, 0, 0, 0};
+          if (first + lane < size) piece = unpack(local[(hop & 1) * keep + first + lane]);
+          append_queue(piece.vertex, piece.tag, piece.begin, piece.degree);
+        }
+        __syncthreads();
+        if (first_thread) here.tails[hop % 3] = 0;
       }
-      __syncthreads();
-      if (first_thread) here.tails[hop % 3] = 0;
     }
 
     const unsigned warp_arcs = __reduce_add_sync(kWarp, arcs);
@@ -638,6 +652,10 @@ KL_KERNEL_BOUNDS(512, 2, near_far, const long long* offsets, const int* neighbor
     }
   }
 }
+
+KL_KERNEL_BOUNDS(256, 2, near_far_hops, PARAMETERS) { search<true>(ARGUMENTS); }
+
+KL_KERNEL_BOUNDS(512, 2, near_far_rounds, PARAMETERS) { search<false>(ARGUMENTS); }
 
 // Distances as they are answered. Integers may have become wider.
 KL_KERNEL(near_far_finish, const Word* words, int n, void* distances, int bytes) {
