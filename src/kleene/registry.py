@@ -384,7 +384,7 @@ def _device_near_far(size: Size) -> int:
     """Arcs, also with short lengths; distances in words, a bit per vertex, and bounded lists."""
     arcs = _device_arcs(size) + 4 * size.m + (size.item + 1) * size.n
     near, far = min(size.n + size.m // 128, 2**22), min(4 * size.n, 2**24)
-    return arcs + 32 * near + (4 + size.item) * far + 2**20
+    return arcs + 32 * near + (4 + size.item) * far + 2**25
 
 
 def _cuda_sssp(

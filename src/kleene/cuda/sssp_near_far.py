@@ -42,6 +42,7 @@ _FEW_THREADS = 32  # of each block where there are few
 _PIECE = 128  # kPiece
 _NEAR_ENTRIES = 2**22  # in all lists
 _FAR_ENTRIES = 2**24
+_SHORTEST_LIST = 2048  # entries of a block, if there are that many
 
 _ROUNDS, _ARCS = 2**12, 2**33  # of one launch: some tenths of a second, so that Ctrl-C gets through
 _SAMPLE = 4096  # arcs that tell the mean length
@@ -65,6 +66,11 @@ def _mean_length(task: Task) -> float:
         return 1.0
     mean = float(np.mean(weights[:: max(1, len(weights) // _SAMPLE)], dtype=np.float64))
     return mean if 0 < mean < np.inf else 1.0
+
+
+def _share(entries: int, blocks: int) -> int:
+    """Return how many entries the list of one block has: more than its part if that is small."""
+    return max(ceil_div(entries, blocks), min(entries, _SHORTEST_LIST))
 
 
 class _Engine:
@@ -95,8 +101,8 @@ class _Engine:
         blocks = min(most, useful)
         threads = tuning.threads if useful >= most else _FEW_THREADS
         self._grid, self._block = (blocks,), (threads,)
-        near = ceil_div(min(n + m // _PIECE, _NEAR_ENTRIES), blocks)
-        far = ceil_div(min(4 * n, _FAR_ENTRIES), blocks)
+        near = _share(min(n + m // _PIECE, _NEAR_ENTRIES), blocks)
+        far = _share(min(4 * n, _FAR_ENTRIES), blocks)
         needed = 32 * near * blocks + (4 + word.itemsize) * far * blocks + word.itemsize * n
         require_memory(device, needed, f"sssp on {n:,} vertices")
 

@@ -35,6 +35,7 @@
 const unsigned kWarp = 0xffffffffu;
 const int kPiece = 128;  // arcs of an entry, unless its vertex has so many that a list has no room
 const int kNarrow = 4;   // arcs that a thread relaxes by itself
+const int kScan = 4;     // far entries that a thread looks at at a time
 
 // ---- numbers ------------------------------------------------------------------------------------
 
@@ -358,19 +359,26 @@ __device__ __forceinline__ void search(PARAMETERS) {
   };
   // Few arcs of each vertex: all that may be needed is asked for at once, rather than one thing
   // after the other, since time goes into waiting.
-  const auto expand_narrow = [&](int next, const Piece& piece, Word from) {
+  const auto expand_narrow = [&](int next, const Piece& piece) {
     int v[kNarrow], degree[kNarrow];
     long long begin[kNarrow];
-    Word through[kNarrow], old[kNarrow];
+    Word through[kNarrow], old[kNarrow], from = 0;
+    KL_TYPE length[kNarrow];
+    if (piece.degree > 0) from = kl_load(distances + piece.vertex);
 #pragma unroll
     for (int i = 0; i < kNarrow; i++) {
       v[i] = 0;
-      through[i] = kNone;
+      length[i] = 0;
       if (i < piece.degree) {
         v[i] = __ldg(neighbors + piece.begin + i);
-        through[i] = reach(from, __ldg(lengths + piece.begin + i));
+        length[i] = __ldg(lengths + piece.begin + i);
       }
     }
+    const int valid = static_cast<unsigned>(from) == piece.tag ? piece.degree : 0;
+    arcs += valid;
+    expanded += valid > 0;
+#pragma unroll
+    for (int i = 0; i < kNarrow; i++) through[i] = i < valid ? reach(from, length[i]) : kNone;
 #pragma unroll
     for (int i = 0; i < kNarrow; i++) {
       degree[i] = 0;
@@ -433,41 +441,63 @@ __device__ __forceinline__ void search(PARAMETERS) {
   };
   const auto take = [&](int next, bool active, int4 entry) {
     Piece piece = {0, 0, 0, 0};
+    if (active) piece = unpack(entry);
+    if (kHops && __all_sync(kWarp, piece.degree <= kNarrow)) {
+      expand_narrow(next, piece);
+      return;
+    }
     Word from = 0;
     if (active) {
-      piece = unpack(entry);
       from = kl_load(distances + piece.vertex);
       if (static_cast<unsigned>(from) != piece.tag) piece.degree = 0;  // out of date
       arcs += piece.degree;
       expanded += piece.degree > 0;
     }
-    if (kHops && __all_sync(kWarp, piece.degree <= kNarrow)) {
-      expand_narrow(next, piece, from);
-    } else {
-      expand_wide(next, piece, from);
-    }
+    expand_wide(next, piece, from);
   };
 
   // ---- what is done when nothing is near ----
 
+  // Several entries of each thread at once: they take as long to come as one.
   const auto scan_far = [&] {
     const int size = min(here.far, far_capacity);
     __syncthreads();
     if (first_thread) here.far = 0;
-    for (int first = 0; first < size; first += blockDim.x) {
-      const int i = first + threadIdx.x;
-      int v = 0;
-      Word distance = kNone;
-      bool near = false;
-      if (i < size) {
-        v = own_far_vertices[i];
-        distance = own_far_words[i];
-        near = distance < threshold;
+    for (int first = 0; first < size; first += kScan * blockDim.x) {
+      int v[kScan], degree[kScan];
+      long long begin[kScan];
+      Word distance[kScan], current[kScan];
+#pragma unroll
+      for (int i = 0; i < kScan; i++) {
+        const int place = first + i * blockDim.x + threadIdx.x;
+        v[i] = place < size ? own_far_vertices[place] : -1;
+        distance[i] = place < size ? own_far_words[place] : kNone;
       }
       __syncthreads();  // what is kept goes to places that were read
-      append_far(i < size && !near, v, distance);
-      near = near && kl_load(distances + v) == distance;
-      if (__any_sync(kWarp, near)) offer(hop, near, v, distance);
+#pragma unroll
+      for (int i = 0; i < kScan; i++) {
+        current[i] = kNone;
+        begin[i] = 0;
+        degree[i] = 0;
+        if (v[i] >= 0 && distance[i] < threshold) {
+          current[i] = kl_load(distances + v[i]);
+          begin[i] = __ldg(offsets + v[i]);
+          degree[i] = static_cast<int>(__ldg(offsets + v[i] + 1) - begin[i]);
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < kScan; i++) {
+        append_far(v[i] >= 0 && distance[i] >= threshold, v[i], distance[i]);
+      }
+#pragma unroll
+      for (int i = 0; i < kScan; i++) {
+        if (current[i] != distance[i]) degree[i] = 0;
+        if (kHops && degree[i] > 0) {
+          kl_prefetch(neighbors + begin[i]);
+          kl_prefetch(lengths + begin[i]);
+        }
+        append_near(hop, v[i], distance[i], begin[i], degree[i]);
+      }
     }
   };
   const auto sweep_spilled = [&] {
