@@ -14,7 +14,7 @@ import numpy as np
 
 from kleene.cuda.lengths import LengthSearch, length_rows
 from kleene.cuda.resident import DeviceGraph
-from kleene.cuda.runtime import Device, ceil_div, ctype, require_memory
+from kleene.cuda.runtime import Array, Device, ceil_div, ctype, require_memory
 from kleene.task import Answer, Task
 
 __all__ = ["near_far"]
@@ -66,6 +66,14 @@ def _mean_length(task: Task) -> float:
         return 1.0
     mean = float(np.mean(weights[:: max(1, len(weights) // _SAMPLE)], dtype=np.float64))
     return mean if 0 < mean < np.inf else 1.0
+
+
+def _lengths(task: Task, graph: DeviceGraph, numbers: np.dtype[Any]) -> Array:
+    """Return the lengths; those of 31 bits, which the graph may have already, serve for 32."""
+    short = np.dtype(np.int32)
+    if numbers == np.uint32 and task.graph.stats.max_weight <= np.iinfo(short).max:
+        return graph.lengths(short).view(numbers)
+    return graph.lengths(numbers)
 
 
 def _share(entries: int, blocks: int) -> int:
@@ -120,7 +128,7 @@ class _Engine:
         delta = tuning.factor * mean / degree**2 if _DELTA is None else _DELTA
         least, largest = (max(1.0, delta), 2.0**62) if self.exact else (delta, np.inf)
         self._args = (
-            *graph.csr, graph.lengths(numbers), n, self.words,
+            *graph.csr, _lengths(task, graph, numbers), n, self.words,
             device.empty((2 * near * blocks, 4), np.int32, "queue"),
             device.empty(2 * blocks, np.int32, "counts"), near,
             device.empty(far * blocks, np.int32, "far vertices"),

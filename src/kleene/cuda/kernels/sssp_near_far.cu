@@ -30,98 +30,7 @@
 //
 // A. Davidson et al., "Work-efficient parallel GPU methods for single-source shortest paths", 2014.
 // U. Meyer and P. Sanders, "Delta-stepping: a parallelizable shortest path algorithm", 2003.
-#include "kleene.cuh"
-
-const unsigned kWarp = 0xffffffffu;
-const int kPiece = 128;  // arcs of an entry, unless its vertex has so many that a list has no room
-const int kNarrow = 4;   // arcs that a thread relaxes by itself
-const int kScan = 4;     // far entries that a thread looks at at a time
-
-// ---- numbers ------------------------------------------------------------------------------------
-
-template <class T>
-struct KlWord;
-template <>
-struct KlWord<unsigned> {
-  using Word = unsigned;
-  static __device__ __forceinline__ unsigned word(unsigned value) { return value; }
-  static __device__ __forceinline__ unsigned value(Word word) { return word; }
-  static __device__ __forceinline__ unsigned from(double value) {
-    return value < 4e9 ? static_cast<unsigned>(value) : 4000000000u;
-  }
-};
-template <>
-struct KlWord<long long> {
-  using Word = unsigned long long;
-  static __device__ __forceinline__ Word word(long long value) { return value; }
-  static __device__ __forceinline__ long long value(Word word) { return word; }
-  static __device__ __forceinline__ long long from(double value) {
-    return value < 4e18 ? static_cast<long long>(value) : 4000000000000000000ll;
-  }
-};
-template <>
-struct KlWord<float> {
-  using Word = unsigned;
-  static __device__ __forceinline__ Word word(float value) { return __float_as_uint(value); }
-  static __device__ __forceinline__ float value(Word word) { return __uint_as_float(word); }
-  static __device__ __forceinline__ float from(double value) { return static_cast<float>(value); }
-};
-template <>
-struct KlWord<double> {
-  using Word = unsigned long long;
-  static __device__ __forceinline__ Word word(double value) { return __double_as_longlong(value); }
-  static __device__ __forceinline__ double value(Word word) { return __longlong_as_double(word); }
-  static __device__ __forceinline__ double from(double value) { return value; }
-};
-
-using Type = KlWord<KL_TYPE>;
-using Word = Type::Word;
-const Word kNone = ~static_cast<Word>(0);
-
-// "No path" if the sum is too large for the type.
-__device__ __forceinline__ Word sum(Word from, KL_TYPE length) {
-  if constexpr (static_cast<KL_TYPE>(0.5) == 0) {
-    const Word through = from + static_cast<Word>(length);
-    return through < from ? kNone : through;
-  } else {
-    return Type::word(Type::value(from) + length);
-  }
-}
-
-__device__ __forceinline__ Word warp_min(Word value) {
-  if constexpr (sizeof(Word) == 4) {
-    return __reduce_min_sync(kWarp, static_cast<unsigned>(value));
-  } else {
-    for (int step = 16; step > 0; step /= 2) {
-      value = min(value, __shfl_xor_sync(kWarp, value, step));
-    }
-    return value;
-  }
-}
-
-// ---- entries ------------------------------------------------------------------------------------
-
-// A vertex and some of its arcs: vertex, the low half of its distance, then the position of the
-// first arc (40 bits) and their number (24 bits).
-struct Piece {
-  int vertex;
-  unsigned tag;
-  int degree;
-  long long begin;
-};
-
-__device__ __forceinline__ int4 pack(int vertex, Word distance, long long begin, int degree) {
-  return make_int4(
-      vertex, static_cast<int>(static_cast<unsigned>(distance)),
-      static_cast<int>(static_cast<unsigned>(begin)),
-      static_cast<int>(static_cast<unsigned>(begin >> 32) | static_cast<unsigned>(degree) << 8));
-}
-
-__device__ __forceinline__ Piece unpack(int4 entry) {
-  const unsigned high = static_cast<unsigned>(entry.w);
-  return {entry.x, static_cast<unsigned>(entry.y), static_cast<int>(high >> 8),
-          static_cast<long long>(high & 0xff) << 32 | static_cast<unsigned>(entry.z)};
-}
+#include "near_far.cuh"
 
 // ---- what blocks share --------------------------------------------------------------------------
 
@@ -292,7 +201,8 @@ __device__ __forceinline__ void search(PARAMETERS) {
     }
   };
   // Into shared memory, for the hop `next`, or else into the queue.
-  const auto append_near = [&](int next, int v, Word distance, long long begin, int degree) {
+  const auto append_near = [&](int next, int room, int v, Word distance, long long begin,
+                               int degree) {
     if constexpr (kHops) {
       const bool small = degree > 0 && degree <= kPiece;
       const unsigned some = __ballot_sync(kWarp, small);
@@ -300,7 +210,7 @@ __device__ __forceinline__ void search(PARAMETERS) {
         int first = 0;
         if (lane == 0) first = atomicAdd(&here.tails[next % 3], __popc(some));
         const int place = __shfl_sync(kWarp, first, 0) + __popc(some & before);
-        if (small && place < keep) {
+        if (small && place < room) {
           local[(next & 1) * keep + place] = pack(v, distance, begin, degree);
           degree = 0;
         }
@@ -317,7 +227,7 @@ __device__ __forceinline__ void search(PARAMETERS) {
       begin = __ldg(offsets + v);
       degree = static_cast<int>(__ldg(offsets + v + 1) - begin);
     }
-    append_near(next, v, distance, begin, degree);
+    append_near(next, keep, v, distance, begin, degree);
     append_far(active && !near, v, distance);
   };
 
@@ -458,8 +368,10 @@ __device__ __forceinline__ void search(PARAMETERS) {
 
   // ---- what is done when nothing is near ----
 
-  // Several entries of each thread at once: they take as long to come as one.
-  const auto scan_far = [&] {
+  // Several entries of each thread at once: they take as long to come as one. A block that has far
+  // more of them than others leaves some to these.
+  const auto scan_far = [&](unsigned in_all) {
+    const int room = min(keep, static_cast<int>(max(kFair, 2 * (in_all / lists))));
     const int size = min(here.far, far_capacity);
     __syncthreads();
     if (first_thread) here.far = 0;
@@ -496,8 +408,12 @@ __device__ __forceinline__ void search(PARAMETERS) {
           kl_prefetch(neighbors + begin[i]);
           kl_prefetch(lengths + begin[i]);
         }
-        append_near(hop, v[i], distance[i], begin[i], degree[i]);
+        append_near(hop, room, v[i], distance[i], begin[i], degree[i]);
       }
+    }
+    if constexpr (kHops) {
+      __syncthreads();
+      if (first_thread) here.tails[hop % 3] = min(here.tails[hop % 3], room);
     }
   };
   const auto sweep_spilled = [&] {
@@ -576,7 +492,7 @@ __device__ __forceinline__ void search(PARAMETERS) {
         check_targets(settled);
         at.checked = 1;
       }
-      scan_far();
+      scan_far(far);
     }
     if (empty) {
       if ((at.near_spills | at.far_spills) != 0) {
