@@ -380,6 +380,13 @@ def _device_lattice(size: Size) -> int:
     return arcs + (size.item + 20) * size.n + 8 * (size.n + size.m // 256)
 
 
+def _device_near_far(size: Size) -> int:
+    """Arcs, also with short lengths; distances in words, a bit per vertex, and bounded lists."""
+    arcs = _device_arcs(size) + 4 * size.m + (size.item + 1) * size.n
+    near, far = min(size.n + size.m // 128, 2**22), min(4 * size.n, 2**24)
+    return arcs + 32 * near + (4 + size.item) * far + 2**25
+
+
 def _cuda_sssp(
     name: str,
     summary: str,
@@ -440,6 +447,14 @@ _SSSP = (
         "Garg 2020",
         "kleene.cpu.sssp:llp",
         _pull_workspace,
+        negative=False,
+    ),
+    _cuda_sssp(
+        "near_far",
+        "settles near vertices before far ones, many hops between two meetings of blocks",
+        "Davidson et al. 2014, Meyer and Sanders 2003",
+        "sssp_near_far",
+        _device_near_far,
         negative=False,
     ),
     _cuda_sssp(

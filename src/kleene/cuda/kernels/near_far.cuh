@@ -1,0 +1,98 @@
+// Distances as words, and entries of lists, for the near-far search.
+//
+// Numbers that are not negative have the order of their bits, so distances are words without a
+// sign, whatever their type; all ones is "no path".
+#pragma once
+#include "kleene.cuh"
+
+const unsigned kWarp = 0xffffffffu;
+const int kPiece = 128;  // arcs of an entry, unless its vertex has so many that a list has no room
+const int kNarrow = 4;   // arcs that a thread relaxes by itself
+const unsigned kFair = 32;  // near vertices that a block always keeps to itself
+const int kScan = 4;        // far entries that a thread looks at at a time
+
+// ---- numbers ------------------------------------------------------------------------------------
+
+template <class T>
+struct KlWord;
+template <>
+struct KlWord<unsigned> {
+  using Word = unsigned;
+  static __device__ __forceinline__ unsigned word(unsigned value) { return value; }
+  static __device__ __forceinline__ unsigned value(Word word) { return word; }
+  static __device__ __forceinline__ unsigned from(double value) {
+    return value < 4e9 ? static_cast<unsigned>(value) : 4000000000u;
+  }
+};
+template <>
+struct KlWord<long long> {
+  using Word = unsigned long long;
+  static __device__ __forceinline__ Word word(long long value) { return value; }
+  static __device__ __forceinline__ long long value(Word word) { return word; }
+  static __device__ __forceinline__ long long from(double value) {
+    return value < 4e18 ? static_cast<long long>(value) : 4000000000000000000ll;
+  }
+};
+template <>
+struct KlWord<float> {
+  using Word = unsigned;
+  static __device__ __forceinline__ Word word(float value) { return __float_as_uint(value); }
+  static __device__ __forceinline__ float value(Word word) { return __uint_as_float(word); }
+  static __device__ __forceinline__ float from(double value) { return static_cast<float>(value); }
+};
+template <>
+struct KlWord<double> {
+  using Word = unsigned long long;
+  static __device__ __forceinline__ Word word(double value) { return __double_as_longlong(value); }
+  static __device__ __forceinline__ double value(Word word) { return __longlong_as_double(word); }
+  static __device__ __forceinline__ double from(double value) { return value; }
+};
+
+using Type = KlWord<KL_TYPE>;
+using Word = Type::Word;
+const Word kNone = ~static_cast<Word>(0);
+
+// "No path" if the sum is too large for the type.
+__device__ __forceinline__ Word sum(Word from, KL_TYPE length) {
+  if constexpr (static_cast<KL_TYPE>(0.5) == 0) {
+    const Word through = from + static_cast<Word>(length);
+    return through < from ? kNone : through;
+  } else {
+    return Type::word(Type::value(from) + length);
+  }
+}
+
+__device__ __forceinline__ Word warp_min(Word value) {
+  if constexpr (sizeof(Word) == 4) {
+    return __reduce_min_sync(kWarp, static_cast<unsigned>(value));
+  } else {
+    for (int step = 16; step > 0; step /= 2) {
+      value = min(value, __shfl_xor_sync(kWarp, value, step));
+    }
+    return value;
+  }
+}
+
+// ---- entries ------------------------------------------------------------------------------------
+
+// A vertex and some of its arcs: vertex, the low half of its distance, then the position of the
+// first arc (40 bits) and their number (24 bits).
+struct Piece {
+  int vertex;
+  unsigned tag;
+  int degree;
+  long long begin;
+};
+
+__device__ __forceinline__ int4 pack(int vertex, Word distance, long long begin, int degree) {
+  return make_int4(
+      vertex, static_cast<int>(static_cast<unsigned>(distance)),
+      static_cast<int>(static_cast<unsigned>(begin)),
+      static_cast<int>(static_cast<unsigned>(begin >> 32) | static_cast<unsigned>(degree) << 8));
+}
+
+__device__ __forceinline__ Piece unpack(int4 entry) {
+  const unsigned high = static_cast<unsigned>(entry.w);
+  return {entry.x, static_cast<unsigned>(entry.y), static_cast<int>(high >> 8),
+          static_cast<long long>(high & 0xff) << 32 | static_cast<unsigned>(entry.z)};
+}
