@@ -141,27 +141,33 @@ KL_REDUCE(__reduce_xor_sync, unsigned, a ^ b)
 
 // ---- barriers among blocks ----------------------------------------------------------------------
 
+// One thread of each of so many blocks, those with the lowest numbers, waits for the others,
+// between two __syncthreads of its own. *state is zero before the first launch that uses it, and is
+// good for the next one after. The top bit flips when the last block arrives: block 0 adds what the
+// others leave to be added.
+__device__ __forceinline__ void kl_meet_for_all(unsigned* state, unsigned blocks) {
+  if (blocks == 1) return;
+  const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+  const unsigned old = kl_release_add(state, block == 0 ? 0x80000000u - (blocks - 1) : 1u);
+  while (((old ^ kl_acquire(state)) & 0x80000000u) == 0) kl_pause();
+}
+
 #ifndef KLEENE_EMULATED  // the emulator has its own, which tells who is missing
 // All threads of all blocks of a cooperative launch wait for each other, and see what any wrote
-// before. *state is zero before the first launch that uses it, and is good for the next one after.
-// The top bit flips when the last block arrives: block 0 adds what the others leave to be added.
+// before.
 __device__ __forceinline__ void kl_grid_sync(unsigned* state) {
   __syncthreads();
   if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) {
-    const unsigned blocks = gridDim.x * gridDim.y * gridDim.z;
-    const bool first = blockIdx.x == 0 && blockIdx.y == 0 && blockIdx.z == 0;
-    const unsigned old = kl_release_add(state, first ? 0x80000000u - (blocks - 1) : 1u);
-    while (((old ^ kl_acquire(state)) & 0x80000000u) == 0) {
-    }
+    kl_meet_for_all(state, gridDim.x * gridDim.y * gridDim.z);
   }
   __syncthreads();
 }
 #endif
 
-// The same by one thread of each block, between two __syncthreads of its own; adds up a number over
-// the blocks on the way, which kl_added tells. *word is zero before the first use; `before` is what
-// the last call with this word returned, zero the first time. Two words must take turns: who is
-// fast may already add to the next sum while others still read this one.
+// The same for all blocks; adds up a number over the blocks on the way, which kl_added tells. *word
+// is zero before the first use; `before` is what the last call with this word returned, zero the
+// first time. Two words must take turns: who is fast may already add to the next sum while others
+// still read this one.
 __device__ __forceinline__ unsigned long long kl_meet_and_add(unsigned long long* word,
                                                               unsigned long long before,
                                                               unsigned long long number) {
