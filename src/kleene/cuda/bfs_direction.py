@@ -30,7 +30,7 @@ _LONGEST_LIST = 4096  # entries that a block may queue; more are found by lookin
 _MOST, _LITTLE = 2**16, 2**15
 
 #: Pull when the frontier has more than this part of all arcs.
-_MUCH = 16
+_MUCH = 64
 
 #: Mean degree from which searches begin with the whole GPU.
 _DENSE = 8
