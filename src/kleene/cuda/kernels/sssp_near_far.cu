@@ -130,19 +130,6 @@ __device__ __forceinline__ void search(PARAMETERS) {
   Lists<kHops> own = {&here,         local,        keep,    entries, capacity, own_far_vertices,
                       own_far_words, far_capacity, spilled, lane,    kNone};
 
-  // A vertex whose distance was lowered goes where it belongs.
-  const auto offer = [&](int next, bool active, int v, Word distance) {
-    const bool near = active && distance < threshold;
-    long long begin = 0;
-    int degree = 0;
-    if (near) {
-      begin = __ldg(offsets + v);
-      degree = static_cast<int>(__ldg(offsets + v + 1) - begin);
-    }
-    own.append_near(next, keep, v, distance, begin, degree);
-    own.append_far(active && !near, v, distance);
-  };
-
   // ---- arcs ----
 
   const auto reach = [&](Word from, KL_TYPE length) -> Word {
@@ -150,7 +137,12 @@ __device__ __forceinline__ void search(PARAMETERS) {
     if (through == kNone && limit == kNone - 1) kl_store(&control->overflow, 1ull);
     return through;
   };
-  // All arcs of the pieces that the lanes bring, shared by the lanes.
+  const auto fetch_early = [&](long long arc) {
+    kl_prefetch(neighbors + arc);
+    kl_prefetch(lengths + arc);
+  };
+  // All arcs of the pieces that the lanes bring, shared by the lanes. A distance of "no path" tells
+  // of a piece that is out of date.
   const auto expand_wide = [&](int next, const Piece& piece, Word from) {
     int end = piece.degree;
     for (int step = 1; step < 32; step *= 2) {
@@ -167,16 +159,28 @@ __device__ __forceinline__ void search(PARAMETERS) {
       }
       const long long place = __shfl_sync(kWarp, shift, owner) + arc;
       const Word start = __shfl_sync(kWarp, from, owner);
-      int v = 0;
+      int v = 0, degree = 0;
+      long long begin = 0;
       Word through = kNone;
       bool lower = false;
       if (arc < total) {
         v = __ldg(neighbors + place);
-        through = reach(start, __ldg(lengths + place));
-        lower = through <= limit && through < kl_load(distances + v) &&
-                through < atomicMin(distances + v, through);
+        const KL_TYPE length = __ldg(lengths + place);
+        through = start == kNone ? kNone : reach(start, length);
+        if (through <= limit && (kHops || through < kl_load(distances + v))) {
+          const Word old = atomicMin(distances + v, through);
+          if (through < threshold) {  // asked for before it is known whether it is needed
+            begin = __ldg(offsets + v);
+            degree = static_cast<int>(__ldg(offsets + v + 1) - begin);
+          }
+          lower = through < old;
+        }
       }
-      if (__any_sync(kWarp, lower)) offer(next, lower, v, through);
+      if (!__any_sync(kWarp, lower)) continue;
+      if (!lower) degree = 0;
+      if (kHops && degree > 0) fetch_early(begin);
+      own.append_near(next, keep, v, through, begin, degree);
+      own.append_far(lower && through >= threshold, v, through);
     }
   };
   // Few arcs of each vertex: all that may be needed is asked for at once, rather than one thing
@@ -221,10 +225,7 @@ __device__ __forceinline__ void search(PARAMETERS) {
     for (int i = 0; i < kNarrow; i++) {
       const bool lower = through[i] < old[i];
       if (!lower) degree[i] = 0;
-      if (degree[i] > 0) {
-        kl_prefetch(neighbors + begin[i]);
-        kl_prefetch(lengths + begin[i]);
-      }
+      if (degree[i] > 0) fetch_early(begin[i]);
       near[i] = __ballot_sync(kWarp, degree[i] > 0 && degree[i] <= kPiece);
       far[i] = __ballot_sync(kWarp, lower && through[i] >= threshold);
       near_place[i] = nears + __popc(near[i] & before);
@@ -268,12 +269,16 @@ __device__ __forceinline__ void search(PARAMETERS) {
       expand_narrow(next, piece);
       return;
     }
-    Word from = 0;
+    Word from = kNone;
     if (active) {
       from = kl_load(distances + piece.vertex);
-      if (tag_of(from) != piece.tag) piece.degree = 0;  // out of date
-      arcs += piece.degree;
-      expanded += piece.degree > 0;
+      if (tag_of(from) != piece.tag) {
+        from = kNone;                  // out of date
+        if (!kHops) piece.degree = 0;  // worth waiting for, where entries have many arcs
+      } else {
+        arcs += piece.degree;
+        expanded++;
+      }
     }
     expand_wide(next, piece, from);
   };
@@ -316,10 +321,7 @@ __device__ __forceinline__ void search(PARAMETERS) {
 #pragma unroll
       for (int i = 0; i < kScan; i++) {
         if (current[i] != distance[i]) degree[i] = 0;
-        if (kHops && degree[i] > 0) {
-          kl_prefetch(neighbors + begin[i]);
-          kl_prefetch(lengths + begin[i]);
-        }
+        if (kHops && degree[i] > 0) fetch_early(begin[i]);
         own.append_near(hop, room, v[i], distance[i], begin[i], degree[i]);
       }
     }
@@ -339,7 +341,12 @@ __device__ __forceinline__ void search(PARAMETERS) {
         const bool active = left != 0;
         const int v = active ? w * 32 + __ffs(left) - 1 : 0;
         left &= left - 1;
-        offer(hop, active, v, active ? kl_load(distances + v) : kNone);
+        const Word distance = active ? kl_load(distances + v) : kNone;
+        const bool near = active && distance < threshold;
+        const long long begin = near ? __ldg(offsets + v) : 0;
+        const int degree = near ? static_cast<int>(__ldg(offsets + v + 1) - begin) : 0;
+        own.append_near(hop, keep, v, distance, begin, degree);
+        own.append_far(active && !near, v, distance);
       }
     }
   };
