@@ -74,12 +74,9 @@ __device__ __forceinline__ Word warp_min(Word value) {
 }
 
 // Distances with different tags are different.
-__device__ __forceinline__ unsigned tag_of(Word distance) {
-  if constexpr (sizeof(Word) == 4) {
-    return distance;
-  } else {
-    return static_cast<unsigned>(distance ^ distance >> 32);
-  }
+__device__ __forceinline__ unsigned tag_of(unsigned distance) { return distance; }
+__device__ __forceinline__ unsigned tag_of(unsigned long long distance) {
+  return static_cast<unsigned>(distance ^ distance >> 32);
 }
 
 // ---- entries ------------------------------------------------------------------------------------
