@@ -384,11 +384,13 @@ inline void kl_copy_async4(void* shared, const void* global, KL_SITE) {
 }
 inline void kl_prefetch(const void*) {}
 inline void kl_pause(KL_SITE) { __nanosleep(20, file, line); }
-inline unsigned kl_release_add(unsigned* address, unsigned value, KL_SITE) {
+template <class T>
+T kl_release_add(T* address, T value, KL_SITE) {
   __threadfence();
   return atomicAdd(address, value, file, line);
 }
-inline unsigned kl_acquire(const unsigned* address, KL_SITE) {
+template <class T>
+T kl_acquire(const T* address, KL_SITE) {
   return kl_load(address, file, line);
 }
 inline int4 kl_fetch(const int4* address) { return *address; }

@@ -1,10 +1,9 @@
-"""Breadth-first search by the fastest way for each level, in one launch.
+"""Breadth-first search by the fastest way for each level, with a few launches for all of them.
 
-The kernel is in ``kernels/bfs_direction.cu``. It reads each arc at most once when it pushes, and
-stops early when it pulls, so what counts is bytes: for every level pulled a bit and two offsets per
-vertex that is not yet found, 32 bytes for each arc looked at, and 8 bytes written per vertex found.
-On graphs with many small levels it is the waiting: for a barrier among all blocks and for one
-access to memory after the other, some three microseconds a level.
+The kernels are in ``kernels/bfs_direction.cu``. In large levels what counts is bytes: for every
+level pulled a bit and two offsets per vertex that is not yet found, 32 bytes for each arc looked
+at, and 8 bytes written per vertex found. In small ones it is the waiting, for memory and for a
+barrier among the blocks; ``bfs_narrow`` runs those, and the host looks in only to change over.
 """
 
 from __future__ import annotations
@@ -15,29 +14,35 @@ import numpy as np
 
 from kleene.cuda.hops import HopSearch, hop_rows
 from kleene.cuda.resident import DeviceGraph
-from kleene.cuda.runtime import Array, Device, ceil_div, require_memory
+from kleene.cuda.runtime import Argument, Array, Device, ceil_div, require_memory
 from kleene.task import Answer, Task
 
 __all__ = ["direction_optimizing"]
 
-_MOST_THREADS = 512  # kThreads
-_FEW_THREADS = 64  # of each block where there are few blocks: all wait for the slowest
+_WIDE = 512  # threads of a block, kWideThreads
+_NARROW, _NARROW_BLOCKS = 256, 132
+_FEW = 64  # threads of each block where a graph has work for few blocks only
 _EACH_BLOCK = 1024  # vertices and arcs that are worth one more block
-_PIECE = 256  # kPiece
-_HUB = 4096  # kHub
+_PIECE = 128  # kPiece
 _LONGEST_LIST = 4096  # entries that a block may queue; more are found by looking at all vertices
-_FEW, _FEW_ARCS = 32, 2**15  # blocks that are awake while a frontier has no more arcs than this
-_ALONE_ARCS = 2**10  # and a single one
-_ALPHA = 8  # pull when the frontier has more arcs than this part of those not yet seen
+
+#: Arcs of a frontier that few blocks are still good at, and those at which they begin.
+_MOST, _LITTLE = 2**16, 2**15
+
+#: Pull when the frontier has more than this part of all arcs.
+_MUCH = 16
+
+#: Mean degree from which searches begin with the whole GPU.
+_DENSE = 8
 
 #: Levels of one launch: a third of a second at most, so that Ctrl-C gets through.
 _LEVELS = 2**17
 
 _STATE = np.dtype(
     [
-        ("explored", "u8"), ("level", "i4"), ("done", "i4"), ("queued", "i4"), ("turned", "i4"),
-        ("wanted", "i4"), ("players", "i4"), ("writers", "i4"), ("budget", "i4"), ("call", "u4"),
-        ("unused", "i4"),
+        ("met", "2u8"), ("arcs", "u8"), ("level", "i4"), ("done", "i4"), ("queued", "i4"),
+        ("writers", "i4"), ("longest", "i4"), ("large", "i4"), ("turned", "i4"), ("wanted", "i4"),
+        ("turn", "i4"), ("unused", "i4"),
     ]
 )  # fmt: skip
 _ENOUGH = 2  # done: not all may be found, but all that was asked for
@@ -52,60 +57,79 @@ class _Search(HopSearch):
         super().__init__(task, device, graph)
         n, m = graph.n, graph.m
         file = device.kernels("bfs_direction")
-        self._kernel = file["bfs_direction"]
+        self._begin, self._wide, self._narrow = (
+            file[name] for name in ("bfs_begin", "bfs_wide", "bfs_narrow")
+        )
         blocks = ceil_div(n + m, _EACH_BLOCK)
-        most = self._kernel.resident_blocks(_MOST_THREADS)
-        self._threads = _MOST_THREADS if blocks > most else _FEW_THREADS
-        self._blocks = min(blocks, most)
-        self._capacity = min(_LONGEST_LIST, n + m // _PIECE + 1)
-        words, queue = ceil_div(n, 32), self._capacity * self._blocks
-        require_memory(device, 12 * words + 32 * queue, f"bfs on {n:,} vertices")
-        self._closed: Array | None = None
+        most = self._wide.resident_blocks(_WIDE)
+        self._wide_shape = (min(blocks, most),), (_WIDE if blocks > most else _FEW,)
+        fewer = min(blocks, _NARROW_BLOCKS, self._narrow.resident_blocks(_NARROW))
+        self._narrow_shape = (fewer,), (_NARROW if blocks > most else _FEW,)
+        lists = max(self._wide_shape[0][0], self._narrow_shape[0][0])
+        words, room = ceil_div(n, 32), lists * min(_LONGEST_LIST, n + m // _PIECE + 1)
+        require_memory(device, 12 * words + 48 * room, f"bfs on {n:,} vertices")
+        incoming: tuple[Array | None, ...] = (None, None, None)
         if task.graph.csc_at_hand or len(task.sources) >= _SOURCES_WORTH_CSC:
-            self._closed = device.empty(words, np.uint32, "closed")
+            closed = device.empty(words, np.uint32, "closed")
             grid, block = (min(ceil_div(n, 256), 16 * device.multiprocessors),), (256,)
-            file["bfs_closed"].launch(grid, block, (graph.csc.offsets, n, self._closed))
-        self._bits = device.empty(2 * words, np.uint32, "bits")
-        self._entries = device.empty((2 * queue, 4), np.int32, "queue")
-        self._counts = device.empty(2 * self._blocks, np.int32, "counts")
-        self._hubs = device.empty(m // _HUB + 1, np.int32, "hubs")
-        self._totals = device.empty(_TOTALS // 8, np.uint64, "totals")
+            file["bfs_closed"].launch(grid, block, (graph.csc.offsets, n, closed))
+            incoming = (*graph.csc, closed)
+        many, wanted = self._targets()
+        bits = device.empty(2 * words, np.uint32, "bits")
+        entries = device.empty((2 * room, 4), np.int32, "queue")
+        counts = device.empty(2 * lists, np.int32, "counts")
+        pieces = device.empty((room, 4), np.int32, "pieces")
+        piece_counts = device.empty(lists, np.int32, "piece counts")
+        totals = device.empty(_TOTALS // 8, np.uint64, "totals")
         self._state = device.empty(_STATE.itemsize // 8, np.uint64, "state")
         self._told = device.pinned(self._state.shape, np.uint64)
-        self._barrier = device.zeros(3, np.uint32, "barriers and call")
-        self._many = 0
-        self._wanted = self._targets()
+        barrier = device.zeros(1, np.uint32, "barrier")
+        meeting = device.zeros(2, np.uint64, "meeting")
+        self._begin_args: list[Argument] = [
+            graph.csr.offsets, wanted, many, words, 0, room, self.depths, bits, entries, counts,
+            totals, self._state, meeting,
+        ]  # fmt: skip
+        self._narrow_args: list[Argument] = [
+            *graph.csr, wanted, n, 0, _LEVELS, _MOST, self.depths, self.parents, bits, entries,
+            counts, lists, room, totals, self._state, meeting,
+        ]  # fmt: skip
+        self._wide_args: list[Argument] = [
+            *graph.csr, *incoming, wanted, n, 0, _LEVELS, _LITTLE, m // _MUCH, self.depths,
+            self.parents, bits, entries, counts, lists, room, pieces, piece_counts, totals,
+            self._state, barrier,
+        ]  # fmt: skip
+        self._begin_shape = (min(ceil_div(2 * words, 256), 4 * device.multiprocessors),), (256,)
 
-    def _targets(self) -> Array | None:
-        """Return a bit per vertex that is wanted, None for all."""
+    def _targets(self) -> tuple[int, Array | None]:
+        """Return how many vertices are wanted, and a bit for each; None for all."""
         targets = self.task.targets
         if targets is None:
-            return None
+            return 0, None
         bits = np.zeros(ceil_div(self.graph.n, 32) * 32, bool)
         bits[targets] = True
-        self._many = int(np.count_nonzero(bits))
-        return self.device.upload(np.packbits(bits, bitorder="little").view(np.uint32), "wanted")
+        words = np.packbits(bits, bitorder="little").view(np.uint32)
+        return int(np.count_nonzero(bits)), self.device.upload(words, "wanted")
 
     def run(self, source: int, limit: int) -> int | None:
-        device, graph = self.device, self.graph
+        self._begin_args[4] = source
+        self._narrow_args[4] = limit
+        self._wide_args[7] = limit
+        self._begin.launch(*self._begin_shape, self._begin_args)
         told: Any = self._told.view(_STATE)
-        told[0] = 0
-        told["level"], told["wanted"] = -1, self._many
-        device.copy(self._state, self._told)
-        incoming = (None, None) if self._closed is None else graph.csc
-        args = (
-            *graph.csr, *incoming, self._closed, self._wanted, graph.n, graph.m, source, limit,
-            _LEVELS, _ALPHA, min(_FEW, self._blocks), _FEW_ARCS, _ALONE_ARCS, self.depths,
-            self.parents, self._bits, self._entries, self._counts, self._capacity, self._hubs,
-            self._totals, self._state, self._barrier[:2], self._barrier[2:],
-        )  # fmt: skip
-        while not told["done"][0]:
-            device.fill(self._barrier[2:], 0)
-            self._kernel.launch((self._blocks,), (self._threads,), args, cooperative=True)
-            device.download(self._state, self._told)
-        return int(told["level"][0]) if told["done"][0] == _ENOUGH else None
+        narrow = self.graph.m < _DENSE * self.graph.n
+        while True:
+            if narrow:
+                self._narrow.launch(*self._narrow_shape, self._narrow_args, cooperative=True)
+            else:
+                self._wide.launch(*self._wide_shape, self._wide_args, cooperative=True)
+            self.device.download(self._state, self._told)
+            state = told[0]
+            if state["done"]:
+                return int(state["level"]) if state["done"] == _ENOUGH else None
+            small = int(state["arcs"]) <= _MOST and not state["large"]
+            narrow = bool(state["queued"]) and small
 
 
 def direction_optimizing(task: Task) -> Answer:
-    """Push small frontiers, pull large ones, in one launch for each source."""
+    """Push small frontiers, pull large ones, all levels of a source in a few launches."""
     return hop_rows(task, _Search)

@@ -1,30 +1,36 @@
-// Frontiers of searches that run whole in one cooperative launch: a queue of arcs to look at, warps
-// that share them evenly, and blocks that sleep while there is little to do.
+// Frontiers of searches that run whole in one cooperative launch: a queue of vertices with their
+// arcs, and warps that share them evenly.
 //
 // Every block appends to a list of its own, so that nobody waits for a place: entry k of list b
-// stands at k * lists + b, and what one block found is spread over all blocks when the lists are
-// read from end to end. A vertex with many arcs has several entries, each for a piece of them.
+// stands at k * lists + b, and all warps read the lists together, one entry each before any gets a
+// second. Vertices with many arcs are cut into pieces when their turn comes.
 #pragma once
 
 #include "kleene.cuh"
 
 const unsigned kWarp = 0xffffffffu;
-const int kPiece = 256;  // arcs of an entry at most
+const int kPiece = 128;         // arcs of a piece at most
+const int kUncounted = 0xffff;  // so many arcs of an entry, or more
 
-// One entry: a vertex and some of its arcs. As int4: vertex, arcs, position of the first (2 words).
+// One entry: a vertex, who found it, and its arcs or some of them. As int4: vertex, finder, and a
+// word with the position of the first arc in 48 bits and the number of arcs above.
 struct KlPiece {
   int vertex;
+  int from;
   int degree;
   long long begin;
 };
 
-__device__ __forceinline__ int4 kl_pack(int vertex, int degree, long long begin) {
-  return make_int4(vertex, degree, static_cast<int>(begin), static_cast<int>(begin >> 32));
+__device__ __forceinline__ int4 kl_pack(int vertex, int from, int degree, long long begin) {
+  const unsigned arcs = min(degree, kUncounted);
+  return make_int4(vertex, from, static_cast<int>(begin),
+                   static_cast<int>(arcs << 16 | static_cast<unsigned>(begin >> 32)));
 }
 
 __device__ __forceinline__ KlPiece kl_unpack(int4 entry) {
-  const unsigned low = static_cast<unsigned>(entry.z);
-  return {entry.x, entry.y, static_cast<long long>(entry.w) << 32 | low};
+  const unsigned low = static_cast<unsigned>(entry.z), high = static_cast<unsigned>(entry.w);
+  return {entry.x, entry.y, static_cast<int>(high >> 16),
+          static_cast<long long>(high & 0xffff) << 32 | low};
 }
 
 // The lists of the blocks that write, as one block sees them.
@@ -39,75 +45,45 @@ struct KlQueue {
   }
 };
 
-// The lanes of a warp append the arcs of their vertices, if they have any. *tail is the length of
-// this block's list, in shared memory; it goes on counting when the list is full.
-__device__ __forceinline__ void kl_append(const KlQueue& queue, int* tail, int vertex,
+// The lanes of a warp append their vertices, those that have arcs, and are told whether theirs were
+// kept. *tail is the length of this block's list, in shared memory; it goes on counting when the
+// list is full.
+__device__ __forceinline__ bool kl_append(const KlQueue& queue, int* tail, int vertex, int from,
                                           long long begin, int degree) {
   const unsigned some = __ballot_sync(kWarp, degree > 0);
-  if (some == 0) return;
-  const unsigned lane = kl_lane();
-  int first = __popc(some & ((1u << lane) - 1)), total = __popc(some);
-  unsigned large = __ballot_sync(kWarp, degree > kPiece);
-  const int pieces = (degree + kPiece - 1) / kPiece;
-  if (large != 0) {
-    first = pieces;
-    for (int step = 1; step < 32; step *= 2) {
-      const int before = __shfl_up_sync(kWarp, first, step);
-      if (static_cast<int>(lane) >= step) first += before;
-    }
-    total = __shfl_sync(kWarp, first, 31);
-    first -= pieces;
+  if (some == 0) return true;
+  int place = 0;
+  if (kl_lane() == 0) place = atomicAdd(tail, __popc(some));
+  place = __shfl_sync(kWarp, place, 0) + __popc(some & ((1u << kl_lane()) - 1));
+  if (degree > 0 && place < queue.capacity) {
+    *queue.slot(place) = kl_pack(vertex, from, degree, begin);
   }
-  int base = 0;
-  if (lane == 0) base = atomicAdd(tail, total);
-  first += __shfl_sync(kWarp, base, 0);
-  if (pieces == 1 && first < queue.capacity) {
-    *queue.slot(first) = kl_pack(vertex, degree, begin);
-  }
-  for (; large != 0; large &= large - 1) {  // the pieces of one vertex, by all lanes
-    const int owner = __ffs(large) - 1;
-    const int of = __shfl_sync(kWarp, vertex, owner), arcs = __shfl_sync(kWarp, degree, owner);
-    const long long from = __shfl_sync(kWarp, begin, owner);
-    const int at = __shfl_sync(kWarp, first, owner);
-    for (int i = lane; i * kPiece < arcs && at + i < queue.capacity; i += 32) {
-      const int skipped = i * kPiece;
-      *queue.slot(at + i) = kl_pack(of, min(kPiece, arcs - skipped), from + skipped);
-    }
-  }
+  return place < queue.capacity;
 }
 
-// The same for up to kNarrow vertices of each lane, in one go.
-const int kNarrow = 4;
-
-__device__ __forceinline__ void kl_append_narrow(const KlQueue& queue, int* tail,
-                                                 const int (&vertices)[kNarrow],
-                                                 const long long (&begins)[kNarrow],
-                                                 const int (&degrees)[kNarrow]) {
-  const unsigned before = (1u << kl_lane()) - 1;
-  int total = 0, first[kNarrow];
-  bool large = false;
-#pragma unroll
-  for (int i = 0; i < kNarrow; i++) {
-    const unsigned some = __ballot_sync(kWarp, degrees[i] > 0);
-    first[i] = total + __popc(some & before);
-    total += __popc(some);
-    large |= degrees[i] > kPiece;
-  }
-  if (total == 0) return;
-  if (__any_sync(kWarp, large)) {
-#pragma unroll
-    for (int i = 0; i < kNarrow; i++) {
-      kl_append(queue, tail, vertices[i], begins[i], degrees[i]);
+// The same in pieces of kPiece arcs, for the vertices of lanes that say so; each by all lanes, one
+// after the other. What is not kept is left of the lane's piece.
+__device__ __forceinline__ void kl_append_pieces(const KlQueue& queue, int* tail, bool cuts,
+                                                 KlPiece& piece) {
+  for (unsigned left = __ballot_sync(kWarp, cuts); left != 0; left &= left - 1) {
+    const int owner = __ffs(left) - 1, lane = kl_lane();
+    const int vertex = __shfl_sync(kWarp, piece.vertex, owner);
+    const int from = __shfl_sync(kWarp, piece.from, owner);
+    const int degree = __shfl_sync(kWarp, piece.degree, owner);
+    const long long begin = __shfl_sync(kWarp, piece.begin, owner);
+    const int pieces = (degree - 1) / kPiece + 1;
+    int first = 0;
+    if (lane == 0) first = atomicAdd(tail, pieces);
+    first = __shfl_sync(kWarp, first, 0);
+    const int kept = max(0, min(pieces, queue.capacity - first));
+    for (int i = lane; i < kept; i += 32) {
+      const int skipped = i * kPiece;
+      *queue.slot(first + i) =
+          kl_pack(vertex, from, min(kPiece, degree - skipped), begin + skipped);
     }
-    return;
-  }
-  int base = 0;
-  if (kl_lane() == 0) base = atomicAdd(tail, total);
-  base = __shfl_sync(kWarp, base, 0);
-#pragma unroll
-  for (int i = 0; i < kNarrow; i++) {
-    if (degrees[i] > 0 && base + first[i] < queue.capacity) {
-      *queue.slot(base + first[i]) = kl_pack(vertices[i], degrees[i], begins[i]);
+    if (lane == owner) {
+      piece.begin += static_cast<long long>(kept) * kPiece;
+      piece.degree = kept == pieces ? 0 : degree - kept * kPiece;
     }
   }
 }
@@ -136,65 +112,22 @@ __device__ __forceinline__ void kl_expand(const KlPiece& piece, Visit visit) {
   }
 }
 
-// Where a thread begins to read a queue, and what stands there: asked for before it is known
-// whether there is anything, so that nobody waits for one number to ask for the next.
-struct KlHead {
-  int4 entry;
-  int count;  // of the list
-  int k;      // where in the list
-  int list;
-};
-
-// To be called when the number of lists has changed.
-__device__ __forceinline__ void kl_aim(KlHead& head, const KlQueue& queue) {
-  const unsigned place = blockIdx.x * blockDim.x + threadIdx.x;
-  head.k = place / static_cast<unsigned>(queue.lists);
-  head.list = place % static_cast<unsigned>(queue.lists);
-}
-
-__device__ __forceinline__ void kl_peek(KlHead& head, const KlQueue& queue) {
-  head.count = 0;
-  if (head.k < queue.capacity) {
-    head.entry = kl_fetch(queue.entries + (blockIdx.x * blockDim.x + threadIdx.x));
-    head.count = kl_load(queue.counts + head.list);
-  }
-}
-
-// The warps of the first so many blocks go through all lists, of which the longest has `most`
-// entries: take(piece), with all lanes; lanes without an entry bring no arcs.
+// All warps of the grid go through all lists, of which the longest has `most` entries: take(piece),
+// with all lanes; lanes without an entry bring no arcs. What stands at a place is asked for before
+// it is known whether it counts, so that nobody waits for one number to ask for the next.
 template <class Take>
-__device__ __forceinline__ void kl_drain(const KlQueue& queue, const KlHead& head, int most,
-                                         int players, Take take) {
-  const unsigned lists = queue.lists, stride = players * blockDim.x;
+__device__ __forceinline__ void kl_drain(const KlQueue& queue, int most, Take take) {
+  const unsigned lists = queue.lists, warps = gridDim.x * (blockDim.x / 32);
   const unsigned places = min(most, queue.capacity) * lists;
-  const unsigned own = blockIdx.x * blockDim.x + threadIdx.x;
-  for (unsigned first = own & ~31u; first < places; first += stride) {
-    const unsigned place = first + kl_lane();
-    KlPiece piece = {0, 0, 0};
-    if (place == own) {
-      if (head.k < head.count) piece = kl_unpack(head.entry);
-    } else if (place < places && static_cast<int>(place / lists) < queue.counts[place % lists]) {
-      piece = kl_unpack(queue.entries[place]);
+  unsigned place = kl_lane() * warps + blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+  while (__any_sync(kWarp, place < places)) {
+    KlPiece piece = {0, 0, 0, 0};
+    if (place < places) {
+      const int4 entry = kl_fetch(queue.entries + place);
+      const int count = kl_load(queue.counts + place % lists);
+      if (static_cast<int>(place / lists) < count) piece = kl_unpack(entry);
     }
     take(piece);
+    place += 32 * warps;
   }
-}
-
-// ---- blocks that sleep --------------------------------------------------------------------------
-
-// *call holds how many blocks are wanted, and above them a number that changes with every call.
-__device__ __forceinline__ unsigned kl_next_call(unsigned call, int players) {
-  return ((call >> 16) + 1) << 16 | static_cast<unsigned>(players);
-}
-
-// The threads of a block wait for a call that is not the one known and wants this block.
-__device__ __forceinline__ void kl_sleep(const unsigned* call, unsigned known) {
-  if (threadIdx.x == 0) {
-    for (;;) {
-      const unsigned now = kl_acquire(call);
-      if (now != known && (now & 0xffff) > blockIdx.x) break;
-      __nanosleep(100);
-    }
-  }
-  __syncthreads();
 }

@@ -40,20 +40,26 @@ __device__ __forceinline__ void kl_store(T* address, T value) {
 // One thread tells others that what it and its block wrote is there, and learns of theirs: adds to
 // a word and returns what it was; reads it. A loop that reads calls kl_pause, for the emulator's
 // sake.
-__device__ __forceinline__ unsigned kl_release_add(unsigned* address, unsigned value) {
-  unsigned old;
-  asm volatile("atom.add.release.gpu.global.u32 %0, [%1], %2;"
-               : "=r"(old)
-               : "l"(address), "r"(value)
-               : "memory");
-  return old;
-}
-
-__device__ __forceinline__ unsigned kl_acquire(const unsigned* address) {
-  unsigned value;
-  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
-  return value;
-}
+#define KL_SIGNALS(T, bits, in_register)                               \
+  __device__ __forceinline__ T kl_release_add(T* address, T value) {   \
+    T old;                                                             \
+    asm volatile("atom.add.release.gpu.global.u" bits " %0, [%1], %2;" \
+                 : "=" in_register(old)                                \
+                 : "l"(address), in_register(value)                    \
+                 : "memory");                                          \
+    return old;                                                        \
+  }                                                                    \
+  __device__ __forceinline__ T kl_acquire(const T* address) {          \
+    T value;                                                           \
+    asm volatile("ld.acquire.gpu.global.u" bits " %0, [%1];"           \
+                 : "=" in_register(value)                              \
+                 : "l"(address)                                        \
+                 : "memory");                                          \
+    return value;                                                      \
+  }
+KL_SIGNALS(unsigned, "32", "r")
+KL_SIGNALS(unsigned long long, "64", "l")
+#undef KL_SIGNALS
 
 __device__ __forceinline__ void kl_pause() {}
 
@@ -135,10 +141,10 @@ KL_REDUCE(__reduce_xor_sync, unsigned, a ^ b)
 
 // ---- barriers among blocks ----------------------------------------------------------------------
 
-// The threads of the first so many blocks of a cooperative launch wait for each other, and see what
-// any wrote before. *state is zero before the first launch that uses it, and is good for the next
-// one after. The top bit flips when the last block arrives: block 0 adds what the others leave to
-// be added. kl_meet_for_all is what one thread of a block does of it, between two __syncthreads.
+// One thread of each of so many blocks, those with the lowest numbers, waits for the others,
+// between two __syncthreads of its own. *state is zero before the first launch that uses it, and is
+// good for the next one after. The top bit flips when the last block arrives: block 0 adds what the
+// others leave to be added.
 __device__ __forceinline__ void kl_meet_for_all(unsigned* state, unsigned blocks) {
   if (blocks == 1) return;
   const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
@@ -146,18 +152,41 @@ __device__ __forceinline__ void kl_meet_for_all(unsigned* state, unsigned blocks
   while (((old ^ kl_acquire(state)) & 0x80000000u) == 0) kl_pause();
 }
 
-__device__ __forceinline__ void kl_meet(unsigned* state, unsigned blocks) {
-  __syncthreads();
-  if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) kl_meet_for_all(state, blocks);
-  __syncthreads();
-}
-
-#ifndef KLEENE_EMULATED
-// The same for all blocks; the emulator has its own, which tells who is missing.
+#ifndef KLEENE_EMULATED  // the emulator has its own, which tells who is missing
+// All threads of all blocks of a cooperative launch wait for each other, and see what any wrote
+// before.
 __device__ __forceinline__ void kl_grid_sync(unsigned* state) {
-  kl_meet(state, gridDim.x * gridDim.y * gridDim.z);
+  __syncthreads();
+  if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) {
+    kl_meet_for_all(state, gridDim.x * gridDim.y * gridDim.z);
+  }
+  __syncthreads();
 }
 #endif
+
+// The same for all blocks; adds up a number over the blocks on the way, which kl_added tells. *word
+// is zero before the first use; `before` is what the last call with this word returned, zero the
+// first time. Two words must take turns: who is fast may already add to the next sum while others
+// still read this one.
+__device__ __forceinline__ unsigned long long kl_meet_and_add(unsigned long long* word,
+                                                              unsigned long long before,
+                                                              unsigned long long number) {
+  const unsigned long long turn = 0x8000;  // the bit that flips when all are there
+  const unsigned long long others = gridDim.x - 1;
+  const unsigned long long closing = ((before & turn) != 0 ? 0 - turn : turn) - others;
+  kl_release_add(word, (number << 16) + (blockIdx.x == 0 ? closing : 1));
+  unsigned long long now = kl_acquire(word);
+  while (((now ^ before) & turn) == 0) {
+    kl_pause();
+    now = kl_acquire(word);
+  }
+  return now;
+}
+
+__device__ __forceinline__ unsigned long long kl_added(unsigned long long now,
+                                                       unsigned long long before) {
+  return ((now >> 16) - (before >> 16)) & 0xffffffffffffull;
+}
 
 // ---- numbers ------------------------------------------------------------------------------------
 
