@@ -364,8 +364,7 @@ __device__ __forceinline__ void search(PARAMETERS) {
   // ---- rounds ----
 
   unsigned long long done_arcs = 0, done_expanded = 0;  // the second in the first thread
-  for (int budget = rounds;; at.round++) {
-    if (budget == 0) break;
+  for (int budget = rounds; budget > 0; at.round++) {
     const Totals now = look(control->totals + at.round % 3);
     const unsigned long long known = kl_load(control->nearest + at.bucket % 3);
     unsigned long long bar = known;  // the smallest far distance that was told, bits turned
@@ -424,11 +423,11 @@ __device__ __forceinline__ void search(PARAMETERS) {
       const int* const sizes = counts + side * lists;
       const unsigned places = now.longest * lists, threads = lists * blockDim.x;
       // Few entries go to as many warps as there are; many are read in their order.
-      const unsigned own = places <= threads
-                               ? (static_cast<unsigned>(lane) * warps + warp) * lists + block
-                               : block * blockDim.x + threadIdx.x;
+      const unsigned own_place = places <= threads
+                                     ? (static_cast<unsigned>(lane) * warps + warp) * lists + block
+                                     : block * blockDim.x + threadIdx.x;
       for (unsigned first = 0; first < places; first += threads) {
-        const unsigned place = first + own;
+        const unsigned place = first + own_place;
         int4 entry = make_int4(0, 0, 0, 0);
         bool active = false;
         if (place < places) {
