@@ -3,6 +3,8 @@
 Time goes into waiting on graphs with long paths: a microsecond a hop for one access to memory after
 the other, and two or three for each meeting of all blocks. On others it is bytes: 8 for each arc
 relaxed, and a sector of 32 for the distance at its end.
+
+What a search did is in ``counts`` of its object, and is logged by this module's name at DEBUG.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 class _Tuning(NamedTuple):
     blocks: int  # of a multiprocessor
-    threads: int  # of a block
+    threads: int  # of a block; the kernels allow 256 where there are hops, and else 512
     keep: int  # near vertices that a block may keep to itself
     hops: int  # that a block makes before it meets the others
     factor: float  # delta is at first so many mean lengths, over the square of the mean degree
