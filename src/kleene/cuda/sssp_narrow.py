@@ -20,7 +20,9 @@ _FEW_THREADS = 64  # of each block where a graph has work for few blocks only
 _EACH_BLOCK = 1024  # vertices and arcs that are worth one more block
 _NEAR_ENTRIES, _FAR_ENTRIES = 2**21, 2**23  # in all lists
 _SHORTEST_LIST = 2048  # entries of a block, if there are that many
-_DELTA = 16.0  # mean lengths by which the threshold rises
+_DELTA = 8.0  # mean lengths by which the threshold rises at least
+_LOCALS = 1  # hops that a block goes on by itself before it meets the others
+_FEW, _MANY = 1024, 8192  # near vertices between two barriers: with fewer, delta grows
 
 #: Hops of one launch: a third of a second at most, so that Ctrl-C gets through.
 _HOPS = 2**16
@@ -28,7 +30,7 @@ _HOPS = 2**16
 _CONTROL = np.dtype(
     [
         ("met", "2u8"), ("threshold", "u8"), ("horizon", "u8"), ("expanded", "u8"),
-        ("overflow", "u8"), ("near", "i4"), ("spilled", "i4"), ("done", "i4"), ("hop", "i4"),
+        ("overflow", "u8"), ("delta", "f8"), ("entries", "i8"), ("rounds", "i8"), ("near", "i4"), ("spilled", "i4"), ("done", "i4"), ("hop", "i4"),
         ("bucket", "i4"), ("turn", "i4"), ("rises", "9u8"),
     ]
 )  # fmt: skip
@@ -82,7 +84,7 @@ class Narrow:
         delta = _DELTA * mean
         self._args: list[Argument] = [
             *graph.csr, lengths, n, 0, delta if numbers.kind == "f" else max(1.0, delta), _HOPS,
-            targets, 0 if targets is None else targets.size, self.words,
+            _LOCALS, _FEW, _MANY, targets, 0 if targets is None else targets.size, self.words,
             device.empty((2 * near * blocks, 4), np.int32, "queue"),
             device.empty(2 * blocks, np.int32, "counts"), near, *pile, far, spilled,
             self._control, meeting,
@@ -98,6 +100,6 @@ class Narrow:
             self.device.download(self._control, self._told)
             if told["done"][0] or told["overflow"][0]:
                 break
-        names = {"hops": "hop", "thresholds": "bucket", "expanded": "expanded"}
+        names = {"hops": "hop", "thresholds": "bucket", "expanded": "expanded", "delta": "delta"}
         self.counts = {name: told[field][0].item() for name, field in names.items()}
         return told[0]

@@ -2,7 +2,7 @@
 // sssp_near_far.cu, near vertices first, far ones later, until nothing is near; but made for
 // waiting less. A hop is one barrier among few blocks, which also adds up how many vertices are
 // near next; four lanes have a vertex together; whatever a hop needs was asked for as early as
-// it was known.
+// it was known. Between two barriers a block goes on for some hops with what it found itself.
 //
 // Distances below the threshold are near. An entry, near or far, holds the distance it was made
 // with, and is out of date unless that is still the distance of its vertex. Each block keeps the
@@ -12,7 +12,8 @@
 #include "near_far.cuh"
 
 const int kThreads = 256;
-const int kNear = 16;  // vertices on: those of a line of offsets, likely to come soon
+const int kLocal = 256;  // entries that a block keeps to itself for its next hop
+const int kNear = 16;    // vertices on: those of a line of offsets, likely to come soon
 
 enum Done { kGoesOn, kAll, kEnough };
 
@@ -23,8 +24,11 @@ struct State {
   unsigned long long horizon;   // everything up to here is final, if enough is found
   unsigned long long expanded;  // entries taken
   unsigned long long overflow;  // was a sum too large for the type?
-  int near;                     // entries of the queue
-  int spilled;                  // are there bits to look at?
+  double delta;
+  long long entries;  // near ones since the threshold was raised
+  long long rounds;   // since then
+  int near;           // entries of the queue
+  int spilled;        // are there bits to look at?
   int done;
   int hop;
   int bucket;  // how often the threshold was raised
@@ -62,11 +66,13 @@ KL_KERNEL(sssp_narrow_begin, int source, int n, Word* distances, unsigned* spill
 }
 
 KL_KERNEL_BOUNDS(kThreads, 1, sssp_narrow, const long long* offsets, const int* neighbors,
-                 const KL_TYPE* lengths, int n, unsigned long long limit_word, double delta,
-                 int hops, const int* targets, int target_count, Word* distances, int4* entries,
-                 int* counts, int capacity, int* far_vertices, Word* far_words, int* far_counts,
-                 int far_capacity, unsigned* spilled, unsigned long long* control_at,
-                 unsigned long long* meeting) {
+                 const KL_TYPE* lengths, int n, unsigned long long limit_word, double least,
+                 int hops, int locals, int few, int many_near, const int* targets, int target_count,
+                 Word* distances, int4* entries, int* counts, int capacity, int* far_vertices,
+                 Word* far_words, int* far_counts, int far_capacity, unsigned* spilled,
+                 unsigned long long* control_at, unsigned long long* meeting) {
+  __shared__ int4 local[2][kLocal];
+  __shared__ int local_tails[3];  // hop s reads s + 2, writes s, clears s + 1, all modulo 3
   __shared__ int tail, far_tail, kept;
   __shared__ unsigned spills;
   __shared__ unsigned long long met, nearest_here;
@@ -83,8 +89,10 @@ KL_KERNEL_BOUNDS(kThreads, 1, sssp_narrow, const long long* offsets, const int* 
   State at = control->state;
   Word threshold = static_cast<Word>(at.threshold);
   int4* queue = entries;
+  int own = -1;  // the hop for which this block keeps what is near; -1: for all blocks
+  if (at.delta == 0) at.delta = least;
   if (first_thread) {
-    tail = 0;
+    tail = local_tails[0] = local_tails[1] = local_tails[2] = 0;
     spills = at.spilled != 0 && block == 0;
     far_tail = far_counts[block];
   }
@@ -99,10 +107,21 @@ KL_KERNEL_BOUNDS(kThreads, 1, sssp_narrow, const long long* offsets, const int* 
   };
   // The lanes' near vertices go into this block's list of the queue, long ones in pieces.
   const auto append_near = [&](int v, Word distance, long long begin, int degree) {
-    const unsigned some = __ballot_sync(kWarp, degree > 0);
+    unsigned some = __ballot_sync(kWarp, degree > 0);
     if (some == 0) return;
     unsigned large = __ballot_sync(kWarp, degree > kPiece);
     int k = 0;
+    if (own >= 0 && some != large) {
+      if (lane == 0) k = atomicAdd(local_tails + own % 3, __popc(some & ~large));
+      k = __shfl_sync(kWarp, k, 0) + __popc(some & ~large & before);
+      if (degree > 0 && degree <= kPiece && k < kLocal) {
+        local[own & 1][k] = pack(v, distance, begin, degree);
+        degree = 0;
+      }
+      some = __ballot_sync(kWarp, degree > 0);
+      if (some == 0) return;
+      k = 0;
+    }
     if (lane == 0 && some != large) k = atomicAdd(&tail, __popc(some & ~large));
     k = __shfl_sync(kWarp, k, 0) + __popc(some & ~large & before);
     if (degree > 0 && degree <= kPiece) {
@@ -201,12 +220,26 @@ KL_KERNEL_BOUNDS(kThreads, 1, sssp_narrow, const long long* offsets, const int* 
         entry = kl_fetch(full + slot);
         length = kl_load(counts + side * blocks + own_list);
       }
+      own = locals > 0 ? 0 : -1;
       while (__any_sync(kWarp, k < length)) {
         take(k < length ? unpack(entry) : Piece{0, 0, 0, 0});
         k += step;
         slot += 8 * warps;
         if (k < length) entry = kl_fetch(full + slot);
       }
+      for (int hop = 1; hop <= locals; hop++) {
+        __syncthreads();
+        const int size = min(local_tails[(hop + 2) % 3], kLocal);
+        if (size == 0) break;
+        own = hop < locals ? hop : -1;
+        if (first_thread) local_tails[(hop + 1) % 3] = 0;
+        const int first = (threadIdx.x & ~31) / 4;  // eight entries to a warp
+        for (int i = first; i < size; i += blockDim.x / 4) {
+          const int mine = i + lane / 4;
+          take(mine < size ? unpack(local[(hop + 1) & 1][mine]) : Piece{0, 0, 0, 0});
+        }
+      }
+      own = -1;
     } else {
       // Nothing is near: what is the smallest far distance, and are the targets final?
       Rise* const rise = control->rises + at.bucket % 3;
@@ -253,7 +286,10 @@ KL_KERNEL_BOUNDS(kThreads, 1, sssp_narrow, const long long* offsets, const int* 
       if (kl_load(&rise->nearest) == 0) at.done = kAll;
       if (at.done != kGoesOn) break;
       if (block == 0 && first_thread) control->rises[(at.bucket + 2) % 3] = {0, 0, 0, 0};
-      threshold = max(sum(lowest, Type::from(delta)), static_cast<Word>(lowest + 1));
+      if (at.entries < few * at.rounds) at.delta *= 2;
+      if (at.entries > many_near * at.rounds) at.delta = fmax(at.delta / 2, least);
+      at.entries = at.rounds = 0;
+      threshold = max(sum(lowest, Type::from(at.delta)), static_cast<Word>(lowest + 1));
       at.bucket++;
 
       // Near ones into the queue; the others stay, without gaps.
@@ -316,12 +352,14 @@ KL_KERNEL_BOUNDS(kThreads, 1, sssp_narrow, const long long* offsets, const int* 
       const int listed = min(tail, capacity);
       counts[(side ^ 1) * blocks + block] = listed;
       number = listed + (static_cast<unsigned long long>(spills) << 32);
-      tail = 0;
+      tail = local_tails[0] = local_tails[1] = local_tails[2] = 0;
     }
     const unsigned long long added = meet(number);
     at.near = static_cast<int>(added & 0xffffffff);
     at.spilled = (added >> 32) != 0;
     at.expanded += at.near;
+    at.entries += at.near;
+    at.rounds++;
     at.hop++;
   }
 
