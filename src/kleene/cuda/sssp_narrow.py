@@ -15,14 +15,14 @@ from kleene.cuda.runtime import Argument, Array, Device, ceil_div, ctype, requir
 
 __all__ = ["Narrow"]
 
-_BLOCKS, _THREADS = 132, 256  # kThreads at most
+_BLOCKS, _THREADS = 2, 256  # of a multiprocessor, of a block (kThreads)
 _FEW_THREADS = 64  # of each block where a graph has work for few blocks only
 _EACH_BLOCK = 1024  # vertices and arcs that are worth one more block
 _NEAR_ENTRIES, _FAR_ENTRIES = 2**21, 2**23  # in all lists
 _SHORTEST_LIST = 2048  # entries of a block, if there are that many
 _DELTA = 8.0  # mean lengths by which the threshold rises at least
-_LOCALS = 1  # hops that a block goes on by itself before it meets the others
-_FEW, _MANY = 1024, 8192  # near vertices between two barriers: with fewer, delta grows
+_LOCALS = 3  # hops that a block goes on by itself before it meets the others
+_FEW, _MANY = 512, 4096  # near vertices between two barriers: with fewer, delta grows
 
 #: Hops of one launch: a third of a second at most, so that Ctrl-C gets through.
 _HOPS = 2**16
@@ -60,7 +60,7 @@ class Narrow:
         file = device.kernels("sssp_narrow", KL_TYPE=ctype(numbers))
         self._begin, self._kernel = file["sssp_narrow_begin"], file["sssp_narrow"]
         useful = ceil_div(n + m, _EACH_BLOCK)
-        most = min(_BLOCKS, self._kernel.resident_blocks(_THREADS))
+        most = min(_BLOCKS * device.multiprocessors, self._kernel.resident_blocks(_THREADS))
         blocks = min(useful, most)
         self._shape = (blocks,), (_THREADS if useful > most else _FEW_THREADS,)
         near = _share(min(n + m, _NEAR_ENTRIES), blocks)
