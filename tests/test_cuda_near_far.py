@@ -1,4 +1,8 @@
-"""The near-far search in the emulator: bounded lists, several launches, wide sums, small steps."""
+"""The near-far searches in the emulator: bounded lists, several launches, wide sums, small steps.
+
+Both engines run on every kind of graph: by themselves, one takes those of few arcs a vertex, the
+other the rest.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene as kl
-from kleene.cuda import lengths
+from kleene.cuda import lengths, sssp_lists, sssp_narrow
 from kleene.cuda import sssp_near_far as near_far
 from kleene.cuda.emulator import EmulatedDevice
 
@@ -29,16 +33,19 @@ def assert_right(g: kl.Graph, source: int = 0, **options: Any) -> None:
 
 
 @contextmanager
-def tuned(*, hops: bool = True, **values: Any) -> Iterator[None]:
-    """Run with other constants: fields of the tuning, or names of the module in capitals."""
-    name = "_NARROW" if hops else "_WIDE"
+def tuned(narrow: bool, **values: Any) -> Iterator[None]:
+    """Run one engine with other constants: names of its module in capitals, or of the tuning."""
+    module: Any = sssp_narrow if narrow else near_far
     fields = {key: value for key, value in values.items() if key.islower()}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(near_far, "_NARROW_DEGREE", 1e9 if hops else 0)
-        patch.setattr(near_far, name, getattr(near_far, name)._replace(**fields))
+        patch.setattr(near_far, "_NARROW_DEGREE", 1e9 if narrow else -1)
+        patch.setattr(near_far, "_WIDE", near_far._WIDE._replace(**fields))
         for key in values.keys() - fields.keys():
-            patch.setattr(near_far, f"_{key}", values[key])
+            patch.setattr(sssp_lists if key == "SHORTEST_LIST" else module, f"_{key}", values[key])
         yield
+
+
+both = pytest.mark.parametrize("narrow", [True, False], ids=["narrow", "wide"])
 
 
 @pytest.fixture
@@ -46,6 +53,11 @@ def counts(caplog: pytest.LogCaptureFixture) -> Iterator[Any]:
     """Give what searches tell about themselves, as a function."""
     with caplog.at_level("DEBUG", near_far.__name__):
         yield lambda: caplog.records[-1].args[2]  # type: ignore[index]
+
+
+def types(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """Return the types of numbers of the searches so far."""
+    return [str(record.args[1]) for record in caplog.records]  # type: ignore[index]
 
 
 def grid(side: int, dtype: Any = np.int32) -> kl.Graph:
@@ -64,138 +76,203 @@ def skewed(n: int, m: int, dtype: Any = np.int32) -> kl.Graph:
     return kl.Graph.from_edges(np.append(s, t), np.append(t, s), np.append(weights, weights), n=n)
 
 
-TINY = {"EACH_BLOCK": 40, "NEAR_ENTRIES": 6, "FAR_ENTRIES": 9}
+TINY = {"EACH_BLOCK": 40, "NEAR_ENTRIES": 6, "FAR_ENTRIES": 9, "SHORTEST_LIST": 2}
+CHOICES: list[tuple[bool, dict[str, Any]]] = [
+    *((False, more) for more in ({}, TINY, TINY | {"ROUNDS": 2}, {"DELTA": 1e9}, {"DELTA": 1e-9})),
+    *((True, more) for more in ({}, TINY, TINY | {"HOPS": 2}, {"DELTA": 1e9}, {"DELTA": 1e-9})),
+    *((True, TINY | {"LOCALS": locals, "MANY": 1}) for locals in range(3)),
+    (True, {"EACH_BLOCK": 40, "LOCALS": 2, "HOPS": 3}),
+]
 arcs = st.lists(st.tuples(st.integers(0, 19), st.integers(0, 19), st.integers(0, 40)), max_size=80)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(
     arcs,
     st.sampled_from(TYPES),
-    st.booleans(),
-    st.sampled_from([{}, TINY, TINY | {"ROUNDS": 2}, {"DELTA": 1e9}, {"DELTA": 1e-9}]),
+    st.sampled_from(CHOICES),
     st.none() | st.integers(0, 90),
     st.none() | st.lists(st.integers(0, 19), min_size=1, max_size=3),
 )
 def test_against_the_cpu(
     some: list[tuple[int, int, int]],
     dtype: Any,
-    hops: bool,
-    values: dict[str, Any],
+    choice: tuple[bool, dict[str, Any]],
     limit: int | None,
     targets: list[int] | None,
 ) -> None:
     s, t, w = np.array(some, int).reshape(-1, 3).T
     g = kl.Graph.from_edges(s, t, w.astype(dtype), n=20)
-    with tuned(hops=hops, keep=3 if hops else 0, **values):
+    narrow, values = choice
+    with tuned(narrow, **values):
         assert_right(g, limit=limit, targets=targets)
 
 
-@pytest.mark.parametrize("hops", [True, False])
+def test_which_engine(counts: Any) -> None:
+    assert_right(grid(6))
+    assert "hops" in counts()
+    assert_right(skewed(100, 3000))
+    assert "rounds" in counts()
+
+
+@both
 @pytest.mark.parametrize("seed", [0, 3, 5])
-def test_orders(hops: bool, seed: int, monkeypatch: pytest.MonkeyPatch, counts: Any) -> None:
+def test_orders(narrow: bool, seed: int, monkeypatch: pytest.MonkeyPatch, counts: Any) -> None:
     device = EmulatedDevice(seed, "_emulator_checked")
     monkeypatch.setattr(lengths, "open_device", lambda kind: device)
+    spills = "sweeps" if narrow else "spills"
     for g in (grid(20), skewed(200, 1000)):
-        with tuned(hops=hops, keep=20 if hops else 0, EACH_BLOCK=600):
+        with tuned(narrow, EACH_BLOCK=600):
             assert_right(g)
-            assert counts()["spills"] == 0
-        with tuned(hops=hops, keep=20 if hops else 0, **TINY | {"EACH_BLOCK": 600}):
+            assert counts()[spills] == 0
+        with tuned(narrow, **TINY | {"EACH_BLOCK": 600}):
             assert_right(g)
-            assert counts()["spills"] > 0
+            assert counts()[spills] > 0
 
 
-def test_sums_that_need_64_bits(counts: Any) -> None:
+@pytest.mark.parametrize("locals", range(4))
+def test_hops_of_a_block_by_itself(
+    locals: int, monkeypatch: pytest.MonkeyPatch, counts: Any
+) -> None:
+    device = EmulatedDevice(locals, "_emulator_checked")
+    monkeypatch.setattr(lengths, "open_device", lambda kind: device)
+    g = grid(16)
+    with tuned(True, EACH_BLOCK=256, LOCALS=locals):
+        assert_right(g)
+        assert_right(g, 77, limit=600)
+        assert_right(g, 77, targets=[80, 200])
+    chain = np.arange(300)
+    with tuned(True, EACH_BLOCK=256, LOCALS=locals, DELTA=1e9):
+        assert_right(kl.Graph.from_edges(chain, chain + 1, chain % 4))
+        assert 300 / (locals + 1) < counts()["hops"] < 310 / (locals + 1)
+
+
+@both
+def test_sums_that_need_64_bits(narrow: bool, caplog: pytest.LogCaptureFixture) -> None:
     g = kl.Graph.from_edges([0, 1, 2, 0], [1, 2, 3, 4], np.array([2**31] * 3 + [2**32 - 2]))
-    r = solve(g, predecessors=True)
-    assert r.distances.tolist() == [0, 2**31, 2**32, 3 * 2**31, 2**32 - 2]
-    r.verify()
-    assert solve(g, limit=2**31).distances[2] == r.no_path
-    assert solve(g, 3).distances.tolist()[3] == 0
+    with tuned(narrow), caplog.at_level("DEBUG", near_far.__name__):
+        r = solve(g, predecessors=True)
+        assert r.distances.tolist() == [0, 2**31, 2**32, 3 * 2**31, 2**32 - 2]
+        r.verify()
+        assert types(caplog) == ["uint32", "int64"]
+        assert solve(g, limit=2**31).distances[2] == r.no_path
+        assert solve(g, 3).distances.tolist()[3] == 0
 
 
-def test_sums_that_fit_32_bits(counts: Any, caplog: pytest.LogCaptureFixture) -> None:
+@both
+def test_sums_that_fit_32_bits(narrow: bool, caplog: pytest.LogCaptureFixture) -> None:
     """Whatever the answer's type, which holds the longest path that the graph might have."""
     chain = np.arange(9)
     g = kl.Graph.from_edges(
         np.append(chain, [0]), np.append(chain + 1, [9]), np.array([2**28] * 9 + [7])
     )
-    r = solve(g)
+    with tuned(narrow), caplog.at_level("DEBUG", near_far.__name__):
+        r = solve(g)
     assert r.distances.dtype == np.int64
     assert r.distances[9] == 7
-    assert [str(record.args[1]) for record in caplog.records] == ["uint32"]  # type: ignore[index]
+    assert types(caplog) == ["uint32"]
 
 
-def test_lengths_that_32_bits_do_not_hold() -> None:
+@both
+def test_lengths_that_32_bits_do_not_hold(narrow: bool) -> None:
     g = kl.Graph.from_edges([0, 1], [1, 2], np.array([2**32 - 1, 2**40]))
-    assert solve(g).distances.tolist() == [0, 2**32 - 1, 2**40 + 2**32 - 1]
+    with tuned(narrow):
+        assert solve(g).distances.tolist() == [0, 2**32 - 1, 2**40 + 2**32 - 1]
 
 
-@pytest.mark.parametrize("hops", [True, False])
+@both
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_steps_that_rounding_takes_away(dtype: Any, hops: bool) -> None:
+def test_steps_that_rounding_takes_away(dtype: Any, narrow: bool) -> None:
     chain = np.arange(40)
     weights = np.where(chain % 3 == 0, 1e20, np.finfo(dtype).smallest_subnormal).astype(dtype)
     g = kl.Graph.from_edges(chain, chain + 1, weights)
+    steer = {"FEW": 0} if narrow else {"low": 0}
     for delta in (1e-300, 1e-30, 1e300):
-        with tuned(hops=hops, DELTA=delta, low=0):
+        with tuned(narrow, DELTA=delta, **steer):
             assert_right(g)
             assert_right(g.reweight(weights[::-1].copy()))
 
 
-def test_distances_at_the_end_of_floats() -> None:
+@both
+def test_distances_at_the_end_of_floats(narrow: bool) -> None:
     g = kl.Graph.from_edges([0, 1, 2], [1, 2, 3], np.array([3e38, 3e38, 1], np.float32))
-    r = solve(g)
-    if r.distances.dtype == np.float32:
-        assert r.distances.tolist()[2:] == [np.inf, np.inf]
-    assert_right(g.reweight(np.array([1e38, 1e38, 1e38], np.float32)))
+    with tuned(narrow):
+        r = solve(g)
+        if r.distances.dtype == np.float32:
+            assert r.distances.tolist()[2:] == [np.inf, np.inf]
+        assert_right(g.reweight(np.array([1e38, 1e38, 1e38], np.float32)))
 
 
-@pytest.mark.parametrize("hops", [True, False])
+@both
 @pytest.mark.parametrize("near", [1, 3, 2**22])
-def test_hubs(hops: bool, near: int) -> None:
+def test_hubs(narrow: bool, near: int) -> None:
     """Hubs of more arcs than a list has entries for."""
     n = 700
     spokes = np.arange(1, n)
     s, t = np.append(np.zeros(n - 1, int), spokes), np.append(spokes, np.zeros(n - 1, int))
     g = kl.Graph.from_edges(s, t, np.append(spokes % 7, spokes[::-1] % 5))
-    with tuned(hops=hops, NEAR_ENTRIES=near):
+    with tuned(narrow, NEAR_ENTRIES=near, SHORTEST_LIST=near):
         assert_right(g)
         assert_right(g, 5)
 
 
-@pytest.mark.parametrize("hops", [True, False])
-def test_several_launches(hops: bool, counts: Any) -> None:
+@both
+def test_cycles_of_zeros(narrow: bool, counts: Any) -> None:
+    ring = np.arange(60)
+    s, t = np.append(ring, ring[1:]), np.append((ring + 1) % 60, ring[:-1])
+    for delta in (1.0, 1e9):
+        with tuned(narrow, DELTA=delta):
+            assert_right(kl.Graph.from_edges(s, t, np.zeros(len(s), int)), predecessors=True)
+            assert_right(kl.Graph.from_edges(s, t, s % 10 // 9), predecessors=True)
+
+
+def test_several_launches(counts: Any) -> None:
     chain = np.arange(300)
     g = kl.Graph.from_edges(chain, chain + 1, chain % 4)
-    with tuned(hops=hops, ROUNDS=3, DELTA=2.0, low=0):
+    with tuned(False, ROUNDS=3, DELTA=2.0, low=0):
         assert_right(g, predecessors=True)
         assert counts()["launches"] > 10
         assert counts()["arcs"] == 300
-    with tuned(hops=hops, ARCS=20, DELTA=2.0, low=0):
+    with tuned(False, ARCS=20, DELTA=2.0, low=0):
         assert_right(grid(12))
         assert counts()["launches"] > 2
+    for hops in (1, 2, 7):
+        with tuned(True, HOPS=hops, EACH_BLOCK=256, FEW=0):
+            assert_right(g, predecessors=True)
+            assert counts()["launches"] == counts()["hops"] // hops + 1
+            assert_right(grid(12))
 
 
-@pytest.mark.parametrize("hops", [True, False])
-def test_delta_is_steered(hops: bool, counts: Any) -> None:
+def test_delta_is_steered(counts: Any) -> None:
     chain = np.arange(500)
     g = kl.Graph.from_edges(chain, chain + 1, np.full(500, 100))
-    with tuned(hops=hops, DELTA=1.0, low=0):
+    with tuned(False, DELTA=1.0, low=0):
         assert_right(g)
         assert counts()["thresholds"] == 501
-    with tuned(hops=hops, DELTA=1.0, low=2**10):
+    with tuned(False, DELTA=1.0, low=2**10):
         assert_right(g)
         assert counts()["thresholds"] < 30
-    with tuned(hops=hops, DELTA=1.0, low=10, high=20):
+    with tuned(False, DELTA=1.0, low=10, high=20):
         assert_right(g)
         assert 30 < counts()["thresholds"] < 400
+    with tuned(True, DELTA=0.01, FEW=0):
+        assert_right(g)
+        assert counts()["thresholds"] == 501
+        assert counts()["delta"] == 1
+    with tuned(True, DELTA=0.01):
+        assert_right(g)
+        assert counts()["thresholds"] < 30
+    with tuned(True, DELTA=0.01, FEW=2, MANY=0):
+        assert_right(g)
+        assert counts()["thresholds"] == 501
 
 
-def test_several_sources_with_paths() -> None:
+@both
+def test_several_sources_with_paths(narrow: bool) -> None:
     g = grid(12, np.float64).to("emulated")
     some = [0, 77, 143]
-    r = kl.sssp(g, sources=some, method="near_far", device="emulated", predecessors=True)
+    with tuned(narrow):
+        r = kl.sssp(g, sources=some, method="near_far", device="emulated", predecessors=True)
     assert r.verify().rows == 3
     want = kl.sssp(g, sources=some, device="cpu")
     np.testing.assert_array_equal(r.distances, want.distances)

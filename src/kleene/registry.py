@@ -383,7 +383,10 @@ def _device_lattice(size: Size) -> int:
 def _device_near_far(size: Size) -> int:
     """Arcs, also with short lengths; distances in words, a bit per vertex, and bounded lists."""
     arcs = _device_arcs(size) + 4 * size.m + (size.item + 1) * size.n
-    near, far = min(size.n + size.m // 128, 2**22), min(4 * size.n, 2**24)
+    if size.m <= 6 * size.n:  # roads and grids
+        near, far = min(size.n + size.m, 2**21), min(4 * size.n, 2**23)
+    else:
+        near, far = min(size.n + size.m // 128, 2**22), min(4 * size.n, 2**24)
     return arcs + 32 * near + (4 + size.item) * far + 2**25
 
 
@@ -451,7 +454,7 @@ _SSSP = (
     ),
     _cuda_sssp(
         "near_far",
-        "settles near vertices before far ones, many hops between two meetings of blocks",
+        "settles near vertices before far ones, the whole search in one launch",
         "Davidson et al. 2014, Meyer and Sanders 2003",
         "sssp_near_far",
         _device_near_far,

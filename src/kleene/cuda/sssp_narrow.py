@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from kleene.cuda.resident import DeviceGraph
-from kleene.cuda.runtime import Argument, Array, Device, ceil_div, ctype, require_memory
+from kleene.cuda.runtime import Argument, Array, Device, ceil_div, ctype
+from kleene.cuda.sssp_lists import Lists
 
 __all__ = ["Narrow"]
 
@@ -19,7 +20,6 @@ _BLOCKS, _THREADS = 2, 256  # of a multiprocessor, of a block (kThreads)
 _FEW_THREADS = 64  # of each block where a graph has work for few blocks only
 _EACH_BLOCK = 1024  # vertices and arcs that are worth one more block
 _NEAR_ENTRIES, _FAR_ENTRIES = 2**21, 2**23  # in all lists
-_SHORTEST_LIST = 2048  # entries of a block, if there are that many
 _DELTA = 8.0  # mean lengths by which the threshold rises at least
 _LOCALS = 3  # hops that a block goes on by itself before it meets the others
 _FEW, _MANY = 512, 4096  # near vertices between two barriers: with fewer, delta grows
@@ -30,15 +30,11 @@ _HOPS = 2**16
 _CONTROL = np.dtype(
     [
         ("met", "2u8"), ("threshold", "u8"), ("horizon", "u8"), ("expanded", "u8"),
-        ("overflow", "u8"), ("delta", "f8"), ("entries", "i8"), ("rounds", "i8"), ("near", "i4"), ("spilled", "i4"), ("done", "i4"), ("hop", "i4"),
-        ("bucket", "i4"), ("turn", "i4"), ("rises", "9u8"),
+        ("overflow", "u8"), ("delta", "f8"), ("entries", "i8"), ("rounds", "i8"),
+        ("near", "i4"), ("spilled", "i4"), ("done", "i4"), ("hop", "i4"), ("bucket", "i4"),
+        ("turn", "i4"), ("sweeps", "i4"), ("unused", "i4"), ("rises", "9u8"),
     ]
 )  # fmt: skip
-
-
-def _share(entries: int, blocks: int) -> int:
-    """Return how many entries the list of one block has: more than its part if that is small."""
-    return max(ceil_div(entries, blocks), min(entries, _SHORTEST_LIST))
 
 
 class Narrow:
@@ -63,31 +59,20 @@ class Narrow:
         most = min(_BLOCKS * device.multiprocessors, self._kernel.resident_blocks(_THREADS))
         blocks = min(useful, most)
         self._shape = (blocks,), (_THREADS if useful > most else _FEW_THREADS,)
-        near = _share(min(n + m, _NEAR_ENTRIES), blocks)
-        far = _share(min(4 * n, _FAR_ENTRIES), blocks)
-        needed = 32 * near * blocks + (4 + word.itemsize) * far * blocks + word.itemsize * n
-        require_memory(device, needed, f"sssp on {n:,} vertices")
-        self.words = device.empty(n, word, "words")
-        spilled = device.empty(ceil_div(n, 32), np.uint32, "spilled")
-        pile = (
-            device.empty(far * blocks, np.int32, "far vertices"),
-            device.empty(far * blocks, word, "far words"),
-            device.empty(blocks, np.int32, "far counts"),
-        )
+        lists = Lists(device, n, word, blocks, min(n + m, _NEAR_ENTRIES), _FAR_ENTRIES)
+        self.words = lists.words
         self._control = device.empty(_CONTROL.itemsize // 8, np.uint64, "control")
         self._told = device.pinned(self._control.shape, np.uint64)
         meeting = device.empty(2, np.uint64, "meeting")
         self._begin_shape = (min(ceil_div(n, 256), 8 * device.multiprocessors),), (256,)
         self._begin_args: list[Argument] = [
-            0, n, self.words, spilled, *pile, blocks, self._control, meeting,
+            0, n, self.words, lists.spilled, *lists.far, blocks, self._control, meeting,
         ]  # fmt: skip
         delta = _DELTA * mean
         self._args: list[Argument] = [
             *graph.csr, lengths, n, 0, delta if numbers.kind == "f" else max(1.0, delta), _HOPS,
-            _LOCALS, _FEW, _MANY, targets, 0 if targets is None else targets.size, self.words,
-            device.empty((2 * near * blocks, 4), np.int32, "queue"),
-            device.empty(2 * blocks, np.int32, "counts"), near, *pile, far, spilled,
-            self._control, meeting,
+            _LOCALS, _FEW, _MANY, targets, 0 if targets is None else targets.size,
+            *lists.arguments, self._control, meeting,
         ]  # fmt: skip
 
     def run(self, source: int, limit: int) -> Any:
@@ -95,11 +80,17 @@ class Narrow:
         self._begin_args[0], self._args[4] = source, limit
         self._begin.launch(*self._begin_shape, self._begin_args)
         told: Any = self._told.view(_CONTROL)
+        launches = 0
         while True:
             self._kernel.launch(*self._shape, self._args, cooperative=True)
+            launches += 1
             self.device.download(self._control, self._told)
             if told["done"][0] or told["overflow"][0]:
                 break
-        names = {"hops": "hop", "thresholds": "bucket", "expanded": "expanded", "delta": "delta"}
-        self.counts = {name: told[field][0].item() for name, field in names.items()}
+        names = {"hops": "hop", "thresholds": "bucket"}
+        self.counts = {
+            name: told[names.get(name, name)][0].item()
+            for name in ("hops", "thresholds", "expanded", "sweeps", "delta")
+        }
+        self.counts["launches"] = launches
         return told[0]

@@ -33,6 +33,8 @@ struct State {
   int hop;
   int bucket;  // how often the threshold was raised
   int turn;    // of the two words
+  int sweeps;  // how often there were bits to look at
+  int unused;
 };
 
 // What is found when the threshold rises; three of them take turns.
@@ -135,13 +137,14 @@ KL_KERNEL_BOUNDS(kThreads, 1, sssp_narrow, const long long* offsets, const int* 
       const int of = __shfl_sync(kWarp, v, owner), arcs = __shfl_sync(kWarp, degree, owner);
       const Word reached = __shfl_sync(kWarp, distance, owner);
       const long long start = __shfl_sync(kWarp, begin, owner);
-      const int pieces = (arcs - 1) / kPiece + 1;
+      const int each = max(kPiece, (arcs - 1) / capacity + 1);  // so that a list has room for all
+      const int pieces = (arcs - 1) / each + 1;
       int first = 0;
       if (lane == 0) first = atomicAdd(&tail, pieces);
       first = __shfl_sync(kWarp, first, 0);
       for (int i = lane; i < pieces && first + i < capacity; i += 32) {
-        const int skipped = i * kPiece;
-        put(first + i, of, reached, start + skipped, min(kPiece, arcs - skipped));
+        const int skipped = i * each;
+        put(first + i, of, reached, start + skipped, min(each, arcs - skipped));
       }
       if (lane == 0 && first + pieces > capacity) spill(of);
     }
@@ -289,6 +292,7 @@ KL_KERNEL_BOUNDS(kThreads, 1, sssp_narrow, const long long* offsets, const int* 
       if (at.entries < few * at.rounds) at.delta *= 2;
       if (at.entries > many_near * at.rounds) at.delta = fmax(at.delta / 2, least);
       at.entries = at.rounds = 0;
+      at.sweeps += at.spilled;
       threshold = max(sum(lowest, Type::from(at.delta)), static_cast<Word>(lowest + 1));
       at.bucket++;
 

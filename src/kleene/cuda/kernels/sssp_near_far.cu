@@ -7,12 +7,11 @@
 //
 //   for each round
 //     if nothing is near: raise the threshold, and look through the far vertices;
-//     else: take a share of the vertices in the queue;
-//     some hops: expand what this block found near itself, in shared memory;
-//     what is too much for one block goes into the queue, for all; a barrier of the whole grid.
+//     else: expand the vertices of the queue, all blocks together;
+//     what is near goes into the queue of the next round; a barrier of the whole grid.
 //
-// So blocks meet about once for every threshold rather than once for every hop: on roads and grids
-// paths have thousands of hops, and what counts is how long one takes.
+// That suits wide frontiers, whose arcs the lanes of a warp share; sssp_narrow.cu is for small
+// ones.
 //
 // An entry, near or far, holds the distance it was made with. It is out of date, and dropped,
 // unless that is still the distance of its vertex, so that no vertex is expanded twice at one
@@ -30,6 +29,8 @@
 // A. Davidson et al., "Work-efficient parallel GPU methods for single-source shortest paths", 2014.
 // U. Meyer and P. Sanders, "Delta-stepping: a parallelizable shortest path algorithm", 2003.
 #include "near_far.cuh"
+
+const int kScan = 4;  // far entries that a thread looks at at a time
 
 // ---- what blocks share --------------------------------------------------------------------------
 
@@ -68,7 +69,6 @@ struct Control {
   Totals totals[3];
   unsigned long long nearest[3];  // of the far distances, all bits turned; they take turns, too
   unsigned long long expanded;    // entries
-  unsigned long long hops;        // of the block that made most
   unsigned long long overflow;
 };
 
@@ -78,29 +78,109 @@ __device__ __forceinline__ Totals look(const Totals* at) {
           kl_load(&at->far_spills)};
 }
 
+// ---- lists of a block ---------------------------------------------------------------------------
+
+// What a block adds up in shared memory.
+struct Here {
+  unsigned long long arcs;
+  unsigned long long expanded;
+  unsigned long long nearest;  // all bits turned
+  unsigned long long farthest;
+  int listed;  // entries in the queue
+  int far;     // entries that wait
+  unsigned unsettled;
+  unsigned near_spills;
+  unsigned far_spills;
+};
+
+// How vertices get into the lists, with all lanes of a warp. Every list has an end; what finds no
+// room is noted in a bit per vertex.
+struct Lists {
+  Here* here;
+  int4* queue;  // that blocks share: entry k of the list of block b stands at k * blocks + b
+  int capacity;
+  int* far_vertices;
+  Word* far_words;
+  int far_capacity;
+  unsigned* spilled;
+  int lane;
+  Word nearest;  // of the far distances that this thread has put there
+
+  __device__ __forceinline__ void spill(int v, unsigned* count) {
+    atomicOr(spilled + (v >> 5), 1u << (v & 31));
+    atomicAdd(count, 1u);
+  }
+  __device__ __forceinline__ void append_far(bool active, int v, Word distance) {
+    const unsigned some = __ballot_sync(kWarp, active);
+    if (some == 0) return;
+    int first = 0;
+    if (lane == 0) first = atomicAdd(&here->far, __popc(some));
+    const int place = __shfl_sync(kWarp, first, 0) + __popc(some & ((1u << lane) - 1));
+    if (active) {
+      nearest = min(nearest, distance);
+      if (place < far_capacity) {
+        far_vertices[place] = v;
+        far_words[place] = distance;
+      } else {
+        spill(v, &here->far_spills);
+      }
+    }
+  }
+  // Into this block's list of the queue. A vertex with many arcs has several entries.
+  __device__ __forceinline__ void append_near(int v, Word distance, long long begin, int degree) {
+    if (!__any_sync(kWarp, degree > 0)) return;
+    const int arcs_each = degree <= kPiece ? kPiece : max(kPiece, (degree - 1) / capacity + 1);
+    const int pieces = degree <= kPiece ? degree > 0 : (degree - 1) / arcs_each + 1;
+    unsigned many = __ballot_sync(kWarp, pieces > 1);
+    const unsigned some = __ballot_sync(kWarp, pieces > 0);
+    int first = __popc(some & ((1u << lane) - 1)), total = __popc(some);
+    if (many != 0) {
+      first = pieces;
+      for (int step = 1; step < 32; step *= 2) {
+        const int other = __shfl_up_sync(kWarp, first, step);
+        if (lane >= step) first += other;
+      }
+      total = __shfl_sync(kWarp, first, 31);
+      first -= pieces;
+    }
+    int base = 0;
+    if (lane == 0) base = atomicAdd(&here->listed, total);
+    first += __shfl_sync(kWarp, base, 0);
+    if (pieces == 1 && first < capacity) {
+      queue[static_cast<unsigned>(first) * gridDim.x + blockIdx.x] =
+          pack(v, distance, begin, degree);
+    }
+    if (first + pieces > capacity && pieces > 0) spill(v, &here->near_spills);
+    for (; many != 0; many &= many - 1) {
+      const int owner = __ffs(many) - 1;
+      const int of = __shfl_sync(kWarp, v, owner), place = __shfl_sync(kWarp, first, owner);
+      const int all = __shfl_sync(kWarp, degree, owner);
+      const int each = __shfl_sync(kWarp, arcs_each, owner);
+      const Word reached = __shfl_sync(kWarp, distance, owner);
+      const long long from = __shfl_sync(kWarp, begin, owner);
+      const int parts = (all - 1) / each + 1;
+      for (int i = lane; i < parts && place + i < capacity; i += 32) {
+        const int skipped = i * each;
+        queue[static_cast<unsigned>(place + i) * gridDim.x + blockIdx.x] =
+            pack(of, reached, from + skipped, min(each, all - skipped));
+      }
+    }
+  }
+};
+
 // ---- the search ---------------------------------------------------------------------------------
 
-#define PARAMETERS                                                                                 \
-  const long long *offsets, const int *neighbors, const KL_TYPE *lengths, int n, Word *distances,  \
-      int4 *entries, int *counts, int capacity, int *far_vertices, Word *far_words,                \
-      int *far_counts, int far_capacity, unsigned *spilled, const int *targets, int target_count,  \
-      double least, double most, unsigned long long low, unsigned long long high, int degree_mean, \
-      int keep, int hops, int rounds, unsigned long long launch_arcs,                              \
-      unsigned long long *control_at, unsigned *barrier, int source, unsigned long long limit_word
-#define ARGUMENTS                                                                                \
-  offsets, neighbors, lengths, n, distances, entries, counts, capacity, far_vertices, far_words, \
-      far_counts, far_capacity, spilled, targets, target_count, least, most, low, high,          \
-      degree_mean, keep, hops, rounds, launch_arcs, control_at, barrier, source, limit_word
-
-// With kHops, blocks expand what they find themselves, and vertices of few arcs by single threads;
-// without, everything goes through the queue.
-template <bool kHops>
-__device__ __forceinline__ void search(PARAMETERS) {
-  KL_DYNAMIC_SHARED(int4, local);  // two lists of `keep` entries
+KL_KERNEL_BOUNDS(512, 2, near_far_rounds, const long long* offsets, const int* neighbors,
+                 const KL_TYPE* lengths, int n, Word* distances, int4* entries, int* counts,
+                 int capacity, int* far_vertices, Word* far_words, int* far_counts,
+                 int far_capacity, unsigned* spilled, const int* targets, int target_count,
+                 double least, double most, unsigned long long low, unsigned long long high,
+                 int degree_mean, int rounds, unsigned long long launch_arcs,
+                 unsigned long long* control_at, unsigned* barrier, int source,
+                 unsigned long long limit_word) {
   __shared__ Here here;
   Control* const control = reinterpret_cast<Control*>(control_at);
   const int lane = kl_lane(), warps = blockDim.x / 32, warp = threadIdx.x / 32;
-  const unsigned before = (1u << lane) - 1;
   const unsigned lists = gridDim.x, block = blockIdx.x;
   const bool first_thread = threadIdx.x == 0;
   const Word limit = static_cast<Word>(limit_word);
@@ -121,14 +201,12 @@ __device__ __forceinline__ void search(PARAMETERS) {
     }
     at.delta = least;
   }
-  const unsigned long long hops_before = kl_load(&control->hops);
   kl_grid_sync(barrier);  // all have read the state, and may write it
 
   Word threshold = static_cast<Word>(at.threshold);
-  int hop = 0;                      // the next one
   unsigned arcs = 0, expanded = 0;  // of this thread in a round
-  Lists<kHops> own = {&here,         local,        keep,    entries, capacity, own_far_vertices,
-                      own_far_words, far_capacity, spilled, lane,    kNone};
+  Lists own = {&here,   entries, capacity, own_far_vertices, own_far_words, far_capacity,
+               spilled, lane,    kNone};
 
   // ---- arcs ----
 
@@ -137,13 +215,8 @@ __device__ __forceinline__ void search(PARAMETERS) {
     if (through == kNone && limit == kNone - 1) kl_store(&control->overflow, 1ull);
     return through;
   };
-  const auto fetch_early = [&](long long arc) {
-    kl_prefetch(neighbors + arc);
-    kl_prefetch(lengths + arc);
-  };
-  // All arcs of the pieces that the lanes bring, shared by the lanes. A distance of "no path" tells
-  // of a piece that is out of date.
-  const auto expand_wide = [&](int next, const Piece& piece, Word from) {
+  // All arcs of the pieces that the lanes bring, shared by the lanes.
+  const auto expand = [&](const Piece& piece, Word from) {
     int end = piece.degree;
     for (int step = 1; step < 32; step *= 2) {
       const int other = __shfl_up_sync(kWarp, end, step);
@@ -166,8 +239,8 @@ __device__ __forceinline__ void search(PARAMETERS) {
       if (arc < total) {
         v = __ldg(neighbors + place);
         const KL_TYPE length = __ldg(lengths + place);
-        through = start == kNone ? kNone : reach(start, length);
-        if (through <= limit && (kHops || through < kl_load(distances + v))) {
+        through = reach(start, length);
+        if (through <= limit && through < kl_load(distances + v)) {
           const Word old = atomicMin(distances + v, through);
           if (through < threshold) {  // asked for before it is known whether it is needed
             begin = __ldg(offsets + v);
@@ -178,117 +251,30 @@ __device__ __forceinline__ void search(PARAMETERS) {
       }
       if (!__any_sync(kWarp, lower)) continue;
       if (!lower) degree = 0;
-      if (kHops && degree > 0) fetch_early(begin);
-      own.append_near(next, keep, v, through, begin, degree);
+      own.append_near(v, through, begin, degree);
       own.append_far(lower && through >= threshold, v, through);
     }
   };
-  // Few arcs of each vertex: all that may be needed is asked for at once, rather than one thing
-  // after the other, since time goes into waiting.
-  const auto expand_narrow = [&](int next, const Piece& piece) {
-    int v[kNarrow], degree[kNarrow];
-    long long begin[kNarrow];
-    Word through[kNarrow], old[kNarrow], from = 0;
-    KL_TYPE length[kNarrow];
-    if (piece.degree > 0) from = kl_load(distances + piece.vertex);
-#pragma unroll
-    for (int i = 0; i < kNarrow; i++) {
-      v[i] = 0;
-      length[i] = 0;
-      if (i < piece.degree) {
-        v[i] = __ldg(neighbors + piece.begin + i);
-        length[i] = __ldg(lengths + piece.begin + i);
-      }
-    }
-    const int valid = tag_of(from) == piece.tag ? piece.degree : 0;
-    arcs += valid;
-    expanded += valid > 0;
-#pragma unroll
-    for (int i = 0; i < kNarrow; i++) through[i] = i < valid ? reach(from, length[i]) : kNone;
-#pragma unroll
-    for (int i = 0; i < kNarrow; i++) {
-      degree[i] = 0;
-      begin[i] = 0;
-      old[i] = 0;
-      if (through[i] <= limit) {
-        old[i] = atomicMin(distances + v[i], through[i]);
-        if (through[i] < threshold) {
-          begin[i] = __ldg(offsets + v[i]);
-          degree[i] = static_cast<int>(__ldg(offsets + v[i] + 1) - begin[i]);
-        }
-      }
-    }
-    unsigned near[kNarrow], far[kNarrow];
-    int nears = 0, fars = 0, near_place[kNarrow], far_place[kNarrow];
-    bool rest = false;
-#pragma unroll
-    for (int i = 0; i < kNarrow; i++) {
-      const bool lower = through[i] < old[i];
-      if (!lower) degree[i] = 0;
-      if (degree[i] > 0) fetch_early(begin[i]);
-      near[i] = __ballot_sync(kWarp, degree[i] > 0 && degree[i] <= kPiece);
-      far[i] = __ballot_sync(kWarp, lower && through[i] >= threshold);
-      near_place[i] = nears + __popc(near[i] & before);
-      far_place[i] = fars + __popc(far[i] & before);
-      nears += __popc(near[i]);
-      fars += __popc(far[i]);
-      rest |= degree[i] > kPiece;
-    }
-    int first = 0;
-    if (lane == 0 && nears > 0) first = atomicAdd(&here.tails[next % 3], nears);
-    if (lane == 1 && fars > 0) first = atomicAdd(&here.far, fars);
-    const int near_first = __shfl_sync(kWarp, first, 0), far_first = __shfl_sync(kWarp, first, 1);
-    rest |= near_first + nears > keep;
-#pragma unroll
-    for (int i = 0; i < kNarrow; i++) {
-      if (((near[i] >> lane) & 1) != 0 && near_first + near_place[i] < keep) {
-        local[(next & 1) * keep + near_first + near_place[i]] =
-            pack(v[i], through[i], begin[i], degree[i]);
-        degree[i] = 0;
-      }
-      if (((far[i] >> lane) & 1) != 0) {
-        own.nearest = min(own.nearest, through[i]);
-        const int place = far_first + far_place[i];
-        if (place < far_capacity) {
-          own_far_vertices[place] = v[i];
-          own_far_words[place] = through[i];
-        } else {
-          own.spill(v[i], &here.far_spills);
-        }
-      }
-    }
-    if (__any_sync(kWarp, rest)) {
-#pragma unroll
-      for (int i = 0; i < kNarrow; i++) own.append_queue(v[i], through[i], begin[i], degree[i]);
-    }
-  };
-  const auto take = [&](int next, bool active, int4 entry) {
+  const auto take = [&](bool active, int4 entry) {
     Piece piece = {0, 0, 0, 0};
     if (active) piece = unpack(entry);
-    if (kHops && __all_sync(kWarp, piece.degree <= kNarrow)) {
-      expand_narrow(next, piece);
-      return;
-    }
     Word from = kNone;
     if (active) {
       from = kl_load(distances + piece.vertex);
       if (tag_of(from) != piece.tag) {
-        from = kNone;                  // out of date
-        if (!kHops) piece.degree = 0;  // worth waiting for, where entries have many arcs
+        piece.degree = 0;  // out of date
       } else {
         arcs += piece.degree;
         expanded++;
       }
     }
-    expand_wide(next, piece, from);
+    expand(piece, from);
   };
 
   // ---- what is done when nothing is near ----
 
-  // Several entries of each thread at once: they take as long to come as one. A block that has far
-  // more of them than others leaves some to these.
-  const auto scan_far = [&](unsigned in_all) {
-    const int room = min(keep, static_cast<int>(max(kFair, 2 * (in_all / lists))));
+  // Several entries of each thread at once: they take as long to come as one.
+  const auto scan_far = [&] {
     const int size = min(here.far, far_capacity);
     __syncthreads();
     if (first_thread) here.far = 0;
@@ -321,13 +307,8 @@ __device__ __forceinline__ void search(PARAMETERS) {
 #pragma unroll
       for (int i = 0; i < kScan; i++) {
         if (current[i] != distance[i]) degree[i] = 0;
-        if (kHops && degree[i] > 0) fetch_early(begin[i]);
-        own.append_near(hop, room, v[i], distance[i], begin[i], degree[i]);
+        own.append_near(v[i], distance[i], begin[i], degree[i]);
       }
-    }
-    if constexpr (kHops) {
-      __syncthreads();
-      if (first_thread) here.tails[hop % 3] = min(here.tails[hop % 3], room);
     }
   };
   const auto sweep_spilled = [&] {
@@ -345,7 +326,7 @@ __device__ __forceinline__ void search(PARAMETERS) {
         const bool near = active && distance < threshold;
         const long long begin = near ? __ldg(offsets + v) : 0;
         const int degree = near ? static_cast<int>(__ldg(offsets + v + 1) - begin) : 0;
-        own.append_near(hop, keep, v, distance, begin, degree);
+        own.append_near(v, distance, begin, degree);
         own.append_far(active && !near, v, distance);
       }
     }
@@ -410,7 +391,7 @@ __device__ __forceinline__ void search(PARAMETERS) {
         check_targets(settled);
         at.checked = 1;
       }
-      scan_far(far);
+      scan_far();
     }
     if (empty) {
       if ((at.near_spills | at.far_spills) != 0) {
@@ -435,35 +416,7 @@ __device__ __forceinline__ void search(PARAMETERS) {
           entry = kl_fetch(full + place);
           active = static_cast<int>(k) < kl_load(sizes + (place - k * lists));
         }
-        if (__any_sync(kWarp, active)) take(hop, active, entry);
-      }
-    }
-
-    if constexpr (kHops) {
-      for (const int stop = hop + hops; hop < stop; hop++) {
-        __syncthreads();
-        const int size = min(here.tails[hop % 3], keep);
-        if (size == 0) break;
-        if (first_thread) here.tails[(hop + 2) % 3] = 0;
-        const int4* const list = local + (hop & 1) * keep;
-        for (int first = 0; first < size; first += blockDim.x) {
-          const int place = first + lane * warps + warp;  // few go to many warps
-          const bool active = place < size;
-          int4 entry = make_int4(0, 0, 0, 0);
-          if (active) entry = list[place];
-          if (__any_sync(kWarp, active)) take(hop + 1, active, entry);
-        }
-      }
-      if (budget == 0) {  // shared memory does not last
-        __syncthreads();
-        const int size = min(here.tails[hop % 3], keep);
-        for (int first = warp * 32; first < size; first += blockDim.x) {
-          Piece piece = {0, 0, 0, 0};
-          if (first + lane < size) piece = unpack(local[(hop & 1) * keep + first + lane]);
-          own.append_queue(piece.vertex, piece.tag, piece.begin, piece.degree);
-        }
-        __syncthreads();
-        if (first_thread) here.tails[hop % 3] = 0;
+        if (__any_sync(kWarp, active)) take(active, entry);
       }
     }
 
@@ -485,10 +438,10 @@ __device__ __forceinline__ void search(PARAMETERS) {
     if (first_thread) {
       Totals* const next = control->totals + (at.round + 1) % 3;
       const int listed = min(here.listed, capacity), far = min(here.far, far_capacity);
-      const unsigned waiting = listed + min(here.tails[hop % 3], keep);
       counts[(side ^ 1) * lists + block] = listed;
-      if ((waiting | far) != 0) {
-        atomicAdd(&next->waiting, static_cast<unsigned long long>(far) << 32 | waiting);
+      if ((listed | far) != 0) {
+        atomicAdd(&next->waiting,
+                  static_cast<unsigned long long>(far) << 32 | static_cast<unsigned>(listed));
       }
       if (here.arcs != 0) atomicAdd(&next->arcs, here.arcs);
       if (listed != 0) atomicMax(&next->longest, static_cast<unsigned>(listed));
@@ -509,17 +462,12 @@ __device__ __forceinline__ void search(PARAMETERS) {
   if (first_thread) {
     far_counts[block] = min(here.far, far_capacity);
     atomicAdd(&control->expanded, done_expanded);
-    atomicMax(&control->hops, hops_before + hop);
     if (block == 0) {
       at.threshold = threshold;
       control->state = at;
     }
   }
 }
-
-KL_KERNEL_BOUNDS(256, 2, near_far_hops, PARAMETERS) { search<true>(ARGUMENTS); }
-
-KL_KERNEL_BOUNDS(512, 2, near_far_rounds, PARAMETERS) { search<false>(ARGUMENTS); }
 
 // Distances as they are answered. Integers may have become wider.
 KL_KERNEL(near_far_finish, const Word* words, int n, void* distances, int bytes) {
