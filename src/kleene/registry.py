@@ -705,7 +705,7 @@ _APSP = (
         "reference",
         "allows one more inner vertex at each step",
         "Floyd 1962",
-        "kleene.reference.apsp:floyd_warshall",
+        "kleene.reference.closure:floyd_warshall",
         _matrix_workspace,
     ),
     Method(
