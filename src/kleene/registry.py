@@ -365,8 +365,8 @@ def _device_arcs(size: Size) -> int:
 
 
 def _device_rounds(size: Size) -> int:
-    """The same, two queues of parts of up to 256 arcs, stamps, notes and chains of them."""
-    return _device_arcs(size) + 16 * (size.n + size.m // 256) + 16 * size.n
+    """The same, two queues of parts of up to 256 arcs, stamps, notes, chains of them, and sums."""
+    return _device_arcs(size) + 16 * (size.n + size.m // 256) + (16 + size.item) * size.n
 
 
 def _device_sweeps(size: Size) -> int:

@@ -52,10 +52,10 @@ def exact_rows(task: Task, answer: Answer, search: Callable[[Task], Answer]) -> 
     eps = float(np.finfo(task.dtype).eps)
     for row in range(len(task.sources)):
         values = answer.values[row]
-        through = values[s] + lengths
-        with np.errstate(invalid="ignore"):  # no path minus no path
-            gain = values[t] - through
-        if (gain > 8 * eps * (np.abs(values[s]) + np.abs(lengths))).any():
+        through, held = values[s] + lengths, values[t]
+        better = np.flatnonzero(through < held)
+        added = np.abs(values[s[better]]) + np.abs(lengths[better])
+        if (held[better] - through[better] > 8 * eps * added).any():
             own = task.sources[row : row + 1]
             again = search(replace(task, sources=own, out=None, progress=None))
             values[...] = again.values[0]
