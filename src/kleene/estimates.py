@@ -43,10 +43,12 @@ _GPU_CALL, _CPU_CALL = 3e-4, 15e-6
 
 #: Bytes a second between a GPU and memory that is not page-locked: to the GPU (matrices of 4096 and
 #: more: 6.5 to 7.9 GB/s), back to memory that is used already, and back to memory that the system
-#: has yet to give (matrices: 2.5 to 3.3; 1024 rows of 44,000 vertices, 74 ms whole). Answers of many
-#: rows leave by page-locked memory from a size on, while the next are found (44,000 rows: 0.29 s).
+#: has yet to give (matrices: 2.5 to 3.3 GB/s; 1024 rows of 44,000 vertices, 74 ms in all).
 _COPY_IN, _COPY_OUT, _COPY_NEW = 7e9, 10e9, 3e9
-_COPY_ROWS, _ROWS_WORTH = 26e9, 2**28
+
+#: Many rows leave by page-locked memory while the next are found, if they are so many bytes (see
+#: ``kleene.cuda.rows``); seconds to take that memory, and bytes a second (44,000 rows: 0.29 s).
+_ROWS_WORTH, _ROWS_START, _COPY_ROWS = 2**28, 0.03, 30e9
 
 #: Levels of a search, which are not known: thin graphs, by their mean degree roads and grids, are
 #: taken for squares (right for grids, twice too many for highways), others for small worlds.
@@ -229,7 +231,7 @@ def _pair(request: Request, item: int) -> int:
 
 def _rows_out(nbytes: float, many: bool, request: Request) -> float:
     if many and nbytes >= _ROWS_WORTH:
-        return nbytes / _COPY_ROWS
+        return _ROWS_START + nbytes / _COPY_ROWS
     return nbytes / (_COPY_OUT if request.out else _COPY_NEW)
 
 
