@@ -632,7 +632,7 @@ _APSP = (
         "batched",
         "cuda",
         "searches from many sources at once, 32 to a warp; without weights a bit each",
-        "ours, after Then et al. 2014, Davidson et al. 2014",
+        "ours, after Then 2014, Davidson 2014",
         "kleene.cuda.apsp_batched:batched",
         _sent_rows,
         negative=False,
