@@ -3,6 +3,8 @@
 Time goes into waiting on graphs with long paths: a microsecond a hop for one access to memory after
 the other, and two or three for each meeting of all blocks. On others it is bytes: 8 for each arc
 relaxed, and a sector of 32 for the distance at its end.
+
+What a search did is in ``counts`` of its object, and is logged by this module's name at DEBUG.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import numpy as np
 from kleene.cuda.lengths import LengthSearch, length_rows
 from kleene.cuda.resident import DeviceGraph
 from kleene.cuda.runtime import Array, Device, ceil_div, ctype, require_memory
+from kleene.cuda.sssp_narrow import Narrow
 from kleene.task import Answer, Task
 
 __all__ = ["near_far"]
@@ -24,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 class _Tuning(NamedTuple):
     blocks: int  # of a multiprocessor
-    threads: int  # of a block
+    threads: int  # of a block; the kernels allow 256 where there are hops, and else 512
     keep: int  # near vertices that a block may keep to itself
     hops: int  # that a block makes before it meets the others
     factor: float  # delta is at first so many mean lengths, over the square of the mean degree
@@ -96,7 +99,6 @@ class _Engine:
         n, m = graph.n, graph.m
         word = np.dtype(f"u{numbers.itemsize}")
         file = device.kernels("sssp_near_far", KL_TYPE=ctype(numbers))
-        self._finish = file["near_far_finish"]
 
         degree = max(1.0, m / n)
         narrow = degree <= _NARROW_DEGREE
@@ -145,7 +147,7 @@ class _Engine:
         device.fill(self.words, 0xFF)
         device.fill(self._spilled, 0)
         device.fill(self._control, 0)
-        args = (*self._args, source, self._limit(limit))
+        args = (*self._args, source, limit)
         told: Any = self._told.view(_CONTROL)
         launches = 0
         while True:
@@ -165,23 +167,6 @@ class _Engine:
         _log.debug("near_far from %d on %s: %s", source, self.numbers, self.counts)
         return told[0]
 
-    def finish(self, distances: Any) -> None:
-        """Write distances as they are answered."""
-        n = self.graph.n
-        grid, block = (ceil_div(n, _FINISH_THREADS),), (_FINISH_THREADS,)
-        self._finish.launch(grid, block, (self.words, n, distances, distances.dtype.itemsize))
-
-    def number(self, word: int) -> Any:
-        """Return the number with these bits."""
-        return np.array([word], self.words.dtype).view(self.numbers)[0].item()
-
-    def _limit(self, limit: int | float) -> int:
-        """Return the word of the largest distance that counts."""
-        if self.exact:
-            return min(int(limit), int(np.iinfo(self.numbers).max) - 1)
-        largest = min(float(limit), float(np.finfo(self.numbers).max))
-        return int(np.array([largest], self.numbers).view(self.words.dtype)[0])
-
 
 class _Search(LengthSearch):
     def __init__(self, task: Task, device: Device, graph: DeviceGraph) -> None:
@@ -189,7 +174,23 @@ class _Search(LengthSearch):
         numbers = task.dtype
         if numbers.kind == "i" and task.graph.stats.max_weight < np.iinfo(np.uint32).max:
             numbers = np.dtype(np.uint32)
-        self._engine = _Engine(task, device, graph, numbers)
+        self._use(numbers)
+
+    def _use(self, numbers: np.dtype[Any]) -> None:
+        """Take the engine for this graph, in one type of numbers."""
+        device, graph, task = self.device, self.graph, self.task
+        self._numbers = numbers
+        file = device.kernels("sssp_near_far", KL_TYPE=ctype(numbers))
+        self._finish = file["near_far_finish"]
+        self._engine: Narrow | _Engine
+        if graph.m <= _NARROW_DEGREE * graph.n:
+            lengths, mean = _lengths(task, graph, numbers), _mean_length(task)
+            targets = None
+            if task.targets is not None and len(task.targets):
+                targets = device.upload(task.targets.astype(np.int32), "targets")
+            self._engine = Narrow(device, graph, lengths, numbers, mean, targets)
+        else:
+            self._engine = _Engine(task, device, graph, numbers)
 
     @property
     def counts(self) -> dict[str, int | float]:
@@ -200,12 +201,24 @@ class _Search(LengthSearch):
         """Leave the distances: they are written at the end."""
 
     def run(self, source: int, limit: Any) -> Any | None:
-        told = self._engine.run(source, limit)
+        told = self._engine.run(source, self._word(limit))
         if told["overflow"]:
-            self._engine = _Engine(self.task, self.device, self.graph, np.dtype(np.int64))
-            told = self._engine.run(source, limit)
-        self._engine.finish(self.distances)
-        return self._engine.number(told["horizon"]) if told["done"] == _ENOUGH else None
+            self._use(np.dtype(np.int64))
+            told = self._engine.run(source, self._word(limit))
+        words, n, bytes_each = self._engine.words, self.graph.n, self.distances.dtype.itemsize
+        grid, block = (ceil_div(n, _FINISH_THREADS),), (_FINISH_THREADS,)
+        self._finish.launch(grid, block, (words, n, self.distances, bytes_each))
+        if told["done"] != _ENOUGH:
+            return None
+        return np.array([told["horizon"]], words.dtype).view(self._numbers)[0].item()
+
+    def _word(self, limit: int | float) -> int:
+        """Return the word of the largest distance that counts."""
+        if self._numbers.kind != "f":
+            return min(int(limit), int(np.iinfo(self._numbers).max) - 1)
+        largest = min(float(limit), float(np.finfo(self._numbers).max))
+        word = np.dtype(f"u{self._numbers.itemsize}")
+        return int(np.array([largest], self._numbers).view(word)[0])
 
 
 def near_far(task: Task) -> Answer:

@@ -53,6 +53,7 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
     "sssp_bellman_ford": _rows(KL_TYPE=_TYPES),
     "sssp_llp": _rows(KL_TYPE=_TYPES),
     "sssp_near_far": _rows(KL_TYPE=("unsigned", "float", "long long", "double")),
+    "sssp_narrow": _rows(KL_TYPE=("unsigned", "float", "long long", "double")),
     "sssp_tree": _rows(KL_TYPE=_TYPES),
     "dense_tiled": (
         *_rows(KL_ALGEBRA=_NUMBERS, KL_PATHS=(0, 1)),

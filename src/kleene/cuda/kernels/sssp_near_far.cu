@@ -24,9 +24,8 @@
 // are few far vertices, too; it is halved when they were so many that more thresholds would save
 // work.
 //
-// Words. Numbers that are not negative have the order of their bits, so distances are words without
-// a sign, whatever their type; all ones is "no path". Integers are added in 32 bits as long as no
-// sum is too large for them: then `overflow` is set, and the host begins again with 64.
+// Integers are added in 32 bits as long as no sum is too large for them: then `overflow` is set,
+// and the host begins again with 64.
 //
 // A. Davidson et al., "Work-efficient parallel GPU methods for single-source shortest paths", 2014.
 // U. Meyer and P. Sanders, "Delta-stepping: a parallelizable shortest path algorithm", 2003.
@@ -79,20 +78,6 @@ __device__ __forceinline__ Totals look(const Totals* at) {
           kl_load(&at->far_spills)};
 }
 
-// What a block adds up in shared memory.
-struct Here {
-  unsigned long long arcs;
-  unsigned long long expanded;
-  unsigned long long nearest;  // all bits turned
-  unsigned long long farthest;
-  int tails[3];  // of the lists in shared memory: hop h reads h % 3 and adds to the next one
-  int listed;    // entries in the queue
-  int far;       // entries that wait
-  unsigned unsettled;
-  unsigned near_spills;
-  unsigned far_spills;
-};
-
 // ---- the search ---------------------------------------------------------------------------------
 
 #define PARAMETERS                                                                                 \
@@ -140,96 +125,10 @@ __device__ __forceinline__ void search(PARAMETERS) {
   kl_grid_sync(barrier);  // all have read the state, and may write it
 
   Word threshold = static_cast<Word>(at.threshold);
-  int hop = 0;  // the next one
-  int4* queue = entries;
+  int hop = 0;                      // the next one
   unsigned arcs = 0, expanded = 0;  // of this thread in a round
-  Word nearest = kNone;             // that it put among the far ones
-
-  // ---- lists ----
-
-  const auto spill = [&](int v, unsigned* count) {
-    atomicOr(spilled + (v >> 5), 1u << (v & 31));
-    atomicAdd(count, 1u);
-  };
-  const auto append_far = [&](bool active, int v, Word distance) {
-    const unsigned some = __ballot_sync(kWarp, active);
-    if (some == 0) return;
-    int first = 0;
-    if (lane == 0) first = atomicAdd(&here.far, __popc(some));
-    const int place = __shfl_sync(kWarp, first, 0) + __popc(some & before);
-    if (active) {
-      nearest = min(nearest, distance);
-      if (place < far_capacity) {
-        own_far_vertices[place] = v;
-        own_far_words[place] = distance;
-      } else {
-        spill(v, &here.far_spills);
-      }
-    }
-  };
-  // Into this block's list of the queue, which the blocks share: entry k of list b stands at
-  // k * lists + b. A vertex with many arcs has several entries, made by all lanes.
-  const auto append_queue = [&](int v, Word distance, long long begin, int degree) {
-    if (!__any_sync(kWarp, degree > 0)) return;
-    const int arcs_each = degree <= kPiece ? kPiece : max(kPiece, (degree - 1) / capacity + 1);
-    const int pieces = degree <= kPiece ? degree > 0 : (degree - 1) / arcs_each + 1;
-    int end = pieces;
-    for (int step = 1; step < 32; step *= 2) {
-      const int other = __shfl_up_sync(kWarp, end, step);
-      if (lane >= step) end += other;
-    }
-    int first = 0;
-    if (lane == 31) first = atomicAdd(&here.listed, end);
-    first = __shfl_sync(kWarp, first, 31) + end - pieces;
-    if (pieces == 1 && first < capacity) {
-      queue[static_cast<unsigned>(first) * lists + block] = pack(v, distance, begin, degree);
-    }
-    if (first + pieces > capacity && pieces > 0) spill(v, &here.near_spills);
-    for (unsigned many = __ballot_sync(kWarp, pieces > 1); many != 0; many &= many - 1) {
-      const int owner = __ffs(many) - 1;
-      const int of = __shfl_sync(kWarp, v, owner), place = __shfl_sync(kWarp, first, owner);
-      const int all = __shfl_sync(kWarp, degree, owner);
-      const int each = __shfl_sync(kWarp, arcs_each, owner);
-      const Word reached = __shfl_sync(kWarp, distance, owner);
-      const long long from = __shfl_sync(kWarp, begin, owner);
-      const int total = (all - 1) / each + 1;
-      for (int i = lane; i < total && place + i < capacity; i += 32) {
-        const int skipped = i * each;
-        queue[static_cast<unsigned>(place + i) * lists + block] =
-            pack(of, reached, from + skipped, min(each, all - skipped));
-      }
-    }
-  };
-  // Into shared memory, for the hop `next`, or else into the queue.
-  const auto append_near = [&](int next, int room, int v, Word distance, long long begin,
-                               int degree) {
-    if constexpr (kHops) {
-      const bool small = degree > 0 && degree <= kPiece;
-      const unsigned some = __ballot_sync(kWarp, small);
-      if (some != 0) {
-        int first = 0;
-        if (lane == 0) first = atomicAdd(&here.tails[next % 3], __popc(some));
-        const int place = __shfl_sync(kWarp, first, 0) + __popc(some & before);
-        if (small && place < room) {
-          local[(next & 1) * keep + place] = pack(v, distance, begin, degree);
-          degree = 0;
-        }
-      }
-    }
-    append_queue(v, distance, begin, degree);
-  };
-  // A vertex whose distance was lowered goes where it belongs.
-  const auto offer = [&](int next, bool active, int v, Word distance) {
-    const bool near = active && distance < threshold;
-    long long begin = 0;
-    int degree = 0;
-    if (near) {
-      begin = __ldg(offsets + v);
-      degree = static_cast<int>(__ldg(offsets + v + 1) - begin);
-    }
-    append_near(next, keep, v, distance, begin, degree);
-    append_far(active && !near, v, distance);
-  };
+  Lists<kHops> own = {&here,         local,        keep,    entries, capacity, own_far_vertices,
+                      own_far_words, far_capacity, spilled, lane,    kNone};
 
   // ---- arcs ----
 
@@ -238,7 +137,12 @@ __device__ __forceinline__ void search(PARAMETERS) {
     if (through == kNone && limit == kNone - 1) kl_store(&control->overflow, 1ull);
     return through;
   };
-  // All arcs of the pieces that the lanes bring, shared by the lanes.
+  const auto fetch_early = [&](long long arc) {
+    kl_prefetch(neighbors + arc);
+    kl_prefetch(lengths + arc);
+  };
+  // All arcs of the pieces that the lanes bring, shared by the lanes. A distance of "no path" tells
+  // of a piece that is out of date.
   const auto expand_wide = [&](int next, const Piece& piece, Word from) {
     int end = piece.degree;
     for (int step = 1; step < 32; step *= 2) {
@@ -255,16 +159,28 @@ __device__ __forceinline__ void search(PARAMETERS) {
       }
       const long long place = __shfl_sync(kWarp, shift, owner) + arc;
       const Word start = __shfl_sync(kWarp, from, owner);
-      int v = 0;
+      int v = 0, degree = 0;
+      long long begin = 0;
       Word through = kNone;
       bool lower = false;
       if (arc < total) {
         v = __ldg(neighbors + place);
-        through = reach(start, __ldg(lengths + place));
-        lower = through <= limit && through < kl_load(distances + v) &&
-                through < atomicMin(distances + v, through);
+        const KL_TYPE length = __ldg(lengths + place);
+        through = start == kNone ? kNone : reach(start, length);
+        if (through <= limit && (kHops || through < kl_load(distances + v))) {
+          const Word old = atomicMin(distances + v, through);
+          if (through < threshold) {  // asked for before it is known whether it is needed
+            begin = __ldg(offsets + v);
+            degree = static_cast<int>(__ldg(offsets + v + 1) - begin);
+          }
+          lower = through < old;
+        }
       }
-      if (__any_sync(kWarp, lower)) offer(next, lower, v, through);
+      if (!__any_sync(kWarp, lower)) continue;
+      if (!lower) degree = 0;
+      if (kHops && degree > 0) fetch_early(begin);
+      own.append_near(next, keep, v, through, begin, degree);
+      own.append_far(lower && through >= threshold, v, through);
     }
   };
   // Few arcs of each vertex: all that may be needed is asked for at once, rather than one thing
@@ -284,7 +200,7 @@ __device__ __forceinline__ void search(PARAMETERS) {
         length[i] = __ldg(lengths + piece.begin + i);
       }
     }
-    const int valid = static_cast<unsigned>(from) == piece.tag ? piece.degree : 0;
+    const int valid = tag_of(from) == piece.tag ? piece.degree : 0;
     arcs += valid;
     expanded += valid > 0;
 #pragma unroll
@@ -309,10 +225,7 @@ __device__ __forceinline__ void search(PARAMETERS) {
     for (int i = 0; i < kNarrow; i++) {
       const bool lower = through[i] < old[i];
       if (!lower) degree[i] = 0;
-      if (degree[i] > 0) {
-        kl_prefetch(neighbors + begin[i]);
-        kl_prefetch(lengths + begin[i]);
-      }
+      if (degree[i] > 0) fetch_early(begin[i]);
       near[i] = __ballot_sync(kWarp, degree[i] > 0 && degree[i] <= kPiece);
       far[i] = __ballot_sync(kWarp, lower && through[i] >= threshold);
       near_place[i] = nears + __popc(near[i] & before);
@@ -334,19 +247,19 @@ __device__ __forceinline__ void search(PARAMETERS) {
         degree[i] = 0;
       }
       if (((far[i] >> lane) & 1) != 0) {
-        nearest = min(nearest, through[i]);
+        own.nearest = min(own.nearest, through[i]);
         const int place = far_first + far_place[i];
         if (place < far_capacity) {
           own_far_vertices[place] = v[i];
           own_far_words[place] = through[i];
         } else {
-          spill(v[i], &here.far_spills);
+          own.spill(v[i], &here.far_spills);
         }
       }
     }
     if (__any_sync(kWarp, rest)) {
 #pragma unroll
-      for (int i = 0; i < kNarrow; i++) append_queue(v[i], through[i], begin[i], degree[i]);
+      for (int i = 0; i < kNarrow; i++) own.append_queue(v[i], through[i], begin[i], degree[i]);
     }
   };
   const auto take = [&](int next, bool active, int4 entry) {
@@ -356,12 +269,16 @@ __device__ __forceinline__ void search(PARAMETERS) {
       expand_narrow(next, piece);
       return;
     }
-    Word from = 0;
+    Word from = kNone;
     if (active) {
       from = kl_load(distances + piece.vertex);
-      if (static_cast<unsigned>(from) != piece.tag) piece.degree = 0;  // out of date
-      arcs += piece.degree;
-      expanded += piece.degree > 0;
+      if (tag_of(from) != piece.tag) {
+        from = kNone;                  // out of date
+        if (!kHops) piece.degree = 0;  // worth waiting for, where entries have many arcs
+      } else {
+        arcs += piece.degree;
+        expanded++;
+      }
     }
     expand_wide(next, piece, from);
   };
@@ -399,16 +316,13 @@ __device__ __forceinline__ void search(PARAMETERS) {
       }
 #pragma unroll
       for (int i = 0; i < kScan; i++) {
-        append_far(v[i] >= 0 && distance[i] >= threshold, v[i], distance[i]);
+        own.append_far(v[i] >= 0 && distance[i] >= threshold, v[i], distance[i]);
       }
 #pragma unroll
       for (int i = 0; i < kScan; i++) {
         if (current[i] != distance[i]) degree[i] = 0;
-        if (kHops && degree[i] > 0) {
-          kl_prefetch(neighbors + begin[i]);
-          kl_prefetch(lengths + begin[i]);
-        }
-        append_near(hop, room, v[i], distance[i], begin[i], degree[i]);
+        if (kHops && degree[i] > 0) fetch_early(begin[i]);
+        own.append_near(hop, room, v[i], distance[i], begin[i], degree[i]);
       }
     }
     if constexpr (kHops) {
@@ -427,7 +341,12 @@ __device__ __forceinline__ void search(PARAMETERS) {
         const bool active = left != 0;
         const int v = active ? w * 32 + __ffs(left) - 1 : 0;
         left &= left - 1;
-        offer(hop, active, v, active ? kl_load(distances + v) : kNone);
+        const Word distance = active ? kl_load(distances + v) : kNone;
+        const bool near = active && distance < threshold;
+        const long long begin = near ? __ldg(offsets + v) : 0;
+        const int degree = near ? static_cast<int>(__ldg(offsets + v + 1) - begin) : 0;
+        own.append_near(hop, keep, v, distance, begin, degree);
+        own.append_far(active && !near, v, distance);
       }
     }
   };
@@ -445,8 +364,7 @@ __device__ __forceinline__ void search(PARAMETERS) {
   // ---- rounds ----
 
   unsigned long long done_arcs = 0, done_expanded = 0;  // the second in the first thread
-  for (int budget = rounds;; at.round++) {
-    if (budget == 0) break;
+  for (int budget = rounds; budget > 0; at.round++) {
     const Totals now = look(control->totals + at.round % 3);
     const unsigned long long known = kl_load(control->nearest + at.bucket % 3);
     unsigned long long bar = known;  // the smallest far distance that was told, bits turned
@@ -468,7 +386,7 @@ __device__ __forceinline__ void search(PARAMETERS) {
     budget = done_arcs > launch_arcs ? 0 : budget - 1;
     if (block == 0 && first_thread) control->totals[(at.round + 2) % 3] = {};
     const int side = at.round & 1;
-    queue = entries + static_cast<long long>(side ^ 1) * capacity * lists;
+    own.queue = entries + static_cast<long long>(side ^ 1) * capacity * lists;
 
     if (raises) {
       const unsigned far = static_cast<unsigned>(now.waiting >> 32);
@@ -505,11 +423,11 @@ __device__ __forceinline__ void search(PARAMETERS) {
       const int* const sizes = counts + side * lists;
       const unsigned places = now.longest * lists, threads = lists * blockDim.x;
       // Few entries go to as many warps as there are; many are read in their order.
-      const unsigned own = places <= threads
-                               ? (static_cast<unsigned>(lane) * warps + warp) * lists + block
-                               : block * blockDim.x + threadIdx.x;
+      const unsigned own_place = places <= threads
+                                     ? (static_cast<unsigned>(lane) * warps + warp) * lists + block
+                                     : block * blockDim.x + threadIdx.x;
       for (unsigned first = 0; first < places; first += threads) {
-        const unsigned place = first + own;
+        const unsigned place = first + own_place;
         int4 entry = make_int4(0, 0, 0, 0);
         bool active = false;
         if (place < places) {
@@ -542,7 +460,7 @@ __device__ __forceinline__ void search(PARAMETERS) {
         for (int first = warp * 32; first < size; first += blockDim.x) {
           Piece piece = {0, 0, 0, 0};
           if (first + lane < size) piece = unpack(local[(hop & 1) * keep + first + lane]);
-          append_queue(piece.vertex, piece.tag, piece.begin, piece.degree);
+          own.append_queue(piece.vertex, piece.tag, piece.begin, piece.degree);
         }
         __syncthreads();
         if (first_thread) here.tails[hop % 3] = 0;
@@ -551,7 +469,7 @@ __device__ __forceinline__ void search(PARAMETERS) {
 
     const unsigned warp_arcs = __reduce_add_sync(kWarp, arcs);
     const unsigned warp_expanded = __reduce_add_sync(kWarp, expanded);
-    const Word warp_nearest = warp_min(nearest);
+    const Word warp_nearest = warp_min(own.nearest);
     if (lane == 0) {
       if (warp_arcs != 0) atomicAdd(&here.arcs, static_cast<unsigned long long>(warp_arcs));
       if (warp_expanded != 0) {
@@ -562,7 +480,7 @@ __device__ __forceinline__ void search(PARAMETERS) {
       }
     }
     arcs = expanded = 0;
-    nearest = kNone;
+    own.nearest = kNone;
     __syncthreads();
     if (first_thread) {
       Totals* const next = control->totals + (at.round + 1) % 3;
