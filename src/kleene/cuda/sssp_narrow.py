@@ -30,7 +30,8 @@ _HOPS = 2**16
 _CONTROL = np.dtype(
     [
         ("met", "2u8"), ("threshold", "u8"), ("horizon", "u8"), ("expanded", "u8"),
-        ("overflow", "u8"), ("delta", "f8"), ("entries", "i8"), ("rounds", "i8"), ("near", "i4"), ("spilled", "i4"), ("done", "i4"), ("hop", "i4"),
+        ("overflow", "u8"), ("delta", "f8"), ("entries", "i8"), ("rounds", "i8"),
+        ("near", "i4"), ("spilled", "i4"), ("done", "i4"), ("hop", "i4"),
         ("bucket", "i4"), ("turn", "i4"), ("rises", "9u8"),
     ]
 )  # fmt: skip
