@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import util
 from pathlib import Path
 from typing import Any
@@ -284,6 +285,16 @@ def test_auto_falls_back_when_the_gpu_is_full(
     assert kl.apsp(graph("complete")).plan.device == "cuda"
     monkeypatch.setenv("KLEENE_DEVICE_MEMORY", "1K")
     assert kl.apsp(graph("complete")).plan.device == "cpu"
+
+
+def test_auto_asks_for_all_the_memory_unless_parts_of_it_serve(
+    cuda: FakeCuda, gpu_machine: None
+) -> None:
+    cuda.memory = 2**31
+    g = graph("complete")
+    needs = replace(kl.explain(g, "apsp"), device_memory=2**33)
+    assert not api._gpu_serves(replace(needs, streams=False), g)
+    assert api._gpu_serves(replace(needs, streams=True), g)
 
 
 def test_auto_never_chooses_the_emulator() -> None:
