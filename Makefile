@@ -17,8 +17,9 @@ BUILD_OPTIONS := -Ccmake.define.KLEENE_EMULATOR_TESTS=ON -Cinstall.strip=false
 demo: $(VENV)/installed
 	$(BIN)/kleene demo
 
+# Two processes at a time; ARGS="-n 0 ..." for one, where print and a debugger are of use.
 test: $(VENV)/installed-test
-	$(BIN)/python -m pytest --cov=kleene --cov-report=term $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal --cov=kleene --cov-report=term $(ARGS)
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check src tests benchmarks

@@ -41,6 +41,7 @@ from kleene import nvidia
 from kleene.cuda import loader
 from kleene.cuda.runtime import Device, open_device
 from kleene.cuda.variants import VARIANTS
+from kleene.machine import cores
 
 # ---- parts --------------------------------------------------------------------------------------
 
@@ -110,6 +111,7 @@ def about(device: Device) -> dict[str, Any]:
         "driver": driver,
         "versions": versions,
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "cores": cores(),
         "digest": loader.digest(),
     }
 

@@ -92,7 +92,7 @@ def _streamed(session: Session, weights: rates.Weights) -> None:
     os.environ["KLEENE_DEVICE_MEMORY"] = str(memory)
     try:
         task: Any = rates.Silent()
-        run = lambda: closure_streamed.close(session.device, layout, task, matrix, None, False)  # noqa: E731
+        run = lambda: closure_streamed.close(session.device, layout, task, matrix, None)  # noqa: E731
         seconds = rates.timed(run) / 1e3
     finally:
         del os.environ["KLEENE_DEVICE_MEMORY"]

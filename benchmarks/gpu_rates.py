@@ -277,7 +277,7 @@ def measure(device: Device, case: Case, n: int, weights: Weights, repeats: int, 
             device.copy(to, of)
         device.synchronize()
         begun = device.main.record()
-        assert closer.run(Silent().report, False), f"{case}: no cycle is negative"  # type: ignore[arg-type]
+        assert closer.run(Silent().report), f"{case}: no cycle is negative"  # type: ignore[arg-type]
         if arcs is not None:
             found = recover(device, arcs, closer.matrix, n)
         times.append(device.main.record().milliseconds_since(begun))

@@ -27,7 +27,8 @@ def best_values(name: str, semiring: str, source: int, hops: bool = False) -> li
     Unreached vertices hold NO_PATH.
     """
     g = graph(name)
-    weights = [1] * g.m if hops or g.weights is None else [Fraction(w) for w in g.weights.tolist()]
+    weights = [1] * g.m if hops or g.weights is None else g.weights.tolist()
+    weights = [w if isinstance(w, int) else Fraction(w) for w in weights]
     arcs = list(zip(g.coo.sources.tolist(), g.coo.targets.tolist(), weights, strict=True))
     best: list[Any] = [NO_PATH] * g.n
     best[source] = EMPTY[semiring]

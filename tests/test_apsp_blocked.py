@@ -16,7 +16,11 @@ from kleene.cuda.apsp_products import interleave
 from kleene.cuda.emulator import EmulatedDevice
 from kleene.registry import Method, methods
 
-ROWS = [row for row in methods("apsp", "emulated") if row.entry.startswith("kleene.cuda.apsp_")]
+ROWS = [
+    row
+    for row in methods("apsp", "emulated")
+    if row.entry.startswith("kleene.cuda.apsp_") and row.name != "batched"  # which takes no blocks
+]
 SIZED = [row for row in ROWS if "block" in row.options]
 OVERLAPPED = [row for row in ROWS if row.name[8:9] in ("3", "4")]  # streams and graphs
 CHECKED = util.find_spec("kleene._emulator_checked") is not None

@@ -87,8 +87,8 @@ def test_stopping_early_on_threads(method: str, rmat: kl.Graph) -> None:
 
 
 @pytest.mark.parametrize("method", FAST)
-def test_a_million_levels(method: str) -> None:
-    g = chain(1_000_000)
+def test_many_levels(method: str) -> None:
+    g = chain(50_000)
     result = kl.bfs(g, 0, method=method, threads=2)
     assert np.array_equal(result.distances, np.arange(g.n))
     assert np.array_equal(result.predecessors, np.arange(-1, g.n - 1))

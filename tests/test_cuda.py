@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import util
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,13 @@ from fake_cupy import FakeCuda
 from graphs import graph
 
 import kleene as kl
-from kleene import api, machine, nvidia
+from kleene import api, machine, nvidia, placement
 from kleene.cuda import cupy_device
 from kleene.cuda.cupy_device import CupyDevice, open_cuda
 from kleene.cuda.runtime import Array, open_device, require_memory
 from kleene.errors import KernelError
-from kleene.plan import _GPU_WORTH, Facts, Request, Seconds, make_plan
+from kleene.estimates import Seconds
+from kleene.plan import Facts, Request, make_plan
 from kleene.registry import methods
 
 # ---- every method, watched ----------------------------------------------------------------------
@@ -267,7 +269,7 @@ def test_auto_falls_back_when_the_gpu_does_not_open(
     cuda: FakeCuda, gpu_machine: None, monkeypatch: pytest.MonkeyPatch, recwarn: Any, capfd: Any
 ) -> None:
     cuda.capability = (5, 0)
-    monkeypatch.setitem(_GPU_WORTH, "apsp", lambda *given: Seconds(gpu=0.0, cpu=1.0))
+    monkeypatch.setattr(placement, "estimate", lambda *given: Seconds(gpu=0.0, cpu=1.0))
     result = kl.apsp(graph("complete"))
     assert result.plan.device == "cpu"
     assert not recwarn.list
@@ -279,10 +281,20 @@ def test_auto_falls_back_when_the_gpu_does_not_open(
 def test_auto_falls_back_when_the_gpu_is_full(
     cuda: FakeCuda, gpu_machine: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(_GPU_WORTH, "apsp", lambda *given: Seconds(gpu=0.0, cpu=1.0))
+    monkeypatch.setattr(placement, "estimate", lambda *given: Seconds(gpu=0.0, cpu=1.0))
     assert kl.apsp(graph("complete")).plan.device == "cuda"
     monkeypatch.setenv("KLEENE_DEVICE_MEMORY", "1K")
     assert kl.apsp(graph("complete")).plan.device == "cpu"
+
+
+def test_auto_asks_for_all_the_memory_unless_parts_of_it_serve(
+    cuda: FakeCuda, gpu_machine: None
+) -> None:
+    cuda.memory = 2**31
+    g = graph("complete")
+    needs = replace(kl.explain(g, "apsp"), device_memory=2**33)
+    assert not api._gpu_serves(replace(needs, streams=False), g)
+    assert api._gpu_serves(replace(needs, streams=True), g)
 
 
 def test_auto_never_chooses_the_emulator() -> None:

@@ -94,7 +94,8 @@ def test_a_tree_with_hubs_and_vertices_without_arcs() -> None:
 def test_circles_of_rounding_are_told() -> None:
     g = kl.Graph.from_edges([0, 1, 2], [1, 2, 1], [1.0, 0.5, -0.5])
     assert recovered(g, 0, np.array([0.0, 0.75, 1.25]), negative=True)[0] == 2
-    left, parents = recovered(g, 0, np.array([0.0, 0.75, 1.25]), negative=True, slack=0.2)
+    raised = np.array([0, 1.25, 1.25 * 1.25 + 0.5 * 1.25])
+    left, parents = recovered(g, 0, raised, negative=True, rise=0.25)
     assert (left, parents.tolist()) == (0, [-1, 0, 1])
 
 
@@ -211,7 +212,7 @@ def test_a_cycle_that_notes_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None
     assert sorted(caught.value.cycle) == [1, 2]
 
 
-def test_circles_that_no_slack_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_circles_that_do_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_BellmanFord, "_hangs", lambda self, source: False)
     g = kl.Graph.from_edges([0, 1], [1, 2], [3.0, -5.0])
     r = solve(g, "bellman_ford")

@@ -71,10 +71,10 @@ def task(g: kl.Graph, semiring: str = "min_plus", dtype: str = "float32", **opti
 def streamed(device: EmulatedDevice, cut: Cut, asked: Task) -> Answer:
     form = form_for("tiled", asked)
 
-    def engine(matrix: Any, last: Any, tolerant: bool) -> bool:
+    def engine(matrix: Any, last: Any) -> bool:
         positive = bool(asked.graph.stats.min_weight >= 0)
         layout = Layout.of(form, asked.graph.n, positive, last is not None)
-        return Streamer(device, layout, cut).run(asked, matrix, last, tolerant)
+        return Streamer(device, layout, cut).run(asked, matrix, last)
 
     return close_by(engine, form, asked)
 

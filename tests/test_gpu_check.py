@@ -21,6 +21,7 @@ BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
 import gpu_checks  # noqa: E402
+import gpu_estimates  # noqa: E402
 import gpu_rates  # noqa: E402
 import gpu_record  # noqa: E402
 import gpu_tables  # noqa: E402
@@ -116,6 +117,29 @@ def test_parts_of_two_runs_stand_in_one_record(tmp_path: Path) -> None:
     assert "failed" in gpu_record.stale(tmp_path)[0]
     other = {**record("4th", None, "calls"), "driver": "2"}  # nothing is kept
     assert gpu_record.merged(path, other) == other
+
+
+def test_estimates_stand_beside_what_was_measured() -> None:
+    def row(case: str, method: str, value: float, unit: str = "ms") -> dict[str, Any]:
+        return {"case": f"crossover, {case}", "method": method, "n": 2**20, "dtype": "int32",
+                "value": value, "unit": unit}  # fmt: skip
+
+    record = {"cores": 2, "results": [
+        row("bfs, R-MAT 20, cpu", "direction_optimizing", 15.0),
+        row("bfs, R-MAT 20, cuda", "direction_optimizing", 20.0),
+        row("bfs, R-MAT 20, cuda, placed", "direction_optimizing", 100.0),
+        row("bfs, R-MAT 20", "graph", 31e6, "arcs"),
+        row("apsp, uniform, 1048576 vertices, unweighted, cpu", "batched", 1e6),
+        row("apsp, uniform, 1048576 vertices, unweighted", "graph", 8e6, "arcs"),
+        {**row("", "tiled", 1.0), "case": "min_plus, whole call"},
+    ]}  # fmt: skip
+    found = list(gpu_estimates.comparisons(record))
+    assert [one.where for one in found] == ["cpu", "cuda", "cuda, placed", "cpu"]
+    assert found[0].estimated == pytest.approx(0.015, rel=0.3)
+    assert 0.35 > found[1].estimated > found[2].estimated > 0
+    assert str(found[0]).startswith("bfs   R-MAT 20  ")
+    [told] = gpu_estimates.misplaced(found)
+    assert told == "bfs, R-MAT 20: cuda, placed is taken and 6.7 times slower"
 
 
 def test_what_fails_or_takes_too_long_is_told() -> None:

@@ -89,10 +89,10 @@ bool run_engine(const std::string& method, const DenseMatrix<T>& matrix,
 
 bool close(const std::string& method, const std::string& semiring, AnyMatrix matrix,
            std::optional<Predecessors> last, int threads, std::int64_t block, int level,
-           bool tolerant, const nb::object& progress) {
+           const nb::object& progress) {
   const auto n = static_cast<std::int64_t>(matrix.shape(0));
   PythonMonitor monitor(progress, n * n);
-  const DenseOptions options{parse_algebra(semiring), threads, block, level, tolerant};
+  const DenseOptions options{parse_algebra(semiring), threads, block, level};
   return nb::cast<bool>(
       with_type<float, double, std::int16_t, std::int32_t, std::int64_t, std::uint64_t,
                 std::uint8_t>(matrix.dtype(), [&]<class T>(Type<T>) {
@@ -219,7 +219,7 @@ void bind_dense(nb::module_& m) {
         nb::arg("last").none(), nb::arg("threads"));
   m.def("dense_close", &close, nb::arg("method"), nb::arg("semiring"), nb::arg("matrix"),
         nb::arg("last").none(), nb::arg("threads"), nb::arg("block") = 0, nb::arg("level") = -1,
-        nb::arg("tolerant") = false, nb::arg("progress").none() = nb::none());
+        nb::arg("progress").none() = nb::none());
   m.def("dense_export", &export_rows, nb::arg("matrix"), nb::arg("rows"), nb::arg("lowest").none(),
         nb::arg("highest").none(), nb::arg("no_path"), nb::arg("values"), nb::arg("threads"));
   m.def("dense_loose", &loose, nb::arg("sources"), nb::arg("values"), nb::arg("predecessors"),

@@ -117,13 +117,12 @@ void dense_export_bits(const DenseMatrix<std::uint64_t>& matrix, const DenseRows
 // ---- the engines: each closes the matrix in place -----------------------------------------------
 
 // How an engine runs. It returns false, leaving the matrix unfinished, when it meets a cycle that
-// is better than the empty path; when told to be `tolerant` it takes such a cycle for rounding.
+// is better than the empty path.
 struct DenseOptions {
   Algebra algebra = Algebra::kMinPlus;
   int threads = 1;
   std::int64_t block = 0;  // 0: the engine's choice
   int level = -1;          // of vector instructions, for the tiled engine; -1: the best there is
-  bool tolerant = false;
 };
 
 // The fast one. "No path" is scale_of<T>(algebra).zero; int16 and bits come without paths.

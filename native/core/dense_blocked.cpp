@@ -65,7 +65,7 @@ class Blocked {
     const std::int64_t begin = bj * block_, count = end(bj) - begin;
     const bool paths = matrix_.last != nullptr;
     for (std::int64_t k = bk * block_; k < end(bk); ++k) {
-      if (bi == bk && bj == bk && !P::passable(matrix_.row(k)[k], options_.tolerant)) return false;
+      if (bi == bk && bj == bk && !P::passable(matrix_.row(k)[k])) return false;
       const T* const b = matrix_.row(k) + begin;
       const std::int32_t* const via = paths ? matrix_.last_row(k) + begin : nullptr;
       for (std::int64_t i = bi * block_; i < end(bi); ++i) {

@@ -12,7 +12,7 @@ bool close(const DenseMatrix<T>& matrix, const DenseOptions& options, Monitor& m
   const bool paths = matrix.last != nullptr;
   for (std::int64_t k = 0; k < n; ++k) {
     const T* const b = matrix.row(k);
-    if (!P::passable(matrix.row(k)[k], options.tolerant)) return false;
+    if (!P::passable(matrix.row(k)[k])) return false;
     const std::int32_t* const via = paths ? matrix.last_row(k) : nullptr;
     for (std::int64_t i = 0; i < n; ++i) {
       T* const c = matrix.row(i);

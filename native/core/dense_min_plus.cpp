@@ -55,7 +55,7 @@ bool dense_min_plus(const DenseMatrix<T>& matrix, const DenseOptions& options, M
   DenseMatrix<T> now = matrix, next{n, values.data(), last.size() == 0 ? nullptr : last.data()};
   for (std::int64_t arcs = 1;; arcs *= 2) {
     for (std::int64_t k = 0; k < n; ++k) {
-      if (!P::passable(now.row(k)[k], options.tolerant)) return false;
+      if (!P::passable(now.row(k)[k])) return false;
     }
     // In spite of rounding, paths of n - 1 arcs are all there are.
     if (arcs >= 2 * n || !square(now, next, options.threads, monitor)) break;

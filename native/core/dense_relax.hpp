@@ -53,15 +53,8 @@ struct Paths {
     }
   }
 
-  // May vertex k be passed through? Not when it lies on a cycle better than the empty path; when
-  // tolerant, that is rounding, and put right.
-  static bool passable(T& own, bool tolerant) {
-    if (better(own, kEmpty)) {
-      if (!tolerant) return false;
-      own = kEmpty;
-    }
-    return true;
-  }
+  // May a vertex be passed through? Not when it lies on a cycle better than the empty path.
+  static bool passable(T own) { return !better(own, kEmpty); }
 };
 
 }  // namespace kleene

@@ -138,7 +138,7 @@ class RKleene {
     if (thread == 0) {
       const Tile<T> d = order_.tile(at, at);
       for (std::int64_t k = 0; k < d.rows && !cycle_; ++k) {
-        if (!P::passable(d.values[k * d.stride + k], options_.tolerant)) cycle_ = true;
+        if (!P::passable(d.values[k * d.stride + k])) cycle_ = true;
         if (!cycle_) relax(d, d, d, k, k + 1);
       }
     }

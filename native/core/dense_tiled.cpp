@@ -62,7 +62,6 @@ class Tiled {
         scale_(scale_of<T>(options.algebra)),
         kernel_(tile_kernel<T>(options.algebra, options.level)),
         paths_(matrix.last != nullptr),
-        tolerant_(options.tolerant),
         threads_(options.threads),
         height_(paths_ ? kernel_.path_rows : kernel_.rows),
         width_(paths_ ? kernel_.path_columns : kernel_.columns),
@@ -178,7 +177,7 @@ class Tiled {
       for (std::int64_t k = from; k < to; ++k) {
         learn(q, k);
         T& own = multiplier(q, k)[k - from];
-        if (scale_.better(own, scale_.one) && !tolerant_) {
+        if (scale_.better(own, scale_.one)) {
           cycle_ = true;
           return;
         }
@@ -301,7 +300,7 @@ class Tiled {
   const DenseMatrix<T> matrix_;
   const Scale<T> scale_;
   const TileKernel<T> kernel_;
-  const bool paths_, tolerant_;
+  const bool paths_;
   const int threads_;
   const std::int64_t height_, width_;  // of a tile
   const std::int64_t block_;

@@ -10,8 +10,11 @@
 // 1999). Integers must not wrap before that: distances hold every path twice over, so one below
 // half the range of its type has gone round a cycle, and nothing is relaxed from there.
 //
-// Rounding. A cycle whose length is zero but for rounding may seem to be negative. Such a search is
-// repeated with a tolerance, larger each time: only what improves by more than that counts.
+// Rounding. A cycle of floating-point lengths is negative when its sum is below zero by more than
+// epsilon times the sum of its magnitudes; less counts as zero. A search that closes a chain along
+// such a cycle starts again with sums that rise by more than rounding takes at each step, so that
+// no chain closes but along a negative cycle; then it adds up lengths along its tree. The rule, and
+// why this is enough, is in src/kleene/reference/cycles.py.
 //
 // R. Bellman, "On a routing problem", 1958.
 // B. Cherkassky and A. Goldberg, "Negative-cycle detection algorithms", 1999.
@@ -40,9 +43,11 @@ class BellmanFord {
   // Fills a row with distances from the nearest of the sources.
   void search(const Id* sources, std::int64_t count, Row<Id, Value> row, Monitor& monitor) {
     const Row<Id, Value> kept{row.values, row.parents ? row.parents : own_parents_.data()};
-    for (tolerance_ = 0; !search_once(sources, count, kept, monitor);) {
-      tolerance_ = std::max(4 * tolerance_, 4 * std::numeric_limits<Value>::epsilon());
-    }
+    rising_ = false;
+    if (search_once(sources, count, kept, monitor)) return;
+    rising_ = true;
+    search_once(sources, count, kept, monitor);
+    add_up();
   }
 
  private:
@@ -53,8 +58,9 @@ class BellmanFord {
   static constexpr std::int64_t kSmall = 512;  // vertices that one thread relaxes alone
   static constexpr std::int64_t kPiece = 64;
   static constexpr Value kTooLow = std::numeric_limits<Value>::lowest() / 2;
+  static constexpr Value kRise = 4 * std::numeric_limits<Value>::epsilon();
 
-  // False when rounding went round in circles.
+  // False when rounding went round in circles, which it cannot while sums rise.
   bool search_once(const Id* sources, std::int64_t count, Row<Id, Value> row, Monitor& monitor) {
     row_ = row;
     labels_ = Labels<Id, Value>(row);
@@ -109,15 +115,16 @@ class BellmanFord {
   template <bool kShared>
   void relax(Id u, std::vector<Id>& found) {
     std::atomic_ref(queued_[u]).exchange(0, std::memory_order_acq_rel);
-    const Value distance = labels_.distance(u);
-    if (distance < kTooLow) {
+    const Value held = labels_.distance(u);
+    if (held < kTooLow) {
       too_low_.store(true, std::memory_order_relaxed);
       return;
     }
+    const Value distance = summand(held);
     for (std::int64_t i = arcs_.offsets[u]; i < arcs_.offsets[u + 1]; ++i) {
       const Id v = arcs_.neighbors[i];
-      const Value through = distance + lengths_[i];
-      if (!improves(through, labels_.distance(v))) continue;
+      const Value through = distance + summand(lengths_[i]);
+      if (!(through < labels_.distance(v))) continue;
       if (!labels_.template lower<kShared>(v, through, u)) continue;
       if (std::atomic_ref(queued_[v]).exchange(1, std::memory_order_acq_rel) == 0) {
         found.push_back(v);
@@ -125,10 +132,25 @@ class BellmanFord {
     }
   }
 
-  bool improves(Value through, Value held) const {
-    if (!(through < held)) return false;
-    if (tolerance_ == 0 || held == kNoPath<Value>) return true;
-    return through < held - tolerance_ * (std::abs(through) + std::abs(held));
+  // The number as it stands in a sum. Rising keeps the order of numbers.
+  Value summand(Value number) const {
+    if constexpr (std::is_integral_v<Value>) return number;
+    if (!rising_) return number;
+    return number > 0 ? number * (1 + kRise) : number * (1 - kRise);
+  }
+
+  // Sets all distances to the sums along the predecessors, as they are.
+  void add_up() {
+    std::fill_n(queued_.data(), arcs_.n, char{0});  // is the sum there?
+    std::vector<Id> chain;
+    for (Id v = 0; v < arcs_.n; ++v) {
+      for (Id u = v; row_.parents[u] >= 0 && !queued_[u]; u = row_.parents[u]) chain.push_back(u);
+      for (; !chain.empty(); chain.pop_back()) {
+        const Id to = chain.back(), from = row_.parents[to];
+        row_.values[to] = row_.values[from] + arc_length(from, to);
+        queued_[to] = 1;
+      }
+    }
   }
 
   // Makes what was found the next frontier, and looks for a negative cycle now and then. False when
@@ -146,15 +168,9 @@ class BellmanFord {
     return !circled_;
   }
 
-  // Does some chain of predecessors close by rounding? Throws when it is a negative cycle.
+  // Does some chain of predecessors close by rounding? Throws when one is a negative cycle.
   bool chains_close() const {
-    const std::vector<std::int64_t> cycle = closed_chain();
-    if (!cycle.empty() && is_negative(cycle)) throw NegativeCycle{cycle};
-    return !cycle.empty();
-  }
-
-  // A chain of predecessors that closes on itself, in arc order; empty when there is none.
-  std::vector<std::int64_t> closed_chain() const {
+    bool closes = false;
     std::vector<Id> seen_from(static_cast<std::size_t>(arcs_.n), -1);
     for (Id start = 0; start < arcs_.n; ++start) {
       Id v = start;
@@ -165,22 +181,25 @@ class BellmanFord {
       if (v < 0 || seen_from[v] != start) continue;
       std::vector<std::int64_t> cycle{v};
       for (Id u = row_.parents[v]; u != v; u = row_.parents[u]) cycle.push_back(u);
-      std::reverse(cycle.begin(), cycle.end());
-      return cycle;
+      std::reverse(cycle.begin(), cycle.end());  // into the order of arcs
+      if (is_negative(cycle)) throw NegativeCycle{std::move(cycle)};
+      closes = true;
     }
-    return {};
+    return closes;
   }
 
-  // Is the cycle's length below zero by more than rounding explains?
+  // Is a closed chain a negative cycle, by the rule?
   bool is_negative(const std::vector<std::int64_t>& cycle) const {
-    if constexpr (std::is_integral_v<Value>) return true;
-    double sum = 0, magnitude = 0;
+    if (std::is_integral_v<Value> || rising_) return true;
+    double sum = 0, lost = 0, magnitude = 0;  // what a sum loses is as large as the rule's margin
     for (std::size_t i = 0; i < cycle.size(); ++i) {
       const auto length = static_cast<double>(arc_length(cycle[i], cycle[(i + 1) % cycle.size()]));
-      sum += length;
+      const double next = sum + length, added = next - sum;
+      lost += (sum - (next - added)) + (length - added);
+      sum = next;
       magnitude += std::abs(length);
     }
-    return sum < -std::numeric_limits<Value>::epsilon() * magnitude;
+    return sum + lost < -std::numeric_limits<Value>::epsilon() * magnitude;
   }
 
   Value arc_length(std::int64_t u, std::int64_t v) const {
@@ -203,7 +222,7 @@ class BellmanFord {
   std::atomic<std::int64_t> next_{0};
   std::atomic<bool> too_low_{false};
   std::int64_t since_check_ = 0;
-  Value tolerance_ = 0;
+  bool rising_ = false;
   bool circled_ = false;
 };
 

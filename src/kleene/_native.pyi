@@ -73,7 +73,6 @@ def dense_close(
     threads: int,
     block: int = 0,
     level: int = -1,
-    tolerant: bool = False,
     progress: _Progress = None,
 ) -> bool: ...
 def dense_export(

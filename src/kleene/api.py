@@ -347,7 +347,7 @@ def _solve(
     facts = graph_facts(graph, hops=problem == "bfs")
     here = this_machine()
     plan = _usual_plan(facts, request, here)
-    if plan.device == "cuda" and request.device == "auto" and not _gpu_serves(plan):
+    if plan.device == "cuda" and request.device == "auto" and not _gpu_serves(plan, graph):
         here = _without_gpu(here)
         plan = _usual_plan(facts, request, here)
     if plan.memory >= _WORTH_ASKING:  # the system is asked what is free only when it may matter
@@ -397,11 +397,14 @@ def _gpu_opens() -> bool:
     return True
 
 
-def _gpu_serves(plan: Plan) -> bool:
+def _gpu_serves(plan: Plan, graph: Graph) -> bool:
     """Does the GPU work, and has it the memory, or enough to work on a part at a time?"""
     from kleene.cuda.runtime import open_device
 
-    needed = min(1.2 * plan.device_memory, _WORTH_STREAMING)
+    there = 0 if graph.device != "cuda" else graph.offsets.nbytes + graph.neighbors.nbytes
+    needed = 1.2 * (plan.device_memory - there)
+    if plan.streams:
+        needed = min(needed, _WORTH_STREAMING)
     return _gpu_opens() and open_device("cuda").free_memory() > needed
 
 

@@ -97,5 +97,8 @@ def _close_on_gpu(lengths: Any, progress: Progress | None) -> None:
         raise RequestError("the rows of lengths must be contiguous on a GPU")
     device = open_device("cuda")
     if not close_in_place(device, array, progress or (lambda done, total: None)):
-        # The error names the cycle, which the CPU looks for.
-        apsp(Graph.from_dense(device.download(array)), device="cpu", predecessors=False)
+        # The CPU names the cycle, or finds that it is negative by rounding only.
+        lost = Graph.from_dense(device.download(array))
+        found = apsp(lost, device="cpu", predecessors=False, dtype=array.dtype)
+        device.copy(array, np.ascontiguousarray(found.distances))
+        device.synchronize()

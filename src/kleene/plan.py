@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from kleene import trees
-from kleene.errors import DeviceError, GraphError, MemoryBudgetError, RequestError
+from kleene import estimates, trees
+from kleene.errors import GraphError, MemoryBudgetError, RequestError
 from kleene.graph.checks import format_bytes
 from kleene.machine import Machine
-from kleene.registry import DEVICES, Method, Size, find, methods
+from kleene.placement import choose_device, unknown_method
+from kleene.registry import Method, Size, find
 from kleene.valuetype import choose_dtype
 
 if TYPE_CHECKING:
@@ -137,17 +136,13 @@ _ALWAYS: Callable[[Facts, Request], bool] = lambda facts, request: True  # noqa:
 #: graphs of degree 8 and chains from 2^4 to 2^14 vertices, two cores of a Xeon with AVX-512.
 _TINY = 2**12
 
-#: Searching from this many sources at once beats searching from each, on R-MAT graphs of 2^14 and
-#: 2^17 vertices. On a grid, where searches have little in common, it loses by a factor of 3 even
-#: for 64 sources; graphs as thin as road networks and grids are told by their degree. Same
-#: Xeon, while other work was running.
-_SEVERAL = 8
-_THIN = 6
-
 
 def _share_work(facts: Facts, request: Request) -> bool:
-    sources = facts.n if request.sources is None else request.sources
-    return sources >= _SEVERAL and facts.m >= _THIN * facts.n
+    """Searching from several sources at once beats searching from each, where they meet.
+
+    On a grid, where searches have little in common, it loses by a factor of 3 even for 64 sources.
+    """
+    return estimates.several(facts, request) and not estimates.is_thin(facts)
 
 
 def _tiny(facts: Facts, request: Request) -> bool:
@@ -212,131 +207,44 @@ _RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
         Rule("floyd_warshall", _matrix_pays, "the graph is small or dense enough for a matrix"),
         Rule("johnson", _ALWAYS, "searching from each source costs less than filling a matrix"),
     ),
-    ("apsp", "cuda"): (Rule("tiled", _ALWAYS, "a matrix suits a GPU best"),),
+    ("bfs", "cuda"): (
+        Rule(
+            "multi_source",
+            estimates.searches_share,
+            "many searches share their way through the graph",
+        ),
+        Rule("direction_optimizing", _ALWAYS, "looks at a small part of the arcs"),
+    ),
+    ("sssp", "cuda"): (
+        Rule("bellman_ford", _negative, "some weights are negative"),
+        Rule("near_far", _ALWAYS, "no weight is negative, so most vertices are settled once"),
+    ),
+    ("apsp", "cuda"): (
+        Rule("batched", _unweighted, "hops are counted for a thousand sources at once"),
+        Rule("tiled", _negative, "some weights are negative, which a matrix takes"),
+        Rule(
+            "batched",
+            estimates.batches_pay,
+            "searching from each source costs less than filling a matrix",
+        ),
+        Rule("tiled", _ALWAYS, "the graph is small or dense enough for a matrix"),
+    ),
     ("closure", "cpu"): (Rule("tiled", _ALWAYS, "serves every semiring on all cores"),),
     ("closure", "cuda"): (Rule("tiled", _ALWAYS, "serves every semiring"),),
     ("closure", "reference"): (Rule("floyd_warshall", _ALWAYS, "serves every semiring"),),
 }
 
 
-# ---- the choice of a device ---------------------------------------------------------------------
-
-#: Opening a GPU in a process, loading kernels: 0.35 s (H200, CUDA 13), once. A plan cannot know
-#: whether that was done before.
-_GPU_START = 0.35
-
-#: Bytes a second between memory that is not page-locked and a GPU: some 10 GB/s (H200, PCIe 5).
-_GPU_COPY = 10e9
-
-#: Relaxations a second of the tiled engine on an H200: float32 takes 5 ms for 4096 vertices, 13 T/s
-#: from 8192 on; words of 8 bytes and paths take about as many times longer as the CPU's.
-_GPU_RATE = 12e12
-
-#: Relaxations a second and core of the CPU's tiled engine, float32: 35 G with AVX-512, less
-#: without. Bits are some 15 times as fast, 8-byte words half as fast, paths cost half.
-_CPU_RATE = 35e9
-
-#: Seconds for an arc of a search from one source, on one core: 10 ns or more with weights; 2 ns
-#: without, where many searches share their way (random graphs of degree 8 and 16).
-_CPU_ARC, _CPU_ARC_OF_HOPS = 10e-9, 2e-9
-
-#: The GPU must be faster by this: the numbers above are those of one GPU and one CPU.
-_CLEARLY = 2.0
-
-
-class Seconds(NamedTuple):
-    """How long a call should take on a GPU and on the CPU, by rough estimate."""
-
-    gpu: float
-    cpu: float
-
-
-def _matrix_seconds(facts: Facts, request: Request, machine: Machine) -> Seconds:
-    """Estimate all pairs or a closure: as a matrix on both, or by searches on the CPU."""
-    bits = request.semiring == "boolean" and not request.predecessors
-    item = np.dtype("i4" if request.semiring == "boolean" else facts.weight_dtype or "i4").itemsize
-    relative = (15.0 if bits else 4 / item) * (0.5 if request.predecessors else 1.0)
-    pair = item + (4 if request.predecessors else 0)
-    n, threads = float(facts.n), request.threads or machine.cores
-    gpu = _GPU_START + 2 * n**2 * pair / _GPU_COPY + n**3 / (_GPU_RATE * relative)
-    cpu = n**3 / (_CPU_RATE * relative * threads)
-    if request.problem == "apsp":
-        sources = facts.n if request.sources is None else request.sources
-        arc = _CPU_ARC_OF_HOPS if facts.weight_dtype is None else _CPU_ARC
-        cpu = min(cpu, sources * (facts.m + facts.n) * arc / min(threads, max(1, sources)))
-    return Seconds(gpu, cpu)
-
-
-#: For which problems a GPU may be the better place, and how long they take.
-_GPU_WORTH: dict[str, Callable[[Facts, Request, Machine], Seconds]] = {
-    "apsp": _matrix_seconds,
-    "closure": _matrix_seconds,
-}
-
-
-def _gpu_pays(facts: Facts, request: Request, machine: Machine) -> tuple[bool, str]:
-    """Is a GPU clearly the better place, and why, or why not?"""
-    estimate = _GPU_WORTH.get(request.problem)
-    if estimate is None:
-        return False, ""
-    gpu, cpu = estimate(facts, request, machine)
-    pays = gpu * _CLEARLY < cpu
-    than = f"than the CPU, about {gpu:.2g} s against {cpu:.2g} s"
-    return pays, f"clearly faster {than}" if pays else f"the GPU is not clearly faster {than}"
-
-
-def _choose_device(facts: Facts, request: Request, machine: Machine) -> tuple[str, str]:
-    if request.device != "auto":
-        if request.device not in DEVICES:
-            known = ", ".join(map(repr, ("auto", *DEVICES)))
-            raise RequestError(f"no device {request.device!r}; there are {known}")
-        _require_device(request.device, machine)
-        return request.device, f"device {request.device!r} was asked for"
-    chosen = (device for device in machine.devices if device != "emulated")
-    why = ""
-    for device in chosen:
-        if request.method == "auto" and device == "cuda":
-            pays, why = _gpu_pays(facts, request, machine)
-            if not pays:
-                continue
-        offered = methods(request.problem, device)
-        if any(request.method in ("auto", row.name) for row in offered):
-            return device, f"device {device}: {DEVICES[device]}" + (f"; {why}" if why else "")
-    if find(request.problem, request.method, "cuda") is not None:
-        _require_device("cuda", machine)
-    _unknown_method(request)
-
-
-def _require_device(device: str, machine: Machine) -> None:
-    if device in machine.devices:
-        return
-    why = dict(machine.absent).get(device)
-    instead = "; device='emulated' runs the same kernels on the CPU" if device == "cuda" else ""
-    raise DeviceError(
-        f"device {device!r} ({DEVICES[device]}) is not available here: "
-        + (why or f"there are {', '.join(map(repr, machine.devices))}")
-        + f"{instead}; see `kleene doctor`"
-    )
-
-
-def _unknown_method(request: Request) -> NoReturn:
-    device = None if request.device == "auto" else request.device
-    names = dict.fromkeys(row.name for row in methods(request.problem, device))
-    where = "" if device is None else f" on device {device!r}"
-    there = f"there are {', '.join(map(repr, names))}" if names else "there are none yet"
-    raise RequestError(f"no method {request.method!r} for {request.problem}{where}; {there}")
-
-
 def _choose_method(facts: Facts, request: Request, device: str) -> tuple[Method, str]:
     if request.method != "auto":
         row = find(request.problem, request.method, device)
         if row is None:
-            _unknown_method(request)
+            unknown_method(request)
         reason = f"method {request.method!r} was asked for"
     else:
         rules = _RULES.get((request.problem, "cuda" if device == "emulated" else device))
         if rules is None:
-            _unknown_method(request)
+            unknown_method(request)
         rule = next(rule for rule in rules if rule.fits(facts, request))
         row = find(request.problem, rule.method, device)
         assert row is not None, rule
@@ -364,7 +272,7 @@ def _choose_method(facts: Facts, request: Request, device: str) -> tuple[Method,
 def make_plan(facts: Facts, request: Request, machine: Machine) -> Plan:
     """Decide everything, or refuse with a reason and advice."""
     _check_semantics(facts, request)
-    device, why_device = _choose_device(facts, request, machine)
+    device, why_device = choose_device(facts, request, machine)
     method, why_method = _choose_method(facts, request, device)
     dtype, why_dtype = choose_dtype(facts, request)
     sources = facts.n if request.sources is None else request.sources

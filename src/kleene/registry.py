@@ -365,8 +365,8 @@ def _device_arcs(size: Size) -> int:
 
 
 def _device_rounds(size: Size) -> int:
-    """The same, two queues of parts of up to 256 arcs, stamps, notes and chains of them."""
-    return _device_arcs(size) + 16 * (size.n + size.m // 256) + 16 * size.n
+    """The same, two queues of parts of up to 256 arcs, stamps, notes, chains of them, and sums."""
+    return _device_arcs(size) + 16 * (size.n + size.m // 256) + (16 + size.item) * size.n
 
 
 def _device_sweeps(size: Size) -> int:
@@ -635,7 +635,7 @@ _APSP = (
         "batched",
         "cuda",
         "searches from many sources at once, 32 to a warp; without weights a bit each",
-        "ours, after Then et al. 2014, Davidson et al. 2014",
+        "ours; Then et al. 2014, Davidson et al. 2014",
         "kleene.cuda.apsp_batched:batched",
         _sent_rows,
         negative=False,
@@ -708,7 +708,7 @@ _APSP = (
         "reference",
         "allows one more inner vertex at each step",
         "Floyd 1962",
-        "kleene.reference.apsp:floyd_warshall",
+        "kleene.reference.closure:floyd_warshall",
         _matrix_workspace,
     ),
     Method(

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.cpu.bfs import hop_rows
-from kleene.cpu.sssp import lengths_of, potentials, run
+from kleene.cpu.sssp import bellman_ford, lengths_of, potentials, run
 from kleene.reference.apsp import exact_rows
 from kleene.task import Answer, Task
 
@@ -40,7 +40,7 @@ def johnson(task: Task) -> Answer:
     heights = potentials(replace(task, progress=None), lengths)
     # Costs are not distances: the search cannot tell from them when it is past the targets.
     answer = run("dijkstra", replace(task, targets=None), _costs(task, lengths, heights), lengths)
-    return exact_rows(task, Answer(answer.values, answer.predecessors))
+    return exact_rows(task, Answer(answer.values, answer.predecessors), bellman_ford)
 
 
 def _costs(task: Task, lengths: Array, heights: Array) -> Array:

@@ -7,12 +7,16 @@ maximum for "no path" where integers are added without looking.
 
 A negative cycle shows on the diagonal. Only then are the potentials computed that say whether a
 source leads to it: if so, they know the cycle; if not, the matrix is closed again without the arcs
-that no source leads to. A cycle that potentials do not find is rounding.
+that no source leads to. A cycle that shows even then is negative by rounding only. Closing a matrix
+would double its length again and again (Hougardy 2010), so that searches take over.
+
+S. Hougardy, "The Floyd-Warshall algorithm on graphs with negative cycles", 2010.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -20,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.reference.sssp import potentials
+from kleene.cpu.apsp import johnson
+from kleene.cpu.sssp import lengths_of, potentials
 from kleene.task import Answer, Task
 
 __all__ = ["Engine", "Form", "as_seen", "close", "close_by", "floyd_warshall", "form_for", "tiled"]
@@ -31,9 +36,9 @@ Array = NDArray[Any]
 _WORTH_THREADS = 128
 
 
-#: Closes a matrix and its predecessors (or None) in place; the last argument tells it to take what
-#: looks like a negative cycle for rounding. False: there is a negative cycle, nothing is closed.
-Engine = Callable[[Array, Array | None, bool], bool]
+#: Closes a matrix and its predecessors (or None) in place. False: there is a negative cycle, and
+#: nothing is closed.
+Engine = Callable[[Array, Array | None], bool]
 
 
 class Form(NamedTuple):
@@ -55,11 +60,10 @@ def close(method: str, task: Task, *, block: int = 0, level: int = -1) -> Answer
     """
     form = form_for(method, task)
 
-    def engine(matrix: Array, last: Array | None, tolerant: bool) -> bool:
+    def engine(matrix: Array, last: Array | None) -> bool:
         return _native.dense_close(
-            form.method, form.semiring, matrix, last, _threads(task), block, level, tolerant,
-            task.progress,
-        )  # fmt: skip
+            form.method, form.semiring, matrix, last, _threads(task), block, level, task.progress
+        )
 
     return close_by(engine, form, task)
 
@@ -68,10 +72,11 @@ def close_by(engine: Engine, form: Form, task: Task) -> Answer:
     """Close the whole matrix by some engine, here or on a device, then keep the sources' rows."""
     answer = _close(engine, form, task, None)
     if answer is None:
-        led_to = potentials(task) != task.semiring.zero(task.dtype)
-        answer = _close(engine, form, task, led_to)
-        assert answer is not None, "only arcs without a negative cycle are left"
-    return answer
+        heights = potentials(replace(task, progress=None), lengths_of(task.graph.weights, task))
+        led_to = heights != task.semiring.zero(task.dtype)
+        if not led_to.all():
+            answer = _close(engine, form, task, led_to)
+    return johnson(task) if answer is None else answer
 
 
 def as_seen(method: str, task: Task) -> Form:
@@ -130,12 +135,11 @@ def _close(engine: Engine, form: Form, task: Task, used: NDArray[np.bool_] | Non
         form.semiring, g.offsets, g.neighbors, _typed(g.weights, form.dtype, task), used,
         form.no_path, matrix, last, threads,
     )  # fmt: skip
-    # With potentials known, what looks like a negative cycle is rounding.
-    if not engine(matrix, last, used is not None):
+    if not engine(matrix, last):
         return None
     _export(form, task, matrix, values, threads)
-    if task.dtype.kind == "f" and form.semiring == "min_plus":
-        values[np.arange(len(values)), task.sources] = 0  # in spite of rounding
+    if form.semiring == "min_plus" and (values[np.arange(len(values)), task.sources] < 0).any():
+        return None  # it showed late
     if last is None:
         return Answer(values, None)
     predecessors = last if whole else last[task.sources]

@@ -24,7 +24,7 @@ def naive(task: Task) -> Answer:
     return close_by(partial(_naive, task), as_seen("naive", task), task)
 
 
-def _naive(task: Task, matrix: HostArray, last: HostArray | None, tolerant: bool) -> bool:
+def _naive(task: Task, matrix: HostArray, last: HostArray | None) -> bool:
     device, n = open_device(task.device), len(matrix)
     needed = matrix.nbytes + (0 if last is None else last.nbytes)
     require_memory(device, needed, f"apsp by naive on {n:,} vertices")
@@ -35,7 +35,7 @@ def _naive(task: Task, matrix: HostArray, last: HostArray | None, tolerant: bool
     cycle = device.zeros(1, np.int32, "cycle")
     grid = (ceil_div(n, _BLOCK[0]), ceil_div(n, _BLOCK[1]))
     for k in range(n):
-        pivot.launch((1,), (1,), (d, n, k, int(tolerant), cycle))
+        pivot.launch((1,), (1,), (d, n, k, cycle))
         step.launch(grid, _BLOCK, (d, via, n, k, cycle))
         if (k + 1) % _STEPS == 0:
             device.synchronize()

@@ -46,7 +46,7 @@ def blocked_1_0(task: Task, *, block: int = 0) -> Answer:
         kernel = b.kernels("apsp_global")["apsp_global_one"]
 
         def one(t: int, i: int, j: int) -> None:
-            args = (b.d, b.last, b.n, b.side, t, i, j, b.tolerant, b.cycle)
+            args = (b.d, b.last, b.n, b.side, t, i, j, b.cycle)
             kernel.launch((1, 1), b.threads, args)
 
         def each_round(t: int) -> None:
@@ -73,7 +73,7 @@ def _three_launches(b: Blocks, kernels: str, grids: tuple[tuple[int, int], ...])
 
     def each_round(t: int) -> None:
         args = (b.d, b.last, b.n, b.side, t)
-        phases[0].launch(grids[0], b.threads, (*args, b.tolerant, b.cycle))
+        phases[0].launch(grids[0], b.threads, (*args, b.cycle))
         for phase, grid in zip(phases[1:], grids[1:], strict=True):
             if grid[0] > 0:
                 phase.launch(grid, b.threads, (*args, b.cycle))

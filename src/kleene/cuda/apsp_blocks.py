@@ -56,9 +56,8 @@ class Blocks:
         block: int,
         matrix: HostArray,
         last: HostArray | None,
-        tolerant: bool,
     ) -> None:
-        self.task, self.tolerant = task, int(tolerant)
+        self.task = task
         self.device: Device = open_device(task.device)
         self.host = (matrix,) if last is None else (matrix, last)
         self.n = len(matrix)
@@ -125,7 +124,7 @@ class Blocks:
 
     def diagonal(self, t: int, stream: Any = None, grid: tuple[int, int] = (1, 1)) -> None:
         """Phase 1, in shared memory."""
-        args = (*self.view, self.pitch, t, self.tolerant, self.cycle)
+        args = (*self.view, self.pitch, t, self.cycle)
         self.kernels("apsp_shared")["apsp_shared_diagonal"].launch(
             grid, self.threads, args, self.one_block, stream
         )
@@ -191,11 +190,11 @@ Version = Callable[[Blocks], bool]  # closes the matrix; False at a negative cyc
 def run(method: str, version: Version, task: Task, block: int = 0) -> Answer:
     """Close the matrix of a task by some version."""
 
-    def engine(matrix: HostArray, last: HostArray | None, tolerant: bool) -> bool:
+    def engine(matrix: HostArray, last: HostArray | None) -> bool:
         if len(matrix) == 0:
             task.report(1, 1)
             return True
-        blocks = Blocks(method, task, block, matrix, last, tolerant)
+        blocks = Blocks(method, task, block, matrix, last)
         closed = version(blocks)
         if closed:
             task.report(blocks.count, blocks.count)

@@ -57,9 +57,8 @@ class Products:
         task: Task,
         matrix: HostArray,
         last: HostArray | None,
-        tolerant: bool,
     ) -> None:
-        self.task, self.tolerant, self.n = task, int(tolerant), len(matrix)
+        self.task, self.n = task, len(matrix)
         self.host = (matrix, last)
         self.device = open_device(task.device)
         cell = matrix.itemsize + (0 if last is None else last.itemsize)
@@ -111,7 +110,7 @@ class Products:
             most = int((self.device.shared_memory / item) ** 0.5)
             raise RequestError(f"a tile can have up to {most} vertices a side here, not {side}")
         threads = (min(side, 32),) * 2
-        args = (*part, n, side, 0, side, t, self.tolerant, self.cycle)
+        args = (*part, n, side, 0, side, t, self.cycle)
         self.closing.launch((1, 1), threads, args, shared)
 
     def progress(self, done: int, total: int) -> None:
@@ -133,12 +132,12 @@ class Products:
 def _run(
     method: str, more: Callable[[int], int], close: Callable[[Products], bool], task: Task
 ) -> Answer:
-    def engine(matrix: HostArray, last: HostArray | None, tolerant: bool) -> bool:
+    def engine(matrix: HostArray, last: HostArray | None) -> bool:
         n = len(matrix)
         if n == 0:
             task.report(1, 1)
             return True
-        return close(Products(method, more(n), task, matrix, last, tolerant))
+        return close(Products(method, more(n), task, matrix, last))
 
     return close_by(engine, as_seen(method, task), task)
 
@@ -158,9 +157,9 @@ def _square(p: Products) -> bool:
         p.device.fill(p.improved, 0)
         p.multiply(then, now, now, now, (True, True))
         now, then = then, now
-        if not p.tolerant:  # at once: along a cycle twice, sums could leave their type
-            check = p.kernels["apsp_product_cycle"]
-            check.launch((ceil_div(p.n, 256),), (256,), (now.d, p.n, p.cycle))
+        # At once: along a cycle twice, sums could leave their type.
+        check = p.kernels["apsp_product_cycle"]
+        check.launch((ceil_div(p.n, 256),), (256,), (now.d, p.n, p.cycle))
         if p.device.download(p.cycle)[0] or not p.device.download(p.improved)[0]:
             break
         p.task.report(done, squarings)

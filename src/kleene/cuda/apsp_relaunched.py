@@ -84,7 +84,7 @@ def _rounds_between(b: Blocks, work: Any) -> None:
         file["apsp_ring_far"].launch((r - 2, r - 2), b.threads, phases, b.two_blocks, beside)
         file["apsp_ring_near"].launch((2 * r - 3, 1), b.threads, phases, b.two_blocks, work)
         file["apsp_ring_diagonal"].launch(
-            (1, 1), b.threads, (*b.view, b.pitch, current, b.tolerant, b.cycle), b.one_block, work
+            (1, 1), b.threads, (*b.view, b.pitch, current, b.cycle), b.one_block, work
         )
         file["apsp_ring_cross"].launch((r - 1, 2), b.threads, phases, b.two_blocks, work)
         work.wait(beside.record())

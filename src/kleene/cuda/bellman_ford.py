@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from dataclasses import replace
 from typing import Any
@@ -16,6 +15,7 @@ from kleene.cuda.resident import DeviceGraph
 from kleene.cuda.runtime import Array, Device, HostArray, ceil_div, ctype
 from kleene.cuda.trees import recover_tree
 from kleene.errors import NegativeCycleError
+from kleene.reference.cycles import RISE, is_negative
 from kleene.task import Answer, Task
 
 __all__ = ["bellman_ford", "bellman_ford_plain"]
@@ -25,7 +25,6 @@ _BLOCKS = 8  # of a multiprocessor, for all arcs
 _ROUNDS = 1024  # of a launch, which then takes some milliseconds
 _ENTRIES = 2**20  # of queues that a launch takes, about, for the same reason
 _ARCS = 2**28  # that a launch relaxes, about
-_TOO_MUCH = 2.0**-8  # slack that no rounding asks for
 _ROUND, _WORK, _TOO_LOW, _WORDS = 3, 4, 5, 6  # of the state
 
 
@@ -35,26 +34,28 @@ class _BellmanFord(LengthSearch):
     A closed chain of predecessors tells of a negative cycle. It takes O(n log n) to look for one,
     so that is done each time that as much work has been done (Cherkassky and Goldberg 1999).
 
-    Rounding may make a cycle of length zero seem negative. Such a search is repeated with a slack,
-    larger each time: only what improves by more than this part of the numbers added counts.
+    Rounding may make a cycle of length zero seem negative. Such a search is repeated with sums that
+    rise (:mod:`kleene.reference.cycles` tells why), and distances are added up along its tree.
     """
 
     def __init__(self, task: Task, device: Device, graph: DeviceGraph) -> None:
         super().__init__(task, device, graph)
         self.kernels = device.kernels("sssp_bellman_ford", KL_TYPE=ctype(task.dtype))
         self.exact = task.dtype.kind == "i"
-        self.slack: int | float = 0
+        self.rise: int | float = 0
         self.parents = device.empty(graph.n, np.int32, "notes") if self.negative else None
 
     def run(self, source: int, limit: Any) -> None:
-        """Run rounds to the end, again and again while rounding goes round in circles."""
-        self.slack = 0
-        while not self._settles(source, limit):
-            if self.exact or self.slack > _TOO_MUCH:
-                self._ask_cpu(source)
-                return
-            self.slack = max(4 * self.slack, 4 * float(np.finfo(self.task.dtype).eps))
+        """Run rounds to the end, and once more if rounding goes round in circles."""
+        self.rise = 0
+        if self._settles(source, limit):
+            return
+        if not self.exact:
+            self.rise = RISE * float(np.finfo(self.task.dtype).eps)
             self.begin(source)
+            if self._settles(source, self.farthest):
+                return
+        self._ask_cpu(source)
 
     def tree(self, source: int, parents: Array) -> None:
         """Fill in the tree; it is there already if it had to show that nothing is a circle."""
@@ -82,7 +83,7 @@ class _BellmanFord(LengthSearch):
             if certain or unchecked >= self.graph.n:
                 unchecked = 0
                 cycle = self._closed_chain()
-                if cycle and self._is_negative(cycle):
+                if cycle and is_negative(self.task.graph, cycle, self.task.dtype):
                     raise NegativeCycleError(cycle)
                 if certain or (cycle and not self.exact):
                     return False
@@ -128,24 +129,15 @@ class _BellmanFord(LengthSearch):
             cycle.append(u)
         return cycle[::-1]
 
-    def _is_negative(self, cycle: list[int]) -> bool:
-        """Is the cycle's length below zero by more than rounding explains?"""
-        g = self.task.graph
-        weights = []
-        for u, v in zip(cycle, cycle[1:] + cycle[:1], strict=True):
-            row = g.neighbors[g.offsets[u] : g.offsets[u + 1]]
-            assert g.weights is not None
-            weights.append(g.weights[g.offsets[u] + np.searchsorted(row, v)].item())
-        if self.exact:
-            return bool(sum(weights) < 0)
-        rounding = float(np.finfo(self.task.dtype).eps) * math.fsum(map(abs, weights))
-        return math.fsum(weights) < -rounding
-
     def _hangs(self, source: int) -> bool:
         """Does every vertex hang on the source? Rounding may also bring a circle to rest."""
         if self.device.download(self.distances[source : source + 1])[0] != 0:
             return False
         assert self.parents is not None
+        sums = None
+        if self.rise:
+            sums = self.device.empty(self.graph.n, self.task.dtype, "sums")
+            self.launch_each("sssp_begin", sums, source)
         left = recover_tree(
             self.device,
             self.graph,
@@ -153,8 +145,11 @@ class _BellmanFord(LengthSearch):
             source,
             self.parents,
             negative=True,
-            slack=self.slack,
+            rise=self.rise,
+            sums=sums,
         )
+        if sums is not None:
+            self.device.copy(self.distances, sums)
         return left == 0
 
 
@@ -173,7 +168,7 @@ class _Frontier(_BellmanFord):
         queues, kernel = self._queues, self.kernels["bellman_ford_rounds"]
         most = self.graph.n if self.negative else max(self.graph.n, _ENTRIES)
         arcs = (*self.graph.csr, self.graph.lengths(self.task.dtype))
-        labels = (self.distances, self.parents, self._stamps, limit, self.slack)
+        labels = (self.distances, self.parents, self._stamps, limit, self.rise)
         queued = (queues.even, queues.odd, queues.sizes, turn, rounds, most, queues.barrier)
         kernel.launch(*queues.grid(kernel), (*arcs, *labels, *queued), cooperative=True)
         return queues.look()
@@ -191,7 +186,7 @@ class _Plain(_BellmanFord):
     def launch(self, turn: int, rounds: int, limit: Any) -> HostArray:
         graph, kernel = self.graph, self.kernels["bellman_ford_sweeps"]
         arcs = (graph.tails, graph.csr.neighbors, graph.lengths(self.task.dtype), graph.m)
-        labels = (self.distances, self.parents, limit, self.slack)
+        labels = (self.distances, self.parents, limit, self.rise)
         bound = min(rounds, max(1, _ARCS // max(1, graph.m)))
         most = min(kernel.resident_blocks(_THREADS), _BLOCKS * self.device.multiprocessors)
         blocks = min(most, max(1, ceil_div(graph.m, _THREADS)))

@@ -50,9 +50,7 @@ def tiled(task: Task) -> Answer:
     return close_by(partial(_close, task, form), form, task)
 
 
-def _close(
-    task: Task, form: Form, matrix: HostArray, last: HostArray | None, tolerant: bool
-) -> bool:
+def _close(task: Task, form: Form, matrix: HostArray, last: HostArray | None) -> bool:
     device, n, stats = open_device(task.device), task.graph.n, task.graph.stats
     if n == 0:
         return True
@@ -60,7 +58,7 @@ def _close(
     if last is not None and form.semiring == "min_plus" and stats.min_weight > 0:
         layout = Layout.of(form, n, positive, paths=False)
         with suppress(MemoryBudgetError):
-            closed = _close_and_recover(device, layout, task, matrix, last, tolerant)
+            closed = _close_and_recover(device, layout, task, matrix, last)
             if closed is not None:
                 return closed
     layout, closer = Layout.of(form, n, positive, last is not None), None
@@ -70,9 +68,9 @@ def _close(
     if closer is None:
         from kleene.cuda import closure_streamed
 
-        return closure_streamed.close(device, layout, task, matrix, last, tolerant)
+        return closure_streamed.close(device, layout, task, matrix, last)
     closer.upload(matrix, last)
-    if not closer.run(task.report, tolerant):
+    if not closer.run(task.report):
         return False
     closer.download(matrix, last)
     return True
@@ -95,9 +93,9 @@ def close_in_place(device: Device, lengths: Array, report: Progress) -> bool:
         return False
     none = np.zeros((n, 1), lengths.dtype)
     device.copy(diagonal, none)
-    if not closer.run(report, tolerant=False):
+    if not closer.run(report) or (device.download(diagonal) < 0).any():  # it may show late
         return False
-    device.copy(diagonal, none)  # in spite of rounding
+    device.copy(diagonal, none)
     device.copy(lengths, closer.matrix[:n, :n])
     device.synchronize()
     return True
@@ -115,7 +113,6 @@ def _close_and_recover(
     task: Task,
     matrix: HostArray,
     last: HostArray,
-    tolerant: bool,
 ) -> bool | None:
     """Close without predecessors and find those afterwards; None where that does not serve."""
     if layout.bytes + recovery_bytes(layout) > device.free_memory():
@@ -123,7 +120,7 @@ def _close_and_recover(
     closer = Closer(device, layout)
     arcs = closer.upload(matrix, None, keep=True)
     assert arcs is not None
-    if not closer.run(task.report, tolerant):
+    if not closer.run(task.report):
         return False
     found = recover(device, arcs, closer.matrix, layout.n)
     if found is None:
@@ -278,14 +275,14 @@ class Closer:
 
     # ---- rounds ---------------------------------------------------------------------------------
 
-    def run(self, report: Progress, tolerant: bool) -> bool:
+    def run(self, report: Progress) -> bool:
         """Close the matrix; False if there is a negative cycle, in which case nothing is closed."""
         device, rounds = self.device, self.layout.rows // _BLOCK
         rest, urgent = self._rest, self._urgent
         begun = device.main.record()
         urgent.wait(begun)
         rest.wait(begun)
-        self._prepare(0, tolerant)
+        self._prepare(0)
         done: deque[tuple[int, Any]] = deque()
         for current in range(rounds):
             rest.wait(urgent.record())
@@ -296,7 +293,7 @@ class Closer:
             else:
                 self._multiply(current, 1, urgent)
                 self._multiply(current, 2, rest)
-                self._prepare(current + 1, tolerant)
+                self._prepare(current + 1)
             done.append((current + 1, rest.record()))
             if len(done) > _AHEAD:  # which also lets Ctrl-C in
                 passed, event = done.popleft()
@@ -309,7 +306,7 @@ class Closer:
         report(rounds, rounds)
         return True
 
-    def _prepare(self, current: int, tolerant: bool) -> None:
+    def _prepare(self, current: int) -> None:
         """Close the rows of a round's block."""
         kernels, layout, stream = self.kernels, self.layout, self._urgent
         first, left = current * _BLOCK, self._left[current % 2]
@@ -319,7 +316,7 @@ class Closer:
         kernels.diagonal.launch(
             (1,),
             (_THREADS,),
-            (left, left.pitch, first, int(tolerant), self._diagonal, self._cycle),
+            (left, left.pitch, first, self._diagonal, self._cycle),
             stream=stream,
         )
         columns = layout.words // layout.tile_words

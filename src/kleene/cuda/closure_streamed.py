@@ -48,7 +48,6 @@ def close(
     task: Task,
     matrix: HostArray,
     last: HostArray | None,
-    tolerant: bool,
 ) -> bool:
     """Close a host's matrix in place; False if there is a negative cycle."""
     free = device.free_memory()
@@ -59,7 +58,7 @@ def close(
         except MemoryBudgetError:  # somebody else has taken some
             memory = memory * 3 // 4
             continue
-        return streamer.run(task, matrix, last, tolerant)
+        return streamer.run(task, matrix, last)
     raise MemoryBudgetError(
         f"a closure of {layout.n:,} vertices does not fit into {device.name} even in pieces: "
         f"{format_bytes(free)} are free there; device='cpu' uses the memory of the host"
@@ -205,16 +204,16 @@ class Streamer:
         last = self.device.empty(shape, np.int32, f"{name}_last") if layout.paths else None
         return Rows(words, last)
 
-    def run(self, task: Task, matrix: HostArray, last: HostArray | None, tolerant: bool) -> bool:
+    def run(self, task: Task, matrix: HostArray, last: HostArray | None) -> bool:
         """Close the matrix; False if there is a negative cycle, which spoils it."""
         # Whatever happens, in the end nobody uses memory any more that may go then.
         with carriers(task) as threads:
             try:
-                return self._run(Traffic(self, threads, HostRows(matrix, last), task), tolerant)
+                return self._run(Traffic(self, threads, HostRows(matrix, last), task))
             finally:
                 self.device.synchronize()
 
-    def _run(self, traffic: Traffic, tolerant: bool) -> bool:
+    def _run(self, traffic: Traffic) -> bool:
         found = self.device.pinned(1, np.int32)
         found[0] = 0
         begun = self.device.main.record()
@@ -232,7 +231,7 @@ class Streamer:
             else:
                 self._wait(work, buffer)
             if visit.kind == "join":
-                self._join(visit, buffer, tolerant)
+                self._join(visit, buffer)
                 if visit.band + 1 == min(visit.first + self.cut.panel, self.cut.bands):
                     self.device.copy(found, self._cycle, work)
                     self._work[1].wait(work.record())
@@ -262,7 +261,7 @@ class Streamer:
         """How many rows a band has, in whole blocks."""
         return min(self.cut.height, self.layout.rows - band * self.cut.height)
 
-    def _join(self, visit: Visit, buffer: int, tolerant: bool) -> None:
+    def _join(self, visit: Visit, buffer: int) -> None:
         """Let a band become one of the panel."""
         cut, rows = self.cut, self.rows_of(visit.band)
         if visit.band == visit.first:  # of a new panel: nobody uses the old one any more
@@ -274,7 +273,7 @@ class Streamer:
         vertex = visit.band * cut.height
         if top:
             self._go_through(own, there, visit.first * cut.height, 0)
-        self._close(own, vertex, tolerant)
+        self._close(own, vertex)
         if top:
             self._go_through(there, own, vertex, 0)
 
@@ -332,7 +331,7 @@ class Streamer:
             stream=self._work[lane],
         )  # fmt: skip
 
-    def _close(self, own: Rows, vertex: int, tolerant: bool) -> None:
+    def _close(self, own: Rows, vertex: int) -> None:
         """Close the rows of some vertices over these, block by block."""
         kernels, stream, rows = self.kernels, self._work[0], own.words.shape[0]
         left = self._left[0][: _BLOCK * rows].reshape(_BLOCK, rows)
@@ -343,7 +342,7 @@ class Streamer:
             kernels.diagonal.launch(
                 (1,),
                 (_THREADS,),
-                (left, left.pitch, first, int(tolerant), self._diagonal, self._cycle),
+                (left, left.pitch, first, self._diagonal, self._cycle),
                 stream=stream,
             )
             if kernels.strips is None:

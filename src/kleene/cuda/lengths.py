@@ -51,16 +51,17 @@ class LengthSearch(ABC):
 
     def begin(self, source: int) -> None:
         """Set all distances."""
-        self._launch("sssp_begin", source)
+        self.launch_each("sssp_begin", self.distances, source)
 
     def cut(self, limit: Any) -> None:
         """Set all distances beyond a limit to "no path"."""
         if limit != self.farthest:
-            self._launch("sssp_cut", limit)
+            self.launch_each("sssp_cut", self.distances, limit)
 
-    def _launch(self, name: str, number: Any) -> None:
+    def launch_each(self, name: str, distances: Array, number: Any) -> None:
+        """Launch a kernel for all of some distances."""
         blocks = (ceil_div(self.graph.n, _THREADS),)
-        self._steps[name].launch(blocks, (_THREADS,), (self.distances, self.graph.n, number))
+        self._steps[name].launch(blocks, (_THREADS,), (distances, self.graph.n, number))
 
 
 def length_rows(task: Task, form: type[LengthSearch]) -> Answer:

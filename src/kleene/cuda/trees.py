@@ -27,14 +27,16 @@ def recover_tree(
     parents: Array,
     *,
     negative: bool = False,
-    slack: float = 0,
+    rise: float = 0,
+    sums: Array | None = None,
 ) -> int:
     """Fill ``parents`` with the vertex before each on a shortest path, -1 where there is none.
 
-    Every vertex that was reached has a tight arc into it: ``distance[u] + length == distance[v]``,
-    or nearly, where a search of floats with ``negative`` lengths stopped at improvements of less
-    than ``slack`` times the numbers that are added. Returns how many vertices do not hang on the
-    source all the same, because rounding goes round in circles; without negative lengths it is 0.
+    Every vertex that was reached has a tight arc into it: ``distance[u] + length == distance[v]``
+    as the search added, which may have let sums ``rise`` where lengths are ``negative``; it can
+    have ``sums`` along the tree that do not, of all vertices that hang on the source. Returns how
+    many vertices do not hang there all the same, because rounding goes round in circles; without
+    negative lengths it is 0.
     """
     kernels = device.kernels("sssp_tree", KL_TYPE=ctype(distances.dtype))
     n, (offsets, neighbors) = graph.n, graph.csr
@@ -64,7 +66,7 @@ def recover_tree(
     spread = kernels["sssp_tree_spread"]
     turn = 0
     while queues.look()[turn % 3]:
-        args_spread = (*arcs, source, _number(distances, slack), parents)
+        args_spread = (*arcs, source, _number(distances, rise), parents, sums)
         queued = (queues.even, queues.odd, queues.sizes, turn, _ROUNDS, queues.barrier)
         spread.launch(*queues.grid(spread), (*args_spread, *queued), cooperative=True)
         turn += _ROUNDS

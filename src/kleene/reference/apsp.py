@@ -1,17 +1,17 @@
-"""All-pairs shortest paths: Floyd-Warshall for dense graphs, Johnson's algorithm for sparse ones.
+"""All-pairs shortest paths on sparse graphs; those on dense ones are the closure over (min, +).
 
-Floyd-Warshall is the closure over (min, +). Johnson (1977) gives every vertex a potential, so that
-each arc's cost, its length plus the difference of the potentials of its ends, is non-negative and
-shortest paths stay shortest; then Dijkstra's algorithm runs from every source.
+Johnson (1977) gives every vertex a potential, so that each arc's cost, its length plus the
+difference of the potentials of its ends, is non-negative and shortest paths stay shortest; then
+Dijkstra's algorithm runs from every source.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from kleene.reference.closure import floyd_warshall
 from kleene.reference.sssp import (
     arc_weights,
     bellman_ford,
@@ -21,7 +21,7 @@ from kleene.reference.sssp import (
 )
 from kleene.task import Answer, Task
 
-__all__ = ["exact_rows", "floyd_warshall", "johnson"]
+__all__ = ["exact_rows", "johnson"]
 
 
 def johnson(task: Task) -> Answer:
@@ -37,10 +37,10 @@ def johnson(task: Task) -> Answer:
     np.maximum(costs, 0, out=costs)  # below zero by rounding only
     # Costs are not distances: the search cannot tell from them when it is past the targets.
     answer = dijkstra_rows(replace(task, targets=None), costs.tolist(), lengths.tolist())
-    return exact_rows(task, answer)
+    return exact_rows(task, answer, bellman_ford)
 
 
-def exact_rows(task: Task, answer: Answer) -> Answer:
+def exact_rows(task: Task, answer: Answer, search: Callable[[Task], Answer]) -> Answer:
     """Search again, without potentials, for rows in which some arc still improves a value.
 
     In floating point, large potentials drown small differences of cost.
@@ -52,11 +52,12 @@ def exact_rows(task: Task, answer: Answer) -> Answer:
     eps = float(np.finfo(task.dtype).eps)
     for row in range(len(task.sources)):
         values = answer.values[row]
-        through = values[s] + lengths
-        with np.errstate(invalid="ignore"):  # no path minus no path
-            gain = values[t] - through
-        if (gain > 8 * eps * (np.abs(values[s]) + np.abs(lengths))).any():
-            again = bellman_ford(replace(task, sources=task.sources[row : row + 1], out=None))
+        through, held = values[s] + lengths, values[t]
+        better = np.flatnonzero(through < held)
+        added = np.abs(values[s[better]]) + np.abs(lengths[better])
+        if (held[better] - through[better] > 8 * eps * added).any():
+            own = task.sources[row : row + 1]
+            again = search(replace(task, sources=own, out=None, progress=None))
             values[...] = again.values[0]
             if answer.predecessors is not None and again.predecessors is not None:
                 answer.predecessors[row] = again.predecessors[0]

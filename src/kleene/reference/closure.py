@@ -4,6 +4,11 @@ After step k, entry (i, j) holds the best path from i to j whose inner vertices 
 (Kleene 1956, Roy 1959, Floyd 1962, Warshall 1962). An entry changes only for a strictly better
 path, which is what keeps predecessor chains free of circles when cycles of weight zero exist (but
 for rounding: see chains.py).
+
+A cycle that is negative by rounding only must not be gone round: the recurrence would double its
+length again and again (Hougardy 2010). Searches take over there.
+
+S. Hougardy, "The Floyd-Warshall algorithm on graphs with negative cycles", 2010.
 """
 
 from __future__ import annotations
@@ -13,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.reference.apsp import johnson
 from kleene.reference.chains import hung_on_sources
 from kleene.reference.sssp import arc_weights, potentials
 from kleene.task import Answer, Task
@@ -41,10 +47,8 @@ def floyd_warshall(task: Task) -> Answer:
         parents = np.full((g.n, g.n), -1, dtype=g.neighbors.dtype)
         parents[rows, columns] = rows
         np.fill_diagonal(parents, -1)
-    _close(task, matrix, parents)
-    np.fill_diagonal(matrix, s.one(task.dtype))  # no cycle is negative, but for rounding
-    if parents is not None:
-        np.fill_diagonal(parents, -1)
+    if not _close(task, matrix, parents):
+        return johnson(task)
 
     values = task.new_values()
     values[...] = matrix[task.sources]
@@ -52,12 +56,17 @@ def floyd_warshall(task: Task) -> Answer:
     return hung_on_sources(task, answer, weights) if s.name == "min_plus" else answer
 
 
-def _close(task: Task, matrix: Array, parents: Array | None) -> None:
+def _close(task: Task, matrix: Array, parents: Array | None) -> bool:
+    """Close the matrix in place; False at a cycle that is better than the empty path."""
     s, n = task.semiring, len(matrix)
+    one = s.one(task.dtype)
     for k in range(n):
+        if s.better(matrix[k, k], one):
+            return False
         through = s.times(matrix[:, k, None], matrix[None, k, :])
         improved = s.better(through, matrix)
         np.copyto(matrix, through, where=improved)
         if parents is not None:
             np.copyto(parents, parents[None, k, :], where=improved)
         task.report(k + 1, n)
+    return not s.better(matrix.diagonal(), one).any()

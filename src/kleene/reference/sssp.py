@@ -2,14 +2,16 @@
 
 Dijkstra (1959) settles vertices in order of distance; it needs non-negative weights. Bellman-Ford
 improves all distances at once, round after round; if round n still improves something, some
-predecessor chain closes on itself, and that circle is a negative cycle.
+predecessor chain closes on itself, and that circle is a negative cycle (but for rounding: see
+cycles.py).
 """
 
 from __future__ import annotations
 
 import heapq
-import math
+from collections.abc import Callable
 from ctypes import c_float
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 
 from kleene.errors import NegativeCycleError
 from kleene.graph import Graph
-from kleene.reference.chains import hung_on_sources
+from kleene.reference import cycles
 from kleene.semiring import SEMIRINGS
 from kleene.task import Answer, Task
 
@@ -92,50 +94,11 @@ def bellman_ford(task: Task) -> Answer:
     values, predecessors = task.new_values(), task.new_predecessors()
     for row, source in enumerate(task.sources.tolist()):
         values[row, source] = 0
-        parents = _relax_rounds(task.graph, values[row])
-        values[row, source], parents[source] = 0, -1  # so it is, but for rounding
+        parents = _relax(task.graph, values[row])
         if predecessors is not None:
             predecessors[row] = parents
         task.report(row + 1, len(task.sources))
-    lengths = arc_weights(task.graph, task.dtype)
-    return hung_on_sources(task, Answer(values, predecessors), lengths)
-
-
-def _relax_rounds(graph: Graph, distances: Array) -> Array:
-    """Lower ``distances``, in place, until every arc is satisfied; return the predecessors.
-
-    Raises NegativeCycleError for a negative cycle that the finite distances lead to.
-    """
-    plus = SEMIRINGS["min_plus"].times
-    offsets, sources, weights = graph.csc
-    lengths = np.ones(graph.m) if weights is None else weights
-    lengths = lengths.astype(distances.dtype)
-    parents = np.full(graph.n, -1, dtype=graph.neighbors.dtype)
-    entered = np.flatnonzero(np.diff(offsets))  # vertices with an arc into them
-    starts, arcs_into = offsets[entered], np.diff(offsets)[entered]
-    if len(entered) == 0:
-        return parents
-    # Integers must not wrap while a negative cycle goes round. The plan chose a type that holds
-    # every path twice over, so whatever falls below half its range has gone round already.
-    too_low = -np.inf if distances.dtype.kind == "f" else np.iinfo(distances.dtype).min // 2
-    for round_number in range(graph.n + 1):
-        through = plus(distances[sources], lengths)
-        best = np.minimum.reduceat(through, starts)
-        improved = best < distances[entered]
-        if not improved.any():
-            return parents
-        attains = np.flatnonzero(through == np.repeat(best, arcs_into))
-        first = attains[np.searchsorted(attains, starts)]  # the first arc that attains the best
-        changed = entered[improved]
-        parents[changed] = sources[first[improved]]
-        distances[changed] = best[improved]
-        lowest = changed[distances[changed].argmin()]
-        if round_number == graph.n or distances[lowest] < too_low:
-            cycle = _circle(parents, int(lowest))
-            if _length(graph, cycle) < 0:
-                raise NegativeCycleError(cycle)
-            return parents  # the cycle is negative by rounding only: what is left is noise
-    raise AssertionError("round n either improves nothing or shows a cycle")
+    return Answer(values, predecessors)
 
 
 def potentials(task: Task) -> Array:
@@ -145,26 +108,65 @@ def potentials(task: Task) -> Array:
     """
     distances = np.full(task.graph.n, task.semiring.zero(task.dtype), dtype=task.dtype)
     distances[task.sources] = 0
-    _relax_rounds(task.graph, distances)
+    _relax(task.graph, distances)
     return distances
 
 
-def _length(graph: Graph, cycle: list[int]) -> Any:
-    """Return the length of a cycle, without rounding."""
-    weights = []
-    for u, v in zip(cycle, cycle[1:] + cycle[:1], strict=True):
-        row = graph.neighbors[graph.offsets[u] : graph.offsets[u + 1]]
-        arc = graph.offsets[u] + np.searchsorted(row, v)
-        weights.append(1 if graph.weights is None else graph.weights[arc].item())
-    return math.fsum(weights) if isinstance(weights[0], float) else sum(weights)
+def _relax(graph: Graph, distances: Array) -> Array:
+    """Lower ``distances``, in place, until every arc is satisfied; return the predecessors.
+
+    Raises NegativeCycleError for a negative cycle that the finite distances lead to.
+    """
+    weights = graph.csc.weights
+    lengths = np.ones(graph.m) if weights is None else weights
+    lengths = lengths.astype(distances.dtype)
+    begun = distances.copy()
+    parents, closed = _rounds(graph, lengths, distances, lambda held: held)
+    for cycle in closed:
+        if cycles.is_negative(graph, cycle, distances.dtype):
+            raise NegativeCycleError(cycle)
+    if closed:  # by rounding only
+        distances[...] = begun
+        parents, closed = _rounds(graph, cycles.rising(lengths), distances, cycles.rising)
+        for cycle in closed:
+            raise NegativeCycleError(cycle)
+        cycles.add_up(graph, lengths, parents, distances)
+    return parents
 
 
-def _circle(parents: Array, vertex: int) -> list[int]:
-    """Walk back from ``vertex`` until the walk repeats itself; return the circle in arc order."""
-    seen: dict[int, int] = {}
-    walk: list[int] = []
-    while vertex not in seen:
-        seen[vertex] = len(walk)
-        walk.append(vertex)
-        vertex = int(parents[vertex])
-    return walk[seen[vertex] :][::-1]
+def _rounds(
+    graph: Graph, lengths: Array, distances: Array, seen: Callable[[Array], Array]
+) -> tuple[Array, list[list[int]]]:
+    """Lower ``distances``, as ``seen`` by their neighbours, until no arc improves one.
+
+    Returns the predecessors and the circles that they form: with some, not all is done.
+    """
+    plus = SEMIRINGS["min_plus"].times
+    offsets, sources, _ = graph.csc
+    parents = np.full(graph.n, -1, dtype=graph.neighbors.dtype)
+    entered = np.flatnonzero(np.diff(offsets))  # vertices with an arc into them
+    starts, arcs_into = offsets[entered], np.diff(offsets)[entered]
+    if len(entered) == 0:
+        return parents, []
+    # Integers must not wrap while a negative cycle goes round. The plan chose a type that holds
+    # every path twice over, so whatever falls below half its range has gone round already.
+    too_low = -np.inf if distances.dtype.kind == "f" else np.iinfo(distances.dtype).min // 2
+    for round_number in count(1):
+        through = plus(seen(distances)[sources], lengths)
+        best = np.minimum.reduceat(through, starts)
+        improved = best < distances[entered]
+        if not improved.any():
+            return parents, cycles.circles(parents)
+        attains = np.flatnonzero(through == np.repeat(best, arcs_into))
+        first = attains[np.searchsorted(attains, starts)]  # the first arc that attains the best
+        changed = entered[improved]
+        parents[changed] = sources[first[improved]]
+        distances[changed] = best[improved]
+        # Whoever improves in round n has gone round; most circles show long before.
+        now = round_number & (round_number - 1) == 0 or round_number == graph.n
+        if now or distances[changed].min() < too_low:
+            closed = cycles.circles(parents)
+            if closed:
+                return parents, closed
+            assert round_number < graph.n
+    raise AssertionError("rounds end")

@@ -79,14 +79,13 @@ struct Blocks {
 
   // Phase 1: the diagonal block, in shared memory of side rows of `pitch` cells. A negative cycle
   // shows before the step of its last vertex.
-  __device__ __forceinline__ void diagonal(KL_TYPE* shared, int pitch, int t, bool tolerant,
-                                           int* cycle) const {
+  __device__ __forceinline__ void diagonal(KL_TYPE* shared, int pitch, int t, int* cycle) const {
     if (stopped(cycle)) return;
     const Tile own{shared, pitch, 1};
     fetch(own, t, t);
     for (int k = 0; k < count(t); ++k) {
       __syncthreads();
-      if (!tolerant && own.at(k, k) < 0) {
+      if (own.at(k, k) < 0) {
         if (first_thread()) kl_store(cycle, 1);
         return;
       }

@@ -9,12 +9,12 @@
 // of a block do not depend on each other, and there is no barrier.
 template <int phase>
 __device__ __forceinline__ void work(KL_TYPE* d, int* last, long long n, int side, int t, int bi,
-                                     int bj, bool tolerant, int* cycle) {
+                                     int bj, int* cycle) {
   if (stopped(cycle)) return;
   const auto begin = [&](int block) { return static_cast<long long>(block) * side; };
   const auto end = [&](int block) { return min(begin(block) + side, n); };
   for (long long k = begin(t); k < end(t); ++k) {
-    if (phase == 1 && !tolerant && d[k * n + k] < 0) {
+    if (phase == 1 && d[k * n + k] < 0) {
       if (first_thread()) kl_store(cycle, 1);
       return;
     }
@@ -39,31 +39,31 @@ __device__ __forceinline__ void work(KL_TYPE* d, int* last, long long n, int sid
 
 // ---- version 1.0: one kernel for one block of any phase -----------------------------------------
 
-KL_KERNEL_BOUNDS(1024, 1, apsp_global_one, MATRIX, int bi, int bj, int tolerant, int* cycle) {
+KL_KERNEL_BOUNDS(1024, 1, apsp_global_one, MATRIX, int bi, int bj, int* cycle) {
   if (bi == t && bj == t) {
-    work<1>(GIVEN, bi, bj, tolerant, cycle);
+    work<1>(GIVEN, bi, bj, cycle);
   } else if (bi == t || bj == t) {
-    work<2>(GIVEN, bi, bj, tolerant, cycle);
+    work<2>(GIVEN, bi, bj, cycle);
   } else {
-    work<3>(GIVEN, bi, bj, tolerant, cycle);
+    work<3>(GIVEN, bi, bj, cycle);
   }
 }
 
 // ---- version 1.1: a kernel for each phase, always over all blocks -------------------------------
 
-KL_KERNEL_BOUNDS(1024, 1, apsp_global_all_1, MATRIX, int tolerant, int* cycle) {
+KL_KERNEL_BOUNDS(1024, 1, apsp_global_all_1, MATRIX, int* cycle) {
   const int bi = blockIdx.y, bj = blockIdx.x;
-  if (bi == t && bj == t) work<1>(GIVEN, bi, bj, tolerant, cycle);
+  if (bi == t && bj == t) work<1>(GIVEN, bi, bj, cycle);
 }
 
 KL_KERNEL_BOUNDS(1024, 1, apsp_global_all_2, MATRIX, int* cycle) {
   const int bi = blockIdx.y, bj = blockIdx.x;
-  if ((bi == t) != (bj == t)) work<2>(GIVEN, bi, bj, false, cycle);
+  if ((bi == t) != (bj == t)) work<2>(GIVEN, bi, bj, cycle);
 }
 
 KL_KERNEL_BOUNDS(1024, 1, apsp_global_all_3, MATRIX, int* cycle) {
   const int bi = blockIdx.y, bj = blockIdx.x;
-  if (bi != t && bj != t) work<3>(GIVEN, bi, bj, false, cycle);
+  if (bi != t && bj != t) work<3>(GIVEN, bi, bj, cycle);
 }
 
 // ---- version 1.2: as many blocks as a phase has -------------------------------------------------
@@ -73,16 +73,14 @@ __device__ __forceinline__ int other_than(int t, int place) {
   return place < t ? place : place + 1;
 }
 
-KL_KERNEL_BOUNDS(1024, 1, apsp_global_1, MATRIX, int tolerant, int* cycle) {
-  work<1>(GIVEN, t, t, tolerant, cycle);
-}
+KL_KERNEL_BOUNDS(1024, 1, apsp_global_1, MATRIX, int* cycle) { work<1>(GIVEN, t, t, cycle); }
 
 KL_KERNEL_BOUNDS(1024, 1, apsp_global_2, MATRIX, int* cycle) {
   const int other = other_than(t, blockIdx.x);
   const bool in_row = blockIdx.y == 0;
-  work<2>(GIVEN, in_row ? t : other, in_row ? other : t, false, cycle);
+  work<2>(GIVEN, in_row ? t : other, in_row ? other : t, cycle);
 }
 
 KL_KERNEL_BOUNDS(1024, 1, apsp_global_3, MATRIX, int* cycle) {
-  work<3>(GIVEN, other_than(t, blockIdx.y), other_than(t, blockIdx.x), false, cycle);
+  work<3>(GIVEN, other_than(t, blockIdx.y), other_than(t, blockIdx.x), cycle);
 }

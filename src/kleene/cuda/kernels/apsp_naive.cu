@@ -7,16 +7,9 @@
 #include "apsp.cuh"
 #include "kleene.cuh"
 
-// One thread: looks for a negative cycle through k before the step. When told to be tolerant, it
-// takes one for rounding.
-KL_KERNEL(apsp_naive_pivot, KL_TYPE* d, long long n, int k, int tolerant, int* cycle) {
-  KL_TYPE* const own = d + k * n + k;
-  if (*own >= 0) return;
-  if (tolerant) {
-    *own = 0;
-  } else {
-    *cycle = 1;
-  }
+// One thread: looks for a negative cycle through k before the step.
+KL_KERNEL(apsp_naive_pivot, const KL_TYPE* d, long long n, int k, int* cycle) {
+  if (d[k * n + k] < 0) *cycle = 1;
 }
 
 KL_KERNEL(apsp_naive_step, KL_TYPE* d, int* last, long long n, int k, const int* cycle) {

@@ -17,11 +17,10 @@ __device__ __forceinline__ int other_than(int t, int place) {
 // ---- whole phases: versions 2.0 and 2.1 ---------------------------------------------------------
 
 // Work for one block; others do nothing.
-KL_KERNEL_BOUNDS(1024, 1, apsp_shared_diagonal, MATRIX, int pitch, int t, int tolerant,
-                 int* cycle) {
+KL_KERNEL_BOUNDS(1024, 1, apsp_shared_diagonal, MATRIX, int pitch, int t, int* cycle) {
   KL_DYNAMIC_SHARED(KL_TYPE, shared);
   if (blockIdx.x != 0 || blockIdx.y != 0) return;
-  GIVEN.diagonal(shared, pitch, t, tolerant != 0, cycle);
+  GIVEN.diagonal(shared, pitch, t, cycle);
 }
 
 // Of r blocks a side, r - 1 in the row and r - 1 in the column.
@@ -80,10 +79,9 @@ KL_KERNEL_BOUNDS(1024, 1, apsp_ring_far, MATRIX, LAYOUT, int r, const int* round
   GIVEN.rest(shared, down, across, t, bi, bj, cycle);
 }
 
-KL_KERNEL_BOUNDS(1024, 1, apsp_ring_diagonal, MATRIX, int pitch, const int* round, int tolerant,
-                 int* cycle) {
+KL_KERNEL_BOUNDS(1024, 1, apsp_ring_diagonal, MATRIX, int pitch, const int* round, int* cycle) {
   KL_DYNAMIC_SHARED(KL_TYPE, shared);
-  GIVEN.diagonal(shared, pitch, *round + 1, tolerant != 0, cycle);
+  GIVEN.diagonal(shared, pitch, *round + 1, cycle);
 }
 
 // (r - 1) x 2 blocks.

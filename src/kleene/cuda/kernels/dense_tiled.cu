@@ -91,7 +91,7 @@ KL_KERNEL(tiled_columns, const Word* matrix, long long stride, int first, Word* 
 // vertex k, its column and its row are in shared memory; whoever has those of the next vertex puts
 // them beside.
 KL_KERNEL_BOUNDS(kThreads, 1, tiled_diagonal, const Word* left, long long left_stride, int first,
-                 int tolerant, Word* out, int* cycle) {
+                 Word* out, int* cycle) {
   __shared__ Word column[2][kBlock], row[2][kBlock];
   const int top = threadIdx.x / 16 * 8, side = threadIdx.x % 16 * 8;
   Word d[8][8];
@@ -109,7 +109,7 @@ KL_KERNEL_BOUNDS(kThreads, 1, tiled_diagonal, const Word* left, long long left_s
 #pragma unroll
     for (int i = 0; i < 8; ++i) column[at][top + i] = d[i][own];
     if (top != base) return;
-    if (better(d[own][own], one()) && !tolerant) kl_store(cycle, 1);
+    if (better(d[own][own], one())) kl_store(cycle, 1);
     column[at][base + own] = one();
   };
   put_out(0, 0, 0);

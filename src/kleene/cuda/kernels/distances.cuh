@@ -37,3 +37,15 @@ __device__ __forceinline__ double kl_atomic_min(double* address, double value) {
   return __longlong_as_double(
       static_cast<long long>(atomicMax(reinterpret_cast<Word*>(address), bits)));
 }
+
+// A number as it stands in sums that rise by a part of it (src/kleene/reference/cycles.py tells
+// what for); 0 leaves it as it is, and so do integers. Products are rounded by themselves, so that
+// all kernels get the same sums.
+__device__ __forceinline__ float kl_summand(float number, float rise) {
+  return rise == 0 ? number : __fmul_rn(number, number > 0 ? 1 + rise : 1 - rise);
+}
+__device__ __forceinline__ double kl_summand(double number, double rise) {
+  return rise == 0 ? number : __dmul_rn(number, number > 0 ? 1 + rise : 1 - rise);
+}
+__device__ __forceinline__ int kl_summand(int number, int) { return number; }
+__device__ __forceinline__ long long kl_summand(long long number, long long) { return number; }

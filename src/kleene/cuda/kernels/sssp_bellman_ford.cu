@@ -33,24 +33,11 @@ __device__ __forceinline__ bool too_low(T distance) {
   }
 }
 
-// Is `from` + `length` less than what is held, by more than a part of the numbers added?
-template <class T>
-__device__ __forceinline__ bool improves(T from, T length, T held, T slack) {
-  const T through = from + length;
-  if (!(through < held)) return false;
-  if constexpr (!kl_is_integer<T>) {
-    if (slack > 0 && held != KlLimits<T>::none()) {
-      return through < held - slack * (fabs(from) + fabs(length) + fabs(held));
-    }
-  }
-  return true;
-}
-
 // Relaxes the arc from u to v; true if that lowered the distance of v.
 __device__ __forceinline__ bool relax(int u, KL_TYPE from, int v, KL_TYPE length, KL_TYPE limit,
-                                      KL_TYPE slack, KL_TYPE* distances, int* parents) {
-  const KL_TYPE through = from + length;
-  if (through > limit || !improves(from, length, kl_load(distances + v), slack)) return false;
+                                      KL_TYPE rise, KL_TYPE* distances, int* parents) {
+  const KL_TYPE through = kl_summand(from, rise) + kl_summand(length, rise);
+  if (through > limit || !(through < kl_load(distances + v))) return false;
   if (!(through < kl_atomic_min(distances + v, through))) return false;
   if (parents != nullptr) kl_store(parents + v, u);
   return true;
@@ -63,7 +50,7 @@ __device__ __forceinline__ bool is_first() { return blockIdx.x == 0 && threadIdx
 // were taken.
 KL_KERNEL_BOUNDS(256, 4, bellman_ford_rounds, const long long* offsets, const int* neighbors,
                  const KL_TYPE* lengths, KL_TYPE* distances, int* parents, int* stamps,
-                 KL_TYPE limit, KL_TYPE slack, long long* even, long long* odd,
+                 KL_TYPE limit, KL_TYPE rise, long long* even, long long* odd,
                  unsigned long long* state, long long round, int rounds, long long most,
                  unsigned* barrier) {
   const KL_TYPE none = KlLimits<KL_TYPE>::none();
@@ -88,7 +75,7 @@ KL_KERNEL_BOUNDS(256, 4, bellman_ford_rounds, const long long* offsets, const in
           bool enters = false;
           if (active && from != none) {
             v = neighbors[arc];
-            enters = relax(u, from, v, lengths[arc], limit, slack, distances, parents) &&
+            enters = relax(u, from, v, lengths[arc], limit, rise, distances, parents) &&
                      atomicExch(stamps + v, stamp) != stamp;
           }
           kl_enqueue(enters, v, offsets, next, state + (round + 1) % 3);
@@ -104,7 +91,7 @@ KL_KERNEL_BOUNDS(256, 4, bellman_ford_rounds, const long long* offsets, const in
 // A thread for an arc; state[round % 3] tells whether the round before changed anything.
 KL_KERNEL_BOUNDS(256, 4, bellman_ford_sweeps, const int* tails, const int* neighbors,
                  const KL_TYPE* lengths, long long m, KL_TYPE* distances, int* parents,
-                 KL_TYPE limit, KL_TYPE slack, unsigned long long* state, long long round,
+                 KL_TYPE limit, KL_TYPE rise, unsigned long long* state, long long round,
                  int rounds, unsigned* barrier) {
   const KL_TYPE none = KlLimits<KL_TYPE>::none();
   const long long begin = round, stride = gridDim.x * static_cast<long long>(blockDim.x);
@@ -121,7 +108,7 @@ KL_KERNEL_BOUNDS(256, 4, bellman_ford_sweeps, const int* tails, const int* neigh
         continue;
       }
       changed |=
-          relax(tails[arc], from, neighbors[arc], lengths[arc], limit, slack, distances, parents);
+          relax(tails[arc], from, neighbors[arc], lengths[arc], limit, rise, distances, parents);
     }
     if (changed) kl_store(state + (round + 1) % 3, 1ull);
     kl_grid_sync(barrier);

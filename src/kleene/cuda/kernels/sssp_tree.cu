@@ -48,15 +48,10 @@ KL_KERNEL(sssp_tree_left, const KL_TYPE* distances, const int* parents, int n, i
   if (threadIdx.x == 0 && count > 0) atomicAdd(left, static_cast<unsigned long long>(count));
 }
 
-// Is the arc tight, but for a part of the numbers added? The part is 0 unless a search said so.
+// Is the arc tight, in sums that rise? They do not unless a search said so.
 template <class T>
-__device__ __forceinline__ bool is_tight(T from, T length, T to, T slack) {
-  if (to == KlLimits<T>::none()) return false;
-  const T through = from + length;
-  if constexpr (!kl_is_integer<T>) {
-    if (slack > 0) return fabs(through - to) <= slack * (fabs(from) + fabs(length) + fabs(to));
-  }
-  return through == to;
+__device__ __forceinline__ bool is_tight(T from, T length, T to, T rise) {
+  return to != KlLimits<T>::none() && kl_summand(from, rise) + kl_summand(length, rise) == to;
 }
 
 // Hangs v on u if it hangs nowhere. Predecessors never change again: so v is not above u.
@@ -81,11 +76,12 @@ KL_KERNEL(sssp_tree_hang, const long long* offsets, const int* neighbors, const 
 }
 
 // Layer `round` is in queues[round % 2]; sizes[round % 3] is its size, the next one's is being
-// counted, and the one after that is set to zero.
+// counted, and the one after that is set to zero. With `sums`, lengths are added up there along the
+// tree; the source has its 0.
 KL_KERNEL_BOUNDS(256, 4, sssp_tree_spread, const long long* offsets, const int* neighbors,
-                 const KL_TYPE* lengths, const KL_TYPE* distances, int source, KL_TYPE slack,
-                 int* parents, long long* even, long long* odd, unsigned long long* sizes,
-                 long long round, int rounds, unsigned* barrier) {
+                 const KL_TYPE* lengths, const KL_TYPE* distances, int source, KL_TYPE rise,
+                 int* parents, KL_TYPE* sums, long long* even, long long* odd,
+                 unsigned long long* sizes, long long round, int rounds, unsigned* barrier) {
   for (const long long end = round + rounds; round < end; ++round) {
     const long long size = static_cast<long long>(kl_load(sizes + round % 3));
     if (kl_warp() == 0 && kl_lane() == 0) kl_store(sizes + (round + 2) % 3, 0ull);
@@ -98,7 +94,8 @@ KL_KERNEL_BOUNDS(256, 4, sssp_tree_spread, const long long* offsets, const int* 
           bool hung = false;
           if (active) {
             v = neighbors[arc];
-            hung = is_tight(from, lengths[arc], distances[v], slack) && hang(v, u, source, parents);
+            hung = is_tight(from, lengths[arc], distances[v], rise) && hang(v, u, source, parents);
+            if (hung && sums != nullptr) kl_store(sums + v, kl_load(sums + u) + lengths[arc]);
           }
           kl_enqueue(hung, v, offsets, next, sizes + (round + 1) % 3);
         });
