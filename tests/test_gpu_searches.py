@@ -41,7 +41,7 @@ MIDDLING: dict[str, Callable[[], kl.Graph]] = {
     "directed": lambda: kl.generate.rmat(13 if LARGE else 8, seed=2, weights=WEIGHTS),
     "grid": lambda: kl.generate.grid(*([200 if LARGE else 14] * 2), seed=1, weights=(1, 20)),
     "hub": hub,
-    "chain": lambda: kl.generate.path(20_000 if LARGE else 120, weights=WEIGHTS),
+    "chain": lambda: kl.generate.path(3_000 if LARGE else 120, weights=WEIGHTS),
 }
 
 

@@ -34,7 +34,7 @@ def some_sources(row: Method, g: kl.Graph) -> list[int]:
 
     Methods that search from many sources at once need many, and matrices hold all of them anyway.
     """
-    slow = row.device == "emulated" and row.name not in ("multi_source", "batched")
+    slow = row.device in ("emulated", "cuda") and row.name not in ("multi_source", "batched")
     if slow and g.n > (100 if row.problem in ("bfs", "sssp") else 200):
         return [0, 1, g.n // 2, g.n - 1]
     return list(range(g.n))
