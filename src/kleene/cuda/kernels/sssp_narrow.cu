@@ -7,8 +7,10 @@
 // Distances below the threshold are near. An entry, near or far, holds the distance it was made
 // with, and is out of date unless that is still the distance of its vertex. Each block keeps the
 // far vertices it found. When nothing is near, the smallest far distance is found, the threshold
-// rises to delta above it, and every block looks through its far vertices. What a list has no room
-// for is a bit of its vertex; all bits are looked at whenever the threshold rises.
+// rises to delta above it, and every block looks through its far vertices. Delta is doubled when
+// there were few near vertices between barriers, and halved when there were so many that better
+// distances are found for most of them later. What a list has no room for is a bit of its vertex;
+// all bits are looked at whenever the threshold rises.
 #include "near_far.cuh"
 
 const int kThreads = 256;
