@@ -2,7 +2,7 @@
 
     python benchmarks/gpu_checks.py cuda    # every method on a small graph: what the sanitizer runs
 
-Nothing here is timed, so everything runs at once.
+Nothing here is timed.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import sys
 import tempfile
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
@@ -125,27 +127,32 @@ def sanitizer_program() -> str | None:
 def run_all(
     device: str, quick: bool, seconds: float
 ) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """Run every check at once; return the record's entry, and what was skipped and why."""
+    """Run every check; return the record's entry, and what was skipped and why.
+
+    Tests run one after the other: processes take turns on a GPU by milliseconds, which methods that
+    come back to the host for every level cannot bear. The sanitizers, which are slow by themselves,
+    run together.
+    """
     until = time.monotonic() + seconds
+    tests = {
+        "test_gpu": ["tests/test_gpu.py"],
+        "test_gpu_searches": ["tests/test_gpu_searches.py"],
+        "test_methods": ["tests/test_methods.py", "-k", device],
+    }
     if quick:
-        running: list[Check] = [
-            Pytest("tests", ["tests/test_methods.py", "-k", f"{device} and one_arc and naive"])
-        ]
-    else:
-        running = [
-            Pytest("test_methods", ["tests/test_methods.py", "-k", device]),
-            Pytest("test_gpu", ["tests/test_gpu.py"]),
-            Pytest("test_gpu_searches", ["tests/test_gpu_searches.py"]),
-        ]
+        tests = {"tests": ["tests/test_methods.py", "-k", f"{device} and one_arc and naive"]}
+    waves: list[list[Callable[[], Check]]] = [
+        [partial(Pytest, name, arguments)] for name, arguments in tests.items()
+    ]
     skipped = []
     program = sanitizer_program()
     if device != "cuda" or program is None:
         why = "there is no compute-sanitizer here" if device == "cuda" else "it wants a real GPU"
         skipped.append(("compute-sanitizer", why))
     else:
-        running += [Sanitizer(program, tool, device) for tool in _SUMMARY]
+        waves.append([partial(Sanitizer, program, tool, device) for tool in _SUMMARY])
     checks: dict[str, Any] = {"passed": 0, "failed": 0, "sanitizer_errors": 0, "sanitizer": {}}
-    for check in running:
+    for check in (check for wave in waves for check in [start() for start in wave]):
         found = check.outcome(until)
         if found.skipped:
             skipped.append((check.name, found.skipped))

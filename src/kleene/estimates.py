@@ -38,13 +38,15 @@ __all__ = [
 #: before, unless a graph is there already.
 _START = 0.35
 
-#: One call: memory, launches, waiting. Assumed for the GPU; measured for the CPU, with 10 vertices.
-_GPU_CALL, _CPU_CALL = 3e-4, 15e-6
+#: One call: memory, launches, waiting. All pairs of 500 vertices take 0.7 ms on the GPU, one search
+#: on 1,000 vertices 2.1 to 2.7 ms; on the CPU, 10 vertices.
+_GPU_CALL, _GPU_SEARCH_CALL, _CPU_CALL = 7e-4, 2.3e-3, 15e-6
 
 #: Bytes a second between a GPU and memory that is not page-locked: to the GPU (matrices of 4096 and
-#: more: 6.5 to 7.9 GB/s), back to memory that is used already, and back to memory that the system
-#: has yet to give (matrices: 2.5 to 3.3 GB/s; 1024 rows of 44,000 vertices, 74 ms in all).
-_COPY_IN, _COPY_OUT, _COPY_NEW = 7e9, 10e9, 3e9
+#: more: 6.5 to 7.9 GB/s), back to memory that is used already (answers on R-MAT 22: 8 GB/s), and back
+#: to memory that the system has yet to give (R-MAT 23, 24: 2.4, 1.9 GB/s; matrices: 2.5 to 3.3
+#: GB/s), which arrays above so many bytes always are.
+_COPY_IN, _COPY_OUT, _COPY_NEW, _NEW = 7e9, 8e9, 2.5e9, 2**25
 
 #: Many rows leave by page-locked memory while the next are found, if they are so many bytes (see
 #: ``kleene.cuda.rows``); seconds to take that memory, and bytes a second (44,000 rows: 0.29 s).
@@ -69,9 +71,9 @@ _GPU_BYTES, _BATCH, _READ, _SECTOR = 3e12, 1024, 3, 32
 #: The same from so many sources on, where searches meet: on the CPU R-MAT of scale 14 and 17.
 _SEVERAL = 8
 
-#: Weighted search: an assumed "level" of a thin graph (highways 17 ms; a grid of 4096 x 4096 takes
-#: 30 to 55 ms, half of what this says), rounds of others, and an arc (R-MAT 22, 4.5 ms).
-_GPU_HOPS_OF_LENGTHS, _GPU_ROUNDS, _GPU_LENGTH = 11e-6, 40, 3.2e-11
+#: Weighted search: a "level" of a thin graph (a grid of 4096 x 4096 takes 24 ms, highways from the
+#: middle of a continent 6.5 ms), rounds of others, and an arc (R-MAT 22, 4.8 ms).
+_GPU_HOPS_OF_LENGTHS, _GPU_ROUNDS, _GPU_LENGTH = 2.9e-6, 40, 3.2e-11
 
 #: Finding predecessors from distances: R-MAT 22, 1.3 ms.
 _GPU_TREE = 1e-11
@@ -102,9 +104,9 @@ _INCOMING = 2e-8
 _CPU_HOP, _CPU_THIN_HOP, _CPU_PUSHING = 5e-10, 3e-9, 1.7
 _CPU_LENGTH, _CPU_THIN_LENGTH = 5e-9, 9.5e-9
 
-#: One search on t cores is as fast as on two by t / 2 to this power: assumed. Levels of thin graphs
-#: have little to share.
-_SHARED, _THIN_SHARED = 0.7, 0.4
+#: One search on t cores is as fast as on two by t / 2 to this power: R-MAT 20 and 22, and for thin
+#: graphs grids of 1024 and 2048, on 16 cores; there one level has little to share.
+_SHARED, _THIN_SHARED, _THIN_SHARED_HOPS = 0.7, 0.3, 0.0
 
 #: A vertex or arc, source and core, where sources are shared among cores: with weights (Rome on 16
 #: cores: 43 ms); without, many at once, and with predecessors (uniform graphs of degree 22).
@@ -115,13 +117,14 @@ class Cost(NamedTuple):
     """Where the seconds of a call on a GPU go."""
 
     start: float  # opening it, once in a process
+    call: float  # whatever the size
     copies: float
     work: float
 
     @property
     def total(self) -> float:
         """All of them."""
-        return self.start + self.copies + self.work
+        return self.start + self.call + self.copies + self.work
 
 
 class Seconds(NamedTuple):
@@ -205,7 +208,7 @@ def gpu_cost(facts: Facts, request: Request, method: str) -> Cost:
     """Estimate one of the methods that the planner takes on a GPU."""
     start = 0.0 if facts.device == "cuda" else _START
     if method == "tiled":
-        return Cost(start, *_tiled(facts, request))
+        return Cost(start, _GPU_CALL, *_tiled(facts, request))
     n, m, sources = facts.n, facts.m, _sources(facts, request)
     hops = request.problem == "bfs" or facts.weight_dtype is None
     many = method in ("multi_source", "batched")
@@ -213,16 +216,14 @@ def gpu_cost(facts: Facts, request: Request, method: str) -> Cost:
     copies = _rows_out(n * sources * _pair(request, item), many, request)
     if facts.device != "cuda":
         copies += (8 * n + (4 if hops else 4 + item) * m) / _COPY_IN
-    work = _GPU_CALL
-    if many and not facts.csc:
-        work += m * _INCOMING
+    work = m * _INCOMING if many and not facts.csc else 0.0
     if many:
         work += (_hop_batches if hops else _length_batches)(facts, request, sources)
     elif request.problem == "bfs":
         work += sources * _hop_search(facts)
     else:
         work += sources * _length_search(facts, request)
-    return Cost(start, copies, work)
+    return Cost(start, _GPU_CALL if many else _GPU_SEARCH_CALL, copies, work)
 
 
 def _pair(request: Request, item: int) -> int:
@@ -232,7 +233,8 @@ def _pair(request: Request, item: int) -> int:
 def _rows_out(nbytes: float, many: bool, request: Request) -> float:
     if many and nbytes >= _ROWS_WORTH:
         return _ROWS_START + nbytes / _COPY_ROWS
-    return nbytes / (_COPY_OUT if request.out else _COPY_NEW)
+    arrays = 2 if request.predecessors else 1
+    return nbytes / (_COPY_OUT if request.out or nbytes <= arrays * _NEW else _COPY_NEW)
 
 
 def _hop_search(facts: Facts) -> float:
@@ -272,7 +274,7 @@ def _tiled(facts: Facts, request: Request) -> tuple[float, float]:
     n = float(facts.n)
     copies = n**2 * _pair(request, _item(facts, request)) / _COPY_MATRIX
     relaxed = n**3 / (_GPU_TILED * _tiled_relative(facts, request))
-    return copies, _GPU_CALL + n * _GPU_PHASES + relaxed
+    return copies, n * _GPU_PHASES + relaxed
 
 
 def _tiled_relative(facts: Facts, request: Request) -> float:
@@ -313,7 +315,10 @@ def _cpu_search(facts: Facts, request: Request, threads: int) -> float:
     else:
         arc = _CPU_THIN_LENGTH if thin else _CPU_LENGTH
         arc *= _NEGATIVE if facts.min_weight < 0 else 1.0
-    cores = float((threads / 2) ** (_THIN_SHARED if thin else _SHARED))
+    shared = _SHARED
+    if thin:
+        shared = _THIN_SHARED_HOPS if request.problem == "bfs" else _THIN_SHARED
+    cores = float((threads / 2) ** shared)
     return (facts.n + facts.m) * arc / cores
 
 
