@@ -43,8 +43,8 @@ _START = 0.35
 _GPU_CALL, _GPU_SEARCH_CALL, _CPU_CALL = 7e-4, 2.3e-3, 15e-6
 
 #: Bytes a second between a GPU and memory that is not page-locked: to the GPU (matrices of 4096 and
-#: more: 6.5 to 7.9 GB/s), back to memory that is used already (answers on R-MAT 22: 8 GB/s), and back
-#: to memory that the system has yet to give (R-MAT 23, 24: 2.4, 1.9 GB/s; matrices: 2.5 to 3.3
+#: more: 6.5 to 7.9 GB/s), back to memory that is used already (answers on R-MAT 22: 8 GB/s), and
+#: back to memory that the system has yet to give (R-MAT 23, 24: 2.4, 1.9 GB/s; matrices: 2.5 to 3.3
 #: GB/s), which arrays above so many bytes always are.
 _COPY_IN, _COPY_OUT, _COPY_NEW, _NEW = 7e9, 8e9, 2.5e9, 2**25
 
