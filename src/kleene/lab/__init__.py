@@ -1,0 +1,1 @@
+"""Experiments, a harness that runs them, and the report about them: ``kleene lab``."""

@@ -1,0 +1,82 @@
+"""What an experiment is: a question, points to measure, and what one learns from them.
+
+An experiment is a declaration. The runner (`kleene.lab.runner`) measures its points, the report
+(`kleene.lab.report`) draws them; neither knows any experiment by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kleene.lab.found import Found
+    from kleene.lab.setting import Setting
+    from kleene.lab.trial import Trial
+
+__all__ = ["Axis", "Document", "Experiment", "Plan", "Published"]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What runs along a side of the charts."""
+
+    name: str  # "vertices"
+    log: bool = True
+    words: tuple[str, ...] = ()  # names for x = 0, 1, 2 ..., where x is no number
+
+
+@dataclass(frozen=True)
+class Document:
+    """Where an experiment comes from."""
+
+    authors: str  # "Padamata and Raveendran"
+    title: str
+    year: str  # "" where it does not say
+
+
+@dataclass(frozen=True)
+class Published:
+    """A series of numbers that a document printed."""
+
+    series: str  # "one core, 2011"
+    x: tuple[float, ...]
+    y: tuple[float, ...]  # seconds
+    machine: str  # "NVIDIA Tesla M2090"
+    panel: str = ""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A point to measure."""
+
+    series: str
+    x: float
+    trial: Callable[[], Trial]  # makes what is timed; not timed itself
+    panel: str = ""
+    device: str = "cpu"
+    threads: int | None = None
+    guess: float = 0.0  # seconds, for the first of a series; later ones are told from those before
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A question that measurements answer."""
+
+    id: str  # "apsp-by-size": stays the same for ever
+    title: str
+    question: str  # one sentence
+    x: Axis
+    plans: Callable[[Setting], Iterable[Plan]]  # in the order in which they are measured
+    learned: Callable[[Found], Iterable[str]]  # sentences, from the points of one machine
+    suites: tuple[str, ...]  # "documents", "ours", "peers", "gpu": what a user may ask for
+    rows: tuple[str, ...] = ()  # of the table of promises: "S0f"
+    document: Document | None = None
+    published: tuple[Published, ...] = ()
+    y: str = "seconds"  # or "rate" (operations a second), or "share" (rate over ceiling)
+    quantity: str = "compute"  # or "seconds": whether charts show the algorithm or whole calls
+    budget: float = 60.0  # seconds that it may take, unless the user gives more
+    kind: str = "lines"  # or "bars": x is a name, not a number
+    notes: str = ""  # what a reader must know: what is timed, what differs from the document
+    columns: tuple[tuple[str, Callable[[Any], str]], ...] = ()  # more columns of the table

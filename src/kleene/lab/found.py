@@ -1,0 +1,120 @@
+"""What an experiment found on one machine: the questions that its sentences and charts ask."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kleene.lab.experiment import Experiment, Published
+from kleene.lab.record import Point, Record, Run, Skip, place
+
+__all__ = ["Found", "found_in", "times_as"]
+
+
+@dataclass(frozen=True)
+class Found:
+    """The points of one experiment that were measured on one machine."""
+
+    experiment: Experiment
+    run: Run  # the latest; it tells the machine
+    points: tuple[Point, ...]
+    skips: tuple[Skip, ...] = ()
+
+    @property
+    def series(self) -> tuple[str, ...]:
+        """The names of all series, in the order in which they were measured."""
+        return tuple(dict.fromkeys(point.series for point in self.points))
+
+    @property
+    def panels(self) -> tuple[str, ...]:
+        """The names of all charts."""
+        return tuple(dict.fromkeys(point.panel for point in self.points))
+
+    def of(self, series: str | None = None, panel: str | None = None) -> tuple[Point, ...]:
+        """Return points by rising x."""
+        chosen = [
+            point
+            for point in self.points
+            if series in (None, point.series) and panel in (None, point.panel)
+        ]
+        return tuple(sorted(chosen, key=lambda point: point.x))
+
+    def at(self, series: str, x: float, panel: str | None = None) -> Point | None:
+        """Return one point, if it was measured."""
+        return next((point for point in self.of(series, panel) if point.x == x), None)
+
+    def value(self, point: Point) -> float:
+        """Return what the charts show of a point."""
+        if self.experiment.y == "rate":
+            return point.rate or math.nan
+        if self.experiment.y == "share":
+            return (point.rate or math.nan) / (point.ceiling or math.nan)
+        return statistics.median(self.times(point))
+
+    def times(self, point: Point) -> tuple[float, ...]:
+        """Return the seconds that this experiment is about."""
+        if self.experiment.quantity == "seconds":
+            return point.seconds or point.compute
+        return point.times
+
+    def shared(self, *series: str, panel: str | None = None) -> tuple[float, ...]:
+        """Return the x at which all of these were measured, rising."""
+        sets = [{point.x for point in self.of(name, panel)} for name in series]
+        return tuple(sorted(set.intersection(*sets))) if sets else ()
+
+    def speedups(
+        self, slow: str, fast: str, panel: str | None = None
+    ) -> Iterator[tuple[float, float]]:
+        """Yield x and how many times as fast the second series is as the first, by rising x."""
+        for x in self.shared(slow, fast, panel=panel):
+            a, b = self.at(slow, x, panel), self.at(fast, x, panel)
+            assert a is not None
+            assert b is not None
+            yield x, self._time(a) / self._time(b)
+
+    def over_published(self, published: Published, series: str) -> Iterator[tuple[float, float]]:
+        """Yield x and how many times as fast a series is as the document's numbers."""
+        for x, seconds in zip(published.x, published.y, strict=True):
+            point = self.at(series, x, published.panel or None)
+            if point is not None:
+                yield x, seconds / self._time(point)
+
+    def fastest(self, x: float, panel: str | None = None) -> Point | None:
+        """Return the fastest point at x."""
+        here = [point for point in self.of(panel=panel) if point.x == x]
+        return min(here, key=self._time, default=None)
+
+    def _time(self, point: Point) -> float:
+        return max(statistics.median(self.times(point)), 1e-12)
+
+
+def found_in(record: Record, experiment: Experiment) -> list[Found]:
+    """Return what was found, one for each machine, in the order of the runs."""
+    record = record.latest()
+    by_machine: dict[tuple[str, ...], list[Point]] = {}
+    for point in record.points:
+        if point.experiment == experiment.id:
+            by_machine.setdefault(place(record.runs[point.run]), []).append(point)
+    found = []
+    for machine, points in by_machine.items():
+        runs = [record.runs[point.run] for point in points]
+        latest = max(runs, key=lambda run: run.began)
+        skips = [
+            skip
+            for skip in record.skips
+            if skip.experiment == experiment.id and place(record.runs[skip.run]) == machine
+        ]
+        found.append(Found(experiment, latest, tuple(points), tuple(skips)))
+    return found
+
+
+def times_as(ratio: float) -> str:
+    """Say a ratio.
+
+    >>> times_as(212.3), times_as(3.14159), times_as(0.5)
+    ('212 times', '3.1 times', '0.50 times')
+    """
+    digits = 0 if ratio >= 10 else 1 if ratio >= 1 else 2
+    return f"{ratio:,.{digits}f} times"
