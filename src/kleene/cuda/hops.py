@@ -54,7 +54,8 @@ def hop_rows(task: Task, form: type[HopSearch]) -> Answer:
             for array in (search.depths, search.parents):
                 if array is not None:
                     device.fill(array, 0xFF)
-            horizon = search.run(source, limit)
+            with device.meter.span("compute", device.main):
+                horizon = search.run(source, limit)
             horizons[row] = limit if horizon is None else horizon
             device.download(search.depths, values[row])
             if predecessors is not None:

@@ -77,11 +77,13 @@ def length_rows(task: Task, form: type[LengthSearch]) -> Answer:
             parents = device.empty(task.graph.n, predecessors.dtype, "parents")
         for row, source in enumerate(task.sources.tolist()):
             search.begin(source)
-            horizon = search.run(source, limit)
+            with device.meter.span("compute", device.main):
+                horizon = search.run(source, limit)
             horizons[row] = limit if horizon is None else horizon
             search.cut(horizons[row].item())
             if predecessors is not None and parents is not None:
-                search.tree(source, parents)
+                with device.meter.span("compute", device.main):
+                    search.tree(source, parents)
                 device.download(parents, predecessors[row])
             device.download(search.distances, values[row])
             task.report(row + 1, len(task.sources))

@@ -192,6 +192,7 @@ def read(*paths: str | Path) -> Record:
             made = _parsed(line, f"{path}:{number}")
             if made is not None:
                 record.add(made)
+    told: Point | Skip | Check
     for told in (*record.points, *record.skips, *record.checks):
         if told.run not in record.runs:
             raise FormatError(
