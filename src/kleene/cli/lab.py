@@ -1,0 +1,15 @@
+"""``kleene lab``: experiments, and what comes of them."""
+
+from __future__ import annotations
+
+import typer
+
+from kleene.cli.exits import EPILOG
+from kleene.cli.lab_list import list_experiments
+from kleene.cli.lab_run import run
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True, help="Measure everything here, and read about it.")
+app.command("run", epilog=EPILOG)(run)
+app.command("list", epilog=EPILOG)(list_experiments)
