@@ -12,7 +12,7 @@ from kleene.cuda import fresh
 
 
 def test_every_page_is_touched(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fresh, "_WORTH", 2**16)
+    monkeypatch.setattr(fresh, "_WORTH", 2**15)
     monkeypatch.setattr(fresh, "_PIECE", 2**13)
     values = np.full((3, 10_000), 7, np.int32)
     small = np.full(5, 7, np.int8)
