@@ -54,6 +54,7 @@ def measure(
     budget: float,
     device: Device | None = None,
     failed: Callable[[str, Exception], object] | None = None,
+    warm_up: float = WARM_UP,
 ) -> dict[str, Measured]:
     """Measure some trials in turns; each may take so many seconds, and runs once at least.
 
@@ -81,7 +82,7 @@ def measure(
             spent = measured.cold + sum(measured.seconds)  # a call that is too long counts at once
             if turn < trial.repeats and spent < budget:
                 with guarded(name):
-                    _again(trial, measured)
+                    _again(trial, measured, warm_up)
     for name, measured in list(found.items()):
         with guarded(name):
             _finish(trials[name], measured)
@@ -101,7 +102,7 @@ def _first(trial: Trial, device: Device | None) -> Measured:
     return Measured(cold, trial.check(answer), peak, device_peak, answer=answer)
 
 
-def _again(trial: Trial, measured: Measured) -> None:
+def _again(trial: Trial, measured: Measured, warm_up: float) -> None:
     """Time one call; a short one is repeated until it is warm, and the last counts."""
     measured.answer = None  # its memory goes before the next is taken
     start = time.perf_counter()
@@ -109,7 +110,7 @@ def _again(trial: Trial, measured: Measured) -> None:
         began = time.perf_counter()
         answer = trial.run()
         ended = time.perf_counter()
-        if ended - start >= WARM_UP:
+        if ended - start >= warm_up:
             break
         del answer
     measured.seconds.append(ended - began)

@@ -22,7 +22,7 @@ import kleene as kl
 from kleene.cuda import loader
 from kleene.lab import record as records
 from kleene.lab.experiment import Experiment, Plan, Unable
-from kleene.lab.harness import Measured, measure
+from kleene.lab.harness import WARM_UP, Measured, measure
 from kleene.lab.machine import describe
 from kleene.lab.record import Check, Line, Point, Run, Skip
 from kleene.lab.setting import Setting
@@ -35,7 +35,7 @@ _GROWTH = 8.0
 
 #: Seconds that the runs of one contestant at one point may take, as a share of the experiment's.
 _SHARE = 1 / 12
-_MOST, _LEAST = 4.0, 0.1
+_MOST, _LEAST, _QUICK = 4.0, 0.1, 0.01
 
 
 class Listener:
@@ -165,12 +165,15 @@ class Runner:
                 self._fail(experiment, plan, error)
         if not trials:
             return
-        each = min(_MOST, max(_LEAST, clock.left * _SHARE))
+        each, warm_up = min(_MOST, max(_LEAST, clock.left * _SHARE)), WARM_UP
+        if self.setting.quick:
+            each, warm_up = _QUICK, 0.0
         found = measure(
             trials,
             each,
             self.setting.device if any(p.device != "cpu" for p in chosen.values()) else None,
             lambda name, error: self._fail(experiment, chosen[name], error),
+            warm_up,
         )
         for name, measured in found.items():
             plan, trial = chosen[name], trials[name]
@@ -202,7 +205,7 @@ class Runner:
             trial.unit,
             trial.ceiling,
             found.checked,
-            trial.facts,
+            trial.facts | trial.summary(found.compute or found.seconds),
         )
 
     def _key(self, experiment: Experiment, plan: Plan) -> tuple[Any, ...]:
