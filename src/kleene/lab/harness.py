@@ -54,7 +54,6 @@ def measure(
     budget: float,
     device: Device | None = None,
     failed: Callable[[str, Exception], object] | None = None,
-    warm_up: float = WARM_UP,
 ) -> dict[str, Measured]:
     """Measure some trials in turns; each may take so many seconds, and runs once at least.
 
@@ -82,7 +81,7 @@ def measure(
             spent = measured.cold + sum(measured.seconds)  # a call that is too long counts at once
             if turn < trial.repeats and spent < budget:
                 with guarded(name):
-                    _again(trial, measured, warm_up)
+                    _again(trial, measured)
     for name, measured in list(found.items()):
         with guarded(name):
             _finish(trials[name], measured)
@@ -102,17 +101,24 @@ def _first(trial: Trial, device: Device | None) -> Measured:
     return Measured(cold, trial.check(answer), peak, device_peak, answer=answer)
 
 
-def _again(trial: Trial, measured: Measured, warm_up: float) -> None:
-    """Time one call; a short one is repeated until it is warm, and the last counts."""
+def _again(trial: Trial, measured: Measured) -> None:
+    """Time one call; if it was short, one more after as many as it takes to be warm.
+
+    That one is chosen beforehand: the call during which the warm-up ends is likely to be one that
+    something interrupted.
+    """
     measured.answer = None  # its memory goes before the next is taken
-    start = time.perf_counter()
-    while True:
+    start = began = time.perf_counter()
+    answer = trial.run()
+    ended = time.perf_counter()
+    if ended - start < WARM_UP:
+        while time.perf_counter() - start < WARM_UP:
+            del answer
+            answer = trial.run()
+        del answer
         began = time.perf_counter()
         answer = trial.run()
         ended = time.perf_counter()
-        if ended - start >= warm_up:
-            break
-        del answer
     measured.seconds.append(ended - began)
     part = trial.parts(answer)
     if part is not None:

@@ -53,12 +53,12 @@ def _plans(setting: Setting) -> Iterator[Plan]:
                     yield Plan(
                         e.series, n, partial(_trial, setting, e, agreed, family, size),
                         _panel(family, place), e.device, e.threads, guess=e.guess(arcs * levels),
-                        setup=_MADE * arcs / setting.cores,
+                        setup=_MADE * arcs / setting.cores, growth=4,
                     )  # fmt: skip
 
 
 def _sizes(setting: Setting, family: str) -> tuple[int, ...]:
-    return setting.sizes(_SCALES, (4, 5)) if family == _FEW else setting.sizes(_SIDES, (4, 5))
+    return setting.sizes(_SCALES if family == _FEW else _SIDES, (5,))
 
 
 def _trial(setting: Setting, entrant: Entrant, agreed: Agreed, family: str, size: int) -> Trial:

@@ -63,6 +63,7 @@ def _plans(setting: Setting, cases: Iterable[_Case]) -> Iterator[Plan]:
             yield Plan(
                 entrant.series, x, trial, "", entrant.device, entrant.threads,
                 guess=entrant.guess(3 * arcs), setup=_MADE * arcs / setting.cores, size=arcs,
+                growth=3,
             )  # fmt: skip
 
 

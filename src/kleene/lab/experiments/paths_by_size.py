@@ -57,6 +57,7 @@ def _plans(setting: Setting) -> Iterator[Plan]:
                 yield Plan(
                     e.series, n, partial(_trial, setting, e, agreed, n), panel, e.device,
                     e.threads, guess=e.guess(300 * n), setup=9 * n * _MADE / setting.cores,
+                    growth=4,
                 )  # fmt: skip
 
 

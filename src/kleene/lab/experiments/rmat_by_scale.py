@@ -51,7 +51,7 @@ def _search_plans(setting: Setting) -> Iterator[Plan]:
             yield Plan(
                 e.series, scale, partial(_search, setting, e, agreed, scale), "", e.device,
                 e.threads, guess=e.guess(8 * arcs), setup=_MADE * arcs / setting.cores,
-                size=2.0**scale,
+                size=2.0**scale, growth=4,
             )  # fmt: skip
 
 

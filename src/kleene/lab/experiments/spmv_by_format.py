@@ -41,12 +41,13 @@ def _panel(zeros: int, place: str) -> str:
 def _plans(setting: Setting) -> Iterator[Plan]:
     for zeros in _ZEROS:
         for place in _PLACES:
-            for n in setting.sizes(_SIZES, (24, 40)):
+            for n in setting.sizes(_SIZES, (40,)):
                 for e in entrants(setting, ((_label(form), form, place) for form in _FORMS)):
                     trial = partial(_trial, setting, e, n, zeros)
                     yield Plan(
                         e.series, n, trial, _panel(zeros, place), e.device, e.threads,
                         guess=e.guess(_TOGETHER * n**2), setup=3e-8 * n**2, size=float(n) ** 2,
+                        growth=3,
                     )  # fmt: skip
 
 
