@@ -121,6 +121,10 @@ def test_one_proof_serves_all_methods(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(proved) == 3
     check(kl.bfs(g, 0))
     assert len(proved) == 4, "the graph before is forgotten"
+    for seed, graph in enumerate((g, h)):
+        agreed.about("two", seed)(kl.bfs(graph, 0))
+        agreed.about("two", 0)(kl.bfs(g, 0))
+    assert len(proved) == 6, "several graphs of one size are not"
 
 
 def test_an_answer_that_differs_from_the_proved_one() -> None:

@@ -19,23 +19,23 @@ __all__ = ["Agreed"]
 
 
 class Agreed:
-    """What has been proved about one graph after the other; the latest is remembered."""
+    """What has been proved about one size after the other; the latest is remembered."""
 
     def __init__(self, rows: int = 4) -> None:
         self._rows = rows  # that are proved, of an answer with more; all must be equal
         self._about: Hashable = None
-        self._right: dict[bytes, NDArray[Any]] = {}
+        self._right: dict[tuple[Hashable, bytes], NDArray[Any]] = {}
 
-    def about(self, key: Hashable) -> Callable[[kl.Result], str]:
-        """Return a check of answers to one question about one graph."""
-        return partial(self._check, key)
+    def about(self, key: Hashable, graph: Hashable = None) -> Callable[[kl.Result], str]:
+        """Return a check of answers about one graph, or about one of several of a size."""
+        return partial(self._check, key, graph)
 
-    def _check(self, key: Hashable, result: kl.Result) -> str:
+    def _check(self, key: Hashable, graph: Hashable, result: kl.Result) -> str:
         if result.distances.dtype.kind not in "iu":
             raise TypeError("fractions may be rounded in different ways: prove each answer")
         if key != self._about:
             self._about, self._right = key, {}
-        question = result.sources.tobytes()
+        question = (graph, result.sources.tobytes())
         right = self._right.get(question)
         if right is None:
             result.verify(sample=min(self._rows, len(result.sources)))

@@ -40,8 +40,8 @@ def _panel(family: str, place: str) -> str:
 def _plans(setting: Setting) -> Iterator[Plan]:
     agreed = Agreed()
     everywhere = ONE if setting.cores == 1 else ALL
-    for family in (_FEW, _MANY):
-        for size in _sizes(setting, family):
+    for sizes in zip(setting.sizes(_SCALES, (5,)), setting.sizes(_SIDES, (5,)), strict=True):
+        for family, size in zip((_FEW, _MANY), sizes, strict=True):
             n = 2**size if family == _FEW else size**2
             arcs = n * (32 if family == _FEW else 4)
             levels = 8 if family == _FEW else 2 * size
@@ -55,10 +55,6 @@ def _plans(setting: Setting) -> Iterator[Plan]:
                         _panel(family, place), e.device, e.threads, guess=e.guess(arcs * levels),
                         setup=_MADE * arcs / setting.cores, growth=4,
                     )  # fmt: skip
-
-
-def _sizes(setting: Setting, family: str) -> tuple[int, ...]:
-    return setting.sizes(_SCALES if family == _FEW else _SIDES, (5,))
 
 
 def _trial(setting: Setting, entrant: Entrant, agreed: Agreed, family: str, size: int) -> Trial:

@@ -20,7 +20,7 @@ from kleene.lab.trial import Trial, solve
 
 __all__ = ["EXPERIMENTS"]
 
-_SIZES = (80, 160, 240, 320, 480, 640, 720, 1200)
+_SIZES, _TRIED = (80, 160, 240, 320, 480, 640, 720, 1200), (48, 72)
 _BLOCKS = (8, 16, 24, 32)
 _REPEATS = 5
 _LARGER = (48, 64)  # than the document's blocks, which have a thread a cell
@@ -37,11 +37,6 @@ def _trial(
     )  # fmt: skip
     trial.check, trial.repeats = agreed.about(("complete", n)), _REPEATS
     return trial
-
-
-def _sizes(setting: Setting, block: int) -> list[int]:
-    """Sizes that are whole numbers of blocks, as in the document."""
-    return [n for n in setting.sizes(_SIZES, (48, 72)) if n % block == 0]
 
 
 def _plan(
@@ -64,8 +59,8 @@ def _versions(setting: Setting) -> Iterator[Plan]:
     agreed = Agreed()
     numbered = [(f"version {v}", f"blocked_{v.replace('.', '_')}", GPU) for v in _VERSIONS]
     listed = [("blocked", "blocked", ONE), ("blocked", "blocked", ALL), *numbered]
-    for block in setting.sizes(_BLOCKS, (24,)):
-        for n in _sizes(setting, block):
+    for n, block in product(setting.sizes(_SIZES, _TRIED), setting.sizes(_BLOCKS, (24,))):
+        if n % block == 0:  # as in the document
             for e in entrants(setting, listed):
                 yield _plan(setting, e, agreed, n, block, e.series, f"B = {block}")
 
@@ -164,7 +159,7 @@ def _blocks(setting: Setting) -> Iterator[Plan]:
     sides = setting.sizes((*_BLOCKS, *_LARGER), (8, 16, 24))
     for place in (GPU, ALL):
         for e in entrants(setting, [(*_BEST_ON[place], place)]):
-            for n in setting.sizes(_SIZES, (48, 72)):
+            for n in setting.sizes(_SIZES, _TRIED):
                 for block in sides:
                     if n % block == 0:
                         series = f"B = {block}, {place}"

@@ -51,8 +51,8 @@ _MADE = 4e-7  # seconds for an arc, on one core, to be made and proved
 
 def _plans(setting: Setting) -> Iterator[Plan]:
     agreed = Agreed()
-    for panel, listed in _LISTED.items():
-        for n in setting.sizes(_SIZES, (64, 96)):
+    for n in setting.sizes(_SIZES, (64, 96)):
+        for panel, listed in _LISTED.items():
             for e in entrants(setting, listed):
                 yield Plan(
                     e.series, n, partial(_trial, setting, e, agreed, n), panel, e.device,
@@ -80,7 +80,7 @@ class _InTurns:
 
     def __init__(self, trial: Trial, calls: list[Any], agreed: Agreed, n: int) -> None:
         self._calls, self._now = calls, 0
-        self._checks = [agreed.about(("path_plus", n, seed)) for seed in _SEEDS]
+        self._checks = [agreed.about(n, seed) for seed in _SEEDS]
         for call, check in zip(calls[1:], self._checks[1:], strict=True):
             check(call())  # the first graph's is checked like any other trial
         trial.run, trial.check, trial.parts = self._run, self._check, self._parts
