@@ -13,7 +13,7 @@ __all__ = [
     "GPU",
     "ONE",
     "Entrant",
-    "ahead_from",
+    "ahead_of",
     "as_fast",
     "best_of",
     "entrants",
@@ -68,11 +68,13 @@ def as_fast(ratio: float) -> str:
     return f"{times_as(ratio)} as fast as" if ratio > 1 else f"{times_as(1 / ratio)} as slow as"
 
 
-def ahead_from(ratios: Sequence[tuple[float, float]]) -> str:
-    """Say from where on one series is faster than another, given x and speedups by rising x.
+def ahead_of(other: str, ratios: Sequence[tuple[float, float]]) -> str:
+    """Say where one series is faster than another, given x and speedups by rising x.
 
-    >>> ahead_from([(8, 2.0), (9, 0.5), (10, 1.2), (11, 3.0)]), ahead_from([(8, 2.0), (9, 0.5)])
-    ('from 10 on', 'not at the largest of those measured')
+    >>> ahead_of("a queue", [(8, 2.0), (9, 0.5), (10, 1.2), (11, 3.0)])
+    'is ahead of a queue from 10 on'
+    >>> ahead_of("a queue", [(8, 2.0), (9, 0.5)]), ahead_of("a queue", [(8, 2.0)])
+    ('does not stay ahead of a queue', 'is always ahead of a queue')
     """
     begin = None
     for x, ratio in reversed(ratios):
@@ -80,12 +82,11 @@ def ahead_from(ratios: Sequence[tuple[float, float]]) -> str:
             break
         begin = x
     if begin is None:
-        return "not at the largest of those measured"
-    return (
-        f"at all of those measured, from {begin:g} on"
-        if begin == ratios[0][0]
-        else (f"from {begin:g} on")
-    )
+        ever = any(ratio > 1 for _, ratio in ratios)
+        return f"does not stay ahead of {other}" if ever else f"is never ahead of {other}"
+    if begin == ratios[0][0]:
+        return f"is always ahead of {other}"
+    return f"is ahead of {other} from {begin:g} on"
 
 
 def best_of(found: Found, label: str, places: tuple[str, ...] = (GPU, ALL, ONE)) -> str:

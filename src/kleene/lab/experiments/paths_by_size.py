@@ -145,8 +145,8 @@ def _learned(found: Found) -> Iterator[str]:
     if wide:
         share = sum(width < 0.25 for width in wide) / len(wide)
         yield (
-            f"At {share:.0%} of the points, three graphs each, the mean is known within 25 % with "
-            "99 % confidence."
+            f"At {share * 100:.0f} % of the points, three graphs each, the mean is known within "
+            "25 % with 99 % confidence."
         )
 
 

@@ -14,7 +14,7 @@ from kleene.lab.experiments.entrants import (
     GPU,
     ONE,
     Entrant,
-    ahead_from,
+    ahead_of,
     as_fast,
     best_of,
     entrants,
@@ -76,17 +76,15 @@ def _search_learned(found: Found) -> Iterator[str]:
         ratios = list(found.speedups(one, f"{_PRODUCTS}, {place}"))
         if ratios:
             scale, ratio = ratios[-1]
-            where = "the GPU" if place == GPU else place
             yield (
-                f"{_PRODUCTS.capitalize()} are faster on {where} than on one core "
-                f"{ahead_from(ratios)}, and {as_fast(ratio)} there at scale {scale:g}; the "
-                "document's were not faster in parallel at any."
+                f"By scale, {_PRODUCTS}, {place}, {ahead_of(ONE, ratios)}, and at scale {scale:g} "
+                f"{as_fast(ratio)} that; in the document, parallel products were not faster at any."
             )
     ours = best_of(found, "direction-optimizing")
     for scale, ratio in last(found, best_of(found, _PRODUCTS), ours):
         yield (
-            f"At scale {scale:g}, {ours}, which looks at few of the arcs, is {as_fast(ratio)} "
-            f"{best_of(found, _PRODUCTS)}."
+            f"At scale {scale:g}, {ours}, is {as_fast(ratio)} {best_of(found, _PRODUCTS)}: it "
+            "need not look at every arc."
         )
 
 
@@ -138,9 +136,8 @@ def _pairs_learned(found: Found) -> Iterator[str]:
             scale, ratio = ratios[-1]
             theirs = "; the document's was slower at first and over 10 times as fast in the end"
             yield (
-                f"{_ROWS.capitalize()}, {place}, is faster than Floyd-Warshall on one core "
-                f"{ahead_from(ratios)}, and {as_fast(ratio)} that at scale {scale:g}"
-                f"{theirs if place == GPU else ''}."
+                f"By scale, {_ROWS}, {place}, {ahead_of('Floyd-Warshall on one core', ratios)}, "
+                f"and at scale {scale:g} {as_fast(ratio)} that{theirs if place == GPU else ''}."
             )
     for place in (GPU, ONE):
         for scale, ratio in last(found, f"{_ROWS}, {place}", f"{_TREE}, {place}"):

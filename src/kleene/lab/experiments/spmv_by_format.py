@@ -155,7 +155,7 @@ def _beside_theirs(found: Found) -> Iterator[str]:
         series = theirs.series.replace(f", {_YEAR}", "")
         for n, ratio in list(found.over_published(theirs, series))[-1:]:
             if theirs.panel.startswith("90"):
-                yield f"{series} is {as_fast(ratio)} the document's, at n = {n:,.0f}."
+                yield f"At n = {n:,.0f}, {series}, is {as_fast(ratio)} the document's."
 
 
 # ---- what the document printed ------------------------------------------------------------------
