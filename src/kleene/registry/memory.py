@@ -16,6 +16,7 @@ __all__ = [
     "device_rounds",
     "device_sweeps",
     "lanes_on_gpu",
+    "lanes_workspace",
     "lengths_workspace",
     "matrix_bytes",
     "matrix_workspace",
@@ -52,6 +53,13 @@ def native_workspace(size: Size) -> int:
 def lengths_workspace(size: Size) -> int:
     """Arc lengths in the type of the values, and queues of some entries per vertex."""
     return size.item * size.m + 64 * size.n
+
+
+def lanes_workspace(size: Size) -> int:
+    """The same, and a vector for each vertex and thread: up to 16 sources go at once in each."""
+    lane = 2 * size.item if size.predecessors else size.item
+    sources = min(size.sources, 256) if size.sources >= 8 else 0
+    return lengths_workspace(size) + lane * sources * size.n
 
 
 def pull_workspace(size: Size) -> int:
