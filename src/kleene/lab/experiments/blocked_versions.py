@@ -22,7 +22,7 @@ __all__ = ["EXPERIMENTS"]
 
 _SIZES, _TRIED = (80, 160, 240, 320, 480, 640, 720, 1200), (48, 72)
 _BLOCKS = (8, 16, 24, 32)
-_REPEATS = 5
+_REPEATS = 3  # there are many points
 _LARGER = (48, 64)  # than the document's blocks, which have a thread a cell
 _VERSIONS = ("1.0", "1.1", "1.2", "2.0", "2.1", "3.0", "4.0", "4.1", "4.2")
 
