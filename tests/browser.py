@@ -13,6 +13,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -20,6 +21,16 @@ from typing import Any, Self
 
 #: What the browser is called by those who package it.
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+#: Puts two descriptors where the browser reads commands (3) and writes answers (4).
+_LAUNCHER = """
+import fcntl, os, sys
+ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
+for end, place in zip(ends, (3, 4)):
+    os.dup2(end, place)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 
 
 def chromium() -> str | None:
@@ -36,16 +47,11 @@ class Browser:
         self._numbers = itertools.count(1)
         self._rest = b""
         self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        # The browser reads commands from its descriptor 3 and writes to 4; a shell puts them there.
         theirs_in, self._out = os.pipe()
         self._in, theirs_out = os.pipe()
         self._process = subprocess.Popen(
             [
-                "/bin/sh",
-                "-c",
-                f'exec "$@" 3<&{theirs_in} 4>&{theirs_out}',
-                "sh",
-                program,
+                *(sys.executable, "-c", _LAUNCHER, str(theirs_in), str(theirs_out), program),
                 *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
                 *("--hide-scrollbars", "--no-first-run", "--remote-debugging-pipe"),
                 f"--user-data-dir={self._profile.name}",
@@ -57,6 +63,13 @@ class Browser:
         )
         os.close(theirs_in)
         os.close(theirs_out)
+        try:
+            self._attach()
+        except BaseException:
+            self.close()
+            raise
+
+    def _attach(self) -> None:
         targets = self._send("Target.getTargets")["targetInfos"]
         page = next(target for target in targets if target["type"] == "page")
         attached = self._send("Target.attachToTarget", targetId=page["targetId"], flatten=True)
@@ -64,15 +77,19 @@ class Browser:
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.send(f"{domain}.enable")
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Stop the browser."""
         self._process.terminate()
         self._process.wait(20)
         os.close(self._in)
         os.close(self._out)
         self._profile.cleanup()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     # ---- what a test asks -----------------------------------------------------------------------
 

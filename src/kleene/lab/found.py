@@ -72,7 +72,8 @@ class Found:
         times = self.times(point) or (math.nan,)
         interval = point.facts.get("interval")
         if isinstance(interval, tuple | list) and len(interval) == 2:
-            return Spread(*interval, "99 % interval")
+            low, high = interval
+            return Spread(low, high, "99 % interval")
         if len(times) < 4:
             return Spread(min(times), max(times), "range")
         low, _, high = statistics.quantiles(times, n=4, method="inclusive")

@@ -18,7 +18,7 @@ _GAP, _MARGIN, _HEAD = 28, 24, 24
 
 
 def cell_pictures(experiment: Experiment, charts: Sequence[Sequence[Chart]]) -> list[list[Picture]]:
-    """Return a picture for each chart, machine by machine, all of one size."""
+    """Return a picture for each chart, machine by machine."""
     return [
         [_cell(experiment, chart, charts, at) for at, chart in enumerate(machine)]
         for machine in charts
@@ -29,6 +29,8 @@ def _cell(
     experiment: Experiment, chart: Chart, charts: Sequence[Sequence[Chart]], at: int
 ) -> Picture:
     width, height = _size(charts, at)
+    if chart.bars:
+        height = bars_height(chart)
     title = " · ".join(filter(None, (experiment.title, chart.panel, chart.machine)))
     picture = Picture(width, height, title, chart.description, palette=LIGHT)
     picture.shapes += _shapes(chart, charts, at, 0, 0)

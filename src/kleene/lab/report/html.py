@@ -49,7 +49,7 @@ def slug(text: str) -> str:
     >>> slug("B = 16, <b>"), slug("../etc")
     ('B-16-b', 'etc')
     """
-    return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-") or "x"
+    return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-") or "x"
 
 
 def table(

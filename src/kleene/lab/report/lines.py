@@ -84,8 +84,9 @@ def _axes(chart: Chart, family: Sequence[Chart], x: Scale, y: Scale) -> Iterator
     yield Text(x.first - _LEFT, y.last - 10, title, _FONT, "faded")
     values = sorted({mark.x for one in family for mark in one.marks})
     places = [x.at(value) for value in values]
-    yield Lines([np.array([[place, y.first + 2], [place, y.first + 6]]) for place in places],
-                "faded", 1)  # fmt: skip
+    if places:
+        marks = [np.array([[place, y.first + 2], [place, y.first + 6]]) for place in places]
+        yield Lines(marks, "faded", 1)
     names = x_words(chart.x, values)
     for index in thinned(places, [text_width(name, _FONT) for name in names]):
         yield Text(places[index], y.first + 19, names[index], _FONT, "faded", "middle")

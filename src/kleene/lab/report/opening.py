@@ -78,6 +78,8 @@ def _facts(machine: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 def _fact(key: str, value: Any) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value))
+    if key == "clock" and isinstance(value, int | float):
+        return f"{value:,.0f} MHz"
     if isinstance(value, int) and not isinstance(value, bool):
         return size(value) if value >= 1 << 24 and "memory" in key else f"{value:,}"
     return str(value)

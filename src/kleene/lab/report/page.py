@@ -95,7 +95,7 @@ def _grounds(record: Record, experiments: Sequence[Experiment]) -> Html:
         checks(record),
         skipped_in_short(record, experiments),
         machine_lists(machines_of(record)),
-        id="machines",
+        id="about-machines",
     )
 
 
@@ -116,7 +116,7 @@ def _unknown(record: Record, experiments: Sequence[Experiment]) -> Html | None:
         tag("h2", "Other experiments"),
         tag("p", "The records hold points of experiments that this version does not know."),
         table("Points of unknown experiments", heads, list(groups.items()), words=heads[1:3]),
-        id="unknown",
+        id="about-unknown",
     )  # fmt: skip
 
 
