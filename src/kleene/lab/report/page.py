@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import resources
 
 from kleene.lab.experiment import Experiment
 from kleene.lab.found import found_in
@@ -17,11 +16,11 @@ from kleene.lab.report.opening import (
     machines_of,
     skipped_in_short,
 )
-from kleene.lab.report.palette import DARK, HUES, LIGHT
 from kleene.lab.report.section import experiment_section
+from kleene.lab.report.style import page_style
 from kleene.lab.words import count, duration, listed
 
-__all__ = ["page_of", "style"]
+__all__ = ["page_of"]
 
 _TITLE = "Shortest paths, measured"
 
@@ -54,7 +53,7 @@ def _document(body: Html) -> str:
     head = (
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<title>{_TITLE}</title><meta name="color-scheme" content="light dark">'
-        f"<style>{style()}</style>"
+        f"<style>{page_style()}</style>"
     )
     return (
         f'<!doctype html>\n<html lang="en">\n<head>{head}</head>\n'
@@ -128,14 +127,3 @@ def _footer(problems: Sequence[str]) -> Html:
         else None
     )  # fmt: skip
     return tag("footer", wrong, tag("p", "Made by ", tag("code", "kleene lab report"), "."))
-
-
-def style() -> str:
-    """Return the style sheet, with the colours of both themes."""
-    text = resources.files("kleene.lab.report").joinpath("page.css").read_text(encoding="utf-8")
-    plain = "".join(f"--{name}:{colour};" for name, colour in LIGHT.items())
-    both = "".join(f"--{name}:light-dark({LIGHT[name]},{DARK[name]});" for name in LIGHT)
-    colours = f":root{{{plain}}}@supports (color:light-dark(red,red)){{:root{{{both}}}}}"
-    series = range(3 * HUES)
-    hover = ",".join(f".experiment:has(.g{s}:hover) .g:not(.g{s})" for s in series)
-    return f"{colours}{text}{hover}{{opacity:.2}}"

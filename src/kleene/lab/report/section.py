@@ -19,7 +19,7 @@ from kleene.lab.report.palette import LIGHT, marker
 from kleene.lab.report.skipped import skip_list
 from kleene.picture import Area, Lines, Picture
 
-__all__ = ["experiment_section"]
+__all__ = ["charts_and_lessons", "experiment_section"]
 
 _OPEN_ROWS = 16  # of a table that is not folded
 
@@ -30,7 +30,10 @@ def experiment_section(
     """Return all about an experiment."""
     name = slug(experiment.id)
     skips = [skip for skip in record.skips if skip.experiment == experiment.id]
-    body = _body(experiment, founds, problems) if founds else [tag("p", "Not measured.")]
+    body = [tag("p", "Not measured.")]
+    if founds:
+        body = charts_and_lessons(experiment, founds, problems)
+        body += _tables(experiment, founds, problems)
     return tag(
         "section",
         tag("h2", tag("a", experiment.title, href=f"#{name}"), id=f"{name}-title"),
@@ -54,7 +57,10 @@ def _source(experiment: Experiment) -> Html | None:
     return tag("p", " ".join(words), class_="source") if words else None
 
 
-def _body(experiment: Experiment, founds: Sequence[Found], problems: list[str]) -> list[Html]:
+def charts_and_lessons(
+    experiment: Experiment, founds: Sequence[Found], problems: list[str]
+) -> list[Html]:
+    """Return a legend, and for each machine its charts and what one learns from them."""
     charts = charts_of(experiment, founds)
     pictures = cell_pictures(experiment, charts)
     columns = [
@@ -72,7 +78,6 @@ def _body(experiment: Experiment, founds: Sequence[Found], problems: list[str]) 
     return [
         *([] if key is None else [key]),
         tag("div", *columns, class_=f"columns machines{single}"),
-        *_tables(experiment, founds, problems),
     ]
 
 
