@@ -6,13 +6,16 @@ import math
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lab_samples import PUBLISHED, everything, experiment, point, record_of
+from numpy.typing import NDArray
 
 from kleene.lab.experiment import Axis, Experiment
 from kleene.lab.found import found_in
@@ -25,6 +28,7 @@ from kleene.lab.report.scale import apart, linear_ticks, log_ticks, scale_for, t
 from kleene.lab.words import counts, duration
 from kleene.picture import Picture
 
+Array = NDArray[Any]
 positive = st.floats(1e-12, 1e12)
 
 
@@ -128,10 +132,13 @@ def test_series_differ_in_colour_or_marker() -> None:
     assert len(styles) == HUES * len(MARKERS)
 
 
+def linear(colour: str) -> Array:
+    parts = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+
+
 def luminance(colour: str) -> float:
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return float(np.array([0.2126, 0.7152, 0.0722]) @ linear(colour))
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
@@ -141,6 +148,36 @@ def test_colours_stand_out_from_the_ground(theme: dict[str, str]) -> None:
         light, dark = sorted((luminance(colour), ground), reverse=True)
         least = {"ground": 1, "rule": 1.1, "ink": 7, "faded": 4.5}.get(name, 3)
         assert (light + 0.05) / (dark + 0.05) >= least, name
+
+
+#: What those see who lack one kind of cone: Machado, Oliveira and Fernandes, 2009.
+EYES = {
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
+                   [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
+                     [-0.011820, 0.042940, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602],
+                   [0.004733, 0.691367, 0.303900]],
+}  # fmt: skip
+
+
+def lab(rgb: Array) -> Array:
+    """Return a colour in a space where distances are what eyes see (CIELAB, D65)."""
+    to_xyz = np.array(
+        [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    )
+    scaled = to_xyz @ np.clip(rgb, 0, 1) / np.array([0.9505, 1, 1.089])
+    x, y, z = np.where(scaled > 0.008856, np.cbrt(scaled), 7.787 * scaled + 16 / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("eyes", EYES.values(), ids=EYES)
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_colours_differ_for_the_colour_blind(
+    theme: dict[str, str], eyes: list[list[float]]
+) -> None:
+    seen = [lab(np.array(eyes) @ linear(theme[f"s{index}"])) for index in range(HUES)]
+    assert min(np.linalg.norm(a - b) for a, b in combinations(seen, 2)) > 14
 
 
 # ---- drawings -----------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from kleene.lab.experiment import Experiment
 from kleene.lab.found import Found, found_in
 from kleene.lab.record import Check, Point, Record, Skip
 from kleene.lab.report import Written, write_report
+from kleene.lab.report.docs import results_page
 from kleene.lab.report.headlines import headlines
 from kleene.lab.report.html import Html, table, tag
 
@@ -183,6 +184,34 @@ def test_many_points_make_no_heavy_page(tmp_path: Path) -> None:
 def test_no_folder_no_page(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="no directory"):
         write_report(Record(), (), tmp_path / "nowhere" / "lab.html")
+
+
+# ---- for the documentation ----------------------------------------------------------------------
+
+
+def test_results_for_the_documentation() -> None:
+    record, experiments = everything()
+    problems: list[str] = []
+    text = results_page(record, experiments, "report.html", ".dark", problems)
+    assert problems == []
+    lines = text.splitlines()
+    assert "# Lab results" in lines
+    assert [line for line in lines if line.startswith("## ")] == [
+        "## In short", "## Title of by-size", "## Title of peers", "## Title of panels",
+    ]  # fmt: skip
+    assert "[the whole report](report.html)" in text
+    assert 'href="report.html#by-size"' in text
+    assert ".dark{--ground:" in text
+    assert text.count("<figure>") == 8
+    blocks = re.findall(r"^<div.*</div>$", text, flags=re.MULTILINE)
+    assert len(blocks) == 4
+    for block in blocks:
+        Page(block)
+
+
+def test_documentation_without_records() -> None:
+    text = results_page(Record(), everything()[1], "report.html", ".dark", [])
+    assert "There are no records" in text
 
 
 # ---- parts --------------------------------------------------------------------------------------

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 __all__ = ["DARK", "HUES", "LIGHT", "MARKERS", "marker", "series_style"]
 
 HUES = 8
-_LIGHT = ("#0b69b0", "#cf4a0c", "#0a8560", "#a3428f", "#a87400", "#3192c4", "#555b64", "#7d2a33")
-_DARK = ("#5eacee", "#ff8a57", "#3fc796", "#e08bd0", "#e9b13c", "#93d5f6", "#b9c0c9", "#f29c9c")
+_LIGHT = ("#1c4482", "#a83a12", "#107645", "#c22fb0", "#a8801f", "#3d91ec", "#4c4d50", "#d66f87")
+_DARK = ("#69a3f0", "#e8602a", "#41d8a2", "#dd55bd", "#eccf79", "#caeffa", "#84878b", "#d67965")
 
 #: Names that shapes of charts are coloured with, and what they are on a light and a dark page.
 LIGHT: Mapping[str, str] = {

@@ -110,10 +110,10 @@ def _key(charts: Sequence[Chart]) -> Html | None:
     if not curves:
         return None
     items = [
-        tag("li", Html(_swatch(curve)), curve.name, class_=f"g g{curve.index}")
+        tag("span", Html(_swatch(curve)), curve.name, class_=f"g g{curve.index}")
         for curve in sorted(curves.values(), key=lambda curve: curve.published)
     ]
-    return tag("ul", *items, class_="key", aria_hidden="true")
+    return tag("div", *items, class_="key", aria_hidden="true")
 
 
 def _swatch(curve: Curve) -> str:
