@@ -80,6 +80,15 @@ def gpu_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     api._usual_plan.cache_clear()
 
 
+def all_given_back(cuda: FakeCuda) -> bool:
+    """Is no memory held, but what the device keeps for later?"""
+    gc.collect()
+    d = open_cuda()
+    d.blocks.drop()
+    d.pages.drop()
+    return d.taken == 0 and cuda.free() == cuda.memory
+
+
 def test_a_method_runs_on_the_gpu(cuda: FakeCuda, gpu_machine: None) -> None:
     g = graph("complete")
     result = kl.apsp(g, method="naive", device="cuda")
@@ -87,8 +96,7 @@ def test_a_method_runs_on_the_gpu(cuda: FakeCuda, gpu_machine: None) -> None:
     assert result.distances.tolist() == kl.apsp(g, device="cpu").distances.tolist()
     result.verify()
     assert kl.apsp(g, method="naive").plan.device == "cuda", "the one place that has it"
-    gc.collect()
-    assert cuda.free() == cuda.memory, "all memory is given back"
+    assert all_given_back(cuda)
 
 
 def test_copies_streams_and_graphs(cuda: FakeCuda) -> None:
@@ -123,8 +131,7 @@ def test_copies_streams_and_graphs(cuda: FakeCuda) -> None:
     with pytest.raises(ZeroDivisionError), one.capture():
         raise ZeroDivisionError
     del a, b, c, pinned, captured, one, two
-    gc.collect()
-    assert cuda.free() == cuda.memory
+    assert all_given_back(cuda)
     assert {kind for kind, _ in cuda.live} - {"program", "graph", "module"} == {"stream"}
 
 
@@ -184,6 +191,47 @@ def test_memory(cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
         d.free_memory()
 
 
+def test_small_pieces_of_memory_serve_again(cuda: FakeCuda) -> None:
+    d = open_cuda()
+    waits: list[int] = []
+    d.runtime.deviceSynchronize = lambda: waits.append(1)
+    first = d.empty(1000, np.float32)
+    address, d.peak = first.address, 0
+    del first
+    assert d.taken == 0
+    assert d.free_memory() == cuda.memory, "what is kept can be had"
+    assert waits == []
+    again = d.empty(500, np.float64)
+    assert again.address == address
+    assert waits == [1], "others may still have been at work there"
+    assert d.peak == 4000
+    pinned = d.pinned(8, np.int32)
+    page = pinned.ctypes.data
+    del pinned
+    assert d.pinned(4, np.int64).ctypes.data == page
+    large = d.empty(2**24 + 1, np.uint8)
+    del large, again
+    assert cuda.free() > cuda.memory - 2**16, "large pieces go at once"
+    for size in range(1, 2**7):  # more than is kept in all
+        d.empty(size * 2**17, np.uint8)
+    assert d.blocks.kept <= 2**26
+    whole = d.empty(cuda.memory - 2**12, np.uint8)  # what was kept makes room
+    assert d.blocks.kept == 0
+    del whole
+    assert all_given_back(cuda)
+
+
+def test_the_parts_of_a_call_are_timed(cuda: FakeCuda, gpu_machine: None) -> None:
+    g = graph("complete")
+    stats = kl.apsp(g, method="naive", device="cuda", predecessors=False).stats
+    assert stats.copy_in == pytest.approx(1.5e-3), "one matrix, by the device's clock"
+    assert stats.copy_out == pytest.approx(3e-3), "the matrix and a flag"
+    assert stats.compute == pytest.approx(max(0, stats.total - 4.5e-3)), "what is left"
+    placed = kl.bfs(g, 0, device="cuda").stats
+    assert placed.compute == pytest.approx(1.5e-3), "the search alone"
+    assert open_device("cuda").meter.current is None
+
+
 def test_an_answer_that_the_device_does_not_hold(
     cuda: FakeCuda, gpu_machine: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,8 +252,7 @@ def test_a_matrix_is_streamed_through_the_gpu(
     wanted = kl.closure(g, semiring, device="cpu", predecessors=False, dtype="float32")
     np.testing.assert_allclose(got.values, wanted.values, rtol=1e-5)
     del got
-    gc.collect()
-    assert cuda.free() == cuda.memory
+    assert all_given_back(cuda)
 
 
 # ---- what is missing ----------------------------------------------------------------------------

@@ -13,12 +13,10 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-import typer
 from lab_samples import CPU, GPU, everything, point, record_of, repeats
 from typer.testing import CliRunner
 
-from kleene.cli.lab import lab
-from kleene.cli.main import Commands
+from kleene.cli.main import app
 from kleene.errors import RequestError
 from kleene.lab.compare import compare
 from kleene.lab.record import Record, write
@@ -177,14 +175,6 @@ def test_the_floor_must_make_sense() -> None:
 
 # ---- the command line ---------------------------------------------------------------------------
 
-app = typer.Typer(cls=Commands)
-app.add_typer(lab, name="lab")
-
-
-@app.callback()
-def _group() -> None: ...
-
-
 def kleene(*arguments: object) -> Any:
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
@@ -240,10 +230,10 @@ def declared(monkeypatch: pytest.MonkeyPatch) -> Record:
 def test_report(declared: Record, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     lines = [*declared.runs.values(), *declared.points, *declared.skips, *declared.checks]
-    write("lab.jsonl", lines)
+    write("kleene-lab.jsonl", lines)
     assert "points" in kleene("lab", "report").stdout
-    assert "What is by-size?" in Path("lab.html").read_text()
-    result = kleene("lab", "report", "lab.jsonl", "-o", "p.html", "--figures", "f", "--json")
+    assert "What is by-size?" in Path("kleene-lab.html").read_text()
+    result = kleene("lab", "report", "kleene-lab.jsonl", "-o", "p.html", "--figures", "f", "--json")
     document = json.loads(result.stdout)
     assert document["command"] == "lab report"
     assert document["page"] == "p.html"
@@ -257,7 +247,7 @@ def test_report_of_a_wrong_request(
     declared: Record, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert kleene("lab", "report").exit_code == 3  # no lab.jsonl
+    assert kleene("lab", "report").exit_code == 3  # no kleene-lab.jsonl
     assert kleene("lab", "report", "--format", "png").exit_code == 2
-    write("lab.jsonl", [CPU, *(point("a", n, 1.0) for n in (1, 2))])
+    write("kleene-lab.jsonl", [CPU, *(point("a", n, 1.0) for n in (1, 2))])
     assert kleene("lab", "report", "--figures", "f", "--format", "xyz").exit_code == 2

@@ -37,7 +37,7 @@ void bind(nb::module_& m) {
          const std::optional<Array<Value>>& in_lengths, const Array<Id>& sources,
          const std::optional<Array<Id>>& targets, Value limit, MutableArray<Value> values,
          std::optional<MutableArray<Id>> parents, MutableArray<Value> horizons, int threads,
-         const nb::object& progress) -> std::vector<std::int64_t> {
+         const nb::object& progress, int level) -> std::vector<std::int64_t> {
         const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
         SsspProblem<Id, Value> problem{{n, offsets.data(), neighbors.data()}, lengths.data()};
         if (reported) problem.reported = reported->data();
@@ -46,6 +46,7 @@ void bind(nb::module_& m) {
           problem.into_lengths = in_lengths->data();
         }
         problem.stop.limit = limit;
+        problem.level = level;
         if (targets) {
           problem.stop.targets = targets->data();
           problem.stop.target_count = static_cast<std::int64_t>(targets->size());
@@ -68,7 +69,7 @@ void bind(nb::module_& m) {
       nb::arg("reported").none(), nb::arg("in_offsets").none(), nb::arg("in_neighbors").none(),
       nb::arg("in_lengths").none(), nb::arg("sources"), nb::arg("targets").none(), nb::arg("limit"),
       nb::arg("values"), nb::arg("parents").none(), nb::arg("horizons"), nb::arg("threads"),
-      nb::arg("progress").none());
+      nb::arg("progress").none(), nb::arg("level") = -1);
 }
 
 template <class Id>

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,9 @@ from kleene.result import Result, Timings
 from kleene.semiring import semiring as find_semiring
 from kleene.task import Answer, Task
 from kleene.trees import settle
+
+if TYPE_CHECKING:
+    from kleene.cuda.meter import Meter
 
 __all__ = ["apsp", "bfs", "closure", "explain", "methods", "sssp"]
 
@@ -374,11 +377,30 @@ def _solve(
             hops=problem == "bfs",
         )
         began = time.perf_counter()
-        answer = _within_limit(row.load()(task, **dict(options)), task)
-        if request.deterministic:
-            settle(task, answer)
-        stats = Timings(compute=time.perf_counter() - began)
+        with _meter(plan.device) as meter:
+            answer = _within_limit(row.load()(task, **dict(options)), task)
+            if request.deterministic:
+                settle(task, answer)
+        stats = _timings(time.perf_counter() - began, meter)
     return Result(graph, plan, stats, answer, rows, columns, task.limit, source is not None)
+
+
+def _meter(device: str) -> AbstractContextManager[Meter | None]:
+    """Return what counts the parts of a call, where they can be told apart."""
+    if device not in ("cuda", "emulated"):
+        return nullcontext()
+    from kleene.cuda.meter import metered
+
+    return metered(device)
+
+
+def _timings(total: float, meter: Meter | None) -> Timings:
+    if meter is None:
+        return Timings(compute=total, total=total)
+    there, back = meter.seconds("copy_in") or 0.0, meter.seconds("copy_out") or 0.0
+    compute = meter.seconds("compute")
+    rest = max(0.0, total - there - back)  # where nobody counts what the kernels take
+    return Timings(there, rest if compute is None else compute, back, total)
 
 
 #: With so much memory of a GPU, matrices that are larger are worked on in large parts.

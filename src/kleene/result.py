@@ -35,16 +35,16 @@ class Paths(NamedTuple):
 
 @dataclass(frozen=True)
 class Timings:
-    """Seconds spent on each part of a call."""
+    """Seconds spent on a call, and on its parts.
 
-    copy_in: float = 0.0
+    On a GPU the parts are timed by its own clock. They may overlap, and what is left of the total
+    is memory taken and given back, or spent on the host.
+    """
+
+    copy_in: float = 0.0  # to the GPU
     compute: float = 0.0
-    copy_out: float = 0.0
-
-    @property
-    def total(self) -> float:
-        """Seconds from the first array touched to the answer."""
-        return self.copy_in + self.compute + self.copy_out
+    copy_out: float = 0.0  # from the GPU
+    total: float = 0.0  # from the first array touched to the answer
 
 
 class Result:
@@ -66,7 +66,7 @@ class Result:
     plan : Plan
         What ran, and why.
     stats : Timings
-        Seconds for copy-in, compute and copy-out.
+        Seconds for copy-in, compute, copy-out, and in all.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""``kleene lab``: experiments, records of them, and reports."""
+"""``kleene lab``: experiments, and what comes of them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import typer
 
 from kleene.cli.exits import EPILOG
 from kleene.cli.lab_compare import compare
+from kleene.cli.lab_list import list_experiments
 from kleene.cli.lab_report import report
+from kleene.cli.lab_run import run
 
-__all__ = ["lab"]
+__all__ = ["app"]
 
-lab = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Measure, report what was measured, and compare records.",
-)
-lab.command(epilog=EPILOG)(report)
-lab.command(epilog=EPILOG)(compare)
+app = typer.Typer(no_args_is_help=True, help="Measure everything here, and read about it.")
+app.command("run", epilog=EPILOG)(run)
+app.command("list", epilog=EPILOG)(list_experiments)
+app.command("report", epilog=EPILOG)(report)
+app.command("compare", epilog=EPILOG)(compare)

@@ -18,11 +18,11 @@ def report(
     *,
     records: Annotated[
         list[str] | None,
-        Argument(metavar="[RECORDS]...", help="Files of records; lab.jsonl unless given."),
+        Argument(metavar="[RECORDS]...", help="Files of records; kleene-lab.jsonl unless given."),
     ] = None,
     page: Annotated[
         str, Option("--output", "-o", metavar="FILE", help="Where to write the page.")
-    ] = "lab.html",
+    ] = "kleene-lab.html",
     figures: Annotated[
         str | None,
         Option("--figures", metavar="DIR", help="Write the figures as files, too."),
@@ -41,7 +41,7 @@ def report(
 
     if formats and figures is None:
         raise RequestError("--format is for figures; say where to write them: --figures DIR")
-    record = read(*(records or ["lab.jsonl"]))
+    record = read(*(records or ["kleene-lab.jsonl"]))
     written = write_report(record, EXPERIMENTS, page, figures, tuple(formats or ("svg",)))
     document = {
         "command": "lab report",

@@ -20,6 +20,7 @@ from kleene.cli.exits import EPILOG, reported
 from kleene.cli.explain import explain
 from kleene.cli.generate import Families
 from kleene.cli.info import info
+from kleene.cli.lab import app as lab
 from kleene.cli.methods import methods
 from kleene.cli.path import path
 from kleene.cli.sssp import sssp
@@ -59,6 +60,7 @@ app.add_typer(
     ),
     name="generate",
 )
+app.add_typer(lab, name="lab")
 
 
 def _print_version(wanted: bool) -> None:

@@ -277,6 +277,10 @@ class Closer:
 
     def run(self, report: Progress) -> bool:
         """Close the matrix; False if there is a negative cycle, in which case nothing is closed."""
+        with self.device.meter.span("compute", self.device.main):
+            return self._run(report)
+
+    def _run(self, report: Progress) -> bool:
         device, rounds = self.device, self.layout.rows // _BLOCK
         rest, urgent = self._rest, self._urgent
         begun = device.main.record()

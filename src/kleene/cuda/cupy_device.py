@@ -4,8 +4,8 @@ Of CuPy only the thin layer over CUDA's own calls is used (``cupy_backends``): i
 few milliseconds, where the array library takes a quarter of a second. The compiler is needed only
 the first time a kernel is used; its output is kept on disk.
 
-Memory is taken from CUDA and given back to it when an array goes, which waits for the device: no
-kernel can find its array gone.
+Memory goes back to CUDA when an array goes, which waits for the device, or serves again after such
+a wait: no kernel can find its array gone, or another's numbers in it.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from numpy.typing import DTypeLike
 from kleene import nvidia
 from kleene.cuda import loader
 from kleene.cuda.loader import Signature
+from kleene.cuda.meter import MeterOfThread
 from kleene.cuda.runtime import Argument, Array, HostArray, Shape, memory_budget
 from kleene.errors import DeviceError, KernelError, MemoryBudgetError
 from kleene.graph.checks import format_bytes
@@ -79,26 +80,71 @@ class _Memory:
     def __init__(self, device: CupyDevice, nbytes: int) -> None:
         self._device, self._nbytes = device, nbytes
         self.address = 0
-        self.address = device.runtime.malloc(max(nbytes, 1))
+        self.address = device.blocks.take(nbytes)
         device.taken += nbytes
+        device.peak = max(device.peak, device.taken)
 
     def __del__(self) -> None:
         if self.address:
             self._device.taken -= self._nbytes
-            _at_the_end(self._device.runtime.free, self.address)
+            self._device.blocks.give(self.address, self._nbytes)
 
 
 class _PinnedMemory:
     """Host memory that the device can read and write by itself."""
 
-    def __init__(self, runtime: Any, nbytes: int) -> None:
-        self._runtime = runtime
+    def __init__(self, device: CupyDevice, nbytes: int) -> None:
+        self._pages, self._nbytes = device.pages, nbytes
         self.address = 0
-        self.address = runtime.hostAlloc(max(nbytes, 1), 0)
+        self.address = self._pages.take(nbytes)
 
     def __del__(self) -> None:
         if self.address:
-            _at_the_end(self._runtime.freeHost, self.address)
+            self._pages.give(self.address, self._nbytes)
+
+
+#: Bytes that are kept of one size and of all, when arrays go: what a search of a small graph takes.
+#: To take memory from CUDA and give it back costs 0.1 to 0.3 ms a piece, and waits for the device.
+_KEPT_EACH, _KEPT = 2**24, 2**26
+
+
+class _Pieces:
+    """Memory of one kind: pieces that were given back serve again, if they are small."""
+
+    def __init__(self, device: CupyDevice, take: Any, give: Any) -> None:
+        self._device, self._take, self._give = device, take, give
+        self._idle: dict[int, list[int]] = {}
+        self.kept = 0  # bytes
+
+    def take(self, nbytes: int) -> int:
+        idle = self._idle.get(nbytes)
+        if idle:
+            address = idle.pop()
+            self.kept -= nbytes
+            # Whoever had it may have gone before its work was done; other streams must wait.
+            self._device.runtime.deviceSynchronize()
+            return address
+        try:
+            return int(self._take(max(nbytes, 1)))
+        except self._device.runtime.CUDARuntimeError:
+            if not self.kept:
+                raise
+        self.drop()
+        return int(self._take(max(nbytes, 1)))
+
+    def give(self, address: int, nbytes: int) -> None:
+        if nbytes <= _KEPT_EACH and self.kept + nbytes <= _KEPT:
+            self.kept += nbytes
+            self._idle.setdefault(nbytes, []).append(address)
+        else:
+            _at_the_end(self._give, address)
+
+    def drop(self) -> None:
+        """Give everything back that nobody holds."""
+        idle, self._idle, self.kept = self._idle, {}, 0
+        for addresses in idle.values():
+            for address in addresses:
+                _at_the_end(self._give, address)
 
 
 def _rows(array: Array | HostArray) -> tuple[int, int, int, int]:
@@ -298,7 +344,10 @@ class CupyDevice:
         self.shared_memory = int(
             runtime.deviceGetAttribute(runtime.cudaDevAttrMaxSharedMemoryPerBlockOptin, self._index)
         )
-        self.taken = 0  # bytes in arrays
+        self.taken = self.peak = 0  # bytes in arrays, and the most there were
+        self.blocks = _Pieces(self, runtime.malloc, runtime.free)
+        self.pages = _Pieces(self, lambda nbytes: runtime.hostAlloc(nbytes, 0), runtime.freeHost)
+        self.meter = MeterOfThread()
         self.kept: list[object] | None = None  # what a graph being captured needs to live
         self.main = _Stream(self)
         self._kernels: dict[tuple[str, str], Mapping[str, _Kernel]] = {}
@@ -308,7 +357,7 @@ class CupyDevice:
         self.runtime.setDevice(self._index)
 
     def free_memory(self) -> int:
-        free = int(self.runtime.memGetInfo()[0])
+        free = int(self.runtime.memGetInfo()[0]) + self.blocks.kept
         budget = memory_budget()
         return free if budget is None else max(0, min(free, budget - self.taken))
 
@@ -335,7 +384,7 @@ class CupyDevice:
         extents = (shape,) if isinstance(shape, int) else shape
         kind = np.dtype(dtype)
         nbytes = prod(extents) * kind.itemsize
-        memory = _PinnedMemory(self.runtime, nbytes)
+        memory = _PinnedMemory(self, nbytes)
         room = (ctypes.c_ubyte * nbytes).from_address(memory.address)
         room._owner = memory  # type: ignore[attr-defined]  # arrays keep the room, it the memory
         array: HostArray = np.frombuffer(memoryview(room), kind, prod(extents)).reshape(extents)
@@ -348,25 +397,28 @@ class CupyDevice:
             raise TypeError(f"copy of {source.dtype} {source.shape} to {to.dtype} {to.shape}")
         if prod(to.shape) == 0:
             return
-        kind = _WITHIN
+        kind, part = _WITHIN, ""
         if not isinstance(source, Array):
-            kind = _TO_DEVICE
+            kind, part = _TO_DEVICE, "copy_in"
         elif not isinstance(to, Array):
-            kind = _TO_HOST
+            kind, part = _TO_HOST, "copy_out"
         if self.kept is not None:
             self.kept += [to, source]
-        on = self.in_stream(stream).handle
+            part = ""  # a captured copy has no time yet
+        with self.errors(), self.meter.span(part, self.in_stream(stream)):
+            self._copy(to, source, kind, self.in_stream(stream).handle)
+
+    def _copy(self, to: Array | HostArray, source: Array | HostArray, kind: int, on: int) -> None:
         to_at, width, rows, to_pitch = _rows(to)
         from_at, from_width, from_rows, from_pitch = _rows(source)
-        with self.errors():
-            if rows == from_rows == 1:
-                self.runtime.memcpyAsync(to_at, from_at, width, kind, on)
-                return
-            if rows == 1:  # the other side has gaps; this one gets rows to match
-                width, rows, to_pitch = from_width, from_rows, from_width
-            elif from_rows == 1:
-                from_pitch = width
-            self.runtime.memcpy2DAsync(to_at, to_pitch, from_at, from_pitch, width, rows, kind, on)
+        if rows == from_rows == 1:
+            self.runtime.memcpyAsync(to_at, from_at, width, kind, on)
+            return
+        if rows == 1:  # the other side has gaps; this one gets rows to match
+            width, rows, to_pitch = from_width, from_rows, from_width
+        elif from_rows == 1:
+            from_pitch = width
+        self.runtime.memcpy2DAsync(to_at, to_pitch, from_at, from_pitch, width, rows, kind, on)
 
     def fill(self, array: Array, byte: int, stream: _Stream | None = None) -> None:
         address, width, rows, pitch = _rows(array)

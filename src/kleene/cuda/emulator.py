@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from kleene.cuda.loader import Signature, find_variant
+from kleene.cuda.meter import MeterOfThread
 from kleene.cuda.runtime import Argument, Array, HostArray, Shape, memory_budget
 from kleene.errors import DeviceError, KernelError, MemoryBudgetError
 from kleene.graph.checks import format_bytes
@@ -54,6 +55,7 @@ class _Memory:
         self.address = -(-self._room.ctypes.data // 256) * 256
         self.bytes = self._room[self.address - self._room.ctypes.data :][:nbytes]
         device.taken += nbytes
+        device.peak = max(device.peak, device.taken)
         if device.native.checked:
             device.native.register_array(self.address, nbytes, item, name)
         weakref.finalize(self, _give_back, weakref.ref(device), device.native, self.address, nbytes)
@@ -292,7 +294,8 @@ class EmulatedDevice:
     ) -> None:
         self.native: Any = import_module(f"kleene.{module}")
         self.seed, self.memory, self.yields = seed, memory, yields
-        self.taken = 0
+        self.taken = self.peak = 0
+        self.meter = MeterOfThread()
         self.launches = 0
         self.joined: list[_Stream] = []  # streams that are being captured
         self._random = random.Random(seed)
@@ -349,7 +352,11 @@ class EmulatedDevice:
         def run() -> None:
             _seen(keep[0])[...] = _seen(keep[1])
 
-        on.put(run)
+        part = "copy_in" if not isinstance(source, Array) else ""
+        if not isinstance(to, Array):
+            part = "copy_out"
+        with self.meter.span("" if on.recording is not None else part, on):
+            on.put(run)
         if not isinstance(to, (Array, _Pinned)):
             on.synchronize()
 

@@ -23,6 +23,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from kleene.cuda.meter import MeterOfThread
 from kleene.errors import DeviceError, MemoryBudgetError
 from kleene.graph.checks import format_bytes
 
@@ -225,6 +226,9 @@ class Device(Protocol):
     capability: tuple[int, int]
     multiprocessors: int
     shared_memory: int  # bytes that one block may have, when it asks
+    taken: int  # bytes in arrays
+    peak: int  # the most bytes there were in arrays; whoever wants to know sets it back
+    meter: MeterOfThread
 
     def free_memory(self) -> int:
         """Bytes that can still be taken, within the budget."""

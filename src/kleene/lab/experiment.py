@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from kleene.lab.setting import Setting
     from kleene.lab.trial import Trial
 
-__all__ = ["Axis", "Document", "Experiment", "Plan", "Published"]
+__all__ = ["Axis", "Document", "Experiment", "Plan", "Published", "Unable"]
+
+
+class Unable(Exception):
+    """What an experiment, or one of its points, raises if it cannot take place here: why."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,9 @@ class Plan:
     panel: str = ""
     device: str = "cpu"
     threads: int | None = None
-    guess: float = 0.0  # seconds, for the first of a series; later ones are told from those before
+    guess: float = 0.0  # seconds of a call, for the first of a series; the others' are told from it
+    setup: float = 0.0  # seconds that it takes to make the trial and to check the answer, about
+    size: float | None = None  # what a call's time depends on, where that is not x: 2**x, say
 
 
 @dataclass(frozen=True)
@@ -77,6 +83,7 @@ class Experiment:
     y: str = "seconds"  # or "rate" (operations a second), or "share" (rate over ceiling)
     quantity: str = "compute"  # or "seconds": whether charts show the algorithm or whole calls
     budget: float = 60.0  # seconds that it may take, unless the user gives more
+    patience: float = 5.0  # seconds that one call may take
     kind: str = "lines"  # or "bars": x is a name, not a number
     notes: str = ""  # what a reader must know: what is timed, what differs from the document
     columns: tuple[tuple[str, Callable[[Any], str]], ...] = ()  # more columns of the table

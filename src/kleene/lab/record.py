@@ -192,7 +192,8 @@ def read(*paths: str | Path) -> Record:
             made = _parsed(line, f"{path}:{number}")
             if made is not None:
                 record.add(made)
-    for told in (*record.points, *record.skips, *record.checks):
+    others: list[Point | Skip | Check] = [*record.points, *record.skips, *record.checks]
+    for told in others:
         if told.run not in record.runs:
             raise FormatError(
                 f"{', '.join(map(str, paths))}: a {told.kind} names the run {told.run!r}, and no "
@@ -262,6 +263,15 @@ def append(file: TextIO, line: Line) -> None:
     file.write(as_text(line) + "\n")
     file.flush()
     os.fsync(file.fileno())
+
+
+def mend(path: Path) -> None:
+    """Take away a last line that was cut off, so that the next one has a line of its own."""
+    if not path.exists():
+        return
+    with path.open("rb+") as file:
+        whole = file.read()
+        file.truncate(whole.rfind(b"\n") + 1)
 
 
 def write(path: str | Path, lines: Iterable[Line]) -> None:

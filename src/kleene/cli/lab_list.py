@@ -1,0 +1,29 @@
+"""``kleene lab list``: which experiments there are."""
+
+from __future__ import annotations
+
+from kleene.cli.bundles import bundled
+from kleene.cli.options import Output
+from kleene.cli.output import table
+
+__all__ = ["list_experiments"]
+
+
+@bundled
+def list_experiments(*, output: Output) -> None:
+    """List all experiments."""
+    from kleene.lab.experiments import EXPERIMENTS
+
+    rows = [
+        {
+            "id": one.id,
+            "question": one.question,
+            "suites": list(one.suites),
+            "rows": list(one.rows),
+            "document": None if one.document is None else one.document.authors,
+            "seconds": one.budget,
+        }
+        for one in EXPERIMENTS
+    ]
+    shown = [(one.id, ", ".join(one.suites), one.question) for one in EXPERIMENTS]
+    output.show({"experiments": rows}, lambda: table(("id", "suites", "question"), shown))

@@ -1,0 +1,51 @@
+"""What ``kleene lab run`` tells while it works."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from kleene.cli.output import seconds
+from kleene.lab.experiment import Experiment
+from kleene.lab.record import Line, Point, Skip
+from kleene.lab.runner import Listener
+
+__all__ = ["Teller"]
+
+
+class Teller(Listener):
+    """Tells points line by line, and at a terminal how far the work is and what is left."""
+
+    def __init__(self, silent: bool) -> None:
+        self._console = Console(stderr=True, highlight=False, quiet=silent)
+        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[left]}"))
+        self._bar = Progress(
+            *columns, console=self._console, transient=True,
+            disable=silent or not self._console.is_terminal,
+        )  # fmt: skip
+        self._task = self._bar.add_task("", total=None, left="")
+
+    def __enter__(self) -> None:
+        self._bar.start()
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.stop()
+
+    def begins(self, experiment: Experiment, number: int, total: int, plans: int) -> None:
+        self._console.print(f"[bold]{experiment.id}[/bold]  {experiment.question}", soft_wrap=True)
+        title = f"{number + 1} of {total}"
+        self._bar.update(self._task, description=title, total=max(1, plans), completed=0, left="")
+
+    def goes_on(self, done: int, left: float) -> None:
+        told = f"at most {seconds(max(0.0, left))} left for this one"
+        self._bar.update(self._task, completed=done, left=told)
+
+    def told(self, line: Line) -> None:
+        if isinstance(line, Point):
+            spread = f" ({len(line.times)})" if len(line.times) > 1 else ""
+            where = f"{line.panel}  " if line.panel else ""
+            text = f"  {where}{line.series:32} {line.x:>10g}  {seconds(line.median):>9}{spread}"
+        elif isinstance(line, Skip):
+            what = "" if line.series is None else f"{line.panel}  {line.series} {line.x:g}: "
+            text = f"  {'FAILED' if line.failed else 'skipped'}: {what}{line.why}"
+        self._console.print(text, markup=False, soft_wrap=True, style=None)

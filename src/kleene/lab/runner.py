@@ -1,0 +1,285 @@
+"""Runs experiments within a budget, point by point, and writes down each as soon as it is known.
+
+Points of one chart at one x are measured together, in turns. How long a point will take is told
+from the points before it in its series; one that would take longer than what is left is skipped,
+with the reason. A record that has points of this machine, this version and these kernels already is
+gone on with: those are not measured again.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import groupby
+from math import log2
+from pathlib import Path
+from typing import Any, TextIO
+
+import kleene as kl
+from kleene.cuda import loader
+from kleene.lab import record as records
+from kleene.lab.experiment import Experiment, Plan, Unable
+from kleene.lab.harness import Measured, measure
+from kleene.lab.machine import describe
+from kleene.lab.record import Check, Line, Point, Run, Skip
+from kleene.lab.setting import Setting
+from kleene.lab.trial import Trial
+
+__all__ = ["Listener", "Runner", "Summary"]
+
+#: How much longer a call may take on an input of twice the size, before that is known.
+_GROWTH = 8.0
+
+#: Seconds that the runs of one contestant at one point may take, as a share of the experiment's.
+_SHARE = 1 / 12
+_MOST, _LEAST = 4.0, 0.1
+
+
+class Listener:
+    """Is told how the work goes on; this one does not care."""
+
+    def begins(self, experiment: Experiment, number: int, total: int, plans: int) -> None:
+        """An experiment begins."""
+
+    def told(self, line: Line) -> None:
+        """A point was measured, or skipped."""
+
+    def goes_on(self, done: int, left: float) -> None:
+        """So many points of the experiment are behind, and so many seconds at most ahead."""
+
+
+@dataclass
+class Summary:
+    """What a run did."""
+
+    measured: int = 0
+    kept: int = 0  # points that the record had already
+    skipped: int = 0
+    failed: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)  # of each experiment
+
+
+class Runner:
+    """Measures experiments into a record."""
+
+    def __init__(
+        self,
+        setting: Setting,
+        path: str | Path,
+        budget: float | None = None,
+        again: bool = False,
+        listener: Listener | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        self.setting, self.path = setting, Path(path)
+        self.budget = budget
+        self.listener = listener or Listener()
+        self.summary = Summary()
+        self.run = Run(
+            secrets.token_hex(4),
+            f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+            describe(setting.device),
+            kl.__version__,
+            loader.digest(),
+            {**(options or {}), "quick": setting.quick},
+        )
+        self._known = {} if again else self._measured_before()
+        self._file: TextIO | None = None
+
+    def _measured_before(self) -> dict[tuple[Any, ...], Point]:
+        """Return the points of the record that would come out the same."""
+        if not self.path.exists():
+            return {}
+        old = records.read(self.path)
+        same = {run.id for run in old.runs.values() if _alike(run, self.run)}
+        return {point.key: point for point in old.points if point.run in same}
+
+    # ---- experiments ----------------------------------------------------------------------------
+
+    def measure(self, experiments: Sequence[Experiment]) -> Summary:
+        """Run experiments one after the other; what was measured stays, whatever happens then."""
+        with self._open() as self._file:
+            records.append(self._file, self.run)
+            end = None if self.budget is None else time.monotonic() + self.budget
+            for number, experiment in enumerate(experiments):
+                ahead = sum(one.budget for one in experiments[number:])
+                left = experiment.budget
+                if end is not None:  # what others left over is there for those to come
+                    left = (end - time.monotonic()) * experiment.budget / ahead
+                self._experiment(experiment, number, len(experiments), left)
+        return self.summary
+
+    def check(self, name: str, passed: int, failed: int, details: Iterable[str] = ()) -> None:
+        """Note checks that somebody ran."""
+        with self._open() as file:
+            records.append(file, Check(self.run.id, name, passed, failed, tuple(details)))
+        self.summary.failed += failed
+
+    def _open(self) -> TextIO:
+        records.mend(self.path)
+        return self.path.open("a", encoding="utf-8")
+
+    def _experiment(self, experiment: Experiment, number: int, total: int, left: float) -> None:
+        began = time.monotonic()
+        clock = _Clock(began + left, experiment.patience)
+        try:
+            plans = list(experiment.plans(self.setting))
+        except Unable as why:
+            self.listener.begins(experiment, number, total, 0)
+            self._tell(Skip(self.run.id, experiment.id, str(why)))
+            return
+        self.listener.begins(experiment, number, total, len(plans))
+        done = 0
+        for _, group in groupby(plans, key=lambda plan: (plan.panel, plan.x)):
+            together = list(group)
+            self._together(experiment, together, clock)
+            done += len(together)
+            self.listener.goes_on(done, clock.left)
+        self.summary.seconds[experiment.id] = time.monotonic() - began
+
+    # ---- points ---------------------------------------------------------------------------------
+
+    def _together(self, experiment: Experiment, plans: list[Plan], clock: _Clock) -> None:
+        """Measure the points of one chart at one x."""
+        trials: dict[str, Trial] = {}
+        chosen: dict[str, Plan] = {}
+        for plan in plans:
+            name = f"{plan.series}\0{plan.device}"
+            known = self._known.get(self._key(experiment, plan))
+            if known is not None:
+                clock.learn(plan, known.median)
+                self.summary.kept += 1
+                continue
+            why = clock.objection(plan)
+            if why is not None:
+                self._skip(experiment, plan, why)
+                continue
+            try:
+                trials[name], chosen[name] = plan.trial(), plan
+            except Unable as reason:
+                self._skip(experiment, plan, str(reason))
+            except Exception as error:
+                self._fail(experiment, plan, error)
+        if not trials:
+            return
+        each = min(_MOST, max(_LEAST, clock.left * _SHARE))
+        found = measure(
+            trials,
+            each,
+            self.setting.device if any(p.device != "cpu" for p in chosen.values()) else None,
+            lambda name, error: self._fail(experiment, chosen[name], error),
+        )
+        for name, measured in found.items():
+            plan, trial = chosen[name], trials[name]
+            clock.learn(plan, max(measured.seconds))
+            self._tell(self._point(experiment, plan, trial, measured))
+
+    def _point(self, experiment: Experiment, plan: Plan, trial: Trial, found: Measured) -> Point:
+        on_gpu = plan.device != "cpu"
+        return Point(
+            self.run.id,
+            experiment.id,
+            plan.series,
+            plan.x,
+            plan.panel,
+            plan.device,
+            plan.threads if plan.threads is not None else None if on_gpu else trial.threads,
+            trial.method,
+            trial.dtype,
+            trial.n,
+            trial.m,
+            tuple(found.seconds),
+            found.compute,
+            found.cold,
+            found.median("copy_in") if on_gpu else None,
+            found.median("copy_out") if on_gpu else None,
+            found.peak,
+            found.device_peak if on_gpu else None,
+            trial.work,
+            trial.unit,
+            trial.ceiling,
+            found.checked,
+            trial.facts,
+        )
+
+    def _key(self, experiment: Experiment, plan: Plan) -> tuple[Any, ...]:
+        return (experiment.id, plan.panel, plan.series, plan.device, plan.x)
+
+    def _skip(self, experiment: Experiment, plan: Plan, why: str, failed: bool = False) -> None:
+        skip = Skip(self.run.id, experiment.id, why, plan.panel, plan.series, plan.x, failed)
+        self._tell(skip)
+
+    def _fail(self, experiment: Experiment, plan: Plan, error: Exception) -> None:
+        told = " ".join(str(error).split())[:300]
+        self._skip(experiment, plan, f"{type(error).__name__}: {told}", failed=True)
+
+    def _tell(self, line: Point | Skip) -> None:
+        if isinstance(line, Point):
+            self.summary.measured += 1
+        elif line.failed:
+            self.summary.failed += 1
+        else:
+            self.summary.skipped += 1
+        assert self._file is not None
+        records.append(self._file, line)
+        self.listener.told(line)
+
+
+class _Clock:
+    """How much time an experiment has left, and how long its next points will take."""
+
+    def __init__(self, end: float, patience: float) -> None:
+        self._end, self._patience = end, patience
+        self._known: dict[tuple[str, str, str], list[tuple[float, float]]] = {}
+        self._given_up: dict[tuple[str, str, str], str] = {}
+
+    @property
+    def left(self) -> float:
+        """Seconds."""
+        return self._end - time.monotonic()
+
+    def learn(self, plan: Plan, seconds: float) -> None:
+        """Note how long a call took."""
+        self._known.setdefault(_series(plan), []).append((plan.size or plan.x, seconds))
+
+    def objection(self, plan: Plan) -> str | None:
+        """Say why a point is not to be measured, if it is not."""
+        expected = self._expected(plan)
+        if expected > self._patience:
+            return f"a call would take about {expected:.3g} s"
+        needed = 3 * expected + plan.setup
+        if needed > self.left:
+            return f"needs about {needed:.3g} s, and {max(0.0, self.left):.3g} s are left"
+        return None
+
+    def _expected(self, plan: Plan) -> float:
+        known = self._known.get(_series(plan), [])
+        if not known:
+            return plan.guess
+        size = plan.size or plan.x
+        (last, seconds), growth = known[-1], _GROWTH
+        if size <= last or last <= 0:
+            return seconds
+        if len(known) > 1 and 0 < known[-2][0] < last:
+            # Twice the size: how many times as long? Short calls say little.
+            before, faster = known[-2]
+            if seconds > 1e-3:
+                growth = max(1.5, (seconds / faster) ** (1 / _doublings(before, last)))
+        return float(seconds * growth ** _doublings(last, size))
+
+
+def _doublings(a: float, b: float) -> float:
+    return max(log2(b / a), 1e-9)
+
+
+def _series(plan: Plan) -> tuple[str, str, str]:
+    return (plan.panel, plan.series, plan.device)
+
+
+def _alike(a: Run, b: Run) -> bool:
+    """Would these two runs measure the same?"""
+    same = (records.place(a), a.kleene, a.kernels) == (records.place(b), b.kleene, b.kernels)
+    return same and a.options.get("quick") == b.options.get("quick")

@@ -1,0 +1,124 @@
+"""What is timed: a call, how its answer is checked, and what is told about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+
+import kleene as kl
+from kleene.result import Timings
+
+__all__ = ["Trial", "search", "solve"]
+
+#: Rows of an answer that are proved, where it has many.
+_PROVED = 4
+
+
+@dataclass
+class Trial:
+    """One thing to time. Making it is not timed: graphs, forms and copies on a GPU belong there."""
+
+    run: Callable[[], Any]
+    check: Callable[[Any], str]  # raises if an answer is wrong; says how it was checked
+    parts: Callable[[Any], Timings | None] = lambda answer: None  # what an answer tells of its time
+    n: int | None = None
+    m: int | None = None
+    method: str = ""
+    dtype: str = ""
+    threads: int | None = None
+    work: float | None = None
+    unit: str = ""
+    ceiling: float | None = None
+    repeats: int = 9
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def solve(
+    problem: str,
+    graph: kl.Graph,
+    *given: Any,
+    work: float | None = None,
+    unit: str = "",
+    proved: int = _PROVED,
+    facts: dict[str, Any] | None = None,
+    **options: Any,
+) -> Trial:
+    """Return the trial of one of Kleene's own calls; its first answer is proved by `verify`.
+
+    Later answers must tell the same distances.
+    """
+    call = partial(getattr(kl, problem), graph, *given, **options)
+    plan = kl.explain(graph, problem, **_planned(options, given))
+    return Trial(
+        call, _Proof(proved), lambda result: result.stats,
+        graph.n, graph.m, plan.method, plan.dtype, plan.threads if plan.device == "cpu" else None,
+        work, unit, facts=facts or {},
+    )  # fmt: skip
+
+
+def search(
+    problem: str, graph: kl.Graph, sources: Iterable[int], proved: int = 2, **options: Any
+) -> Trial:
+    """Return the trial of searches from one source after the other, each once.
+
+    Its work is the arcs that leave reached vertices, at the median over the sources.
+    """
+    every = [int(source) for source in sources]
+    trial = solve(problem, graph, every[0], **options)
+    call = partial(getattr(kl, problem), graph, **options)
+    turn = cycle(every)
+    trial.run = lambda: call(next(turn))
+    trial.check = _EachProof(proved)
+    degrees = graph.stats.degrees
+    arcs = []
+    for source in every:
+        reached = kl.bfs(graph, source, device="cpu", predecessors=False).reached
+        arcs.append(float(degrees[reached].sum()))
+    trial.work, trial.unit, trial.repeats = float(np.median(arcs)), "arcs", len(every)
+    return trial
+
+
+def _planned(options: dict[str, Any], given: tuple[Any, ...]) -> dict[str, Any]:
+    """Return what `explain` wants to know of a call."""
+    known = ("method", "device", "dtype", "threads", "predecessors", "options", "sources")
+    asked = {name: options[name] for name in known if name in options}
+    if given:
+        asked["sources"] = [given[0]] if np.isscalar(given[0]) else list(given[0])
+    return asked
+
+
+class _Proof:
+    """Proves the first answer, and compares all others with it."""
+
+    def __init__(self, rows: int) -> None:
+        self._rows = rows
+        self._right: kl.Result | None = None
+
+    def __call__(self, result: kl.Result) -> str:
+        right = self._right
+        if right is None:
+            result.verify(sample=min(self._rows, len(result.sources)))
+            self._right = result
+        elif not np.array_equal(result.distances, right.distances):
+            raise AssertionError(f"two answers of one call differ: {result!r}")
+        return f"proved, {min(self._rows, len(result.sources))} of {len(result.sources)} rows"
+
+
+class _EachProof:
+    """Proves so many answers."""
+
+    def __init__(self, count: int) -> None:
+        self._left = count
+        self._proved = 0
+
+    def __call__(self, result: kl.Result) -> str:
+        if self._left:
+            self._left -= 1
+            self._proved += 1
+            result.verify()
+        return f"proved, {self._proved} of the searches"
