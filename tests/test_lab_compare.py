@@ -168,12 +168,23 @@ def test_whole_calls_are_compared_where_one_side_knows_no_more() -> None:
     assert compare(before, after).changes[0].ratio == pytest.approx(1.1)
 
 
+def test_a_busy_machine_and_a_drift_of_everything_are_told() -> None:
+    busy = replace(CPU, machine=CPU.machine | {"load": 3.5})
+    before = record_of(*(point("a", x, 1.0) for x in range(9)), runs=(CPU,))
+    after = record_of(*(point("a", x, 1.6) for x in range(9)), runs=(busy,))
+    told = compare(before, after).notes
+    assert told[0] == "EPYC was busy after: a load of 3.5 on 2 cores"
+    assert told[1].startswith("EPYC: the median of all 9 ratios is 1.60; if only a part")
+    assert compare(before, before).notes == []
+
+
 def test_the_floor_must_make_sense() -> None:
     with pytest.raises(RequestError, match="floor"):
         compare(Record(), Record(), -1)
 
 
 # ---- the command line ---------------------------------------------------------------------------
+
 
 def kleene(*arguments: object) -> Any:
     return CliRunner().invoke(app, [str(argument) for argument in arguments])

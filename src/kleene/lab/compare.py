@@ -33,6 +33,7 @@ FLOOR = 0.05
 _FALSE = 0.01
 _FEWEST = 3
 _USUAL = 4  # repeats that the usual variance counts for
+_DRIFT = 5  # points that may tell of the machine
 
 
 @dataclass(frozen=True)
@@ -147,9 +148,8 @@ def compare(before: Record, after: Record, floor: float = FLOOR) -> Comparison:
         machines = (old.runs[a.run].place, new.runs[b.run].place)
         changes.append(_change(a, sample, machines, chance, floor))
     changes.sort(key=lambda change: (not change.told, -abs(math.log(change.ratio))))
-    return Comparison(
-        changes, len(olds) - len(both), len(news) - len(both), same, list(_notes(old, new, same))
-    )
+    notes = [*_notes(old, new, same), *_drifts(changes, floor)]
+    return Comparison(changes, len(olds) - len(both), len(news) - len(both), same, notes)
 
 
 # ---- which with which ---------------------------------------------------------------------------
@@ -187,11 +187,30 @@ def _notes(old: Record, new: Record, same: bool) -> Iterable[str]:
             f"different machines: {_names(map(place, old.runs.values()))} before, "
             f"{_names(map(place, new.runs.values()))} after"
         )
+    for record, when in ((old, "before"), (new, "after")):
+        for run in record.runs.values():
+            load, cores = run.machine.get("load"), run.machine.get("cores")
+            if isinstance(load, int | float) and isinstance(cores, int) and load > cores / 2:
+                yield f"{run.place} was busy {when}: a load of {load:.1f} on {cores} cores"
     for what in ("kleene", "kernels"):
         a, b = _told(old.runs.values(), what), _told(new.runs.values(), what)
         if a and b and a != b:
             name = "Kleene" if what == "kleene" else "CUDA sources"
             yield f"{name}: {', '.join(sorted(a))} before, {', '.join(sorted(b))} after"
+
+
+def _drifts(changes: Sequence[Change], floor: float) -> Iterable[str]:
+    """Yield a doubt about each machine on which all moved together."""
+    by_machine: dict[tuple[str, str], list[float]] = {}
+    for change in changes:
+        by_machine.setdefault(change.machines, []).append(change.ratio)
+    for machines, ratios in by_machine.items():
+        middle = statistics.median(ratios)
+        if len(ratios) >= _DRIFT and abs(math.log(middle)) > math.log1p(floor):
+            yield (
+                f"{machines[1]}: the median of all {len(ratios)} ratios is {middle:.2f}; if only a "
+                "part of the program has changed, that is the machine (its clock, other programs)"
+            )
 
 
 def _told(runs: Iterable[Run], what: str) -> set[str]:
