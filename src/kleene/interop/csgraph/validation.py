@@ -2,8 +2,9 @@
 
 The rules are SciPy's, and not those of the rest of Kleene: a zero, a NaN or an infinity in a dense
 array is no arc; whatever a sparse array stores is one, zeros included, except that a length of NaN
-or infinity never makes a path shorter; a masked array has an arc where it is not masked. Floyd and
-Warshall's matrix is dense, whatever it was made from, and has no diagonal.
+or infinity never makes a path shorter; a masked array has an arc where it is not masked. Arcs that
+a CSR array of float64 stores twice are parallel; any other type adds them. Floyd and Warshall's
+matrix is dense, whatever it was made from, and has no diagonal.
 """
 
 from __future__ import annotations
@@ -80,6 +81,10 @@ def as_csr(csgraph: Any, directed: bool) -> Any:
         if not directed and csgraph.format == "csc":
             csgraph = csgraph.T
         csgraph = csgraph.tocsr()
+        if csgraph.dtype != np.float64 and not csgraph.has_canonical_format:
+            # Arcs that are stored twice are two arcs, but SciPy adds them when it converts numbers.
+            csgraph = csgraph.copy()
+            csgraph.sum_duplicates()
     elif np.ma.isMaskedArray(csgraph):
         csgraph = scipy.sparse.csgraph.csgraph_from_masked(csgraph)
     else:
