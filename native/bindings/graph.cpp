@@ -77,6 +77,20 @@ nb::object transpose(const Array<std::int64_t>& offsets, const AnyArray& neighbo
   });
 }
 
+nb::object symmetric(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
+                     const std::optional<AnyArray>& weights, int threads) {
+  const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
+  PythonMonitor monitor(nb::none(), n);
+  return with_id_type(neighbors, [&]<class Id>(Type<Id>) {
+    return with_weights(weights, [&]<class W>(Type<W>, const W* values) {
+      return nb::object(nb::bool_(guarded([&] {
+        return csr_is_symmetric<Id, W>(n, offsets.data(), static_cast<const Id*>(neighbors.data()),
+                                       values, threads, monitor);
+      })));
+    });
+  });
+}
+
 // Both graphs have ids and weights of the same types.
 nb::object join(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
                 const std::optional<AnyArray>& weights, const Array<std::int64_t>& other_offsets,
@@ -144,6 +158,8 @@ void bind_graph(nb::module_& m) {
   m.def("is_canonical", &canonical, nb::arg("offsets"), nb::arg("neighbors"),
         nb::arg("weights").none(), nb::arg("threads"));
   m.def("csr_transpose", &transpose, nb::arg("offsets"), nb::arg("neighbors"),
+        nb::arg("weights").none(), nb::arg("threads"));
+  m.def("csr_is_symmetric", &symmetric, nb::arg("offsets"), nb::arg("neighbors"),
         nb::arg("weights").none(), nb::arg("threads"));
   m.def("csr_union", &join, nb::arg("offsets"), nb::arg("neighbors"), nb::arg("weights").none(),
         nb::arg("other_offsets"), nb::arg("other_neighbors"), nb::arg("other_weights").none(),

@@ -1,6 +1,7 @@
 #include "csr_forms.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <type_traits>
 #include <utility>
@@ -24,6 +25,13 @@ void lay_out(std::int64_t n, Csr<Id, Weight>& csr) {
   for (std::int64_t v = 0; v <= n; ++v) sum += std::exchange(csr.offsets[v], sum);
   csr.neighbors = Buffer<Id>(sum);
   if constexpr (kWeighted<Weight>) csr.weights = Buffer<Weight>(sum);
+}
+
+// How many runs of rows to work on at once, where each has a counter per vertex: the counters must
+// not outweigh the arcs.
+int runs_for(std::int64_t n, const std::int64_t* offsets, int threads) {
+  const std::int64_t most = 1 + offsets[n] / (4 * std::max<std::int64_t>(n, 1));
+  return static_cast<int>(std::min<std::int64_t>(threads, most));
 }
 
 // Cuts the rows into runs with about as many arcs each: run i is [cuts[i], cuts[i + 1]).
@@ -63,15 +71,50 @@ void merge_rows(const Id* a, std::int64_t i, std::int64_t i_end, [[maybe_unused]
 
 }  // namespace
 
+// For increasing u, the arcs from u to larger vertices v must be met, one after another, at the
+// beginning of the rows of v. If all are, and no row goes on to smaller vertices, both halves of
+// the matrix are the same. Every thread takes a run of u, and has a cursor into every row.
+template <class Id, class Weight>
+bool csr_is_symmetric(std::int64_t n, const std::int64_t* offsets, const Id* neighbors,
+                      [[maybe_unused]] const Weight* weights, int threads, Monitor& monitor) {
+  const int runs = runs_for(n, offsets, threads);
+  const std::vector<std::int64_t> cuts = even_cuts(n, offsets, runs);
+  std::atomic<bool> symmetric{true};
+  std::atomic<std::int64_t> excess{0};  // of arcs to larger vertices over those to smaller ones
+  parallel_for(runs, 1, runs, monitor, [&](std::int64_t run, std::int64_t, int) {
+    const auto first = static_cast<Id>(cuts[run]);
+    std::vector<std::int64_t> cursors(offsets, offsets + n);
+    for (std::int64_t v = first; first > 0 && v < n; ++v) {
+      const Id* const row = neighbors + offsets[v];
+      cursors[v] = std::lower_bound(row, neighbors + offsets[v + 1], first) - neighbors;
+    }
+    std::int64_t more = 0;
+    for (std::int64_t u = first; u < cuts[run + 1] && symmetric; ++u) {
+      for (std::int64_t i = offsets[u]; i < offsets[u + 1]; ++i) {
+        const Id v = neighbors[i];
+        more += (v > u) - (v < u);
+        if (v <= u) continue;
+        const std::int64_t twin = cursors[v]++;
+        bool same = twin < offsets[v + 1] && neighbors[twin] == u;
+        if constexpr (kWeighted<Weight>) same = same && weights[twin] == weights[i];
+        if (!same) {
+          symmetric = false;
+          return;
+        }
+      }
+    }
+    excess += more;
+  });
+  return symmetric && excess == 0;
+}
+
 // Every thread counts, and later places, the arcs of its own run of rows. Runs follow one another
-// in each row of the result, which is thereby sorted. A set of counters per thread must not
-// outweigh the arcs.
+// in each row of the result, which is thereby sorted.
 template <class Id, class Weight>
 Csr<Id, Weight> csr_transpose(std::int64_t n, const std::int64_t* offsets, const Id* neighbors,
                               [[maybe_unused]] const Weight* weights, int threads,
                               Monitor& monitor) {
-  const std::int64_t most = 1 + offsets[n] / (4 * std::max<std::int64_t>(n, 1));
-  const int runs = static_cast<int>(std::min<std::int64_t>(threads, most));
+  const int runs = runs_for(n, offsets, threads);
   const std::vector<std::int64_t> cuts = even_cuts(n, offsets, runs);
   std::vector<std::int64_t> cursors(static_cast<std::size_t>(runs * n));
   parallel_for(runs, 1, runs, monitor, [&](std::int64_t run, std::int64_t, int) {
@@ -172,6 +215,8 @@ Csr<std::int32_t, double> csr_from_matrix(std::int64_t n, const double* matrix, 
 #define KLEENE_FORMS(ID, W)                                                                        \
   template Csr<ID, W> csr_transpose<ID, W>(std::int64_t, const std::int64_t*, const ID*, const W*, \
                                            int, Monitor&);                                         \
+  template bool csr_is_symmetric<ID, W>(std::int64_t, const std::int64_t*, const ID*, const W*,    \
+                                        int, Monitor&);                                            \
   template Csr<ID, W> csr_union<ID, W>(std::int64_t, const std::int64_t*, const ID*, const W*,     \
                                        const std::int64_t*, const ID*, const W*, int, Monitor&);
 #define KLEENE_ID(ID)            \

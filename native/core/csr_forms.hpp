@@ -12,6 +12,11 @@ template <class Id, class Weight>
 Csr<Id, Weight> csr_transpose(std::int64_t n, const std::int64_t* offsets, const Id* neighbors,
                               const Weight* weights, int threads, Monitor& monitor);
 
+// Does every arc of a canonical graph have a twin in the other direction with the same weight?
+template <class Id, class Weight>
+bool csr_is_symmetric(std::int64_t n, const std::int64_t* offsets, const Id* neighbors,
+                      const Weight* weights, int threads, Monitor& monitor);
+
 // The arcs of two canonical graphs; where both have one, the lighter.
 template <class Id, class Weight>
 Csr<Id, Weight> csr_union(std::int64_t n, const std::int64_t* offsets, const Id* neighbors,

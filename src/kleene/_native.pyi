@@ -28,6 +28,9 @@ def is_canonical(
 def csr_transpose(
     offsets: NDArray[np.int64], neighbors: _Array, weights: _Array | None, threads: int
 ) -> tuple[NDArray[np.int64], _Array, _Array | None]: ...
+def csr_is_symmetric(
+    offsets: NDArray[np.int64], neighbors: _Array, weights: _Array | None, threads: int
+) -> bool: ...
 def csr_union(
     offsets: NDArray[np.int64],
     neighbors: _Array,

@@ -471,6 +471,8 @@ class Graph:
         (False, [3, 3])
         """
         if combine == "min":
+            if self.stats.symmetric:
+                return Graph(self.csr, False, self.labels, self.name)
             joined = _native.csr_union(*self.csr, *self.csc, threads_for(self.m))
             return Graph(CSR(*joined), False, self.labels, self.name)
         s, t, w = self.coo
