@@ -53,7 +53,7 @@ LABELLED = kl.Graph.from_table(
         (lambda g: kl.apsp(g, out=np.empty(3)), RequestError, "of shape (108, 108), and is a"),
         (lambda g: kl.closure(g, "plus"), RequestError, "no semiring 'plus'; there are 'min_plus'"),
         (lambda g: kl.sssp(np.eye(2), 0), GraphError, "not ndarray; make one with kleene.Graph."),
-        (lambda g: kl.sssp(sp.eye_array(2), 0), GraphError, "kleene.Graph.from_scipy(...)"),
+        (lambda g: kl.sssp(sp.eye_array(2), 0), GraphError, "make one with kleene.Graph.from_any(...)"),
         (lambda g: kl.sssp(nx.Graph(), 0), GraphError, "kleene.Graph.from_networkx(...)"),
         (lambda g: kl.sssp(None, 0), GraphError, "expected a kleene.Graph, not NoneType"),
         (lambda g: kl.bfs(kl.Graph.from_edges([], []), 0), GraphError, "are none: it is empty"),

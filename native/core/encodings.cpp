@@ -275,7 +275,8 @@ void encode_one(const SmallGraphs& graphs, std::int64_t g, const Tables<T>& tabl
 template <class T>
 std::int64_t encode_distances(const SmallGraphs& graphs, const Tables<T>& tables, int threads,
                               Monitor& monitor) {
-  constexpr std::int64_t kGrain = 16, kFine = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kMostAtOnce = 16, kFine = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t grain = std::clamp<std::int64_t>(graphs.count / (8 * threads), 1, kMostAtOnce);
   std::vector<Workplace> workplaces(static_cast<std::size_t>(threads));
   std::atomic<std::int64_t> bad{kFine};
   const auto encode = [&](std::int64_t begin, std::int64_t end, int thread) {
@@ -292,7 +293,7 @@ std::int64_t encode_distances(const SmallGraphs& graphs, const Tables<T>& tables
       }
     }
   };
-  parallel_for(graphs.count, kGrain, threads, monitor, encode);
+  parallel_for(graphs.count, grain, threads, monitor, encode);
   return bad == kFine ? -1 : bad.load();
 }
 

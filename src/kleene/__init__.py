@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from kleene.api import apsp, bfs, closure, explain, methods, sssp
 from kleene.draw import draw
+from kleene.encodings import distance_encodings
 from kleene.errors import (
     DeviceError,
     FormatError,
@@ -50,6 +51,7 @@ __all__ = [
     "close_distances",
     "closure",
     "datasets",
+    "distance_encodings",
     "draw",
     "explain",
     "generate",
