@@ -24,7 +24,9 @@ from kleene.errors import (
     RequestError,
     VerificationError,
 )
+from kleene.geodesics import geodesic_distances
 from kleene.graph import Graph
+from kleene.interop.sklearn import patch_sklearn, unpatch_sklearn
 from kleene.io import read, write
 from kleene.matrix import close_distances
 from kleene.product import spmv
@@ -55,10 +57,13 @@ __all__ = [
     "draw",
     "explain",
     "generate",
+    "geodesic_distances",
     "methods",
+    "patch_sklearn",
     "read",
     "spmv",
     "sssp",
+    "unpatch_sklearn",
     "write",
 ]
 
