@@ -12,7 +12,7 @@ ROOT = Path(kleene.__file__).parent
 #: From the ground up; a module may import modules of its own layer and below.
 LAYERS = [
     {"errors", "_native", "_emulator", "nvidia"},
-    {"machine", "semiring", "atomic", "progress"},
+    {"machine", "semiring", "atomic", "progress", "exchange"},
     {"graph"},
     {"io", "generate", "datasets", "task", "trees", "verify"},
     {"reference", "cpu", "cuda"},
@@ -20,7 +20,7 @@ LAYERS = [
     {"estimates", "placement", "plan", "valuetype"},
     {"result"},
     {"api", "product"},
-    {"matrix"},
+    {"matrix", "encodings", "geodesics"},
     {"layout", "picture", "doctor", "interop", "lab"},
     {"draw", "csgraph"},
     {"cli"},

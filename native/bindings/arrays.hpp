@@ -93,6 +93,7 @@ class PythonMonitor final : public Monitor {
 };
 
 void bind_bfs(nb::module_& m);
+void bind_encodings(nb::module_& m);
 void bind_generate(nb::module_& m);
 void bind_dense(nb::module_& m);
 void bind_graph(nb::module_& m);

@@ -3,6 +3,7 @@
 NB_MODULE(_native, m) {
   m.doc() = "Kleene's C++ core. Arguments are trusted: the Python layers check them first.";
   kleene::bind_bfs(m);
+  kleene::bind_encodings(m);
   kleene::bind_generate(m);
   kleene::bind_dense(m);
   kleene::bind_graph(m);

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from kleene.api import apsp, bfs, closure, explain, methods, sssp
 from kleene.draw import draw
+from kleene.encodings import distance_encodings
 from kleene.errors import (
     DeviceError,
     FormatError,
@@ -23,7 +24,9 @@ from kleene.errors import (
     RequestError,
     VerificationError,
 )
+from kleene.geodesics import geodesic_distances
 from kleene.graph import Graph
+from kleene.interop.sklearn import patch_sklearn, unpatch_sklearn
 from kleene.io import read, write
 from kleene.matrix import close_distances
 from kleene.product import spmv
@@ -51,13 +54,17 @@ __all__ = [
     "closure",
     "csgraph",
     "datasets",
+    "distance_encodings",
     "draw",
     "explain",
     "generate",
+    "geodesic_distances",
     "methods",
+    "patch_sklearn",
     "read",
     "spmv",
     "sssp",
+    "unpatch_sklearn",
     "write",
 ]
 

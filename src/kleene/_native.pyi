@@ -81,6 +81,23 @@ def bfs(
     threads: int,
     progress: _Progress,
 ) -> None: ...
+def encode_distances(
+    vertices: NDArray[np.int64],
+    arcs: NDArray[np.int64],
+    sources: NDArray[np.int64],
+    targets: NDArray[np.int64],
+    lengths: NDArray[np.float64] | None,
+    local: bool,
+    symmetric: bool,
+    side: int,
+    values: _Array,
+    farthest: float,
+    unreachable: float,
+    pad: float,
+    paths: NDArray[np.int64] | None,
+    steps: int,
+    threads: int,
+) -> int: ...
 def dense_levels() -> list[str]: ...
 def dense_ceiling(
     semiring: str,
