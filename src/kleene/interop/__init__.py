@@ -1,0 +1,1 @@
+"""Other libraries' interfaces over Kleene's engines."""
