@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import networkx as nx
-import numpy as np
 
 from kleene.errors import NegativeCycleError
 from kleene.interop.networkx.answers import (
@@ -181,7 +180,16 @@ def find_negative_cycle(
     except nx.NetworkXUnbounded as unbounded:
         error = unbounded.__cause__
         assert isinstance(error, NegativeCycleError)
-        first = error.cycle.index(min(error.cycle))  # so that it does not depend on the engine
-        cycle: list[Any] = G.names[np.roll(error.cycle, -first)].tolist()
-        return [*cycle, cycle[0]]
+        return _closed(G, G.ids[source], error.cycle)
     raise nx.NetworkXError("No negative cycles detected.")
+
+
+def _closed(G: KleeneGraph, source: int, cycle: list[int]) -> list[Any]:
+    """Return a cycle from where NetworkX begins it: before the node that its search found first.
+
+    Of two nodes, the first found comes first, since its search notices the way back at once.
+    """
+    inside = set(cycle)
+    found = next(v for v in search(G.links, [source]).order.tolist() if v in inside)
+    first = cycle.index(found) - (len(cycle) > 2)
+    return [G.nodes[v] for v in [*cycle[first:], *cycle[:first], cycle[first]]]
