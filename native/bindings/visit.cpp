@@ -6,8 +6,8 @@
 namespace kleene {
 namespace {
 
-// One row per source, or one row for all sources together; rows are the caller's, order and arrivals
-// filled with -1.
+// One row per source, or one row for all sources together; rows are the caller's, order and
+// arrivals filled with -1.
 template <class Weight, class Distance>
 void bind_visit_rows(nb::module_& m) {
   m.def(
@@ -20,14 +20,13 @@ void bind_visit_rows(nb::module_& m) {
         const auto rows = static_cast<std::int64_t>(counts.size());
         const auto each = static_cast<std::int64_t>(sources.size()) / (rows ? rows : 1);
         const auto* lengths = weights ? static_cast<const Weight*>(weights->data()) : nullptr;
-        const VisitArcs<Weight> arcs{offsets.data(), neighbors.data(), lengths};
+        const VisitArcs<Weight> arcs{n, offsets.data(), neighbors.data(), lengths};
         PythonMonitor monitor(nb::none(), rows);
         const nb::gil_scoped_release release;
         parallel_for(rows, 1, threads, monitor, [&](std::int64_t row, std::int64_t, int) {
-          counts.data()[row] =
-              visit<Weight, Distance>(arcs, distances.data() + row * n, no_path,
-                                      sources.data() + row * each, each, order.data() + row * n,
-                                      arrivals.data() + row * n);
+          counts.data()[row] = visit<Weight, Distance>(
+              arcs, distances.data() + row * n, no_path, sources.data() + row * each, each,
+              order.data() + row * n, arrivals.data() + row * n);
         });
       },
       nb::arg("offsets"), nb::arg("neighbors"), nb::arg("weights").none(), nb::arg("distances"),

@@ -60,9 +60,11 @@ def connected_rows(
 
 def addends(values: Array) -> list[Any]:
     """Return numbers whose sum is that of all distances, as NetworkX would get it."""
-    if values.dtype.kind == "f":
+    if values.dtype.kind == "f" and values.shape[1] > 1:
         added: list[Any] = np.sort(values, axis=1).ravel().tolist()
         return added
+    if values.dtype.kind == "f":  # the distance to itself is the integer 0
+        return [0]
     return row_sums(values)
 
 
