@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import networkx as nx
@@ -228,9 +229,7 @@ def least_weight(graph: Any, u: Any, v: Any, weight: Any) -> Any:
 
 def length(graph: Any, path: list[Any], weight: Any) -> float:
     """Add up a path, which must be one."""
-    return math.fsum(
-        least_weight(graph, u, v, weight) for u, v in zip(path, path[1:], strict=False)
-    )
+    return math.fsum(least_weight(graph, u, v, weight) for u, v in pairwise(path))
 
 
 def check_same(ours: Any, theirs: Any, ordered: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""A pytest plugin for NetworkX's own tests: counts the calls that each function of the backend takes.
+"""A pytest plugin for NetworkX's own tests: counts the calls of the backend.
 
 Used by test_networkx_suite.py in a process of its own. ``KLEENE_SUITE_REPORT`` names the file for
 the counts: calls that were answered (a result, or an error that NetworkX specifies), and refused.

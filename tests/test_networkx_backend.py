@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import logging
 import subprocess
 import sys
 from collections.abc import Iterator
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import networkx as nx
 import networkx_calls as calls
-import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -21,7 +17,6 @@ from networkx.utils.backends import _registered_algorithms as registered
 
 import _kleene_networkx
 import kleene.interop.networkx as backend
-from kleene.interop.networkx import KleeneGraph, convert_from_nx, convert_to_nx
 
 FUNCTIONS = sorted(_kleene_networkx.get_info()["functions"])
 
@@ -51,7 +46,9 @@ def test_every_function_of_the_search_modules_is_there() -> None:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_signatures_are_those_of_networkx(name: str) -> None:
     def parts(function: Any) -> list[Any]:
-        return [(p.name, p.kind, p.default) for p in inspect.signature(function).parameters.values()]
+        return [
+            (p.name, p.kind, p.default) for p in inspect.signature(function).parameters.values()
+        ]
 
     assert parts(getattr(backend, name)) == parts(dispatched(name).orig_func)
     ours = inspect.isgeneratorfunction(getattr(backend, name))

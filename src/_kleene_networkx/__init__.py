@@ -6,12 +6,17 @@ from typing import Any
 
 __all__ = ["get_info"]
 
-_ROWS = "All distances are found at once, on all cores; rows become dictionaries as they are asked for."
-_REDUCED = "Rows of distances are reduced as they are found, on all cores; no dictionaries are built."
+_ROWS = "Distances are found on all cores; rows become dictionaries as they are asked for."
+_REDUCED = "Distances are found on all cores, and reduced without building dictionaries."
 _TIES = "Of several shortest paths, the one that NetworkX finds is returned."
 _ANY_TIE = "Of several shortest paths, another one than NetworkX's may be returned."
 _SIGN = "Weights may be negative; cycles that are negative only by rounding count as zero."
 _BOOK = "Weights below zero raise ValueError where NetworkX does."
+
+_HEURISTIC = (
+    "The heuristic does not guide the search; along the path found it must be admissible, or the "
+    "call is refused."
+)
 
 _FUNCTIONS = {
     "all_pairs_all_shortest_paths": _ROWS,
@@ -23,10 +28,8 @@ _FUNCTIONS = {
     "all_pairs_shortest_path": _TIES,
     "all_pairs_shortest_path_length": _ROWS,
     "all_shortest_paths": "",
-    "astar_path": "The heuristic does not guide the search; it is checked to be admissible along the "
-    f"path found, and refused otherwise. {_ANY_TIE}",
-    "astar_path_length": "The heuristic does not guide the search; it is checked to be admissible "
-    "along the path found, and refused otherwise.",
+    "astar_path": f"{_HEURISTIC} {_ANY_TIE}",
+    "astar_path_length": _HEURISTIC,
     "average_shortest_path_length": _REDUCED,
     "barycenter": f"{_REDUCED} `attr` and `sp` are not supported.",
     "bellman_ford_path": f"{_SIGN} {_ANY_TIE}",

@@ -155,9 +155,7 @@ def all_pairs_bellman_ford_path(
             yield G.nodes[source], path_dict(G, each)
 
 
-def johnson(
-    G: KleeneGraph, weight: Weight | None = "weight"
-) -> dict[Any, dict[Any, list[Any]]]:
+def johnson(G: KleeneGraph, weight: Weight | None = "weight") -> dict[Any, dict[Any, list[Any]]]:
     if _has_negative_cycle(G.arcs(weight)):
         raise nx.NetworkXUnbounded("Negative cycle detected.")
     return dict(all_pairs_bellman_ford_path(G, weight))
@@ -172,9 +170,7 @@ def negative_edge_cycle(
     return _has_negative_cycle(G.arcs(weight))
 
 
-def find_negative_cycle(
-    G: KleeneGraph, source: Any, weight: Weight | None = "weight"
-) -> list[Any]:
+def find_negative_cycle(G: KleeneGraph, source: Any, weight: Weight | None = "weight") -> list[Any]:
     try:
         _from(G, source, weight)
     except nx.NetworkXUnbounded as unbounded:

@@ -34,7 +34,7 @@ def transitive_closure_dag(G: KleeneGraph, topo_order: None = None) -> Any:
     return closed
 
 
-def _cyclic() -> Exception:
+def _cyclic() -> Any:
     return nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import chain
+from operator import itemgetter, methodcaller
 from typing import Any
 
 import networkx as nx
@@ -51,13 +52,14 @@ def convert_from_nx(
     Graph with 4 nodes and 4 edges
     """
     nodes = list(graph)
-    ids = dict(zip(nodes, range(len(nodes)), strict=True))
     rows = list(map(graph._adj.__getitem__, nodes))
     offsets = np.zeros(len(nodes) + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, rows), dtype=np.int64, count=len(rows)), out=offsets[1:])
-    neighbors = np.fromiter(
-        map(ids.__getitem__, chain.from_iterable(rows)), dtype=np.int32, count=int(offsets[-1])
-    )
+    targets: Any = chain.from_iterable(rows)
+    if nodes != list(range(len(nodes))):
+        ids = dict(zip(nodes, range(len(nodes)), strict=True))
+        targets = map(ids.__getitem__, targets)
+    neighbors = np.fromiter(targets, dtype=np.int32, count=int(offsets[-1]))
     multigraph = graph.is_multigraph()
     data: list[Any] | None = None
     columns: dict[Any, list[Any]] = {}
@@ -72,7 +74,7 @@ def convert_from_nx(
         ]
     else:
         for attribute in edge_attrs or {}:
-            columns[attribute] = [d.get(attribute, MISSING) for row in rows for d in row.values()]
+            columns[attribute] = _column(rows, attribute)
     node_data = None
     if node_attrs is not None:
         node_data = [{a: d[a] for a in node_attrs if a in d} for d in _node_data(graph, nodes)]
@@ -92,6 +94,15 @@ def convert_from_nx(
     for attribute, default in (edge_attrs or {}).items():
         made.arcs(attribute, default, hidden=True)  # refuses now what it cannot hold
     return made
+
+
+def _column(rows: list[Any], attribute: Any) -> list[Any]:
+    """Return one attribute of every arc."""
+    try:
+        data = chain.from_iterable(map(methodcaller("values"), rows))
+        return list(map(itemgetter(attribute), data))
+    except KeyError:
+        return [d.get(attribute, MISSING) for row in rows for d in row.values()]
 
 
 def _copied(data: Any, multigraph: bool) -> dict[Any, Any]:
@@ -125,7 +136,7 @@ def convert_to_nx(obj: Any, *, name: str | None = None) -> Any:
     else:
         made.add_nodes_from(zip(obj.nodes, obj.node_data, strict=True))
     links = obj.links
-    once = slice(None) if directed else np.flatnonzero(links.owners <= links.neighbors)
+    once = np.flatnonzero(links.owners <= links.neighbors) if not directed else links.owners >= 0
     sources = obj.names[links.owners[once]].tolist()
     targets = obj.names[links.neighbors[once]].tolist()
     data = _edge_data(obj)

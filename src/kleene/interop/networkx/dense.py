@@ -63,15 +63,29 @@ def _visits(G: KleeneGraph, weight: Weight | None) -> Iterator[tuple[int, Visit]
 def _arcs(G: KleeneGraph, weight: Weight | None) -> Arcs:
     if weight is None:  # NetworkX counts 1.0 here where an edge has no weight
         links = G.links
-        return Arcs(links.offsets, links.neighbors, np.ones(len(links.neighbors)), None, links.directed)
+        return Arcs(
+            links.offsets, links.neighbors, np.ones(len(links.neighbors)), None, links.directed
+        )
     return G.arcs(weight, 1.0)
 
 
 def _table_row(G: KleeneGraph, found: Visit) -> dict[Any, Any]:
     row: dict[Any, Any] = defaultdict(_infinity, length_dict(G, found))
+    if _has_float_zero(found):  # NetworkX compares it with the integer 0, and keeps it
+        row[G.nodes[int(found.order[0])]] = 0.0
     if len(row) < len(G):
         row.update(dict.fromkeys((node for node in G.nodes if node not in row), math.inf))
     return row
+
+
+def _has_float_zero(found: Visit) -> bool:
+    """Whether the source has a loop of weight 0.0."""
+    arcs, source = found.arcs, found.order[0]
+    if not len(arcs.loops) or arcs.weights is None or arcs.weights.dtype.kind == "i":
+        return False
+    loop = arcs.loops[arcs.neighbors[arcs.loops] == source]
+    real = arcs.real is None or arcs.real[loop]
+    return bool(((arcs.weights[loop] == 0) & real).any())
 
 
 def floyd_warshall(G: KleeneGraph, weight: Weight | None = "weight") -> dict[Any, dict[Any, Any]]:

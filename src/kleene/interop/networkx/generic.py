@@ -128,6 +128,8 @@ def average_shortest_path_length(
     arcs = G.links if method == "unweighted" else G.arcs(weight, hidden=method == "dijkstra")
     kind = "strongly connected" if G.is_directed() else "connected"
     disconnected = nx.NetworkXError(f"Graph is not {kind}.")
+    if arcs.negative:
+        measures.require_connected(G, disconnected)
     if method in dense and arcs.negative:
         raise NotImplementedError("NetworkX does not look for negative cycles here")
     by_rows = measures.connected_rows(arcs, disconnected, method == "dijkstra")
@@ -190,9 +192,10 @@ def _paths_back(source: Any, target: Any, before: dict[Any, list[Any]]) -> Itera
         raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
     path, on_path = [target], {target}
     choices = [iter(before[target])]
-    if target == source:
-        yield [source]
     while choices:
+        # Where edges of no weight lead back to the source, NetworkX repeats paths, and so is this.
+        if path[-1] == source:
+            yield path[::-1]
         node = next(choices[-1], _NOTHING)
         if node is _NOTHING:
             choices.pop()
@@ -201,8 +204,6 @@ def _paths_back(source: Any, target: Any, before: dict[Any, list[Any]]) -> Itera
             path.append(node)
             on_path.add(node)
             choices.append(iter(before[node]))
-            if node == source:
-                yield path[::-1]
 
 
 _NOTHING = object()

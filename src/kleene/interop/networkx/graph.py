@@ -109,7 +109,7 @@ class KleeneGraph:
         graph: dict[Any, Any] | None = None,
     ) -> None:
         self.nodes, self._directed, self._multigraph = nodes, directed, multigraph
-        self.ids = dict(zip(nodes, range(len(nodes)), strict=True))
+        self.ids: dict[Any, int] = dict(zip(nodes, range(len(nodes)), strict=True))
         self.data = data  # the attributes of every arc: of a multigraph, by key
         self.columns = columns or {}  # or some attributes: MISSING where an edge has none
         self.node_data, self.graph = node_data, graph or {}

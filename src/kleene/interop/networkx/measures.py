@@ -51,11 +51,19 @@ def connected_rows(
     arcs: Arcs, disconnected: Exception, dijkstra: bool = True, sources: Array | None = None
 ) -> Iterator[Array]:
     """Yield distances, some rows at a time; raise the exception where a node is not reached."""
-    for some in chunks(arcs, sources):
+    # Weights below zero are an error of one source, and it depends on the order which comes first.
+    by_one = dijkstra and arcs.negative
+    for some in chunks(arcs, sources, 1 if by_one else None):
         values = (dijkstra_rows if dijkstra else rows)(arcs, some)
         if (values == no_path(arcs)).any():
             raise disconnected
         yield values
+
+
+def require_connected(G: KleeneGraph, disconnected: Exception) -> None:
+    """Raise the exception unless every node leads to every other, whatever the weights are."""
+    for _ in connected_rows(G.links, disconnected):
+        pass
 
 
 def addends(values: Array) -> list[Any]:
@@ -244,6 +252,8 @@ def _index(G: KleeneGraph, weight: Weight | None, term: Any) -> Any:
     disconnected = nx.NetworkXError()
     arcs, begin, total = G.arcs(weight, hidden=True), 0, 0
     try:
+        if arcs.negative:
+            require_connected(G, disconnected)
         for values in connected_rows(arcs, disconnected):
             total += term(values, slice(begin, begin + len(values)))
             begin += len(values)

@@ -1,5 +1,4 @@
-"""What every function of the backend rests on: distances by Kleene's engines, rows at a time, and
-the order and the paths that NetworkX would have found, recovered from the distances.
+"""Distances by Kleene's engines, and the order and paths that NetworkX would have found.
 
 NetworkX's searches settle nodes by distance and break ties by age; ``_native.visit`` does the same
 given the distances, so dictionaries come in NetworkX's order and, of several shortest paths, the
@@ -111,25 +110,27 @@ def no_path(arcs: Arcs) -> Any:
     return math.inf if arcs.weights.dtype.kind == "f" else np.iinfo(np.int64).max
 
 
-def chunks(arcs: Arcs, sources: Array | None = None) -> Iterator[NDArray[np.int32]]:
+def chunks(
+    arcs: Arcs, sources: Array | None = None, step: int | None = None
+) -> Iterator[NDArray[np.int32]]:
     """Share all nodes (or the given ones) out into chunks whose rows fit memory."""
     ids = np.arange(arcs.n, dtype=np.int32) if sources is None else sources.astype(np.int32)
-    step = max(1, _CHUNK // max(1, arcs.n), min(512, 2**26 // max(1, arcs.n)))
+    if step is None:  # searches without weights like 512 rows at a time, if they have the memory
+        step = max(1, _CHUNK // max(1, arcs.n), min(512, 2**26 // max(1, arcs.n)))
     for begin in range(0, len(ids), step):
         yield ids[begin : begin + step]
 
 
 def rows(arcs: Arcs, sources: Array, limit: float | None = None) -> Array:
     """Return the distances from each source, a row for each."""
-    values = _engine(apsp if arcs.weights is not None else bfs, arcs.graph, sources, limit, arcs)
-    return values
+    return _engine(apsp if arcs.weights is not None else bfs, arcs, sources, limit)
 
 
 def visit_rows(arcs: Arcs, sources: Array, limit: float | None = None) -> Iterator[Visit]:
     """Search from each source by itself."""
     # Paths need sums made arc by arc, as searches make them and methods on matrices do not.
     exact = arcs.weights is None or arcs.weights.dtype.kind == "i"
-    values = rows(arcs, sources, limit) if exact else _engine(sssp, arcs.graph, sources, limit, arcs)
+    values = rows(arcs, sources, limit) if exact else _engine(sssp, arcs, sources, limit)
     return _visits(arcs, values, sources.reshape(-1, 1))
 
 
@@ -168,9 +169,9 @@ def _with_root(arcs: Arcs, sources: list[int]) -> Graph:
     )
 
 
-def _engine(problem: Any, graph: Graph, sources: Array, limit: float | None, arcs: Arcs) -> Array:
+def _engine(problem: Any, arcs: Arcs, sources: Array, limit: float | None) -> Array:
     dtype = None if arcs.weights is None else arcs.weights.dtype
-    result: Array = _call(problem, graph, sources=sources, limit=limit, dtype=dtype).distances
+    result: Array = _call(problem, arcs.graph, sources=sources, limit=limit, dtype=dtype).distances
     return result
 
 

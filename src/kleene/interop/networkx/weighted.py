@@ -46,6 +46,8 @@ def dijkstra(
     arcs: Arcs, sources: list[int], limit: float | None = None, target: int | None = None
 ) -> Visit:
     """Search for the nodes nearest to any of the sources."""
+    if arcs.negative and len(sources) > 1:
+        raise NotImplementedError("one source may improve another where weights are negative")
     return (by_the_book if arcs.negative else search)(arcs, sources, limit, target)
 
 
