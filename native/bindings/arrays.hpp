@@ -100,5 +100,6 @@ void bind_graph(nb::module_& m);
 void bind_sssp(nb::module_& m);
 void bind_text(nb::module_& m);
 void bind_spmv(nb::module_& m);
+void bind_visit(nb::module_& m);
 
 }  // namespace kleene

@@ -10,4 +10,5 @@ NB_MODULE(_native, m) {
   kleene::bind_sssp(m);
   kleene::bind_text(m);
   kleene::bind_spmv(m);
+  kleene::bind_visit(m);
 }

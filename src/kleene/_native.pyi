@@ -302,3 +302,18 @@ def sssp(
     threads: int,
     progress: _Progress,
 ) -> list[int]: ...
+def visit(
+    offsets: NDArray[np.int64],
+    neighbors: NDArray[np.int32],
+    weights: _Array | None,
+    distances: _Array,
+    no_path: int | float,
+    sources: NDArray[np.int32],
+    order: NDArray[np.int32],
+    arrivals: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    threads: int,
+) -> None: ...
+def path_lists(
+    names: list[Any], order: NDArray[np.int32], parents: NDArray[np.int32], reversed: bool
+) -> list[list[Any]]: ...
