@@ -22,7 +22,7 @@ LAYERS = [
     {"api", "product"},
     {"matrix"},
     {"layout", "picture", "doctor", "interop", "lab"},
-    {"draw"},
+    {"draw", "csgraph"},
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

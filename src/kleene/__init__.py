@@ -30,7 +30,7 @@ from kleene.product import spmv
 from kleene.result import Result
 
 if TYPE_CHECKING:
-    from kleene import datasets, generate
+    from kleene import csgraph, datasets, generate
 
 __version__ = "0.1.0"
 
@@ -49,6 +49,7 @@ __all__ = [
     "bfs",
     "close_distances",
     "closure",
+    "csgraph",
     "datasets",
     "draw",
     "explain",
@@ -63,7 +64,7 @@ __all__ = [
 
 def __getattr__(name: str) -> ModuleType:
     """Import what few programs need (a fifth of the time of ``import kleene``) at first use."""
-    if name in ("datasets", "generate"):
+    if name in ("csgraph", "datasets", "generate"):
         return import_module(f"kleene.{name}")
     raise AttributeError(f"module 'kleene' has no attribute {name!r}")
 

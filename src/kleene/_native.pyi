@@ -25,6 +25,42 @@ def build_csr(
 def is_canonical(
     offsets: NDArray[np.int64], neighbors: _Array, weights: _Array | None, threads: int
 ) -> bool: ...
+def csr_transpose(
+    offsets: NDArray[np.int64], neighbors: _Array, weights: _Array | None, threads: int
+) -> tuple[NDArray[np.int64], _Array, _Array | None]: ...
+def csr_is_symmetric(
+    offsets: NDArray[np.int64], neighbors: _Array, weights: _Array | None, threads: int
+) -> bool: ...
+def csr_union(
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    weights: _Array | None,
+    other_offsets: NDArray[np.int64],
+    other_neighbors: _Array,
+    other_weights: _Array | None,
+    threads: int,
+) -> tuple[NDArray[np.int64], _Array, _Array | None]: ...
+def csr_from_matrix(
+    matrix: NDArray[np.float64], loops: bool, threads: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]: ...
+def bfs_order(
+    offsets: NDArray[np.int64],
+    neighbors: NDArray[np.int32],
+    also_offsets: NDArray[np.int64] | None,
+    also_neighbors: NDArray[np.int32] | None,
+    source: int,
+    order: NDArray[np.int32],
+    parents: NDArray[np.int32],
+) -> int: ...
+def yen(
+    offsets: NDArray[np.int64],
+    neighbors: NDArray[np.int32],
+    lengths: NDArray[np.float64],
+    ahead: NDArray[np.float64],
+    source: int,
+    sink: int,
+    count: int,
+) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]: ...
 def bfs_sweep(
     offsets: NDArray[np.int64], neighbors: _Array, source: int
 ) -> tuple[int, int, int]: ...

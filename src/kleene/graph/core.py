@@ -327,8 +327,8 @@ class Graph:
         """Incoming arcs by target."""
         if not self.directed:
             return CSC(*self.csr)
-        made = Graph.from_edges(self.coo.targets, self.coo.sources, self.weights, n=self.n)
-        return CSC(*made.csr)
+        turned = _native.csr_transpose(*self.csr, threads_for(self.m))
+        return CSC(*map(_read_only, turned))
 
     @property
     def csc_at_hand(self) -> bool:
@@ -470,6 +470,11 @@ class Graph:
         >>> g.directed, g.weights.tolist()
         (False, [3, 3])
         """
+        if combine == "min":
+            if self.stats.symmetric:
+                return Graph(self.csr, False, self.labels, self.name)
+            joined = _native.csr_union(*self.csr, *self.csc, threads_for(self.m))
+            return Graph(CSR(*joined), False, self.labels, self.name)
         s, t, w = self.coo
         return Graph.from_edges(
             s, t, w, self.n, directed=False, combine=combine, labels=self.labels, name=self.name
