@@ -276,6 +276,17 @@ def test_odd_data_is_drawn(points: list[Point], y: str, kind: str) -> None:
     drawn(declared, *(replace(p, work=1e9, unit="arcs", ceiling=1e10) for p in points))
 
 
+def test_an_interval_that_goes_below_zero_reaches_the_floor() -> None:
+    wide = [point("a", n, 1.0 * n, facts={"interval": (-1.0, 3.0 * n)}) for n in (1, 9)]
+    for kind in ("lines", "bars"):
+        (picture,) = drawn(experiment(kind=kind), *wide)
+        (none,) = drawn(experiment(kind=kind), *(replace(p, facts={}) for p in wide))
+        assert (
+            picture.svg().count("<path")
+            == none.svg().count("<path") + {"lines": 1, "bars": 2}[kind]
+        )
+
+
 def test_figures_as_files(tmp_path: Path) -> None:
     record, declared = everything()
     for one in declared[:3]:

@@ -250,14 +250,18 @@ def test_headlines_compare_with_a_baseline() -> None:
     assert sentences(found(declared, *points)) == [
         "Title of by-size, 1 vertices: fast takes 2 s, 4.0 times as fast as slow (8 s)."
     ]
-    assert sentences(found(declared, point("fast", 1, 2.0))) == []
-    assert sentences(found(declared, point("slow", 1, 2.0))) == []
+    lesson = ["Title of by-size: Larger takes longer."]
+    assert sentences(found(declared, point("fast", 1, 2.0))) == lesson
+    assert sentences(found(declared, point("slow", 1, 2.0))) == lesson
 
 
 def test_own_headlines_come_first_and_small_ratios_not_at_all() -> None:
-    small = experiment(baseline="slow")
+    def broken(found: Found) -> Iterator[str]:
+        raise ZeroDivisionError
+
+    small = experiment(learned=broken, baseline="slow")
     own = experiment(headline=lambda found: "Look.")
-    silent = experiment(headline=lambda found: None)
+    silent = experiment(headline=lambda found: None, learned=lambda found: [])
     points = [point("slow", 1, 1.1), point("fast", 1, 1.0)]
     founds = [found(declared, *points) for declared in (small, own, silent)]
     assert sentences(*founds) == ["Look."]

@@ -87,8 +87,8 @@ def _row(
         yield Area([outline], "ground", curve.colour, 1, mark.tip)
     else:
         yield Box(scale.first, y - 6, max(end - scale.first, 0.5), 12, curve.colour)
-    if mark.low > 0 and scale.at(mark.high) - scale.at(mark.low) > 1:
-        whisker = np.array([[scale.at(mark.low), y], [scale.at(mark.high), y]])
-        yield Lines([whisker], "ink", 1)
-    reach = max(end, scale.at(mark.high)) + (7 if scale.log else 5)
+    low, high = scale.at(max(mark.low, scale.low)), scale.at(mark.high)
+    if high - low > 1:
+        yield Lines([np.array([[low, y], [high, y]])], "ink", 1)
+    reach = max(end, high) + (7 if scale.log else 5)
     yield Text(reach, y + 4, shown(mark.y, chart.y), _FONT, "faded")

@@ -2,7 +2,7 @@
 
 An experiment without a sentence of its own is compared with its baseline, if it names one, or
 with its document: our fastest with that, or with the document's fastest, at the greatest size that
-both have.
+both have. Where that says little, the first thing that one learns must do.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from kleene.lab.words import duration
 __all__ = ["Headline", "headlines"]
 
 _MOST = 7
+_TELLING = 1.5  # a ratio below says little
 
 
 @dataclass(frozen=True)
@@ -30,17 +31,19 @@ class Headline:
 
 
 def headlines(founds: Sequence[Found], problems: list[str]) -> list[Headline]:
-    """Return the most telling sentences about one machine: own ones first, then by ratio."""
-    own, computed = [], []
+    """Return the most telling sentences about a machine: own ones, then by ratio, then lessons."""
+    own, computed, lessons = [], [], []
     for found in founds:
         told = _own(found, problems)
+        best = max(_ratios(found), key=lambda line: line.ratio, default=None)
         if told:
             own.append(Headline(found.experiment, told, float("inf")))
+        elif best is not None and best.ratio >= _TELLING:
+            computed.append(best)
         else:
-            best = max(_ratios(found), key=lambda line: line.ratio, default=None)
-            computed.extend([best] if best is not None and best.ratio >= 1.5 else [])
+            lessons += _lesson(found)
     computed.sort(key=lambda line: -line.ratio)
-    return [*own, *computed][: max(_MOST, len(own))]
+    return [*own, *computed, *lessons][: max(_MOST, len(own))]
 
 
 def _own(found: Found, problems: list[str]) -> str | None:
@@ -53,6 +56,15 @@ def _own(found: Found, problems: list[str]) -> str | None:
             f"{found.experiment.id}: headline on {found.run.place}: {type(error).__name__}: {error}"
         )
         return None
+
+
+def _lesson(found: Found) -> list[Headline]:
+    try:
+        first = next(iter(found.experiment.learned(found)), None)
+    except Exception:  # its section tells
+        return []
+    told = f"{found.experiment.title}: {first}"
+    return [] if first is None else [Headline(found.experiment, told, 0)]
 
 
 def _ratios(found: Found) -> list[Headline]:

@@ -98,11 +98,11 @@ def _axes(chart: Chart, family: Sequence[Chart], x: Scale, y: Scale) -> Iterator
 
 def _curve(curve: Curve, x: Scale, y: Scale) -> Iterator[Shape]:
     at = np.array([[x.at(mark.x), y.at(mark.y)] for mark in curve.marks])
-    whiskers = [
-        np.array([[x.at(mark.x), y.at(mark.low)], [x.at(mark.x), y.at(mark.high)]])
-        for mark in curve.marks
-        if mark.low > 0 and abs(y.at(mark.low) - y.at(mark.high)) > 1
-    ]
+    whiskers = []
+    for place, mark in zip(at, curve.marks, strict=True):
+        ends = y.at(max(mark.low, y.low)), y.at(mark.high)  # an interval may go below zero
+        if abs(ends[0] - ends[1]) > 1:
+            whiskers.append(np.array([[place[0], end] for end in ends]))
     if whiskers:
         yield Lines(whiskers, curve.colour, 1.2)
     if len(at) > 1:
