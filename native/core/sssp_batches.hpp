@@ -27,34 +27,41 @@ bool lanes_may_pay(const SsspProblem<Id, Value>& problem, const SsspRows<Id, Val
          rows.count >= kSourcesWorthLanes * threads;
 }
 
-// Places of the sources, so that those which are near each other follow one another: in the order
-// in which a depth-first search of the graph enters them.
+// Places of the sources, so that those which are near each other follow one another, `size` at a
+// time: a breadth-first search from the first that is left collects the others that it meets.
 template <class Id>
 std::vector<std::int64_t> near_each_other(const Arcs<Id>& arcs, const Id* sources,
-                                          std::int64_t count) {
-  std::vector<Id> rank(static_cast<std::size_t>(arcs.n), -1);
-  std::vector<std::pair<Id, std::int64_t>> path;  // vertex, next arc
-  Id entered = 0;
-  const auto enter = [&](Id v) {
-    rank[v] = entered++;
-    path.emplace_back(v, arcs.offsets[v]);
-  };
+                                          std::int64_t count, std::int64_t size) {
+  constexpr std::size_t kReach = 512;  // vertices that one search may meet
+  std::vector<std::int64_t> next(static_cast<std::size_t>(count));  // places with the same source
+  std::vector<std::int64_t> waiting(static_cast<std::size_t>(arcs.n), -1);  // first place
+  for (std::int64_t k = count; k-- > 0;) {
+    next[k] = waiting[sources[k]];
+    waiting[sources[k]] = k;
+  }
+  std::vector<std::int64_t> places;
+  places.reserve(static_cast<std::size_t>(count));
+  std::vector<Id> met, seen(static_cast<std::size_t>(arcs.n), -1);  // seen by the search from
   for (std::int64_t k = 0; k < count; ++k) {
-    if (rank[sources[k]] < 0) enter(sources[k]);
-    while (!path.empty()) {
-      auto& [u, arc] = path.back();
-      if (arc == arcs.offsets[u + 1]) {
-        path.pop_back();
-      } else if (const Id v = arcs.neighbors[arc++]; rank[v] < 0) {
-        enter(v);
+    const Id first = sources[k];
+    if (waiting[first] < 0) continue;
+    met.assign(1, first);
+    seen[first] = first;
+    const std::size_t full = (places.size() / size + 1) * size;  // the end of this batch
+    for (std::size_t at = 0; at < met.size() && places.size() < full; ++at) {
+      const Id u = met[at];
+      for (; waiting[u] >= 0 && places.size() < full; waiting[u] = next[waiting[u]]) {
+        places.push_back(waiting[u]);
+      }
+      for (std::int64_t i = arcs.offsets[u]; i < arcs.offsets[u + 1] && met.size() < kReach; ++i) {
+        const Id v = arcs.neighbors[i];
+        if (seen[v] == first) continue;
+        seen[v] = first;
+        met.push_back(v);
       }
     }
+    if (waiting[first] >= 0) --k;  // comes more often than a batch holds
   }
-  std::vector<std::int64_t> places(static_cast<std::size_t>(count));
-  std::iota(places.begin(), places.end(), 0);
-  std::stable_sort(places.begin(), places.end(), [&](std::int64_t a, std::int64_t b) {
-    return rank[sources[a]] < rank[sources[b]];
-  });
   return places;
 }
 
@@ -66,7 +73,8 @@ std::vector<std::int64_t> search_in_batches(const SsspProblem<Id, Value>& proble
                                             const SsspRows<Id, Value>& rows, double mean,
                                             int threads, Monitor& monitor) {
   constexpr std::int64_t kWidth = kLanes<Value>;
-  const std::vector<std::int64_t> places = near_each_other(problem.out, rows.sources, rows.count);
+  const std::vector<std::int64_t> places =
+      near_each_other(problem.out, rows.sources, rows.count, kWidth);
   const std::int64_t batches = (rows.count + kWidth - 1) / kWidth;
   std::atomic<std::int64_t> next{0};
   std::atomic<int> poor{0};
