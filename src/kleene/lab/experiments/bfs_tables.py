@@ -128,7 +128,7 @@ def _learned_size(found: Found) -> Iterator[str]:
         )
     ours = best_of(found, _OURS)
     for n, ratio in last(found, _QUEUE, ours):
-        yield f"At n = {n:,.0f}, {ours} is {as_fast(ratio)} the queue."
+        yield f"At n = {n:,.0f}, {ours}, is {as_fast(ratio)} the queue."
     for n, ratio in list(found.over_published(_SIZE[0], _QUEUE))[-1:]:
         yield f"This machine's core is {as_fast(ratio)} the document's, at n = {n:,.0f}."
 
@@ -160,7 +160,7 @@ def _learned_density(found: Found) -> Iterator[str]:
 
 def _learned_degree(found: Found) -> Iterator[str]:
     claim = "In the document, from 25 to 100 %, it is 1.6 for one core, and 1.1 on its GPU."
-    return _learned_share(found, "as the largest degree", claim)
+    return _learned_share(found, "of all vertices as the largest degree", claim)
 
 
 # ---- what the document printed ------------------------------------------------------------------

@@ -262,7 +262,7 @@ EXPERIMENTS = (
         BLOCKED,
         quantity="seconds",
         budget=60,
-        patience=1,
+        patience=2,
         notes=(
             "Complete graphs, lengths 1 to 1000 as int32; distances without paths; n is a multiple "
             "of B as in the document, though it need not be. Whole calls, copies and the building "

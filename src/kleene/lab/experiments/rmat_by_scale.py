@@ -77,8 +77,9 @@ def _search_learned(found: Found) -> Iterator[str]:
         if ratios:
             scale, ratio = ratios[-1]
             yield (
-                f"By scale, {_PRODUCTS}, {place}, {ahead_of(ONE, ratios)}, and at scale {scale:g} "
-                f"{as_fast(ratio)} that; in the document, parallel products were not faster at any."
+                f"By scale, the search by {_PRODUCTS}, {place}, {ahead_of(ONE, ratios)}; at scale "
+                f"{scale:g} it is {as_fast(ratio)} that. In the document, parallel products were "
+                "not faster at any."
             )
     ours = best_of(found, "direction-optimizing")
     for scale, ratio in last(found, best_of(found, _PRODUCTS), ours):
@@ -134,10 +135,10 @@ def _pairs_learned(found: Found) -> Iterator[str]:
         ratios = list(found.speedups(f"{_FLOYD}, {ONE}", f"{_ROWS}, {place}"))
         if ratios:
             scale, ratio = ratios[-1]
-            theirs = "; the document's was slower at first and over 10 times as fast in the end"
+            theirs = " The document's was slower at first and over 10 times as fast in the end."
             yield (
-                f"By scale, {_ROWS}, {place}, {ahead_of('Floyd-Warshall on one core', ratios)}, "
-                f"and at scale {scale:g} {as_fast(ratio)} that{theirs if place == GPU else ''}."
+                f"By scale, {_ROWS}, {place}, {ahead_of('Floyd-Warshall on one core', ratios)}; "
+                f"at scale {scale:g} it is {as_fast(ratio)} that.{theirs if place == GPU else ''}"
             )
     for place in (GPU, ONE):
         for scale, ratio in last(found, f"{_ROWS}, {place}", f"{_TREE}, {place}"):
