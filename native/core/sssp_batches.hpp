@@ -16,8 +16,9 @@ namespace kleene {
 // Sources for each thread from which on a batch is better than single searches.
 constexpr std::int64_t kSourcesWorthLanes = 8;
 
-// Batches whose sources share little work, after which single searches go on.
-constexpr int kPoorBatches = 2;
+// Single searches go on when so many batches, and a quarter of all, had sources that share little
+// work. The last ones, of sources that others left over, often do.
+constexpr std::int64_t kPoorBatches = 3;
 
 // A search with targets may end early, alone; one by reduced costs adds up other lengths.
 template <class Id, class Value>
@@ -77,11 +78,15 @@ std::vector<std::int64_t> search_in_batches(const SsspProblem<Id, Value>& proble
       near_each_other(problem.out, rows.sources, rows.count, kWidth);
   const std::int64_t batches = (rows.count + kWidth - 1) / kWidth;
   std::atomic<std::int64_t> next{0};
-  std::atomic<int> poor{0};
+  std::atomic<std::int64_t> poor{0};
   if constexpr (std::is_same_v<Id, std::int32_t>) {
     run_team(static_cast<int>(std::min<std::int64_t>(threads, batches)), monitor, [&](int thread) {
       LaneSearch<Value> search(problem, rows.parents != nullptr, mean > 0 ? mean : 1);
-      while (poor.load(std::memory_order_relaxed) <= kPoorBatches) {
+      const auto worthless = [&] {
+        const std::int64_t bad = poor.load(std::memory_order_relaxed);
+        return bad >= kPoorBatches && 4 * bad > next.load(std::memory_order_relaxed);
+      };
+      while (!worthless()) {
         const std::int64_t first = kWidth * next.fetch_add(1, std::memory_order_relaxed);
         if (first >= rows.count) return;
         const std::int64_t count = std::min(kWidth, rows.count - first);
