@@ -41,7 +41,17 @@ def test_every_public_function_has_an_example_that_runs() -> None:
 
 def test_import_is_light() -> None:
     """Nothing heavy is imported before it is needed."""
-    heavy = ("scipy", "pandas", "pyarrow", "networkx", "typer", "rich", "matplotlib", "cupy")
+    heavy = (
+        "scipy",
+        "pandas",
+        "pyarrow",
+        "networkx",
+        "typer",
+        "rich",
+        "matplotlib",
+        "cupy",
+        "sklearn",
+    )
     code = f"import sys, kleene; print([m for m in {heavy!r} if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"

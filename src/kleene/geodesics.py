@@ -106,7 +106,7 @@ def geodesic_distances(
     >>> angle = np.linspace(0, np.pi, 50)
     >>> half_circle = np.c_[np.cos(angle), np.sin(angle)]
     >>> d = kl.geodesic_distances(half_circle, n_neighbors=2)
-    >>> d.shape, round(float(d[0, -1]), 2)  # from end to end: almost pi, where a straight line has 2
+    >>> d.shape, round(float(d[0, -1]), 2)  # from end to end: pi; straight, 2
     ((50, 50), 3.14)
     """
     points = to_numpy(X)
