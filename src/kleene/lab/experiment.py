@@ -64,6 +64,7 @@ class Plan:
     guess: float = 0.0  # seconds of a call, for the first of a series; the others' are told from it
     setup: float = 0.0  # seconds that it takes to make the trial and to check the answer, about
     size: float | None = None  # what a call's time depends on, where that is not x: 2**x, say
+    growth: float = 8.0  # how much longer a call may take on an input of twice the size, at most
 
 
 @dataclass(frozen=True)

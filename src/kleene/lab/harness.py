@@ -102,16 +102,23 @@ def _first(trial: Trial, device: Device | None) -> Measured:
 
 
 def _again(trial: Trial, measured: Measured) -> None:
-    """Time one call; a short one is repeated until it is warm, and the last counts."""
+    """Time one call; if it was short, one more after as many as it takes to be warm.
+
+    That one is chosen beforehand: the call during which the warm-up ends is likely to be one that
+    something interrupted.
+    """
     measured.answer = None  # its memory goes before the next is taken
-    start = time.perf_counter()
-    while True:
+    start = began = time.perf_counter()
+    answer = trial.run()
+    ended = time.perf_counter()
+    if ended - start < WARM_UP:
+        while time.perf_counter() - start < WARM_UP:
+            del answer
+            answer = trial.run()
+        del answer
         began = time.perf_counter()
         answer = trial.run()
         ended = time.perf_counter()
-        if ended - start >= WARM_UP:
-            break
-        del answer
     measured.seconds.append(ended - began)
     part = trial.parts(answer)
     if part is not None:

@@ -1,4 +1,4 @@
-"""Whether rows of a closed matrix are right: they are found again by Dijkstra's algorithm, in NumPy.
+"""Whether rows of a closed matrix are right: Dijkstra's algorithm finds them again, in NumPy.
 
 With paths, every predecessor of those rows must be tight and lead to the source.
 """

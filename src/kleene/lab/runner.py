@@ -30,12 +30,12 @@ from kleene.lab.trial import Trial
 
 __all__ = ["Listener", "Runner", "Summary"]
 
-#: How much longer a call may take on an input of twice the size, before that is known.
-_GROWTH = 8.0
-
 #: Seconds that the runs of one contestant at one point may take, as a share of the experiment's.
 _SHARE = 1 / 12
 _MOST, _LEAST = 4.0, 0.1
+
+#: Runs of each where sizes are tiny, to try the program.
+_QUICK = 2
 
 
 class Listener:
@@ -159,6 +159,8 @@ class Runner:
                 continue
             try:
                 trials[name], chosen[name] = plan.trial(), plan
+                if self.setting.quick:
+                    trials[name].repeats = min(_QUICK, trials[name].repeats)
             except Unable as reason:
                 self._skip(experiment, plan, str(reason))
             except Exception as error:
@@ -213,6 +215,9 @@ class Runner:
         self._tell(skip)
 
     def _fail(self, experiment: Experiment, plan: Plan, error: Exception) -> None:
+        if isinstance(error, kl.MemoryBudgetError):  # it was refused, and nothing was tried
+            self._skip(experiment, plan, str(error))
+            return
         told = " ".join(str(error).split())[:300]
         self._skip(experiment, plan, f"{type(error).__name__}: {told}", failed=True)
 
@@ -260,14 +265,15 @@ class _Clock:
         if not known:
             return plan.guess
         size = plan.size or plan.x
-        (last, seconds), growth = known[-1], _GROWTH
+        (last, seconds), growth = known[-1], plan.growth
         if size <= last or last <= 0:
             return seconds
         if len(known) > 1 and 0 < known[-2][0] < last:
             # Twice the size: how many times as long? Short calls say little.
             before, faster = known[-2]
             if seconds > 1e-3:
-                growth = max(1.5, (seconds / faster) ** (1 / _doublings(before, last)))
+                seen = (seconds / faster) ** (1 / _doublings(before, last))
+                growth = min(plan.growth, max(1.5, seen))
         return float(seconds * growth ** _doublings(last, size))
 
 

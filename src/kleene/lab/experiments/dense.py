@@ -119,9 +119,8 @@ def _variants(case: Case, device: str) -> Iterator[tuple[str, Case]]:
     yield "lengths", case
     if case.semiring != "boolean" and case.dtype != "int16":
         yield "paths", case._replace(paths=True)
-        if device == "gpu" and case.dtype in ("float32", "int32") and not case.negative:
-            if case.semiring == "min_plus":
-                yield "paths, noted on the way", case._replace(paths=True, tracked=True)
+        if device == "gpu" and case.name in ("float32", "int32"):
+            yield "paths, noted on the way", case._replace(paths=True, tracked=True)
 
 
 def _by_type(setting: Setting) -> Iterator[Plan]:
@@ -133,7 +132,7 @@ def _by_type(setting: Setting) -> Iterator[Plan]:
             threads = setting.cores
             trial = partial(_on_cpu, setting, asked, cpu_n, threads)
             guess = _guess(cpu_n, asked, "cpu", threads)
-            yield Plan(f"{what}, all cores", x, trial, _CPU, threads=threads, guess=guess)
+            yield Plan(f"{what}, all cores", x, trial, _CPU, threads=threads, guess=guess, size=1)
     for x, case in cases if setting.gpu else ():
         assert setting.gpu is not None
         n = bits_n if case.semiring == "boolean" else gpu_n
@@ -141,7 +140,7 @@ def _by_type(setting: Setting) -> Iterator[Plan]:
             trial = partial(resident, setting, asked, n, gpu_n)
             yield Plan(
                 f"{what}, GPU", x, trial, _GPU, setting.gpu,
-                guess=_guess(gpu_n, asked, setting.gpu), setup=gpu_n**2 / 1e8,
+                guess=_guess(gpu_n, asked, setting.gpu), setup=gpu_n**2 / 1e8, size=1,
             )  # fmt: skip
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, ClassVar, NamedTuple
 
@@ -22,7 +21,11 @@ from scipy.sparse import csgraph
 import kleene as kl
 from kleene.machine import cores
 
+__all__ = ["NOT_INSTALLED", "PEERS", "Contestant", "Peer", "is_dense"]
+
 Array = NDArray[Any]
+
+NOT_INSTALLED = "not installed; pip install 'kleene[peers]'"
 
 
 class Contestant(NamedTuple):
@@ -44,32 +47,36 @@ class Peer:
         self.g = g
 
     @classmethod
+    def installed(cls) -> bool:
+        """Is the library there?"""
+        return find_spec(cls.module) is not None
+
+    @classmethod
     def refuses(cls, problem: str, g: kl.Graph) -> str | None:
         """Say why this library does not take part, or return None."""
-        if not find_spec(cls.module):
-            return "not installed"
+        if not cls.installed():
+            return NOT_INSTALLED
         looks = g.m * (g.n if problem == "apsp" else 1)
         too_many = looks > cls.most.get(problem, np.inf)
         if problem == "apsp" and cls.matrices_only and not is_dense(g):
             too_many = True
         return "would take minutes" if too_many else None
 
-    @classmethod
-    def version(cls) -> str | None:
-        """Return the version that is installed, if any."""
-        return import_module(cls.module).__version__ if find_spec(cls.module) else None
-
     @property
     def weights(self) -> Array:
+        """The weights as float64; ones, if there are none."""
         weights = self.g.weights
         return np.ones(self.g.m) if weights is None else weights.astype(np.float64)
 
 
 def is_dense(g: kl.Graph) -> bool:
+    """Is it a matrix rather than a list of arcs?"""
     return 4 * g.m > g.n * g.n
 
 
 class SciPy(Peer):
+    """One core."""
+
     name, module = "SciPy", "scipy"
 
     def __init__(self, g: kl.Graph) -> None:
@@ -79,7 +86,7 @@ class SciPy(Peer):
 
     def bfs_paths(self, source: int) -> Contestant:
         run = partial(csgraph.breadth_first_order, self.matrix, source)
-        return Contestant(run, lambda found: _levels(*found, source))
+        return Contestant(run, lambda found: _levels(found[0], found[1], source))
 
     def sssp_lengths(self, source: int) -> Contestant:
         return Contestant(partial(csgraph.dijkstra, self.matrix, indices=source), np.asarray)
@@ -112,6 +119,8 @@ def _levels(order: Array, parents: Array, source: int) -> Array:
 
 
 class IGraph(Peer):
+    """One core."""
+
     name, module = "igraph", "igraph"
     most: ClassVar[dict[str, float]] = {"apsp": 1e9}
 
@@ -168,7 +177,8 @@ class NetworKit(Peer):
     @staticmethod
     def _read(search: Any) -> Array:
         found = np.array(search.getDistances())
-        return np.where(found > 1e300, np.inf, found)
+        distances: Array = np.where(found > 1e300, np.inf, found)
+        return distances
 
 
 class NetworkX(Peer):
