@@ -81,7 +81,9 @@ class Experiment:
     rows: tuple[str, ...] = ()  # of the table of promises: "S0f"
     document: Document | None = None
     published: tuple[Published, ...] = ()
-    y: str = "seconds"  # or "rate" (operations a second), or "share" (rate over ceiling)
+    #: Or "rate" (operations a second), "share" (rate over ceiling), or "speedup" (times as fast as
+    #: the first point of the series).
+    y: str = "seconds"
     quantity: str = "compute"  # or "seconds": whether charts show the algorithm or whole calls
     budget: float = 60.0  # seconds that it may take, unless the user gives more
     patience: float = 5.0  # seconds that one call may take

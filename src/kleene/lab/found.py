@@ -47,10 +47,14 @@ class Found:
 
     def value(self, point: Point) -> float:
         """Return what the charts show of a point."""
+        if self.experiment.y == "speedup":
+            first = self.of(point.series, point.panel)[0]
+            return self._time(first) / self._time(point)
+        rate = (point.work or math.nan) / self._time(point)
         if self.experiment.y == "rate":
-            return point.rate or math.nan
+            return rate
         if self.experiment.y == "share":
-            return (point.rate or math.nan) / (point.ceiling or math.nan)
+            return rate / (point.ceiling or math.nan)
         return statistics.median(self.times(point))
 
     def times(self, point: Point) -> tuple[float, ...]:

@@ -42,6 +42,7 @@ class Peer:
     module: str
     most: ClassVar[dict[str, float]] = {}  # arcs looked at (arcs times sources), by problem
     matrices_only: ClassVar[bool] = False  # all pairs of dense graphs alone
+    taken_over: ClassVar[float]  # seconds for an arc to be put into its form, about
 
     def __init__(self, g: kl.Graph) -> None:
         self.g = g
@@ -78,6 +79,7 @@ class SciPy(Peer):
     """One core."""
 
     name, module = "SciPy", "scipy"
+    taken_over: ClassVar[float] = 2e-7
 
     def __init__(self, g: kl.Graph) -> None:
         super().__init__(g)
@@ -122,6 +124,7 @@ class IGraph(Peer):
     """One core."""
 
     name, module = "igraph", "igraph"
+    taken_over: ClassVar[float] = 1.5e-6
     most: ClassVar[dict[str, float]] = {"apsp": 1e9}
 
     def __init__(self, g: kl.Graph) -> None:
@@ -148,6 +151,7 @@ class NetworKit(Peer):
     """Searches run on one core, all pairs on all of them."""
 
     name, module = "NetworKit", "networkit"
+    taken_over: ClassVar[float] = 3e-7
     most: ClassVar[dict[str, float]] = {"apsp": 1e9}
 
     def __init__(self, g: kl.Graph) -> None:
@@ -185,6 +189,7 @@ class NetworkX(Peer):
     """Plain Python: its graph of more arcs than this takes minutes to make."""
 
     name, module = "NetworkX", "networkx"
+    taken_over: ClassVar[float] = 5e-6
     most: ClassVar[dict[str, float]] = {"bfs": 1e6, "sssp": 1e6, "apsp": 2e8}
     matrices_only: ClassVar[bool] = True
 
@@ -218,6 +223,7 @@ class GraphBLAS(Peer):
     """SuiteSparse through python-graphblas: a search is a product of vector and matrix a round."""
 
     name, module = "GraphBLAS", "graphblas"
+    taken_over: ClassVar[float] = 5e-8
     most: ClassVar[dict[str, float]] = {"apsp": 2e8}
     matrices_only: ClassVar[bool] = True
 
@@ -230,6 +236,12 @@ class GraphBLAS(Peer):
         self.matrix = graphblas.Matrix.from_csr(
             g.offsets.astype(np.uint64), g.neighbors.astype(np.uint64), self.weights, ncols=g.n
         )
+
+    @classmethod
+    def refuses(cls, problem: str, g: kl.Graph) -> str | None:
+        """Add that a round for each step along roads or grids is too many."""
+        thin = problem == "sssp" and g.m < 6 * g.n and g.n > 1e5
+        return super().refuses(problem, g) or ("would take minutes" if thin else None)
 
     def bfs_lengths(self, source: int) -> Contestant:
         return Contestant(partial(self._bfs, source), self._read)

@@ -35,7 +35,7 @@ _SHARE = 1 / 12
 _MOST, _LEAST = 4.0, 0.1
 
 #: Runs of each where sizes are tiny, to try the program.
-_QUICK = 2
+_QUICK = 1
 
 
 class Listener:

@@ -19,15 +19,13 @@ from kleene.lab.experiments.searches import places
 from kleene.lab.found import Found, times_as
 from kleene.lab.graphs import Named, enron, facebook, grid, made, rmat, rome, uniform
 from kleene.lab.peers import NOT_INSTALLED, PEERS, Peer
+from kleene.lab.searches import PROVED
 from kleene.lab.setting import Setting
 from kleene.lab.trial import Trial, solve
 
 __all__ = ["EXPERIMENTS"]
 
 _PANELS = ("lengths", "paths")
-
-#: Seconds for an arc to be put into the form of a library that is slow at it.
-_TAKEN_OVER = 2e-6
 
 
 # ---- graphs -------------------------------------------------------------------------------------
@@ -129,20 +127,27 @@ def _theirs(setting: Setting, problem: str, named: Named, paths: bool, kind: typ
 
 def _plans(id: str, setting: Setting) -> Iterator[Plan]:
     problem = id.partition("-")[0]
-    graphs = (_QUICK if setting.quick else _GRAPHS)[id]
-    for panel in _PANELS:
-        paths = panel == "paths"
-        for x, named in enumerate(graphs):
-            for place, device, threads in places(setting):
-                trial = partial(_ours, setting, problem, named, paths, device, threads)
-                setup = named.setup(setting) + named.arcs * 1e-7
-                yield Plan(f"Kleene, {place}", x, trial, panel, device, threads, setup=setup)
-            for kind in PEERS:
-                offered = getattr(kind, f"{problem}_{panel}", None) is not None
-                if offered and (kind.installed() or x == 0):  # that it is missing is told once
-                    trial = partial(_theirs, setting, problem, named, paths, kind)
-                    setup = named.arcs * _TAKEN_OVER
-                    yield Plan(kind.name, x, trial, panel, setup=setup, size=1)
+    for x, named in enumerate((_QUICK if setting.quick else _GRAPHS)[id]):
+        for panel in _PANELS:
+            yield from _contestants(setting, problem, named, x, panel)
+
+
+def _contestants(
+    setting: Setting, problem: str, named: Named, x: int, panel: str
+) -> Iterator[Plan]:
+    paths, setup = panel == "paths", named.setup(setting) + named.arcs * PROVED
+    for place, device, threads in places(setting):
+        trial = partial(_ours, setting, problem, named, paths, device, threads)
+        yield Plan(
+            f"Kleene, {place}", x, trial, panel, device, threads, setup=setup, size=named.arcs,
+            growth=3,
+        )  # fmt: skip
+    for kind in PEERS:
+        offered = getattr(kind, f"{problem}_{panel}", None) is not None
+        if offered and (kind.installed() or x == 0):  # that it is missing is told once
+            trial = partial(_theirs, setting, problem, named, paths, kind)
+            setup = named.arcs * kind.taken_over
+            yield Plan(kind.name, x, trial, panel, setup=setup, size=named.arcs, growth=3)
 
 
 def _learned(id: str, found: Found) -> Iterator[str]:
