@@ -88,6 +88,7 @@ class Runner:
         )
         self._known = {} if again else self._measured_before()
         self._file: TextIO | None = None
+        self._begun = False
 
     def _measured_before(self) -> dict[tuple[Any, ...], Point]:
         """Return the points of the record that would come out the same."""
@@ -102,7 +103,6 @@ class Runner:
     def measure(self, experiments: Sequence[Experiment]) -> Summary:
         """Run experiments one after the other; what was measured stays, whatever happens then."""
         with self._open() as self._file:
-            records.append(self._file, self.run)
             end = None if self.budget is None else time.monotonic() + self.budget
             for number, experiment in enumerate(experiments):
                 ahead = sum(one.budget for one in experiments[number:])
@@ -120,7 +120,11 @@ class Runner:
 
     def _open(self) -> TextIO:
         records.mend(self.path)
-        return self.path.open("a", encoding="utf-8")
+        file = self.path.open("a", encoding="utf-8")
+        if not self._begun:
+            records.append(file, self.run)
+            self._begun = True
+        return file
 
     def _experiment(self, experiment: Experiment, number: int, total: int, left: float) -> None:
         began = time.monotonic()

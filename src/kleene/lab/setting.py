@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import kleene as kl
 from kleene.cuda.runtime import Device, open_device
+from kleene.errors import RequestError
 from kleene.machine import available_memory, cores, this_machine
 
 __all__ = ["Setting"]
@@ -26,6 +27,8 @@ class Setting:
     def __init__(
         self, device: str = "auto", quick: bool = False, data: str | Path | None = None
     ) -> None:
+        if device not in ("auto", "cpu", "cuda", "emulated"):
+            raise RequestError(f"no device {device!r} here; auto, cpu, cuda or emulated")
         self.quick = quick  # tiny sizes, to try the program
         self.cores = cores()
         self.data = None if data is None else Path(data)

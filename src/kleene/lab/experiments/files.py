@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import weakref
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.util import find_spec
@@ -25,8 +27,9 @@ class FileOf:
 
     def __init__(self, graph: kl.Graph, name: str) -> None:
         self.graph = graph
-        self._folder = tempfile.TemporaryDirectory()
-        self.path = Path(self._folder.name) / name
+        folder = Path(tempfile.mkdtemp(prefix="kleene-lab-"))
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self.path = folder / name
         kl.write(graph, self.path)
 
 

@@ -94,8 +94,9 @@ def _other_making(other: _Other) -> Trial:
     arcs = other.arcs(other.make(library))
 
     def check(found: Any) -> str:
-        if not 0.9 * arcs <= other.arcs(found) <= 1.1 * arcs:
-            raise AssertionError(f"{other.arcs(found)} arcs, and {arcs} before")
+        again = other.arcs(found)
+        if not 0.9 * arcs <= again <= 1.1 * arcs:
+            raise AssertionError(f"{again} arcs, and {arcs} before")
         return "as many arcs as before, about"
 
     make = partial(other.make, library)
