@@ -106,14 +106,15 @@ def _trial(
     run: Any, setting: Setting, case: Case, matrix: Array, weights: Weights, layout: Layout
 ) -> Trial:
     n = layout.n
-    wanted: dict[int, Array] = {}
+    known = weights.rows
 
     def check(found: Closed) -> str:
         rows = np.random.default_rng(0).integers(0, n, 1 if n > 8192 else 2).tolist()
         for source in rows:
-            if source not in wanted:
-                wanted[source] = best_row(case, matrix, source, weights.heights)
-            require_row(case, found.matrix[source], wanted[source], source)
+            key = (case.name, n, source)
+            if key not in known:
+                known[key] = best_row(case, matrix, source, weights.heights)
+            require_row(case, found.matrix[source], known[key], source)
             if found.last is not None:
                 require_paths(case, matrix, found.matrix[source], found.last[source], source)
         return f"{len(rows)} of {n} rows found again by Dijkstra's algorithm"

@@ -63,7 +63,9 @@ class Plan:
     threads: int | None = None
     guess: float = 0.0  # seconds of a call, for the first of a series; the others' are told from it
     setup: float = 0.0  # seconds that it takes to make the trial and to check the answer, about
-    size: float | None = None  # what a call's time depends on, where that is not x: 2**x, say
+    #: What a call's time depends on, where that is not x: 2**x, say; 0 if nothing can be told from
+    #: other points.
+    size: float | None = None
     growth: float = 8.0  # how much longer a call may take on an input of twice the size, at most
 
 

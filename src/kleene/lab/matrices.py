@@ -64,6 +64,7 @@ class Weights:
 
     def __init__(self, most: int) -> None:
         self.most = most
+        self.rows: dict[tuple[str, int, int], Array] = {}  # what is right, by case, n and source
         self._all = np.empty((most, most), np.float32)
         self.heights = np.random.default_rng(1).random(most) * 2000
 

@@ -252,7 +252,7 @@ class _Clock:
 
     def learn(self, plan: Plan, seconds: float) -> None:
         """Note how long a call took."""
-        self._known.setdefault(_series(plan), []).append((plan.size or plan.x, seconds))
+        self._known.setdefault(_series(plan), []).append((_size(plan), seconds))
 
     def objection(self, plan: Plan) -> str | None:
         """Say why a point is not to be measured, if it is not."""
@@ -266,9 +266,9 @@ class _Clock:
 
     def _expected(self, plan: Plan) -> float:
         known = self._known.get(_series(plan), [])
-        if not known:
+        size = _size(plan)
+        if not known or plan.size == 0:
             return plan.guess
-        size = plan.size or plan.x
         (last, seconds), growth = known[-1], plan.growth
         if size <= last or last <= 0:
             return seconds
@@ -279,6 +279,10 @@ class _Clock:
                 seen = (seconds / faster) ** (1 / _doublings(before, last))
                 growth = min(plan.growth, max(1.5, seen))
         return float(seconds * growth ** _doublings(last, size))
+
+
+def _size(plan: Plan) -> float:
+    return plan.x if plan.size is None else plan.size
 
 
 def _doublings(a: float, b: float) -> float:

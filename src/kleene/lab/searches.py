@@ -19,7 +19,7 @@ from kleene.lab.graphs import Named, sources_in
 from kleene.lab.setting import Setting
 from kleene.lab.trial import Trial, solve
 
-__all__ = ["PROVED", "Searches", "searches_of"]
+__all__ = ["PROVED", "Searches", "proofs_of", "searches_of"]
 
 #: Seconds for an arc to be in one proof.
 PROVED = 3e-8
@@ -38,7 +38,7 @@ class Searches:
         arcs, levels = [], []
         for source in self.sources:
             found = getattr(kl, problem)(graph, source, device="cpu", predecessors=False)
-            if self._proved < _proofs(graph):
+            if self._proved < proofs_of(graph.m):
                 found.verify()
                 self._proved += 1
             self._right[source] = _digest(found)
@@ -81,9 +81,9 @@ def searches_of(setting: Setting, problem: str, named: Named, count: int = _SOUR
     return setting.last("searches", key, lambda: Searches(problem, g, count))
 
 
-def _proofs(graph: kl.Graph) -> int:
+def proofs_of(arcs: float) -> int:
     """How many answers are proved: all, unless the graph is large."""
-    return 8 if graph.m < 2e7 else 2 if graph.m < 2e8 else 1
+    return 8 if arcs < 2e7 else 2 if arcs < 2e8 else 1
 
 
 def _tree_proofs(graph: kl.Graph) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 
 import kleene as kl
 from kleene.lab.experiment import Axis, Experiment, Plan, Unable
-from kleene.lab.experiments.searches import places
+from kleene.lab.experiments.searches import patience_for, places
 from kleene.lab.found import Found, times_as
 from kleene.lab.graphs import Named, enron, facebook, grid, made, rmat, rome, uniform
 from kleene.lab.peers import NOT_INSTALLED, PEERS, Peer
@@ -139,8 +139,8 @@ def _contestants(
     for place, device, threads in places(setting):
         trial = partial(_ours, setting, problem, named, paths, device, threads)
         yield Plan(
-            f"Kleene, {place}", x, trial, panel, device, threads, setup=setup, size=named.arcs,
-            growth=3,
+            f"Kleene, {place}", x, trial, panel, device, threads, patience_for(setting, device),
+            setup, named.arcs, growth=3,
         )  # fmt: skip
     for kind in PEERS:
         offered = getattr(kind, f"{problem}_{panel}", None) is not None

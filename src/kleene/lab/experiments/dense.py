@@ -60,6 +60,7 @@ def _guess(n: int, case: Case, device: str, threads: int = 1) -> float:
 # ---- by size ------------------------------------------------------------------------------------
 
 _CPU_SIZES, _GPU_SIZES = (256, 512, 1024, 2048, 4096, 8192), (1024, 2048, 4096, 8192, 16384, 32768)
+_MOST_PATHS = 16384
 
 
 def _by_size(setting: Setting) -> Iterator[Plan]:
@@ -77,7 +78,7 @@ def _by_size(setting: Setting) -> Iterator[Plan]:
                 guess = _guess(n, case, "cpu", threads)
                 yield Plan(series, n, trial, threads=threads, guess=guess, setup=n**2 / 2e7)
         for series, case in (("lengths, GPU", PLAIN), ("paths, GPU", paths)):
-            if setting.gpu and n in on_gpu:
+            if setting.gpu and n in on_gpu and (n <= _MOST_PATHS or not case.paths):
                 yield Plan(
                     series, n, partial(resident, setting, case, n, max(on_gpu)),
                     device=setting.gpu, guess=_guess(n, case, setting.gpu), setup=n**2 / 2e8,
@@ -132,7 +133,7 @@ def _by_type(setting: Setting) -> Iterator[Plan]:
             threads = setting.cores
             trial = partial(_on_cpu, setting, asked, cpu_n, threads)
             guess = _guess(cpu_n, asked, "cpu", threads)
-            yield Plan(f"{what}, all cores", x, trial, _CPU, threads=threads, guess=guess, size=1)
+            yield Plan(f"{what}, all cores", x, trial, _CPU, threads=threads, guess=guess, size=0)
     for x, case in cases if setting.gpu else ():
         assert setting.gpu is not None
         n = bits_n if case.semiring == "boolean" else gpu_n
@@ -140,7 +141,7 @@ def _by_type(setting: Setting) -> Iterator[Plan]:
             trial = partial(resident, setting, asked, n, gpu_n)
             yield Plan(
                 f"{what}, GPU", x, trial, _GPU, setting.gpu,
-                guess=_guess(gpu_n, asked, setting.gpu), setup=gpu_n**2 / 1e8, size=1,
+                guess=_guess(gpu_n, asked, setting.gpu), setup=gpu_n**2 / 1e8, size=0,
             )  # fmt: skip
 
 

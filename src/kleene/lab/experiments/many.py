@@ -11,7 +11,7 @@ import numpy as np
 import kleene as kl
 from kleene.graph.checks import format_bytes
 from kleene.lab.experiment import Axis, Experiment, Plan, Unable
-from kleene.lab.experiments.searches import places
+from kleene.lab.experiments.searches import patience_for, places
 from kleene.lab.found import Found, times_as
 from kleene.lab.graphs import Named, enron, facebook, made, rmat, rome, sources_in
 from kleene.lab.record import Point
@@ -21,7 +21,7 @@ from kleene.lab.trial import Trial, solve
 __all__ = ["EXPERIMENTS"]
 
 #: Seconds for an arc and a source on one core, without and with weights, to guess by.
-_BIT, _LENGTH = 1e-9, 2e-8
+_BIT, _LENGTH = 5e-10, 2e-8
 
 #: A user of another library waited two hours for all pairs of such a graph.
 _WAITED = made(
@@ -47,12 +47,11 @@ def _all_pairs(setting: Setting) -> Iterator[Plan]:
             for at_hand in (False, True) if device != "cpu" else (False,):
                 series = f"{place}, memory at hand" if at_hand else place
                 guess = size * (each / (threads or 1) if device == "cpu" else 1e-10)
-                if device == "emulated":
-                    guess *= 1e4
+                guess = max(guess, patience_for(setting, device))
                 trial = partial(_pairs, setting, named, device, threads, at_hand)
                 yield Plan(
                     series, x, trial, device=device, threads=threads, guess=guess,
-                    setup=0.0 if setting.quick else 2.0, size=size, growth=3,
+                    setup=0.0 if setting.quick else 2.0, size=0,
                 )  # fmt: skip
 
 
@@ -99,7 +98,7 @@ def _batches(setting: Setting) -> Iterator[Plan]:
                     continue
                 trial = partial(_batch, setting, problem, named, count, device, threads)
                 yield Plan(
-                    place, count, trial, panel, device, threads,
+                    place, count, trial, panel, device, threads, patience_for(setting, device),
                     setup=named.setup(setting), growth=2.5,
                 )  # fmt: skip
 
@@ -146,7 +145,7 @@ EXPERIMENTS = (
         ("ours", "gpu"),
         quantity="seconds",
         kind="bars",
-        budget=45,
+        budget=60,
         patience=20,
         notes=(
             "Whole calls from arcs on the host to all lengths on the host. Memory at hand: into "

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import kleene as kl
 from kleene.lab.experiment import Axis, Experiment, Plan
-from kleene.lab.experiments.searches import places
+from kleene.lab.experiments.searches import patience_for, places
 from kleene.lab.found import Found, times_as
 from kleene.lab.graphs import Named, facebook, grid, made, rmat, rome
 from kleene.lab.searches import PROVED, searches_of
@@ -47,13 +47,16 @@ def _plans(setting: Setting) -> Iterator[Plan]:
     for x, work in enumerate(_WORKS):
         named = work.tiny if setting.quick else work.named
         setup = named.setup(setting) + 4 * PROVED * named.arcs
+        guess = 0.0 if setting.quick else 1.0 if work.problem == "apsp" else 2e-8 * named.arcs
         for place, device, threads in places(setting):
             if place == "one core" and setting.cores > 1:
                 continue
             for series in ("lengths", "paths"):
                 trial = partial(_trial, setting, work.problem, named, series == "paths", device)
                 panel = _CPU if device == "cpu" else _GPU
-                yield Plan(series, x, trial, panel, device, threads, setup=setup, size=1)
+                guess = max(guess, patience_for(setting, device))
+                yield Plan(series, x, trial, panel, device, threads, guess, setup, size=0)
+                setup = 0.0
 
 
 def _trial(setting: Setting, problem: str, named: Named, paths: bool, device: str) -> Trial:

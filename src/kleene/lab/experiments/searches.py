@@ -19,17 +19,22 @@ from kleene.lab.graphs import (
     uniform,
 )
 from kleene.lab.record import Point
-from kleene.lab.searches import PROVED, searches_of
+from kleene.lab.searches import PROVED, proofs_of, searches_of
 from kleene.lab.setting import Setting
 from kleene.lab.trial import Trial
 
-__all__ = ["EXPERIMENTS", "microseconds_a_level", "places", "search_plans"]
+__all__ = ["EXPERIMENTS", "patience_for", "places"]
 
 _MANY = 100  # levels
 
 #: Seconds for an arc of a search on one core, in a first guess, and on a GPU by device.
 _ARC = {"bfs": 4e-9, "sssp": 4e-8}
 _GPU_ARC = {"cuda": 2e-10, "emulated": 1e-5}
+
+
+def patience_for(setting: Setting, device: str) -> float:
+    """Return a guess that keeps the emulator from what would take it minutes."""
+    return 1e3 if device == "emulated" and not setting.quick else 0.0
 
 
 def places(setting: Setting) -> Iterator[tuple[str, str, int | None]]:
@@ -41,11 +46,12 @@ def places(setting: Setting) -> Iterator[tuple[str, str, int | None]]:
         yield "GPU", setting.gpu, None
 
 
-def search_plans(
+def _search_plans(
     setting: Setting, problem: str, named: Named, x: float, panel: str = ""
 ) -> Iterator[Plan]:
     """Yield a point for each place; the graph is there before the clock starts."""
-    setup = named.setup(setting) + (8 * _ARC[problem] / setting.cores + 3 * PROVED) * named.arcs
+    proofs = PROVED * proofs_of(named.arcs) * named.arcs
+    setup = named.setup(setting) + 8 * _ARC[problem] / setting.cores * named.arcs + proofs
     for series, device, threads in places(setting):
         arc = _ARC[problem] / (threads or 1) if device == "cpu" else _GPU_ARC[device]
         yield Plan(
@@ -64,7 +70,7 @@ def _trial(setting: Setting, problem: str, named: Named, device: str, threads: i
 # ---- what tables and sentences tell -------------------------------------------------------------
 
 
-def microseconds_a_level(point: Point) -> str:
+def _microseconds_a_level(point: Point) -> str:
     """Say how long a level takes, where there are many."""
     levels = point.facts.get("levels", 0)
     return f"{1e6 * point.median / levels:.3g}" if levels > _MANY else ""
@@ -74,7 +80,7 @@ def _call(point: Point) -> str:
     return f"{1e3 * statistics.median(point.seconds):.3g}" if point.seconds else ""
 
 
-_COLUMNS = (("µs a level", microseconds_a_level), ("whole call, ms", _call))
+_COLUMNS = (("µs a level", _microseconds_a_level), ("whole call, ms", _call))
 _NOTES = (
     "Medians over eight random sources of the largest component, distances without paths. A rate "
     "is arcs that leave reached vertices, a second; an edge of an undirected graph counts twice. "
@@ -93,7 +99,7 @@ def _gteps(point: Point) -> str:
 def _by_scale(problem: str, scales: range, setting: Setting) -> Iterator[Plan]:
     for scale in setting.sizes(tuple(scales), (6,)):
         named = rmat(scale, weighted=True if problem == "sssp" else None)
-        yield from search_plans(setting, problem, named, scale)
+        yield from _search_plans(setting, problem, named, scale)
 
 
 def _learned_by_scale(found: Found) -> Iterator[str]:
@@ -145,7 +151,7 @@ def _words(problem: str) -> tuple[str, ...]:
 
 def _by_family(problem: str, setting: Setting) -> Iterator[Plan]:
     for x, named in enumerate(_families(problem, setting.quick)):
-        yield from search_plans(setting, problem, named, x)
+        yield from _search_plans(setting, problem, named, x)
 
 
 def _learned_by_family(problem: str, found: Found) -> Iterator[str]:
@@ -159,10 +165,10 @@ def _learned_by_family(problem: str, found: Found) -> Iterator[str]:
                 f"Of {place}, the rate is highest on {words[int(best.x)]} ({_gteps(best)}) and "
                 f"lowest on {words[int(worst.x)]} ({_gteps(worst)})."
             )
-        for point in [p for p in points if microseconds_a_level(p)][-1:]:
+        for point in [p for p in points if _microseconds_a_level(p)][-1:]:
             yield (
                 f"On {words[int(point.x)]}, which has {point.facts['levels']:,.0f} levels, {place} "
-                f"take {microseconds_a_level(point)} µs a level."
+                f"take {_microseconds_a_level(point)} µs a level."
             )
     ratios = list(found.speedups("all cores", "GPU"))
     slower = [words[int(x)] for x, ratio in ratios if ratio < 1]

@@ -97,7 +97,7 @@ def _new_process(setting: Setting) -> Iterator[Plan]:
     for x, program, answers, fresh in jobs:
         device = "cpu" if x < 3 or setting.gpu is None else setting.gpu
         trial = partial(_process, program, answers, fresh)
-        yield Plan("new process", x, trial, device=device, setup=0.5, size=1)
+        yield Plan("new process", x, trial, device=device, setup=0.5, size=0)
 
 
 def _learned_new_process(found: Found) -> Iterator[str]:
@@ -133,10 +133,10 @@ def _overhead(problem: str, device: str, calls: int) -> Trial:
 def _tiny_calls(setting: Setting) -> Iterator[Plan]:
     calls = 2 if setting.quick else _CALLS
     for x, problem in enumerate(_PROBLEMS):
-        yield Plan("CPU", x, partial(_overhead, problem, "cpu", calls), size=1)
+        yield Plan("CPU", x, partial(_overhead, problem, "cpu", calls), size=0)
         if setting.gpu:
             trial = partial(_overhead, problem, setting.gpu, min(calls, 20))
-            yield Plan("GPU, graph there", x, trial, device=setting.gpu, size=1)
+            yield Plan("GPU, graph there", x, trial, device=setting.gpu, size=0)
 
 
 def _learned_tiny(found: Found) -> Iterator[str]:
