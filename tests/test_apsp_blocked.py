@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from importlib import util
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,8 @@ import kleene as kl
 from kleene.cuda.apsp_blocks import bank_conflict
 from kleene.cuda.apsp_products import interleave
 from kleene.cuda.emulator import EmulatedDevice
+from kleene.cuda.meter import metered
+from kleene.cuda.runtime import open_device
 from kleene.registry import Method, methods
 
 ROWS = [
@@ -49,6 +53,32 @@ def assert_solves(row: Method, g: kl.Graph, block: int | None = None, **keywords
     got = solve(row, g, block, **keywords)
     assert got.distances.tolist() == wanted.tolist()
     got.verify()
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+@pytest.mark.parametrize("row", ROWS, ids=label)
+def test_what_the_algorithm_takes_is_told_apart(
+    row: Method, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever streams and graphs it uses, all of its work is between two marks of the device."""
+    monkeypatch.setenv("KLEENE_EMULATOR_SEED", str(seed))
+    device = open_device("emulated")
+    launched: list[float] = []
+    launch = device.native.launch
+
+    def noted(*args: Any) -> None:
+        launch(*args)
+        launched.append(time.perf_counter())
+
+    began = time.perf_counter()
+    with monkeypatch.context() as patch, metered("emulated") as meter:
+        native = SimpleNamespace(**(vars(device.native) | {"launch": noted}))
+        patch.setattr(device, "native", native)
+        stats = solve(row, random_graph(70)).stats
+    (span,) = meter._spans["compute"]
+    assert began <= span[0].time < launched[0]
+    assert launched[-1] <= span[1].time
+    assert 0 < stats.compute < stats.total
 
 
 @pytest.mark.parametrize("row", SIZED, ids=label)

@@ -83,7 +83,7 @@ def test_plans_are_made_without_a_gpu(experiment: Experiment, device: str) -> No
 
 def test_budgets_are_what_was_promised() -> None:
     """Our part of the suite for GPUs leaves room for the documents' in nine minutes."""
-    assert sum(one.budget for one in OURS) <= 1100
+    assert sum(one.budget for one in OURS) <= 1150
     assert sum(one.budget for one in OURS if "gpu" in one.suites) <= 650
 
 

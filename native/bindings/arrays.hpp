@@ -93,11 +93,13 @@ class PythonMonitor final : public Monitor {
 };
 
 void bind_bfs(nb::module_& m);
+void bind_encodings(nb::module_& m);
 void bind_generate(nb::module_& m);
 void bind_dense(nb::module_& m);
 void bind_graph(nb::module_& m);
 void bind_sssp(nb::module_& m);
 void bind_text(nb::module_& m);
 void bind_spmv(nb::module_& m);
+void bind_visit(nb::module_& m);
 
 }  // namespace kleene

@@ -87,11 +87,29 @@ void bind(nb::module_& m) {
       nb::arg("progress").none());
 }
 
+// Fills `order` and `parents`, n entries each; returns how many vertices are reached.
+std::int64_t order(const Array<std::int64_t>& offsets, const Array<std::int32_t>& neighbors,
+                   const Optional<std::int64_t>& also_offsets,
+                   const Optional<std::int32_t>& also_neighbors, std::int32_t source,
+                   MutableArray<std::int32_t> order, MutableArray<std::int32_t> parents) {
+  const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
+  const Arcs<std::int32_t> arcs{n, offsets.data(), neighbors.data()};
+  Arcs<std::int32_t> also;
+  if (also_offsets) also = {n, also_offsets->data(), also_neighbors->data()};
+  PythonMonitor monitor(nb::none(), n);
+  const nb::gil_scoped_release release;
+  return bfs_order(arcs, also_offsets ? &also : nullptr, source, order.data(), parents.data(),
+                   monitor);
+}
+
 }  // namespace
 
 void bind_bfs(nb::module_& m) {
   bind<std::int32_t>(m);
   bind<std::int64_t>(m);
+  m.def("bfs_order", &order, nb::arg("offsets"), nb::arg("neighbors"),
+        nb::arg("also_offsets").none(), nb::arg("also_neighbors").none(), nb::arg("source"),
+        nb::arg("order"), nb::arg("parents"));
 }
 
 }  // namespace kleene

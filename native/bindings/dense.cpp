@@ -133,6 +133,9 @@ void export_rows(AnyMatrix matrix, const Ids& rows, const nb::object& lowest,
         values.dtype(), [&](auto out) { return copy(Type<std::int16_t>{}, out); });
   } else if (values.dtype() == nb::dtype<std::uint8_t>()) {
     copy(Type<std::int32_t>{}, Type<std::uint8_t>{});
+  } else if (values.dtype() == nb::dtype<double>() && matrix.dtype() != nb::dtype<double>()) {
+    with_type<std::int32_t, std::int64_t>(matrix.dtype(),
+                                          [&](auto type) { return copy(type, Type<double>{}); });
   } else {
     with_type<float, double, std::int32_t, std::int64_t>(
         matrix.dtype(), [&](auto type) { return copy(type, type); });

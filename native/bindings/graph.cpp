@@ -1,4 +1,5 @@
 #include "arrays.hpp"
+#include "csr_forms.hpp"
 #include "machine.hpp"
 
 namespace kleene {
@@ -32,6 +33,12 @@ auto guarded(Work&& work) {
   raise(*bad);
 }
 
+template <class Id, class W>
+nb::object as_tuple(Csr<Id, W>&& csr) {
+  return nb::make_tuple(to_numpy(std::move(csr.offsets)), to_numpy(std::move(csr.neighbors)),
+                        to_numpy(std::move(csr.weights)));
+}
+
 nb::object build(std::int64_t n, const AnyArray& sources, const AnyArray& targets,
                  const std::optional<AnyArray>& weights, bool symmetric, const std::string& combine,
                  int threads, const nb::object& progress) {
@@ -45,9 +52,7 @@ nb::object build(std::int64_t n, const AnyArray& sources, const AnyArray& target
                                         static_cast<const InId*>(targets.data()), values, symmetric,
                                         parse_combine(combine), threads, monitor);
         });
-        return nb::object(nb::make_tuple(to_numpy(std::move(csr.offsets)),
-                                         to_numpy(std::move(csr.neighbors)),
-                                         to_numpy(std::move(csr.weights))));
+        return as_tuple(std::move(csr));
       };
       if constexpr (sizeof(InId) == 8) {
         return n > INT32_MAX ? make(Type<std::int64_t>{}) : make(Type<std::int32_t>{});
@@ -56,6 +61,62 @@ nb::object build(std::int64_t n, const AnyArray& sources, const AnyArray& target
       }
     });
   });
+}
+
+nb::object transpose(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
+                     const std::optional<AnyArray>& weights, int threads) {
+  const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
+  PythonMonitor monitor(nb::none(), n);
+  return with_id_type(neighbors, [&]<class Id>(Type<Id>) {
+    return with_weights(weights, [&]<class W>(Type<W>, const W* values) {
+      return as_tuple(guarded([&] {
+        return csr_transpose<Id, W>(n, offsets.data(), static_cast<const Id*>(neighbors.data()),
+                                    values, threads, monitor);
+      }));
+    });
+  });
+}
+
+nb::object symmetric(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
+                     const std::optional<AnyArray>& weights, int threads) {
+  const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
+  PythonMonitor monitor(nb::none(), n);
+  return with_id_type(neighbors, [&]<class Id>(Type<Id>) {
+    return with_weights(weights, [&]<class W>(Type<W>, const W* values) {
+      return nb::object(nb::bool_(guarded([&] {
+        return csr_is_symmetric<Id, W>(n, offsets.data(), static_cast<const Id*>(neighbors.data()),
+                                       values, threads, monitor);
+      })));
+    });
+  });
+}
+
+// Both graphs have ids and weights of the same types.
+nb::object join(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
+                const std::optional<AnyArray>& weights, const Array<std::int64_t>& other_offsets,
+                const AnyArray& other_neighbors, const std::optional<AnyArray>& other_weights,
+                int threads) {
+  const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
+  PythonMonitor monitor(nb::none(), n);
+  return with_id_type(neighbors, [&]<class Id>(Type<Id>) {
+    return with_weights(weights, [&]<class W>(Type<W>, const W* values) {
+      const auto* others = other_weights ? static_cast<const W*>(other_weights->data()) : nullptr;
+      return as_tuple(guarded([&] {
+        return csr_union<Id, W>(n, offsets.data(), static_cast<const Id*>(neighbors.data()), values,
+                                other_offsets.data(),
+                                static_cast<const Id*>(other_neighbors.data()), others, threads,
+                                monitor);
+      }));
+    });
+  });
+}
+
+nb::object from_matrix(const nb::ndarray<const double, nb::ndim<2>, nb::c_contig>& matrix,
+                       bool loops, int threads) {
+  const auto n = static_cast<std::int64_t>(matrix.shape(0));
+  PythonMonitor monitor(nb::none(), n);
+  return as_tuple(
+      guarded([&] { return csr_from_matrix(n, matrix.data(), loops, threads, monitor); }));
 }
 
 nb::object canonical(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
@@ -96,6 +157,14 @@ void bind_graph(nb::module_& m) {
         nb::arg("progress").none() = nb::none());
   m.def("is_canonical", &canonical, nb::arg("offsets"), nb::arg("neighbors"),
         nb::arg("weights").none(), nb::arg("threads"));
+  m.def("csr_transpose", &transpose, nb::arg("offsets"), nb::arg("neighbors"),
+        nb::arg("weights").none(), nb::arg("threads"));
+  m.def("csr_is_symmetric", &symmetric, nb::arg("offsets"), nb::arg("neighbors"),
+        nb::arg("weights").none(), nb::arg("threads"));
+  m.def("csr_union", &join, nb::arg("offsets"), nb::arg("neighbors"), nb::arg("weights").none(),
+        nb::arg("other_offsets"), nb::arg("other_neighbors"), nb::arg("other_weights").none(),
+        nb::arg("threads"));
+  m.def("csr_from_matrix", &from_matrix, nb::arg("matrix"), nb::arg("loops"), nb::arg("threads"));
   m.def("bfs_sweep", &sweep, nb::arg("offsets"), nb::arg("neighbors"), nb::arg("source"));
   m.def("simd", &simd_level);
 }

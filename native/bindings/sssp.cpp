@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "arrays.hpp"
+#include "yen.hpp"
 
 namespace kleene {
 namespace {
@@ -37,7 +38,7 @@ void bind(nb::module_& m) {
          const std::optional<Array<Value>>& in_lengths, const Array<Id>& sources,
          const std::optional<Array<Id>>& targets, Value limit, MutableArray<Value> values,
          std::optional<MutableArray<Id>> parents, MutableArray<Value> horizons, int threads,
-         const nb::object& progress) -> std::vector<std::int64_t> {
+         const nb::object& progress, int level) -> std::vector<std::int64_t> {
         const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
         SsspProblem<Id, Value> problem{{n, offsets.data(), neighbors.data()}, lengths.data()};
         if (reported) problem.reported = reported->data();
@@ -46,6 +47,7 @@ void bind(nb::module_& m) {
           problem.into_lengths = in_lengths->data();
         }
         problem.stop.limit = limit;
+        problem.level = level;
         if (targets) {
           problem.stop.targets = targets->data();
           problem.stop.target_count = static_cast<std::int64_t>(targets->size());
@@ -68,7 +70,7 @@ void bind(nb::module_& m) {
       nb::arg("reported").none(), nb::arg("in_offsets").none(), nb::arg("in_neighbors").none(),
       nb::arg("in_lengths").none(), nb::arg("sources"), nb::arg("targets").none(), nb::arg("limit"),
       nb::arg("values"), nb::arg("parents").none(), nb::arg("horizons"), nb::arg("threads"),
-      nb::arg("progress").none());
+      nb::arg("progress").none(), nb::arg("level") = -1);
 }
 
 template <class Id>
@@ -79,11 +81,35 @@ void bind_values(nb::module_& m) {
   bind<Id, double>(m);
 }
 
+template <class T>
+nb::object copied(const std::vector<T>& values) {
+  Buffer<T> buffer(static_cast<std::int64_t>(values.size()));
+  std::copy(values.begin(), values.end(), buffer.data());
+  return to_numpy(std::move(buffer));
+}
+
+// Lengths, and paths as (vertices, offsets).
+nb::object k_shortest(const Array<std::int64_t>& offsets, const Array<std::int32_t>& neighbors,
+                      const Array<double>& lengths, const Array<double>& ahead, std::int32_t source,
+                      std::int32_t sink, std::int64_t count) {
+  const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
+  const Arcs<std::int32_t> arcs{n, offsets.data(), neighbors.data()};
+  PythonMonitor monitor(nb::none(), count);
+  ShortestPaths found;
+  {
+    const nb::gil_scoped_release release;
+    found = yen(arcs, lengths.data(), ahead.data(), source, sink, count, monitor);
+  }
+  return nb::make_tuple(copied(found.lengths), copied(found.vertices), copied(found.offsets));
+}
+
 }  // namespace
 
 void bind_sssp(nb::module_& m) {
   bind_values<std::int32_t>(m);
   bind_values<std::int64_t>(m);
+  m.def("yen", &k_shortest, nb::arg("offsets"), nb::arg("neighbors"), nb::arg("lengths"),
+        nb::arg("ahead"), nb::arg("source"), nb::arg("sink"), nb::arg("count"));
 }
 
 }  // namespace kleene

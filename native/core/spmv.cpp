@@ -11,6 +11,7 @@ namespace kleene {
 namespace {
 
 constexpr std::int64_t kRowGrain = 1 << 10;
+constexpr std::int64_t kColumnGrain = 1 << 8;
 constexpr std::int64_t kArcGrain = 1 << 14;
 
 // ---- the algebras: zero() is "nothing", add chooses, times extends ------------------------------
@@ -130,18 +131,29 @@ void gather(const MatrixForm<Id, T>& a, const T* x, T* y, int threads, Monitor& 
   });
 }
 
-// A thread takes some columns and goes down all rows. The diagonal of a graph's matrix is the empty
-// path, which is no arc, unless it holds a (negative) loop.
+// Adds along some cells of a row. Sums are made for all of them and chosen from, so that vector
+// instructions can do it.
+template <class S, class T>
+void add_row(T from, const T* __restrict row, T no_arc, T* __restrict y, std::int64_t count) {
+  for (std::int64_t v = 0; v < count; ++v) {
+    const T sum = S::add(y[v], S::times(from, row[v]));
+    y[v] = row[v] == no_arc ? y[v] : sum;
+  }
+}
+
+// A thread takes some columns, as many as it can, and goes down all rows. The diagonal of a graph's
+// matrix is the empty path, which is no arc, unless it holds a (negative) loop.
 template <class S, class Id, class T>
 void dense(const MatrixForm<Id, T>& a, const T* x, T* y, int threads, Monitor& monitor) {
-  parallel_for(a.n, kRowGrain, threads, monitor, [&](std::int64_t begin, std::int64_t end, int) {
+  const std::int64_t grain = std::max(kColumnGrain, (a.n + threads - 1) / threads);
+  parallel_for(a.n, grain, threads, monitor, [&](std::int64_t begin, std::int64_t end, int) {
     std::fill(y + begin, y + end, S::zero());
     for (std::int64_t u = 0; u < a.n; ++u) {
       const T* row = a.weights + u * a.n;
-      for (std::int64_t v = begin; v < end; ++v) {
-        const bool arc = row[v] != a.no_arc && (u != v || row[v] != T{0});
-        y[v] = arc ? S::add(y[v], S::times(x[u], row[v])) : y[v];
-      }
+      const std::int64_t split = row[u] == T{0} ? std::clamp(u, begin, end) : end;
+      add_row<S>(x[u], row + begin, a.no_arc, y + begin, split - begin);
+      const std::int64_t rest = split == u ? u + 1 : split;
+      if (rest < end) add_row<S>(x[u], row + rest, a.no_arc, y + rest, end - rest);
     }
   });
 }

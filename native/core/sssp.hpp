@@ -28,6 +28,7 @@ struct SsspProblem {
   const Value* reported = nullptr;  // lengths to report, when `lengths` are reduced costs
   Id source = 0;
   Stop<Id, Value> stop;
+  int level = -1;  // of vector instructions, as in `dense_levels`; -1 is the best there is
 };
 
 // Removes what a search that stopped early knows of vertices beyond its horizon.
@@ -66,8 +67,9 @@ template <class Id, class Value>
 void sssp_dijkstra(const SsspProblem<Id, Value>& problem, const SsspRows<Id, Value>& rows,
                    int threads, Monitor& monitor);
 
-// Settles buckets of near distances (Meyer and Sanders 2003). Searches run side by side where
-// there are enough of them; else each uses all cores.
+// Settles buckets of near distances (Meyer and Sanders 2003). Where there are enough sources, those
+// near each other go at once, a vector lane each (sssp_lanes.hpp), or searches run side by side;
+// else each uses all cores.
 template <class Id, class Value>
 void sssp_delta_stepping(const SsspProblem<Id, Value>& problem, const SsspRows<Id, Value>& rows,
                          int threads, Monitor& monitor);

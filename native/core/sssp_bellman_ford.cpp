@@ -232,7 +232,7 @@ template <class Id, class Value>
 void sssp_bellman_ford(const SsspProblem<Id, Value>& problem, const SsspRows<Id, Value>& rows,
                        int threads, Monitor& monitor) {
   BellmanFord<Id, Value> search(problem, threads);
-  search_one_by_one(problem, rows, threads, monitor,
+  search_one_by_one(problem, rows, all_places(rows), threads, monitor,
                     [&](const SsspProblem<Id, Value>& own, Row<Id, Value> row) {
                       search.search(&own.source, 1, row, monitor);
                       return kNoPath<Value>;

@@ -169,7 +169,7 @@ template <class Id, class Value>
 void sssp_llp(const SsspProblem<Id, Value>& problem, const SsspRows<Id, Value>& rows, int threads,
               Monitor& monitor) {
   LatticeSearch<Id, Value> search(problem, threads);
-  search_one_by_one(problem, rows, threads, monitor,
+  search_one_by_one(problem, rows, all_places(rows), threads, monitor,
                     [&](const SsspProblem<Id, Value>& own, Row<Id, Value> row) {
                       search.search(own.source, row, monitor);
                       return kNoPath<Value>;

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from kleene.api import apsp, bfs, closure, explain, methods, sssp
 from kleene.draw import draw
+from kleene.encodings import distance_encodings
 from kleene.errors import (
     DeviceError,
     FormatError,
@@ -23,14 +24,16 @@ from kleene.errors import (
     RequestError,
     VerificationError,
 )
+from kleene.geodesics import geodesic_distances
 from kleene.graph import Graph
+from kleene.interop.sklearn import patch_sklearn, unpatch_sklearn
 from kleene.io import read, write
 from kleene.matrix import close_distances
 from kleene.product import spmv
 from kleene.result import Result
 
 if TYPE_CHECKING:
-    from kleene import datasets, generate
+    from kleene import csgraph, datasets, generate
 
 __version__ = "0.1.0"
 
@@ -49,21 +52,26 @@ __all__ = [
     "bfs",
     "close_distances",
     "closure",
+    "csgraph",
     "datasets",
+    "distance_encodings",
     "draw",
     "explain",
     "generate",
+    "geodesic_distances",
     "methods",
+    "patch_sklearn",
     "read",
     "spmv",
     "sssp",
+    "unpatch_sklearn",
     "write",
 ]
 
 
 def __getattr__(name: str) -> ModuleType:
     """Import what few programs need (a fifth of the time of ``import kleene``) at first use."""
-    if name in ("datasets", "generate"):
+    if name in ("csgraph", "datasets", "generate"):
         return import_module(f"kleene.{name}")
     raise AttributeError(f"module 'kleene' has no attribute {name!r}")
 

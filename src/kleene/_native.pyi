@@ -25,6 +25,42 @@ def build_csr(
 def is_canonical(
     offsets: NDArray[np.int64], neighbors: _Array, weights: _Array | None, threads: int
 ) -> bool: ...
+def csr_transpose(
+    offsets: NDArray[np.int64], neighbors: _Array, weights: _Array | None, threads: int
+) -> tuple[NDArray[np.int64], _Array, _Array | None]: ...
+def csr_is_symmetric(
+    offsets: NDArray[np.int64], neighbors: _Array, weights: _Array | None, threads: int
+) -> bool: ...
+def csr_union(
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    weights: _Array | None,
+    other_offsets: NDArray[np.int64],
+    other_neighbors: _Array,
+    other_weights: _Array | None,
+    threads: int,
+) -> tuple[NDArray[np.int64], _Array, _Array | None]: ...
+def csr_from_matrix(
+    matrix: NDArray[np.float64], loops: bool, threads: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]: ...
+def bfs_order(
+    offsets: NDArray[np.int64],
+    neighbors: NDArray[np.int32],
+    also_offsets: NDArray[np.int64] | None,
+    also_neighbors: NDArray[np.int32] | None,
+    source: int,
+    order: NDArray[np.int32],
+    parents: NDArray[np.int32],
+) -> int: ...
+def yen(
+    offsets: NDArray[np.int64],
+    neighbors: NDArray[np.int32],
+    lengths: NDArray[np.float64],
+    ahead: NDArray[np.float64],
+    source: int,
+    sink: int,
+    count: int,
+) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]: ...
 def bfs_sweep(
     offsets: NDArray[np.int64], neighbors: _Array, source: int
 ) -> tuple[int, int, int]: ...
@@ -45,6 +81,23 @@ def bfs(
     threads: int,
     progress: _Progress,
 ) -> None: ...
+def encode_distances(
+    vertices: NDArray[np.int64],
+    arcs: NDArray[np.int64],
+    sources: NDArray[np.int64],
+    targets: NDArray[np.int64],
+    lengths: NDArray[np.float64] | None,
+    local: bool,
+    symmetric: bool,
+    side: int,
+    values: _Array,
+    farthest: float,
+    unreachable: float,
+    pad: float,
+    paths: NDArray[np.int64] | None,
+    steps: int,
+    threads: int,
+) -> int: ...
 def dense_levels() -> list[str]: ...
 def dense_ceiling(
     semiring: str,
@@ -249,3 +302,18 @@ def sssp(
     threads: int,
     progress: _Progress,
 ) -> list[int]: ...
+def visit(
+    offsets: NDArray[np.int64],
+    neighbors: NDArray[np.int32],
+    weights: _Array | None,
+    distances: _Array,
+    no_path: int | float,
+    sources: NDArray[np.int32],
+    order: NDArray[np.int32],
+    arrivals: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    threads: int,
+) -> None: ...
+def path_lists(
+    names: list[Any], order: NDArray[np.int32], parents: NDArray[np.int32], reversed: bool
+) -> list[list[Any]]: ...

@@ -456,10 +456,10 @@ _usual_plan = lru_cache(maxsize=256)(make_plan)
 def _require_graph(graph: Any) -> None:
     if isinstance(graph, Graph):
         return
-    module = type(graph).__module__.partition(".")[0]
-    how = {"scipy": "from_scipy", "networkx": "from_networkx", "numpy": "from_dense"}.get(module)
-    hint = f"make one with kleene.Graph.{how}(...)" if how else "see kleene.Graph"
-    raise GraphError(f"expected a kleene.Graph, not {type(graph).__name__}; {hint}")
+    raise GraphError(
+        f"expected a kleene.Graph, not {type(graph).__name__}; make one with "
+        "kleene.Graph.from_any(...) and use it for all calls"
+    )
 
 
 def _vertices(graph: Graph, vertices: Vertices, name: str) -> Array:

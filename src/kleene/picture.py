@@ -1,13 +1,16 @@
-"""A picture made of lines, dots, boxes and words, and two ways to write it.
+"""A picture made of lines, dots, boxes, areas and words, and two ways to write it.
 
 Shapes are in pixels from the top left corner. SVG is written here, by a few lines that any browser
 reads; all other formats are matplotlib's, which draws the same shapes at the same places. Lines
 and dots of one colour are one shape, which keeps files small.
+
+A colour is one that CSS knows, or a name of the picture's palette. For a web page that has colours
+of its own, `Picture.svg` writes such names as the page's variables.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -19,7 +22,7 @@ from numpy.typing import NDArray
 from kleene.atomic import atomic_path
 from kleene.errors import RequestError
 
-__all__ = ["Box", "Dots", "Lines", "Picture", "Text"]
+__all__ = ["Area", "Box", "Dots", "Group", "Lines", "Picture", "Text"]
 
 Array = NDArray[Any]
 _FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
@@ -29,9 +32,10 @@ _FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 class Lines:
     """Polylines of one colour: an array of points each."""
 
-    strokes: list[Array]
+    strokes: Sequence[Array]
     colour: str
     width: float
+    dashes: tuple[float, float] | None = None  # pixels drawn, pixels left out
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,17 @@ class Box:
 
 
 @dataclass(frozen=True)
+class Area:
+    """Filled polygons of one colour, with an optional rim; a browser shows the tip on them."""
+
+    outlines: Sequence[Array]
+    colour: str
+    rim: str | None = None
+    rim_width: float = 1.0
+    tip: str = ""
+
+
+@dataclass(frozen=True)
 class Text:
     """One line of words; ``anchor`` says which end of it stands at x."""
 
@@ -69,6 +84,17 @@ class Text:
     halo: str | None = None
 
 
+@dataclass(frozen=True)
+class Group:
+    """Shapes that belong together; its name is their class in SVG."""
+
+    name: str
+    shapes: Sequence[Shape]
+
+
+Shape = Lines | Dots | Box | Area | Text | Group
+
+
 @dataclass
 class Picture:
     """Shapes on a canvas, drawn in order."""
@@ -77,7 +103,14 @@ class Picture:
     height: int
     title: str
     description: str
-    shapes: list[Lines | Dots | Box | Text] = field(default_factory=list)
+    shapes: list[Shape] = field(default_factory=list)
+    palette: Mapping[str, str] = field(default_factory=dict)
+
+    def svg(self) -> str:
+        """Return the picture for a page: of its width, font and colours."""
+        variables = {name: f"var(--{name})" for name in self.palette}
+        head = f'<svg viewBox="0 0 {self.width} {self.height}" role="img">'
+        return "".join([head, *_svg_content(self, variables), "</svg>"])
 
     def write(self, path: str | Path) -> None:
         """Write the picture in the format that the suffix names."""
@@ -100,44 +133,81 @@ def _svg(picture: Picture) -> Iterator[str]:
         f'width="{picture.width}" height="{picture.height}" role="img" font-family="{_FONT}" '
         'stroke-linecap="round" stroke-linejoin="round">'
     )
-    yield f"<title>{escape(picture.title)}</title>"
-    yield f"<desc>{escape(picture.description)}</desc>"
-    for shape in picture.shapes:
-        yield _svg_shape(shape)
+    yield from _svg_content(picture, picture.palette)
     yield "</svg>"
 
 
-def _svg_shape(shape: Lines | Dots | Box | Text) -> str:
+def _svg_content(picture: Picture, paints: Mapping[str, str]) -> Iterator[str]:
+    yield f"<title>{escape(picture.title)}</title>"
+    yield f"<desc>{escape(picture.description)}</desc>"
+    for shape in picture.shapes:
+        yield _svg_shape(shape, paints)
+
+
+def _svg_shape(shape: Shape, paints: Mapping[str, str]) -> str:
     match shape:
-        case Lines(strokes, colour, width):
+        case Lines(strokes, colour, width, dashes):
             data = "".join(map(_svg_stroke, strokes))
-            return f'<path d="{data}" fill="none" stroke="{colour}" stroke-width="{width:g}"/>'
+            rest = "" if dashes is None else f' stroke-dasharray="{dashes[0]:g} {dashes[1]:g}"'
+            return (
+                f'<path d="{data}" fill="none" stroke="{_paint(colour, paints)}" '
+                f'stroke-width="{width:g}"{rest}/>'
+            )
         case Dots(at, colour, radius, None):  # a stroke of no length with round ends is a dot
             data = "".join(f"M{x:g} {y:g}h0" for x, y in np.round(at, 1).tolist())
-            return f'<path d="{data}" stroke="{colour}" stroke-width="{2 * radius:g}"/>'
+            paint = _paint(colour, paints)
+            return f'<path d="{data}" stroke="{paint}" stroke-width="{2 * radius:g}"/>'
         case Dots(at, colour, radius, rim):
-            style = f'r="{radius:g}" fill="{colour}" stroke="{rim}" stroke-width="2"'
+            style = (
+                f'r="{radius:g}" fill="{_paint(colour, paints)}" '
+                f'stroke="{_paint(rim, paints)}" stroke-width="2"'
+            )
             return "".join(
                 f'<circle cx="{x:g}" cy="{y:g}" {style}/>' for x, y in np.round(at, 1).tolist()
             )
         case Box(x, y, width, height, colour):
             return (
-                f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" fill="{colour}"/>'
+                f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" '
+                f'fill="{_paint(colour, paints)}"/>'
             )
+        case Area():
+            return _svg_area(shape, paints)
         case Text():
-            weight = ' font-weight="bold"' if shape.bold else ""
-            rest = (
-                f'x="{shape.x:g}" y="{shape.y:g}" font-size="{shape.size:g}" '
-                f'text-anchor="{shape.anchor}"{weight}>{escape(shape.words)}</text>'
-            )
-            # The halo is the same words under the words: not all readers know paint-order.
-            halo = (
-                f'<text fill="none" stroke="{shape.halo}" stroke-width="4" {rest}'
-                if shape.halo
-                else ""
-            )
-            return f'{halo}<text fill="{shape.colour}" {rest}'
+            return _svg_text(shape, paints)
+        case Group(name, shapes):
+            inside = "".join(_svg_shape(one, paints) for one in shapes)
+            return f'<g class="{escape(name)}">{inside}</g>'
     raise AssertionError(shape)
+
+
+def _svg_area(area: Area, paints: Mapping[str, str]) -> str:
+    data = "".join(f"{_svg_stroke(outline)}z" for outline in area.outlines)
+    rim = (
+        f' stroke="{_paint(area.rim, paints)}" stroke-width="{area.rim_width:g}"'
+        if area.rim
+        else ""
+    )
+    shape = f'<path d="{data}" fill="{_paint(area.colour, paints)}"{rim}'
+    return f"{shape}><title>{escape(area.tip)}</title></path>" if area.tip else f"{shape}/>"
+
+
+def _svg_text(text: Text, paints: Mapping[str, str]) -> str:
+    weight = ' font-weight="bold"' if text.bold else ""
+    rest = (
+        f'x="{text.x:g}" y="{text.y:g}" font-size="{text.size:g}" '
+        f'text-anchor="{text.anchor}"{weight}>{escape(text.words)}</text>'
+    )
+    # The halo is the same words under the words: not all readers know paint-order.
+    halo = (
+        f'<text fill="none" stroke="{_paint(text.halo, paints)}" stroke-width="4" {rest}'
+        if text.halo
+        else ""
+    )
+    return f'{halo}<text fill="{_paint(text.colour, paints)}" {rest}'
+
+
+def _paint(colour: str | None, paints: Mapping[str, str]) -> str:
+    return "none" if colour is None else paints.get(colour, colour)
 
 
 def _svg_stroke(points: Array) -> str:
@@ -159,7 +229,6 @@ def _write_matplotlib(picture: Picture, path: Path) -> None:
             f'a {path.suffix} picture needs matplotlib: pip install "kleene[plot]"; '
             "an .svg picture needs nothing"
         ) from error
-    points = 72 / 96  # of which matplotlib counts 72 to the inch, and SVG 96 pixels
     figure = Figure(figsize=(picture.width / 96, picture.height / 96), dpi=192)
     supported = figure.canvas.get_supported_filetypes()
     if path.suffix.lower().lstrip(".") not in supported:
@@ -167,38 +236,72 @@ def _write_matplotlib(picture: Picture, path: Path) -> None:
         raise RequestError(f"{path}: no picture format {path.suffix!r}; there are {known}")
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, picture.width), ylim=(picture.height, 0))
     axes.axis("off")
-    for order, shape in enumerate(picture.shapes):
-        _matplotlib_shape(axes, shape, order, points)
+    for order, shape in enumerate(_flat(picture.shapes)):
+        _matplotlib_shape(axes, shape, order, picture.palette)
     with atomic_path(path) as beside:
         figure.savefig(beside, metadata={"Title": picture.title})
 
 
-def _matplotlib_shape(axes: Any, shape: Lines | Dots | Box | Text, order: int, pt: float) -> None:
-    from matplotlib.collections import LineCollection
-    from matplotlib.patches import Rectangle
-    from matplotlib.patheffects import withStroke
+def _flat(shapes: Sequence[Shape]) -> Iterator[Shape]:
+    for shape in shapes:
+        if isinstance(shape, Group):
+            yield from _flat(shape.shapes)
+        else:
+            yield shape
 
+
+_POINTS = 72 / 96  # of which matplotlib counts 72 to the inch, and SVG 96 pixels
+
+
+def _matplotlib_shape(axes: Any, shape: Shape, order: int, paints: Mapping[str, str]) -> None:
+    from matplotlib.collections import LineCollection, PolyCollection
+    from matplotlib.patches import Rectangle
+
+    pt = _POINTS
     match shape:
-        case Lines(strokes, colour, width):
+        case Lines(strokes, colour, width, dashes):
+            style = "solid" if dashes is None else (0, tuple(length / width for length in dashes))
             lines = LineCollection(
-                strokes, colors=colour, linewidths=width * pt, capstyle="round", zorder=order
+                strokes,
+                colors=_paint(colour, paints),
+                linewidths=width * pt,
+                linestyles=[style],
+                capstyle="round" if dashes is None else "butt",
+                zorder=order,
             )
             axes.add_collection(lines, autolim=False)
         case Dots(at, colour, radius, rim):
-            style = {"c": colour, "edgecolors": rim or "none", "linewidths": 2 * pt if rim else 0}
-            axes.scatter(*at.T, s=(2 * radius * pt) ** 2, zorder=order, **style)
+            edge = {"edgecolors": _paint(rim, paints), "linewidths": 2 * pt if rim else 0}
+            size = (2 * radius * pt) ** 2
+            axes.scatter(*at.T, s=size, zorder=order, c=_paint(colour, paints), **edge)
         case Box(x, y, width, height, colour):
-            axes.add_patch(Rectangle((x, y), width, height, color=colour, lw=0, zorder=order))
-        case Text():
-            effects = [withStroke(linewidth=4 * pt, foreground=shape.halo)] if shape.halo else []
-            axes.text(
-                shape.x,
-                shape.y,
-                shape.words,
-                fontsize=shape.size * pt,
-                color=shape.colour,
-                ha={"start": "left", "middle": "center", "end": "right"}[shape.anchor],
-                fontweight="bold" if shape.bold else "normal",
-                path_effects=effects,
+            paint = _paint(colour, paints)
+            axes.add_patch(Rectangle((x, y), width, height, color=paint, lw=0, zorder=order))
+        case Area(outlines, colour, rim, rim_width):
+            polygons = PolyCollection(
+                outlines,
+                facecolors=_paint(colour, paints),
+                edgecolors=_paint(rim, paints),
+                linewidths=rim_width * pt if rim else 0,
                 zorder=order,
             )
+            axes.add_collection(polygons, autolim=False)
+        case Text():
+            _matplotlib_text(axes, shape, order, paints)
+
+
+def _matplotlib_text(axes: Any, text: Text, order: int, paints: Mapping[str, str]) -> None:
+    from matplotlib.patheffects import withStroke
+
+    halo = _paint(text.halo, paints)
+    axes.text(
+        text.x,
+        text.y,
+        text.words.replace("$", r"\$"),  # or matplotlib would set formulas
+        fontsize=text.size * _POINTS,
+        color=_paint(text.colour, paints),
+        ha={"start": "left", "middle": "center", "end": "right"}[text.anchor],
+        fontweight="bold" if text.bold else "normal",
+        path_effects=[withStroke(linewidth=4 * _POINTS, foreground=halo)] if text.halo else [],
+        zorder=order,
+    )

@@ -34,12 +34,13 @@ def _naive(task: Task, matrix: HostArray, last: HostArray | None) -> bool:
     via = None if last is None else device.upload(last, "last")
     cycle = device.zeros(1, np.int32, "cycle")
     grid = (ceil_div(n, _BLOCK[0]), ceil_div(n, _BLOCK[1]))
-    for k in range(n):
-        pivot.launch((1,), (1,), (d, n, k, cycle))
-        step.launch(grid, _BLOCK, (d, via, n, k, cycle))
-        if (k + 1) % _STEPS == 0:
-            device.synchronize()
-            task.report(k + 1, n)
+    with device.meter.span("compute", device.main):
+        for k in range(n):
+            pivot.launch((1,), (1,), (d, n, k, cycle))
+            step.launch(grid, _BLOCK, (d, via, n, k, cycle))
+            if (k + 1) % _STEPS == 0:
+                device.synchronize()
+                task.report(k + 1, n)
     if device.download(cycle)[0]:
         return False
     device.download(d, matrix)

@@ -222,25 +222,28 @@ def blocked_3_0(task: Task, *, block: int = 0) -> Answer:
 def _graph(after: dict[str, tuple[str, ...]], b: Blocks) -> bool:
     """Record everything, copies of the whole matrix included, then launch it.
 
-    Every launch has a block of threads for every block of the matrix, needed or not.
+    Every launch has a block of threads for every block of the matrix, needed or not. Recording is
+    a part of the algorithm, and so are the copies: its time has them.
     """
     b.without_conflicts()
     staged = [b.device.pinned(array.shape, array.dtype) for array in b.host]
     for stage, host in zip(staged, b.host, strict=True):
         stage[...] = host
     origin, streams = b.device.stream(), _streams(b)
-    origin.wait(b.device.main.record())
     b.check()
-    with origin.capture() as captured:
-        for array, stage in zip(b.arrays, staged, strict=True):
-            b.device.copy(array, stage, origin)
-        each_round = _pieces(b, origin, streams, after, (b.count, b.count))
-        for t in range(b.count):
-            each_round(t)
-        for array, stage in zip(b.arrays, staged, strict=True):
-            b.device.copy(stage, array, origin)
-    captured.graph.launch(origin)
-    origin.synchronize()
+    with b.computing():
+        origin.wait(b.device.main.record())
+        with origin.capture() as captured:
+            for array, stage in zip(b.arrays, staged, strict=True):
+                b.device.copy(array, stage, origin)
+            each_round = _pieces(b, origin, streams, after, (b.count, b.count))
+            for t in range(b.count):
+                each_round(t)
+            for array, stage in zip(b.arrays, staged, strict=True):
+                b.device.copy(stage, array, origin)
+        captured.graph.launch(origin)
+        b.device.main.wait(origin.record())
+        origin.synchronize()
     if b.device.download(b.cycle)[0]:
         return False
     for stage, host in zip(staged, b.host, strict=True):

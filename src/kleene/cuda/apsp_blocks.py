@@ -7,6 +7,7 @@ in shared memory, and the way of the matrix there and back.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from functools import cached_property
 from math import lcm
 from typing import Any
@@ -167,12 +168,17 @@ class Blocks:
             self.device.copy(array, host)
 
     def rounds(self, one: Callable[[int], None]) -> None:
-        """Do all rounds; now and then wait for them."""
-        for t in range(self.count):
-            one(t)
-            if (t + 1) % _ROUNDS == 0:
-                self.device.synchronize()
-                self.task.report(t + 1, self.count)
+        """Do all rounds, after which the main stream has waited for them; now and then wait too."""
+        with self.computing():
+            for t in range(self.count):
+                one(t)
+                if (t + 1) % _ROUNDS == 0:
+                    self.device.synchronize()
+                    self.task.report(t + 1, self.count)
+
+    def computing(self) -> AbstractContextManager[None]:
+        """Count what the main stream does, or waits for, as the algorithm's time."""
+        return self.device.meter.span("compute", self.device.main)
 
     def download(self) -> bool:
         """Fetch the answer, unless there is a negative cycle."""

@@ -18,6 +18,7 @@ A product that would overwrite its own factor goes to other memory first.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import NamedTuple
 
@@ -118,6 +119,10 @@ class Products:
         self.device.synchronize()
         self.task.report(done, total)
 
+    def computing(self) -> AbstractContextManager[None]:
+        """Count what the main stream does as the algorithm's time."""
+        return self.device.meter.span("compute", self.device.main)
+
     def finish(self, total: int) -> bool:
         """Fetch the answer, unless there is a negative cycle."""
         if self.device.download(self.cycle)[0]:
@@ -153,16 +158,17 @@ def min_plus(task: Task) -> Answer:
 def _square(p: Products) -> bool:
     now, then = p.whole, p.empty(p.n, p.n)
     squarings = p.n.bit_length()  # 2 ** squarings > n: paths and cycles of n arcs are known
-    for done in range(squarings):
-        p.device.fill(p.improved, 0)
-        p.multiply(then, now, now, now, (True, True))
-        now, then = then, now
-        # At once: along a cycle twice, sums could leave their type.
-        check = p.kernels["apsp_product_cycle"]
-        check.launch((ceil_div(p.n, 256),), (256,), (now.d, p.n, p.cycle))
-        if p.device.download(p.cycle)[0] or not p.device.download(p.improved)[0]:
-            break
-        p.task.report(done, squarings)
+    check = p.kernels["apsp_product_cycle"]
+    with p.computing():
+        for done in range(squarings):
+            p.device.fill(p.improved, 0)
+            p.multiply(then, now, now, now, (True, True))
+            now, then = then, now
+            # At once: along a cycle twice, sums could leave their type.
+            check.launch((ceil_div(p.n, 256),), (256,), (now.d, p.n, p.cycle))
+            if p.device.download(p.cycle)[0] or not p.device.download(p.improved)[0]:
+                break
+            p.task.report(done, squarings)
     p.whole = now
     return p.finish(squarings)
 
@@ -224,7 +230,8 @@ def _by_rows(block: int, p: Products) -> bool:
         if not in_place:
             p.copy(c, to)
 
-    _recurse(close_tile, multiply, (0, tiles))
+    with p.computing():
+        _recurse(close_tile, multiply, (0, tiles))
     return p.finish(tiles)
 
 
@@ -282,9 +289,10 @@ def _by_quadrants(block: int, p: Products) -> bool:
         if not in_place:
             p.copy(c, to)
 
-    move(back=False)
-    _recurse(close_tile, multiply, (0, tiles))
-    move(back=True)
+    with p.computing():
+        move(back=False)
+        _recurse(close_tile, multiply, (0, tiles))
+        move(back=True)
     return p.finish(tiles)
 
 

@@ -38,15 +38,16 @@ def blocked_4_2(task: Task, *, block: int = 0) -> Answer:
 def _close(b: Blocks) -> bool:
     work = b.device.stream()
     ferry = _Ferry(b)
-    start = b.device.main.record()
-    work.wait(start)
-    ferry.stream.wait(start)
-    _first_round(b, work, ferry)
-    if b.count > 1:
-        _both_first_phases(b, work, 1)
-    if b.count > 2:
-        _rounds_between(b, work)
-    return _last_round(b, work, ferry)
+    with b.computing():  # copies included, since they go on meanwhile
+        start = b.device.main.record()
+        work.wait(start)
+        ferry.stream.wait(start)
+        _first_round(b, work, ferry)
+        if b.count > 1:
+            _both_first_phases(b, work, 1)
+        if b.count > 2:
+            _rounds_between(b, work)
+        return _last_round(b, work, ferry)
 
 
 def _stripes(b: Blocks, first: int, end: int) -> Iterator[tuple[int, int]]:

@@ -21,7 +21,7 @@ __all__ = ["direction_optimizing"]
 
 _WIDE = 512  # threads of a block, kWideThreads
 _NARROW, _NARROW_BLOCKS = 256, 132
-_FEW = 64  # threads of each block where a graph has work for few blocks only
+_FEW, _FEW_BLOCKS = 64, 4  # threads of each block, where a graph has work for so few only
 _EACH_BLOCK = 1024  # vertices and arcs that are worth one more block
 _PIECE = 128  # kPiece
 _LONGEST_LIST = 4096  # entries that a block may queue; more are found by looking at all vertices
@@ -62,9 +62,10 @@ class _Search(HopSearch):
         )
         blocks = ceil_div(n + m, _EACH_BLOCK)
         most = self._wide.resident_blocks(_WIDE)
-        self._wide_shape = (min(blocks, most),), (_WIDE if blocks > most else _FEW,)
+        few = blocks <= _FEW_BLOCKS
+        self._wide_shape = (min(blocks, most),), (_FEW if few else _WIDE,)
         fewer = min(blocks, _NARROW_BLOCKS, self._narrow.resident_blocks(_NARROW))
-        self._narrow_shape = (fewer,), (_NARROW if blocks > most else _FEW,)
+        self._narrow_shape = (fewer,), (_FEW if few else _NARROW,)
         lists = max(self._wide_shape[0][0], self._narrow_shape[0][0])
         words, room = ceil_div(n, 32), lists * min(_LONGEST_LIST, n + m // _PIECE + 1)
         require_memory(device, 12 * words + 48 * room, f"bfs on {n:,} vertices")

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from kleene.cpu.bfs import converted
+from kleene.cuda.fresh import touched
 from kleene.cuda.resident import DeviceGraph, on_device
 from kleene.cuda.runtime import Device, open_device
 from kleene.task import Answer, Task
@@ -54,7 +55,8 @@ def hop_rows(task: Task, form: type[HopSearch]) -> Answer:
             for array in (search.depths, search.parents):
                 if array is not None:
                     device.fill(array, 0xFF)
-            with device.meter.span("compute", device.main):
+            rows = (values[row], None if predecessors is None else predecessors[row])
+            with touched(task.threads, *rows), device.meter.span("compute", device.main):
                 horizon = search.run(source, limit)
             horizons[row] = limit if horizon is None else horizon
             device.download(search.depths, values[row])

@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
+from kleene.cuda.fresh import touched
 from kleene.cuda.resident import DeviceGraph, on_device
 from kleene.cuda.runtime import Array, Device, ceil_div, ctype, open_device
 from kleene.cuda.trees import recover_tree
@@ -77,7 +78,8 @@ def length_rows(task: Task, form: type[LengthSearch]) -> Answer:
             parents = device.empty(task.graph.n, predecessors.dtype, "parents")
         for row, source in enumerate(task.sources.tolist()):
             search.begin(source)
-            with device.meter.span("compute", device.main):
+            rows = (values[row], None if predecessors is None else predecessors[row])
+            with touched(task.threads, *rows), device.meter.span("compute", device.main):
                 horizon = search.run(source, limit)
             horizons[row] = limit if horizon is None else horizon
             search.cut(horizons[row].item())

@@ -17,7 +17,7 @@ from kleene.cuda.sssp_lists import Lists
 __all__ = ["Narrow"]
 
 _BLOCKS, _THREADS = 2, 256  # of a multiprocessor, of a block (kThreads)
-_FEW_THREADS = 64  # of each block where a graph has work for few blocks only
+_FEW_THREADS, _FEW_BLOCKS = 64, 4  # of each block, where a graph has work for so few only
 _EACH_BLOCK = 1024  # vertices and arcs that are worth one more block
 _NEAR_ENTRIES, _FAR_ENTRIES = 2**21, 2**23  # in all lists
 _DELTA = 8.0  # mean lengths by which the threshold rises at least
@@ -58,7 +58,7 @@ class Narrow:
         useful = ceil_div(n + m, _EACH_BLOCK)
         most = min(_BLOCKS * device.multiprocessors, self._kernel.resident_blocks(_THREADS))
         blocks = min(useful, most)
-        self._shape = (blocks,), (_THREADS if useful > most else _FEW_THREADS,)
+        self._shape = (blocks,), (_THREADS if useful > _FEW_BLOCKS else _FEW_THREADS,)
         lists = Lists(device, n, word, blocks, min(n + m, _NEAR_ENTRIES), _FAR_ENTRIES)
         self.words = lists.words
         self._control = device.empty(_CONTROL.itemsize // 8, np.uint64, "control")

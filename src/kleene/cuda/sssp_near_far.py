@@ -41,7 +41,7 @@ _WIDE = _Tuning(2, 512, 64.0, 2**20, 2**24)
 _DELTA: float | None = None  # instead of what the graph suggests
 
 _EACH_BLOCK = 1024  # vertices and arcs that are worth one more block
-_FEW_THREADS = 32  # of each block where there are few
+_FEW_THREADS, _FEW_BLOCKS = 32, 4  # of each block, where a graph has work for so few only
 _PIECE = 128  # kPiece
 _NEAR_ENTRIES = 2**22  # in all lists
 _FAR_ENTRIES = 2**24
@@ -100,7 +100,7 @@ class _Wide:
         most = max(1, min(most, tuning.blocks * device.multiprocessors))
         useful = ceil_div(n + m, _EACH_BLOCK)
         blocks = min(most, useful)
-        threads = tuning.threads if useful >= most else _FEW_THREADS
+        threads = tuning.threads if useful > _FEW_BLOCKS else _FEW_THREADS
         self._shape = (blocks,), (threads,)
         lists = Lists(device, n, word, blocks, min(n + m // _PIECE, _NEAR_ENTRIES), _FAR_ENTRIES)
         self.words, self._spilled = lists.words, lists.spilled

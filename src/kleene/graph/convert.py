@@ -1,13 +1,20 @@
-"""Graphs from other libraries' objects, and back: SciPy, dense arrays, NetworkX, tables."""
+"""Graphs from other libraries' objects, and back.
+
+The objects bring their libraries along: none is imported here but SciPy, and NetworkX for the way
+back.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kleene.errors import GraphError
+from kleene.exchange import to_numpy
 from kleene.graph.checks import as_array, as_ids, as_weights
 from kleene.graph.forms import no_arc
 from kleene.graph.labels import as_labels, ids_from_names, ids_from_numbers
@@ -15,7 +22,17 @@ from kleene.graph.labels import as_labels, ids_from_names, ids_from_numbers
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
 
-__all__ = ["from_dense", "from_networkx", "from_scipy", "from_table", "to_networkx", "to_scipy"]
+__all__ = [
+    "from_dense",
+    "from_edge_index",
+    "from_igraph",
+    "from_networkx",
+    "from_rustworkx",
+    "from_scipy",
+    "from_table",
+    "to_networkx",
+    "to_scipy",
+]
 
 Array = NDArray[Any]
 
@@ -53,6 +70,7 @@ def to_scipy(graph: Graph) -> Any:
 
 
 def from_dense(cls: type[Graph], matrix: Any, null_value: Any = None) -> Graph:
+    matrix = to_numpy(matrix)
     mask = np.ma.getmaskarray(matrix) if np.ma.isMaskedArray(matrix) else None
     array = as_array(np.ma.getdata(matrix) if mask is not None else matrix, "the matrix")
     n = _require_square(array.shape, "the matrix")
@@ -109,6 +127,104 @@ def to_networkx(graph: Graph) -> Any:
             (s, t, w) for (s, t), w in zip(ends, coo.weights.tolist(), strict=True)
         )
     return made
+
+
+def _values(values: list[Any], what: str) -> Array | None:
+    """Return weights of which some may be None, which counts 1; None when all are."""
+    array = np.array(values)
+    if array.dtype == object:
+        missing = np.fromiter((v is None for v in values), dtype=bool, count=len(values))
+        if missing.all():
+            return None
+        array = np.array([1 if v is None else v for v in values])
+    return as_weights(array, what)
+
+
+def from_igraph(cls: type[Graph], graph: Any, weight: str | None = "weight") -> Graph:
+    n, m = graph.vcount(), graph.ecount()
+    ends = np.fromiter(chain.from_iterable(graph.get_edgelist()), dtype=np.int32, count=2 * m)
+    weighted = weight is not None and weight in graph.es.attributes()
+    names = graph.vs["name"] if "name" in graph.vs.attributes() else None
+    if names is not None and not _are_labels(names):
+        raise GraphError("the vertices' attribute 'name' must differ from vertex to vertex")
+    return cls.from_edges(
+        ends[::2],
+        ends[1::2],
+        _values(graph.es[weight], f"the edges' {weight!r}") if weighted else None,
+        n=n,
+        directed=graph.is_directed(),
+        labels=None if names is None or names == list(range(n)) else names,
+        name=str(graph["name"]) if "name" in graph.attributes() and graph["name"] else "",
+    )
+
+
+def _are_labels(names: list[Any]) -> bool:
+    """Can these be labels: hashable, all there and all different?"""
+    try:
+        return None not in names and len(set(names)) == len(names)
+    except TypeError:  # not hashable
+        return False
+
+
+def from_rustworkx(
+    cls: type[Graph], graph: Any, weight: str | Callable[[Any], Any] | None = "weight"
+) -> Graph:
+    nodes = np.asarray(graph.node_indices(), dtype=np.int64)
+    n = len(nodes)
+    ends = np.asarray(graph.edge_list(), dtype=np.int64).reshape(-1, 2)
+    names, labels = graph.nodes(), None
+    if _are_labels(names):
+        labels = None if names == list(range(n)) else names
+    elif n and nodes[-1] != n - 1:
+        labels = nodes
+    if n and nodes[-1] != n - 1:  # some were removed, and the numbers have gaps
+        ends = np.searchsorted(nodes, ends)
+    return cls.from_edges(
+        ends[:, 0],
+        ends[:, 1],
+        _payload_weights(graph.edges(), weight),
+        n=n,
+        directed=hasattr(graph, "successors"),
+        labels=labels,
+    )
+
+
+def _payload_weights(
+    payloads: list[Any], weight: str | Callable[[Any], Any] | None
+) -> Array | None:
+    """Return the weights that the payloads of rustworkx's edges are, or have."""
+    if weight is None or not payloads:
+        return None
+    if callable(weight):
+        return _values([weight(payload) for payload in payloads], "what weight() returned")
+    if any(isinstance(payload, Mapping) for payload in payloads):
+        payloads = [p.get(weight) if isinstance(p, Mapping) else p for p in payloads]
+    values = np.array(payloads, dtype=object)
+    numbers = {type(v) for v in payloads} - {type(None)}
+    strange = [t for t in numbers if not issubclass(t, (int, float, np.number))]
+    if strange or values.ndim != 1:
+        raise GraphError(
+            f"the edges hold {strange[0].__name__} objects, which are no weights; pass weight=, a "
+            "function of what an edge holds, or weight=None for an unweighted graph"
+        )
+    return _values(payloads, "the edges' weights")
+
+
+def from_edge_index(
+    cls: type[Graph], data: Any, weight: str | None = "edge_weight", directed: bool = True
+) -> Graph:
+    index = as_array(to_numpy(data.edge_index), "edge_index")
+    if index.ndim != 2 or index.shape[0] != 2:
+        raise GraphError(f"edge_index must have two rows, and is of shape {index.shape}")
+    n = getattr(data, "num_nodes", None)
+    weights = None if weight is None else to_numpy(getattr(data, weight, None))
+    if weights is None and weight not in (None, "edge_weight"):
+        raise GraphError(f"there is no attribute {weight!r} beside edge_index")
+    if weights is not None and weights.ndim == 2 and weights.shape[1] == 1:
+        weights = weights[:, 0]
+    return cls.from_edges(
+        index[0], index[1], weights, n=None if n is None else int(n), directed=directed
+    )
 
 
 def _column(table: Any, name: str) -> Array:

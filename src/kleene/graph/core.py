@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kleene import _native
 from kleene.errors import DeviceError, GraphError
-from kleene.graph import checks, convert
+from kleene.graph import anything, checks, convert
 from kleene.graph.forms import COO, CSC, CSR, ELL, csr_to_coo, csr_to_dense, csr_to_ell, no_arc
 from kleene.graph.labels import as_labels
 from kleene.graph.statistics import Statistics
@@ -32,7 +32,9 @@ class Graph:
     """A directed graph with optional weights; an undirected one holds both directions.
 
     Make one with :meth:`from_edges`, :meth:`from_csr`, :meth:`from_scipy`, :meth:`from_dense`,
-    :meth:`from_networkx` or :meth:`from_table`, or with ``kleene.read`` and ``kleene.generate``.
+    :meth:`from_networkx`, :meth:`from_igraph`, :meth:`from_rustworkx` or :meth:`from_table`, with
+    :meth:`from_any`, which finds out what it is given, or with ``kleene.read`` and
+    ``kleene.generate``.
     Whatever the input, parallel arcs become one (the lightest), self-loops are dropped unless
     negative, and an infinite weight means that there is no arc.
 
@@ -280,6 +282,69 @@ class Graph:
         return convert.from_networkx(cls, graph, weight)
 
     @classmethod
+    def from_igraph(cls, graph: Any, weight: str | None = "weight") -> Graph:
+        """Make a graph from an igraph graph; the vertices' attribute "name" becomes the labels.
+
+        Edges without the attribute ``weight`` count 1; if none has it, or ``weight=None``, the
+        graph is unweighted. Of parallel edges the lightest stays.
+
+        Examples
+        --------
+        >>> import kleene as kl, igraph as ig
+        >>> kl.Graph.from_igraph(ig.Graph.Ring(4))
+        Graph(4 vertices, 4 edges, unweighted, undirected)
+        """
+        return convert.from_igraph(cls, graph, weight)
+
+    @classmethod
+    def from_rustworkx(
+        cls, graph: Any, weight: str | Callable[[Any], Any] | None = "weight"
+    ) -> Graph:
+        """Make a graph from a rustworkx ``PyGraph`` or ``PyDiGraph``.
+
+        An edge weighs what it holds: a number, or the entry ``weight`` of a dict, or what
+        ``weight`` returns for it if that is a function; 1 if it holds None. If all hold None, or
+        ``weight=None``, the graph is unweighted. What the nodes hold becomes the labels where that
+        is hashable and differs from node to node; else the node indices, where nodes were removed.
+
+        Examples
+        --------
+        >>> import kleene as kl, rustworkx as rx
+        >>> roads = rx.PyGraph()
+        >>> rome, ostia = roads.add_nodes_from(["Rome", "Ostia"])
+        >>> _ = roads.add_edge(rome, ostia, {"km": 28.5})
+        >>> g = kl.Graph.from_rustworkx(roads, weight="km")
+        >>> g, g.index("Ostia")
+        (Graph(2 vertices, 1 edge, float64 weights 28.5 to 28.5, undirected, labelled), 1)
+        """
+        return convert.from_rustworkx(cls, graph, weight)
+
+    @classmethod
+    def from_any(cls, thing: Any, /, **options: Any) -> Graph:
+        """Make a graph from whatever holds one.
+
+        Parameters
+        ----------
+        thing
+            A Graph (returned as it is); a SciPy sparse array; a square NumPy array of weights, or
+            one of another library with DLPack; a NetworkX, igraph or rustworkx graph; a pandas,
+            Polars or Arrow table, or a dict of columns, named "source", "target" and, if there is
+            one, "weight"; a tuple (sources, targets) or (sources, targets, weights); an object
+            with ``edge_index``, as PyTorch Geometric has them; the name of a file.
+        **options
+            What the constructor for such a thing takes, as ``weight="km"`` or ``directed=False``.
+
+        Examples
+        --------
+        >>> import kleene as kl, networkx as nx, scipy.sparse as sp
+        >>> kl.Graph.from_any(nx.path_graph(3))
+        Graph(3 vertices, 2 edges, unweighted, undirected)
+        >>> kl.Graph.from_any(([0, 1], [1, 2], [0.5, 1.5]), directed=False).m
+        4
+        """
+        return anything.from_any(cls, thing, options)
+
+    @classmethod
     def from_table(
         cls,
         table: Any,
@@ -327,8 +392,8 @@ class Graph:
         """Incoming arcs by target."""
         if not self.directed:
             return CSC(*self.csr)
-        made = Graph.from_edges(self.coo.targets, self.coo.sources, self.weights, n=self.n)
-        return CSC(*made.csr)
+        turned = _native.csr_transpose(*self.csr, threads_for(self.m))
+        return CSC(*map(_read_only, turned))
 
     @property
     def csc_at_hand(self) -> bool:
@@ -470,6 +535,11 @@ class Graph:
         >>> g.directed, g.weights.tolist()
         (False, [3, 3])
         """
+        if combine == "min":
+            if self.stats.symmetric:
+                return Graph(self.csr, False, self.labels, self.name)
+            joined = _native.csr_union(*self.csr, *self.csc, threads_for(self.m))
+            return Graph(CSR(*joined), False, self.labels, self.name)
         s, t, w = self.coo
         return Graph.from_edges(
             s, t, w, self.n, directed=False, combine=combine, labels=self.labels, name=self.name

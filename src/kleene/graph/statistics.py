@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
+from kleene.machine import threads_for
 
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
@@ -110,16 +111,8 @@ class Statistics:
     @cached_property
     def symmetric(self) -> bool:
         """Does every arc have a twin in the other direction with the same weight?"""
-        csr, csc = self._graph.csr, self._graph.csc
-        return (
-            np.array_equal(csr.offsets, csc.offsets)
-            and np.array_equal(csr.neighbors, csc.neighbors)
-            and (
-                csr.weights is None
-                or csc.weights is None
-                or np.array_equal(csr.weights, csc.weights)
-            )
-        )
+        g = self._graph
+        return not g.directed or _native.csr_is_symmetric(*g.csr, threads_for(g.m))
 
     @cached_property
     def diameter_estimate(self) -> int:

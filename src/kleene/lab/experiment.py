@@ -92,3 +92,5 @@ class Experiment:
     kind: str = "lines"  # or "bars": x is a name, not a number
     notes: str = ""  # what a reader must know: what is timed, what differs from the document
     columns: tuple[tuple[str, Callable[[Any], str]], ...] = ()  # more columns of the table
+    baseline: str = ""  # the series that others are compared with; "": the slowest of them
+    headline: Callable[[Found], str | None] | None = None  # for the first page; one sentence

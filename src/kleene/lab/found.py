@@ -10,7 +10,16 @@ from dataclasses import dataclass
 from kleene.lab.experiment import Experiment, Published
 from kleene.lab.record import Point, Record, Run, Skip, place
 
-__all__ = ["Found", "found_in", "times_as"]
+__all__ = ["Found", "Spread", "found_in", "times_as"]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Between what a point's values lie."""
+
+    low: float
+    high: float
+    kind: str  # "99 % interval", "quartiles", or "range" of fewer than four values
 
 
 @dataclass(frozen=True)
@@ -47,15 +56,43 @@ class Found:
 
     def value(self, point: Point) -> float:
         """Return what the charts show of a point."""
+        return self._shown(point, self.time(point))
+
+    def spread(self, point: Point) -> Spread:
+        """Return what the charts show around a point."""
+        around = self.time_spread(point)
+        low, high = sorted(self._shown(point, seconds) for seconds in (around.low, around.high))
+        return Spread(low, high, around.kind)
+
+    def time_spread(self, point: Point) -> Spread:
+        """Return between what the seconds lie.
+
+        An experiment that knows an interval of 99 % tells it, in seconds, as the fact ``interval``.
+        """
+        times = self.times(point) or (math.nan,)
+        interval = point.facts.get("interval")
+        if isinstance(interval, tuple | list) and len(interval) == 2:
+            low, high = interval
+            return Spread(low, high, "99 % interval")
+        if len(times) < 4:
+            return Spread(min(times), max(times), "range")
+        low, _, high = statistics.quantiles(times, n=4, method="inclusive")
+        return Spread(low, high, "quartiles")
+
+    def time(self, point: Point) -> float:
+        """Return the median of the seconds that this experiment is about."""
+        times = self.times(point)
+        return statistics.median(times) if times else math.nan
+
+    def _shown(self, point: Point, seconds: float) -> float:
+        """Return the rate or the share that goes with a time, or the time."""
+        if self.experiment.y == "seconds":
+            return seconds
         if self.experiment.y == "speedup":
             first = self.of(point.series, point.panel)[0]
-            return self._time(first) / self._time(point)
-        rate = (point.work or math.nan) / self._time(point)
-        if self.experiment.y == "rate":
-            return rate
-        if self.experiment.y == "share":
-            return rate / (point.ceiling or math.nan)
-        return statistics.median(self.times(point))
+            return self.time(first) / max(seconds, 1e-12)
+        rate = (point.work or math.nan) / max(seconds, 1e-12)
+        return rate if self.experiment.y == "rate" else rate / (point.ceiling or math.nan)
 
     def times(self, point: Point) -> tuple[float, ...]:
         """Return the seconds that this experiment is about."""
@@ -91,7 +128,7 @@ class Found:
         return min(here, key=self._time, default=None)
 
     def _time(self, point: Point) -> float:
-        return max(statistics.median(self.times(point)), 1e-12)
+        return max(self.time(point), 1e-12)
 
 
 def found_in(record: Record, experiment: Experiment) -> list[Found]:

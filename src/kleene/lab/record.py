@@ -203,15 +203,15 @@ def read(*paths: str | Path) -> Record:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    text = path.read_text()
-    lines = text.splitlines()
+    # Not splitlines: a string may hold other characters that end lines for it.
+    lines = path.read_text(encoding="utf-8").split("\n")
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
             found = json.loads(line)
         except json.JSONDecodeError as error:
-            if number == len(lines) and not text.endswith("\n"):
+            if number == len(lines):
                 return  # was being written when the program stopped
             raise FormatError(f"{path}:{number}: not a line of JSON: {error.msg}") from None
         if not isinstance(found, dict) or "kind" not in found:
@@ -279,4 +279,5 @@ def write(path: str | Path, lines: Iterable[Line]) -> None:
     from kleene.atomic import atomic_path
 
     with atomic_path(Path(path)) as beside:
-        Path(beside).write_text("".join(as_text(line) + "\n" for line in lines))
+        text = "".join(as_text(line) + "\n" for line in lines)
+        Path(beside).write_text(text, encoding="utf-8")

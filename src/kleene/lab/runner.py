@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from itertools import groupby
 from math import log2
 from pathlib import Path
+from statistics import median
 from typing import Any, TextIO
 
 import kleene as kl
@@ -180,7 +181,7 @@ class Runner:
         )
         for name, measured in found.items():
             plan, trial = chosen[name], trials[name]
-            clock.learn(plan, max(measured.seconds))
+            clock.learn(plan, median(measured.seconds))  # one that was interrupted tells nothing
             self._tell(self._point(experiment, plan, trial, measured))
 
     def _point(self, experiment: Experiment, plan: Plan, trial: Trial, found: Measured) -> Point:
@@ -208,7 +209,7 @@ class Runner:
             trial.unit,
             trial.ceiling,
             found.checked,
-            trial.facts,
+            trial.facts | trial.summary(found.compute or found.seconds),
         )
 
     def _key(self, experiment: Experiment, plan: Plan) -> tuple[Any, ...]:

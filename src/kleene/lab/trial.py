@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import cycle
@@ -36,6 +36,7 @@ class Trial:
     ceiling: float | None = None
     repeats: int = 9
     facts: dict[str, Any] = field(default_factory=dict)
+    summary: Callable[[Sequence[float]], dict[str, Any]] = lambda times: {}  # facts from its times
 
 
 def solve(
@@ -62,11 +63,16 @@ def solve(
 
 
 def search(
-    problem: str, graph: kl.Graph, sources: Iterable[int], proved: int = 2, **options: Any
+    problem: str,
+    graph: kl.Graph,
+    sources: Iterable[int],
+    proved: int = 2,
+    work: float | None = None,
+    **options: Any,
 ) -> Trial:
     """Return the trial of searches from one source after the other, each once.
 
-    Its work is the arcs that leave reached vertices, at the median over the sources.
+    Its work is the arcs that leave reached vertices, at the median over the sources, if not given.
     """
     every = [int(source) for source in sources]
     trial = solve(problem, graph, every[0], **options)
@@ -74,13 +80,17 @@ def search(
     turn = cycle(every)
     trial.run = lambda: call(next(turn))
     trial.check = _EachProof(proved)
-    degrees = graph.stats.degrees
-    arcs = []
-    for source in every:
-        reached = kl.bfs(graph, source, device="cpu", predecessors=False).reached
-        arcs.append(float(degrees[reached].sum()))
-    trial.work, trial.unit, trial.repeats = float(np.median(arcs)), "arcs", len(every)
+    trial.work = _arcs_searched(graph, every) if work is None else work
+    trial.unit, trial.repeats = "arcs", len(every)
     return trial
+
+
+def _arcs_searched(graph: kl.Graph, sources: list[int]) -> float:
+    degrees, arcs = graph.stats.degrees, {}
+    for source in set(sources):
+        reached = kl.bfs(graph, source, device="cpu", predecessors=False).reached
+        arcs[source] = float(degrees[reached].sum())
+    return float(np.median([arcs[source] for source in sources]))
 
 
 def _planned(options: dict[str, Any], given: tuple[Any, ...]) -> dict[str, Any]:

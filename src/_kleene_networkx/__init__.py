@@ -1,0 +1,110 @@
+"""What NetworkX asks about its backend ``kleene`` when it is imported; nothing else is imported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["get_info"]
+
+_ROWS = "Distances are found on all cores; rows become dictionaries as they are asked for."
+_REDUCED = "Distances are found on all cores, and reduced without building dictionaries."
+_TIES = "Of several shortest paths, the one that NetworkX finds is returned."
+_ANY_TIE = "Of several shortest paths, another one than NetworkX's may be returned."
+_SIGN = "Weights may be negative; cycles that are negative only by rounding count as zero."
+_BOOK = "Weights below zero raise ValueError where NetworkX does."
+
+_HEURISTIC = (
+    "The heuristic does not guide the search; along the path found it must be admissible, or the "
+    "call is refused."
+)
+
+_FUNCTIONS = {
+    "all_pairs_all_shortest_paths": _ROWS,
+    "all_pairs_bellman_ford_path": _SIGN,
+    "all_pairs_bellman_ford_path_length": f"{_ROWS} {_SIGN}",
+    "all_pairs_dijkstra": f"{_TIES} {_BOOK}",
+    "all_pairs_dijkstra_path": f"{_TIES} {_BOOK}",
+    "all_pairs_dijkstra_path_length": f"{_ROWS} {_BOOK}",
+    "all_pairs_shortest_path": _TIES,
+    "all_pairs_shortest_path_length": _ROWS,
+    "all_shortest_paths": "",
+    "astar_path": f"{_HEURISTIC} {_ANY_TIE}",
+    "astar_path_length": _HEURISTIC,
+    "average_shortest_path_length": _REDUCED,
+    "barycenter": f"{_REDUCED} `attr` and `sp` are not supported.",
+    "bellman_ford_path": f"{_SIGN} {_ANY_TIE}",
+    "bellman_ford_path_length": _SIGN,
+    "bellman_ford_predecessor_and_distance": f"{_SIGN} `heuristic` has no effect.",
+    "bfs_edges": "`sort_neighbors` is not supported.",
+    "bfs_labeled_edges": "",
+    "bfs_layers": "",
+    "bfs_predecessors": "`sort_neighbors` is not supported.",
+    "bfs_successors": "`sort_neighbors` is not supported.",
+    "bfs_tree": "`sort_neighbors` is not supported.",
+    "bidirectional_dijkstra": f"The search is one-sided. {_ANY_TIE}",
+    "bidirectional_shortest_path": f"The search is one-sided. {_ANY_TIE}",
+    "center": f"{_REDUCED} `e` is not supported.",
+    "closeness_centrality": _REDUCED,
+    "descendants_at_distance": "",
+    "diameter": f"{_REDUCED} `e` is not supported.",
+    "dijkstra_path": f"{_TIES} {_BOOK}",
+    "dijkstra_path_length": _BOOK,
+    "dijkstra_predecessor_and_distance": _BOOK,
+    "eccentricity": f"{_REDUCED} `sp` is not supported.",
+    "efficiency": "",
+    "find_negative_cycle": f"{_SIGN} Where there are several cycles, another may be returned.",
+    "floyd_warshall": "Distances come from searches; negative cycles are refused.",
+    "floyd_warshall_numpy": "All pairs by the fastest method for the graph; negative cycles are "
+    "refused.",
+    "floyd_warshall_predecessor_and_distance": f"{_ANY_TIE} Negative cycles are refused.",
+    "generic_bfs_edges": "`neighbors` is not supported.",
+    "global_efficiency": _REDUCED,
+    "goldberg_radzik": f"{_SIGN} {_ANY_TIE}",
+    "gutman_index": _REDUCED,
+    "harmonic_centrality": _REDUCED,
+    "harmonic_diameter": f"{_REDUCED} `sp` is not supported.",
+    "has_path": "",
+    "hyper_wiener_index": _REDUCED,
+    "johnson": f"{_SIGN} {_ANY_TIE}",
+    "local_efficiency": _REDUCED,
+    "multi_source_dijkstra": f"{_TIES} {_BOOK}",
+    "multi_source_dijkstra_path": f"{_TIES} {_BOOK}",
+    "multi_source_dijkstra_path_length": _BOOK,
+    "negative_edge_cycle": f"{_SIGN} `heuristic` has no effect.",
+    "periphery": f"{_REDUCED} `e` is not supported.",
+    "predecessor": "",
+    "radius": f"{_REDUCED} `e` is not supported.",
+    "schultz_index": _REDUCED,
+    "shortest_path": f"{_BOOK} {_ANY_TIE}",
+    "shortest_path_length": _BOOK,
+    "single_source_all_shortest_paths": "",
+    "single_source_bellman_ford": f"{_SIGN} {_ANY_TIE}",
+    "single_source_bellman_ford_path": f"{_SIGN} {_ANY_TIE}",
+    "single_source_bellman_ford_path_length": _SIGN,
+    "single_source_dijkstra": f"{_TIES} {_BOOK}",
+    "single_source_dijkstra_path": f"{_TIES} {_BOOK}",
+    "single_source_dijkstra_path_length": _BOOK,
+    "single_source_shortest_path": _TIES,
+    "single_source_shortest_path_length": "",
+    "single_target_shortest_path": _ANY_TIE,
+    "single_target_shortest_path_length": "",
+    "transitive_closure": "Reachability is found on all cores; the result is a NetworkX graph.",
+    "transitive_closure_dag": "`topo_order` is not supported. The result is a NetworkX graph.",
+    "wiener_index": _REDUCED,
+}
+
+
+def get_info() -> dict[str, Any]:
+    """Return the description that NetworkX's documentation and configuration are made from."""
+    return {
+        "backend_name": "kleene",
+        "project": "kleene",
+        "package": "kleene",
+        "short_summary": "Shortest paths on all CPU cores and on NVIDIA GPUs.",
+        "description": "Shortest paths, breadth-first traversal and the measures made of them.",
+        "functions": {
+            name: {"additional_docs": docs, "additional_parameters": {}} if docs else {}
+            for name, docs in _FUNCTIONS.items()
+        },
+        "default_config": {"device": "auto", "threads": None},
+    }

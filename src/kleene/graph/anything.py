@@ -1,0 +1,124 @@
+"""``Graph.from_any``: which constructor an object is for.
+
+No library is imported to find out: an object's class says where it comes from, and an object of a
+library that is not imported cannot exist.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import import_module
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kleene.errors import GraphError, RequestError
+from kleene.exchange import is_foreign, to_numpy
+from kleene.graph import convert
+
+if TYPE_CHECKING:
+    from kleene.graph.core import Graph
+
+__all__ = ["from_any"]
+
+_Maker = Callable[..., "Graph"]
+
+_TABLES = ("pandas", "polars", "pyarrow")
+
+
+def from_any(cls: type[Graph], thing: Any, options: dict[str, Any]) -> Graph:
+    name, make = _maker(cls, thing)
+    _require_options(name, make, options)
+    return make(thing, **options)
+
+
+def _maker(cls: type[Graph], thing: Any) -> tuple[str, _Maker]:
+    """Return the constructor for an object, and what to call it."""
+    if isinstance(thing, cls):
+        return "a Graph", lambda graph: graph
+    if isinstance(thing, (str, PathLike)):
+        return "kleene.read", import_module("kleene.io").read  # by name: it is of a layer above
+    libraries = {kind.__module__.partition(".")[0] for kind in type(thing).__mro__}
+    for library in ("networkx", "igraph", "rustworkx"):
+        if library in libraries:
+            return f"Graph.from_{library}", getattr(cls, f"from_{library}")
+    if hasattr(thing, "edge_index"):
+        return "an edge_index", partial(convert.from_edge_index, cls)
+    if "scipy" in libraries and hasattr(thing, "tocoo"):
+        return "Graph.from_scipy", cls.from_scipy
+    if libraries.intersection(_TABLES) or isinstance(thing, Mapping):
+        return "Graph.from_table", partial(_from_table, cls)
+    if isinstance(thing, tuple):
+        return "Graph.from_edges", partial(_from_tuple, cls)
+    if isinstance(thing, np.ndarray) or is_foreign(thing):
+        return "Graph.from_dense", partial(_from_array, cls)
+    if isinstance(thing, list):
+        raise GraphError(
+            "a list may be the rows of a matrix or a list of edges; call Graph.from_dense(rows), "
+            "or Graph.from_edges(*zip(*edges))"
+        )
+    raise GraphError(
+        f"cannot make a graph from {type(thing).__name__}; it can come from a SciPy sparse array, "
+        "a NumPy matrix, a NetworkX, igraph or rustworkx graph, a pandas, Polars or Arrow table, "
+        "a tuple (sources, targets, weights), an object with edge_index, or the name of a file"
+    )
+
+
+def _require_options(name: str, make: _Maker, options: dict[str, Any]) -> None:
+    parameters = list(inspect.signature(make).parameters.values())[1:]
+    if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters):
+        return
+    known = [p.name for p in parameters]
+    for option in options:
+        if option not in known:
+            has = f"has the options {', '.join(known)}" if known else "has no options"
+            raise RequestError(f"no option {option!r} here: {name} {has}")
+
+
+def _from_table(
+    cls: type[Graph],
+    table: Any,
+    source: str = "source",
+    target: str = "target",
+    weight: str | None = "weight",
+    directed: bool = True,
+    relabel: bool = True,
+) -> Graph:
+    """As ``Graph.from_table``, but a column "weight" is taken for the weights if there is one."""
+    if weight == "weight":
+        names = getattr(table, "column_names", None) or getattr(table, "columns", None)
+        weight = "weight" if "weight" in (table if names is None else list(names)) else None
+    return convert.from_table(cls, table, source, target, weight, directed, relabel)
+
+
+def _from_tuple(
+    cls: type[Graph],
+    arrays: tuple[Any, ...],
+    n: int | None = None,
+    directed: bool = True,
+    combine: Any = "min",
+    labels: Any = None,
+    name: str = "",
+) -> Graph:
+    if len(arrays) not in (2, 3):
+        raise GraphError(
+            f"a tuple must be (sources, targets) or (sources, targets, weights), not {len(arrays)} "
+            "arrays"
+        )
+    sources, targets, weights = map(to_numpy, (*arrays, None)[:3])
+    return cls.from_edges(
+        sources, targets, weights, n, directed, combine=combine, labels=labels, name=name
+    )
+
+
+def _from_array(cls: type[Graph], matrix: Any, null_value: Any = None) -> Graph:
+    array = to_numpy(matrix)
+    if array.ndim == 2 and array.shape[0] == 2 != array.shape[1]:
+        raise GraphError(
+            f"an array of shape {array.shape} is no matrix of weights; if its rows are sources and "
+            "targets, pass tuple(array)"
+        )
+    return convert.from_dense(cls, array, null_value)

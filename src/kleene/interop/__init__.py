@@ -1,0 +1,1 @@
+"""Kleene under the interfaces of other libraries."""

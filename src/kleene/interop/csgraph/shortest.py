@@ -1,0 +1,335 @@
+"""SciPy's shortest-path functions on Kleene's methods.
+
+SciPy's function names say which algorithm runs. Here they say which of SciPy's conventions apply
+(what is an arc, which cycles are errors, which warnings are given); whatever is fastest runs.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.graph import Graph
+from kleene.interop.csgraph.errors import renamed_cycles
+from kleene.interop.csgraph.solve import (
+    NULL,
+    Ours,
+    farthest,
+    require_no_cycle,
+    rooted,
+    solve,
+)
+from kleene.interop.csgraph.validation import (
+    as_graph,
+    as_indices,
+    as_matrix_graph,
+    count_arcs,
+    from_pydata,
+    require_square,
+)
+
+__all__ = ["bellman_ford", "dijkstra", "floyd_warshall", "johnson", "shortest_path"]
+
+Array = NDArray[Any]
+Answer = Array | tuple[Array, ...]
+
+
+def shortest_path(
+    csgraph: Any,
+    method: str = "auto",
+    directed: bool = True,
+    return_predecessors: bool = False,
+    unweighted: bool = False,
+    overwrite: bool = False,
+    indices: Any = None,
+    *,
+    device: str = "auto",
+    threads: int | None = None,
+    dtype: Any = None,
+) -> Any:
+    """Find shortest paths as ``scipy.sparse.csgraph.shortest_path`` does.
+
+    Parameters
+    ----------
+    csgraph, directed, return_predecessors, unweighted, overwrite, indices
+        As in SciPy.
+    method : {"auto", "FW", "D", "BF", "J"}
+        Whose conventions to follow: those of :func:`floyd_warshall`, :func:`dijkstra`,
+        :func:`bellman_ford` or :func:`johnson`. The fastest method runs, whatever the name.
+    device, threads
+        As in :func:`kleene.apsp`.
+    dtype : optional
+        The type of the distances, float64 unless given. No path is infinity, or the largest
+        value of an integer type.
+
+    Examples
+    --------
+    >>> from kleene import csgraph
+    >>> csgraph.shortest_path([[0, 1, 2], [0, 0, 1], [4, 0, 0]]).tolist()
+    [[0.0, 1.0, 2.0], [5.0, 0.0, 1.0], [4.0, 5.0, 0.0]]
+    """
+    csgraph = from_pydata(csgraph)
+    require_square(csgraph)
+    if method == "auto":
+        arcs, negative = count_arcs(csgraph)
+        n = np.shape(csgraph)[0]
+        sparse = indices is not None or arcs < n * n / 4
+        method = "FW" if not sparse else "J" if negative else "D"
+    if method == "FW" and indices is not None:
+        raise ValueError("Cannot specify indices with method == 'FW'.")
+    ours: dict[str, Any] = {"device": device, "threads": threads, "dtype": dtype}
+    if method == "FW":
+        return floyd_warshall(csgraph, directed, return_predecessors, unweighted, overwrite, **ours)
+    searches = {"D": dijkstra, "BF": bellman_ford, "J": johnson}
+    if method not in searches:
+        raise ValueError(f"unrecognized method '{method}'")
+    return searches[method](csgraph, directed, indices, return_predecessors, unweighted, **ours)
+
+
+def floyd_warshall(
+    csgraph: Any,
+    directed: bool = True,
+    return_predecessors: bool = False,
+    unweighted: bool = False,
+    overwrite: bool = False,
+    *,
+    device: str = "auto",
+    threads: int | None = None,
+    dtype: Any = None,
+) -> Any:
+    """Find shortest paths between all pairs as ``scipy.sparse.csgraph.floyd_warshall`` does.
+
+    The diagonal of the graph counts for nothing. See :func:`shortest_path` for the keywords that
+    SciPy does not have.
+
+    Examples
+    --------
+    >>> from kleene import csgraph
+    >>> distances, predecessors = csgraph.floyd_warshall(
+    ...     [[0, 3, 8], [0, 0, 2], [0, 0, 0]], return_predecessors=True
+    ... )
+    >>> distances[0].tolist(), predecessors[0].tolist()
+    ([0.0, 3.0, 5.0], [-9999, 0, 1])
+    """
+    ours = Ours(device, threads, dtype)
+    csgraph = from_pydata(csgraph)
+    out = _memory_to_overwrite(csgraph) if overwrite and dtype is None else None
+    graph = as_matrix_graph(csgraph, bool(directed), bool(unweighted), threads)
+    with renamed_cycles("Negative cycle in nodes {1}"):
+        distances, predecessors = solve(graph, None, bool(return_predecessors), ours, out=out)
+    return _answer(distances, predecessors, (graph.n, graph.n))
+
+
+def dijkstra(
+    csgraph: Any,
+    directed: bool = True,
+    indices: Any = None,
+    return_predecessors: bool = False,
+    unweighted: bool = False,
+    limit: float = np.inf,
+    min_only: bool = False,
+    *,
+    device: str = "auto",
+    threads: int | None = None,
+    dtype: Any = None,
+) -> Any:
+    """Find shortest paths from some or all vertices as ``scipy.sparse.csgraph.dijkstra`` does.
+
+    Negative lengths are warned of, as by SciPy, and the answer is right all the same; a negative
+    cycle, on which SciPy's search may not end, is an error. See :func:`shortest_path` for the
+    keywords that SciPy does not have.
+
+    Examples
+    --------
+    >>> from kleene import csgraph
+    >>> graph = [[0, 1, 9, 0], [0, 0, 1, 9], [0, 0, 0, 1], [1, 0, 0, 0]]
+    >>> csgraph.dijkstra(graph, indices=0).tolist()
+    [0.0, 1.0, 2.0, 3.0]
+    >>> csgraph.dijkstra(graph, indices=[0, 3], min_only=True).tolist()
+    [0.0, 1.0, 2.0, 0.0]
+    """
+    ours = Ours(device, threads, dtype)
+    graph, negative = as_graph(csgraph, bool(directed), bool(unweighted), threads)
+    if negative:
+        warnings.warn(
+            "Graph has negative weights: dijkstra will give inaccurate results if the graph "
+            "contains negative cycles. Consider johnson or bellman_ford.",
+            UserWarning,
+            stacklevel=2,
+        )
+    sources, shape = _sources(indices, graph.n)
+    limit = _as_limit(limit)
+    with renamed_cycles():
+        if min_only:
+            chosen = np.arange(graph.n, dtype=np.int32) if sources is None else sources
+            return _nearest(graph, chosen, bool(return_predecessors), limit, ours)
+        distances, predecessors = _within(graph, sources, bool(return_predecessors), limit, ours)
+    return _answer(distances, predecessors, (*shape, graph.n))
+
+
+def bellman_ford(
+    csgraph: Any,
+    directed: bool = True,
+    indices: Any = None,
+    return_predecessors: bool = False,
+    unweighted: bool = False,
+    *,
+    device: str = "auto",
+    threads: int | None = None,
+    dtype: Any = None,
+) -> Any:
+    """Find shortest paths as ``scipy.sparse.csgraph.bellman_ford`` does; lengths may be negative.
+
+    A negative cycle is an error if one of the sources leads to it. See :func:`shortest_path` for
+    the keywords that SciPy does not have.
+
+    Examples
+    --------
+    >>> from kleene import csgraph
+    >>> csgraph.bellman_ford([[0, 4, 2], [0, 0, 0], [0, -1, 0]], indices=0).tolist()
+    [0.0, 1.0, 2.0]
+    """
+    ours = Ours(device, threads, dtype)
+    graph, _ = as_graph(csgraph, bool(directed), bool(unweighted), threads)
+    sources, shape = _sources(indices, graph.n)
+    with renamed_cycles():
+        distances, predecessors = solve(graph, sources, bool(return_predecessors), ours)
+    return _answer(distances, predecessors, (*shape, graph.n))
+
+
+def johnson(
+    csgraph: Any,
+    directed: bool = True,
+    indices: Any = None,
+    return_predecessors: bool = False,
+    unweighted: bool = False,
+    *,
+    device: str = "auto",
+    threads: int | None = None,
+    dtype: Any = None,
+) -> Any:
+    """Find shortest paths as ``scipy.sparse.csgraph.johnson`` does; lengths may be negative.
+
+    A negative cycle is an error, wherever in the graph it is. See :func:`shortest_path` for the
+    keywords that SciPy does not have.
+
+    Examples
+    --------
+    >>> from kleene import csgraph
+    >>> csgraph.johnson([[0, 4, 2], [0, 0, 0], [0, -1, 0]]).tolist()
+    [[0.0, 1.0, 2.0], [inf, 0.0, inf], [inf, -1.0, 0.0]]
+    """
+    if unweighted:
+        return dijkstra(
+            csgraph, directed, indices, return_predecessors, unweighted,
+            device=device, threads=threads, dtype=dtype,
+        )  # fmt: skip
+    ours = Ours(device, threads, dtype)
+    graph, _ = as_graph(csgraph, bool(directed), False, threads)
+    sources, shape = _sources(indices, graph.n)
+    with renamed_cycles():
+        if sources is not None:  # from all vertices a search meets every cycle
+            require_no_cycle(graph, ours)
+        distances, predecessors = solve(graph, sources, bool(return_predecessors), ours)
+    return _answer(distances, predecessors, (*shape, graph.n))
+
+
+# ---- inside -------------------------------------------------------------------------------------
+
+
+def _answer(distances: Array, predecessors: Array | None, shape: tuple[int, ...]) -> Answer:
+    if predecessors is None:
+        return distances.reshape(shape)
+    return distances.reshape(shape), predecessors.reshape(shape)
+
+
+def _sources(indices: Any, n: int) -> tuple[Array | None, tuple[int, ...]]:
+    return (None, (n,)) if indices is None else as_indices(indices, n)
+
+
+def _as_limit(limit: Any) -> float:
+    number = float(limit) if not isinstance(limit, str) else None
+    if number is None:
+        raise TypeError("must be real number, not str")
+    if not number >= 0:
+        raise ValueError("limit must be >= 0")
+    return number
+
+
+def _memory_to_overwrite(csgraph: Any) -> Array | None:
+    """Return the memory that SciPy puts the distances into when it may overwrite the graph."""
+    array = np.ma.getdata(csgraph) if np.ma.isMaskedArray(csgraph) else csgraph
+    if not isinstance(array, np.ndarray) or array.dtype != np.float64:
+        return None
+    if not array.flags.writeable:
+        raise ValueError("assignment destination is read-only")
+    return np.asarray(array) if array.flags.c_contiguous else None
+
+
+def _within(
+    graph: Graph, sources: Array | None, predecessors: bool, limit: float, ours: Ours
+) -> tuple[Array, Array | None]:
+    """Solve within a limit that no part of a path may exceed, not even to come back under it."""
+    if limit == np.inf or not graph.stats.negative:
+        return solve(graph, sources, predecessors, ours, limit)
+    chosen = np.arange(graph.n, dtype=np.int32) if sources is None else sources
+    distances, before = solve(graph, chosen, predecessors, ours)
+    for i in range(len(chosen)):
+        row, parents = _row_within(graph, chosen[i : i + 1], predecessors, limit, ours)
+        distances[i] = row[0]
+        if before is not None and parents is not None:
+            before[i] = parents[0]
+    return distances, before
+
+
+def _row_within(
+    graph: Graph, source: Array, predecessors: bool, limit: float, ours: Ours
+) -> tuple[Array, Array | None]:
+    """Take out the vertices beyond the limit, until those that are left keep to it."""
+    sources, targets, weights = graph.coo
+    while True:
+        distances, before = solve(graph, source, predecessors, ours)
+        beyond = (distances[0] > limit) & (distances[0] < farthest(distances.dtype))
+        if not beyond.any():
+            return distances, before
+        kept = ~beyond[targets]
+        sources, targets = sources[kept], targets[kept]
+        weights = None if weights is None else weights[kept]
+        graph = Graph.from_edges(sources, targets, weights, n=graph.n)
+
+
+def _nearest(graph: Graph, sources: Array, predecessors: bool, limit: float, ours: Ours) -> Answer:
+    """Return distances from the nearest source, and with predecessors also which source that is."""
+    n = graph.n
+    if n == 0 or len(sources) == 0:
+        dtype = np.dtype(np.float64 if ours.dtype is None else ours.dtype)
+        far = np.full(n, farthest(dtype), dtype)
+        none = np.full(n, NULL, np.int32)
+        return (far, none, none.copy()) if predecessors else far
+    root = np.array([n], np.int32)
+    distances, before = _within(rooted(graph, sources), root, predecessors, limit, ours)
+    lengths = distances[0, :n]
+    if before is None:
+        return lengths
+    parents = before[0, :n].copy()
+    # A source may hang on another by arcs of no length; it is its own nearest all the same.
+    starts = np.unique(sources)
+    starts = starts[lengths[starts] == 0]
+    parents[starts] = NULL
+    parents[parents == n] = NULL
+    origins = _origins(parents)
+    origins[lengths == farthest(lengths.dtype)] = NULL
+    return lengths, parents, origins
+
+
+def _origins(parents: Array) -> Array:
+    """Return the vertex at which each chain of parents begins."""
+    above = np.where(parents == NULL, np.arange(len(parents), dtype=parents.dtype), parents)
+    while True:  # each round looks back twice as far
+        further = above[above]
+        if np.array_equal(further, above):
+            return further
+        above = further

@@ -1,0 +1,82 @@
+"""The k shortest paths between two vertices; the algorithm is in ``native/core/yen.cpp``."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from kleene import _native
+from kleene.api import sssp
+from kleene.interop.csgraph.errors import renamed_cycles
+from kleene.interop.csgraph.solve import NULL, Ours, require_no_cycle
+from kleene.interop.csgraph.validation import as_graph
+
+__all__ = ["yen"]
+
+
+def yen(
+    csgraph: Any,
+    source: int,
+    sink: int,
+    K: int,
+    *,
+    directed: bool = True,
+    return_predecessors: bool = False,
+    unweighted: bool = False,
+    device: str = "auto",
+    threads: int | None = None,
+    dtype: Any = None,
+) -> Any:
+    """Find the K shortest paths without repeated vertices as ``scipy.sparse.csgraph.yen`` does.
+
+    Parameters
+    ----------
+    csgraph, source, sink, K, directed, return_predecessors, unweighted
+        As in SciPy.
+    device, threads
+        Where, and on how many threads, the distances to the sink are found; the paths themselves
+        are found on one core.
+    dtype : optional
+        The type of the lengths, float64 unless given.
+
+    Examples
+    --------
+    >>> from kleene import csgraph
+    >>> graph = [[0, 1, 2, 0], [0, 0, 0, 1], [2, 0, 0, 3], [0, 0, 0, 0]]
+    >>> lengths, predecessors = csgraph.yen(
+    ...     graph, 0, 3, 2, directed=False, return_predecessors=True
+    ... )
+    >>> lengths.tolist(), predecessors.tolist()
+    ([2.0, 5.0], [[-9999, 0, -9999, 1], [-9999, -9999, 0, 2]])
+    """
+    graph, _ = as_graph(csgraph, bool(directed), bool(unweighted), threads)
+    n = graph.n
+    if not 0 <= source < n or not 0 <= sink < n:
+        raise ValueError(
+            "For csgraph with shape (N, N), must have 0 <= source < N and 0 <= sink < N. "
+            f"Got N={n}, source={source}, sink={sink}."
+        )
+    count = operator.index(K)
+    if count < 0:
+        raise ValueError("negative dimensions are not allowed")
+    first, last = int(source), int(sink)
+    weights = np.ones(graph.m) if graph.weights is None else graph.weights.astype(np.float64)
+    with renamed_cycles():
+        require_no_cycle(graph, Ours(device, threads))
+        ahead = sssp(
+            graph.transpose(), last, predecessors=False, dtype=np.float64,
+            device=device, threads=threads,
+        ).distances  # fmt: skip
+    lengths, vertices, offsets = _native.yen(
+        graph.offsets, graph.neighbors, weights, ahead, first, last, count
+    )
+    if dtype is not None:
+        lengths = lengths.astype(dtype)
+    if not return_predecessors:
+        return lengths
+    predecessors = np.full((len(lengths), n), NULL, np.int32)
+    for row, begin, end in zip(predecessors, offsets[:-1], offsets[1:], strict=True):
+        row[vertices[begin + 1 : end]] = vertices[begin : end - 1]
+    return lengths, predecessors

@@ -1,0 +1,165 @@
+"""From NetworkX's graphs to the backend's, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import chain
+from operator import itemgetter, methodcaller
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from kleene.interop.networkx.graph import KleeneGraph
+from kleene.interop.networkx.weights import MISSING
+
+__all__ = ["convert_from_nx", "convert_to_nx"]
+
+
+def convert_from_nx(
+    graph: Any,
+    edge_attrs: Mapping[Any, Any] | None = None,
+    node_attrs: Mapping[Any, Any] | None = None,
+    preserve_edge_attrs: bool = True,
+    preserve_node_attrs: bool = True,
+    preserve_graph_attrs: bool = True,
+    name: str | None = None,
+    graph_name: str | None = None,
+) -> KleeneGraph:
+    """Convert a NetworkX graph; NetworkX calls this, and so may users who call many functions.
+
+    Parameters
+    ----------
+    graph : networkx.Graph or a subclass
+        The graph, which is not kept: later changes to it do not reach the copy.
+    edge_attrs, node_attrs : mapping of attribute to default, optional
+        The attributes to keep; all of them unless given.
+    preserve_edge_attrs, preserve_node_attrs, preserve_graph_attrs : bool
+        Whether to keep all attributes, where none were named.
+    name, graph_name : str, optional
+        The function and the parameter that NetworkX converts for.
+
+    Raises
+    ------
+    NotImplementedError
+        When arrays cannot hold the weights exactly.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from kleene.interop.networkx import convert_from_nx
+    >>> convert_from_nx(nx.cycle_graph(4))
+    Graph with 4 nodes and 4 edges
+    """
+    nodes = list(graph)
+    rows = list(map(graph._adj.__getitem__, nodes))
+    offsets = np.zeros(len(nodes) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, rows), dtype=np.int64, count=len(rows)), out=offsets[1:])
+    targets: Any = chain.from_iterable(rows)
+    if nodes != list(range(len(nodes))):
+        ids = dict(zip(nodes, range(len(nodes)), strict=True))
+        targets = map(ids.__getitem__, targets)
+    neighbors = np.fromiter(targets, dtype=np.int32, count=int(offsets[-1]))
+    multigraph = graph.is_multigraph()
+    data: list[Any] | None = None
+    columns: dict[Any, list[Any]] = {}
+    if edge_attrs is None and preserve_edge_attrs:
+        data = [_copied(d, multigraph) for row in rows for d in row.values()]
+    elif multigraph:
+        kept = edge_attrs or {}
+        data = [
+            {key: {a: d[a] for a in kept if a in d} for key, d in keys.items()}
+            for row in rows
+            for keys in row.values()
+        ]
+    else:
+        for attribute in edge_attrs or {}:
+            columns[attribute] = _column(rows, attribute)
+    node_data = None
+    if node_attrs is not None:
+        node_data = [{a: d[a] for a in node_attrs if a in d} for d in _node_data(graph, nodes)]
+    elif preserve_node_attrs:
+        node_data = [d.copy() for d in _node_data(graph, nodes)]
+    made = KleeneGraph(
+        nodes,
+        offsets,
+        neighbors,
+        directed=graph.is_directed(),
+        multigraph=multigraph,
+        data=data,
+        columns=columns,
+        node_data=node_data,
+        graph=dict(graph.graph) if preserve_graph_attrs else None,
+    )
+    for attribute, default in (edge_attrs or {}).items():
+        made.arcs(attribute, default, hidden=True)  # refuses now what it cannot hold
+    return made
+
+
+def _column(rows: list[Any], attribute: Any) -> list[Any]:
+    """Return one attribute of every arc."""
+    try:
+        data = chain.from_iterable(map(methodcaller("values"), rows))
+        return list(map(itemgetter(attribute), data))
+    except KeyError:
+        return [d.get(attribute, MISSING) for row in rows for d in row.values()]
+
+
+def _copied(data: Any, multigraph: bool) -> dict[Any, Any]:
+    return {key: d.copy() for key, d in data.items()} if multigraph else data.copy()
+
+
+def _node_data(graph: Any, nodes: list[Any]) -> Any:
+    return map(graph._node.__getitem__, nodes)
+
+
+def convert_to_nx(obj: Any, *, name: str | None = None) -> Any:
+    """Return a NetworkX graph for a converted one; anything else is returned as it is.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from kleene.interop.networkx import convert_from_nx, convert_to_nx
+    >>> convert_to_nx(convert_from_nx(nx.path_graph(3))).edges
+    EdgeView([(0, 1), (1, 2)])
+    """
+    if not isinstance(obj, KleeneGraph):
+        return obj
+    directed = obj.is_directed()
+    if obj.is_multigraph():
+        made = nx.MultiDiGraph() if directed else nx.MultiGraph()
+    else:
+        made = nx.DiGraph() if directed else nx.Graph()
+    made.graph.update(obj.graph)
+    if obj.node_data is None:
+        made.add_nodes_from(obj.nodes)
+    else:
+        made.add_nodes_from(zip(obj.nodes, obj.node_data, strict=True))
+    links = obj.links
+    once = np.flatnonzero(links.owners <= links.neighbors) if not directed else links.owners >= 0
+    sources = obj.names[links.owners[once]].tolist()
+    targets = obj.names[links.neighbors[once]].tolist()
+    data = _edge_data(obj)
+    if not directed:
+        data = [data[i] for i in once.tolist()]
+    if obj.is_multigraph():
+        made.add_edges_from(
+            (u, v, key, d)
+            for u, v, keys in zip(sources, targets, data, strict=True)
+            for key, d in keys.items()
+        )
+    else:
+        made.add_edges_from(zip(sources, targets, data, strict=True))
+    return made
+
+
+def _edge_data(graph: KleeneGraph) -> list[Any]:
+    """Return a dict of attributes for every arc; of a multigraph, one for each key."""
+    if graph.data is not None:
+        return graph.data
+    data: list[Any] = [{} for _ in range(len(graph.links.neighbors))]
+    for attribute, column in graph.columns.items():
+        for d, value in zip(data, column, strict=True):
+            if value is not MISSING:
+                d[attribute] = value
+    return data

@@ -1,0 +1,309 @@
+"""Measures that are all pairs in disguise: rows of distances are reduced, chunk by chunk.
+
+NetworkX adds distances in the order of its dictionaries, which is by distance. Sums of sorted rows
+are sums of the same numbers in the same order, and so come out the same to the last bit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.interop.networkx.graph import Arcs, KleeneGraph, Weight
+from kleene.interop.networkx.search import by_the_book, chunks, no_path, rows
+
+__all__ = [
+    "barycenter",
+    "center",
+    "closeness_centrality",
+    "diameter",
+    "eccentricity",
+    "gutman_index",
+    "harmonic_centrality",
+    "harmonic_diameter",
+    "hyper_wiener_index",
+    "periphery",
+    "radius",
+    "schultz_index",
+    "wiener_index",
+]
+
+Array = NDArray[Any]
+
+
+# ---- rows ---------------------------------------------------------------------------------------
+
+
+def dijkstra_rows(arcs: Arcs, sources: Array) -> Array:
+    """Return distances as Dijkstra's algorithm finds them."""
+    if not arcs.negative:
+        return rows(arcs, sources)
+    return np.array([by_the_book(arcs, [s]).row for s in sources.tolist()])
+
+
+def connected_rows(
+    arcs: Arcs, disconnected: Exception, dijkstra: bool = True, sources: Array | None = None
+) -> Iterator[Array]:
+    """Yield distances, some rows at a time; raise the exception where a node is not reached."""
+    # Weights below zero are an error of one source, and it depends on the order which comes first.
+    by_one = dijkstra and arcs.negative
+    for some in chunks(arcs, sources, 1 if by_one else None):
+        values = (dijkstra_rows if dijkstra else rows)(arcs, some)
+        if (values == no_path(arcs)).any():
+            raise disconnected
+        yield values
+
+
+def require_connected(G: KleeneGraph, disconnected: Exception) -> None:
+    """Raise the exception unless every node leads to every other, whatever the weights are."""
+    for _ in connected_rows(G.links, disconnected):
+        pass
+
+
+def addends(values: Array) -> list[Any]:
+    """Return numbers whose sum is that of all distances, as NetworkX would get it."""
+    if values.dtype.kind == "f" and values.shape[1] > 1:
+        added: list[Any] = np.sort(values, axis=1).ravel().tolist()
+        return added
+    if values.dtype.kind == "f":  # the distance to itself is the integer 0
+        return [0]
+    return row_sums(values)
+
+
+def row_sums(values: Array) -> list[Any]:
+    """Return the sum of each row; integers do not wrap."""
+    if values.dtype.kind == "f":
+        return [sum(row) for row in np.sort(values, axis=1).tolist()]
+    if float(values.max(initial=0)) * values.shape[1] < 2.0**62:
+        sums: list[Any] = values.sum(axis=1, dtype=np.int64).tolist()
+        return sums
+    return [sum(row) for row in values.tolist()]
+
+
+# ---- eccentricities -----------------------------------------------------------------------------
+
+
+def eccentricity(
+    G: KleeneGraph, v: Any = None, sp: None = None, weight: Weight | None = None
+) -> Any:
+    nodes = list(G.nbunch_iter(v))
+    kind = "digraph is not strongly" if G.is_directed() else "graph is not"
+    found = _eccentricities(
+        G, weight, f"Found infinite path length because the {kind} connected", nodes
+    )
+    return found[v] if v in G else found
+
+
+def _eccentricities(
+    G: KleeneGraph, weight: Weight | None, message: str, nodes: list[Any] | None = None
+) -> dict[Any, Any]:
+    nodes = G.nodes if nodes is None else nodes
+    sources = np.fromiter((G.ids[node] for node in nodes), dtype=np.int32, count=len(nodes))
+    arcs = G.arcs(weight, hidden=True)
+    parts = connected_rows(arcs, nx.NetworkXError(message), sources=sources)
+    farthest = chain.from_iterable(values.max(axis=1).tolist() for values in parts)
+    # NetworkX compares with the source's own distance first, which is the integer 0.
+    return {node: value or 0 for node, value in zip(nodes, farthest, strict=True)}
+
+
+def _by_bounds(G: KleeneGraph, usebounds: bool, weight: Weight | None) -> dict[Any, Any]:
+    if usebounds is True and not G.is_directed():
+        message = "Cannot compute metric because graph is not connected."
+        return _eccentricities(G, weight, message)
+    found: dict[Any, Any] = eccentricity(G, weight=weight)
+    return found
+
+
+def diameter(
+    G: KleeneGraph, e: None = None, usebounds: bool = False, weight: Weight | None = None
+) -> Any:
+    return max(_by_bounds(G, usebounds, weight).values())
+
+
+def radius(
+    G: KleeneGraph, e: None = None, usebounds: bool = False, weight: Weight | None = None
+) -> Any:
+    return min(_by_bounds(G, usebounds, weight).values())
+
+
+def periphery(
+    G: KleeneGraph, e: None = None, usebounds: bool = False, weight: Weight | None = None
+) -> list[Any]:
+    found = _by_bounds(G, usebounds, weight)
+    most = max(found.values())
+    return [node for node, value in found.items() if value == most]
+
+
+def center(
+    G: KleeneGraph, e: None = None, usebounds: bool = False, weight: Weight | None = None
+) -> list[Any]:
+    found = _by_bounds(G, usebounds, weight)
+    least = min(found.values())
+    return [node for node, value in found.items() if value == least]
+
+
+# ---- sums of distances --------------------------------------------------------------------------
+
+
+def barycenter(
+    G: KleeneGraph, weight: Weight | None = None, attr: None = None, sp: None = None
+) -> list[Any]:
+    disconnected = nx.NetworkXNoPath(
+        f"Input graph {G} is disconnected, so every induced subgraph has infinite barycentricity."
+    )
+    parts = connected_rows(G.arcs(weight, hidden=True), disconnected)
+    sums = list(chain.from_iterable(map(row_sums, parts)))
+    least = min(sums)
+    return [node for node, total in zip(G.nodes, sums, strict=True) if total == least]
+
+
+def closeness_centrality(
+    G: KleeneGraph, u: Any = None, distance: Weight | None = None, wf_improved: bool = True
+) -> Any:
+    arcs = _towards(G, distance)
+    if u is not None and u not in G:
+        known = f"Source {u} is not in G" if distance is None else f"Node {u} not found in graph"
+        raise nx.NodeNotFound(known)
+    sources = None if u is None else np.array([G.ids[u]], dtype=np.int32)
+    found: list[float] = []
+    for some in chunks(arcs, sources):
+        values = dijkstra_rows(arcs, some)
+        missing = values == no_path(arcs)
+        counts = (values.shape[1] - missing.sum(axis=1)).tolist()
+        values[missing] = 0
+        found.extend(map(_closeness, counts, row_sums(values), [(len(G), wf_improved)] * len(some)))
+    return found[0] if u is not None else dict(zip(G.nodes, found, strict=True))
+
+
+def _closeness(reached: int, total: Any, how: tuple[int, bool]) -> float:
+    n, improved = how
+    if not total > 0 or n <= 1:
+        return 0.0
+    closeness = (reached - 1.0) / total
+    return float(closeness * ((reached - 1.0) / (n - 1)) if improved else closeness)
+
+
+def _towards(G: KleeneGraph, distance: Weight | None) -> Arcs:
+    """Return arcs turned round, for the distances towards a node."""
+    if not G.is_directed():
+        return G.arcs(distance, hidden=True)
+    if callable(distance):
+        raise NotImplementedError("NetworkX calls the weight function with reversed edges here")
+    return G.arcs(distance, hidden=True).reversed
+
+
+def harmonic_centrality(
+    G: KleeneGraph, nbunch: Any = None, distance: Weight | None = None, sources: Any = None
+) -> dict[Any, float]:
+    wanted = set(G.nbunch_iter(nbunch) if nbunch is not None else G.nodes)
+    origins = set(G.nbunch_iter(sources) if sources is not None else G.nodes)
+    rows_from, columns = origins, wanted
+    arcs = G.arcs(distance, hidden=True)
+    if turned := len(wanted) < len(origins):  # the smaller side is searched from
+        rows_from, columns, arcs = wanted, origins, _towards(G, distance)
+    starts = np.array([G.ids[v] for v in rows_from], dtype=np.int32)
+    ends = np.array([G.ids[v] for v in columns], dtype=np.int64)
+    totals: list[Any] = []
+    counts: list[Any] = []
+    over = 1 if turned else 0
+    for some in chunks(arcs, starts):
+        values = dijkstra_rows(arcs, some)[:, ends]
+        counted = (values != 0) & (values != no_path(arcs))
+        inverse = np.zeros(values.shape)
+        np.divide(1.0, values, out=inverse, where=counted)
+        totals.append(inverse.sum(axis=over))
+        counts.append(counted.sum(axis=over))
+    if not totals:
+        return dict.fromkeys(wanted, 0)
+    total, count = (np.concatenate(x) if turned else np.sum(x, axis=0) for x in (totals, counts))
+    sums = [s if c else 0 for s, c in zip(total.tolist(), count.tolist(), strict=True)]
+    found = dict(zip(rows_from if turned else columns, sums, strict=True))
+    return {node: found[node] for node in wanted}
+
+
+def harmonic_diameter(G: KleeneGraph, sp: None = None, *, weight: Weight | None = None) -> float:
+    arcs, n = G.arcs(weight, hidden=True), len(G)
+    total = sum(map(inverse_sum, (dijkstra_rows(arcs, some) for some in chunks(arcs)), [arcs] * n))
+    if total != 0:
+        return float(n * (n - 1) / total)
+    return math.inf if n > 1 else math.nan
+
+
+def inverse_sum(values: Array, arcs: Arcs) -> float:
+    """Return the sum of 1/d over all distances but those to a node itself."""
+    if arcs.weights is None:
+        counts = np.bincount(values[values > 0])
+        return float((counts[1:] / np.arange(1, len(counts))).sum())
+    counted = values[(values != 0) & (values != no_path(arcs))]
+    return float((1 / counted).sum())
+
+
+# ---- indices of chemists ------------------------------------------------------------------------
+
+
+def _index(G: KleeneGraph, weight: Weight | None, term: Any) -> Any:
+    """Return the sum of a term over all rows of distances; infinity where not connected."""
+    disconnected = nx.NetworkXError()
+    arcs, begin, total = G.arcs(weight, hidden=True), 0, 0
+    try:
+        if arcs.negative:
+            require_connected(G, disconnected)
+        for values in connected_rows(arcs, disconnected):
+            total += term(values, slice(begin, begin + len(values)))
+            begin += len(values)
+    except nx.NetworkXError as error:
+        if error is not disconnected:
+            raise
+        return math.inf
+    return total
+
+
+def _exact(values: Array, factor: float) -> Array:
+    """Return distances whose products with a factor may be added without wrapping."""
+    if values.dtype.kind == "f" or float(values.max(initial=0)) * factor * values.size < 2.0**62:
+        return values.astype(np.int64) if values.dtype.kind == "i" else values
+    return values.astype(object)
+
+
+def wiener_index(G: KleeneGraph, weight: Weight | None = None) -> Any:
+    total = _index(G, weight, lambda values, _: sum(addends(values)))
+    return total if G.is_directed() else total / 2
+
+
+def hyper_wiener_index(G: KleeneGraph, weight: Weight | None = None) -> float:
+    def term(values: Array, _: slice) -> Any:
+        exact = _exact(values, 1 + float(values.max(initial=0)))
+        return (exact + exact**2).sum().item()
+
+    return _index(G, weight, term) / 2  # type: ignore[no-any-return]
+
+
+def _degrees(G: KleeneGraph) -> NDArray[np.int64]:
+    loops = np.bincount(G.links.owners[G.links.loops], minlength=len(G))
+    return np.diff(G.links.offsets) + loops
+
+
+def schultz_index(G: KleeneGraph, weight: Weight | None = None) -> float:
+    degrees = _degrees(G)
+
+    def term(values: Array, at: slice) -> Any:
+        exact = _exact(values, 2.0 * degrees.max())
+        return (exact * (degrees[at, None] + degrees)).sum()
+
+    return float(_index(G, weight, term) / 2)
+
+
+def gutman_index(G: KleeneGraph, weight: Weight | None = None) -> float:
+    degrees = _degrees(G)
+
+    def term(values: Array, at: slice) -> Any:
+        exact = _exact(values, float(degrees.max()) ** 2)
+        return (exact * (degrees[at, None] * degrees)).sum()
+
+    return float(_index(G, weight, term) / 2)

@@ -1,0 +1,132 @@
+"""Breadth-first traversal: the functions of networkx's ``breadth_first_search`` module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from kleene.interop.networkx.graph import KleeneGraph
+from kleene.interop.networkx.search import Visit, hop_limit, search
+
+__all__ = [
+    "bfs_edges",
+    "bfs_labeled_edges",
+    "bfs_layers",
+    "bfs_predecessors",
+    "bfs_successors",
+    "bfs_tree",
+    "descendants_at_distance",
+    "generic_bfs_edges",
+]
+
+
+def _tree(G: KleeneGraph, source: Any, reverse: bool, depth_limit: float | None) -> Any:
+    """Return the edges of the breadth-first tree, in the order of finding."""
+    if source not in G:
+        kind = "digraph" if G.is_directed() else "graph"
+        raise nx.NetworkXError(f"The node {source} is not in the {kind}.")
+    links = G.links.reversed if reverse else G.links
+    found = search(links, [G.ids[source]], hop_limit(depth_limit))
+    children = found.order[1:]
+    parents = G.names[found.parents[children]].tolist()
+    return zip(parents, G.names[children].tolist(), strict=True)
+
+
+def generic_bfs_edges(
+    G: KleeneGraph, source: Any, neighbors: None = None, depth_limit: float | None = None
+) -> Iterator[tuple[Any, Any]]:
+    yield from _tree(G, source, False, depth_limit)
+
+
+def bfs_edges(
+    G: KleeneGraph,
+    source: Any,
+    reverse: bool = False,
+    depth_limit: float | None = None,
+    sort_neighbors: None = None,
+) -> Iterator[tuple[Any, Any]]:
+    yield from _tree(G, source, reverse, depth_limit)
+
+
+def bfs_tree(
+    G: KleeneGraph,
+    source: Any,
+    reverse: bool = False,
+    depth_limit: float | None = None,
+    sort_neighbors: None = None,
+) -> Any:
+    tree = nx.DiGraph()
+    tree.add_node(source)
+    tree.add_edges_from(_tree(G, source, reverse, depth_limit))
+    return tree
+
+
+def bfs_predecessors(
+    G: KleeneGraph, source: Any, depth_limit: float | None = None, sort_neighbors: None = None
+) -> Iterator[tuple[Any, Any]]:
+    for parent, child in _tree(G, source, False, depth_limit):
+        yield child, parent
+
+
+def bfs_successors(
+    G: KleeneGraph, source: Any, depth_limit: float | None = None, sort_neighbors: None = None
+) -> Iterator[tuple[Any, list[Any]]]:
+    empty = True
+    for parent, edges in groupby(_tree(G, source, False, depth_limit), itemgetter(0)):
+        empty = False
+        yield parent, [child for _, child in edges]
+    if empty:
+        yield source, []
+
+
+def bfs_layers(G: KleeneGraph, sources: Any) -> Iterator[list[Any]]:
+    if sources in G:
+        sources = [sources]
+    start = list(set(sources))
+    for source in start:
+        if source not in G:
+            raise nx.NetworkXError(f"The node {source} is not in the graph.")
+    if start:
+        yield from _layers(G, search(G.links, [G.ids[s] for s in start]))
+
+
+def _layers(G: KleeneGraph, found: Visit) -> Iterator[list[Any]]:
+    bounds = np.cumsum(np.bincount(found.row[found.order])).tolist()
+    for begin, end in zip([0, *bounds], bounds, strict=False):
+        yield G.names[found.order[begin:end]].tolist()
+
+
+def descendants_at_distance(G: KleeneGraph, source: Any, distance: int) -> set[Any]:
+    if source not in G:
+        raise nx.NetworkXError(f"The node {source} is not in the graph.")
+    row = search(G.links, [G.ids[source]]).row
+    return set(G.names[np.flatnonzero((row == distance) & (row >= 0))].tolist())
+
+
+def bfs_labeled_edges(G: KleeneGraph, sources: Any) -> Iterator[tuple[Any, Any, str]]:
+    if sources in G:
+        sources = [sources]
+    start = list(dict.fromkeys(sources))
+    for source in start:
+        if source not in G:
+            raise KeyError(source)
+    if not start:
+        return
+    found, links = search(G.links, [G.ids[s] for s in start]), G.links
+    place = np.full(links.n, -1, dtype=np.int64)
+    place[found.order] = np.arange(len(found.order))
+    arcs = np.flatnonzero(place[links.owners] >= 0)
+    arcs = arcs[np.argsort(place[links.owners[arcs]], kind="stable")]
+    u, v = links.owners[arcs], links.neighbors[arcs]
+    step = np.sign(found.row[v] - found.row[u])
+    labels = np.array(["level", "forward", "reverse"], dtype=object)[step]
+    labels[found.arrivals[v] == arcs] = "tree"
+    if not G.is_directed():  # each edge once, from the end that was found first
+        kept = (labels == "tree") | (step > 0) | ((step == 0) & (place[v] >= place[u]))
+        u, v, labels = u[kept], v[kept], labels[kept]
+    yield from zip(G.names[u].tolist(), G.names[v].tolist(), labels.tolist(), strict=True)

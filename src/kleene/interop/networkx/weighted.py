@@ -1,0 +1,282 @@
+"""Dijkstra's functions of networkx's ``weighted`` and ``astar`` modules.
+
+The engines find the distances; NetworkX's choice among equal paths is recovered afterwards. Weights
+below zero go by the book instead, since NetworkX's functions raise ValueError or do not depending
+on the order of their steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import networkx as nx
+
+from kleene.interop.networkx.answers import (
+    all_lengths,
+    length_dict,
+    path_dict,
+    path_to,
+    predecessor_lists,
+    value_of,
+)
+from kleene.interop.networkx.graph import Arcs, KleeneGraph, Weight
+from kleene.interop.networkx.search import Visit, by_the_book, chunks, no_path, search, visit_rows
+
+__all__ = [
+    "all_pairs_dijkstra",
+    "all_pairs_dijkstra_path",
+    "all_pairs_dijkstra_path_length",
+    "astar_path",
+    "astar_path_length",
+    "bidirectional_dijkstra",
+    "dijkstra_path",
+    "dijkstra_path_length",
+    "dijkstra_predecessor_and_distance",
+    "multi_source_dijkstra",
+    "multi_source_dijkstra_path",
+    "multi_source_dijkstra_path_length",
+    "single_source_dijkstra",
+    "single_source_dijkstra_path",
+    "single_source_dijkstra_path_length",
+]
+
+
+def dijkstra(
+    arcs: Arcs, sources: list[int], limit: float | None = None, target: int | None = None
+) -> Visit:
+    """Search for the nodes nearest to any of the sources."""
+    if arcs.negative and len(sources) > 1:
+        raise NotImplementedError("one source may improve another where weights are negative")
+    return (by_the_book if arcs.negative else search)(arcs, sources, limit, target)
+
+
+def _sources(G: KleeneGraph, sources: Any) -> list[int]:
+    if not sources:
+        raise ValueError("sources must not be empty")
+    for s in sources:
+        if s not in G:
+            raise nx.NodeNotFound(f"Node {s} not found in graph")
+    return list(dict.fromkeys(G.ids[s] for s in sources))
+
+
+def _reached(G: KleeneGraph, found: Visit, target: Any) -> bool:
+    return target in G and bool(found.row[G.ids[target]] != no_path(found.arcs))
+
+
+# ---- from one node, or several ------------------------------------------------------------------
+
+
+def multi_source_dijkstra(
+    G: KleeneGraph,
+    sources: Any,
+    target: Any = None,
+    cutoff: float | None = None,
+    weight: Weight | None = "weight",
+) -> Any:
+    ids = _sources(G, sources)
+    if target in sources:
+        return (0, [target])
+    end = G.ids[target] if target in G else None
+    found = dijkstra(G.arcs(weight, hidden=True), ids, cutoff, end)
+    if target is None:
+        return length_dict(G, found), path_dict(G, found)
+    if not _reached(G, found, target):
+        raise nx.NetworkXNoPath(f"No path to {target}.")
+    return value_of(found, G.ids[target]), path_to(G, found, G.ids[target])
+
+
+def multi_source_dijkstra_path(
+    G: KleeneGraph,
+    sources: Any,
+    cutoff: float | None = None,
+    weight: Weight | None = "weight",
+) -> dict[Any, list[Any]]:
+    arcs = G.arcs(weight, hidden=True)
+    return path_dict(G, dijkstra(arcs, _sources(G, sources), cutoff))
+
+
+def multi_source_dijkstra_path_length(
+    G: KleeneGraph,
+    sources: Any,
+    cutoff: float | None = None,
+    weight: Weight | None = "weight",
+) -> dict[Any, Any]:
+    arcs = G.arcs(weight, hidden=True)
+    return length_dict(G, dijkstra(arcs, _sources(G, sources), cutoff))
+
+
+def single_source_dijkstra(
+    G: KleeneGraph,
+    source: Any,
+    target: Any = None,
+    cutoff: float | None = None,
+    weight: Weight | None = "weight",
+) -> Any:
+    return multi_source_dijkstra(G, {source}, target, cutoff, weight)
+
+
+def single_source_dijkstra_path(
+    G: KleeneGraph, source: Any, cutoff: float | None = None, weight: Weight | None = "weight"
+) -> dict[Any, list[Any]]:
+    return multi_source_dijkstra_path(G, {source}, cutoff, weight)
+
+
+def single_source_dijkstra_path_length(
+    G: KleeneGraph, source: Any, cutoff: float | None = None, weight: Weight | None = "weight"
+) -> dict[Any, Any]:
+    return multi_source_dijkstra_path_length(G, {source}, cutoff, weight)
+
+
+def dijkstra_predecessor_and_distance(
+    G: KleeneGraph, source: Any, cutoff: float | None = None, weight: Weight | None = "weight"
+) -> tuple[dict[Any, list[Any]], dict[Any, Any]]:
+    if source not in G:
+        raise nx.NodeNotFound(f"Node {source} is not found in the graph")
+    found = dijkstra(G.arcs(weight, hidden=True), [G.ids[source]], cutoff)
+    return predecessor_lists(G, found), length_dict(G, found)
+
+
+# ---- from one node to another -------------------------------------------------------------------
+
+
+def dijkstra_path(
+    G: KleeneGraph, source: Any, target: Any, weight: Weight | None = "weight"
+) -> list[Any]:
+    path: list[Any] = single_source_dijkstra(G, source, target, weight=weight)[1]
+    return path
+
+
+def dijkstra_path_length(
+    G: KleeneGraph, source: Any, target: Any, weight: Weight | None = "weight"
+) -> Any:
+    if source not in G:
+        raise nx.NodeNotFound(f"Node {source} not found in graph")
+    if source == target:
+        return 0
+    end = G.ids[target] if target in G else None
+    found = dijkstra(G.arcs(weight, hidden=True), [G.ids[source]], target=end)
+    if not _reached(G, found, target):
+        raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
+    return value_of(found, G.ids[target])
+
+
+def bidirectional_dijkstra(
+    G: KleeneGraph, source: Any, target: Any, weight: Weight | None = "weight"
+) -> tuple[Any, list[Any]]:
+    for role, node in (("Source", source), ("Target", target)):
+        if node not in G:
+            raise nx.NodeNotFound(f"{role} {node} is not in G")
+    if source == target:
+        return 0, [source]
+    arcs, end = G.arcs(weight, hidden=True), G.ids[target]
+    if arcs.negative:
+        raise NotImplementedError("what this gives for negative weights follows from its steps")
+    found = search(arcs, [G.ids[source]], target=end)
+    if not _reached(G, found, target):
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+    return value_of(found, end), path_to(G, found, end)
+
+
+# ---- A* -----------------------------------------------------------------------------------------
+
+Heuristic = Callable[[Any, Any], Any]
+
+
+def astar_path(
+    G: KleeneGraph,
+    source: Any,
+    target: Any,
+    heuristic: Heuristic | None = None,
+    weight: Weight | None = "weight",
+    *,
+    cutoff: float | None = None,
+) -> list[Any]:
+    for role, node in (("Source", source), ("Target", target)):
+        if node not in G:
+            raise nx.NodeNotFound(f"{role} {node} is not in G")
+    return _astar(G, source, target, heuristic, weight, cutoff)[0]
+
+
+def astar_path_length(
+    G: KleeneGraph,
+    source: Any,
+    target: Any,
+    heuristic: Heuristic | None = None,
+    weight: Weight | None = "weight",
+    *,
+    cutoff: float | None = None,
+) -> Any:
+    if source not in G or target not in G:
+        raise nx.NodeNotFound(f"Either source {source} or target {target} is not in G")
+    return _astar(G, source, target, heuristic, weight, cutoff)[1]
+
+
+def _astar(
+    G: KleeneGraph,
+    source: Any,
+    target: Any,
+    heuristic: Heuristic | None,
+    weight: Weight | None,
+    cutoff: float | None,
+) -> tuple[list[Any], Any]:
+    """Search without the heuristic, then see whether A* would have found a path as short.
+
+    It does if the heuristic is 0 at the target and nowhere on a shortest path more than the rest of
+    the way: then some node of that path is always in the queue, ahead of any longer way.
+    """
+    arcs, end = G.arcs(weight, hidden=True), G.ids[target]
+    if arcs.negative:
+        raise NotImplementedError("what A* gives for negative weights follows from its steps")
+    found = search(arcs, [G.ids[source]], target=end)
+    length = value_of(found, end) if _reached(G, found, target) else None
+    if length is None or (cutoff and length > cutoff):
+        raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
+    path = path_to(G, found, end)
+    if heuristic is not None:
+        slack = 1e-12 * length if isinstance(length, float) else 0
+        for node in path[1:]:
+            rest = length - found.row[G.ids[node]].item()
+            guess = heuristic(node, target)
+            if not guess <= rest + slack or (node == target and guess != 0):
+                raise NotImplementedError("the heuristic is larger than the distance it estimates")
+    return path, length
+
+
+# ---- all pairs ----------------------------------------------------------------------------------
+
+
+def _all_pairs(G: KleeneGraph, cutoff: float | None, arcs: Arcs) -> Iterator[tuple[Any, Visit]]:
+    if arcs.negative or (cutoff is not None and cutoff < 0):
+        for i, node in enumerate(G.nodes):
+            yield node, dijkstra(arcs, [i], cutoff)
+        return
+    for sources in chunks(arcs):
+        found = visit_rows(arcs, sources, cutoff)
+        for source, each in zip(sources.tolist(), found, strict=True):
+            yield G.nodes[source], each
+
+
+def all_pairs_dijkstra(
+    G: KleeneGraph, cutoff: float | None = None, weight: Weight | None = "weight"
+) -> Iterator[tuple[Any, tuple[dict[Any, Any], dict[Any, list[Any]]]]]:
+    for node, found in _all_pairs(G, cutoff, G.arcs(weight, hidden=True)):
+        yield node, (length_dict(G, found), path_dict(G, found))
+
+
+def all_pairs_dijkstra_path_length(
+    G: KleeneGraph, cutoff: float | None = None, weight: Weight | None = "weight"
+) -> Iterator[tuple[Any, dict[Any, Any]]]:
+    arcs = G.arcs(weight, hidden=True)
+    if arcs.negative or (cutoff is not None and cutoff < 0):
+        for node, found in _all_pairs(G, cutoff, arcs):
+            yield node, length_dict(G, found)
+    else:
+        yield from all_lengths(G, arcs, cutoff)
+
+
+def all_pairs_dijkstra_path(
+    G: KleeneGraph, cutoff: float | None = None, weight: Weight | None = "weight"
+) -> Iterator[tuple[Any, dict[Any, list[Any]]]]:
+    for node, found in _all_pairs(G, cutoff, G.arcs(weight, hidden=True)):
+        yield node, path_dict(G, found)

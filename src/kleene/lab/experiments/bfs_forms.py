@@ -1,0 +1,154 @@
+"""The forms of breadth-first search, on graphs with few levels and on graphs with many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+import kleene as kl
+from kleene.lab.agreed import Agreed
+from kleene.lab.documents import CHAPTER
+from kleene.lab.experiment import Axis, Experiment, Plan
+from kleene.lab.experiments.entrants import ALL, GPU, ONE, Entrant, as_fast, entrants
+from kleene.lab.found import Found
+from kleene.lab.setting import Setting
+from kleene.lab.trial import Trial, search
+from kleene.registry import methods
+
+__all__ = ["EXPERIMENTS"]
+
+_FEW, _MANY = "few levels: R-MAT", "many levels: grid"
+_SCALES, _SIDES = (14, 16, 18, 20, 22), (128, 256, 512, 1024, 4096)
+_SEARCHES = 5
+_CPU = "CPU"
+
+_MADE = 1.5e-7  # seconds for an arc, on one core, to be made and proved
+
+
+def _listed(place: str, device: str) -> Iterator[tuple[str, str, str]]:
+    for row in methods("bfs", device):
+        where = ONE if row.name == "queue" else place
+        yield row.name.replace("_", " "), row.name, where
+
+
+def _panel(family: str, place: str) -> str:
+    return f"{family}, {place}"
+
+
+def _plans(setting: Setting) -> Iterator[Plan]:
+    agreed = Agreed()
+    everywhere = ONE if setting.cores == 1 else ALL
+    for sizes in zip(setting.sizes(_SCALES, (5,)), setting.sizes(_SIDES, (5,)), strict=True):
+        for family, size in zip((_FEW, _MANY), sizes, strict=True):
+            n = 2**size if family == _FEW else size**2
+            arcs = n * (32 if family == _FEW else 4)
+            levels = 8 if family == _FEW else 2 * size
+            for place, listed in (
+                (_CPU, _listed(everywhere, "cpu")),
+                (GPU, _listed(GPU, "cuda")),
+            ):
+                for e in entrants(setting, listed):
+                    yield Plan(
+                        e.series, n, partial(_trial, setting, e, agreed, family, size),
+                        _panel(family, place), e.device, e.threads, guess=e.guess(arcs * levels),
+                        setup=_MADE * arcs / setting.cores, growth=4,
+                    )  # fmt: skip
+
+
+def _trial(setting: Setting, entrant: Entrant, agreed: Agreed, family: str, size: int) -> Trial:
+    key = (family, size)
+    g = setting.graph(key, partial(_graph, family, size))
+    sources = _sources(family, g)
+    g = g if entrant.device == "cpu" else setting.placed(g)
+    trial = search(
+        "bfs", g, sources, work=float(g.m), method=entrant.method, device=entrant.device,
+        threads=entrant.threads, predecessors=False,
+    )  # fmt: skip
+    trial.check = agreed.about(key)
+    return trial
+
+
+def _graph(family: str, size: int) -> kl.Graph:
+    if family == _FEW:
+        return kl.generate.rmat(size, 16, seed=1, directed=False)
+    return kl.generate.grid(size, size)
+
+
+def _sources(family: str, g: kl.Graph) -> list[int]:
+    """A corner of the grid; else vertices, at random, that have arcs."""
+    if family == _MANY:
+        return [0] * _SEARCHES
+    candidates = np.flatnonzero(g.stats.degrees > 0)
+    chosen: list[int] = np.random.default_rng(1).choice(candidates, _SEARCHES).tolist()
+    return chosen
+
+
+# ---- sentences ----------------------------------------------------------------------------------
+
+
+def _learned(found: Found) -> Iterator[str]:
+    for family in (_FEW, _MANY):
+        told = []
+        for place in (_CPU, GPU):
+            best = _best(found, family, place)
+            if best is not None:
+                told.append(best)
+        if told:
+            yield f"With {family.replace(': ', ' (')}), {'; '.join(told)}."
+    for fast, slow, idea in _STEPS:
+        told = []
+        for family, name in ((_FEW, "few"), (_MANY, "many")):
+            panel = _panel(family, GPU)
+            for _, ratio in list(found.speedups(f"{slow}, {GPU}", f"{fast}, {GPU}", panel))[-1:]:
+                told.append(f"{as_fast(ratio)} {slow} with {name} levels")
+        if told:
+            yield f"{idea}: on the GPU, {fast} is {' and '.join(told)}."
+
+
+#: Ideas of the chapter, one after the other: what has it, what has not, and what it is.
+_STEPS = (
+    ("edge", "vertex push", "A thread for each arc, not for each vertex"),
+    ("vertex pull", "vertex push", "Unvisited vertices look for a parent"),
+    ("frontier", "vertex push", "Frontiers leave idle threads out"),
+    ("privatized", "frontier", "Blocks fill queues of their own"),
+    ("single block", "privatized", "Many small levels in one launch"),
+    ("direction optimizing", "single block", "Pushes, pulls, and all levels in one launch"),
+)
+
+
+def _best(found: Found, family: str, place: str) -> str | None:
+    """Tell the fastest form and the slowest, where most of them were measured."""
+    panel = _panel(family, place)
+    counts: dict[float, int] = {}
+    for point in found.of(panel=panel):
+        counts[point.x] = counts.get(point.x, 0) + 1
+    if not counts or max(counts.values()) < 2:
+        return None
+    n = max(x for x, count in counts.items() if count == max(counts.values()))
+    points = sorted((p for p in found.of(panel=panel) if p.x == n), key=found.value)
+    ratio = found.value(points[-1]) / max(found.value(points[0]), 1e-12)
+    return f"{points[0].series}, is {as_fast(ratio)} {points[-1].series}, at {n:,.0f} vertices"
+
+
+EXPERIMENTS = (
+    Experiment(
+        "bfs-forms",
+        "Forms of breadth-first search",
+        "Which form of breadth-first search suits graphs with few levels, and which many?",
+        Axis("vertices"),
+        _plans,
+        _learned,
+        ("documents", "gpu"),
+        ("S1b", "S1c", "S0d", "S3a"),
+        CHAPTER,
+        budget=90,
+        patience=2,
+        notes=(
+            "Undirected graphs: R-MAT with 16 edges drawn for each vertex, searched from vertices "
+            "at random, and square grids from a corner. On the GPU the graph is there already, "
+            "and the time is that of the search, without copies."
+        ),
+    ),
+)

@@ -1,0 +1,95 @@
+"""The one table of methods. A row names a method, its device, what it supports, where it is from.
+
+Adding a method means adding its function in a backend and its row here, in the file of its problem;
+the planner, the command line, ``kleene.methods`` and the tests find it by this table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+from kleene.errors import RequestError
+from kleene.registry import apsp, bfs, closure, sssp
+from kleene.registry.method import Method, Size
+
+__all__ = ["DEVICES", "PROBLEMS", "Method", "Size", "find", "methods"]
+
+PROBLEMS = {
+    "bfs": "fewest hops from a source",
+    "sssp": "shortest paths from a source",
+    "apsp": "shortest paths between all pairs",
+    "closure": "best paths between all pairs over a semiring",
+}
+
+#: Where a method can run, the fastest kind of device first.
+DEVICES = {
+    "cuda": "an NVIDIA GPU",
+    "cpu": "the native core, on all CPU cores",
+    "emulated": "the CUDA kernels, executed on the CPU",
+    "reference": "plain Python and NumPy, slow and obviously right",
+}
+
+
+def _emulated(row: Method) -> Method:
+    """Return the emulator's row for a row of CUDA's: its device memory is the host's."""
+    host, on_device = row.workspace, row.device_memory
+
+    def workspace(size: Size) -> int:
+        return host(size) + (0 if on_device is None else on_device(size))
+
+    return replace(row, device="emulated", workspace=workspace, device_memory=None, streams=False)
+
+
+def _everywhere(rows: tuple[Method, ...]) -> tuple[Method, ...]:
+    """Add the emulator's rows: whatever runs by CUDA runs there too."""
+    return (*rows, *(_emulated(row) for row in rows if row.device == "cuda"))
+
+
+_ROWS = _everywhere((*bfs.ROWS, *sssp.ROWS, *apsp.ROWS, *closure.ROWS))
+_ROW_OF = {(row.problem, row.name, row.device): row for row in _ROWS}
+
+
+class Methods(tuple[Method, ...]):
+    """Rows of the registry; prints as a table."""
+
+    def __repr__(self) -> str:
+        columns = ("problem", "name", "device", "needs", "origin", "summary")
+        lines = [list(columns), *([str(getattr(row, c)) for c in columns] for row in self)]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
+        return "\n".join(
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        )
+
+
+def methods(problem: str | None = None, device: str | None = None) -> Methods:
+    """Return the methods for a problem, or all of them.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> kl.methods("sssp", "reference")
+    problem  name          device     needs                origin         summary
+    sssp     dijkstra      reference  no negative weights  Dijkstra 1959  settles vertices in ...
+    sssp     bellman_ford  reference  any weights          Bellman 1958   improves all distances ...
+    >>> kl.methods("bfs")[0].name
+    'queue'
+    """
+    if problem is not None and problem not in PROBLEMS:
+        raise RequestError(f"no problem {problem!r}; there are {', '.join(map(repr, PROBLEMS))}")
+    if device is not None and device not in DEVICES:
+        raise RequestError(f"no device {device!r}; there are {', '.join(map(repr, DEVICES))}")
+    return _offered(problem, device)
+
+
+@cache
+def _offered(problem: str | None, device: str | None) -> Methods:
+    return Methods(
+        row for row in _ROWS if problem in (None, row.problem) and device in (None, row.device)
+    )
+
+
+def find(problem: str, name: str, device: str) -> Method | None:
+    """Return the row of this name on this device, or None."""
+    return _ROW_OF.get((problem, name, device))

@@ -1,0 +1,50 @@
+"""Rows for closures over any semiring."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kleene.registry.apsp import TILED_ON_GPU
+from kleene.registry.memory import (
+    dense_workspace,
+    matrix_workspace,
+    tiled_closure_workspace,
+)
+from kleene.registry.method import Method
+from kleene.semiring import SEMIRINGS
+
+__all__ = ["ROWS"]
+
+ROWS = (
+    Method(
+        "closure",
+        "tiled",
+        "cpu",
+        "elimination by blocks of rows, packed and in vector registers, on all cores",
+        "Carre 1971, Venkataraman et al. 2003",
+        "kleene.cpu.closure:tiled",
+        tiled_closure_workspace,
+        semirings=tuple(SEMIRINGS),
+    ),
+    Method(
+        "closure",
+        "floyd_warshall",
+        "cpu",
+        "allows one more inner vertex at each step, over any semiring, on one core",
+        "Kleene 1956, Warshall 1962",
+        "kleene.cpu.closure:floyd_warshall",
+        dense_workspace,
+        semirings=tuple(SEMIRINGS),
+    ),
+    replace(TILED_ON_GPU, problem="closure", semirings=tuple(SEMIRINGS)),
+    Method(
+        "closure",
+        "floyd_warshall",
+        "reference",
+        "allows one more inner vertex at each step, over any semiring",
+        "Kleene 1956, Warshall 1962",
+        "kleene.reference.closure:floyd_warshall",
+        matrix_workspace,
+        semirings=tuple(SEMIRINGS),
+    ),
+)

@@ -1,0 +1,60 @@
+"""What a row of the registry is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import NamedTuple
+
+from kleene.task import Answer
+
+__all__ = ["Method", "Size"]
+
+
+class Size(NamedTuple):
+    """How large a call is: what a method's working memory depends on."""
+
+    n: int
+    m: int
+    sources: int
+    item: int  # bytes of one path value
+    predecessors: bool
+
+
+@dataclass(frozen=True)
+class Method:
+    """One row: a way to solve a problem on a device."""
+
+    problem: str
+    name: str
+    device: str
+    summary: str
+    origin: str
+    entry: str  # "module:function", imported at first use
+    workspace: Callable[[Size], int]
+    negative: bool = True  # does it take negative weights?
+    semirings: tuple[str, ...] = ("min_plus",)
+    device_memory: Callable[[Size], int] | None = None  # bytes on the GPU, for those that use one
+    options: tuple[str, ...] = ()  # numbers that its function takes besides the task
+    streams: bool = False  # does it do with less there, piece by piece?
+
+    @property
+    def needs(self) -> str:
+        """What a graph must have for this method."""
+        return "any weights" if self.negative else "no negative weights"
+
+    def load(self) -> Callable[..., Answer]:
+        """Import the function that runs this method: it takes a task, and the options by name."""
+        return _load(self.entry)
+
+    def __str__(self) -> str:
+        return f"{self.problem} {self.name} on {self.device}: {self.summary} ({self.origin})"
+
+
+@cache
+def _load(entry: str) -> Callable[..., Answer]:
+    module, _, name = entry.partition(":")
+    function: Callable[..., Answer] = getattr(import_module(module), name)
+    return function

@@ -1,0 +1,290 @@
+"""One way to call each function of the NetworkX backend, and how its answer compares to NetworkX's.
+
+``CALLS`` maps a name to the arguments after the graph, made from a source, a target and a weight.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+Arguments = Callable[[Any, Any, Any], dict[str, Any]]
+
+
+def nothing(s: Any, t: Any, w: Any) -> dict[str, Any]:
+    return {}
+
+
+def source(s: Any, t: Any, w: Any) -> dict[str, Any]:
+    return {"source": s}
+
+
+def sources(s: Any, t: Any, w: Any) -> dict[str, Any]:
+    return {"sources": [s, t]}
+
+
+def pair(s: Any, t: Any, w: Any) -> dict[str, Any]:
+    return {"source": s, "target": t}
+
+
+def weight(s: Any, t: Any, w: Any) -> dict[str, Any]:
+    return {"weight": w}
+
+
+def distance(s: Any, t: Any, w: Any) -> dict[str, Any]:
+    return {"distance": w}
+
+
+def both(*parts: Arguments) -> Arguments:
+    return lambda s, t, w: {k: v for part in parts for k, v in part(s, t, w).items()}
+
+
+def cutoff(value: float) -> Arguments:
+    return lambda s, t, w: {"cutoff": value}
+
+
+CALLS: dict[str, list[Arguments]] = {
+    "all_pairs_all_shortest_paths": [nothing, weight],
+    "all_pairs_bellman_ford_path": [weight],
+    "all_pairs_bellman_ford_path_length": [weight],
+    "all_pairs_dijkstra": [weight, both(weight, cutoff(2))],
+    "all_pairs_dijkstra_path": [weight],
+    "all_pairs_dijkstra_path_length": [weight, both(weight, cutoff(1.5))],
+    "all_pairs_shortest_path": [nothing, cutoff(1)],
+    "all_pairs_shortest_path_length": [nothing, cutoff(1.5), cutoff(-1)],
+    "all_shortest_paths": [
+        pair,
+        both(pair, weight),
+        both(pair, weight, lambda s, t, w: {"method": "bellman-ford"}),
+    ],
+    "astar_path": [
+        both(pair, weight),
+        both(pair, weight, lambda s, t, w: {"heuristic": lambda u, v: 0}),
+        both(pair, weight, cutoff(2)),
+    ],
+    "astar_path_length": [both(pair, weight), both(pair, weight, cutoff(2))],
+    "average_shortest_path_length": [
+        nothing,
+        weight,
+        both(weight, lambda s, t, w: {"method": "bellman-ford"}),
+    ],
+    "barycenter": [nothing, weight],
+    "bellman_ford_path": [both(pair, weight)],
+    "bellman_ford_path_length": [both(pair, weight)],
+    "bellman_ford_predecessor_and_distance": [both(source, weight)],
+    "bfs_edges": [
+        source,
+        lambda s, t, w: {"source": s, "reverse": True},
+        lambda s, t, w: {"source": s, "depth_limit": 2},
+    ],
+    "bfs_labeled_edges": [sources, lambda s, t, w: {"sources": s}],
+    "bfs_layers": [lambda s, t, w: {"sources": s}, sources],
+    "bfs_predecessors": [source],
+    "bfs_successors": [source, lambda s, t, w: {"source": s, "depth_limit": 0}],
+    "bfs_tree": [source],
+    "bidirectional_dijkstra": [both(pair, weight)],
+    "bidirectional_shortest_path": [pair],
+    "center": [nothing, weight],
+    "closeness_centrality": [
+        nothing,
+        distance,
+        lambda s, t, w: {"u": s, "wf_improved": False},
+    ],
+    "descendants_at_distance": [lambda s, t, w: {"source": s, "distance": 1}],
+    "diameter": [nothing, weight, lambda s, t, w: {"usebounds": True}],
+    "dijkstra_path": [both(pair, weight)],
+    "dijkstra_path_length": [both(pair, weight)],
+    "dijkstra_predecessor_and_distance": [both(source, weight)],
+    "eccentricity": [nothing, weight, lambda s, t, w: {"v": [s, t]}],
+    "efficiency": [lambda s, t, w: {"u": s, "v": t}],
+    "find_negative_cycle": [both(source, weight)],
+    "floyd_warshall": [nothing, weight],
+    "floyd_warshall_numpy": [nothing, weight],
+    "floyd_warshall_predecessor_and_distance": [weight],
+    "generic_bfs_edges": [source],
+    "global_efficiency": [nothing],
+    "goldberg_radzik": [both(source, weight)],
+    "gutman_index": [nothing, weight],
+    "harmonic_centrality": [
+        nothing,
+        distance,
+        lambda s, t, w: {"nbunch": [s], "distance": w},
+        lambda s, t, w: {"sources": [s]},
+    ],
+    "harmonic_diameter": [nothing, weight],
+    "has_path": [pair],
+    "hyper_wiener_index": [nothing, weight],
+    "johnson": [weight],
+    "local_efficiency": [nothing],
+    "multi_source_dijkstra": [
+        both(sources, weight),
+        lambda s, t, w: {"sources": {s}, "target": t, "weight": w},
+    ],
+    "multi_source_dijkstra_path": [both(sources, weight)],
+    "multi_source_dijkstra_path_length": [both(sources, weight), both(sources, weight, cutoff(1))],
+    "negative_edge_cycle": [weight],
+    "periphery": [nothing, weight],
+    "predecessor": [
+        source,
+        lambda s, t, w: {"source": s, "target": t, "return_seen": True},
+        both(source, cutoff(1)),
+    ],
+    "radius": [nothing, weight, lambda s, t, w: {"usebounds": True}],
+    "schultz_index": [nothing, weight],
+    "shortest_path": [
+        source,
+        pair,
+        both(source, weight),
+        both(pair, weight),
+        lambda s, t, w: {"target": t, "weight": w},
+        weight,
+    ],
+    "shortest_path_length": [
+        source,
+        pair,
+        both(source, weight),
+        both(pair, weight),
+        lambda s, t, w: {"target": t, "weight": w, "method": "bellman-ford"},
+        weight,
+    ],
+    "single_source_all_shortest_paths": [source, both(source, weight)],
+    "single_source_bellman_ford": [both(source, weight), both(pair, weight)],
+    "single_source_bellman_ford_path": [both(source, weight)],
+    "single_source_bellman_ford_path_length": [both(source, weight)],
+    "single_source_dijkstra": [both(source, weight), both(pair, weight), both(source, cutoff(2))],
+    "single_source_dijkstra_path": [both(source, weight), both(source, weight, cutoff(-1))],
+    "single_source_dijkstra_path_length": [both(source, weight), both(source, weight, cutoff(2))],
+    "single_source_shortest_path": [source, both(source, cutoff(1))],
+    "single_source_shortest_path_length": [source, both(source, cutoff(2))],
+    "single_target_shortest_path": [lambda s, t, w: {"target": t}],
+    "single_target_shortest_path_length": [lambda s, t, w: {"target": t}],
+    "transitive_closure": [
+        nothing,
+        lambda s, t, w: {"reflexive": True},
+        lambda s, t, w: {"reflexive": None},
+    ],
+    "transitive_closure_dag": [nothing],
+    "wiener_index": [nothing, weight],
+}
+
+#: Where several answers are right, and the backend's may be another than NetworkX's. The rest must
+#: be equal, down to the types of all parts.
+OTHER_PATHS = {
+    "all_pairs_bellman_ford_path",
+    "astar_path",
+    "bellman_ford_path",
+    "bidirectional_dijkstra",
+    "bidirectional_shortest_path",
+    "johnson",
+    "shortest_path",
+    "single_source_bellman_ford",
+    "single_source_bellman_ford_path",
+    "single_target_shortest_path",
+}
+OTHER_ORDER = {
+    "all_shortest_paths",
+    "barycenter",
+    "bellman_ford_predecessor_and_distance",
+    "center",
+    "single_source_all_shortest_paths",
+    "all_pairs_all_shortest_paths",
+    "dijkstra_predecessor_and_distance",
+}
+OTHER_PARENTS = {"goldberg_radzik", "floyd_warshall_predecessor_and_distance"}
+
+#: Dictionaries that come in the order of NetworkX's too.
+ORDERED = {
+    "single_source_shortest_path",
+    "single_source_shortest_path_length",
+    "single_source_dijkstra",
+    "single_source_dijkstra_path",
+    "single_source_dijkstra_path_length",
+    "multi_source_dijkstra",
+    "multi_source_dijkstra_path",
+    "multi_source_dijkstra_path_length",
+    "all_pairs_dijkstra",
+    "all_pairs_dijkstra_path",
+    "all_pairs_shortest_path",
+    "bfs_layers",
+    "bfs_predecessors",
+    "bfs_successors",
+    "bfs_labeled_edges",
+    "closeness_centrality",
+    "eccentricity",
+    "predecessor",
+}
+
+
+def least_weight(graph: Any, u: Any, v: Any, weight: Any) -> Any:
+    data = graph[u][v]
+    if graph.is_multigraph():
+        return min(d.get(weight, 1) for d in data.values())
+    return data.get(weight, 1)
+
+
+def length(graph: Any, path: list[Any], weight: Any) -> float:
+    """Add up a path, which must be one."""
+    return math.fsum(least_weight(graph, u, v, weight) for u, v in pairwise(path))
+
+
+def check_same(ours: Any, theirs: Any, ordered: bool = False) -> None:
+    """Raise unless two answers are equal, in all their parts and in the types of these."""
+    assert type(ours) is type(theirs), (ours, theirs)
+    if isinstance(theirs, dict):
+        assert list(ours) == list(theirs) if ordered else ours.keys() == theirs.keys()
+        for key in theirs:
+            check_same(ours[key], theirs[key], ordered)
+    elif isinstance(theirs, (list, tuple)):
+        assert len(ours) == len(theirs), (ours, theirs)
+        for a, b in zip(ours, theirs, strict=True):
+            check_same(a, b, ordered)
+    elif isinstance(theirs, float):
+        assert ours == theirs or math.isclose(ours, theirs, rel_tol=1e-12) or theirs != theirs
+    elif isinstance(theirs, np.ndarray):
+        assert ours.dtype == theirs.dtype
+        assert (ours == theirs).all()
+    elif isinstance(theirs, nx.Graph):
+        assert nx.utils.graphs_equal(ours, theirs)
+    else:
+        assert ours == theirs
+
+
+def check_paths(graph: Any, weight: Any, ours: Any, theirs: Any) -> None:
+    """Raise unless paths have the same ends and lengths, and all else is equal."""
+    if isinstance(theirs, dict):
+        assert ours.keys() == theirs.keys()
+        for key in theirs:
+            check_paths(graph, weight, ours[key], theirs[key])
+    elif isinstance(theirs, tuple) or (theirs and isinstance(theirs, list) and _is_rows(theirs)):
+        for a, b in zip(ours, theirs, strict=True):
+            check_paths(graph, weight, a, b)
+    elif isinstance(theirs, list):
+        assert (ours[0], ours[-1]) == (theirs[0], theirs[-1])
+        assert length(graph, ours, weight) == length(graph, theirs, weight)
+    else:
+        check_same(ours, theirs)
+
+
+def _is_rows(value: list[Any]) -> bool:
+    return isinstance(value[0], tuple) and isinstance(value[0][-1], dict)
+
+
+def in_one_order(value: Any) -> Any:
+    """Sort all lists, whatever is in them."""
+    if isinstance(value, dict):
+        return {key: in_one_order(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return sorted(value, key=repr)
+    return tuple(map(in_one_order, value)) if isinstance(value, tuple) else value
+
+
+def check_parents(graph: Any, weight: Any, parents: Any, lengths: Any) -> None:
+    """Raise unless every node's distance is that of its parent and the edge between them."""
+    for v, u in parents.items():
+        if u is not None and u != v:
+            assert lengths[v] == lengths[u] + least_weight(graph, u, v, weight)

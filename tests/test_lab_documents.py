@@ -1,0 +1,225 @@
+"""The documents' experiments: each runs, tells right sentences whatever is missing, and checks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kleene as kl
+from kleene.lab import setting as settings
+from kleene.lab.agreed import Agreed
+from kleene.lab.experiment import Experiment, Unable
+from kleene.lab.experiments import EXPERIMENTS, bfs_tables, paths_by_size, spmv_by_format
+from kleene.lab.experiments.entrants import ALL, GPU, ONE, entrants
+from kleene.lab.found import Found, found_in
+from kleene.lab.record import Record, read
+from kleene.lab.runner import Runner
+from kleene.lab.setting import Setting
+
+DOCUMENTS = [one for one in EXPERIMENTS if "documents" in one.suites]
+BY_ID = {one.id: one for one in DOCUMENTS}
+
+
+def named(experiment: Experiment) -> str:
+    return experiment.id
+
+
+def run(experiment: Experiment, setting: Setting, path: Path) -> Record:
+    Runner(setting, path / "lab.jsonl").measure([experiment])
+    return read(path / "lab.jsonl")
+
+
+@pytest.mark.parametrize("experiment", DOCUMENTS, ids=named)
+def test_an_experiment_runs_and_tells_what_is_learned(
+    experiment: Experiment, tmp_path: Path
+) -> None:
+    """Also where points are missing: the last or first ones, whole series, a device."""
+    record = run(experiment, Setting("emulated", quick=True), tmp_path)
+    assert record.points
+    assert not record.skips
+    assert all(point.checked and point.median > 0 for point in record.points)
+    (found,) = found_in(record, experiment)
+    assert any(point.device == "emulated" for point in found.points)
+    sentences = list(experiment.learned(found))
+    assert sentences
+    assert all(sentence[0].isupper() and sentence.endswith(".") for sentence in sentences)
+
+    def told(kept: tuple[object, ...]) -> list[str]:
+        return list(experiment.learned(replace(found, points=kept)))  # type: ignore[arg-type]
+
+    for end in range(len(found.points)):
+        told(found.points[:end])
+        told(found.points[end:])
+    for series in found.series:
+        told(tuple(point for point in found.points if point.series != series))
+        told(tuple(point for point in found.points if point.series == series))
+    assert told(()) == []
+    for device in ("cpu", "emulated"):
+        for sentence in told(tuple(point for point in found.points if point.device == device)):
+            assert "nan" not in sentence
+            assert "inf" not in sentence.split()
+
+
+@pytest.mark.parametrize("experiment", DOCUMENTS, ids=named)
+def test_without_a_gpu_there_are_series_of_the_cpu(experiment: Experiment) -> None:
+    setting = Setting("cpu")
+    if experiment.id == "elements-per-thread":
+        with pytest.raises(Unable, match="GPU"):
+            list(experiment.plans(setting))
+        return
+    plans = list(experiment.plans(setting))
+    assert plans
+    assert {plan.device for plan in plans} == {"cpu"}
+    assert not any("GPU" in plan.series for plan in plans)
+
+
+@pytest.mark.parametrize("experiment", DOCUMENTS, ids=named)
+def test_what_was_published_is_beside_what_is_measured(experiment: Experiment) -> None:
+    plans = list(experiment.plans(Setting("emulated")))
+    for published in experiment.published:
+        assert len(published.x) == len(published.y)
+        there = {plan.x for plan in plans if plan.panel == published.panel}
+        assert set(published.x) <= there
+        assert all(1e-6 < seconds < 1000 for seconds in published.y)
+
+
+def test_plans_are_told_apart() -> None:
+    """A point is known by its chart, series, device and x: nothing may be planned twice."""
+    for experiment in DOCUMENTS:
+        keys = [(p.panel, p.series, p.device, p.x) for p in experiment.plans(Setting("emulated"))]
+        assert len(set(keys)) == len(keys)
+
+
+def test_who_takes_part_where(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = [("a", "x", ONE), ("a", "x", ALL), ("a", "x", GPU)]
+    names = [one.series for one in entrants(Setting("emulated"), listed)]
+    assert names == ["a, one core", "a, all cores", "a, GPU"]
+    monkeypatch.setattr(settings, "cores", lambda: 1)
+    assert [one.series for one in entrants(Setting("cpu"), listed)] == ["a, one core"]
+
+
+# ---- checks -------------------------------------------------------------------------------------
+
+
+def test_one_proof_serves_all_methods(monkeypatch: pytest.MonkeyPatch) -> None:
+    proved = []
+    verify = kl.Result.verify
+    monkeypatch.setattr(
+        kl.Result, "verify", lambda self, **k: proved.append(self) or verify(self, **k)
+    )
+    g, h = kl.generate.grid(4, 4), kl.generate.grid(4, 5)
+    agreed = Agreed()
+    check = agreed.about("g")
+    for method in ("queue", "edge"):
+        check(kl.bfs(g, 0, method=method, device="cpu"))
+    assert len(proved) == 1
+    check(kl.bfs(g, 1))
+    agreed.about("h")(kl.bfs(h, 0))
+    assert len(proved) == 3
+    check(kl.bfs(g, 0))
+    assert len(proved) == 4, "the graph before is forgotten"
+    for seed, graph in enumerate((g, h)):
+        agreed.about("two", seed)(kl.bfs(graph, 0))
+        agreed.about("two", 0)(kl.bfs(g, 0))
+    assert len(proved) == 6, "several graphs of one size are not"
+
+
+def test_an_answer_that_differs_from_the_proved_one() -> None:
+    g = kl.generate.grid(4, 4)
+    agreed = Agreed()
+    right, wrong = kl.bfs(g, 0), kl.bfs(g, 0)
+    check = agreed.about("g")
+    check(right)
+    wrong.distances[3] += 1
+    with pytest.raises(AssertionError, match="other distances"):
+        check(wrong)
+    with pytest.raises(kl.VerificationError):
+        Agreed().about("g")(wrong)
+    with pytest.raises(TypeError, match="prove each"):
+        check(kl.sssp(g.reweight(np.full(g.m, 0.1)), 0))
+
+
+def test_a_wrong_product_is_noticed() -> None:
+    wanted = np.array([1.0, 2.0])
+    assert "SciPy" in spmv_by_format._check(wanted, np.array([1.0, 2.0], np.float32))
+    with pytest.raises(AssertionError):
+        spmv_by_format._check(wanted, np.array([1.0, 2.1], np.float32))
+
+
+def test_graphs_that_do_not_fit_are_skipped(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(Setting, "memory", 1000)
+    record = run(BY_ID["bfs-by-size"], Setting("cpu", quick=True), tmp_path)
+    assert not record.points
+    assert all("are free" in skip.why and not skip.failed for skip in record.skips)
+    assert record.skips
+
+
+# ---- three graphs a point -----------------------------------------------------------------------
+
+
+def test_the_interval_of_three_graphs() -> None:
+    """Half of it is t s / sqrt(3), with t for 99 % and two degrees of freedom."""
+    from scipy.special import stdtrit
+
+    times = [1.0, 2.0, 6.0, 3.0, 2.0, 4.0]  # two runs of each graph: 2, 2 and 5 on average
+    told = paths_by_size.interval(times)
+    assert told["mean"] == 3.0
+    deviation = np.std([2.0, 2.0, 5.0], ddof=1)
+    half = stdtrit(2, 0.995) * deviation / np.sqrt(3)
+    assert told["interval"] == pytest.approx(half, rel=1e-3)
+    assert "interval" not in paths_by_size.interval(times[:2]), "two graphs were not timed"
+
+
+def test_graphs_take_turns_and_all_are_checked_first(tmp_path: Path) -> None:
+    experiment = BY_ID["paths-by-size"]
+    plan = next(iter(experiment.plans(Setting("cpu", quick=True))))
+    trial = plan.trial()
+    seen = []
+    for _ in range(4):
+        again, answer = trial.run(), trial.run()
+        assert again[1].graph is answer[1].graph, "a warm-up is of the same graph"
+        trial.check(answer)
+        seen.append(answer[1].graph.name)
+        trial.parts(answer)
+    assert len(set(seen[:3])) == 3
+    assert seen[3] == seen[0]
+
+
+def test_intervals_are_in_the_record(tmp_path: Path) -> None:
+    (small, *_) = BY_ID["paths-by-size"].plans(Setting("cpu", quick=True))
+    experiment = replace(BY_ID["paths-by-size"], plans=lambda setting: [small])
+    record = run(experiment, Setting("cpu"), tmp_path)
+    (point,) = record.points
+    assert point.facts["graphs"] == 3
+    (_, column) = experiment.columns[0]
+    assert column(point).startswith("±")
+    assert column(replace(point, facts={})) == ""
+
+
+def test_changes_by_density_are_told_from_shared_ends() -> None:
+    """A series that stopped early must not be compared over another range."""
+    experiment = BY_ID["bfs-by-density"]
+    record = read_made(experiment, {"queue, one core": {20: 1.0, 80: 4.0}})
+    assert "factor of 4 (queue" in " ".join(experiment.learned(record))
+    both = {"queue, one core": {20: 1.0, 40: 2.0, 80: 4.0}, bfs_tables._LINEAR: {20: 1.0, 40: 3.0}}
+    (sentence,) = experiment.learned(read_made(experiment, both))
+    assert "From 20 to 40 %" in sentence
+    assert "2 (queue" in sentence
+    assert "3 (prefix" in sentence
+
+
+def read_made(experiment: Experiment, times: dict[str, dict[float, float]]) -> Found:
+    """Return what would be found with these times."""
+    from kleene.lab.record import Point, Run
+
+    points = [
+        Point("r", experiment.id, series, x, seconds=(seconds,))
+        for series, by_x in times.items()
+        for x, seconds in by_x.items()
+    ]
+    return Found(experiment, Run("r", "", {}, "", ""), tuple(points))

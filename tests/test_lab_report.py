@@ -1,0 +1,286 @@
+"""The report: everything is there, nothing is fetched, and nothing that is told breaks it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from lab_samples import CPU, GPU, everything, experiment, point, record_of
+
+from kleene.errors import RequestError
+from kleene.lab.experiment import Experiment
+from kleene.lab.found import Found, found_in
+from kleene.lab.record import Check, Point, Record, Skip
+from kleene.lab.report import Written, write_report
+from kleene.lab.report.docs import results_page
+from kleene.lab.report.headlines import headlines
+from kleene.lab.report.html import Html, table, tag
+
+VOID = {"meta", "input", "br", "hr", "img", "link"}
+
+
+class Page(HTMLParser):
+    """A page as a tree would have it: every element closed, ids, links, words by element."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.tags: list[str] = []
+        self.words: list[str] = []
+        self.fetched: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        if tag not in VOID:
+            self.open.append(tag)
+        given = dict(attrs)
+        assert len(given) == len(attrs), "an attribute twice"
+        self.ids += [str(given["id"])] if "id" in given else []
+        self.links += [str(given["href"])] if "href" in given else []
+        self.fetched += [str(value) for name, value in attrs if name in ("src", "srcset", "data")]
+        assert not any(name.startswith("on") for name in given), "a script in an attribute"
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.handle_endtag(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return re.sub(r"\s+", " ", " ".join(self.words))
+
+
+def made(record: Record, experiments: tuple[Experiment, ...], folder: Path) -> tuple[Written, Page]:
+    written = write_report(record, experiments, folder / "lab.html")
+    text = written.page.read_text(encoding="utf-8")
+    page = Page(text)
+    # Nothing is fetched: no scripts, no sources, no addresses but links within the page.
+    assert not {"script", "img", "iframe", "object", "link"} & set(page.tags)
+    assert page.fetched == []
+    assert "http" not in text
+    assert "@import" not in text
+    assert not re.search(r"url\(", text)
+    assert all(link.startswith("#") for link in page.links)
+    assert {link[1:] for link in page.links} <= set(page.ids)
+    assert len(page.ids) == len(set(page.ids))
+    return written, page
+
+
+def test_everything_is_there(tmp_path: Path) -> None:
+    record, experiments = everything()
+    written, page = made(record, experiments, tmp_path)
+    assert written.problems == ()
+    for words in (
+        "In short", "Contents", "How it was measured", "NVIDIA H200", "EPYC",
+        "What is by-size?", "After Ann and Bob, Graphs on GPUs, 2013. Without copies.",
+        "Larger takes longer.", "kleene lab run by-size", "naive, Tesla M2090",
+        "365 checks passed and 1 failed.", "bfs: wrong at vertex 3",
+        "4 points or experiments were not measured, 1 of them because of an error.",
+        "would take about 12 s a call (the first; the others likewise)", "2¹³, 2¹⁴",
+        "CudaError: out of memory", "needs a GPU", "from-the-future", "alpha", "not measured",
+        "avx512", "2,100 MHz", "128.0 GiB", "580.1", "times as fast as SciPy", "copy in",
+        "of ceiling", "relaxations/s", "roads", "whole call", "cold",
+    ):  # fmt: skip
+        assert words in page.text, words
+    # By size on two machines, peers on two, two panels on two; legends besides.
+    assert page.tags.count("figure") == 8
+    assert page.tags.count("svg") >= 8
+    assert page.tags.count("title") >= 9
+    assert page.tags.count("desc") == 8
+    assert {"by-size", "peers", "panels", "not-measured", "about-machines", "about-unknown"} <= set(
+        page.ids
+    )
+
+
+def test_figures_are_files_too(tmp_path: Path) -> None:
+    record, experiments = everything()
+    written = write_report(record, experiments, tmp_path / "lab.html", tmp_path / "new" / "folder")
+    names = {path.name for path in written.figures}
+    assert names == {"by-size.svg", "peers.svg", "panels.svg"}
+    assert all(path.read_text().startswith("<svg") for path in written.figures)
+
+
+def test_a_record_of_nothing(tmp_path: Path) -> None:
+    _, page = made(Record(), (), tmp_path)
+    assert "Nothing was measured yet." in page.text
+    _, page = made(Record(), everything()[1], tmp_path)
+    assert page.text.count("Not measured.") == 5
+
+
+def test_what_an_experiment_cannot_tell_breaks_nothing(tmp_path: Path) -> None:
+    def learned(found: Found) -> Iterator[str]:
+        yield "First."
+        raise ZeroDivisionError("no arcs")
+
+    def column(point: Point) -> str:
+        raise KeyError("levels")
+
+    def headline(found: Found) -> str:
+        raise IndexError("empty")
+
+    broken = experiment(learned=learned, columns=(("levels", column),), headline=headline)
+    written, page = made(record_of(point("a", 1, 1.0), point("a", 2, 1.0)), (broken,), tmp_path)
+    assert sorted(written.problems) == [
+        "by-size: column 'levels': KeyError: 'levels'",
+        "by-size: headline on EPYC: IndexError: empty",
+        "by-size: learned on EPYC: ZeroDivisionError: no arcs",
+    ]
+    assert "What one learns could not be told: ZeroDivisionError" in page.text
+    assert "3 problems while this page was made" in page.text
+
+
+HOSTILE = '</script><script>alert(1)</script><img src=x onerror="alert(1)">&amp;"\'<!--'
+
+
+def test_hostile_names_are_words(tmp_path: Path) -> None:
+    run = replace(
+        CPU, machine={"processor": HOSTILE, "cores": HOSTILE, HOSTILE: {HOSTILE: HOSTILE}}
+    )
+    lines = [
+        *(point(HOSTILE, x, 1.0, 2.0, experiment=HOSTILE, panel=HOSTILE, unit=HOSTILE, work=1.0,
+                checked=HOSTILE) for x in (1, 2)),
+        point(HOSTILE, 1, 1.0, experiment="other" + HOSTILE),
+        Skip("c", HOSTILE, HOSTILE, panel=HOSTILE, series=HOSTILE),
+        Check("c", HOSTILE, 1, 1, (HOSTILE,)),
+    ]  # fmt: skip
+    declared = experiment(
+        HOSTILE, lambda found: [HOSTILE], title=HOSTILE, question=HOSTILE, notes=HOSTILE,
+        headline=lambda found: HOSTILE, columns=((HOSTILE, lambda point: HOSTILE),),
+    )  # fmt: skip
+    written, page = made(record_of(*lines, runs=(run,)), (declared,), tmp_path)
+    assert written.problems == ()
+    assert page.text.count("alert(1)") > 20
+
+
+def test_many_points_make_no_heavy_page(tmp_path: Path) -> None:
+    """Thirty experiments on two machines, eight series at eight sizes each."""
+    experiments = tuple(experiment(f"e{i}") for i in range(30))
+    lines = [
+        point(f"series {s}", 2.0**x, *(2**x * s / 1e6 * k for k in (1, 1.01, 1.02)),
+              run=run, experiment=e.id, work=2.0**x, unit="arcs")
+        for e in experiments for run in ("c", "g") for s in range(1, 9) for x in range(8)
+    ]  # fmt: skip
+    written, _ = made(record_of(*lines), experiments, tmp_path)
+    assert len(lines) == 3840
+    assert written.page.stat().st_size < 3_000_000
+
+
+def test_no_folder_no_page(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="no directory"):
+        write_report(Record(), (), tmp_path / "nowhere" / "lab.html")
+
+
+# ---- for the documentation ----------------------------------------------------------------------
+
+
+def test_results_for_the_documentation() -> None:
+    record, experiments = everything()
+    problems: list[str] = []
+    text = results_page(record, experiments, "report.html", ".dark", problems)
+    assert problems == []
+    lines = text.splitlines()
+    assert "# Lab results" in lines
+    assert [line for line in lines if line.startswith("## ")] == [
+        "## In short", "## Title of by-size", "## Title of peers", "## Title of panels",
+    ]  # fmt: skip
+    assert "[the whole report](report.html)" in text
+    assert 'href="report.html#by-size"' in text
+    assert ".dark{--ground:" in text
+    assert text.count("<figure>") == 8
+    blocks = re.findall(r"^<div.*</div>$", text, flags=re.MULTILINE)
+    assert len(blocks) == 4
+    for block in blocks:
+        Page(block)
+
+
+def test_documentation_without_records() -> None:
+    text = results_page(Record(), everything()[1], "report.html", ".dark", [])
+    assert "There are no records" in text
+
+
+# ---- parts --------------------------------------------------------------------------------------
+
+
+def test_tags_escape() -> None:
+    assert tag("a", "<", Html("<b>"), None, href='"', hidden=True, title=None) == (
+        '<a href="&quot;" hidden>&lt;<b></a>'
+    )
+    assert "<td>&lt;i&gt;</td>" in table("t", ["a", "b"], [("", [["x", "<i>"]])])
+
+
+def found(declared: Experiment, *points: Point) -> Found:
+    return found_in(record_of(*points), declared)[0]
+
+
+def sentences(*founds: Found) -> list[str]:
+    return [line.sentence for line in headlines(founds, [])]
+
+
+def test_headlines_compare_with_the_document() -> None:
+    record, experiments = everything()
+    told = sentences(*found_in(record, experiments[0])[:1])
+    assert len(told) == 1
+    # Ours are measured up to 4,096, the document's up to 1,024; its fastest there is naive.
+    assert re.fullmatch(
+        r"Title of by-size, 1,024 vertices: tiled takes \S+ ms, [\d,]+ times as fast as the "
+        r"document's best \(naive, Tesla M2090: 4 s\)\.",
+        told[0],
+    )
+
+
+def test_headlines_compare_with_a_baseline() -> None:
+    declared = experiment(baseline="slow")
+    points = [point("slow", 1, 8.0), point("fast", 1, 2.0), point("faster", 2, 1.0)]
+    assert sentences(found(declared, *points)) == [
+        "Title of by-size, 1 vertices: fast takes 2 s, 4.0 times as fast as slow (8 s)."
+    ]
+    assert sentences(found(declared, point("fast", 1, 2.0))) == []
+    assert sentences(found(declared, point("slow", 1, 2.0))) == []
+
+
+def test_own_headlines_come_first_and_small_ratios_not_at_all() -> None:
+    small = experiment(baseline="slow")
+    own = experiment(headline=lambda found: "Look.")
+    silent = experiment(headline=lambda found: None)
+    points = [point("slow", 1, 1.1), point("fast", 1, 1.0)]
+    founds = [found(declared, *points) for declared in (small, own, silent)]
+    assert sentences(*founds) == ["Look."]
+
+
+def test_spreads() -> None:
+    some = found(experiment(), point("a", 1, 1.0, 2.0, 4.0), point("a", 2, 1.0, 2.0, 3.0, 4.0, 5.0))
+    assert [(s.low, s.high, s.kind) for s in map(some.spread, some.points)] == [
+        (1, 4, "range"),
+        (2, 4, "quartiles"),
+    ]
+    rated = found(experiment(y="rate"), point("a", 1, 1.0, 2.0, work=8.0))
+    assert rated.value(rated.points[0]) == pytest.approx(8 / 1.5)
+    assert (rated.spread(rated.points[0]).low, rated.spread(rated.points[0]).high) == (4, 8)
+    told = found(experiment(), point("a", 1, 1.0, facts={"interval": [0.5, 3.0]}))
+    assert told.spread(told.points[0]).kind == "99 % interval"
+
+
+def test_machines_are_told_apart(tmp_path: Path) -> None:
+    twin = replace(GPU, id="t", machine=GPU.machine | {"cores": 8})
+    record = record_of(
+        point("a", 1, 1.0, run="g"), point("a", 1, 2.0, run="t"), runs=(GPU, twin)
+    )  # fmt: skip
+    assert len(found_in(record, experiment())) == 2
+    _, page = made(record, (experiment(),), tmp_path)
+    assert page.tags.count("figure") == 2

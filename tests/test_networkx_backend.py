@@ -1,0 +1,150 @@
+"""The NetworkX backend beside NetworkX: the same calls, the same answers."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import networkx as nx
+import networkx_calls as calls
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from networkx.utils.backends import _registered_algorithms as registered
+
+import _kleene_networkx
+import kleene.interop.networkx as backend
+
+FUNCTIONS = sorted(_kleene_networkx.get_info()["functions"])
+
+
+# ---- the interface ------------------------------------------------------------------------------
+
+
+def dispatched(name: str) -> Any:
+    function = registered[name]
+    while not hasattr(function, "orig_func"):
+        function = function.__wrapped__
+    return function
+
+
+def test_what_is_announced_is_what_is_there() -> None:
+    implemented = {name for name in registered if hasattr(backend, name)}
+    assert implemented == set(FUNCTIONS) == set(calls.CALLS)
+
+
+def test_every_function_of_the_search_modules_is_there() -> None:
+    modules = ("networkx.algorithms.shortest_paths.", "networkx.algorithms.traversal.breadth_first")
+    wanted = {name for name, f in registered.items() if f.__module__.startswith(modules)}
+    assert len(wanted) == 54
+    assert wanted - set(FUNCTIONS) == {"reconstruct_path"}  # which takes no graph
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_signatures_are_those_of_networkx(name: str) -> None:
+    def parts(function: Any) -> list[Any]:
+        return [
+            (p.name, p.kind, p.default) for p in inspect.signature(function).parameters.values()
+        ]
+
+    assert parts(getattr(backend, name)) == parts(dispatched(name).orig_func)
+    ours = inspect.isgeneratorfunction(getattr(backend, name))
+    assert ours == inspect.isgeneratorfunction(dispatched(name).orig_func)
+
+
+def test_networkx_learns_of_the_backend_without_importing_it() -> None:
+    program = (
+        "import sys, networkx as nx; assert 'kleene' in nx.utils.backends.backend_info;"
+        "assert 'kleene : Shortest paths' in nx.shortest_path.__doc__;"
+        "assert 'kleene' not in sys.modules and 'numpy' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+# ---- the same answers ---------------------------------------------------------------------------
+
+LABELS = ["a", "b", ("c", 1), 4, "e", 2.5, frozenset("f"), "h"]
+#: Sums of these are exact in any order.
+WEIGHTS = {
+    "none": st.none(),
+    "ints": st.integers(1, 4),
+    "zeros": st.integers(0, 2),
+    "floats": st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.75]),
+    "mixed": st.sampled_from([1, 2, 0.5, 1.0, None]),
+    "negative": st.integers(-1, 4),
+    "negative floats": st.sampled_from([-0.5, 0.5, 1.5, 2.0]),
+}
+
+
+@st.composite
+def graphs(draw: Any) -> tuple[Any, Any, Any]:
+    """Return a graph, a source and a target; edges without a weight count 1."""
+    kinds = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
+    graph = draw(st.sampled_from(kinds))()
+    nodes = draw(st.permutations(LABELS))[: draw(st.integers(1, len(LABELS)))]
+    graph.add_nodes_from(nodes)
+    weights = WEIGHTS[draw(st.sampled_from(sorted(WEIGHTS)))]
+    ends = st.sampled_from(nodes)
+    for u, v, w in draw(st.lists(st.tuples(ends, ends, weights), max_size=24)):
+        graph.add_edge(u, v, **({} if w is None else {"weight": w}))
+    return graph, draw(ends), draw(ends)
+
+
+def outcome(name: str, graph: Any, arguments: dict[str, Any], where: str) -> Any:
+    try:
+        answer = getattr(nx, name)(graph, **arguments, backend=where)
+        return list(answer) if isinstance(answer, Iterator) else answer
+    except (nx.NetworkXException, ValueError, ZeroDivisionError, KeyError) as error:
+        return error
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_answers_are_those_of_networkx(name: str) -> None:
+    @settings(max_examples=40)
+    @given(graphs(), st.sampled_from(calls.CALLS[name]))
+    def check(made: tuple[Any, Any, Any], how: calls.Arguments) -> None:
+        graph, s, t = made
+        arguments = how(s, t, "weight")
+        theirs = outcome(name, graph, arguments, "networkx")
+        try:
+            ours = outcome(name, graph, arguments, "kleene")
+        except NotImplementedError:
+            least = min((d.get("weight", 1) for *_, d in graph.edges(data=True)), default=1)
+            assert least < 0
+            assume(False)
+        compare(name, graph, arguments, ours, theirs)
+
+    check()
+
+
+def compare(name: str, graph: Any, arguments: dict[str, Any], ours: Any, theirs: Any) -> None:
+    weight = arguments.get("weight")
+    if isinstance(theirs, Exception):
+        if "detected but not" in str(theirs):  # NetworkX lost the cycle that it had found
+            return
+        assert type(ours) is type(theirs), (ours, theirs)
+        assert ours.args == theirs.args or name == "barycenter"
+        return
+    assert not isinstance(ours, Exception), (ours, theirs)
+    if name == "find_negative_cycle":
+        assert ours[0] == ours[-1]
+        assert calls.length(graph, ours, weight) < 0
+    elif name in calls.OTHER_PATHS:
+        calls.check_paths(graph, weight, ours, theirs)
+    elif name in calls.OTHER_ORDER:
+        calls.check_same(calls.in_one_order(ours), calls.in_one_order(theirs))
+    elif name == "goldberg_radzik":
+        calls.check_same(ours[1], theirs[1])
+        calls.check_parents(graph, weight, *ours)
+    elif name == "floyd_warshall_predecessor_and_distance":
+        calls.check_same(ours[1], theirs[1])
+        for u, parents in ours[0].items():
+            assert parents.keys() == theirs[0][u].keys()
+            calls.check_parents(graph, weight, parents, ours[1][u])
+    elif arguments.get("reverse"):
+        assert {v for _, v in ours} == {v for _, v in theirs}
+    else:
+        calls.check_same(ours, theirs, name in calls.ORDERED)

@@ -1,0 +1,75 @@
+"""NetworkX's own tests, run over the backend: in a process of their own, calls counted."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import _kleene_networkx
+from kleene.interop.networkx.suite import EXCUSED
+
+MODULES = [
+    "shortest_paths",
+    "traversal.tests.test_bfs",
+    "tests.test_distance_measures",
+    "tests.test_efficiency",
+    "tests.test_wiener",
+    "tests.test_dag",
+    "centrality.tests.test_closeness_centrality",
+    "centrality.tests.test_harmonic_centrality",
+]
+#: NetworkX's tests of it name the neighbors, which is up to a function.
+NOT_CALLED = {"generic_bfs_edges"}
+
+
+def test_the_tests_of_networkx_pass(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    environment = {
+        **os.environ,
+        "NETWORKX_TEST_BACKEND": "kleene",
+        "NETWORKX_FALLBACK_TO_NX": "True",  # for what the backend does not have
+        "KLEENE_SUITE_REPORT": str(report),
+        "PYTHONPATH": str(Path(__file__).parent),
+    }
+    environment.pop("PYTEST_ADDOPTS", None)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "networkx_suite"]
+    command += ["-p", "no:cacheprovider", "-p", "no:xdist", "--pyargs"]
+    command += [f"networkx.algorithms.{module}" for module in MODULES]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=500
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+    counts = json.loads(report.read_text())
+    outcomes, answered, refused = counts["outcomes"], counts["answered"], counts["refused"]
+    assert outcomes.get("failed", 0) == 0
+    assert outcomes.get("excused", 0) == len(EXCUSED)
+    assert outcomes["passed"] >= 850
+    # Falling back to NetworkX passes its tests as well: so the functions must have run here.
+    functions = set(_kleene_networkx.get_info()["functions"])
+    assert functions - answered.keys() == NOT_CALLED
+    assert sum(answered.values()) > 40_000
+    # Weights that rule out an answer, and heuristics that are larger than the distance.
+    assert refused.keys() <= {"astar_path", "astar_path_length", "bidirectional_dijkstra"}
+    assert sum(refused.values()) <= 20
+
+
+def test_excused_tests_are_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    from kleene.interop.networkx import suite
+
+    class Item:
+        nodeid = "networkx/algorithms/tests/test_x.py::TestX::test_y"
+        markers: list[pytest.MarkDecorator] = []  # noqa: RUF012
+
+        def add_marker(self, marker: pytest.MarkDecorator) -> None:
+            self.markers.append(marker)
+
+    monkeypatch.setitem(suite.EXCUSED, "TestX::test_y", "an accident of its steps")
+    item = Item()
+    suite.on_start_tests([item])
+    assert [m.name for m in item.markers] == ["xfail"]
+    assert item.markers[0].kwargs["reason"] == "an accident of its steps"
