@@ -43,6 +43,7 @@ class Peer:
     most: ClassVar[dict[str, float]] = {}  # arcs looked at (arcs times sources), by problem
     matrices_only: ClassVar[bool] = False  # all pairs of dense graphs alone
     taken_over: ClassVar[float]  # seconds for an arc to be put into its form, about
+    look: ClassVar[dict[str, float]] = {"bfs": 1e-7, "sssp": 1e-7, "apsp": 1e-9}  # and to be seen
 
     def __init__(self, g: kl.Graph) -> None:
         self.g = g
@@ -190,6 +191,7 @@ class NetworkX(Peer):
 
     name, module = "NetworkX", "networkx"
     taken_over: ClassVar[float] = 5e-6
+    look: ClassVar[dict[str, float]] = {"bfs": 1e-6, "sssp": 1e-6, "apsp": 4e-9}
     most: ClassVar[dict[str, float]] = {"bfs": 1e6, "sssp": 1e6, "apsp": 2e8}
     matrices_only: ClassVar[bool] = True
 
@@ -224,6 +226,7 @@ class GraphBLAS(Peer):
 
     name, module = "GraphBLAS", "graphblas"
     taken_over: ClassVar[float] = 5e-8
+    look: ClassVar[dict[str, float]] = {"bfs": 1e-7, "sssp": 1e-7, "apsp": 3e-8}
     most: ClassVar[dict[str, float]] = {"apsp": 2e8}
     matrices_only: ClassVar[bool] = True
 

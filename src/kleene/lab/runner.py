@@ -172,7 +172,7 @@ class Runner:
                 self._fail(experiment, plan, error)
         if not trials:
             return
-        each = min(_MOST, max(_LEAST, clock.left * _SHARE))
+        each = _each(clock.left)
         found = measure(
             trials,
             each,
@@ -260,7 +260,8 @@ class _Clock:
         expected = self._expected(plan)
         if expected > self._patience:
             return f"a call would take about {expected:.3g} s"
-        needed = 3 * expected + plan.setup
+        # The first call is the only one, if it takes as long as all may.
+        needed = (1 if expected >= _each(self.left) else 3) * expected + plan.setup
         if needed > self.left:
             return f"needs about {needed:.3g} s, and {max(0.0, self.left):.3g} s are left"
         return None
@@ -280,6 +281,11 @@ class _Clock:
                 seen = (seconds / faster) ** (1 / _doublings(before, last))
                 growth = min(plan.growth, max(1.5, seen))
         return float(seconds * growth ** _doublings(last, size))
+
+
+def _each(left: float) -> float:
+    """Return the seconds for the runs of one contestant, of those that an experiment has left."""
+    return min(_MOST, max(_LEAST, left * _SHARE))
 
 
 def _size(plan: Plan) -> float:

@@ -56,6 +56,12 @@ _GRAPHS: dict[str, tuple[Named, ...]] = {
     "apsp-dense": tuple(_dense(n, t) for n in (512, 2048) for t in ("float32", "float64")),
 }  # fmt: skip
 
+#: Vertices, where all pairs are asked for.
+_APSP = {
+    "uniform, 500 vertices": 500, "Rome": 3_353, "Facebook": 4_039,
+    **{named.name: round(named.arcs**0.5) for named in _GRAPHS["apsp-dense"]},
+}  # fmt: skip
+
 _QUICK: dict[str, tuple[Named, ...]] = {
     "bfs": (rmat(6), grid(8)),
     "sssp": (rmat(6),),
@@ -140,14 +146,17 @@ def _contestants(
         trial = partial(_ours, setting, problem, named, paths, device, threads)
         yield Plan(
             f"Kleene, {place}", x, trial, panel, device, threads, patience_for(setting, device),
-            setup, named.arcs, growth=3,
+            setup, size=0,
         )  # fmt: skip
     for kind in PEERS:
         offered = getattr(kind, f"{problem}_{panel}", None) is not None
         if offered and (kind.installed() or x == 0):  # that it is missing is told once
             trial = partial(_theirs, setting, problem, named, paths, kind)
+            looks = named.arcs * (_APSP.get(named.name, 0) if problem == "apsp" else 1)
+            guess = 0.0 if setting.quick else min(kind.most.get(problem, looks), looks)
+            guess *= kind.look[problem]
             setup = named.arcs * kind.taken_over
-            yield Plan(kind.name, x, trial, panel, setup=setup, size=named.arcs, growth=3)
+            yield Plan(kind.name, x, trial, panel, guess=guess, setup=setup, size=0)
 
 
 def _learned(id: str, found: Found) -> Iterator[str]:
@@ -180,7 +189,8 @@ def _experiment(id: str, title: str, question: str) -> Experiment:
         ("ours", "peers"),
         quantity="seconds",
         kind="bars",
-        budget=50,
+        budget=40,
+        patience=12,
         notes=(
             "Whole calls from the graph in the form that each library prefers, which is made "
             "before; Kleene's incoming arcs belong to that. On a GPU the graph is there, and the "

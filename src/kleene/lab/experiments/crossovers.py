@@ -133,7 +133,7 @@ def _experiment(id: str, what: str, plans: Any, notes: str) -> Experiment:
         _learned,
         ("ours", "gpu"),
         quantity="seconds",
-        budget=35,
+        budget=25,
         notes=f"Whole calls from arrays on the host to arrays on the host. {notes}",
         columns=(("method", lambda point: point.method),),
     )

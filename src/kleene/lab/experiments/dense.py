@@ -91,23 +91,23 @@ def _learned_by_size(found: Found) -> Iterator[str]:
         if points:
             best = max(points, key=lambda point: point.rate or 0)
             yield (
-                f"With lengths alone, {series.partition(', ')[2]} of the CPU reach "
-                f"{_tera(best.rate or 0)} at n = {best.x:,.0f}, {_share(best)} of what the "
-                "processor could do."
+                f"The CPU, {series.partition(', ')[2]}, comes to {_tera(best.rate or 0)} at "
+                f"n = {best.x:,.0f}, {_share(best)} of its ceiling."
             )
             break
     gpu = [point for point in found.of("lengths, GPU") if point.rate]
     if gpu:
         best = max(gpu, key=lambda point: point.rate or 0)
         yield (
-            f"The GPU reaches {_tera(best.rate or 0)} at n = {best.x:,.0f}, {_share(best)} of its "
+            f"The GPU comes to {_tera(best.rate or 0)} at n = {best.x:,.0f}, {_share(best)} of its "
             f"ceiling; at n = {gpu[0].x:,.0f} it is {_share(gpu[0])}."
         )
     for n, ratio in list(found.speedups("lengths, all cores", "lengths, GPU"))[-1:]:
         yield f"At n = {n:,.0f} the GPU is {times_as(ratio)} as fast as all cores."
     for device in ("all cores", "GPU"):
         for n, ratio in list(found.speedups(f"paths, {device}", f"lengths, {device}"))[-1:]:
-            yield f"With paths, {device} take {times_as(ratio)} as long at n = {n:,.0f}."
+            where = "the GPU" if device == "GPU" else device
+            yield f"On {where}, paths take {times_as(ratio)} as long as lengths at n = {n:,.0f}."
 
 
 # ---- by type ------------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ EXPERIMENTS = (
         _learned_by_size,
         ("ours", "gpu"),
         y="rate",
-        budget=45,
+        budget=40,
         patience=10,
         notes=f"float32, no weight negative. {_NOTES}",
         columns=_COLUMNS,
@@ -229,7 +229,7 @@ EXPERIMENTS = (
         ("ours", "gpu"),
         y="rate",
         kind="bars",
-        budget=60,
+        budget=45,
         notes=f"n is 2,048 on the CPU, 8,192 on a GPU, 32,768 for booleans there. {_NOTES}",
         columns=_COLUMNS,
     ),

@@ -78,7 +78,7 @@ def _random_graph(arcs: int) -> kl.Graph:
 
 
 def _file(setting: Setting, x: int) -> FileOf:
-    arcs = 500 if setting.quick else 2_000_000
+    arcs = 500 if setting.quick else 1_000_000
     g = setting.graph(("file", arcs), partial(_random_graph, arcs))
     if _FILES[x].endswith("parquet") and not find_spec("pyarrow"):
         raise Unable("Parquet needs PyArrow; pip install pyarrow")
@@ -196,9 +196,9 @@ EXPERIMENTS = (
         ("ours", "peers"),
         y="rate",
         kind="bars",
-        budget=45,
+        budget=30,
         notes=(
-            "Bytes of the file a second; 2 million arcs with weights, in the page cache. Kleene's "
+            "Bytes of the file a second; a million arcs with weights, in the page cache. Kleene's "
             "times include making the graph; other libraries' end with the columns of the file."
         ),
         columns=(("arcs/s", lambda point: f"{(point.m or 0) / point.median:.3g}"),),

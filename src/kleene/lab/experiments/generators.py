@@ -135,7 +135,7 @@ EXPERIMENTS = (
         ("ours", "peers"),
         y="rate",
         kind="bars",
-        budget=40,
+        budget=30,
         notes=(
             "Arcs a second, the finished graph included. Libraries in plain Python make smaller "
             "graphs. Every graph is the same on one thread and on all."

@@ -176,7 +176,7 @@ EXPERIMENTS = (
         _isomaps,
         _learned_isomap,
         ("ours", "peers"),
-        budget=30,
+        budget=25,
         patience=15,
         notes="Points on a Swiss roll, 10 neighbours. What is left of a fit is the same in both.",
     ),
@@ -190,7 +190,7 @@ EXPERIMENTS = (
         ("ours", "peers"),
         y="rate",
         kind="bars",
-        budget=20,
+        budget=15,
         notes="Graphs like molecules; hops, padded into one array, as graph transformers want.",
     ),
 )

@@ -125,8 +125,8 @@ def _learned_batches(found: Found) -> Iterator[str]:
                 few, many = points[0], points[-1]
                 ratio = found.value(many) / found.value(few)
                 yield (
-                    f"{panel}: in a batch of {many.x:,.0f}, {series} spend {times_as(1 / ratio)} "
-                    f"as long on a source as with {few.x:,.0f}."
+                    f"{panel}, {series}: a source takes {times_as(1 / ratio)} as long in a batch "
+                    f"of {many.x:,.0f} as in one of {few.x:,.0f}."
                 )
 
 
@@ -145,7 +145,7 @@ EXPERIMENTS = (
         ("ours", "gpu"),
         quantity="seconds",
         kind="bars",
-        budget=60,
+        budget=50,
         patience=20,
         notes=(
             "Whole calls from arcs on the host to all lengths on the host. Memory at hand: into "
@@ -163,7 +163,7 @@ EXPERIMENTS = (
         ("ours", "gpu"),
         y="rate",
         quantity="seconds",
-        budget=30,
+        budget=20,
         notes=(
             "Whole calls, distances to an array on the host that is in use already; on a GPU the "
             "graph is there. The rate counts every arc once for each source."

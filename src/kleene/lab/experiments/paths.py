@@ -91,7 +91,7 @@ EXPERIMENTS = (
         ("ours", "gpu"),
         quantity="seconds",
         kind="bars",
-        budget=40,
+        budget=30,
         notes=(
             "Whole calls, answers on the host: distances, or distances and predecessors. On a GPU "
             "the graph is there."

@@ -119,7 +119,7 @@ EXPERIMENTS = (
         _learned,
         ("ours",),
         y="speedup",
-        budget=60,
+        budget=45,
         notes="Times as fast as on one core of the same processor.",
     ),
 )

@@ -107,7 +107,8 @@ def _learned_by_scale(found: Found) -> Iterator[str]:
         points = [point for point in found.of(place) if point.rate]
         if points:
             best = max(points, key=lambda point: point.rate or 0)
-            yield f"The highest rate, {_gteps(best)}, is {place} at scale {best.x:g}."
+            where = "the GPU's" if place == "GPU" else f"that of {place}"
+            yield f"The highest rate, {_gteps(best)}, is {where} at scale {best.x:g}."
             break
     for scale, ratio in list(found.speedups("one core", "all cores"))[-1:]:
         cores = found.run.machine.get("cores")
@@ -158,17 +159,18 @@ def _learned_by_family(problem: str, found: Found) -> Iterator[str]:
     words = _words(problem)
     for place in ("GPU", "all cores", "one core"):
         points = [point for point in found.of(place) if point.rate]
+        where = "the GPU" if place == "GPU" else place
         if len(points) > 1:
             best = max(points, key=lambda point: point.rate or 0)
             worst = min(points, key=lambda point: point.rate or 0)
             yield (
-                f"Of {place}, the rate is highest on {words[int(best.x)]} ({_gteps(best)}) and "
+                f"On {where}, the rate is highest on {words[int(best.x)]} ({_gteps(best)}) and "
                 f"lowest on {words[int(worst.x)]} ({_gteps(worst)})."
             )
         for point in [p for p in points if _microseconds_a_level(p)][-1:]:
             yield (
-                f"On {words[int(point.x)]}, which has {point.facts['levels']:,.0f} levels, {place} "
-                f"take {_microseconds_a_level(point)} µs a level."
+                f"On {words[int(point.x)]}, which has {point.facts['levels']:,.0f} levels, a level "
+                f"takes {_microseconds_a_level(point)} µs on {where}."
             )
     ratios = list(found.speedups("all cores", "GPU"))
     slower = [words[int(x)] for x, ratio in ratios if ratio < 1]
@@ -186,7 +188,7 @@ def _experiment(problem: str, what: str, name: str, scales: range) -> Iterator[E
         _learned_by_scale,
         ("ours", "gpu"),
         y="rate",
-        budget=60,
+        budget=45,
         notes=f"R-MAT, 16 edges a vertex, undirected. {_NOTES}",
         columns=_COLUMNS,
     )
@@ -200,7 +202,7 @@ def _experiment(problem: str, what: str, name: str, scales: range) -> Iterator[E
         ("ours", "gpu"),
         y="rate",
         kind="bars",
-        budget=60,
+        budget=50,
         notes=_NOTES,
         columns=_COLUMNS,
     )

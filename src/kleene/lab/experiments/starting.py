@@ -158,7 +158,7 @@ EXPERIMENTS = (
         _learned_new_process,
         ("ours", "gpu"),
         kind="bars",
-        budget=20,
+        budget=15,
         notes=(
             "Seconds inside the process, import included, the interpreter's own start not. All "
             "pairs of 64 vertices; files are in the system's cache."
@@ -174,7 +174,7 @@ EXPERIMENTS = (
         ("ours", "gpu"),
         y="rate",
         kind="bars",
-        budget=8,
+        budget=5,
         notes="Whole calls with paths.",
     ),
 )
