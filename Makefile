@@ -1,4 +1,5 @@
-# make demo | test | lint | format | sanitize | bench | gpu-check | docs | wheel | wheel-check | clean
+# make demo | test | lint | format | sanitize | bench | lab | gpu-check | docs | wheel | wheel-check
+# | clean
 # Every target makes what it needs: a virtual environment in .venv and the package in it,
 # rebuilt only when a native source or the build configuration changed.
 
@@ -11,7 +12,8 @@ NATIVE := $(CXX_FILES) src/kleene/cuda/variants.py CMakeLists.txt pyproject.toml
 # Besides what users get: the checked emulator, and the kernels of its own tests.
 BUILD_OPTIONS := -Ccmake.define.KLEENE_EMULATOR_TESTS=ON -Cinstall.strip=false
 
-.PHONY: demo test lint format sanitize bench gpu-check gpu-record-check docs wheel wheel-check clean
+.PHONY: demo test lint format sanitize bench lab gpu-check gpu-record-check docs wheel wheel-check \
+  clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/installed
@@ -33,14 +35,21 @@ format: $(VENV)/installed-dev
 	$(BIN)/ruff format src tests benchmarks
 	$(BIN)/clang-format -i $(CXX_FILES)
 
+# Kleene beside its peers: kleene lab run --suite peers, ARGS as it takes them, say
+# ARGS="peers-bfs --budget 60" or ARGS="--record mine.jsonl". The record is gone on with; see
+# kleene lab run --help.
+RECORD ?= kleene-lab.jsonl
+LAB := --record $(RECORD) --data benchmarks/data
 bench: $(VENV)/installed-peers
-	$(BIN)/python benchmarks/compare.py $(ARGS)
+	$(BIN)/kleene lab run --suite peers $(LAB) $(ARGS)
 
-# make bench-dense, bench-files, bench-generators: one part of the library in detail.
-bench-%: $(VENV)/installed-test
-	$(BIN)/python benchmarks/$*.py $(ARGS)
+# Every experiment, and the report about them.
+lab: $(VENV)/installed-peers
+	$(BIN)/kleene lab run $(LAB) $(ARGS)
+	$(BIN)/kleene lab report $(RECORD)
 
-# Needs an NVIDIA GPU, and CuPy in the environment; writes benchmarks/<gpu>.json, to be committed.
+# Needs an NVIDIA GPU, and CuPy in the environment; writes benchmarks/<gpu>.jsonl, to be committed.
+# ARGS="--checks-only" or "--no-checks" for one half, each some ten minutes.
 gpu-check: $(VENV)/installed-test
 	$(BIN)/python benchmarks/gpu_check.py $(ARGS)
 

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,13 +33,14 @@ SMALL = 150  # vertices: more than one tile, and not a multiple of anything
 
 
 class Outcome(NamedTuple):
-    """What became of a check: counts, or why there are none."""
+    """What became of a check: counts, or in the details why there are none."""
 
     passed: int = 0
     failed: int = 0
-    errors: int | None = None  # of the sanitizer
-    skipped: str = ""
     details: tuple[str, ...] = ()
+
+
+LATE = Outcome(details=("not done within the budget",))
 
 
 class Check(ABC):
@@ -81,14 +82,14 @@ class Pytest(Check):
     def outcome(self, until: float) -> Outcome:
         text = self.text(until)
         if text is None:
-            return Outcome(skipped="not done within the budget")
+            return LATE
         if not self._report.exists():
-            return Outcome(failed=1, details=tuple(text.splitlines()[-3:]))
+            return Outcome(0, 1, tuple(text.splitlines()[-3:]))
         cases = list(ElementTree.parse(self._report).iter("testcase"))
         bad = [c for c in cases if c.find("failure") is not None or c.find("error") is not None]
         unrun = sum(case.find("skipped") is not None for case in cases)
         names = tuple(f"{case.get('name')} failed" for case in bad[:10])
-        return Outcome(len(cases) - len(bad) - unrun, len(bad), details=names)
+        return Outcome(len(cases) - len(bad) - unrun, len(bad), names)
 
 
 _SUMMARY = {
@@ -108,14 +109,14 @@ class Sanitizer(Check):
     def outcome(self, until: float) -> Outcome:
         text = self.text(until)
         if text is None:
-            return Outcome(skipped="not done within the budget")
+            return LATE
         found = _SUMMARY[self._tool].findall(text)
         done = re.search(r"(\d+) methods verified", text)
         if not found or done is None:
-            return Outcome(skipped=f"it did not work: {' '.join(text.split())[-300:]}")
+            return Outcome(details=(f"it did not work: {' '.join(text.split())[-300:]}",))
         errors = sum(map(int, found))
         told = [line for line in text.splitlines() if line.startswith("=========")][:10]
-        return Outcome(int(done[1]), errors=errors, details=tuple(told if errors else ()))
+        return Outcome(int(done[1]), errors, tuple(told if errors else ()))
 
 
 def sanitizer_program() -> str | None:
@@ -124,10 +125,8 @@ def sanitizer_program() -> str | None:
     return shutil.which("compute-sanitizer", path=f"{os.environ.get('PATH', '')}:{home}/bin")
 
 
-def run_all(
-    device: str, quick: bool, seconds: float
-) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """Run every check; return the record's entry, and what was skipped and why.
+def run_all(device: str, quick: bool, seconds: float) -> Iterator[tuple[str, Outcome]]:
+    """Run every check, and yield its name and what became of it.
 
     Tests run one after the other: processes take turns on a GPU by milliseconds, which methods that
     come back to the host for every level cannot bear. The sanitizers, which are slow by themselves,
@@ -144,28 +143,14 @@ def run_all(
     waves: list[list[Callable[[], Check]]] = [
         [partial(Pytest, name, arguments)] for name, arguments in tests.items()
     ]
-    skipped = []
     program = sanitizer_program()
+    if device == "cuda" and program is not None:
+        waves.append([partial(Sanitizer, program, tool, device) for tool in _SUMMARY])
+    for check in (check for wave in waves for check in [start() for start in wave]):
+        yield check.name, check.outcome(until)
     if device != "cuda" or program is None:
         why = "there is no compute-sanitizer here" if device == "cuda" else "it wants a real GPU"
-        skipped.append(("compute-sanitizer", why))
-    else:
-        waves.append([partial(Sanitizer, program, tool, device) for tool in _SUMMARY])
-    checks: dict[str, Any] = {"passed": 0, "failed": 0, "sanitizer_errors": 0, "sanitizer": {}}
-    for check in (check for wave in waves for check in [start() for start in wave]):
-        found = check.outcome(until)
-        if found.skipped:
-            skipped.append((check.name, found.skipped))
-        elif found.errors is None:
-            checks["passed"] += found.passed
-            checks["failed"] += found.failed
-        else:
-            tool = check.name.split()[-1]
-            checks["sanitizer"][tool] = {"methods": found.passed, "errors": found.errors}
-            checks["sanitizer_errors"] += found.errors
-        for line in found.details:
-            print(f"  {check.name}: {line}")
-    return checks, skipped
+        yield "compute-sanitizer", Outcome(details=(why,))
 
 
 # ---- every method on a small graph --------------------------------------------------------------

@@ -17,7 +17,7 @@ def on_files(files: Files, config: Any) -> Files:
     from kleene.lab.report.docs import results_page
     from kleene.lab.report.page import page_of
 
-    record = read(*sorted(RECORDS.glob("lab-*.jsonl")))
+    record = read(*sorted(RECORDS.glob("*.jsonl")))
     problems: list[str] = []
     pages = {
         "lab-results.md": results_page(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,12 @@ import pytest
 
 from kleene.cuda import loader
 from kleene.cuda.emulator import EmulatedDevice
+from kleene.lab import record as records
+from kleene.lab.engine import across, given_words, registers_only, resident
+from kleene.lab.matrices import CASES, PLAIN, Weights
+from kleene.lab.record import Check, Line, Point, Run, Skip
+from kleene.lab.rows import best_row, require_paths, require_row
+from kleene.lab.setting import Setting
 from kleene.machine import this_machine
 from kleene.registry import methods
 
@@ -22,44 +28,30 @@ sys.path.insert(0, str(BENCHMARKS))
 
 import gpu_checks  # noqa: E402
 import gpu_estimates  # noqa: E402
-import gpu_rates  # noqa: E402
 import gpu_record  # noqa: E402
-import gpu_tables  # noqa: E402
 import highways  # noqa: E402
-from gpu_session import Session  # noqa: E402
 
 PROGRAM = [sys.executable, str(BENCHMARKS / "gpu_check.py")]
 
 
 def test_the_whole_program(tmp_path: Path) -> None:
-    path = tmp_path / "record.json"
+    path = tmp_path / "record.jsonl"
     done = subprocess.run(
-        [*PROGRAM, "--device", "emulated", "--quick", "--record", str(path)],
+        [*PROGRAM, "--device", "emulated", "--quick", "--record", str(path), "crossover-searches"],
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    record = json.loads(path.read_text())
-    assert record["digest"] == loader.digest()
-    assert record["checks"]["passed"] >= 1
-    assert record["checks"]["failed"] == 0
-    assert any(line.startswith("checks: compute-sanitizer: ") for line in record["skipped"])
-    assert {tuple(row) for row in record["results"]} == {
-        ("part", "method", "case", "n", "dtype", "value", "unit")
-    }
-    assert {row["part"] for row in record["results"]} <= record["parts"].keys()
-    assert {"traversal", "forms", "seed tables", "crossovers"} <= record["parts"].keys()
-    for problem in ("bfs", "sssp"):  # every method that there is, and the planner's in detail
-        parts = {r["part"] for r in record["results"] if r["case"].startswith(f"{problem}, ")}
-        assert not methods(problem, "emulated") or {"traversal", "forms"} <= parts
-        for row in methods(problem, "emulated"):
-            told = {r["case"] for r in record["results"] if r["method"] == row.name}
-            assert any(case.startswith(f"{problem}, grid 8") for case in told), row
-    assert {"Trelax/s", "fraction", "ms", "s"} <= {row["unit"] for row in record["results"]}
-    assert {"tiled", "naive", "ceiling", "first use"} <= {
-        row["method"] for row in record["results"]
-    }
-    assert len(path.read_text().splitlines()) > len(record["results"])
+    record = records.read(path)
+    [run] = record.runs.values()
+    assert run.kernels == loader.digest()
+    assert run.machine["gpu"]["kind"] == "emulated"
+    checks = {check.name: check for check in record.checks}
+    assert checks["tests"].passed >= 1
+    assert checks["tests"].failed == 0
+    assert checks["compute-sanitizer"].details == ("it wants a real GPU",)
+    assert {point.experiment for point in record.points} == {"crossover-searches"}
+    assert {point.device for point in record.points} == {"cpu", "emulated"}
     assert gpu_record.stale(tmp_path) == []
 
 
@@ -73,88 +65,80 @@ def test_one_sentence_without_a_gpu() -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_records_of_other_kernels_are_told(tmp_path: Path) -> None:
-    assert gpu_record.path_for("NVIDIA H200").name == "nvidia-h200.json"
-    record = {"device": "NVIDIA H200", "date": "2026-01-01", "digest": "0"}
-    record["checks"] = {"failed": 0, "sanitizer_errors": 0}
-    gpu_record.write(tmp_path / "a.json", record)
+# ---- records ------------------------------------------------------------------------------------
+
+RUN = Run(
+    "r1", "2026-01-02T00:00:00Z", {"cores": 2, "gpu": {"name": "NVIDIA H200", "kind": "cuda"}},
+    "0.1.0", loader.digest(),
+)  # fmt: skip
+PASSED = Check("r1", "tests", 12, 0)
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ([RUN, PASSED], None),
+        ([replace(RUN, kernels="0"), PASSED], "on 2026-01-02 with other kernels"),
+        ([RUN], "tells of no checks"),
+        ([RUN, Check("r1", "tests", 0, 0, ("not done within the budget",))], "tells of no checks"),
+        ([RUN, Check("r1", "tests", 12, 1)], "checks that failed"),
+        ([RUN, PASSED, Skip("r1", "bfs-by-scale", "wrong", "", "GPU", 3, True)], "failed"),
+        ([RUN, PASSED, Skip("r1", "bfs-by-scale", "no time", "", "GPU", 3)], None),
+        ([replace(RUN, machine={"cores": 2}, kernels="0")], None),  # of a CPU
+        # A newer run with these kernels stands beside one with others.
+        ([replace(RUN, kernels="0"), replace(RUN, id="r2"), replace(PASSED, run="r2")], None),
+    ],
+)
+def test_records_that_cannot_be_relied_on_are_told(
+    lines: list[Line], told: str | None, tmp_path: Path
+) -> None:
+    assert gpu_record.path_for("NVIDIA H200").name == "nvidia-h200.jsonl"
+    records.write(tmp_path / "a.jsonl", lines)
+    found = gpu_record.stale(tmp_path)
+    assert len(found) == (told is not None)
+    assert told is None or told in found[0]
+
+
+def test_an_old_record_counts_until_there_is_a_new_one(tmp_path: Path) -> None:
+    old = tmp_path / "a.json"
+    old.write_text('{"device": "NVIDIA H200", "date": "2026-01-01", "digest": "0"}')
     [told] = gpu_record.stale(tmp_path)
     assert "run `make gpu-check` on NVIDIA H200" in told
-    record |= {"digest": loader.digest(), "checks": {"failed": 2, "sanitizer_errors": 0}}
-    gpu_record.write(tmp_path / "a.json", record)
-    [told] = gpu_record.stale(tmp_path)
-    assert "failed" in told
-
-
-def test_parts_of_two_runs_stand_in_one_record(tmp_path: Path) -> None:
-    same = {"device": "GPU", "capability": "9.0", "driver": "1", "versions": {}}
-    same["digest"] = loader.digest()
-
-    def record(date: str, checks: dict[str, int] | None, *parts: str) -> dict[str, Any]:
-        made: dict[str, Any] = {**same, "date": date}
-        if checks is not None:
-            made["checks"] = checks
-        made["parts"] = {name: {"date": date, "seconds": 1.0, "failed": 0} for name in parts}
-        made["skipped"] = [f"{name}: this: why" for name in parts]
-        made["results"] = [{"part": name, "value": date} for name in parts]
-        return made
-
-    path, right = tmp_path / "gpu.json", {"failed": 0, "sanitizer_errors": 0}
-    gpu_record.write(path, gpu_record.merged(path, record("1st", None, "forms")))
-    [told] = gpu_record.stale(tmp_path)
-    assert "no checks" in told
-    gpu_record.write(path, gpu_record.merged(path, record("2nd", right, "checks", "calls")))
-    gpu_record.write(path, gpu_record.merged(path, record("3rd", None, "calls")))
-    both = json.loads(path.read_text())
-    assert {name: part["date"] for name, part in both["parts"].items()} == {
-        "forms": "1st", "checks": "2nd", "calls": "3rd",
-    }  # fmt: skip
-    assert [row["value"] for row in both["results"]] == ["1st", "2nd", "3rd"]
-    assert len(both["skipped"]) == 3
+    records.write(tmp_path / "a.jsonl", [RUN, PASSED])
     assert gpu_record.stale(tmp_path) == []
-    both["parts"]["forms"]["failed"] = 1
-    gpu_record.write(path, both)
-    assert "failed" in gpu_record.stale(tmp_path)[0]
-    other = {**record("4th", None, "calls"), "driver": "2"}  # nothing is kept
-    assert gpu_record.merged(path, other) == other
 
 
 def test_estimates_stand_beside_what_was_measured() -> None:
-    def row(case: str, method: str, value: float, unit: str = "ms") -> dict[str, Any]:
-        return {"case": f"crossover, {case}", "method": method, "n": 2**20, "dtype": "int32",
-                "value": value, "unit": unit}  # fmt: skip
+    def point(panel: str, series: str, method: str, ms: float, **more: Any) -> Point:
+        given = {"n": 2**20, "m": 31_000_000, "dtype": "int32", "x": 2.0**20, **more}
+        given = {"experiment": "crossover-searches", **given}
+        device = "cpu" if series == "CPU" else "cuda"
+        return Point(
+            "r1", series=series, panel=panel, device=device, method=method, seconds=(ms / 1e3,),
+            **given,
+        )  # fmt: skip
 
-    record = {"cores": 2, "results": [
-        row("bfs, R-MAT 20, cpu", "direction_optimizing", 15.0),
-        row("bfs, R-MAT 20, cuda", "direction_optimizing", 20.0),
-        row("bfs, R-MAT 20, cuda, placed", "direction_optimizing", 100.0),
-        row("bfs, R-MAT 20", "graph", 31e6, "arcs"),
-        row("apsp, uniform, 1048576 vertices, unweighted, cpu", "batched", 1e6),
-        row("apsp, uniform, 1048576 vertices, unweighted", "graph", 8e6, "arcs"),
-        {**row("", "tiled", 1.0), "case": "min_plus, whole call"},
-    ]}  # fmt: skip
+    record = records.Record({"r1": RUN})
+    for made in (
+        point("BFS, R-MAT", "CPU", "direction_optimizing", 15.0),
+        point("BFS, R-MAT", "GPU", "direction_optimizing", 20.0),
+        point("BFS, R-MAT", "GPU, graph there", "direction_optimizing", 100.0),
+        point("without weights", "CPU", "batched", 1e6, experiment="crossover-all-pairs"),
+        point("paths", "CPU", "tiled", 200.0, experiment="crossover-dense", n=2048, m=2048 * 2047,
+              dtype="float32", x=2048.0),
+        point("", "GPU", "tiled", 1.0, experiment="dense-rate-by-size"),
+    ):  # fmt: skip
+        record.add(made)
     found = list(gpu_estimates.comparisons(record))
-    assert [one.where for one in found] == ["cpu", "cuda", "cuda, placed", "cpu"]
+    assert [one.where for one in found] == ["CPU", "GPU", "GPU, graph there", "CPU", "CPU"]
     assert found[0].estimated == pytest.approx(0.015, rel=0.3)
     assert 0.35 > found[1].estimated > found[2].estimated > 0
-    assert str(found[0]).startswith("bfs   R-MAT 20  ")
+    assert found[4].estimated == pytest.approx(2048**3 / 35e9, rel=0.1)
+    assert str(found[0]).startswith("searches, BFS, R-MAT, n = 1,048,576  ")
     [told] = gpu_estimates.misplaced(found)
-    assert told == "bfs, R-MAT 20: cuda, placed is taken and 6.7 times slower"
-
-
-def test_what_fails_or_takes_too_long_is_told() -> None:
-    session = Session(EmulatedDevice(), 60, True)
-    with session.part("one"):
-        assert gpu_tables.climb(session, "a", (1, 2, 3), lambda size: 1.0)
-        assert not gpu_tables.climb(session, "b", (1, 2, 3), lambda size: 20.0**size)
-        assert not gpu_tables.climb(session, "c", (1, 20), lambda size: 1 / 0)
-        assert not session.fits("d", 1000)
-    assert session.parts["one"]["failed"] == 1
-    assert [line.split(",")[0] for line in session.skipped] == [
-        "one: b",
-        "one: c",
-        "one: d: needs about 1000 s",
-    ]
+    assert told == (
+        "searches, BFS, R-MAT, n = 1,048,576: GPU, graph there is taken and 6.7 times slower"
+    )
 
 
 def test_what_the_sanitizer_runs() -> None:
@@ -173,23 +157,22 @@ def test_highways_are_read_as_text() -> None:
 
 # ---- the ceiling --------------------------------------------------------------------------------
 
-LAYOUTS = [case.layout(1) for case in gpu_rates.CASES if not case.paths]
+LAYOUTS = [case.layout(1) for case in CASES]
 EXTEND: dict[str, Any] = {"PLUS": np.add, "MIN": np.minimum, "TIMES": np.multiply}
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.algebra)
 def test_the_ceiling_is_of_products_that_are_computed(layout: Any) -> None:
     """What the loop finds is the best of all its products, in each thread."""
-    rounds, given = 3, gpu_rates.given_words(layout.word)
-    rate, found = gpu_rates.ceiling(EmulatedDevice(), layout, rounds, 1)
+    rounds, given = 3, given_words(layout.word)
+    rate, found = registers_only(EmulatedDevice(), layout, rounds, 1)
     assert rate > 0
     for thread in (0, 5, 255):
         assert found[thread] == pytest.approx(expected(layout, given, rounds, thread), rel=1e-6)
 
 
 def expected(layout: Any, given: Any, rounds: int, thread: int) -> Any:
-    across = gpu_rates.across(layout)
-    taken = given[(thread + np.arange(16 + 2 * across)) % len(given)]
+    taken = given[(thread + np.arange(16 + 2 * across(layout))) % len(given)]
     even, odd, b0, b1 = taken[:16:2], taken[1:16:2], taken[16::2], taken[17::2]
     by = layout.word.type(0.999 if "TIMES" in layout.algebra else 1)
     change = np.multiply if "TIMES" in layout.algebra else np.add
@@ -210,21 +193,47 @@ def expected(layout: Any, given: Any, rounds: int, thread: int) -> Any:
 # ---- what rates are checked by ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", gpu_rates.CASES, ids=lambda case: f"{case}-{case.dtype}")
-def test_wrong_rows_and_paths_are_noticed(case: Any) -> None:
-    device, weights = EmulatedDevice(), gpu_rates.Weights(70)
-    rate = gpu_rates.measure(device, case, 70, weights, 1, 2)
-    assert rate.run > 0
-    matrix = weights.matrix(case, 70)
-    wrong = matrix.copy()  # not closed
+@pytest.mark.parametrize(
+    ("case", "paths"),
+    [
+        pytest.param(case, paths, id=f"{case.name}-{paths}")
+        for case in CASES
+        for paths in ("lengths", "paths", "tracked")
+        if paths == "lengths" or case.dtype not in ("uint64", "int16")  # those have no paths
+    ],
+)
+def test_wrong_rows_are_noticed(case: Any, paths: str) -> None:
+    n = 70
+    case = case._replace(paths=paths != "lengths", tracked=paths == "tracked")
+    trial = resident(Setting("emulated"), case, n, n)
+    found = trial.run()
+    assert trial.check(found) == "2 of 70 rows found again by Dijkstra's algorithm"
+    stats = trial.parts(found)
+    assert stats is not None
+    assert 0 < stats.compute < stats.total
+    assert min(stats.copy_in, stats.copy_out) > 0
+    if found.last is not None:
+        found.last[:] = 0
+        with pytest.raises(AssertionError):
+            trial.check(found)
+    found = trial.run()
+    found.matrix[:] = Weights(n).matrix(case, n)  # not closed
     with pytest.raises(AssertionError):
-        gpu_rates.require_right(case, matrix, wrong, None, np.arange(5), weights.heights)
+        trial.check(found)
 
 
-def test_paths_that_are_wrong_are_noticed() -> None:
-    case, weights = gpu_rates.PLAIN._replace(paths=True), gpu_rates.Weights(40)
-    matrix = weights.matrix(case, 40)
-    closed = np.array([gpu_rates.best_row(case, matrix, s, None) for s in range(40)])
-    last = np.zeros((40, 40), np.int32)
+def test_rows_and_paths_are_judged_one_by_one() -> None:
+    n, weights = 40, Weights(40)
+    matrix = weights.matrix(PLAIN, n)
+    row = best_row(PLAIN, matrix, 5, weights.heights)
+    require_row(PLAIN, row, row, 5)
+    spoiled = row.copy()
+    spoiled[7] += 1
     with pytest.raises(AssertionError):
-        gpu_rates.require_right(case, matrix, closed, last, np.arange(5), weights.heights)
+        require_row(PLAIN, spoiled, row, 5)
+    tight = np.isclose(row[:, None] + matrix, row) & ~np.eye(n, dtype=bool)
+    last = np.where(np.arange(n) == 5, -1, tight.argmax(0)).astype(np.int32)
+    require_paths(PLAIN, matrix, row, last, 5)
+    last[7] = -1
+    with pytest.raises(AssertionError, match="missing"):
+        require_paths(PLAIN, matrix, row, last, 5)

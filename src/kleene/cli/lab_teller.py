@@ -46,6 +46,7 @@ class Teller(Listener):
             where = f"{line.panel}  " if line.panel else ""
             text = f"  {where}{line.series:32} {line.x:>10g}  {seconds(line.median):>9}{spread}"
         elif isinstance(line, Skip):
-            what = "" if line.series is None else f"{line.panel}  {line.series} {line.x:g}: "
+            where = f"{line.panel}  " if line.panel else ""
+            what = "" if line.series is None else f"{where}{line.series} {line.x:g}: "
             text = f"  {'FAILED' if line.failed else 'skipped'}: {what}{line.why}"
         self._console.print(text, markup=False, soft_wrap=True, style=None)

@@ -122,7 +122,8 @@ def _close_and_recover(
     assert arcs is not None
     if not closer.run(task.report):
         return False
-    found = recover(device, arcs, closer.matrix, layout.n)
+    with device.meter.span("compute", device.main):
+        found = recover(device, arcs, closer.matrix, layout.n)
     if found is None:
         return None
     closer.download(matrix, None)

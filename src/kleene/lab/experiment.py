@@ -63,7 +63,9 @@ class Plan:
     threads: int | None = None
     guess: float = 0.0  # seconds of a call, for the first of a series; the others' are told from it
     setup: float = 0.0  # seconds that it takes to make the trial and to check the answer, about
-    size: float | None = None  # what a call's time depends on, where that is not x: 2**x, say
+    #: What a call's time depends on, where that is not x: 2**x, say; 0 if nothing can be told from
+    #: other points.
+    size: float | None = None
     growth: float = 8.0  # how much longer a call may take on an input of twice the size, at most
 
 
@@ -81,7 +83,9 @@ class Experiment:
     rows: tuple[str, ...] = ()  # of the table of promises: "S0f"
     document: Document | None = None
     published: tuple[Published, ...] = ()
-    y: str = "seconds"  # or "rate" (operations a second), or "share" (rate over ceiling)
+    #: Or "rate" (operations a second), "share" (rate over ceiling), or "speedup" (times as fast as
+    #: the first point of the series).
+    y: str = "seconds"
     quantity: str = "compute"  # or "seconds": whether charts show the algorithm or whole calls
     budget: float = 60.0  # seconds that it may take, unless the user gives more
     patience: float = 5.0  # seconds that one call may take

@@ -88,6 +88,9 @@ class Found:
         """Return the rate or the share that goes with a time, or the time."""
         if self.experiment.y == "seconds":
             return seconds
+        if self.experiment.y == "speedup":
+            first = self.of(point.series, point.panel)[0]
+            return self.time(first) / max(seconds, 1e-12)
         rate = (point.work or math.nan) / max(seconds, 1e-12)
         return rate if self.experiment.y == "rate" else rate / (point.ceiling or math.nan)
 

@@ -89,6 +89,7 @@ class Runner:
         )
         self._known = {} if again else self._measured_before()
         self._file: TextIO | None = None
+        self._begun = False
 
     def _measured_before(self) -> dict[tuple[Any, ...], Point]:
         """Return the points of the record that would come out the same."""
@@ -103,7 +104,6 @@ class Runner:
     def measure(self, experiments: Sequence[Experiment]) -> Summary:
         """Run experiments one after the other; what was measured stays, whatever happens then."""
         with self._open() as self._file:
-            records.append(self._file, self.run)
             end = None if self.budget is None else time.monotonic() + self.budget
             for number, experiment in enumerate(experiments):
                 ahead = sum(one.budget for one in experiments[number:])
@@ -121,7 +121,11 @@ class Runner:
 
     def _open(self) -> TextIO:
         records.mend(self.path)
-        return self.path.open("a", encoding="utf-8")
+        file = self.path.open("a", encoding="utf-8")
+        if not self._begun:
+            records.append(file, self.run)
+            self._begun = True
+        return file
 
     def _experiment(self, experiment: Experiment, number: int, total: int, left: float) -> None:
         began = time.monotonic()
@@ -168,7 +172,7 @@ class Runner:
                 self._fail(experiment, plan, error)
         if not trials:
             return
-        each = min(_MOST, max(_LEAST, clock.left * _SHARE))
+        each = _each(clock.left)
         found = measure(
             trials,
             each,
@@ -249,23 +253,24 @@ class _Clock:
 
     def learn(self, plan: Plan, seconds: float) -> None:
         """Note how long a call took."""
-        self._known.setdefault(_series(plan), []).append((plan.size or plan.x, seconds))
+        self._known.setdefault(_series(plan), []).append((_size(plan), seconds))
 
     def objection(self, plan: Plan) -> str | None:
         """Say why a point is not to be measured, if it is not."""
         expected = self._expected(plan)
         if expected > self._patience:
             return f"a call would take about {expected:.3g} s"
-        needed = 3 * expected + plan.setup
+        # The first call is the only one, if it takes as long as all may.
+        needed = (1 if expected >= _each(self.left) else 3) * expected + plan.setup
         if needed > self.left:
             return f"needs about {needed:.3g} s, and {max(0.0, self.left):.3g} s are left"
         return None
 
     def _expected(self, plan: Plan) -> float:
         known = self._known.get(_series(plan), [])
-        if not known:
+        size = _size(plan)
+        if not known or plan.size == 0:
             return plan.guess
-        size = plan.size or plan.x
         (last, seconds), growth = known[-1], plan.growth
         if size <= last or last <= 0:
             return seconds
@@ -276,6 +281,15 @@ class _Clock:
                 seen = (seconds / faster) ** (1 / _doublings(before, last))
                 growth = min(plan.growth, max(1.5, seen))
         return float(seconds * growth ** _doublings(last, size))
+
+
+def _each(left: float) -> float:
+    """Return the seconds for the runs of one contestant, of those that an experiment has left."""
+    return min(_MOST, max(_LEAST, left * _SHARE))
+
+
+def _size(plan: Plan) -> float:
+    return plan.x if plan.size is None else plan.size
 
 
 def _doublings(a: float, b: float) -> float:

@@ -6,10 +6,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import kleene as kl
 from kleene.cuda.runtime import Device, open_device
+from kleene.errors import RequestError
 from kleene.machine import available_memory, cores, this_machine
 
 __all__ = ["Setting"]
@@ -26,6 +27,8 @@ class Setting:
     def __init__(
         self, device: str = "auto", quick: bool = False, data: str | Path | None = None
     ) -> None:
+        if device not in ("auto", "cpu", "cuda", "emulated"):
+            raise RequestError(f"no device {device!r} here; auto, cpu, cuda or emulated")
         self.quick = quick  # tiny sizes, to try the program
         self.cores = cores()
         self.data = None if data is None else Path(data)
@@ -35,6 +38,7 @@ class Setting:
         self.gpu = None if device == "cpu" else device
         self._graphs: OrderedDict[Hashable, kl.Graph] = OrderedDict()
         self._placed: tuple[kl.Graph, kl.Graph] | None = None
+        self._last: dict[str, tuple[Hashable, Any]] = {}
 
     @cached_property
     def device(self) -> Device | None:
@@ -63,9 +67,21 @@ class Setting:
         """Return the graph on the GPU; the last one stays there."""
         assert self.gpu is not None
         if self._placed is None or self._placed[0] is not graph:
-            self._placed = None  # gives memory back first
+            self.unplace()  # gives memory back first
             self._placed = (graph, graph.to(self.gpu))
         return self._placed[1]
+
+    def unplace(self) -> None:
+        """Give the GPU's memory back."""
+        self._placed = None
+
+    def last(self, kind: str, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what was made last of a kind, if that has this key; else make it."""
+        if kind not in self._last or self._last[kind][0] != key:
+            self._last.pop(kind, None)  # gives memory back first
+            self._last[kind] = (key, make())
+        made: T = self._last[kind][1]
+        return made
 
     def file(self, name: str) -> Path | None:
         """Return a file of the data folder, if it is there."""

@@ -3,22 +3,36 @@
 from kleene.lab.experiment import Experiment
 from kleene.lab.experiments import (
     apsp_by_size,
+    beside,
     bfs_forms,
     bfs_tables,
     blocked_versions,
+    crossovers,
+    dense,
+    files,
+    generators,
+    learning,
+    many,
+    paths,
     paths_by_size,
     rmat_by_scale,
+    scaling,
+    searches,
     spmv_by_format,
+    starting,
 )
 
 __all__ = ["EXPERIMENTS"]
 
-EXPERIMENTS: tuple[Experiment, ...] = (
-    *apsp_by_size.EXPERIMENTS,
-    *blocked_versions.EXPERIMENTS,
-    *bfs_tables.EXPERIMENTS,
-    *bfs_forms.EXPERIMENTS,
-    *spmv_by_format.EXPERIMENTS,
-    *paths_by_size.EXPERIMENTS,
-    *rmat_by_scale.EXPERIMENTS,
+_DOCUMENTS = (
+    apsp_by_size, blocked_versions, bfs_tables, bfs_forms, spmv_by_format, paths_by_size,
+    rmat_by_scale,
+)  # fmt: skip
+_OURS = (
+    dense, searches, many, paths, crossovers, scaling, beside, learning, starting, files,
+    generators,
+)  # fmt: skip
+
+EXPERIMENTS: tuple[Experiment, ...] = tuple(
+    experiment for theme in (*_DOCUMENTS, *_OURS) for experiment in theme.EXPERIMENTS
 )

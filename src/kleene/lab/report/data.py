@@ -14,7 +14,7 @@ from kleene.lab.experiment import Axis, Experiment, Published
 from kleene.lab.found import Found, Spread
 from kleene.lab.record import Point
 from kleene.lab.report.palette import series_style
-from kleene.lab.words import amount, count, counts, duration, percent
+from kleene.lab.words import amount, count, counts, duration, percent, times
 
 __all__ = ["Chart", "Curve", "Mark", "charts_of", "published_in", "shown", "x_words", "y_title"]
 
@@ -158,6 +158,8 @@ def _published(
 
 def shown(value: float, y: str, unit: str = "") -> str:
     """Return a value of a chart in words."""
+    if y == "speedup":
+        return f"{times(value)} x"
     if y == "rate":
         return amount(value, f"{unit}/s" if unit else "")
     return percent(value) if y == "share" else duration(value)
@@ -167,6 +169,8 @@ def y_title(y: str, unit: str) -> str:
     """Return what stands over the axis."""
     if y == "rate":
         return f"{unit} a second"
+    if y == "speedup":
+        return "times as fast"
     return "share of the ceiling" if y == "share" else "time"
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, ClassVar, NamedTuple
 
@@ -22,7 +21,11 @@ from scipy.sparse import csgraph
 import kleene as kl
 from kleene.machine import cores
 
+__all__ = ["NOT_INSTALLED", "PEERS", "Contestant", "Peer", "is_dense"]
+
 Array = NDArray[Any]
+
+NOT_INSTALLED = "not installed; pip install 'kleene[peers]'"
 
 
 class Contestant(NamedTuple):
@@ -39,38 +42,45 @@ class Peer:
     module: str
     most: ClassVar[dict[str, float]] = {}  # arcs looked at (arcs times sources), by problem
     matrices_only: ClassVar[bool] = False  # all pairs of dense graphs alone
+    taken_over: ClassVar[float]  # seconds for an arc to be put into its form, about
+    look: ClassVar[dict[str, float]] = {"bfs": 1e-7, "sssp": 1e-7, "apsp": 1e-9}  # and to be seen
 
     def __init__(self, g: kl.Graph) -> None:
         self.g = g
 
     @classmethod
+    def installed(cls) -> bool:
+        """Is the library there?"""
+        return find_spec(cls.module) is not None
+
+    @classmethod
     def refuses(cls, problem: str, g: kl.Graph) -> str | None:
         """Say why this library does not take part, or return None."""
-        if not find_spec(cls.module):
-            return "not installed"
+        if not cls.installed():
+            return NOT_INSTALLED
         looks = g.m * (g.n if problem == "apsp" else 1)
         too_many = looks > cls.most.get(problem, np.inf)
         if problem == "apsp" and cls.matrices_only and not is_dense(g):
             too_many = True
         return "would take minutes" if too_many else None
 
-    @classmethod
-    def version(cls) -> str | None:
-        """Return the version that is installed, if any."""
-        return import_module(cls.module).__version__ if find_spec(cls.module) else None
-
     @property
     def weights(self) -> Array:
+        """The weights as float64; ones, if there are none."""
         weights = self.g.weights
         return np.ones(self.g.m) if weights is None else weights.astype(np.float64)
 
 
 def is_dense(g: kl.Graph) -> bool:
+    """Is it a matrix rather than a list of arcs?"""
     return 4 * g.m > g.n * g.n
 
 
 class SciPy(Peer):
+    """One core."""
+
     name, module = "SciPy", "scipy"
+    taken_over: ClassVar[float] = 2e-7
 
     def __init__(self, g: kl.Graph) -> None:
         super().__init__(g)
@@ -79,7 +89,7 @@ class SciPy(Peer):
 
     def bfs_paths(self, source: int) -> Contestant:
         run = partial(csgraph.breadth_first_order, self.matrix, source)
-        return Contestant(run, lambda found: _levels(*found, source))
+        return Contestant(run, lambda found: _levels(found[0], found[1], source))
 
     def sssp_lengths(self, source: int) -> Contestant:
         return Contestant(partial(csgraph.dijkstra, self.matrix, indices=source), np.asarray)
@@ -112,7 +122,10 @@ def _levels(order: Array, parents: Array, source: int) -> Array:
 
 
 class IGraph(Peer):
+    """One core."""
+
     name, module = "igraph", "igraph"
+    taken_over: ClassVar[float] = 1.5e-6
     most: ClassVar[dict[str, float]] = {"apsp": 1e9}
 
     def __init__(self, g: kl.Graph) -> None:
@@ -139,6 +152,7 @@ class NetworKit(Peer):
     """Searches run on one core, all pairs on all of them."""
 
     name, module = "NetworKit", "networkit"
+    taken_over: ClassVar[float] = 3e-7
     most: ClassVar[dict[str, float]] = {"apsp": 1e9}
 
     def __init__(self, g: kl.Graph) -> None:
@@ -168,13 +182,16 @@ class NetworKit(Peer):
     @staticmethod
     def _read(search: Any) -> Array:
         found = np.array(search.getDistances())
-        return np.where(found > 1e300, np.inf, found)
+        distances: Array = np.where(found > 1e300, np.inf, found)
+        return distances
 
 
 class NetworkX(Peer):
     """Plain Python: its graph of more arcs than this takes minutes to make."""
 
     name, module = "NetworkX", "networkx"
+    taken_over: ClassVar[float] = 5e-6
+    look: ClassVar[dict[str, float]] = {"bfs": 1e-6, "sssp": 1e-6, "apsp": 4e-9}
     most: ClassVar[dict[str, float]] = {"bfs": 1e6, "sssp": 1e6, "apsp": 2e8}
     matrices_only: ClassVar[bool] = True
 
@@ -208,6 +225,8 @@ class GraphBLAS(Peer):
     """SuiteSparse through python-graphblas: a search is a product of vector and matrix a round."""
 
     name, module = "GraphBLAS", "graphblas"
+    taken_over: ClassVar[float] = 5e-8
+    look: ClassVar[dict[str, float]] = {"bfs": 1e-7, "sssp": 1e-7, "apsp": 3e-8}
     most: ClassVar[dict[str, float]] = {"apsp": 2e8}
     matrices_only: ClassVar[bool] = True
 
@@ -220,6 +239,12 @@ class GraphBLAS(Peer):
         self.matrix = graphblas.Matrix.from_csr(
             g.offsets.astype(np.uint64), g.neighbors.astype(np.uint64), self.weights, ncols=g.n
         )
+
+    @classmethod
+    def refuses(cls, problem: str, g: kl.Graph) -> str | None:
+        """Add that a round for each step along roads or grids is too many."""
+        thin = problem == "sssp" and g.m < 6 * g.n and g.n > 1e5
+        return super().refuses(problem, g) or ("would take minutes" if thin else None)
 
     def bfs_lengths(self, source: int) -> Contestant:
         return Contestant(partial(self._bfs, source), self._read)

@@ -1,0 +1,219 @@
+"""Kleene beside other libraries, on the same graphs, in one run.
+
+Every answer of Kleene's is proved, and every answer of a peer compared with it, before they are
+timed. A chart compares like with like: *lengths* are distances alone, *paths* are distances with
+predecessors (SciPy's breadth-first search gives predecessors alone).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import kleene as kl
+from kleene.lab.experiment import Axis, Experiment, Plan, Unable
+from kleene.lab.experiments.searches import patience_for, places
+from kleene.lab.found import Found, times_as
+from kleene.lab.graphs import Named, enron, facebook, grid, made, rmat, rome, uniform
+from kleene.lab.peers import NOT_INSTALLED, PEERS, Peer
+from kleene.lab.searches import PROVED
+from kleene.lab.setting import Setting
+from kleene.lab.trial import Trial, solve
+
+__all__ = ["EXPERIMENTS"]
+
+_PANELS = ("lengths", "paths")
+
+
+# ---- graphs -------------------------------------------------------------------------------------
+
+
+def _dense(n: int, dtype: str) -> Named:
+    def make() -> kl.Graph:
+        g = kl.generate.dense(n, seed=1, weights=(0.001, 1.0))
+        assert g.weights is not None
+        return g.reweight(g.weights.astype(dtype))
+
+    return made(f"n = {n:,}, {dtype}", float(n) ** 2, make)
+
+
+def _sparse(weighted: bool) -> tuple[Named, ...]:
+    real = (rome(),) if weighted else (rome(), facebook(), enron())
+    return (*real, grid(1024), rmat(18), uniform(18))
+
+
+_GRAPHS: dict[str, tuple[Named, ...]] = {
+    "bfs": _sparse(weighted=False),
+    "sssp": _sparse(weighted=True),
+    "apsp-sparse": (
+        made("uniform, 500 vertices", 4e3,
+             partial(kl.generate.uniform, 500, 4000, seed=1, weights=(1, 255))),
+        rome(), facebook(),
+    ),
+    "apsp-dense": tuple(_dense(n, t) for n in (512, 2048) for t in ("float32", "float64")),
+}  # fmt: skip
+
+#: Vertices, where all pairs are asked for.
+_APSP = {
+    "uniform, 500 vertices": 500, "Rome": 3_353, "Facebook": 4_039,
+    **{named.name: round(named.arcs**0.5) for named in _GRAPHS["apsp-dense"]},
+}  # fmt: skip
+
+_QUICK: dict[str, tuple[Named, ...]] = {
+    "bfs": (rmat(6), grid(8)),
+    "sssp": (rmat(6),),
+    "apsp-sparse": (made("tiny", 120, partial(kl.generate.uniform, 30, 120, seed=1)),),
+    "apsp-dense": (_dense(32, "float32"),),
+}
+
+
+# ---- contestants --------------------------------------------------------------------------------
+
+
+class _Entry:
+    """One problem on one graph: what is right, and the graph in each library's form."""
+
+    def __init__(self, problem: str, graph: kl.Graph) -> None:
+        self.problem, self.graph = problem, graph
+        # Searches start at the vertex of highest degree.
+        self.start = () if problem == "apsp" else (int(graph.stats.degrees.argmax()),)
+        right = getattr(kl, problem)(graph, *self.start, device="cpu", predecessors=False)
+        right.verify(sample=min(16, len(right.sources)))
+        self._right = np.where(right.reached, right.distances, np.inf)
+        self._made: dict[type[Peer], Peer] = {}
+
+    def peer(self, kind: type[Peer]) -> Peer:
+        """Return the graph in a library's form."""
+        if kind not in self._made:
+            self._made[kind] = kind(self.graph)
+        return self._made[kind]
+
+    def check(self, read: Callable[[Any], Any], answer: Any) -> str:
+        """Compare distances with the right ones."""
+        if not np.allclose(read(answer), self._right, rtol=1e-5):
+            raise AssertionError("other distances than were proved to be right")
+        return "the same distances as Kleene, whose were proved"
+
+
+def _entry(setting: Setting, problem: str, named: Named) -> _Entry:
+    g = named.get(setting)
+    return setting.last("beside", (problem, named.name, g.n), lambda: _Entry(problem, g))
+
+
+def _ours(
+    setting: Setting, problem: str, named: Named, paths: bool, device: str, threads: int | None
+) -> Trial:
+    entry = _entry(setting, problem, named)
+    graph = entry.graph if device == "cpu" else setting.placed(entry.graph)
+    return solve(
+        problem, graph, *entry.start, device=device, threads=threads, predecessors=paths, proved=16
+    )
+
+
+def _theirs(setting: Setting, problem: str, named: Named, paths: bool, kind: type[Peer]) -> Trial:
+    if not kind.installed():
+        raise Unable(NOT_INSTALLED)
+    entry = _entry(setting, problem, named)
+    why = kind.refuses(problem, entry.graph)
+    if why is not None:
+        raise Unable(why)
+    offer = getattr(kind, f"{problem}_{'paths' if paths else 'lengths'}")
+    contestant = offer(entry.peer(kind), *entry.start)
+    g = entry.graph
+    return Trial(
+        contestant.run, partial(entry.check, contestant.distances), n=g.n, m=g.m, method=kind.name
+    )
+
+
+# ---- experiments --------------------------------------------------------------------------------
+
+
+def _plans(id: str, setting: Setting) -> Iterator[Plan]:
+    problem = id.partition("-")[0]
+    for x, named in enumerate((_QUICK if setting.quick else _GRAPHS)[id]):
+        for panel in _PANELS:
+            yield from _contestants(setting, problem, named, x, panel)
+
+
+def _contestants(
+    setting: Setting, problem: str, named: Named, x: int, panel: str
+) -> Iterator[Plan]:
+    paths, setup = panel == "paths", named.setup(setting) + named.arcs * PROVED
+    for place, device, threads in places(setting):
+        trial = partial(_ours, setting, problem, named, paths, device, threads)
+        yield Plan(
+            f"Kleene, {place}", x, trial, panel, device, threads, patience_for(setting, device),
+            setup, size=0,
+        )  # fmt: skip
+    for kind in PEERS:
+        offered = getattr(kind, f"{problem}_{panel}", None) is not None
+        if offered and (kind.installed() or x == 0):  # that it is missing is told once
+            trial = partial(_theirs, setting, problem, named, paths, kind)
+            looks = named.arcs * (_APSP.get(named.name, 0) if problem == "apsp" else 1)
+            guess = 0.0 if setting.quick else min(kind.most.get(problem, looks), looks)
+            guess *= kind.look[problem]
+            setup = named.arcs * kind.taken_over
+            yield Plan(kind.name, x, trial, panel, guess=guess, setup=setup, size=0)
+
+
+def _learned(id: str, found: Found) -> Iterator[str]:
+    words = [named.name for named in _GRAPHS[id]]
+    place = "all cores" if "Kleene, all cores" in found.series else "one core"
+    behind = []
+    for panel in _PANELS:
+        told = []
+        for kind in PEERS:
+            ratios = list(found.speedups(kind.name, f"Kleene, {place}", panel))
+            behind += [(kind.name, words[int(x)], panel) for x, ratio in ratios if ratio < 1]
+            if ratios:
+                low, high = min(r for _, r in ratios), max(r for _, r in ratios)
+                text = times_as(low) if len(ratios) == 1 else f"{low:.3g} to {times_as(high)}"
+                told.append(f"{text} as fast as {kind.name}")
+        if told:
+            yield f"For {panel}, Kleene on {place} is {', '.join(told)}."
+    for name, graph, panel in behind:
+        yield f"{name} is faster than Kleene on {graph}, {panel}."
+
+
+def _experiment(id: str, title: str, question: str) -> Experiment:
+    return Experiment(
+        f"peers-{id}",
+        title,
+        question,
+        Axis("graph", log=False, words=tuple(named.name for named in _GRAPHS[id])),
+        partial(_plans, id),
+        partial(_learned, id),
+        ("ours", "peers"),
+        quantity="seconds",
+        kind="bars",
+        budget=40,
+        patience=12,
+        notes=(
+            "Whole calls from the graph in the form that each library prefers, which is made "
+            "before; Kleene's incoming arcs belong to that. On a GPU the graph is there, and the "
+            "answer comes to the host."
+        ),
+    )
+
+
+EXPERIMENTS = (
+    _experiment(
+        "bfs", "Breadth-first search beside other libraries",
+        "How fast is a breadth-first search, beside other libraries in Python?",
+    ),
+    _experiment(
+        "sssp", "Shortest paths beside other libraries",
+        "How fast are shortest paths from one source, beside other libraries in Python?",
+    ),
+    _experiment(
+        "apsp-sparse", "All pairs of sparse graphs beside other libraries",
+        "How fast are all pairs of a sparse graph, beside other libraries in Python?",
+    ),
+    _experiment(
+        "apsp-dense", "All pairs of dense graphs beside other libraries",
+        "How fast are all pairs of a dense graph, beside other libraries in Python?",
+    ),
+)  # fmt: skip

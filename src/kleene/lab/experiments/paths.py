@@ -1,0 +1,100 @@
+"""What paths cost beside lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import NamedTuple
+
+import kleene as kl
+from kleene.lab.experiment import Axis, Experiment, Plan
+from kleene.lab.experiments.searches import patience_for, places
+from kleene.lab.found import Found, times_as
+from kleene.lab.graphs import Named, facebook, grid, made, rmat, rome
+from kleene.lab.searches import PROVED, searches_of
+from kleene.lab.setting import Setting
+from kleene.lab.trial import Trial, solve
+
+__all__ = ["EXPERIMENTS"]
+
+_CPU, _GPU = "on the CPU", "on the GPU"
+
+
+class _Work(NamedTuple):
+    word: str
+    problem: str
+    named: Named
+    tiny: Named
+
+
+def _dense(n: int) -> Named:
+    make = partial(kl.generate.dense, n, seed=1, weights=(1, 1000))
+    return made(f"complete, {n}", float(n) ** 2, make)
+
+
+_WORKS = (
+    _Work("BFS, R-MAT 20", "bfs", rmat(20), rmat(6)),
+    _Work("BFS, grid 2048", "bfs", grid(2048), grid(8)),
+    _Work("SSSP, R-MAT 20", "sssp", rmat(20), rmat(6)),
+    _Work("SSSP, grid 2048", "sssp", grid(2048), grid(8)),
+    _Work("all pairs, complete 2048", "apsp", _dense(2048), _dense(24)),
+    _Work("all pairs, Rome", "apsp", rome(), _dense(8)),
+    _Work("all pairs, Facebook", "apsp", facebook(), _dense(12)),
+)
+
+
+def _plans(setting: Setting) -> Iterator[Plan]:
+    for x, work in enumerate(_WORKS):
+        named = work.tiny if setting.quick else work.named
+        setup = named.setup(setting) + 4 * PROVED * named.arcs
+        guess = 0.0 if setting.quick else 1.0 if work.problem == "apsp" else 2e-8 * named.arcs
+        for place, device, threads in places(setting):
+            if place == "one core" and setting.cores > 1:
+                continue
+            for series in ("lengths", "paths"):
+                trial = partial(_trial, setting, work.problem, named, series == "paths", device)
+                panel = _CPU if device == "cpu" else _GPU
+                guess = max(guess, patience_for(setting, device))
+                yield Plan(series, x, trial, panel, device, threads, guess, setup, size=0)
+                setup = 0.0
+
+
+def _trial(setting: Setting, problem: str, named: Named, paths: bool, device: str) -> Trial:
+    if problem != "apsp":
+        searches = searches_of(setting, problem, named, 4)
+        graph = searches.graph if device == "cpu" else setting.placed(searches.graph)
+        return searches.trial(graph, paths, device=device)
+    g = named.get(setting)
+    graph = g if device == "cpu" else setting.placed(g)
+    return solve(problem, graph, device=device, predecessors=paths)
+
+
+def _learned(found: Found) -> Iterator[str]:
+    for panel in (_CPU, _GPU):
+        ratios = dict(found.speedups("paths", "lengths", panel))
+        if ratios:
+            low, high = min(ratios, key=ratios.__getitem__), max(ratios, key=ratios.__getitem__)
+            told = f"{_WORKS[int(high)].word} ({times_as(ratios[high])} as long as lengths alone)"
+            if low != high:
+                told += f", and the least for {_WORKS[int(low)].word} ({times_as(ratios[low])})"
+            yield f"Paths cost the most {panel} for {told}."
+
+
+EXPERIMENTS = (
+    Experiment(
+        "paths-cost",
+        "What paths cost",
+        "How much longer does a call take that keeps paths, not only lengths?",
+        Axis("work", log=False, words=tuple(work.word for work in _WORKS)),
+        _plans,
+        _learned,
+        ("ours", "gpu"),
+        quantity="seconds",
+        kind="bars",
+        budget=30,
+        notes=(
+            "Whole calls, answers on the host: distances, or distances and predecessors. On a GPU "
+            "the graph is there."
+        ),
+    ),
+)

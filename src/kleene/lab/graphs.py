@@ -1,0 +1,145 @@
+"""Graphs by name: those that our own experiments search, and where searches begin in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import kleene as kl
+from kleene.lab.experiment import Unable
+from kleene.lab.setting import Setting
+
+__all__ = [
+    "WEIGHTS",
+    "Named",
+    "enron",
+    "facebook",
+    "grid",
+    "highways",
+    "made",
+    "rmat",
+    "rome",
+    "sources_in",
+    "uniform",
+]
+
+WEIGHTS = (1, 255)
+
+#: Seconds for an arc to be made on one core.
+_MADE = 2.4e-7
+
+#: R-MAT graphs up to this scale have weights, so that all searches share them.
+_WEIGHTED = 22
+
+
+@dataclass(frozen=True)
+class Named:
+    """A graph that can be had; searches find its incoming arcs at hand."""
+
+    name: str
+    arcs: float  # about
+    make: Callable[[Setting], kl.Graph]
+
+    def get(self, setting: Setting) -> kl.Graph:
+        """Return it; raises Unable if a file is missing."""
+        g = setting.graph(("named", self.name, self.arcs), partial(self.make, setting))
+        _ = g.csc
+        return g
+
+    def setup(self, setting: Setting) -> float:
+        """Return the seconds that it takes to make, about."""
+        return self.arcs * _MADE / setting.cores
+
+
+def made(name: str, arcs: float, make: Callable[[], kl.Graph]) -> Named:
+    """Return a graph that needs nothing but time."""
+    return Named(name, arcs, lambda setting: make())
+
+
+# ---- to order: undirected, 16 edges drawn for each vertex unless the name says otherwise --------
+
+
+def rmat(scale: int, factor: int = 16, weighted: bool | None = None) -> Named:
+    """Return a graph with hubs and few levels; ``rmat(21, 48)`` is like kron_g500-logn21."""
+    weighted = scale <= _WEIGHTED if weighted is None else weighted
+    name = f"R-MAT {scale}" + ("" if factor == 16 else f" x {factor}")
+    return made(
+        name + ("" if weighted else ", no weights"),
+        2.0 * factor * 2**scale,
+        partial(kl.generate.rmat, scale, factor, seed=1, directed=False,
+                weights=WEIGHTS if weighted else None),
+    )  # fmt: skip
+
+
+def uniform(scale: int) -> Named:
+    """Return a graph in which all vertices are alike."""
+    n = 2**scale
+    make = partial(kl.generate.uniform, n, 16 * n, seed=1, directed=False, weights=WEIGHTS)
+    return made(f"uniform {scale}", 32.0 * n, make)
+
+
+def grid(side: int) -> Named:
+    """Return a graph with many levels."""
+    make = partial(kl.generate.grid, side, side, seed=1, weights=WEIGHTS)
+    return made(f"grid {side}", 4.0 * side**2, make)
+
+
+# ---- real ones ----------------------------------------------------------------------------------
+
+
+def rome() -> Named:
+    """Return the roads of Rome: in the package."""
+    return made("Rome", 8_859, kl.datasets.rome)
+
+
+def facebook() -> Named:
+    """Return friends on Facebook: no weights."""
+    return _listed("Facebook", "facebook_combined.txt.gz", 176_468)
+
+
+def enron() -> Named:
+    """Return e-mails at Enron: no weights."""
+    return _listed("Enron", "email-Enron.txt.gz", 367_662)
+
+
+def _listed(name: str, file: str, arcs: int) -> Named:
+    how = "say with --data where it is; benchmarks/data of the sources has it"
+    return Named(name, arcs, lambda setting: kl.read(_file(setting, file, how), directed=False))
+
+
+def highways() -> Named:
+    """Return the world's highways, lengths in metres."""
+    file, how = "world-highways.npz", "benchmarks/highways.py makes it; --data says where it is"
+    return Named("world highways", 1_644_468, lambda setting: kl.read(_file(setting, file, how)))
+
+
+def _file(setting: Setting, name: str, how: str) -> str:
+    path = setting.file(name)
+    if path is None:
+        raise Unable(f"there is no file {name}: {how}")
+    return str(path)
+
+
+# ---- where searches begin -----------------------------------------------------------------------
+
+_TRIES = 8
+
+
+def sources_in(g: kl.Graph, count: int) -> NDArray[Any]:
+    """Return vertices, at random, of the largest part that a search from somewhere reaches."""
+    rng = np.random.default_rng(1)
+    degrees = g.stats.degrees
+    largest = np.zeros(g.n, bool)
+    for start in (int(degrees.argmax()), *rng.integers(0, g.n, _TRIES)):
+        reached = kl.bfs(g, int(start), device="cpu", predecessors=False).reached
+        if reached.sum() > largest.sum():
+            largest = reached
+        if 2 * largest.sum() > g.n:  # there is no larger one
+            break
+    candidates = np.flatnonzero(largest & (degrees > 0))
+    return rng.choice(candidates, min(count, len(candidates)), replace=False)

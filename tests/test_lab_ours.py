@@ -1,0 +1,189 @@
+"""Our own experiments: each runs, checks its answers, and says only what was measured."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kleene as kl
+from kleene.lab import experiments
+from kleene.lab import record as records
+from kleene.lab.experiment import Experiment, Unable
+from kleene.lab.experiments import beside, files, generators, starting
+from kleene.lab.found import Found, found_in
+from kleene.lab.graphs import grid, highways, made, rmat, sources_in
+from kleene.lab.peers import PEERS, SciPy
+from kleene.lab.runner import Runner
+from kleene.lab.searches import searches_of
+from kleene.lab.setting import Setting
+
+OURS = [one for one in experiments.EXPERIMENTS if "ours" in one.suites]
+IDS = [one.id for one in OURS]
+
+#: Why a point may be missing where everything is tiny.
+MISSING = re.compile(r"not installed|would take minutes")
+
+
+@pytest.mark.parametrize("experiment", OURS, ids=IDS)
+def test_an_experiment_runs_and_tells_what_it_found(experiment: Experiment, tmp_path: Path) -> None:
+    path = tmp_path / "record.jsonl"
+    done = Runner(Setting("emulated", quick=True), path).measure([experiment])
+    record = records.read(path)
+    assert done.failed == 0, [skip.why for skip in record.skips]
+    assert done.measured > 0
+    assert all(MISSING.search(skip.why) for skip in record.skips)
+    assert all(point.checked and point.times for point in record.points)
+    [found] = found_in(record, experiment)
+    assert {"cpu", "emulated"} >= {point.device for point in found.points}
+    assert_sentences(found)
+    for column in experiment.columns:
+        assert all(isinstance(column[1](point), str) for point in found.points)
+    on_cpu = tuple(point for point in found.points if point.device == "cpu")
+    assert_sentences(replace(found, points=on_cpu))
+    for missing in range(len(found.points)):
+        points = found.points[:missing] + found.points[missing + 1 :]
+        assert_sentences(replace(found, points=points))
+
+
+def assert_sentences(found: Found) -> None:
+    """Whatever was measured, sentences are whole, and no value is made up."""
+    for sentence in found.experiment.learned(found):
+        assert sentence.endswith("."), sentence
+        assert "nan" not in re.findall(r"[a-z]+", sentence), sentence
+        assert "inf " not in sentence, sentence
+    for point in found.points:
+        assert found.value(point) > 0
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@pytest.mark.parametrize("experiment", OURS, ids=IDS)
+def test_plans_are_made_without_a_gpu(experiment: Experiment, device: str) -> None:
+    """Points have names of their own, words for what is no number, and a device that is there."""
+    if (experiment.id, device) == ("dense-out-of-core", "cpu"):
+        with pytest.raises(Unable, match="no GPU here"):
+            list(experiment.plans(Setting(device)))
+        return
+    plans = list(experiment.plans(Setting(device)))
+    keys = [(plan.panel, plan.series, plan.device, plan.x) for plan in plans]
+    assert len(set(keys)) == len(keys)
+    assert {plan.device for plan in plans} <= {"cpu", device}
+    assert "cpu" in {plan.device for plan in plans} or experiment.id == "dense-out-of-core"
+    if experiment.x.words:
+        assert {plan.x for plan in plans} <= set(range(len(experiment.x.words)))
+        assert experiment.kind == "bars"
+    if device == "cuda" and "gpu" in experiment.suites:
+        assert "cuda" in {plan.device for plan in plans}
+
+
+def test_budgets_are_what_was_promised() -> None:
+    """Our part of the suite for GPUs leaves room for the documents' in nine minutes."""
+    assert sum(one.budget for one in OURS) <= 850
+    assert sum(one.budget for one in OURS if "gpu" in one.suites) <= 500
+
+
+# ---- answers that are wrong ---------------------------------------------------------------------
+
+
+def test_searches_of_all_devices_are_held_against_one_proof() -> None:
+    setting = Setting("emulated", quick=True)
+    searches = searches_of(setting, "sssp", grid(6))
+    assert searches_of(setting, "sssp", grid(6)) is searches
+    for graph, device in ((searches.graph, "cpu"), (setting.placed(searches.graph), "emulated")):
+        one = searches.trial(graph, paths=True, device=device)
+        result = one.run()
+        assert "proved" in one.check(result)
+        result.distances[7] += 1
+        with pytest.raises(AssertionError, match="other distances"):
+            one.check(result)
+        result = one.run()
+        result.predecessors[7] = 7
+        spoiled = searches.trial(graph, paths=True, device=device)
+        with pytest.raises(kl.VerificationError):
+            spoiled.check(result)
+
+
+def test_sources_lie_in_the_largest_part() -> None:
+    # A star of 9 has the vertex of highest degree, a path of 30 the most vertices.
+    s = np.concatenate([np.zeros(9, int), 10 + np.arange(29)])
+    t = np.concatenate([1 + np.arange(9), 11 + np.arange(29)])
+    g = kl.Graph.from_edges(s, t, n=40, directed=False)
+    assert (sources_in(g, 8) >= 10).all()
+    assert len(sources_in(g, 100)) == 30
+
+
+def test_peers_must_agree_with_what_was_proved() -> None:
+    entry = beside._Entry("sssp", kl.generate.grid(5, 5, seed=1, weights=(1, 9)))
+    contestant = SciPy(entry.graph).sssp_lengths(*entry.start)
+    answer = contestant.run()
+    assert entry.check(contestant.distances, answer).startswith("the same")
+    answer[3] += 1
+    with pytest.raises(AssertionError):
+        entry.check(contestant.distances, answer)
+
+
+@pytest.mark.parametrize("kind", PEERS, ids=lambda kind: kind.name)
+def test_a_peer_takes_part_or_says_why(kind: Any) -> None:
+    g = kl.generate.grid(4, 4, seed=1, weights=(1, 9))
+    why = kind.refuses("sssp", g)
+    assert (why is None) == kind.installed()
+    assert SciPy.refuses("apsp", g) is None
+    if kind.name == "GraphBLAS" and kind.installed():
+        assert kind.refuses("sssp", kl.generate.grid(400, 400)) == "would take minutes"
+
+
+def test_files_and_generators_notice_other_arcs() -> None:
+    g = kl.Graph.from_edges([0, 1, 2], [1, 2, 0], np.array([4, 5, 6], np.int32))
+    assert files._same_arcs(g, g.to_scipy().tocoo())
+    for wrong in (g.reweight(np.array([4, 5, 7], np.int32)), g.transpose()):
+        with pytest.raises(AssertionError):
+            files._same_arcs(g, wrong)
+        with pytest.raises(AssertionError):
+            files.same_graph(g, wrong)
+    arcs = iter([100, 95, 50])
+    other = generators._Other("it", "scipy", lambda lib: None, lambda found: next(arcs))
+    one = generators._other_making(other)
+    for _ in range(2):
+        one.check(None)
+    with pytest.raises(AssertionError, match="50 arcs, and 100 before"):
+        one.check(None)
+
+
+def test_a_new_process_that_fails_is_told() -> None:
+    one = starting._process("import kleene; print(0.1, 7)", True, False)
+    with pytest.raises(AssertionError, match="sum is 7"):
+        one.check(one.run())
+    with pytest.raises(RuntimeError, match="oh no"):
+        starting._process("raise SystemExit('oh no')", False, True).run()
+
+
+# ---- the setting --------------------------------------------------------------------------------
+
+
+def test_missing_files_are_told_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(Unable, match=r"world-highways.npz: benchmarks/highways.py makes it"):
+        highways().get(Setting("cpu", data=tmp_path))
+    kl.write(kl.generate.grid(3, 3, weights=(1, 9)), tmp_path / "world-highways.npz")
+    assert highways().get(Setting("cpu", data=tmp_path)).n == 9
+
+
+def test_what_was_made_last_serves_again() -> None:
+    setting, times = Setting("cpu"), []
+    make: Callable[[], int] = lambda: times.append(1) or len(times)  # type: ignore[func-returns-value]  # noqa: E731
+    assert [setting.last("a", key, make) for key in (1, 1, 2, 1)] == [1, 1, 2, 3]
+    assert setting.last("b", 1, make) == 4
+    with pytest.raises(kl.RequestError, match="no device 'gpu'"):
+        Setting("gpu")
+
+
+def test_graphs_have_names() -> None:
+    assert rmat(21, 48).name == "R-MAT 21 x 48"
+    assert rmat(25).name == "R-MAT 25, no weights"
+    tiny = made("tiny", 4, lambda: kl.generate.path(3))
+    assert tiny.get(Setting("cpu")).n == 3
+    assert tiny.setup(Setting("cpu")) < 1e-3
