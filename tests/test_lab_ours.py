@@ -19,6 +19,7 @@ from kleene.lab.experiments import beside, files, generators, starting
 from kleene.lab.found import Found, found_in
 from kleene.lab.graphs import grid, highways, made, rmat, sources_in
 from kleene.lab.peers import PEERS, SciPy
+from kleene.lab.report.data import shown, y_title
 from kleene.lab.runner import Runner
 from kleene.lab.searches import searches_of
 from kleene.lab.setting import Setting
@@ -27,7 +28,7 @@ OURS = [one for one in experiments.EXPERIMENTS if "ours" in one.suites]
 IDS = [one.id for one in OURS]
 
 #: Why a point may be missing where everything is tiny.
-MISSING = re.compile(r"not installed|would take minutes")
+MISSING = re.compile(r"not installed|would take too long")
 
 
 @pytest.mark.parametrize("experiment", OURS, ids=IDS)
@@ -134,7 +135,7 @@ def test_a_peer_takes_part_or_says_why(kind: Any) -> None:
     assert (why is None) == kind.installed()
     assert SciPy.refuses("apsp", g) is None
     if kind.name == "GraphBLAS" and kind.installed():
-        assert kind.refuses("sssp", kl.generate.grid(400, 400)) == "would take minutes"
+        assert kind.refuses("sssp", kl.generate.grid(400, 400)) == "would take too long"
 
 
 def test_files_and_generators_notice_other_arcs() -> None:
@@ -187,3 +188,18 @@ def test_graphs_have_names() -> None:
     tiny = made("tiny", 4, lambda: kl.generate.path(3))
     assert tiny.get(Setting("cpu")).n == 3
     assert tiny.setup(Setting("cpu")) < 1e-3
+
+
+def test_a_speedup_is_told_beside_the_first_point() -> None:
+    scaling = next(one for one in OURS if one.y == "speedup")
+    run = records.Run("r", "2026-01-01T00:00:00Z", {"cores": 4}, "0", "0")
+    points = tuple(
+        records.Point("r", scaling.id, "BFS", threads, seconds=(seconds,))
+        for threads, seconds in ((1, 8.0), (2, 4.0), (4, 2.5))
+    )
+    found = Found(scaling, run, points)
+    assert [found.value(point) for point in points] == [1.0, 2.0, 3.2]
+    assert shown(found.value(points[2]), scaling.y) == "3.2 x"
+    assert y_title(scaling.y, "") == "times as fast"
+    [told] = scaling.learned(found)
+    assert told == "With 4 cores the best to scale is BFS, 3.2 times as fast."

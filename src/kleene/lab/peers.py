@@ -4,7 +4,7 @@ A peer is made from a graph, outside the clock. Its methods are named by problem
 ``bfs_lengths``, ``sssp_paths``; a method returns the call to time and a function that reads the
 distances from what the call returned, infinity for "no path". *Lengths* are distances alone,
 *paths* are predecessors too (or instead, where a library offers nothing else). A peer without the
-method does not do that work; one whose ``most`` is exceeded would take minutes, and is left out.
+method does not do that work; one whose ``most`` is exceeded would take too long, and is left out.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Peer:
         too_many = looks > cls.most.get(problem, np.inf)
         if problem == "apsp" and cls.matrices_only and not is_dense(g):
             too_many = True
-        return "would take minutes" if too_many else None
+        return "would take too long" if too_many else None
 
     @property
     def weights(self) -> Array:
@@ -227,7 +227,7 @@ class GraphBLAS(Peer):
     name, module = "GraphBLAS", "graphblas"
     taken_over: ClassVar[float] = 5e-8
     look: ClassVar[dict[str, float]] = {"bfs": 1e-7, "sssp": 1e-7, "apsp": 3e-8}
-    most: ClassVar[dict[str, float]] = {"apsp": 2e8}
+    most: ClassVar[dict[str, float]] = {"apsp": 5e7}
     matrices_only: ClassVar[bool] = True
 
     def __init__(self, g: kl.Graph) -> None:
@@ -244,7 +244,7 @@ class GraphBLAS(Peer):
     def refuses(cls, problem: str, g: kl.Graph) -> str | None:
         """Add that a round for each step along roads or grids is too many."""
         thin = problem == "sssp" and g.m < 6 * g.n and g.n > 1e5
-        return super().refuses(problem, g) or ("would take minutes" if thin else None)
+        return super().refuses(problem, g) or ("would take too long" if thin else None)
 
     def bfs_lengths(self, source: int) -> Contestant:
         return Contestant(partial(self._bfs, source), self._read)

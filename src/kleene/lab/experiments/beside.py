@@ -53,7 +53,7 @@ _GRAPHS: dict[str, tuple[Named, ...]] = {
              partial(kl.generate.uniform, 500, 4000, seed=1, weights=(1, 255))),
         rome(), facebook(),
     ),
-    "apsp-dense": tuple(_dense(n, t) for n in (512, 2048) for t in ("float32", "float64")),
+    "apsp-dense": tuple(_dense(n, t) for t in ("float32", "float64") for n in (512, 2048)),
 }  # fmt: skip
 
 #: Vertices, where all pairs are asked for.
