@@ -1,4 +1,4 @@
-"""The native part of ``kleene.csgraph``: the k shortest paths, and graphs turned round and joined."""
+"""What is native of ``kleene.csgraph``: k shortest paths, and graphs turned round and joined."""
 
 from __future__ import annotations
 
