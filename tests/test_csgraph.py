@@ -24,8 +24,12 @@ from kleene import csgraph as ours
 from kleene.interop import csgraph as replaced
 
 FUNCTIONS = [n for n in replaced.__all__ if n != "NegativeCycleError" and hasattr(theirs, n)]
-#: From this version on, SciPy's Dijkstra search handles negative lengths and has yen.
-RECENT = tuple(map(int, scipy.__version__.split(".")[:2])) >= (1, 17)
+#: Before, some calls failed on what they now take (64-bit indices, no indices with min_only), and
+#: Dijkstra's search did not find paths with negative lengths.
+recent = pytest.mark.skipif(
+    tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 17),
+    reason="an older SciPy answers some calls differently",
+)
 NULL = -9999
 
 
@@ -51,6 +55,7 @@ def test_it_is_loaded_by_those_who_ask() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@recent
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_parameters_begin_with_those_of_scipy(name: str) -> None:
     here = list(inspect.signature(getattr(ours, name)).parameters.values())
@@ -153,6 +158,26 @@ def test_many_sources_with_whole_lengths() -> None:
             values = found[0] if predecessors else found
             assert values.dtype == np.float64
             assert np.array_equal(values, theirs.dijkstra(lengths))
+
+
+def test_all_pairs_in_batches() -> None:
+    """Answers that are converted are made some rows at a time."""
+    rome = kl.datasets.rome().to_scipy()
+    some = [0, 511, 512, 1000, 3352]
+    for graph in (rome, rome.astype(float)):
+        for unweighted in (False, True):
+            right = theirs.dijkstra(graph, indices=some, unweighted=unweighted)
+            found, parents = ours.dijkstra(graph, return_predecessors=True, unweighted=unweighted)
+            np.testing.assert_array_equal(found[some], right)
+            lengths = graph.toarray().astype(float)
+            arcs = np.where(lengths == 0, np.inf, 1 if unweighted else lengths)
+            assert ((parents[some] == NULL) == (np.isinf(right) | (right == 0))).all()
+            for row in some:
+                ends = np.flatnonzero(parents[row] != NULL)
+                before = parents[row, ends]
+                assert (found[row, before] + arcs[before, ends] == found[row, ends]).all()
+    near = ours.dijkstra(rome, limit=900)
+    np.testing.assert_array_equal(near[some], theirs.dijkstra(rome, indices=some, limit=900))
 
 
 def test_arrays_that_are_longer_than_they_need_be() -> None:
@@ -353,9 +378,10 @@ chosen = st.one_of(
     st.lists(st.integers(-2, 2), max_size=4),
     st.lists(st.integers(0, 1), min_size=4, max_size=4).map(lambda i: np.reshape(i, (2, 2))),
 )
-often = settings(max_examples=200, deadline=None)
+often = settings(max_examples=300, deadline=None)
 
 
+@recent
 @often
 @given(graphs(), flags, flags, flags, chosen, st.sampled_from([np.inf, 0, 1, 2.5]), flags)
 def test_dijkstra(
@@ -373,6 +399,7 @@ def test_dijkstra(
     )  # fmt: skip
 
 
+@recent
 @often
 @given(graphs(low=-2), flags, flags, flags, chosen, st.sampled_from(["bellman_ford", "johnson"]))
 def test_negative_lengths(
@@ -381,8 +408,8 @@ def test_negative_lengths(
     compare(name, graph, directed, unweighted, False, return_predecessors=trees, indices=indices)
 
 
-@pytest.mark.skipif(not RECENT, reason="this SciPy does not find these paths")
-@settings(max_examples=100, deadline=None)
+@recent
+@settings(max_examples=200, deadline=None)
 @given(graphs(low=-1, odd=False), chosen, st.sampled_from([np.inf, 0, 1, 2.5]), flags)
 def test_dijkstra_warns_of_negative_lengths(
     graph: Any, indices: Any, limit: float, trees: bool
@@ -392,6 +419,7 @@ def test_dijkstra_warns_of_negative_lengths(
     compare("dijkstra", graph, True, False, False, **keywords)
 
 
+@recent
 @often
 @given(graphs(low=-1), flags, flags, flags, flags)
 def test_floyd_warshall(
@@ -406,6 +434,7 @@ def test_floyd_warshall(
     compare("floyd_warshall", graph, directed, unweighted, True, **keywords)
 
 
+@recent
 @often
 @given(graphs(), flags, flags, chosen, st.sampled_from(["auto", "FW", "D", "BF", "J", "x"]))
 def test_shortest_path(
@@ -418,6 +447,7 @@ def test_shortest_path(
     compare("shortest_path", graph, directed, unweighted, method == "FW", **keywords)
 
 
+@recent
 @often
 @given(graphs(low=-1), flags, st.integers(0, 7))
 def test_breadth_first_order_is_that_of_scipy(graph: Any, directed: bool, start: int) -> None:

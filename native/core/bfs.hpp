@@ -66,8 +66,8 @@ void bfs_multi_source(const BfsProblem<Id>& problem, const Id* sources, std::int
                       Row<Id, Id> rows, Id* horizons, Id no_path, int threads, Monitor& monitor);
 
 // The vertices reached, in the order of bfs_queue: returns how many, or -1 when an arc leads to
-// what is no vertex. Rows need not be sorted; with `also`, its arcs are looked at after those of the
-// same vertex. Only parents of what is reached are written.
+// what is no vertex. Rows need not be sorted; with `also`, its arcs are looked at after those of
+// the same vertex. Only parents of what is reached are written.
 template <class Id>
 std::int64_t bfs_order(const Arcs<Id>& arcs, const Arcs<Id>* also, Id source, Id* order,
                        Id* parents, Monitor& monitor);

@@ -7,6 +7,7 @@ a fitting built-in class, the error is one of those too.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 __all__ = [
     "DeviceError",
@@ -56,7 +57,7 @@ class NegativeCycleError(KleeneError):
             "Shortest paths through it have no lower bound; the error's .cycle lists its vertices"
         )
 
-    def __reduce__(self) -> tuple[type[NegativeCycleError], tuple[list[int]]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.cycle,)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import scipy.sparse.csgraph
 
@@ -25,7 +26,7 @@ class NegativeCycleError(errors.NegativeCycleError, scipy.sparse.csgraph.Negativ
         Exception.__init__(self, message)
         self.cycle = [int(v) for v in cycle]
 
-    def __reduce__(self) -> tuple[type[NegativeCycleError], tuple[str, list[int]]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (str(self), self.cycle)
 
 

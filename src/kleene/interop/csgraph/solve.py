@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.api import apsp, bfs, sssp
+from kleene.api import apsp, bfs, explain, sssp
 from kleene.graph import Graph
 from kleene.graph.forms import CSR
 from kleene.machine import threads_for
@@ -20,11 +20,12 @@ Array = NDArray[Any]
 #: What SciPy writes where there is no predecessor.
 NULL = -9999
 
-#: Pairs of vertices beyond which an answer in another type is not made first: it takes memory.
-_MOST_CONVERTED = 2**27
-
 #: Sources from which on it pays to look whether all lengths are whole.
 _MANY = 16
+
+#: Sources that are searched from at once where answers are converted, as many as a search without
+#: weights shares its way among; and pairs of vertices from which on batches are worth it.
+_BATCH, _WORTH_BATCHES = 512, 2**21
 
 
 class Ours(NamedTuple):
@@ -48,13 +49,12 @@ def solve(
     ``out`` is memory for float64 distances.
     """
     count = graph.n if sources is None else len(sources)
+    shape = (count, graph.n)
     wanted = np.dtype(np.float64 if ours.dtype is None else ours.dtype)
-    if count == 0 or graph.n == 0:
-        shape = (count, graph.n)
+    if 0 in shape:
         return np.empty(shape, wanted), np.empty(shape, np.int32) if predecessors else None
     if count >= _MANY and ours.dtype is None:
         graph = _whole(graph)
-    converts = ours.dtype is None and count * graph.n <= _MOST_CONVERTED
     single = sources is not None and count == 1
     hops = single and graph.weights is None
     keywords: dict[str, Any] = {
@@ -62,21 +62,44 @@ def solve(
         "device": ours.device,
         "threads": ours.threads,
         "limit": None if limit == np.inf else limit,
-        "dtype": None if converts or hops else wanted,
+        "dtype": None if ours.dtype is None or hops else wanted,
     }
     if single:
         assert sources is not None
         result = (bfs if hops else sssp)(graph, int(sources[0]), **keywords)
     else:
+        if ours.dtype is None and count * graph.n >= _WORTH_BATCHES:
+            plan = explain(graph, "apsp", sources=sources, **keywords)
+            if (plan.method, plan.device) == ("batched", "cpu") and plan.dtype != wanted:
+                chosen = np.arange(count) if sources is None else sources
+                return _by_batches(graph, chosen, np.dtype(plan.dtype), keywords, out)
         result = apsp(graph, sources=sources, **keywords)
-    shape = (count, graph.n)
     values = result.distances.reshape(shape)
-    parents = result.predecessors
     if values.dtype != wanted or out is not None:
         values = _converted(values, result.no_path, wanted, out)
+    parents = result.predecessors
     if parents is not None:
         parents = parents.reshape(shape)
         _export(parents, 0, NULL, parents)
+    return values, parents
+
+
+def _by_batches(
+    graph: Graph, sources: Array, dtype: np.dtype[Any], keywords: dict[str, Any], out: Array | None
+) -> tuple[Array, Array | None]:
+    """Search from some sources at a time, and convert rows while they are in the cache."""
+    shape = (len(sources), graph.n)
+    values = np.empty(shape) if out is None else out
+    parents = np.empty(shape, np.int32) if keywords["predecessors"] else None
+    room = np.empty((_BATCH, graph.n), dtype)
+    lowest = np.iinfo(dtype).min
+    for first in range(0, len(sources), _BATCH):
+        rows = slice(first, first + _BATCH)
+        batch = sources[rows]
+        result = apsp(graph, sources=batch, out=room[: len(batch)], **{**keywords, "dtype": dtype})
+        _export(result.distances, lowest, np.inf, values[rows])
+        if parents is not None:
+            _export(result.predecessors, 0, NULL, parents[rows])
     return values, parents
 
 
@@ -132,7 +155,7 @@ def _converted(values: Array, no_path: Any, wanted: np.dtype[Any], out: Array | 
     return made
 
 
-def _export(values: Array, lowest: int, no_path: float, to: Array) -> None:
+def _export(values: Any, lowest: int, no_path: float, to: Array) -> None:
     """Copy integers, with another value for those below ``lowest`` and for the largest of all."""
     rows = np.arange(len(values), dtype=np.int32)
     highest = np.iinfo(values.dtype).max - 1

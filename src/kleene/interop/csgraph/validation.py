@@ -124,7 +124,7 @@ def as_matrix_graph(csgraph: Any, directed: bool, unweighted: bool, threads: int
     else:
         require_square(csgraph)
         if np.ma.isMaskedArray(csgraph):
-            csgraph = csgraph.astype(np.float64).filled(np.inf)
+            csgraph = np.where(np.ma.getmaskarray(csgraph), np.inf, np.ma.getdata(csgraph))
         graph = _from_dense(csgraph, False, threads)
     if unweighted:
         graph = Graph(graph.csr._replace(weights=None))

@@ -1,4 +1,4 @@
-"""The k shortest paths of ``kleene.csgraph.yen``, and the forms of graphs that came with it."""
+"""What is native of ``kleene.csgraph``: k shortest paths, and graphs turned round and joined."""
 
 from __future__ import annotations
 
