@@ -59,12 +59,42 @@ nb::list path_lists(const nb::list& names, const Array<std::int32_t>& order,
   return paths;
 }
 
+inline PyObject* to_python(std::int32_t value) { return PyLong_FromLong(value); }
+inline PyObject* to_python(std::int64_t value) { return PyLong_FromLongLong(value); }
+inline PyObject* to_python(double value) { return PyFloat_FromDouble(value); }
+
+// The value of each vertex of `order` by its name, in this order; the first `sources` of them are
+// the integer 0, whatever the type of the values.
+template <class Distance>
+nb::dict value_dict(const nb::list& names, const Array<std::int32_t>& order,
+                    const Array<Distance>& values, std::int64_t sources) {
+  nb::dict made;
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(order.size()); ++i) {
+    const std::int32_t v = order.data()[i];
+    PyObject* value = i < sources ? PyLong_FromLong(0) : to_python(values.data()[v]);
+    if (!value) throw nb::python_error();
+    const int failed = PyDict_SetItem(made.ptr(), PyList_GET_ITEM(names.ptr(), v), value);
+    Py_DECREF(value);
+    if (failed) throw nb::python_error();
+  }
+  return made;
+}
+
+template <class Distance>
+void bind_value_dict(nb::module_& m) {
+  m.def("value_dict", &value_dict<Distance>, nb::arg("names"), nb::arg("order"), nb::arg("values"),
+        nb::arg("sources"));
+}
+
 }  // namespace
 
 void bind_visit(nb::module_& m) {
   bind_visit_rows<NoWeight, std::int32_t>(m);
   bind_visit_rows<std::int64_t, std::int64_t>(m);
   bind_visit_rows<double, double>(m);
+  bind_value_dict<std::int32_t>(m);
+  bind_value_dict<std::int64_t>(m);
+  bind_value_dict<double>(m);
   m.def("path_lists", &path_lists, nb::arg("names"), nb::arg("order"), nb::arg("parents"),
         nb::arg("reversed"));
 }

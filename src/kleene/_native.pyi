@@ -317,3 +317,6 @@ def visit(
 def path_lists(
     names: list[Any], order: NDArray[np.int32], parents: NDArray[np.int32], reversed: bool
 ) -> list[list[Any]]: ...
+def value_dict(
+    names: list[Any], order: NDArray[np.int32], values: _Array, sources: int
+) -> dict[Any, Any]: ...

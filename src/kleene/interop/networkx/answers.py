@@ -31,26 +31,21 @@ Array = NDArray[Any]
 
 def length_dict(graph: KleeneGraph, found: Visit) -> dict[Any, Any]:
     """Return the distance of every node found, in the order of finding."""
-    return dict(zip(graph.names[found.order].tolist(), _values(found), strict=True))
-
-
-def _values(found: Visit) -> list[Any]:
-    values: list[Any] = found.row[found.order].tolist()
-    if found.arcs.weights is None or found.arcs.weights.dtype.kind == "i":
-        return values
+    if found.arcs.real is None:
+        sources = int(np.count_nonzero(found.arrivals[found.order] < 0))
+        return _native.value_dict(graph.nodes, found.order, found.row, sources)
+    names, values = graph.names[found.order].tolist(), found.row[found.order].tolist()
     real = _is_real(found)
-    return [v if is_real else int(v) for v, is_real in zip(values, real, strict=True)]
+    lengths = (v if is_real else int(v) for v, is_real in zip(values, real, strict=True))
+    return dict(zip(names, lengths, strict=True))
 
 
 def _is_real(found: Visit) -> list[bool]:
-    """Say for each node found whether its distance is a float."""
-    arrivals = found.arrivals[found.order]
-    if found.arcs.real is None:
-        is_real: list[bool] = (arrivals >= 0).tolist()
-        return is_real
-    parents, marks = found.parents, found.arcs.real
+    """Say for each node found whether its distance is a float, where some weights are not."""
+    marks, parents = found.arcs.real, found.parents
+    assert marks is not None
     real = np.zeros(found.arcs.n, dtype=bool)
-    for v, arc in zip(found.order.tolist(), arrivals.tolist(), strict=True):
+    for v, arc in zip(found.order.tolist(), found.arrivals[found.order].tolist(), strict=True):
         real[v] = arc >= 0 and (marks[arc] or real[parents[v]])
     return real[found.order].tolist()  # type: ignore[no-any-return]
 
@@ -109,18 +104,13 @@ def all_lengths(
             for source, each in zip(sources.tolist(), found, strict=True):
                 yield graph.nodes[source], length_dict(graph, each)
         return
-    real = arcs.weights is not None and arcs.weights.dtype.kind == "f"
     for sources in chunks(arcs):
         values = rows(arcs, sources, limit)
         counts = (values != no_path(arcs)).sum(axis=1).tolist()
-        order = _by_distance(values, sources, arcs)
+        order = _by_distance(values, sources, arcs).astype(np.int32)
         for i, source in enumerate(sources.tolist()):
             nearest = order[i, : counts[i]]
-            lengths = values[i, nearest].tolist()
-            if real:
-                lengths[0] = 0
-            names = graph.names[nearest].tolist()
-            yield graph.nodes[source], dict(zip(names, lengths, strict=True))
+            yield graph.nodes[source], _native.value_dict(graph.nodes, nearest, values[i], 1)
 
 
 def _by_distance(values: Array, sources: Array, arcs: Arcs) -> Array:

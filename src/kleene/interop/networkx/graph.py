@@ -212,15 +212,19 @@ class KleeneGraph:
         return self._each(nbunch)
 
     def _each(self, nbunch: Any) -> Iterator[Any]:
+        node = None
         try:
             for node in nbunch:
                 if node in self.ids:
                     yield node
         except TypeError as error:
-            if "iter" in str(error):
-                message = "nbunch is not a node or a sequence of nodes."
+            message = str(error)
+            if "object is not iterable" in message:
+                message = f"Node {nbunch} is not in the graph."
+            elif "hashable" in message:
+                message = f"Node {node} in sequence nbunch is not a valid node."
             else:
-                message = f"Node {nbunch} in sequence nbunch is not a valid node."
+                raise
             raise nx.NetworkXError(message) from error
 
     def __str__(self) -> str:

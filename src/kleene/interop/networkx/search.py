@@ -29,6 +29,9 @@ Array = NDArray[Any]
 
 #: Entries of a chunk of rows: enough for the engines to be busy, and not much memory.
 _CHUNK = 2**22
+#: Nodes up to which a dense graph is searched quickly enough, and up to which a table of all
+#: distances is no burden.
+_DENSE, _ONE_TABLE = 512, 8192
 
 
 class Visit(NamedTuple):
@@ -115,26 +118,38 @@ def chunks(
 ) -> Iterator[NDArray[np.int32]]:
     """Share all nodes (or the given ones) out into chunks whose rows fit memory."""
     ids = np.arange(arcs.n, dtype=np.int32) if sources is None else sources.astype(np.int32)
-    if step is None:  # searches without weights like 512 rows at a time, if they have the memory
+    if step is None and _is_dense(arcs) and arcs.n <= _ONE_TABLE:
+        step = max(1, arcs.n)  # methods on matrices find all rows at once
+    elif step is None:  # searches without weights like 512 rows at a time, if there is the memory
         step = max(1, _CHUNK // max(1, arcs.n), min(512, 2**26 // max(1, arcs.n)))
     for begin in range(0, len(ids), step):
         yield ids[begin : begin + step]
 
 
-def rows(arcs: Arcs, sources: Array, limit: float | None = None) -> Array:
-    """Return the distances from each source, a row for each."""
-    return _engine(apsp if arcs.weights is not None else bfs, arcs, sources, limit)
+def rows(arcs: Arcs, sources: Array, limit: float | None = None, exact: bool = False) -> Array:
+    """Return the distances from each source, a row for each.
+
+    Searches add floats up arc by arc, as NetworkX does. Methods on matrices add in another order,
+    which may show in the last bit, and so are left for where they are much faster.
+    """
+    if arcs.weights is None:
+        return _engine(bfs, arcs, sources, limit)
+    if arcs.weights.dtype.kind == "f" and (exact or not _is_dense(arcs)):
+        return _engine(sssp, arcs, sources, limit)
+    return _engine(apsp, arcs, sources, limit)
 
 
 def visit_rows(arcs: Arcs, sources: Array, limit: float | None = None) -> Iterator[Visit]:
     """Search from each source by itself."""
-    # Paths need sums made arc by arc, as searches make them and methods on matrices do not.
-    exact = arcs.weights is None or arcs.weights.dtype.kind == "i"
-    values = rows(arcs, sources, limit) if exact else _engine(sssp, arcs, sources, limit)
-    return _visits(arcs, values, sources.reshape(-1, 1))
+    return _visits(arcs, rows(arcs, sources, limit, exact=True), sources.reshape(-1, 1))
 
 
 # ---- inside -------------------------------------------------------------------------------------
+
+
+def _is_dense(arcs: Arcs) -> bool:
+    many = arcs.n > _DENSE and 8 * len(arcs.neighbors) > arcs.n**2
+    return many and arcs.weights is not None
 
 
 def _distances(arcs: Arcs, sources: list[int], limit: float | None, target: int | None) -> Array:

@@ -61,12 +61,12 @@ def read_weights(values: Sequence[Any], n: int, default: Any = 1) -> Weights:
     array = np.array(values, dtype=np.float64)
     if not np.isfinite(array).all():
         raise NotImplementedError("some weights are infinite or not a number")
-    if np.abs(array).max(initial=0) * n > _MOST_REAL:
+    if float(np.abs(array).max(initial=0)) * n > _MOST_REAL:
         raise NotImplementedError("sums of these weights may overflow")
     if kinds <= _REAL:
         return Weights(array, present, None)
     real = np.fromiter((type(v) in _REAL for v in values), dtype=bool, count=len(values))
-    if np.abs(array[~real]).max(initial=0) * n > _MOST_MIXED:
+    if float(np.abs(array[~real]).max(initial=0)) * n > _MOST_MIXED:
         raise NotImplementedError("integer weights among floats are too large to be exact")
     return Weights(array, present, real)
 
@@ -76,6 +76,6 @@ def _whole(values: Sequence[Any], n: int) -> NDArray[np.int64] | None:
         array = np.fromiter(values, dtype=np.int64, count=len(values))
     except OverflowError:
         raise NotImplementedError("integer weights do not fit 64 bits") from None
-    if np.abs(array.astype(float)).max(initial=0) * n > _MOST_WHOLE:
+    if float(np.abs(array.astype(float)).max(initial=0)) * n > _MOST_WHOLE:
         raise NotImplementedError("sums of these integer weights may not fit 64 bits")
     return None if (array == 1).all() else array

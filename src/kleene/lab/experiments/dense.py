@@ -54,7 +54,7 @@ def _guess(n: int, case: Case, device: str, threads: int = 1) -> float:
     """Return the seconds of a call, before any is known."""
     if device == "cpu":
         return float(n) ** 3 / (threads * (2e11 if case.semiring == "boolean" else 8e9))
-    return float(n) ** 3 / (2e12 if device == "cuda" else 1e7)
+    return float(n) ** 3 / (8e12 if device == "cuda" else 1e7)
 
 
 # ---- by size ------------------------------------------------------------------------------------
