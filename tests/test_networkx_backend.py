@@ -108,13 +108,13 @@ def test_answers_are_those_of_networkx(name: str) -> None:
     def check(made: tuple[Any, Any, Any], how: calls.Arguments) -> None:
         graph, s, t = made
         arguments = how(s, t, "weight")
-        theirs = outcome(name, graph, arguments, "networkx")
         try:
             ours = outcome(name, graph, arguments, "kleene")
-        except NotImplementedError:
+        except NotImplementedError:  # and on some of these NetworkX never ends
             least = min((d.get("weight", 1) for *_, d in graph.edges(data=True)), default=1)
             assert least < 0
             assume(False)
+        theirs = outcome(name, graph, arguments, "networkx")
         compare(name, graph, arguments, ours, theirs)
 
     check()
