@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from kleene.lab.experiment import Experiment, Published
 from kleene.lab.record import Point, Record, Run, Skip, place
 
-__all__ = ["Found", "Spread", "found_in", "times_as"]
+__all__ = ["Found", "Spread", "found_in", "lesson", "times_as"]
 
 
 @dataclass(frozen=True)
@@ -159,3 +159,20 @@ def times_as(ratio: float) -> str:
     """
     digits = 0 if ratio >= 10 else 1 if ratio >= 1 else 2
     return f"{ratio:,.{digits}f} times"
+
+
+def lesson(*words: str) -> Callable[[Found], str | None]:
+    """Return a headline: the first sentence learned that has these words, or the next ones.
+
+    No words are any sentence.
+    """
+
+    def headline(found: Found) -> str | None:
+        learned = list(found.experiment.learned(found))
+        for some in words or ("",):
+            for sentence in learned:
+                if some in sentence:
+                    return f"{found.experiment.title}: {sentence}"
+        return None
+
+    return headline

@@ -16,7 +16,7 @@ import numpy as np
 import kleene as kl
 from kleene.lab.experiment import Axis, Experiment, Plan, Unable
 from kleene.lab.experiments.searches import patience_for, places
-from kleene.lab.found import Found, times_as
+from kleene.lab.found import Found, lesson, times_as
 from kleene.lab.graphs import Named, enron, facebook, grid, made, rmat, rome, uniform
 from kleene.lab.peers import NOT_INSTALLED, PEERS, Peer
 from kleene.lab.searches import PROVED
@@ -191,6 +191,7 @@ def _experiment(id: str, title: str, question: str) -> Experiment:
         kind="bars",
         budget=40,
         patience=12,
+        headline=lesson(),
         notes=(
             "Whole calls from the graph in the form that each library prefers, which is made "
             "before; Kleene's incoming arcs belong to that. On a GPU the graph is there, and the "

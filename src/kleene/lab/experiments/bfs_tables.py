@@ -24,7 +24,7 @@ from kleene.lab.experiments.entrants import (
     entrants,
     last,
 )
-from kleene.lab.found import Found, times_as
+from kleene.lab.found import Found, lesson, times_as
 from kleene.lab.setting import Setting
 from kleene.lab.trial import Trial, search
 
@@ -214,6 +214,7 @@ EXPERIMENTS = (
         GPU_GRAPHS,
         _SIZE,
         budget=90,
+        headline=lesson("Linear work", ""),
         notes=_NOTES,
     ),
     Experiment(

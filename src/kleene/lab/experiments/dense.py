@@ -7,7 +7,7 @@ from functools import partial
 
 from kleene.lab.engine import cpu_ceiling, resident, streamed
 from kleene.lab.experiment import Axis, Experiment, Plan, Unable
-from kleene.lab.found import Found, times_as
+from kleene.lab.found import Found, lesson, times_as
 from kleene.lab.matrices import CASES, PLAIN, Case, graph_like
 from kleene.lab.record import Point
 from kleene.lab.setting import Setting
@@ -216,6 +216,7 @@ EXPERIMENTS = (
         y="rate",
         budget=40,
         patience=10,
+        headline=lesson("The GPU comes to", ""),
         notes=f"float32, no weight negative. {_NOTES}",
         columns=_COLUMNS,
     ),

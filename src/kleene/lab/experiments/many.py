@@ -12,7 +12,7 @@ import kleene as kl
 from kleene.graph.checks import format_bytes
 from kleene.lab.experiment import Axis, Experiment, Plan, Unable
 from kleene.lab.experiments.searches import patience_for, places
-from kleene.lab.found import Found, times_as
+from kleene.lab.found import Found, lesson, times_as
 from kleene.lab.graphs import Named, enron, facebook, made, rmat, rome, sources_in
 from kleene.lab.record import Point
 from kleene.lab.setting import Setting
@@ -147,6 +147,7 @@ EXPERIMENTS = (
         kind="bars",
         budget=50,
         patience=20,
+        headline=lesson("a user of another library", ""),
         notes=(
             "Whole calls from arcs on the host to all lengths on the host. Memory at hand: into "
             "an array that is in use already; else the system gives it page by page."

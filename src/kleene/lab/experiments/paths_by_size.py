@@ -13,7 +13,7 @@ from kleene.lab.agreed import Agreed
 from kleene.lab.documents import SSSP
 from kleene.lab.experiment import Axis, Experiment, Plan
 from kleene.lab.experiments.entrants import ALL, GPU, ONE, Entrant, as_fast, entrants, last
-from kleene.lab.found import Found
+from kleene.lab.found import Found, lesson
 from kleene.lab.record import Point
 from kleene.lab.setting import Setting
 from kleene.lab.trial import Trial, solve
@@ -170,6 +170,7 @@ EXPERIMENTS = (
         SSSP,
         budget=70,
         patience=4,
+        headline=lesson("LLP, GPU", ""),
         notes=(
             "A path through all vertices and two more arcs into each, lengths 1 to 3, from the "
             "first vertex. Three graphs of different seeds take turns; the interval is that of "

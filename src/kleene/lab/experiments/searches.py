@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from kleene.lab.experiment import Axis, Experiment, Plan
-from kleene.lab.found import Found, times_as
+from kleene.lab.found import Found, lesson, times_as
 from kleene.lab.graphs import (
     Named,
     enron,
@@ -189,6 +189,7 @@ def _experiment(problem: str, what: str, name: str, scales: range) -> Iterator[E
         ("ours", "gpu"),
         y="rate",
         budget=45,
+        headline=lesson(),
         notes=f"R-MAT, 16 edges a vertex, undirected. {_NOTES}",
         columns=_COLUMNS,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kleene.lab.experiment import Experiment
 from kleene.lab.found import found_in
@@ -23,11 +24,14 @@ from kleene.lab.words import count, duration, listed
 __all__ = ["page_of"]
 
 _TITLE = "Shortest paths, measured"
+_TRIED = "Tiny graphs, to try the program: nothing here tells how fast anything is."
 
 
 def page_of(record: Record, experiments: Sequence[Experiment], problems: list[str]) -> str:
     """Return the whole page as text; what went wrong in a declaration is added to the problems."""
     record = record.latest()
+    if _tried_only(record):  # documents measured graphs of another size
+        experiments = [replace(experiment, published=()) for experiment in experiments]
     machines = machines_of(record)
     founds = {experiment.id: found_in(record, experiment) for experiment in experiments}
     every = [found for some in founds.values() for found in some]
@@ -47,6 +51,11 @@ def page_of(record: Record, experiments: Sequence[Experiment], problems: list[st
         ]
     )
     return _document(body)
+
+
+def _tried_only(record: Record) -> bool:
+    """Was the program only tried, on tiny graphs?"""
+    return all(run.options.get("quick") for run in record.runs.values())
 
 
 def _document(body: Html) -> str:
@@ -75,6 +84,7 @@ def _header(record: Record) -> Html:
         tag("p", "The Kleene lab", class_="over"),
         tag("h1", _TITLE),
         tag("p", ", ".join(filter(None, (where, when))), class_="question") if where else None,
+        tag("p", _TRIED) if record.runs and _tried_only(record) else None,
     )
 
 
