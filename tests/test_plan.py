@@ -96,7 +96,7 @@ ROADS = replace(RMAT_20, n=560_000, m=1_640_000)
         ("sssp", RMAT_20, 16, "cuda"),
         ("sssp", ROADS, 2, "cuda"),
         ("sssp", ROADS, 16, "cuda"),
-        ("bfs", ROADS, 16, "cpu"),
+        ("bfs", ROADS, 16, "cuda"),
         ("bfs", SMALL, 2, "cpu"),
         ("sssp", replace(SMALL, device="cuda"), 2, "cpu"),
     ],

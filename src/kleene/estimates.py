@@ -39,14 +39,21 @@ __all__ = [
 _START = 0.35
 
 #: One call: memory, launches, waiting. All pairs of 500 vertices take 0.7 ms on the GPU, one search
-#: on 1,000 vertices 2.1 to 2.7 ms; on the CPU, 10 vertices.
-_GPU_CALL, _GPU_SEARCH_CALL, _CPU_CALL = 7e-4, 2.3e-3, 15e-6
+#: on 1,000 vertices 0.3 to 0.8 ms; on the CPU, 10 vertices, and what each core more than two costs
+#: where a graph is large enough to be shared (16 cores: searches of 4,096 and 16,384 vertices take
+#: 0.7 ms, matrices of 256 and 512 1.7 and 2.3 ms).
+_GPU_CALL, _GPU_SEARCH_CALL, _CPU_CALL, _CPU_TEAM = 7e-4, 6e-4, 15e-6, 5e-5
+
+#: Vertices and arcs from which on a search is shared among cores.
+_SHARED_FROM = 2**16
 
 #: Bytes a second between a GPU and memory that is not page-locked: to the GPU (matrices of 4096 and
 #: more: 6.5 to 7.9 GB/s), back to memory that is used already (answers on R-MAT 22: 8 GB/s), and
 #: back to memory that the system has yet to give (R-MAT 23, 24: 2.4, 1.9 GB/s; matrices: 2.5 to 3.3
-#: GB/s), which arrays above so many bytes always are.
+#: GB/s), which arrays above so many bytes always are. Searches ask for it while the GPU is at work
+#: (67 MB in 10 to 13 ms).
 _COPY_IN, _COPY_OUT, _COPY_NEW, _NEW = 7e9, 8e9, 2.5e9, 2**25
+_COPY_TOUCHED = 6e9
 
 #: Many rows leave by page-locked memory while the next are found, if they are so many bytes (see
 #: ``kleene.cuda.rows``); seconds to take that memory, and bytes a second (44,000 rows: 0.29 s).
@@ -106,11 +113,12 @@ _CPU_LENGTH, _CPU_THIN_LENGTH = 5e-9, 9.5e-9
 
 #: One search on t cores is as fast as on two by t / 2 to this power: R-MAT 20 and 22, and for thin
 #: graphs grids of 1024 and 2048, on 16 cores; there one level has little to share.
-_SHARED, _THIN_SHARED, _THIN_SHARED_HOPS = 0.7, 0.3, 0.0
+_SHARED, _THIN_SHARED, _THIN_SHARED_HOPS = 0.7, 0.2, 0.0
 
-#: A vertex or arc, source and core, where sources are shared among cores: with weights (Rome on 16
-#: cores: 43 ms); without, many at once, and with predecessors (uniform graphs of degree 22).
-_CPU_BATCHED, _CPU_BITS, _CPU_BITS_PATHS = 15e-9, 0.6e-9, 1.8e-9
+#: A vertex or arc, source and core, where sources are shared among cores: with weights (16 cores:
+#: Rome 12.7 ms, uniform graphs of 8,000 and 16,000 vertices and degree 8 200 and 880 ms); without,
+#: many at once, and with predecessors (uniform graphs of degree 22).
+_CPU_BATCHED, _CPU_BITS, _CPU_BITS_PATHS = 6e-9, 0.6e-9, 1.8e-9
 
 
 class Cost(NamedTuple):
@@ -234,7 +242,8 @@ def _rows_out(nbytes: float, many: bool, request: Request) -> float:
     if many and nbytes >= _ROWS_WORTH:
         return _ROWS_START + nbytes / _COPY_ROWS
     arrays = 2 if request.predecessors else 1
-    return nbytes / (_COPY_OUT if request.out or nbytes <= arrays * _NEW else _COPY_NEW)
+    new = _COPY_NEW if many else _COPY_TOUCHED
+    return nbytes / (_COPY_OUT if request.out or nbytes <= arrays * _NEW else new)
 
 
 def _hop_search(facts: Facts) -> float:
@@ -295,13 +304,20 @@ def cpu_seconds(facts: Facts, request: Request, threads: int) -> float:
         seconds = sources * _cpu_search(facts, request, threads)
         if request.problem == "bfs" and several(facts, request) and not is_thin(facts):
             seconds = min(seconds, work * _cpu_bits(request) / threads)
-        return _CPU_CALL + seconds
-    matrix = float(facts.n) ** 3 / (_CPU_TILED * _tiled_relative(facts, request) * threads)
+        return _CPU_CALL + _cpu_team(facts, threads) + seconds
+    matrix = _cpu_team(facts, threads) + float(facts.n) ** 3 / (
+        _CPU_TILED * _tiled_relative(facts, request) * threads
+    )
     if request.problem == "closure" or request.method == "tiled":
         return _CPU_CALL + matrix
     arc = _cpu_bits(request) if hops else _CPU_BATCHED
     searches = work * arc / min(threads, max(1, sources))
     return _CPU_CALL + (searches if request.method == "batched" else min(searches, matrix))
+
+
+def _cpu_team(facts: Facts, threads: int) -> float:
+    """Estimate what many cores cost that must meet often."""
+    return _CPU_TEAM * max(0, threads - 2) if facts.n + facts.m >= _SHARED_FROM else 0.0
 
 
 def _cpu_bits(request: Request) -> float:
