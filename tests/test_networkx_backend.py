@@ -120,8 +120,20 @@ def test_answers_are_those_of_networkx(name: str) -> None:
     check()
 
 
+def numbers_apart(graph: Any) -> bool:
+    """Has a multigraph whole numbers and fractions for weights?
+
+    Of parallel edges that weigh 1 and 1.0, NetworkX takes the last in Floyd and Warshall's
+    algorithm, and the first elsewhere, as we do.
+    """
+    kinds = {type(d.get("weight", 1.0)) for *_, d in graph.edges(data=True)}
+    return graph.is_multigraph() and len(kinds) > 1
+
+
 def compare(name: str, graph: Any, arguments: dict[str, Any], ours: Any, theirs: Any) -> None:
     weight = arguments.get("weight")
+    if name in ("floyd_warshall", "floyd_warshall_predecessor_and_distance"):
+        assume(not numbers_apart(graph))
     if isinstance(theirs, Exception):
         if "detected but not" in str(theirs):  # NetworkX lost the cycle that it had found
             return
