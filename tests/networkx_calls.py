@@ -195,7 +195,18 @@ OTHER_ORDER = {
     "all_pairs_all_shortest_paths",
     "dijkstra_predecessor_and_distance",
 }
-OTHER_PARENTS = {"goldberg_radzik", "floyd_warshall_predecessor_and_distance"}
+
+
+#: Measures that are floats wherever one of the weights is; and tables, where it depends on which
+#: of several shortest paths was found.
+FLOATS = {
+    "diameter",
+    "eccentricity",
+    "floyd_warshall",
+    "floyd_warshall_predecessor_and_distance",
+    "radius",
+    "wiener_index",
+}
 
 #: Dictionaries that come in the order of NetworkX's too.
 ORDERED = {
@@ -281,6 +292,15 @@ def in_one_order(value: Any) -> Any:
     if isinstance(value, list):
         return sorted(value, key=repr)
     return tuple(map(in_one_order, value)) if isinstance(value, tuple) else value
+
+
+def in_floats(value: Any) -> Any:
+    """Return all numbers that are values, and not nodes, as floats."""
+    if isinstance(value, dict):
+        return {key: in_floats(item) for key, item in value.items()}
+    if isinstance(value, tuple):  # parents and lengths
+        return value[0], in_floats(value[1])
+    return float(value) if isinstance(value, int) else value
 
 
 def check_parents(graph: Any, weight: Any, parents: Any, lengths: Any) -> None:
