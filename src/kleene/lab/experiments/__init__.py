@@ -9,6 +9,7 @@ from kleene.lab.experiments import (
     blocked_versions,
     crossovers,
     dense,
+    dropins,
     files,
     generators,
     learning,
@@ -29,7 +30,7 @@ _DOCUMENTS = (
     rmat_by_scale,
 )  # fmt: skip
 _OURS = (
-    dense, searches, many, paths, crossovers, scaling, beside, learning, starting, files,
+    dense, searches, many, paths, crossovers, scaling, beside, dropins, learning, starting, files,
     generators,
 )  # fmt: skip
 

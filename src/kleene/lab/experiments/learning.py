@@ -80,7 +80,7 @@ def _isomap(n: int, patched: bool, whole: bool) -> Trial:
 
 
 def _isomaps(setting: Setting) -> Iterator[Plan]:
-    for n in setting.sizes((1000, 2000, 4000), (60,)):
+    for n in setting.sizes((1000, 2000, 5000), (60,)):
         for panel in ("shortest paths", "whole fit"):
             for series, patched in ((_PLAIN, False), (_OURS, True)):
                 trial = partial(_isomap, n, patched, panel == "whole fit")
