@@ -84,7 +84,7 @@ def test_plans_are_made_without_a_gpu(experiment: Experiment, device: str) -> No
 
 def test_budgets_are_what_was_promised() -> None:
     """Our part of the suite for GPUs leaves room for the documents' in nine minutes."""
-    assert sum(one.budget for one in OURS) <= 850
+    assert sum(one.budget for one in OURS) <= 1000
     assert sum(one.budget for one in OURS if "gpu" in one.suites) <= 500
 
 

@@ -136,12 +136,12 @@ def _network(setting: Setting, name: str) -> Any:
 
     if name == "Rome":
         return kl.datasets.rome().to_networkx()
+    if setting.quick:
+        return nx.connected_caveman_graph(4, 6)
     file = {"Enron": "email-Enron.txt.gz", "Facebook": "facebook_combined.txt.gz"}[name]
     path = setting.file(file)
     if path is None:
         raise Unable(f"{file} is not there; --data says where graphs that are files lie")
-    if setting.quick:
-        return nx.connected_caveman_graph(4, 6)
     whole = nx.read_edgelist(path, nodetype=int)
     return nx.Graph(nx.k_core(whole, 22)) if name == "Enron" else whole
 
@@ -203,7 +203,7 @@ EXPERIMENTS = (
         Axis("call", log=False, words=tuple(call.name for call in _CALLS)),
         _scipy,
         partial(_ratios, _SCIPY, (_CSGRAPH,)),
-        budget=90,
+        budget=60,
         baseline=_SCIPY,
         notes="Whole calls on SciPy's matrices, conversions included, float64 out.",
         **_SHARED,
@@ -215,7 +215,7 @@ EXPERIMENTS = (
         Axis("call", log=False, words=tuple(name for name, *_ in _FUNCTIONS)),
         _networkx,
         partial(_ratios, _NETWORKX, (_BACKEND, _CONVERTED)),
-        budget=120,
+        budget=100,
         baseline=_NETWORKX,
         notes="Whole calls on NetworkX's graphs; answers are Python's dictionaries, as NetworkX's.",
         **_SHARED,
