@@ -94,7 +94,7 @@ def _matrix(name: str, quick: bool) -> Any:
 def _scipy_trial(setting: Setting, call: _Call, ours: bool) -> Trial:
     import scipy.sparse.csgraph as theirs
 
-    from kleene import csgraph
+    from kleene.interop import csgraph
 
     if not hasattr(theirs, call.function):
         raise Unable(f"this SciPy has no {call.function}")
