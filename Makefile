@@ -6,9 +6,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-CXX_FILES := $(shell find native src/kleene/cuda -name '*.[ch]pp' -o -name '*.inl' -o -name '*.cu' \
+CXX_FILES := $(shell find native src/kleene/backends/cuda -name '*.[ch]pp' -o -name '*.inl' -o -name '*.cu' \
   -o -name '*.cuh')
-NATIVE := $(CXX_FILES) src/kleene/cuda/variants.py CMakeLists.txt pyproject.toml
+NATIVE := $(CXX_FILES) src/kleene/backends/cuda/variants.py CMakeLists.txt pyproject.toml
 # Besides what users get: the checked emulator, and the kernels of its own tests.
 BUILD_OPTIONS := -Ccmake.define.KLEENE_EMULATOR_TESTS=ON -Cinstall.strip=false
 

@@ -25,10 +25,10 @@ import gpu_checks
 import gpu_record
 
 import kleene as kl
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.variants import VARIANTS
 from kleene.cli.lab_run import chosen
 from kleene.cli.lab_teller import Teller
-from kleene.cuda.runtime import open_device
-from kleene.cuda.variants import VARIANTS
 from kleene.lab.machine import in_words
 from kleene.lab.runner import Runner
 from kleene.lab.setting import Setting

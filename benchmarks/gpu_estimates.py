@@ -14,10 +14,10 @@ import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kleene.estimates import cpu_seconds, gpu_cost
 from kleene.lab.experiments.crossovers import CPU, PLACED
 from kleene.lab.record import Point, Record, read
-from kleene.plan import Facts, Request
+from kleene.planning.cost_model import cpu_seconds, gpu_cost
+from kleene.planning.plan import Facts, Request
 
 #: The largest weight in each experiment.
 _LONGEST = {"crossover-searches": 255, "crossover-all-pairs": 255, "crossover-dense": 1}

@@ -12,7 +12,7 @@ import re
 import sys
 from pathlib import Path
 
-from kleene.cuda import loader
+from kleene.backends.cuda.runtime import loader
 from kleene.lab import record as records
 
 FOLDER = Path(__file__).parent

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from kleene import _emulator, nvidia
+from kleene import _emulator
+from kleene.system import nvidia
 
 
 class CUDARuntimeError(RuntimeError):

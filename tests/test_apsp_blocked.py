@@ -13,17 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kleene as kl
-from kleene.cuda.apsp_blocks import bank_conflict
-from kleene.cuda.apsp_products import interleave
-from kleene.cuda.emulator import EmulatedDevice
-from kleene.cuda.meter import metered
-from kleene.cuda.runtime import open_device
+from kleene.backends.cuda.apsp_blocks import bank_conflict
+from kleene.backends.cuda.apsp_products import interleave
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
+from kleene.backends.cuda.runtime.timing import metered
 from kleene.registry import Method, methods
 
 ROWS = [
     row
     for row in methods("apsp", "emulated")
-    if row.entry.startswith("kleene.cuda.apsp_") and row.name != "batched"  # which takes no blocks
+    if row.entry.startswith("kleene.backends.cuda.apsp_")
+    and row.name != "batched"  # which takes no blocks
 ]
 SIZED = [row for row in ROWS if "block" in row.options]
 OVERLAPPED = [row for row in ROWS if row.name[8:9] in ("3", "4")]  # streams and graphs

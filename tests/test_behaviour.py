@@ -19,8 +19,8 @@ import pytest
 from test_methods import label, solve
 
 import kleene as kl
-from kleene.machine import cores
 from kleene.registry import Method
+from kleene.system.machine import cores
 
 TASKS = Path("/proc/self/task")
 linux = pytest.mark.skipif(not TASKS.exists(), reason="counts threads and pages under /proc")

@@ -139,9 +139,9 @@ def test_other_types(method: str, dtype: Any) -> None:
 
 def test_hop_rows_say_no_path_as_asked() -> None:
     """All pairs of a graph without weights are hop rows, in any type and with its own "no path"."""
-    from kleene.cpu.bfs import hop_rows
-    from kleene.semiring import semiring
-    from kleene.task import Task
+    from kleene.backends.cpu.bfs import hop_rows
+    from kleene.backends.semiring import semiring
+    from kleene.backends.task import Task
 
     g = small_world(200, 1, directed=True)
     hops = kl.bfs(g, sources=range(g.n)).distances

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from kleene import doctor, machine
 from kleene.cli.main import app
-from kleene.doctor import Gpu, examine
+from kleene.system import doctor, machine
+from kleene.system.doctor import Gpu, examine
 
 PACKAGES = {"networkx": "3.2", "matplotlib": "3.8"}
 H200 = Gpu("NVIDIA H200", 150 * 2**30, "9.0")

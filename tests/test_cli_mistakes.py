@@ -16,7 +16,7 @@ import kleene as kl
 from kleene.cli.convert import write_and_show
 from kleene.cli.main import app
 from kleene.cli.options import Output
-from kleene.machine import Machine
+from kleene.system.machine import Machine
 
 TOWNS = "ann,bob,4\nann,cy,9\nbob,cy,3\ncy,dee,1\neve,ann,2\n"
 
@@ -88,7 +88,7 @@ def test_a_device_that_is_not_there_is_code_6(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = Machine(cores=1, memory=None, simd="none", devices=("reference",))
-    monkeypatch.setattr("kleene.api.this_machine", lambda: plain)
+    monkeypatch.setattr("kleene.api.solve.this_machine", lambda: plain)
     result = kleene("bfs", "towns.csv", "-s", "ann", "--device", "cuda")
     assert result.exit_code == 6
     assert "kleene doctor" in result.stderr

@@ -103,5 +103,10 @@ def test_import_is_light() -> None:
 
 def test_help_is_light() -> None:
     loaded = modules_after("import kleene.cli.main")
-    for heavy in ("scipy", "rich.console", "kleene.doctor", "kleene.reference.sssp"):
+    for heavy in (
+        "scipy",
+        "rich.console",
+        "kleene.system.doctor",
+        "kleene.backends.reference.sssp",
+    ):
         assert heavy not in loaded

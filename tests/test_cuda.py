@@ -16,14 +16,16 @@ from fake_cupy import FakeCuda
 from graphs import graph
 
 import kleene as kl
-from kleene import api, machine, nvidia, placement
-from kleene.cuda import cupy_device
-from kleene.cuda.cupy_device import CupyDevice, open_cuda
-from kleene.cuda.runtime import Array, open_device, require_memory
+from kleene.api import solve as api
+from kleene.backends.cuda.runtime import cupy_device
+from kleene.backends.cuda.runtime.cupy_device import CupyDevice, open_cuda
+from kleene.backends.cuda.runtime.device import Array, open_device, require_memory
 from kleene.errors import KernelError
-from kleene.estimates import Seconds
-from kleene.plan import Facts, Request, make_plan
+from kleene.planning import device_choice as placement
+from kleene.planning.cost_model import Seconds
+from kleene.planning.plan import Facts, Request, make_plan
 from kleene.registry import methods
+from kleene.system import machine, nvidia
 
 # ---- every method, watched ----------------------------------------------------------------------
 

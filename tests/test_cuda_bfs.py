@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene as kl
-from kleene.cuda import bfs_frontiers, bfs_scan, levels
-from kleene.cuda.emulator import EmulatedDevice
-from kleene.cuda.runtime import open_device
-from kleene.cuda.scan import Scan
+from kleene.backends.cuda import bfs_frontiers, bfs_levels, bfs_scan
+from kleene.backends.cuda.prefix_scan import Scan
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 from kleene.registry import Size, find
 
 FORMS = [
@@ -223,7 +223,7 @@ def test_compaction_on_both_sides_of_the_threshold(
 
     def launch(kernel: Any, *args: Any) -> None:
         launched.append(kernel.name)
-        levels.launch_over(kernel, *args)
+        bfs_levels.launch_over(kernel, *args)
 
     def contracted(self: bfs_scan.Scanned, *args: int) -> tuple[int, bool]:
         size, left = contract(self, *args)

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene as kl
-from kleene.cuda import bfs_direction
-from kleene.cuda.emulator import EmulatedDevice
+from kleene.backends.cuda import bfs_direction
+from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 
 #: Constants under which searches push, pull, sweep, change over and come back in small graphs.
 SHAPES: dict[str, dict[str, int]] = {
@@ -97,7 +97,7 @@ def test_a_target_that_is_not_there() -> None:
 def test_other_orders(name: str, seed: int, shape: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks and threads in other orders, every access looked at."""
     device = EmulatedDevice(seed=seed, module="_emulator_checked")
-    monkeypatch.setattr("kleene.cuda.hops.open_device", lambda kind: device)
+    monkeypatch.setattr("kleene.backends.cuda.bfs_search.open_device", lambda kind: device)
     search(GRAPHS[name], 7).verify()
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kleene as kl
-from kleene.cuda import fresh
+from kleene.backends.cuda.runtime import prefault as fresh
 
 
 def test_every_page_is_touched(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import kleene as kl
-from kleene.cuda import apsp_batched, bfs_multi, rows
-from kleene.cuda.runtime import open_device
+from kleene.backends.cuda import apsp_batched, bfs_multi
+from kleene.backends.cuda import row_batches as rows
+from kleene.backends.cuda.runtime.device import open_device
 from kleene.errors import MemoryBudgetError
 
 KINDS = ["int32", "int64", "float32", "float64"]

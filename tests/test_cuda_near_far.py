@@ -16,9 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene as kl
-from kleene.cuda import lengths, sssp_lists, sssp_narrow
-from kleene.cuda import sssp_near_far as near_far
-from kleene.cuda.emulator import EmulatedDevice
+from kleene.backends.cuda import sssp_lists, sssp_narrow
+from kleene.backends.cuda import sssp_near_far as near_far
+from kleene.backends.cuda import sssp_search as lengths
+from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 
 TYPES = (np.int32, np.int64, np.float32, np.float64)
 

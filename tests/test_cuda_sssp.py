@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene as kl
-from kleene.cuda.bellman_ford import _BellmanFord
-from kleene.cuda.emulator import EmulatedDevice
-from kleene.cuda.resident import on_device
-from kleene.cuda.trees import recover_tree
+from kleene.backends.cuda.device_graph import on_device
+from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
+from kleene.backends.cuda.sssp_bellman_ford import _BellmanFord
+from kleene.backends.cuda.sssp_predecessors import recover_tree
 
 METHODS = ("bellman_ford", "bellman_ford_plain", "llp")
 TYPES = (np.int32, np.int64, np.float32, np.float64)

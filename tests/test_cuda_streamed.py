@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 import kleene as kl
-from kleene.cpu.closure import close_by, form_for
-from kleene.cuda import closure
-from kleene.cuda.closure import Layout
-from kleene.cuda.closure_streamed import Cut, Streamer
-from kleene.cuda.emulator import EmulatedDevice
-from kleene.cuda.runtime import Array
-from kleene.semiring import SEMIRINGS
-from kleene.task import Answer, Task
+from kleene.backends.cpu.closure import close_by, form_for
+from kleene.backends.cuda import closure_tiled as closure
+from kleene.backends.cuda.closure_streamed import Cut, Streamer
+from kleene.backends.cuda.closure_tiled import Layout
+from kleene.backends.cuda.runtime.device import Array
+from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
+from kleene.backends.semiring import SEMIRINGS
+from kleene.backends.task import Answer, Task
 
 #: (semiring, type of the values, weights from, weights to); integers up to 2^14 run as int16.
 ALGEBRAS = [

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 import kleene as kl
 from kleene import _native
-from kleene.cpu import apsp_dense, closure
-from kleene.semiring import SEMIRINGS
-from kleene.task import Answer, Task
+from kleene.backends.cpu import apsp_dense, closure
+from kleene.backends.semiring import SEMIRINGS
+from kleene.backends.task import Answer, Task
 
 Array = NDArray[Any]
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import kleene as kl
-from kleene.layout import component, pivot_mds
+from kleene.viz.layout import component, pivot_mds
 
 SVG = "{http://www.w3.org/2000/svg}"
 

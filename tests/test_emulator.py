@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kleene.cuda.emulator import EmulatedDevice
+from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 from kleene.errors import KernelError, MemoryBudgetError
 
 SEEDS = (0, 1, 2, 77)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import kleene as kl
 from kleene import Graph, GraphError, RequestError, distance_encodings
-from kleene.exchange import give_back, to_numpy
+from kleene.graph.dlpack import give_back, to_numpy
 
 Arcs = list[tuple[int, int]]
 INF = float("inf")

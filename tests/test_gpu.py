@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import kleene as kl
-from kleene.machine import this_machine
+from kleene.system.machine import this_machine
 
 DEVICE = os.environ.get("KLEENE_TEST_DEVICE", "cuda")
 pytestmark = pytest.mark.skipif(
@@ -100,7 +100,7 @@ def test_memory_of_the_caller(tmp_path: Any) -> None:
 
 def test_a_thousand_calls_leave_nothing_behind() -> None:
     """Memory is given back, and calls in a row do not disturb each other."""
-    from kleene.cuda.runtime import open_device
+    from kleene.backends.cuda.runtime.device import open_device
 
     g = make(127, "min_plus", "int32")
     wanted = closure(g, "min_plus", device="cpu").distances

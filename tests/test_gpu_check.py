@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kleene.cuda import loader
-from kleene.cuda.emulator import EmulatedDevice
+from kleene.backends.cuda.runtime import loader
+from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 from kleene.lab import record as records
 from kleene.lab.engine import across, given_words, registers_only, resident
 from kleene.lab.matrices import CASES, PLAIN, Weights
 from kleene.lab.record import Check, Line, Point, Run, Skip
 from kleene.lab.rows import best_row, require_paths, require_row
 from kleene.lab.setting import Setting
-from kleene.machine import this_machine
 from kleene.registry import methods
+from kleene.system.machine import this_machine
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import kleene as kl
-from kleene.machine import this_machine
 from kleene.registry import Method, find, methods
+from kleene.system.machine import this_machine
 
 DEVICE = os.environ.get("KLEENE_TEST_DEVICE", "cuda")
 pytestmark = pytest.mark.skipif(

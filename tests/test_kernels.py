@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from kleene.cuda import loader
-from kleene.cuda.variants import VARIANTS, variant_name
+from kleene.backends.cuda.runtime import loader
+from kleene.backends.cuda.variants import VARIANTS, variant_name
 
 #: For CUDA 12 and 13: the package, and the architectures that kernels are tried for. The oldest,
 #: the first with asynchronous copies, the first with combined additions and minima, the newest.

@@ -26,7 +26,7 @@ from kleene.lab.report.letters import fitting, text_width
 from kleene.lab.report.palette import DARK, HUES, LIGHT, MARKERS, series_style
 from kleene.lab.report.scale import apart, linear_ticks, log_ticks, scale_for, thinned
 from kleene.lab.words import counts, duration
-from kleene.picture import Picture
+from kleene.viz.picture import Picture
 
 Array = NDArray[Any]
 positive = st.floats(1e-12, 1e12)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import kleene as kl
 from kleene import _native
-from kleene.machine import cores
+from kleene.system.machine import cores
 
 LEVELS = range(len(_native.dense_levels()))
 TYPES = [np.int32, np.int64, np.float32, np.float64]

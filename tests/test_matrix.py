@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import kleene as kl
-from kleene.cuda.closure import close_in_place
-from kleene.cuda.emulator import EmulatedDevice
-from kleene.cuda.runtime import Array
+from kleene.backends.cuda.closure_tiled import close_in_place
+from kleene.backends.cuda.runtime.device import Array
+from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 
 
 def lengths(n: int, dtype: str = "float32") -> np.ndarray[Any, Any]:

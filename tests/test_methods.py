@@ -12,9 +12,9 @@ from graphs import WITH_NEGATIVE_CYCLE, arcs_of, graph, names
 from oracle import EMPTY, EXTEND, best_values
 
 import kleene as kl
-from kleene.machine import this_machine
+from kleene.backends.semiring import SEMIRINGS
 from kleene.registry import Method, methods
-from kleene.semiring import SEMIRINGS
+from kleene.system.machine import this_machine
 
 ROWS = [row for row in methods() if row.device in this_machine().devices]
 

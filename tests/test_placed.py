@@ -12,9 +12,9 @@ import pytest
 from graphs import graph
 
 import kleene as kl
-from kleene.cuda.emulator import EmulatedDevice
-from kleene.cuda.runtime import open_device
-from kleene.machine import this_machine
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
+from kleene.system.machine import this_machine
 
 
 @pytest.fixture

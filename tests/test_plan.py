@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kleene as kl
-from kleene import machine as machine_module
 from kleene.errors import DeviceError, GraphError, MemoryBudgetError, RequestError
-from kleene.estimates import estimate, gpu_cost
-from kleene.machine import Machine, available_memory, cores, threads_for
-from kleene.plan import _RULES, Facts, Request, make_plan
+from kleene.planning.cost_model import estimate, gpu_cost
+from kleene.planning.plan import _RULES, Facts, Request, make_plan
 from kleene.registry import DEVICES, PROBLEMS, find, methods
+from kleene.system import machine as machine_module
+from kleene.system.machine import Machine, available_memory, cores, threads_for
 
 SMALL = Facts(100, 500, "int32", 1, 9, 900)
 BOX = Machine(cores=2, memory=2**30, simd="AVX2", devices=("reference",))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import kleene as kl
 from kleene import FormatError, GraphError, RequestError
-from kleene.atomic import atomic_path
+from kleene.system.atomic_file import atomic_path
 
 LABELLED = kl.Graph.from_table(
     {"source": ["a", "b", "a"], "target": ["b", "c", "d"], "km": [1, 2, 9]}, weight="km"

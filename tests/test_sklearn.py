@@ -17,7 +17,8 @@ from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import kneighbors_graph
 
 import kleene as kl
-from kleene import MemoryBudgetError, RequestError, geodesics
+from kleene import MemoryBudgetError, RequestError
+from kleene.api import geodesic_distances as geodesics
 from kleene.interop import sklearn as patching
 
 ORIGINAL = scipy.sparse.csgraph.shortest_path
@@ -260,7 +261,7 @@ def test_mistakes(finder: str) -> None:
 def test_too_many_points_are_refused_before_memory_is_taken(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("kleene.machine.available_memory", lambda: 10**6)
+    monkeypatch.setattr("kleene.system.machine.available_memory", lambda: 10**6)
     X = np.random.default_rng(0).random((4000, 2))
     with pytest.raises(MemoryBudgetError, match="sources"):
         kl.geodesic_distances(X, n_neighbors=12, connect=False)

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kleene as kl
-from kleene.semiring import SEMIRINGS
-from kleene.verify import Rows, verify
+from kleene.backends.semiring import SEMIRINGS
+from kleene.results.verify import Rows, verify
 
 
 def rows_of(result: kl.Result) -> Rows:
@@ -117,7 +117,7 @@ def test_wrong_predecessors_are_caught(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["bfs", "sssp_int", "sssp_float"])
 def test_all_of_it_with_arcs_in_many_pieces(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("kleene.verify"), "_PIECE", 7)
+    monkeypatch.setattr(import_module("kleene.results.verify"), "_PIECE", 7)
     test_right_answers_are_proved(name)
     test_wrong_values_are_caught(name, True)
     test_wrong_values_are_caught(name, False)

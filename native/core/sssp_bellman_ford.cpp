@@ -14,7 +14,7 @@
 // epsilon times the sum of its magnitudes; less counts as zero. A search that closes a chain along
 // such a cycle starts again with sums that rise by more than rounding takes at each step, so that
 // no chain closes but along a negative cycle; then it adds up lengths along its tree. The rule, and
-// why this is enough, is in src/kleene/reference/cycles.py.
+// why this is enough, is in src/kleene/backends/common/cycles.py.
 //
 // R. Bellman, "On a routing problem", 1958.
 // B. Cherkassky and A. Goldberg, "Negative-cycle detection algorithms", 1999.

@@ -11,9 +11,11 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from kleene.api import apsp, bfs, closure, explain, methods, sssp
-from kleene.draw import draw
-from kleene.encodings import distance_encodings
+from kleene.api.close_distances import close_distances
+from kleene.api.distance_encodings import distance_encodings
+from kleene.api.geodesic_distances import geodesic_distances
+from kleene.api.solve import apsp, bfs, closure, explain, methods, sssp
+from kleene.api.spmv import spmv
 from kleene.errors import (
     DeviceError,
     FormatError,
@@ -24,13 +26,11 @@ from kleene.errors import (
     RequestError,
     VerificationError,
 )
-from kleene.geodesics import geodesic_distances
 from kleene.graph import Graph
 from kleene.interop.sklearn import patch_sklearn, unpatch_sklearn
 from kleene.io import read, write
-from kleene.matrix import close_distances
-from kleene.product import spmv
-from kleene.result import Result
+from kleene.results.result import Result
+from kleene.viz.draw import draw
 
 if TYPE_CHECKING:
     from kleene import csgraph, datasets, generate

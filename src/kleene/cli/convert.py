@@ -39,7 +39,7 @@ def write_and_show(
     """Write a graph, then say what was written unless the graph itself went to the output."""
     import kleene as kl
     from kleene.errors import RequestError
-    from kleene.progress import reporter
+    from kleene.system.progress import reporter
 
     if out == "-" and to is None:
         raise RequestError(f"which format? {', '.join(kl.io.FORMATS)}: choose one with --to")

@@ -15,7 +15,7 @@ from kleene.cli.path import steps
 
 if TYPE_CHECKING:
     from kleene import Graph, Result
-    from kleene.verify import Proof
+    from kleene.results.verify import Proof
 
 __all__ = ["demo", "tour"]
 

@@ -12,7 +12,7 @@ __all__ = ["doctor"]
 @bundled
 def doctor(output: Output) -> None:
     """Say what this machine offers, and how to get more."""
-    from kleene.doctor import examine
+    from kleene.system.doctor import examine
 
     report = examine()
 

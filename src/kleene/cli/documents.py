@@ -11,8 +11,8 @@ from kleene.cli.vertices import name
 
 if TYPE_CHECKING:
     from kleene import Graph, Result
-    from kleene.plan import Plan
-    from kleene.verify import Proof
+    from kleene.planning.plan import Plan
+    from kleene.results.verify import Proof
 
 __all__ = [
     "about_graph",
@@ -121,7 +121,7 @@ def value_name(result: Result) -> str:
 
 def _unbounded(result: Result) -> Any:
     """Return the number that stands for infinity among integers: the empty path is that wide."""
-    from kleene.semiring import SEMIRINGS
+    from kleene.backends.semiring import SEMIRINGS
 
     if result.plan.semiring != "max_min":
         return None

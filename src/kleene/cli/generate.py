@@ -56,7 +56,7 @@ def _command(function: Callable[..., Any]) -> Callable[..., None]:
     def command(
         *, out: Destination, to: To = None, threads: Threads = None, output: Output, **options: Any
     ) -> None:
-        from kleene.progress import reporter
+        from kleene.system.progress import reporter
 
         given = {name: value for name, value in options.items() if value is not None}
         with reporter(not output.quiet, f"generating {function.__name__}") as report:

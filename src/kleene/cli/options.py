@@ -48,7 +48,7 @@ class Input:
     def read_with_format(self, threads: int | None = None) -> tuple[Graph, str]:
         """Read the graph; return it and the name of the format it was in."""
         from kleene import io
-        from kleene.progress import reporter
+        from kleene.system.progress import reporter
 
         asked = {"directed": self.directed, "weighted": self.weighted}
         options: dict[str, Any] = {k: v for k, v in asked.items() if v is not None}

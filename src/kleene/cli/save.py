@@ -30,7 +30,7 @@ def save(result: Result, out: str) -> None:
     """Write the result in the format that the name says; the file appears whole or not at all."""
     import numpy as np
 
-    from kleene.atomic import atomic_path
+    from kleene.system.atomic_file import atomic_path
 
     if Path(out).suffix == ".npz":
         result.save(out)

@@ -15,7 +15,7 @@ from kleene.cli.vertices import find_all
 
 if TYPE_CHECKING:
     from kleene import Result
-    from kleene.verify import Proof
+    from kleene.results.verify import Proof
 
 __all__ = ["Answer", "Ends", "Limit", "Sources", "Wanted", "solve"]
 

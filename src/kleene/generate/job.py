@@ -13,7 +13,7 @@ from kleene.generate import checks
 from kleene.generate.weights import as_rule, rule_bytes, weighted
 from kleene.graph import CSR, Graph
 from kleene.graph.checks import MOST_INT32_VERTICES, require_memory
-from kleene.machine import as_threads, threads_for
+from kleene.system.machine import as_threads, threads_for
 
 __all__ = ["Job", "Progress"]
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kleene.errors import GraphError, RequestError
-from kleene.exchange import is_foreign, to_numpy
 from kleene.graph import convert
+from kleene.graph.dlpack import is_foreign, to_numpy
 
 if TYPE_CHECKING:
     from kleene.graph.core import Graph

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.errors import GraphError, RequestError
-from kleene.exchange import is_foreign, to_numpy
 from kleene.graph.checks import as_array, as_weights
 from kleene.graph.core import Graph
+from kleene.graph.dlpack import is_foreign, to_numpy
 
 __all__ = ["Batch", "as_batch"]
 

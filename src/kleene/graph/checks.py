@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kleene._native import BadArc
 from kleene.errors import GraphError, MemoryBudgetError
-from kleene.machine import available_memory
+from kleene.system.machine import available_memory
 
 __all__ = [
     "as_array",

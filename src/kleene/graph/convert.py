@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.errors import GraphError
-from kleene.exchange import to_numpy
 from kleene.graph.checks import as_array, as_ids, as_weights
+from kleene.graph.dlpack import to_numpy
 from kleene.graph.forms import no_arc
 from kleene.graph.labels import as_labels, ids_from_names, ids_from_numbers
 

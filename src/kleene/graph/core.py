@@ -20,7 +20,7 @@ from kleene.graph import anything, checks, convert
 from kleene.graph.forms import COO, CSC, CSR, ELL, csr_to_coo, csr_to_dense, csr_to_ell, no_arc
 from kleene.graph.labels import as_labels
 from kleene.graph.statistics import Statistics
-from kleene.machine import as_threads, threads_for
+from kleene.system.machine import as_threads, threads_for
 
 __all__ = ["Graph"]
 
@@ -470,7 +470,7 @@ class Graph:
         made.__dict__.pop("placed", None)
         if device in ("cuda", "emulated"):
             # By name: it is of a layer above, and only those who ask for it load it.
-            placed = import_module("kleene.cuda.resident").place(made, device)
+            placed = import_module("kleene.backends.cuda.device_graph").place(made, device)
             made.__dict__.update(placed=placed)
         elif device != "cpu":
             raise DeviceError(f"no device {device!r}; there are 'cuda', 'cpu', 'emulated'")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kleene import _native
 from kleene.errors import GraphError
-from kleene.machine import threads_for
+from kleene.system.machine import threads_for
 
 __all__ = ["as_labels", "ids_from_names", "ids_from_numbers"]
 

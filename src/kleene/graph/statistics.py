@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.machine import threads_for
+from kleene.system.machine import threads_for
 
 if TYPE_CHECKING:
     from kleene.graph.core import Graph

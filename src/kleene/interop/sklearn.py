@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.api import apsp
+from kleene.api.solve import apsp
 from kleene.errors import RequestError
 from kleene.graph import Graph
-from kleene.machine import as_threads
+from kleene.system.machine import as_threads
 
 __all__ = ["patch_sklearn", "unpatch_sklearn"]
 

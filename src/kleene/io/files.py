@@ -20,7 +20,7 @@ from kleene.io.npz import NPZ
 from kleene.io.parquet import PARQUET
 from kleene.io.sink import Sink, open_binary
 from kleene.io.source import Place, Progress, Source, require_place
-from kleene.machine import as_threads
+from kleene.system.machine import as_threads
 
 __all__ = ["FORMATS", "read", "read_with_format", "write"]
 

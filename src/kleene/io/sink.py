@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import IO, cast
 
-from kleene.atomic import atomic_path
 from kleene.io.source import Place, Progress
+from kleene.system.atomic_file import atomic_path
 
 __all__ = ["Sink", "open_binary"]
 

@@ -20,7 +20,7 @@ from kleene.graph import Graph
 from kleene.graph.checks import require_memory
 from kleene.io.sink import Sink
 from kleene.io.source import Source, printable
-from kleene.machine import threads_for
+from kleene.system.machine import threads_for
 
 __all__ = ["Arcs", "Layout", "Text", "VertexNames", "shown", "write_arcs", "write_rows"]
 

@@ -19,19 +19,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kleene import _native
-from kleene.cuda import closure_streamed
-from kleene.cuda.closure import Closer, Layout
-from kleene.cuda.meter import metered
-from kleene.cuda.recover import recover, recovery_bytes
-from kleene.cuda.runtime import Device
+from kleene.backends.cuda import closure_streamed
+from kleene.backends.cuda.closure_predecessors import recover, recovery_bytes
+from kleene.backends.cuda.closure_tiled import Closer, Layout
+from kleene.backends.cuda.runtime.device import Device
+from kleene.backends.cuda.runtime.timing import metered
 from kleene.graph.checks import format_bytes
 from kleene.lab.experiment import Unable
 from kleene.lab.matrices import Array, Case, Weights
 from kleene.lab.rows import best_row, require_paths, require_row
 from kleene.lab.setting import Setting
 from kleene.lab.trial import Trial
-from kleene.machine import cores
-from kleene.result import Timings
+from kleene.results.result import Timings
+from kleene.system.machine import cores
 
 __all__ = ["cpu_ceiling", "gpu_ceiling", "registers_only", "resident", "streamed"]
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kleene.cuda.runtime import Device
+from kleene.backends.cuda.runtime.device import Device
 from kleene.lab.trial import Trial
-from kleene.result import Timings
+from kleene.results.result import Timings
 
 __all__ = ["Measured", "measure", "peak_of"]
 

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import kleene as kl
-from kleene import _native, nvidia
-from kleene.cuda.runtime import Device
-from kleene.machine import available_memory, cores
+from kleene import _native
+from kleene.backends.cuda.runtime.device import Device
+from kleene.system import nvidia
+from kleene.system.machine import available_memory, cores
 
 __all__ = ["describe", "in_words"]
 

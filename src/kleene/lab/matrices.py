@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kleene as kl
-from kleene.cpu.closure import Form
-from kleene.cuda.closure import Layout
-from kleene.machine import cores
+from kleene.backends.cpu.closure import Form
+from kleene.backends.cuda.closure_tiled import Layout
+from kleene.system.machine import cores
 
 __all__ = ["CASES", "PLAIN", "Case", "Weights", "graph_like"]
 

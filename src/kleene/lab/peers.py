@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csgraph
 
 import kleene as kl
-from kleene.machine import cores
+from kleene.system.machine import cores
 
 __all__ = ["NOT_INSTALLED", "PEERS", "Contestant", "Peer", "is_dense"]
 

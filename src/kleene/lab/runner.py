@@ -20,7 +20,7 @@ from statistics import median
 from typing import Any, TextIO
 
 import kleene as kl
-from kleene.cuda import loader
+from kleene.backends.cuda.runtime import loader
 from kleene.lab import record as records
 from kleene.lab.experiment import Experiment, Plan, Unable
 from kleene.lab.harness import Measured, measure

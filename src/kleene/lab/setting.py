@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import kleene as kl
-from kleene.cuda.runtime import Device, open_device
+from kleene.backends.cuda.runtime.device import Device, open_device
 from kleene.errors import RequestError
-from kleene.machine import available_memory, cores, this_machine
+from kleene.system.machine import available_memory, cores, this_machine
 
 __all__ = ["Setting"]
 

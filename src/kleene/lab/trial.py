@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import kleene as kl
-from kleene.result import Timings
+from kleene.results.result import Timings
 
 __all__ = ["Trial", "search", "solve"]
 

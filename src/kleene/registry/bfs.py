@@ -27,7 +27,7 @@ _PADAMATA = "Padamata and Raveendran 2013"
 def _native_bfs(
     name: str, summary: str, origin: str, workspace: Callable[[Size], int] = native_workspace
 ) -> Method:
-    return Method("bfs", name, "cpu", summary, origin, f"kleene.cpu.bfs:{name}", workspace)
+    return Method("bfs", name, "cpu", summary, origin, f"kleene.backends.cpu.bfs:{name}", workspace)
 
 
 def _cuda_bfs(
@@ -43,7 +43,7 @@ def _cuda_bfs(
     def device_memory(size: Size) -> int:
         return search_on_gpu(size) + (0 if more is None else more(size))
 
-    entry = f"kleene.cuda.{module}:{name}"
+    entry = f"kleene.backends.cuda.{module}:{name}"
     return Method(
         "bfs", name, "cuda", summary, origin, entry, workspace, device_memory=device_memory
     )
@@ -74,7 +74,7 @@ ROWS = (
         "cuda",
         "up to 1024 searches at once, a bit each; rows leave while the next are found",
         "Then et al. 2014",
-        "kleene.cuda.bfs_multi:multi_source",
+        "kleene.backends.cuda.bfs_multi:multi_source",
         sent_rows,
         device_memory=bits_on_gpu,
         streams=True,
@@ -85,7 +85,7 @@ ROWS = (
         "cuda",
         "small frontiers push, large ones are pulled from; all levels in one launch",
         "Beamer et al. 2012, Merrill et al. 2012",
-        "kleene.cuda.bfs_direction:direction_optimizing",
+        "kleene.backends.cuda.bfs_direction:direction_optimizing",
         no_workspace,
         device_memory=searched_graph,
     ),
@@ -153,7 +153,7 @@ ROWS = (
         "reference",
         "a queue, one level at a time",
         "Moore 1959",
-        "kleene.reference.bfs:queue",
+        "kleene.backends.reference.bfs:queue",
         search_workspace,
     ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from kleene.backends.semiring import SEMIRINGS
 from kleene.registry.apsp import TILED_ON_GPU
 from kleene.registry.memory import (
     dense_workspace,
@@ -11,7 +12,6 @@ from kleene.registry.memory import (
     tiled_closure_workspace,
 )
 from kleene.registry.method import Method
-from kleene.semiring import SEMIRINGS
 
 __all__ = ["ROWS"]
 
@@ -22,7 +22,7 @@ ROWS = (
         "cpu",
         "elimination by blocks of rows, packed and in vector registers, on all cores",
         "Carre 1971, Venkataraman et al. 2003",
-        "kleene.cpu.closure:tiled",
+        "kleene.backends.cpu.closure:tiled",
         tiled_closure_workspace,
         semirings=tuple(SEMIRINGS),
     ),
@@ -32,7 +32,7 @@ ROWS = (
         "cpu",
         "allows one more inner vertex at each step, over any semiring, on one core",
         "Kleene 1956, Warshall 1962",
-        "kleene.cpu.closure:floyd_warshall",
+        "kleene.backends.cpu.closure:floyd_warshall",
         dense_workspace,
         semirings=tuple(SEMIRINGS),
     ),
@@ -43,7 +43,7 @@ ROWS = (
         "reference",
         "allows one more inner vertex at each step, over any semiring",
         "Kleene 1956, Warshall 1962",
-        "kleene.reference.closure:floyd_warshall",
+        "kleene.backends.reference.closure:floyd_warshall",
         matrix_workspace,
         semirings=tuple(SEMIRINGS),
     ),

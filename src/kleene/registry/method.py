@@ -8,7 +8,7 @@ from functools import cache
 from importlib import import_module
 from typing import NamedTuple
 
-from kleene.task import Answer
+from kleene.backends.task import Answer
 
 __all__ = ["Method", "Size"]
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.api import apsp, bfs, explain, sssp
+from kleene.api.solve import apsp, bfs, explain, sssp
 from kleene.graph import Graph
 from kleene.graph.forms import CSR
-from kleene.machine import threads_for
+from kleene.system.machine import threads_for
 
 __all__ = ["NULL", "Ours", "farthest", "require_no_cycle", "rooted", "solve"]
 

@@ -16,7 +16,7 @@ from kleene import _native
 from kleene.errors import GraphError
 from kleene.interop.csgraph.solve import NULL
 from kleene.interop.csgraph.validation import as_csr
-from kleene.machine import threads_for
+from kleene.system.machine import threads_for
 
 __all__ = ["breadth_first_order", "breadth_first_tree"]
 

@@ -19,7 +19,7 @@ from kleene import _native
 from kleene.errors import GraphError
 from kleene.graph import Graph
 from kleene.graph.forms import CSR
-from kleene.machine import as_threads, threads_for
+from kleene.system.machine import as_threads, threads_for
 
 __all__ = [
     "as_csr",

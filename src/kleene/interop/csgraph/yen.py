@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kleene import _native
-from kleene.api import sssp
+from kleene.api.solve import sssp
 from kleene.interop.csgraph.errors import renamed_cycles
 from kleene.interop.csgraph.solve import NULL, Ours, require_no_cycle
 from kleene.interop.csgraph.validation import as_graph

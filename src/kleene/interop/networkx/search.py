@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.api import apsp, bfs, sssp
+from kleene.api.solve import apsp, bfs, sssp
 from kleene.errors import NegativeCycleError
 from kleene.graph import Graph
 from kleene.interop.networkx.graph import Arcs
-from kleene.machine import as_threads, threads_for
+from kleene.system.machine import as_threads, threads_for
 
 __all__ = ["Visit", "chunks", "hop_limit", "rows", "search", "visit_rows"]
 

@@ -18,7 +18,7 @@ from kleene.lab.experiment import Axis, Experiment, Plan, Unable
 from kleene.lab.found import Found, times_as
 from kleene.lab.setting import Setting
 from kleene.lab.trial import Trial
-from kleene.result import Timings
+from kleene.results.result import Timings
 
 __all__ = ["EXPERIMENTS"]
 

@@ -17,7 +17,7 @@ from kleene.lab.found import Found, lesson
 from kleene.lab.record import Point
 from kleene.lab.setting import Setting
 from kleene.lab.trial import Trial, solve
-from kleene.result import Timings
+from kleene.results.result import Timings
 
 __all__ = ["EXPERIMENTS"]
 

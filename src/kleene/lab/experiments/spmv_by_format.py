@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kleene as kl
-from kleene.cuda.resident import on_device
-from kleene.cuda.spmv import multiplier
+from kleene.backends.cuda.device_graph import on_device
+from kleene.backends.cuda.spmv import multiplier
 from kleene.lab.documents import CHAPTER
 from kleene.lab.experiment import Axis, Experiment, Plan, Published
 from kleene.lab.experiments.entrants import ALL, GPU, ONE, Entrant, as_fast, entrants
 from kleene.lab.found import Found
 from kleene.lab.setting import Setting
 from kleene.lab.trial import Trial
-from kleene.result import Timings
+from kleene.results.result import Timings
 
 __all__ = ["EXPERIMENTS"]
 

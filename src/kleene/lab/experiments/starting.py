@@ -15,7 +15,7 @@ from kleene.lab.experiment import Axis, Experiment, Plan
 from kleene.lab.found import Found
 from kleene.lab.setting import Setting
 from kleene.lab.trial import Trial
-from kleene.result import Timings
+from kleene.results.result import Timings
 
 __all__ = ["EXPERIMENTS"]
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kleene.atomic import atomic_path
 from kleene.lab.experiment import Experiment
 from kleene.lab.found import found_in
 from kleene.lab.record import Record
@@ -14,6 +13,7 @@ from kleene.lab.report.data import charts_of
 from kleene.lab.report.figure import whole_figure
 from kleene.lab.report.html import slug
 from kleene.lab.report.page import page_of
+from kleene.system.atomic_file import atomic_path
 
 __all__ = ["Written", "write_figures", "write_report"]
 

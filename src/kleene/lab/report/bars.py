@@ -14,7 +14,7 @@ from kleene.lab.report.data import Chart, Curve, Mark, shown, x_words, y_title
 from kleene.lab.report.letters import fitting, text_width
 from kleene.lab.report.palette import marker
 from kleene.lab.report.scale import Scale, scale_for
-from kleene.picture import Area, Box, Group, Lines, Shape, Text
+from kleene.viz.picture import Area, Box, Group, Lines, Shape, Text
 
 __all__ = ["BAR_WIDTH", "bars_height", "draw_bars"]
 

@@ -10,7 +10,7 @@ from kleene.lab.report.bars import BAR_WIDTH, bars_height, draw_bars
 from kleene.lab.report.data import Chart
 from kleene.lab.report.lines import BODY, draw_lines, height_for, margin_for
 from kleene.lab.report.palette import LIGHT
-from kleene.picture import Box, Picture, Shape, Text
+from kleene.viz.picture import Box, Picture, Shape, Text
 
 __all__ = ["cell_pictures", "whole_figure"]
 

@@ -15,7 +15,7 @@ from kleene.lab.report.data import Chart, Curve, shown, x_words, y_title
 from kleene.lab.report.letters import fitting, text_width
 from kleene.lab.report.palette import marker
 from kleene.lab.report.scale import Scale, apart, scale_for, thinned
-from kleene.picture import Area, Group, Lines, Shape, Text
+from kleene.viz.picture import Area, Group, Lines, Shape, Text
 
 __all__ = ["BODY", "draw_lines", "height_for", "margin_for"]
 

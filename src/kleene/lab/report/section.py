@@ -17,7 +17,7 @@ from kleene.lab.report.numbers import full_table, overview
 from kleene.lab.report.opening import document_of
 from kleene.lab.report.palette import LIGHT, marker
 from kleene.lab.report.skipped import skip_list
-from kleene.picture import Area, Lines, Picture
+from kleene.viz.picture import Area, Lines, Picture
 
 __all__ = ["charts_and_lessons", "experiment_section"]
 

@@ -1,0 +1,110 @@
+"""One step along all arcs at once: the product of a vector and a graph's matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kleene.backends.cpu import spmv as cpu
+from kleene.backends.semiring import SEMIRINGS
+from kleene.errors import GraphError, RequestError
+from kleene.graph import Graph
+from kleene.graph.checks import as_weights
+from kleene.system.machine import threads_for
+
+__all__ = ["spmv"]
+
+Array = NDArray[Any]
+
+_ALGEBRAS = ("plus_times", *SEMIRINGS)
+_FORMS = ("csr", "csc", "coo", "ell", "dense")
+_DEVICES = ("auto", "cpu", "cuda", "emulated")
+
+
+def spmv(
+    graph: Graph,
+    x: ArrayLike,
+    semiring: str = "plus_times",
+    *,
+    form: str = "csr",
+    device: str = "auto",
+    threads: int | None = None,
+) -> Array:
+    """Multiply a vector by the graph's matrix: ``y[v]`` adds up ``x[u] * weight`` over arcs u to v.
+
+    The vector is on the left, so ``y`` follows the direction of the arcs: with ones and zeros in
+    ``x`` for the vertices of a frontier, ``y`` tells where it leads. For sums over outgoing arcs,
+    multiply by ``graph.transpose()``.
+
+    Parameters
+    ----------
+    graph : Graph
+        The matrix; arcs without weights count 1.
+    x : array
+        One number per vertex.
+    semiring : {"plus_times", "min_plus", "boolean", "max_min", "max_times"}
+        Ordinary arithmetic, or what takes its place: ``"min_plus"`` adds weights and keeps the
+        smallest sum. A vertex without incoming arcs gets the semiring's "no path" (0 in ordinary
+        arithmetic).
+    form : {"csr", "csc", "coo", "ell", "dense"}
+        Which form of the graph to go through; all give the same answer. Forms other than
+        ``"csr"`` are made at first use and kept. Integers are added without regard to overflow
+        in ordinary arithmetic, as NumPy does; over ``"min_plus"`` they stop at the end of the
+        type.
+    device : {"auto", "cpu", "cuda", "emulated"}
+        Where to multiply; ``"auto"`` is where ``graph.to(...)`` placed the graph, else the CPU.
+        Elsewhere than on the CPU the order of additions, and so the rounding of sums, may differ
+        from one run to the next.
+    threads : int, optional
+        How many threads may be used on the CPU.
+
+    Returns
+    -------
+    array
+        One number per vertex, in the type that NumPy gives to ``x`` times the weights; booleans
+        over ``"boolean"``.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> g = kl.Graph.from_edges([0, 0, 1], [1, 2, 2], [4, 9, 3])
+    >>> kl.spmv(g, [1, 10, 0]).tolist()
+    [0, 4, 39]
+    >>> kl.spmv(g, [0.0, 4.0, 9.0], "min_plus").tolist()
+    [inf, 4.0, 7.0]
+    """
+    if not isinstance(graph, Graph):
+        raise GraphError(f"expected a kleene.Graph, not {type(graph).__name__}")
+    if semiring not in _ALGEBRAS:
+        raise RequestError(f"no semiring {semiring!r}; there are {', '.join(map(repr, _ALGEBRAS))}")
+    if form not in _FORMS:
+        raise RequestError(f"no form {form!r}; there are {', '.join(map(repr, _FORMS))}")
+    if device not in _DEVICES:
+        raise RequestError(f"no device {device!r}; there are {', '.join(map(repr, _DEVICES))}")
+    if threads is not None and (not isinstance(threads, (int, np.integer)) or threads < 1):
+        raise RequestError(f"threads must be a whole number from 1, not {threads!r}")
+    vector = np.asarray(x)
+    if vector.shape != (graph.n,):
+        raise RequestError(f"x has shape {vector.shape}, and the graph {graph.n:,} vertices")
+    values = np.ascontiguousarray(_values(graph, vector, semiring))
+    place = graph.device if device == "auto" else device
+    if place == "cpu":
+        y = cpu.spmv(graph, values, semiring, form, threads_for(graph.m, threads))
+    else:
+        from kleene.backends.cuda.spmv import spmv as elsewhere
+
+        y = elsewhere(graph, values, semiring, form, place)
+    return y.astype(bool) if semiring == "boolean" else y
+
+
+def _values(graph: Graph, x: Array, semiring: str) -> Array:
+    """Return x in the type of the answer."""
+    if semiring == "boolean":
+        return x.astype(bool).astype(np.int32)
+    values = as_weights(x, "x")
+    assert values is not None
+    if graph.weights is None:
+        return values
+    return values.astype(np.result_type(values, graph.weights), copy=False)

@@ -1,0 +1,1 @@
+"""The implementations: reference (NumPy), cpu (C++) and cuda, and what they share."""

@@ -1,0 +1,292 @@
+"""All pairs on a GPU by blocks: the versions of blocked Floyd-Warshall, from plain to elaborate.
+
+In each round t, three phases: the diagonal block (t, t), the blocks in its row and column, the rest
+(Venkataraman, Sahni and Mukhopadhyaya 2003). The versions 1.0 to 4.1 are those of Zuccato and Lena
+(2022), for any number of vertices and any block size; ``blocked_multi`` is the form of Padamata and
+Raveendran (2013). The kernels are in ``kernels/apsp_global.cu``, ``apsp_shared.cu`` and
+``apsp_multi.cu``; version 4.2 is in ``apsp_relaunched.py``.
+
+Each takes a task, and ``block``, the side of a block; ``blocked_multi`` also takes ``across`` and
+``down``, the elements per thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from kleene.backends.cuda.apsp_blocks import Blocks, run
+from kleene.backends.cuda.runtime.device import ceil_div
+from kleene.backends.task import Answer, Task
+from kleene.errors import RequestError
+
+__all__ = [
+    "blocked_1_0",
+    "blocked_1_1",
+    "blocked_1_2",
+    "blocked_2_0",
+    "blocked_2_1",
+    "blocked_3_0",
+    "blocked_4_0",
+    "blocked_4_1",
+    "blocked_multi",
+]
+
+_ELEMENTS = (4, 2)  # across and down, the best of Padamata and Raveendran
+
+
+# ---- 1.0, 1.1, 1.2: global memory ---------------------------------------------------------------
+
+
+def blocked_1_0(task: Task, *, block: int = 0) -> Answer:
+    """Launch every block by itself."""
+
+    def version(b: Blocks) -> bool:
+        kernel = b.kernels("apsp_global")["apsp_global_one"]
+
+        def one(t: int, i: int, j: int) -> None:
+            args = (b.d, b.last, b.n, b.side, t, i, j, b.cycle)
+            kernel.launch((1, 1), b.threads, args)
+
+        def each_round(t: int) -> None:
+            others = [x for x in range(b.count) if x != t]
+            one(t, t, t)
+            for x in others:
+                one(t, t, x)
+            for x in others:
+                one(t, x, t)
+            for i in others:
+                for j in others:
+                    one(t, i, j)
+
+        b.upload()
+        b.rounds(each_round)
+        return b.download()
+
+    return run("blocked_1_0", version, task, block)
+
+
+def _three_launches(b: Blocks, kernels: str, grids: tuple[tuple[int, int], ...]) -> bool:
+    file = b.kernels("apsp_global")
+    phases = [file[f"{kernels}_{number}"] for number in (1, 2, 3)]
+
+    def each_round(t: int) -> None:
+        args = (b.d, b.last, b.n, b.side, t)
+        phases[0].launch(grids[0], b.threads, (*args, b.cycle))
+        for phase, grid in zip(phases[1:], grids[1:], strict=True):
+            if grid[0] > 0:
+                phase.launch(grid, b.threads, (*args, b.cycle))
+
+    b.upload()
+    b.rounds(each_round)
+    return b.download()
+
+
+def blocked_1_1(task: Task, *, block: int = 0) -> Answer:
+    """Launch all blocks in each phase; most have nothing to do in the first two."""
+    return run(
+        "blocked_1_1",
+        lambda b: _three_launches(b, "apsp_global_all", ((b.count, b.count),) * 3),
+        task,
+        block,
+    )
+
+
+def blocked_1_2(task: Task, *, block: int = 0) -> Answer:
+    """Launch the blocks that a phase has."""
+    return run(
+        "blocked_1_2",
+        lambda b: _three_launches(
+            b, "apsp_global", ((1, 1), (b.count - 1, 2), (b.count - 1, b.count - 1))
+        ),
+        task,
+        block,
+    )
+
+
+# ---- 2.0, 2.1: shared memory --------------------------------------------------------------------
+
+
+def _shared(b: Blocks) -> bool:
+    others = b.count - 1
+
+    def each_round(t: int) -> None:
+        b.diagonal(t)
+        b.whole("cross", (others, 2), t)
+        b.whole("rest", (others, others), t)
+
+    b.upload()
+    b.rounds(each_round)
+    return b.download()
+
+
+def blocked_2_0(task: Task, *, block: int = 0) -> Answer:
+    """Copy what a block reads to shared memory, as it is."""
+
+    def version(b: Blocks) -> bool:
+        b.by_rows(turned=True)
+        return _shared(b)
+
+    return run("blocked_2_0", version, task, block)
+
+
+def blocked_2_1(task: Task, *, block: int = 0) -> Answer:
+    """The same, transposed or padded where columns would be read with bank conflicts."""
+
+    def version(b: Blocks) -> bool:
+        b.without_conflicts()
+        return _shared(b)
+
+    return run("blocked_2_1", version, task, block)
+
+
+# ---- 3.0, 4.0, 4.1: pieces of phases, in streams and in graphs ----------------------------------
+
+#: What each piece of a round comes after, in the order in which they are launched: a name stands
+#: for the piece in this round if that has been launched, in the round before if not.
+_COARSE = {
+    "diagonal": ("up_left", "up_right", "down_left", "down_right"),
+    "up": ("diagonal",),
+    "down": ("diagonal",),
+    "left": ("diagonal",),
+    "right": ("diagonal",),
+    "up_left": ("up", "left"),
+    "up_right": ("up", "right"),
+    "down_left": ("down", "left"),
+    "down_right": ("down", "right"),
+}
+
+#: Only what is really needed: the next diagonal block is in the lower right piece; the blocks above
+#: and left of it are in two others, or were final before.
+_FINE = _COARSE | {
+    "diagonal": ("down_right",),
+    "up": ("diagonal", "up_right"),
+    "left": ("diagonal", "down_left"),
+    "up_left": ("up", "left", "up_left"),
+}
+
+
+def _pieces(
+    b: Blocks,
+    origin: Any,
+    streams: dict[str, Any],
+    after: dict[str, tuple[str, ...]],
+    grid: tuple[int, int] | None,
+) -> Callable[[int], None]:
+    """Return what launches a round in nine streams, each piece after those that it needs."""
+    start = origin.record()
+    done = dict.fromkeys(after, start)
+    for stream in streams.values():
+        stream.wait(start)
+
+    def each_round(t: int) -> None:
+        before, here, beyond = (0, t), (t, t + 1), (t + 1, b.count)
+        row = {"up": before, "down": beyond}
+        column = {"left": before, "right": beyond}
+        for name, needed in after.items():
+            stream = streams[name]
+            for other in needed:
+                stream.wait(done[other])
+            if name == "diagonal":
+                b.diagonal(t, stream, grid or (1, 1))
+            else:
+                vertical, _, horizontal = name.rpartition("_")
+                rows = row.get(vertical or horizontal, here)
+                columns = column.get(horizontal, here)
+                b.piece(t, rows, columns, stream, grid)
+            done[name] = stream.record()
+        if t == b.count - 1:
+            for event in done.values():
+                origin.wait(event)
+
+    return each_round
+
+
+def _streams(b: Blocks) -> dict[str, Any]:
+    return {name: b.device.stream() for name in _COARSE}
+
+
+def blocked_3_0(task: Task, *, block: int = 0) -> Answer:
+    """Break the phases into pieces that run in streams of their own."""
+
+    def version(b: Blocks) -> bool:
+        b.without_conflicts()
+        b.upload()
+        b.rounds(_pieces(b, b.device.main, _streams(b), _COARSE, None))
+        return b.download()
+
+    return run("blocked_3_0", version, task, block)
+
+
+def _graph(after: dict[str, tuple[str, ...]], b: Blocks) -> bool:
+    """Record everything, copies of the whole matrix included, then launch it.
+
+    Every launch has a block of threads for every block of the matrix, needed or not. Recording is
+    a part of the algorithm, and so are the copies: its time has them.
+    """
+    b.without_conflicts()
+    staged = [b.device.pinned(array.shape, array.dtype) for array in b.host]
+    for stage, host in zip(staged, b.host, strict=True):
+        stage[...] = host
+    origin, streams = b.device.stream(), _streams(b)
+    b.check()
+    with b.computing():
+        origin.wait(b.device.main.record())
+        with origin.capture() as captured:
+            for array, stage in zip(b.arrays, staged, strict=True):
+                b.device.copy(array, stage, origin)
+            each_round = _pieces(b, origin, streams, after, (b.count, b.count))
+            for t in range(b.count):
+                each_round(t)
+            for array, stage in zip(b.arrays, staged, strict=True):
+                b.device.copy(stage, array, origin)
+        captured.graph.launch(origin)
+        b.device.main.wait(origin.record())
+        origin.synchronize()
+    if b.device.download(b.cycle)[0]:
+        return False
+    for stage, host in zip(staged, b.host, strict=True):
+        host[...] = stage
+    return True
+
+
+def blocked_4_0(task: Task, *, block: int = 0) -> Answer:
+    """Launch one CUDA graph in which each phase waits for the one before."""
+    return run("blocked_4_0", partial(_graph, _COARSE), task, block)
+
+
+def blocked_4_1(task: Task, *, block: int = 0) -> Answer:
+    """Launch one CUDA graph in which each piece waits for the pieces it needs."""
+    return run("blocked_4_1", partial(_graph, _FINE), task, block)
+
+
+# ---- several elements per thread ----------------------------------------------------------------
+
+
+def blocked_multi(task: Task, *, block: int = 0, across: int = 0, down: int = 0) -> Answer:
+    """Let each thread look after several cells, in registers in phase 3."""
+    across, down = across or _ELEMENTS[0], down or _ELEMENTS[1]
+    for name, value in (("across", across), ("down", down)):
+        if value not in (1, 2, 4, 8):
+            raise RequestError(f"{name} can be 1, 2, 4 or 8 elements per thread, not {value}")
+
+    def version(b: Blocks) -> bool:
+        width = min(ceil_div(b.side, across), 32)
+        most = min(1024, 4096 // (across * down)) // width
+        b.threads = (width, min(ceil_div(b.side, down), most))
+        rest = b.kernels("apsp_multi")[f"apsp_multi_{across}x{down}"]
+        others = b.count - 1
+
+        def each_round(t: int) -> None:
+            b.diagonal(t)
+            b.whole("cross", (others, 2), t)
+            if others:
+                args = (b.d, b.last, b.n, b.side, t, b.cycle)
+                rest.launch((others, others), b.threads, args, b.two_blocks)
+
+        b.upload()
+        b.rounds(each_round)
+        return b.download()
+
+    return run("blocked_multi", version, task, block)

@@ -1,0 +1,209 @@
+"""A matrix on the device, cut into blocks: what all versions of blocked Floyd-Warshall share.
+
+The phases for one block are in ``kernels/apsp_blocks.cuh``; here are their launches, how blocks lie
+in shared memory, and the way of the matrix there and back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from functools import cached_property
+from math import lcm
+from typing import Any
+
+import numpy as np
+
+from kleene.backends.cpu.closure import as_seen, close_by
+from kleene.backends.cuda.runtime.device import (
+    Device,
+    HostArray,
+    Kernel,
+    ceil_div,
+    ctype,
+    open_device,
+    require_memory,
+)
+from kleene.backends.task import Answer, Task
+from kleene.errors import RequestError
+from kleene.graph.checks import format_bytes
+
+__all__ = ["Blocks", "bank_conflict", "run"]
+
+_SIDE = 32  # a block of 1024 threads with a cell each, the largest of Zuccato and Lena
+_ROUNDS = 16  # put into the stream between two looks at the clock and the keyboard
+
+
+def bank_conflict(side: int, itemsize: int = 4) -> bool:
+    """Do neighbouring rows of a column of a block meet in one bank of shared memory?
+
+    Banks deliver 128 bytes at a time, to 32 threads, or to 16 where numbers have 8 bytes. Rows that
+    are lcm(side, banks) / side apart are in one bank; is that within the rows that threads read?
+
+    >>> [side for side in range(1, 33) if bank_conflict(side)]
+    [8, 12, 16, 18, 20, 22, 24, 26, 28, 30, 32]
+    """
+    banks = 128 // itemsize
+    return lcm(side, banks) <= (min(side, banks) - 1) * side
+
+
+class Blocks:
+    """A matrix and its predecessors on the device, cut into blocks."""
+
+    def __init__(
+        self,
+        method: str,
+        task: Task,
+        block: int,
+        matrix: HostArray,
+        last: HostArray | None,
+    ) -> None:
+        self.task = task
+        self.device: Device = open_device(task.device)
+        self.host = (matrix,) if last is None else (matrix, last)
+        self.n = len(matrix)
+        self.side = min(block or _SIDE, self.n)
+        self.count = ceil_div(self.n, self.side)
+        self.threads = (min(self.side, 32),) * 2
+        what = f"apsp by {method} on {self.n:,} vertices"
+        require_memory(self.device, sum(array.nbytes for array in self.host), what)
+        self.arrays = [self.device.empty(array.shape, array.dtype) for array in self.host]
+        self.d, self.last = self.arrays[0], self.arrays[1] if last is not None else None
+        self.cycle = self.device.zeros(1, np.int32, "cycle")
+        self._files: dict[str, Mapping[str, Kernel]] = {}
+        self.by_rows()
+
+    def kernels(self, file: str) -> Mapping[str, Kernel]:
+        if file not in self._files:
+            paths = int(self.last is not None)
+            defines: dict[str, str | int] = {"KL_TYPE": ctype(self.task.dtype), "KL_PATHS": paths}
+            self._files[file] = self.device.kernels(file, **defines)
+        return self._files[file]
+
+    # ---- shared memory --------------------------------------------------------------------------
+
+    def by_rows(self, turned: bool = False) -> None:
+        """Lay blocks out by rows; if turned, neighbouring threads have neighbouring rows."""
+        self.turned, self.pitch = int(turned), self.side
+        self.layout = (self.side, 1)
+
+    def without_conflicts(self) -> None:
+        """Lay out so that columns are read without conflicts, where there are any.
+
+        The diagonal block is read both ways: a cell is added to its rows. Elsewhere only the left
+        factor is read by columns: it is transposed.
+        """
+        self.by_rows(turned=True)
+        if bank_conflict(self.side, self.d.dtype.itemsize):
+            self.pitch = self.side + 1
+            self.layout = (1, self.side)
+
+    def check(self) -> None:
+        """Load kernels and look at shared memory, which cannot be done while work is recorded."""
+        self.kernels("apsp_shared")
+        _ = self.two_blocks
+
+    @property
+    def one_block(self) -> int:
+        """Bytes of a padded block in shared memory."""
+        return self.two_blocks * self.pitch // (2 * self.side)
+
+    @cached_property
+    def two_blocks(self) -> int:
+        """Bytes of two blocks in shared memory, which must be there."""
+        needed = 2 * self.side**2 * self.d.dtype.itemsize
+        if needed > self.device.shared_memory:
+            most = int((self.device.shared_memory / (2 * self.d.dtype.itemsize)) ** 0.5)
+            raise RequestError(
+                f"two blocks of side {self.side} take {format_bytes(needed)} of shared memory, and "
+                f"{self.device.name} has {format_bytes(self.device.shared_memory)}; the side can "
+                f"be up to {most} here"
+            )
+        return needed
+
+    # ---- the phases -----------------------------------------------------------------------------
+
+    def diagonal(self, t: int, stream: Any = None, grid: tuple[int, int] = (1, 1)) -> None:
+        """Phase 1, in shared memory."""
+        args = (*self.view, self.pitch, t, self.cycle)
+        self.kernels("apsp_shared")["apsp_shared_diagonal"].launch(
+            grid, self.threads, args, self.one_block, stream
+        )
+
+    def whole(self, phase: str, grid: tuple[int, int], t: int, stream: Any = None) -> None:
+        """All blocks of phase 2 (``cross``) or 3 (``rest``), in shared memory."""
+        if grid[0] == 0:
+            return
+        args = (*self.view, *self.layout, t, self.cycle)
+        self.kernels("apsp_shared")[f"apsp_shared_{phase}"].launch(
+            grid, self.threads, args, self.two_blocks, stream
+        )
+
+    def piece(
+        self,
+        t: int,
+        rows: tuple[int, int],
+        columns: tuple[int, int],
+        stream: Any = None,
+        grid: tuple[int, int] | None = None,
+    ) -> None:
+        """A rectangle of blocks in phase 2 or 3, from a first block to one before the end."""
+        height, width = rows[1] - rows[0], columns[1] - columns[0]
+        if height <= 0 or width <= 0:
+            return
+        args = (*self.view, *self.layout, t, rows[0], height, columns[0], width, self.cycle)
+        self.kernels("apsp_shared")["apsp_shared_piece"].launch(
+            grid or (width, height), self.threads, args, self.two_blocks, stream
+        )
+
+    @property
+    def view(self) -> tuple[Any, ...]:
+        """What all kernels in shared memory begin with."""
+        return (self.d, self.last, self.n, self.side, self.turned)
+
+    # ---- the way there and back -----------------------------------------------------------------
+
+    def upload(self) -> None:
+        for array, host in zip(self.arrays, self.host, strict=True):
+            self.device.copy(array, host)
+
+    def rounds(self, one: Callable[[int], None]) -> None:
+        """Do all rounds, after which the main stream has waited for them; now and then wait too."""
+        with self.computing():
+            for t in range(self.count):
+                one(t)
+                if (t + 1) % _ROUNDS == 0:
+                    self.device.synchronize()
+                    self.task.report(t + 1, self.count)
+
+    def computing(self) -> AbstractContextManager[None]:
+        """Count what the main stream does, or waits for, as the algorithm's time."""
+        return self.device.meter.span("compute", self.device.main)
+
+    def download(self) -> bool:
+        """Fetch the answer, unless there is a negative cycle."""
+        self.device.synchronize()
+        if self.device.download(self.cycle)[0]:
+            return False
+        for array, host in zip(self.arrays, self.host, strict=True):
+            self.device.download(array, host)
+        return True
+
+
+Version = Callable[[Blocks], bool]  # closes the matrix; False at a negative cycle
+
+
+def run(method: str, version: Version, task: Task, block: int = 0) -> Answer:
+    """Close the matrix of a task by some version."""
+
+    def engine(matrix: HostArray, last: HostArray | None) -> bool:
+        if len(matrix) == 0:
+            task.report(1, 1)
+            return True
+        blocks = Blocks(method, task, block, matrix, last)
+        closed = version(blocks)
+        if closed:
+            task.report(blocks.count, blocks.count)
+        return closed
+
+    return close_by(engine, as_seen(method, task), task)

@@ -1,0 +1,316 @@
+"""All pairs on a GPU by min-plus products of matrices; the kernels are in ``apsp_products.cu``.
+
+``min_plus`` squares the matrix until paths of any number of arcs are in it (Cormen et al. 2009,
+section 25.1; on a GPU Padamata and Raveendran 2013). R-Kleene closes a matrix by closing its two
+diagonal quadrants, with six products between (D'Alberto and Nicolau 2007; on a GPU Ross, Pan and
+Burbank, CS205):
+
+    A11 = A11*;  A12 = A11 A12;  A21 = A21 A11;  A22 = A22 + A21 A12;
+    A22 = A22*;  A21 = A22 A21;  A12 = A12 A22;  A11 = A11 + A12 A21
+
+``rkleene`` has the matrix by rows; ``rkleene_quadtree`` in the order in which every quadrant, of
+every size, is contiguous, with as many vertices added as it takes to halve them down to a tile.
+Both take ``block``, the largest side of the tiles that are closed by one block of threads.
+
+A product that would overwrite its own factor goes to other memory first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from kleene.backends.cpu.closure import as_seen, close_by
+from kleene.backends.cuda.runtime.device import (
+    Array,
+    HostArray,
+    ceil_div,
+    ctype,
+    open_device,
+    require_memory,
+)
+from kleene.backends.task import Answer, Task
+from kleene.errors import RequestError
+
+__all__ = ["interleave", "min_plus", "rkleene", "rkleene_quadtree"]
+
+_TILE = 64  # cells a side of what one block of threads multiplies
+_THREADS = (16, 16)
+_DEPTH = 16  # columns of one factor and rows of the other in shared memory
+_SIDE = 64  # of the tiles that R-Kleene closes at the end of its recursion
+
+
+class Part(NamedTuple):
+    """Some cells of the matrix and their predecessors."""
+
+    d: Array
+    last: Array | None
+
+    def cut(self, *slices: slice) -> Part:
+        """Return a rectangle, or a stretch."""
+        return Part(self.d[slices], None if self.last is None else self.last[slices])
+
+
+class Products:
+    """A matrix on the device, and what multiplies parts of it."""
+
+    def __init__(
+        self,
+        method: str,
+        more: int,  # cells, besides those of the matrix
+        task: Task,
+        matrix: HostArray,
+        last: HostArray | None,
+    ) -> None:
+        self.task, self.n = task, len(matrix)
+        self.host = (matrix, last)
+        self.device = open_device(task.device)
+        cell = matrix.itemsize + (0 if last is None else last.itemsize)
+        what = f"apsp by {method} on {self.n:,} vertices"
+        require_memory(self.device, cell * (self.n**2 + more), what)
+        self.whole = Part(
+            self.device.upload(matrix, "d"),
+            None if last is None else self.device.upload(last, "last"),
+        )
+        self.cycle = self.device.zeros(1, np.int32, "cycle")
+        self.improved = self.device.zeros(1, np.int32, "improved")
+        defines: dict[str, str | int] = {
+            "KL_TYPE": ctype(task.dtype),
+            "KL_PATHS": int(last is not None),
+        }
+        self.kernels = self.device.kernels("apsp_products", **defines)
+        self.closing = self.device.kernels("apsp_shared", **defines)["apsp_shared_diagonal"]
+        self.shared = 2 * _TILE * _DEPTH * task.dtype.itemsize
+
+    def empty(self, *shape: int) -> Part:
+        """Return memory for a part of this shape."""
+        last = None if self.whole.last is None else self.device.empty(shape, np.int32, "last")
+        return Part(self.device.empty(shape, self.task.dtype, "d"), last)
+
+    def copy(self, to: Part, source: Part) -> None:
+        self.device.copy(to.d, source.d)
+        if to.last is not None and source.last is not None:
+            self.device.copy(to.last, source.last)
+
+    def multiply(self, to: Part, c: Part, a: Part, b: Part, diagonal: tuple[bool, bool]) -> None:
+        """Put the best of c and a times b where ``to`` is; which factors are diagonal blocks?"""
+        rows, columns = c.d.shape
+        self.kernels["apsp_product"].launch(
+            (ceil_div(columns, _TILE), ceil_div(rows, _TILE)),
+            _THREADS,
+            (
+                *to, to.d.pitch, *c, c.d.pitch, a.d, a.d.pitch, int(diagonal[0]),
+                *b, b.d.pitch, int(diagonal[1]), rows, a.d.shape[1], columns,
+                self.improved, self.cycle,
+            ),
+            self.shared,
+        )  # fmt: skip
+
+    def close_tile(self, part: Part, n: int, side: int, t: int) -> None:
+        """Close the t-th tile on the diagonal of a part of n x n cells by rows."""
+        item = self.task.dtype.itemsize
+        shared = side * side * item
+        if shared > self.device.shared_memory:
+            most = int((self.device.shared_memory / item) ** 0.5)
+            raise RequestError(f"a tile can have up to {most} vertices a side here, not {side}")
+        threads = (min(side, 32),) * 2
+        args = (*part, n, side, 0, side, t, self.cycle)
+        self.closing.launch((1, 1), threads, args, shared)
+
+    def progress(self, done: int, total: int) -> None:
+        """Wait for what was launched, and say how far it is."""
+        self.device.synchronize()
+        self.task.report(done, total)
+
+    def computing(self) -> AbstractContextManager[None]:
+        """Count what the main stream does as the algorithm's time."""
+        return self.device.meter.span("compute", self.device.main)
+
+    def finish(self, total: int) -> bool:
+        """Fetch the answer, unless there is a negative cycle."""
+        if self.device.download(self.cycle)[0]:
+            return False
+        for array, host in zip(self.whole, self.host, strict=True):
+            if array is not None:
+                self.device.download(array, host)
+        self.task.report(total, total)
+        return True
+
+
+def _run(
+    method: str, more: Callable[[int], int], close: Callable[[Products], bool], task: Task
+) -> Answer:
+    def engine(matrix: HostArray, last: HostArray | None) -> bool:
+        n = len(matrix)
+        if n == 0:
+            task.report(1, 1)
+            return True
+        return close(Products(method, more(n), task, matrix, last))
+
+    return close_by(engine, as_seen(method, task), task)
+
+
+# ---- repeated squaring --------------------------------------------------------------------------
+
+
+def min_plus(task: Task) -> Answer:
+    """Square the matrix until nothing improves."""
+    return _run("min_plus", lambda n: n**2, _square, task)
+
+
+def _square(p: Products) -> bool:
+    now, then = p.whole, p.empty(p.n, p.n)
+    squarings = p.n.bit_length()  # 2 ** squarings > n: paths and cycles of n arcs are known
+    check = p.kernels["apsp_product_cycle"]
+    with p.computing():
+        for done in range(squarings):
+            p.device.fill(p.improved, 0)
+            p.multiply(then, now, now, now, (True, True))
+            now, then = then, now
+            # At once: along a cycle twice, sums could leave their type.
+            check.launch((ceil_div(p.n, 256),), (256,), (now.d, p.n, p.cycle))
+            if p.device.download(p.cycle)[0] or not p.device.download(p.improved)[0]:
+                break
+            p.task.report(done, squarings)
+    p.whole = now
+    return p.finish(squarings)
+
+
+# ---- R-Kleene -----------------------------------------------------------------------------------
+
+
+Range = tuple[int, int]  # of tiles
+
+
+def _recurse(
+    close_tile: Callable[[int], None], multiply: Callable[[Range, Range, Range], None], all_: Range
+) -> None:
+    """Close all tiles of a range; products are given rows, inner vertices and columns."""
+    if all_[1] - all_[0] == 1:
+        close_tile(all_[0])
+        return
+    middle = sum(all_) // 2
+    one, two = (all_[0], middle), (middle, all_[1])
+    _recurse(close_tile, multiply, one)
+    multiply(one, one, two)
+    multiply(two, one, one)
+    multiply(two, one, two)
+    _recurse(close_tile, multiply, two)
+    multiply(two, two, one)
+    multiply(one, two, two)
+    multiply(one, two, one)
+
+
+def rkleene(task: Task, *, block: int = 0) -> Answer:
+    """Close one quadrant, then the other, with products between."""
+    block = block or _SIDE
+    return _run("rkleene", lambda n: _half(n, block) ** 2, partial(_by_rows, block), task)
+
+
+def _half(n: int, block: int) -> int:
+    """Return the side of the largest quadrant."""
+    return min(ceil_div(ceil_div(n, block), 2) * block, n)
+
+
+def _by_rows(block: int, p: Products) -> bool:
+    side, half = min(block, p.n), _half(p.n, block)
+    tiles = ceil_div(p.n, side)
+    spare = p.empty(half, half)
+
+    def cells(of: Range) -> slice:
+        return slice(of[0] * side, min(of[1] * side, p.n))
+
+    def close_tile(t: int) -> None:
+        p.close_tile(p.whole, p.n, side, t)
+        p.progress(t, tiles)
+
+    def multiply(rows: Range, inner: Range, columns: Range) -> None:
+        c = p.whole.cut(cells(rows), cells(columns))
+        a, b = p.whole.cut(cells(rows), cells(inner)), p.whole.cut(cells(inner), cells(columns))
+        in_place = inner not in (rows, columns)
+        to = c if in_place else spare.cut(slice(c.d.shape[0]), slice(c.d.shape[1]))
+        p.multiply(to, c, a, b, (rows == inner, inner == columns))
+        if not in_place:
+            p.copy(c, to)
+
+    with p.computing():
+        _recurse(close_tile, multiply, (0, tiles))
+    return p.finish(tiles)
+
+
+def rkleene_quadtree(task: Task, *, block: int = 0) -> Answer:
+    """The same with every quadrant contiguous in memory."""
+    block = block or _SIDE
+
+    def more(n: int) -> int:
+        tiles, side = _tiles(n, block)
+        return (tiles**2 + ceil_div(tiles, 2) ** 2) * side**2
+
+    return _run("rkleene_quadtree", more, partial(_by_quadrants, block), task)
+
+
+def _tiles(n: int, block: int) -> tuple[int, int]:
+    """Return how many tiles there are a side, a power of two, and how many cells each has."""
+    tiles = 1 << (ceil_div(n, block) - 1).bit_length()
+    return tiles, ceil_div(n, tiles)
+
+
+def _by_quadrants(block: int, p: Products) -> bool:
+    tiles, side = _tiles(p.n, block)
+    size = tiles * side  # with the vertices that are added
+    tree, spare = p.empty(size * size), p.empty(ceil_div(tiles, 2) ** 2 * side**2)
+    cut = min(size, 16)
+
+    def move(back: bool) -> None:
+        grid = (ceil_div(size, cut),) * 2
+        args = (*p.whole, p.n, *tree, side, size, int(back))
+        p.kernels["apsp_quadtree_move"].launch(grid, (cut, cut), args)
+
+    def quadrant(rows: Range, columns: Range) -> Part:
+        """Return a part whose tiles are contiguous: rows and columns are aligned, and as many."""
+        first = interleave(rows[0], columns[0])
+        return tree.cut(slice(first * side**2, (first + (rows[1] - rows[0]) ** 2) * side**2))
+
+    def close_tile(t: int) -> None:
+        p.close_tile(quadrant((t, t + 1), (t, t + 1)), side, side, 0)
+        p.progress(t, tiles)
+
+    def multiply(rows: Range, inner: Range, columns: Range) -> None:
+        c, a, b = quadrant(rows, columns), quadrant(rows, inner), quadrant(inner, columns)
+        in_place = inner not in (rows, columns)
+        to = c if in_place else spare.cut(slice(c.d.size))
+        cells = (rows[1] - rows[0]) * side
+        p.kernels["apsp_quadtree_product"].launch(
+            (ceil_div(cells, _TILE),) * 2,
+            _THREADS,
+            (
+                *to, *c, a.d, int(rows == inner), *b, int(inner == columns), side, cells,
+                p.improved, p.cycle,
+            ),
+            p.shared,
+        )  # fmt: skip
+        if not in_place:
+            p.copy(c, to)
+
+    with p.computing():
+        move(back=False)
+        _recurse(close_tile, multiply, (0, tiles))
+        move(back=True)
+    return p.finish(tiles)
+
+
+def interleave(i: int, j: int) -> int:
+    """Return the number of tile (i, j): the bits of i and j in turn (Morton 1966).
+
+    >>> [[interleave(i, j) for j in range(4)] for i in range(4)]
+    [[0, 1, 4, 5], [2, 3, 6, 7], [8, 9, 12, 13], [10, 11, 14, 15]]
+    """
+    number, place = 0, 0
+    while i >> place or j >> place:
+        number |= (j >> place & 1) << 2 * place | (i >> place & 1) << (2 * place + 1)
+        place += 1
+    return number

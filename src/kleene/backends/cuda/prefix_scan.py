@@ -1,0 +1,57 @@
+"""Prefix sums on a GPU, of any number of values; the kernels are made from ``kernels/scan.cuh``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kleene.backends.cuda.runtime.device import Array, Device, Kernel, ceil_div
+
+__all__ = ["Scan"]
+
+_MOST_THREADS = 512  # in a block, for twice as many values
+_ITEM = 8  # bytes of a sum
+
+
+class Scan:
+    """Sums of up to ``most`` values, as int64.
+
+    ``blocks`` is a kernel that is ``scan_blocks`` from int64 to int64, ``add`` one that is
+    ``scan_add``.
+    """
+
+    def __init__(self, device: Device, blocks: Kernel, add: Kernel, most: int) -> None:
+        self._blocks, self._add = blocks, add
+        self._totals: list[Array] = []  # of the blocks of each pass but the last, which has one
+        while (most := ceil_div(most, 2 * _MOST_THREADS)) > 1:
+            self._totals.append(device.empty(most, np.int64, "totals"))
+
+    def run(
+        self, values: Array, out: Array, count: int, total: Array, first: Kernel | None = None
+    ) -> None:
+        """Put into ``out[i]`` the sum of the values before ``i``, and of all into ``total``.
+
+        There must be at least one; out may be values. ``first`` is a ``scan_blocks`` from what the
+        values are to int64, if they are not int64.
+        """
+        self._pass(0, first or self._blocks, values, out, count, total)
+
+    def _pass(
+        self, level: int, kernel: Kernel, values: Array, out: Array, count: int, total: Array
+    ) -> None:
+        threads = _threads(count)
+        blocks = ceil_div(count, 2 * threads)
+        shared = (2 * threads + 2 * threads // 32) * _ITEM
+        totals = total if blocks == 1 else self._totals[level]
+        kernel.launch((blocks,), (threads,), (values, out, totals, count), shared)
+        if blocks > 1:
+            self._pass(level + 1, self._blocks, totals, totals, blocks, total)
+            self._add.launch((blocks,), (threads,), (out, totals, count))
+
+
+def _threads(count: int) -> int:
+    """Return half the power of two that covers as many values as a block may have.
+
+    >>> [_threads(count) for count in (1, 64, 65, 1024, 10**6)]
+    [32, 32, 64, 512, 512]
+    """
+    return min(_MOST_THREADS, max(32, 1 << (count - 1).bit_length() >> 1))

@@ -1,0 +1,1 @@
+"""Devices that run CUDA kernels: GPUs and the emulator."""

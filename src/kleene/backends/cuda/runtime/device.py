@@ -1,0 +1,340 @@
+"""One small layer over a GPU, with two implementations: CuPy on a real one, and the emulator.
+
+Host loops are written once against ``Device`` and what it makes. Arrays are addresses with a shape:
+they can be cut into rectangles, copied and handed to kernels, and nothing else. All work goes to
+streams and may run later; ``download`` and ``synchronize`` wait for it.
+
+    device = open_device("emulated")
+    d = device.upload(matrix, name="d")
+    step = device.kernels("apsp_naive", KL_TYPE="float", KL_PATHS=0)["apsp_naive_step"]
+    step.launch((8, 32), (32, 8), (d, None, 256, k, flag))
+    device.download(d)
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from kleene.backends.cuda.runtime.timing import MeterOfThread
+from kleene.errors import DeviceError, MemoryBudgetError
+from kleene.graph.checks import format_bytes
+
+__all__ = [
+    "Argument",
+    "Array",
+    "Device",
+    "Event",
+    "Graph",
+    "Kernel",
+    "Stream",
+    "ceil_div",
+    "ctype",
+    "memory_budget",
+    "open_device",
+    "require_memory",
+]
+
+HostArray = NDArray[Any]
+
+
+# ---- arrays -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Array:
+    """Memory of a device seen as a table of numbers; C order unless cut out of another."""
+
+    address: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    strides: tuple[int, ...]  # bytes
+    owner: object = field(repr=False, compare=False)  # keeps the memory
+    name: str = ""
+
+    @property
+    def size(self) -> int:
+        """How many numbers there are."""
+        return prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes they take, without gaps."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def contiguous(self) -> bool:
+        """Are there no gaps between rows?"""
+        return self.strides == _strides(self.shape, self.dtype)
+
+    @property
+    def pitch(self) -> int:
+        """From one row to the next, in numbers: what kernels call the stride of a matrix."""
+        return self.strides[0] // self.dtype.itemsize
+
+    def __getitem__(self, key: int | slice | tuple[int | slice, ...]) -> Array:
+        """Cut out rows, columns, a rectangle; slices have no step.
+
+        >>> a = Array(1000, (4, 6), np.dtype(np.int32), (24, 4), None)
+        >>> b = a[1:3, 2:]
+        >>> b.address, b.shape, b.pitch
+        (1032, (2, 4), 6)
+        """
+        keys = key if isinstance(key, tuple) else (key,)
+        address, shape, strides = self.address, [], []
+        for axis, (extent, stride) in enumerate(zip(self.shape, self.strides, strict=True)):
+            part = keys[axis] if axis < len(keys) else slice(None)
+            if isinstance(part, slice):
+                begin, end, step = part.indices(extent)
+                if step != 1:
+                    raise IndexError("device arrays are cut without steps")
+                shape.append(max(0, end - begin))
+                strides.append(stride)
+            else:
+                begin = range(extent)[part]
+            address += begin * stride
+        return Array(address, tuple(shape), self.dtype, tuple(strides), self.owner, self.name)
+
+    def reshape(self, *shape: int) -> Array:
+        """Return the same numbers in another shape; there must be no gaps."""
+        if not self.contiguous or prod(shape) != self.size:
+            raise ValueError(f"no shape {shape} for {self}")
+        return self._as(shape, self.dtype)
+
+    def view(self, dtype: DTypeLike) -> Array:
+        """Return the same bytes as numbers of another type, in one row."""
+        other = np.dtype(dtype)
+        if not self.contiguous or self.nbytes % other.itemsize:
+            raise ValueError(f"no view as {other} of {self}")
+        return self._as((self.nbytes // other.itemsize,), other)
+
+    def _as(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+        strides = _strides(shape, dtype)
+        return Array(self.address, shape, dtype, strides, self.owner, self.name)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {
+            "shape": self.shape,
+            "typestr": self.dtype.str,
+            "data": (self.address, False),
+            "strides": None if self.contiguous else self.strides,
+            "version": 3,
+        }
+
+    @staticmethod
+    def new(
+        address: int, shape: Sequence[int], dtype: DTypeLike, owner: object, name: str = ""
+    ) -> Array:
+        """Return an array without gaps."""
+        kind, extents = np.dtype(dtype), tuple(shape)
+        return Array(address, extents, kind, _strides(extents, kind), owner, name)
+
+    @staticmethod
+    def of(foreign: Any) -> Array:
+        """Return an array of some other library, such as CuPy or PyTorch, without a copy."""
+        told = foreign.__cuda_array_interface__
+        kind, extents = np.dtype(told["typestr"]), tuple(told["shape"])
+        strides = told.get("strides") or _strides(extents, kind)
+        return Array(told["data"][0], extents, kind, tuple(strides), foreign)
+
+
+def _strides(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[int, ...]:
+    strides, step = [], dtype.itemsize
+    for extent in reversed(shape):
+        strides.append(step)
+        step *= extent
+    return tuple(reversed(strides))
+
+
+Argument = Array | int | float | bool | np.generic | None
+Shape = tuple[int, ...]
+
+
+# ---- the protocol -------------------------------------------------------------------------------
+
+
+class Event(Protocol):
+    """A point in a stream."""
+
+    def synchronize(self) -> None:
+        """Wait until the stream has come there."""
+
+    def milliseconds_since(self, earlier: Any) -> float:
+        """Return the time between two events that have both passed."""
+
+
+class Graph(Protocol):
+    """Work that was recorded, to be launched as often as wanted."""
+
+    def launch(self, stream: Any = None) -> None:
+        """Put all of the work into a stream."""
+
+
+class Stream(Protocol):
+    """Work that runs in order; work of different streams may overlap."""
+
+    def record(self) -> Event:
+        """Return an event that passes when the work put in so far is done."""
+
+    def wait(self, event: Any) -> None:
+        """Let all work put in from now on begin after the event."""
+
+    def synchronize(self) -> None:
+        """Wait until everything put in so far is done."""
+
+    def capture(self) -> AbstractContextManager[Any]:
+        """Record work instead of running it: ``with stream.capture() as captured``.
+
+        Other streams join by waiting for an event of this one, and this one must wait for theirs
+        before the end. ``captured.graph`` is the :class:`Graph`.
+        """
+
+
+class Kernel(Protocol):
+    """One kernel of one specialisation."""
+
+    name: str
+
+    def launch(
+        self,
+        grid: Shape,
+        block: Shape,
+        args: Sequence[Argument],
+        shared: int = 0,
+        stream: Any = None,
+        cooperative: bool = False,
+    ) -> None:
+        """Put a launch into a stream; numbers become what the kernel's parameters are."""
+
+    def resident_blocks(self, threads: int, shared: int = 0) -> int:
+        """How many blocks of so many threads the whole device holds at once."""
+
+
+class Device(Protocol):
+    """A GPU, or what plays its part."""
+
+    kind: str  # "cuda" or "emulated"
+    name: str
+    capability: tuple[int, int]
+    multiprocessors: int
+    shared_memory: int  # bytes that one block may have, when it asks
+    taken: int  # bytes in arrays
+    peak: int  # the most bytes there were in arrays; whoever wants to know sets it back
+    meter: MeterOfThread
+
+    def free_memory(self) -> int:
+        """Bytes that can still be taken, within the budget."""
+
+    def empty(self, shape: int | Shape, dtype: DTypeLike, name: str = "") -> Array:
+        """Return memory with anything in it; it is given back when nobody holds the array."""
+
+    def zeros(self, shape: int | Shape, dtype: DTypeLike, name: str = "") -> Array:
+        """Return memory with zeros in it, in the order of the main stream."""
+
+    def pinned(self, shape: int | Shape, dtype: DTypeLike) -> HostArray:
+        """Return host memory that can be copied from and to while other work runs."""
+
+    def copy(self, to: Array | HostArray, source: Array | HostArray, stream: Any = None) -> None:
+        """Copy numbers from device or host to device or host; rectangles too."""
+
+    def fill(self, array: Array, byte: int, stream: Any = None) -> None:
+        """Set every byte."""
+
+    def upload(self, source: HostArray, name: str = "", stream: Any = None) -> Array:
+        """Return a copy on the device."""
+
+    def download(
+        self, source: Array, out: HostArray | None = None, stream: Any = None
+    ) -> HostArray:
+        """Return a copy on the host, after waiting for the stream."""
+
+    def stream(self, urgent: bool = False) -> Any:
+        """Return a new stream; None, where a stream is wanted, is the device's main stream.
+
+        Work of an urgent stream goes before work of others that has not begun.
+        """
+
+    @property
+    def main(self) -> Any:
+        """The main stream itself."""
+
+    def kernels(self, file: str, **defines: str | int) -> Mapping[str, Kernel]:
+        """Return the kernels of a file in one of its specialisations, by name."""
+
+    def synchronize(self) -> None:
+        """Wait for everything."""
+
+
+def open_device(kind: str) -> Device:
+    """Return the device of this kind, or raise a DeviceError that says what is missing."""
+    if kind == "emulated":
+        from kleene.backends.cuda.runtime.emulated_device import open_emulated
+
+        return open_emulated()
+    from kleene.backends.cuda.runtime.cupy_device import open_cuda
+
+    return open_cuda()
+
+
+# ---- memory -------------------------------------------------------------------------------------
+
+
+def memory_budget() -> int | None:
+    """Return the bytes of device memory that KLEENE_DEVICE_MEMORY allows, None for all there is."""
+    text = os.environ.get("KLEENE_DEVICE_MEMORY")
+    if not text:
+        return None
+    units = {"K": 2**10, "M": 2**20, "G": 2**30}
+    number, unit = (text[:-1], units[text[-1]]) if text[-1] in units else (text, 1)
+    try:
+        return int(float(number) * unit)
+    except ValueError:
+        raise DeviceError(
+            f"KLEENE_DEVICE_MEMORY is {text!r}; it must be bytes, as in 800M or 12G"
+        ) from None
+
+
+def require_memory(device: Device, needed: int, what: str) -> None:
+    """Raise a MemoryBudgetError if the device has less memory free than needed."""
+    free = device.free_memory()
+    if needed > free:
+        raise MemoryBudgetError(
+            f"{what} needs {format_bytes(needed)} on {device.name} and {format_bytes(free)} are "
+            "free there; device='cpu' uses the memory of the host"
+        )
+
+
+# ---- small things that host loops share ---------------------------------------------------------
+
+_CTYPES = {
+    "float32": "float",
+    "float64": "double",
+    "int16": "short",
+    "int32": "int",
+    "int64": "long long",
+    "uint8": "unsigned char",
+    "uint32": "unsigned",
+    "uint64": "unsigned long long",
+}
+
+
+def ctype(dtype: DTypeLike) -> str:
+    """Return what kernels call this type.
+
+    >>> ctype(np.int64)
+    'long long'
+    """
+    return _CTYPES[np.dtype(dtype).name]
+
+
+def ceil_div(a: int, b: int) -> int:
+    """Return how many pieces of b cover a."""
+    return -(-a // b)

@@ -1,0 +1,94 @@
+"""Matrix-vector products on a GPU; kernels in ``kernels/spmv.cu``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.backends.cuda.device_graph import DeviceGraph, on_device
+from kleene.backends.cuda.frontiers import arc_grid
+from kleene.backends.cuda.runtime.device import (
+    Argument,
+    Array,
+    Kernel,
+    ceil_div,
+    ctype,
+    open_device,
+)
+from kleene.graph import Graph
+
+__all__ = ["multiplier", "spmv"]
+
+HostArray = NDArray[Any]
+
+_ALGEBRAS = ("plus_times", "min_plus", "boolean", "max_min", "max_times")  # as in the kernels
+_THREADS = 256
+_ROWS = 64  # of a dense matrix, for a thread
+
+
+def spmv(graph: Graph, x: HostArray, algebra: str, form: str, kind: str) -> HostArray:
+    """Return x A; ``x`` has the type of the answer, and weights are converted to it."""
+    device = open_device(kind)
+    if graph.n == 0:
+        return x.copy()
+    there, y = device.upload(x, "x"), device.empty(graph.n, x.dtype, "y")
+    multiplier(on_device(graph, device), x.dtype, algebra, form)(there, y)
+    return device.download(y)
+
+
+def multiplier(
+    g: DeviceGraph, dtype: np.dtype[Any], algebra: str, form: str
+) -> Callable[[Array, Array], None]:
+    """Return a function of x and y, on the device, that launches y = x A and waits for nothing.
+
+    What it needs of the graph is on the device when this returns.
+    """
+    kernels = g.device.kernels("spmv", KL_TYPE=ctype(dtype))
+    begin, kernel, number = kernels["spmv_begin"], kernels[f"spmv_{form}"], _ALGEBRAS.index(algebra)
+    vertices = ((ceil_div(g.n, _THREADS),), (_THREADS,))
+    weighted = g.weighted and algebra != "boolean"  # else an arc is an arc, whatever it weighs
+    grid, block, arcs, sizes = _FORMS[form](kernel, g, dtype, weighted)
+
+    def multiply(x: Array, y: Array) -> None:
+        begin.launch(*vertices, (number, g.n, y))
+        if g.m:
+            kernel.launch(grid, block, (number, *arcs, x, *sizes, y))
+
+    return multiply
+
+
+_Arguments = tuple[Argument, ...]
+_Launch = tuple[tuple[int, ...], tuple[int], _Arguments, _Arguments]
+
+
+def _csr(kernel: Kernel, g: DeviceGraph, dtype: np.dtype[Any], weighted: bool) -> _Launch:
+    weights = g.lengths(dtype) if weighted else None
+    return *arc_grid(kernel, g.m), (*g.csr, weights), (g.n,)
+
+
+def _csc(kernel: Kernel, g: DeviceGraph, dtype: np.dtype[Any], weighted: bool) -> _Launch:
+    weights = g.lengths(dtype, incoming=True) if weighted else None
+    return *arc_grid(kernel, g.m), (*g.csc, weights), (g.n,)
+
+
+def _coo(kernel: Kernel, g: DeviceGraph, dtype: np.dtype[Any], weighted: bool) -> _Launch:
+    weights = g.lengths(dtype) if weighted else None
+    blocks = min(ceil_div(g.m, _THREADS), 4 * kernel.resident_blocks(_THREADS))
+    return (blocks,), (_THREADS,), (g.tails, g.csr.neighbors, weights), (g.m,)
+
+
+def _ell(kernel: Kernel, g: DeviceGraph, dtype: np.dtype[Any], weighted: bool) -> _Launch:
+    weights = g.ell_lengths(dtype) if weighted else None
+    blocks = (ceil_div(g.n, _THREADS),)
+    return blocks, (_THREADS,), (g.ell, weights), (g.n, g.ell.shape[0])
+
+
+def _dense(kernel: Kernel, g: DeviceGraph, dtype: np.dtype[Any], weighted: bool) -> _Launch:
+    blocks = (ceil_div(g.n, _THREADS), ceil_div(g.n, _ROWS))
+    return blocks, (_THREADS,), (g.matrix(dtype, weighted),), (g.n, _ROWS)
+
+
+_FORMS = {"csr": _csr, "csc": _csc, "coo": _coo, "ell": _ell, "dense": _dense}

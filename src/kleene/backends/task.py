@@ -1,0 +1,93 @@
+"""What a method is given and what it gives back: the contract between the plan and every backend.
+
+A backend trusts its task: arguments were checked by ``api``, types and memory by ``plan``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from kleene.backends.semiring import Semiring
+    from kleene.graph import Graph
+
+__all__ = ["Answer", "Progress", "Task"]
+
+Array = NDArray[Any]
+Progress = Callable[[int, int], object]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One call to a method."""
+
+    graph: Graph
+    semiring: Semiring
+    sources: Array  # vertex ids; one row of the answer each
+    targets: Array | None  # the search may stop once all of these are settled
+    limit: int | float | None  # values past this count as "no path"
+    predecessors: bool
+    dtype: np.dtype[Any]
+    threads: int
+    progress: Progress | None = None
+    out: Array | None = None  # where to put the values, of shape (sources, n)
+    device: str = "cpu"  # where to run, for methods that run in several places
+    hops: bool = False  # a hop count says "no path" with -1, whatever the semiring's zero
+
+    @property
+    def no_path(self) -> Any:
+        """The value of a vertex that cannot be reached."""
+        return -1 if self.hops else self.semiring.zero(self.dtype)
+
+    def empty_values(self) -> Array:
+        """Return an array for the values, one row per source, not filled: ``out`` if given."""
+        if self.out is not None:
+            return self.out
+        return np.empty((len(self.sources), self.graph.n), dtype=self.dtype)
+
+    def new_values(self) -> Array:
+        """Return an array of "no path" for the values, one row per source: ``out`` if given."""
+        values = self.empty_values()
+        values[...] = self.no_path
+        return values
+
+    def new_horizons(self) -> Array:
+        """Return one horizon per source, all of them without end."""
+        farthest = self.semiring.zero(self.dtype)
+        return np.full(len(self.sources), farthest, dtype=self.dtype)
+
+    def empty_predecessors(self) -> Array | None:
+        """Return an array for the predecessors, not filled, or None when they are not wanted."""
+        if not self.predecessors:
+            return None
+        return np.empty((len(self.sources), self.graph.n), dtype=self.graph.neighbors.dtype)
+
+    def new_predecessors(self) -> Array | None:
+        """Return an array of -1 for the predecessors, or None when they are not wanted."""
+        predecessors = self.empty_predecessors()
+        if predecessors is not None:
+            predecessors[...] = -1
+        return predecessors
+
+    def report(self, done: int, total: int) -> None:
+        """Tell the user's progress function, if there is one."""
+        if self.progress is not None:
+            self.progress(done, total)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Path values and predecessors, one row per source.
+
+    ``horizons[i]`` says how far row ``i`` is complete: every vertex whose distance is no larger
+    is there and exact, and all others hold "no path". It is None when every row is complete.
+    """
+
+    values: Array
+    predecessors: Array | None
+    horizons: Array | None = None

@@ -1,0 +1,26 @@
+"""Real graphs that come with Kleene, to try things on."""
+
+from __future__ import annotations
+
+from importlib.resources import as_file, files
+
+from kleene.graph import Graph
+from kleene.io import read
+
+__all__ = ["rome"]
+
+
+def rome() -> Graph:
+    """Return the road network of Rome in 1999; weights are lengths in metres.
+
+    From the 9th DIMACS Implementation Challenge, contributed by Gianni Storchi, Paolo Dell'Olmo
+    and Monica Gentili.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> kl.datasets.rome()
+    Graph('rome99', 3,353 vertices, 8,859 arcs, int32 weights 1 to 12711, directed)
+    """
+    with as_file(files("kleene") / "datasets" / "rome99.gr") as path:
+        return read(path)

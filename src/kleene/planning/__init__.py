@@ -1,0 +1,1 @@
+"""What runs, on which device, in which type, with how much memory, and why."""

@@ -1,0 +1,348 @@
+"""About how long a call takes on a GPU and on the CPU, by facts alone.
+
+All numbers are of one GPU and one CPU, and rough. ``benchmarks/gpu_estimates.py`` holds them
+against what was measured.
+"""
+
+from __future__ import annotations
+
+from math import ceil, sqrt
+from typing import TYPE_CHECKING, NamedTuple
+
+from kleene.planning.dtype_choice import choose_dtype
+from kleene.system.machine import Machine
+
+if TYPE_CHECKING:
+    from kleene.planning.plan import Facts, Request
+
+__all__ = [
+    "Cost",
+    "Seconds",
+    "batches_pay",
+    "cpu_seconds",
+    "estimate",
+    "gpu_cost",
+    "gpu_method",
+    "is_thin",
+    "searches_share",
+    "several",
+]
+
+
+# ---- what is known of devices -------------------------------------------------------------------
+# The GPU is an H200 (CUDA 13, PCIe 5); the CPU, where nothing else is said, two cores of a Xeon
+# with AVX-512. R-MAT graphs of scale 20, 22 and 24 have 31, 128 and 521 M arcs; highways are a road
+# network of 0.56 M vertices and 1.64 M arcs.
+
+#: Opening a GPU in a process, loading kernels: once. A plan cannot know whether that was done
+#: before, unless a graph is there already.
+_START = 0.35
+
+#: One call: memory, launches, waiting. All pairs of 500 vertices take 0.7 ms on the GPU, one search
+#: on 1,000 vertices 0.3 to 0.8 ms; on the CPU, 10 vertices, and what each core more than two costs
+#: where a graph is large enough to be shared (16 cores: searches of 4,096 and 16,384 vertices take
+#: 0.7 ms, matrices of 256 and 512 1.7 and 2.3 ms).
+_GPU_CALL, _GPU_SEARCH_CALL, _CPU_CALL, _CPU_TEAM = 7e-4, 6e-4, 15e-6, 5e-5
+
+#: Vertices and arcs from which on a search is shared among cores.
+_SHARED_FROM = 2**16
+
+#: Bytes a second between a GPU and memory that is not page-locked: to the GPU (matrices of 4096 and
+#: more: 6.5 to 7.9 GB/s), back to memory that is used already (answers on R-MAT 22: 8 GB/s), and
+#: back to memory that the system has yet to give (R-MAT 23, 24: 2.4, 1.9 GB/s; matrices: 2.5 to 3.3
+#: GB/s), which arrays above so many bytes always are. Searches ask for it while the GPU is at work
+#: (67 MB in 10 to 13 ms).
+_COPY_IN, _COPY_OUT, _COPY_NEW, _NEW = 7e9, 8e9, 2.5e9, 2**25
+_COPY_TOUCHED = 6e9
+
+#: Many rows leave by page-locked memory while the next are found, if they are so many bytes (see
+#: ``kleene.backends.cuda.row_batches``); seconds to take that memory, and bytes a second (44,000
+#: rows: 0.29 s).
+_ROWS_WORTH, _ROWS_START, _COPY_ROWS = 2**28, 0.03, 30e9
+
+#: Levels of a search, which are not known: thin graphs, by their mean degree roads and grids, are
+#: taken for squares (right for grids, twice too many for highways), others for small worlds.
+_THIN, _FEW_LEVELS = 6, 12
+
+#: A level with few vertices: grid of 4096 x 4096, 22 ms; highways, 2.0 ms. A level that the whole
+#: GPU works on, and a round of many searches at once.
+_GPU_NARROW_LEVEL, _GPU_LEVEL = 2.7e-6, 7e-6
+
+#: A vertex or arc of a breadth-first search: R-MAT 20, 22, 24 take 0.16, 0.43, 1.36 ms. Without
+#: incoming arcs all arcs are looked at: assumed, a little less than a weighted search.
+_GPU_HOP, _GPU_PUSHED_HOP = 2.5e-12, 2.5e-11
+
+#: Many searches at once: bytes a second, mostly of the second cache; how many searches go in a
+#: batch; how often the bits at the end of an arc are read, by at least a sector of 32 bytes.
+_GPU_BYTES, _BATCH, _READ, _SECTOR = 3e12, 1024, 3, 32
+
+#: The same from so many sources on, where searches meet: on the CPU R-MAT of scale 14 and 17.
+_SEVERAL = 8
+
+#: Weighted search: a "level" of a thin graph (a grid of 4096 x 4096 takes 24 ms, highways from the
+#: middle of a continent 6.5 ms), rounds of others, and an arc (R-MAT 22, 4.8 ms).
+_GPU_HOPS_OF_LENGTHS, _GPU_ROUNDS, _GPU_LENGTH = 2.9e-6, 40, 3.2e-11
+
+#: Finding predecessors from distances: R-MAT 22, 1.3 ms.
+_GPU_TREE = 1e-11
+
+#: Rounds of relaxation instead of a search, for negative weights: assumed, on both devices alike.
+_NEGATIVE = 3.0
+
+#: Arcs and sources a second of weighted searches from many sources (44,000 vertices, 1 M arcs:
+#: 1.23 s, of which 0.3 s the answer); with predecessors assumed a third less. A round (Rome takes
+#: 30 ms, which this makes 26), and bytes of distances that go at once.
+_GPU_BATCHED, _GPU_ROUND, _GPU_AT_ONCE = 4.7e10, 40e-6, 2**25
+
+#: Relaxations a second of the tiled engine, float32: 5 ms for 4096 vertices on the GPU, 13 T/s from
+#: 8192 on; 35 G/s for each core. Bits are some 15 times as fast, 8-byte words half as fast, paths
+#: cost half, on both about alike.
+_GPU_TILED, _CPU_TILED, _BITS = 12e12, 35e9, 15.0
+
+#: Its phases, a vertex, and bytes a second of a matrix made in new memory, sent there and back:
+#: whole calls of 512, 1024, 2048, 4096 and 8192 vertices take 1.8, 3.9, 9.4, 33 and 123 ms.
+_GPU_PHASES, _COPY_MATRIX = 1e-6, 3e9
+
+#: Making the incoming arcs of a directed graph, an arc, on two cores that had other work too.
+_INCOMING = 2e-8
+
+#: A vertex or arc of a search on two cores. Breadth-first: R-MAT 20, 15 ms, and a uniform graph of
+#: that size, 19 ms; thin: a grid of 2048 x 2048, 61 ms, and highways, 7.6 ms; 1.7 times as long
+#: without incoming arcs. Weighted: 137 and 292 ms; thin: 221 and 21 ms.
+_CPU_HOP, _CPU_THIN_HOP, _CPU_PUSHING = 5e-10, 3e-9, 1.7
+_CPU_LENGTH, _CPU_THIN_LENGTH = 5e-9, 9.5e-9
+
+#: One search on t cores is as fast as on two by t / 2 to this power: R-MAT 20 and 22, and for thin
+#: graphs grids of 1024 and 2048, on 16 cores; there one level has little to share.
+_SHARED, _THIN_SHARED, _THIN_SHARED_HOPS = 0.7, 0.2, 0.0
+
+#: A vertex or arc, source and core, where sources are shared among cores: with weights (16 cores:
+#: Rome 12.7 ms, uniform graphs of 8,000 and 16,000 vertices and degree 8 200 and 880 ms); without,
+#: many at once, and with predecessors (uniform graphs of degree 22).
+_CPU_BATCHED, _CPU_BITS, _CPU_BITS_PATHS = 6e-9, 0.6e-9, 1.8e-9
+
+
+class Cost(NamedTuple):
+    """Where the seconds of a call on a GPU go."""
+
+    start: float  # opening it, once in a process
+    call: float  # whatever the size
+    copies: float
+    work: float
+
+    @property
+    def total(self) -> float:
+        """All of them."""
+        return self.start + self.call + self.copies + self.work
+
+
+class Seconds(NamedTuple):
+    """How long a call should take on a GPU and on the CPU, by rough estimate."""
+
+    gpu: float
+    cpu: float
+
+
+# ---- facts --------------------------------------------------------------------------------------
+
+
+def is_thin(facts: Facts) -> bool:
+    """Is it like roads and grids, where searches have many small levels and little in common?"""
+    return facts.m < _THIN * facts.n
+
+
+def several(facts: Facts, request: Request) -> bool:
+    """Are there enough sources for searches to go together?"""
+    return _sources(facts, request) >= _SEVERAL
+
+
+def _sources(facts: Facts, request: Request) -> int:
+    return facts.n if request.sources is None else request.sources
+
+
+def _levels(facts: Facts) -> float:
+    return 2 * sqrt(facts.n) if is_thin(facts) else _FEW_LEVELS
+
+
+def _item(facts: Facts, request: Request) -> int:
+    """Bytes of a value; booleans with paths are as wide as the paths."""
+    return 4 if request.semiring == "boolean" else choose_dtype(facts, request)[0].itemsize
+
+
+# ---- on the GPU ---------------------------------------------------------------------------------
+
+
+#: For which there are estimates: what the planner takes.
+_ESTIMATED = {
+    "bfs": ("multi_source", "direction_optimizing"),
+    "sssp": ("bellman_ford", "near_far"),
+    "apsp": ("batched", "tiled"),
+    "closure": ("tiled",),
+}
+
+
+def gpu_method(facts: Facts, request: Request) -> str:
+    """Return the method that runs on a GPU; the planner's, for one without an estimate."""
+    if request.method in _ESTIMATED[request.problem]:
+        return request.method
+    if request.problem == "bfs":
+        return "multi_source" if searches_share(facts, request) else "direction_optimizing"
+    if request.problem == "sssp":
+        return "bellman_ford" if facts.min_weight < 0 else "near_far"
+    return "batched" if request.problem == "apsp" and batches_pay(facts, request) else "tiled"
+
+
+def searches_share(facts: Facts, request: Request) -> bool:
+    """Are searches without weights faster together, on a GPU?
+
+    Yes where they soon meet. On a thin graph each level costs a look at all vertices, which one
+    search by itself saves: there it depends on how many there are.
+    """
+    if not (several(facts, request) and is_thin(facts)):
+        return several(facts, request)
+    together = gpu_cost(facts, request, "multi_source").total
+    return together < gpu_cost(facts, request, "direction_optimizing").total
+
+
+def batches_pay(facts: Facts, request: Request) -> bool:
+    """Are searches from each source faster than a matrix, on a GPU?"""
+    if facts.weight_dtype is None:
+        return True  # bits: no matrix is that small
+    if facts.min_weight < 0:
+        return False  # searches take no negative weights
+    return gpu_cost(facts, request, "batched").total < gpu_cost(facts, request, "tiled").total
+
+
+def gpu_cost(facts: Facts, request: Request, method: str) -> Cost:
+    """Estimate one of the methods that the planner takes on a GPU."""
+    start = 0.0 if facts.device == "cuda" else _START
+    if method == "tiled":
+        return Cost(start, _GPU_CALL, *_tiled(facts, request))
+    n, m, sources = facts.n, facts.m, _sources(facts, request)
+    hops = request.problem == "bfs" or facts.weight_dtype is None
+    many = method in ("multi_source", "batched")
+    item = _item(facts, request)
+    copies = _rows_out(n * sources * _pair(request, item), many, request)
+    if facts.device != "cuda":
+        copies += (8 * n + (4 if hops else 4 + item) * m) / _COPY_IN
+    work = m * _INCOMING if many and not facts.csc else 0.0
+    if many:
+        work += (_hop_batches if hops else _length_batches)(facts, request, sources)
+    elif request.problem == "bfs":
+        work += sources * _hop_search(facts)
+    else:
+        work += sources * _length_search(facts, request)
+    return Cost(start, _GPU_CALL if many else _GPU_SEARCH_CALL, copies, work)
+
+
+def _pair(request: Request, item: int) -> int:
+    return item + (4 if request.predecessors else 0)
+
+
+def _rows_out(nbytes: float, many: bool, request: Request) -> float:
+    if many and nbytes >= _ROWS_WORTH:
+        return _ROWS_START + nbytes / _COPY_ROWS
+    arrays = 2 if request.predecessors else 1
+    new = _COPY_NEW if many else _COPY_TOUCHED
+    return nbytes / (_COPY_OUT if request.out or nbytes <= arrays * _NEW else new)
+
+
+def _hop_search(facts: Facts) -> float:
+    arc = _GPU_HOP if facts.csc else _GPU_PUSHED_HOP
+    level = _GPU_NARROW_LEVEL if is_thin(facts) else _GPU_LEVEL
+    return _levels(facts) * level + (facts.n + facts.m) * arc
+
+
+def _hop_batches(facts: Facts, request: Request, sources: int) -> float:
+    batches, width = ceil(sources / _BATCH), min(sources, _BATCH)
+    level = _GPU_LEVEL
+    if is_thin(facts):
+        level += (8 * facts.n + 4 * facts.m) / _GPU_BYTES
+    arc = _READ * max(_SECTOR, width / 8) / _GPU_BYTES
+    return batches * (_levels(facts) * level + facts.m * arc)
+
+
+def _length_search(facts: Facts, request: Request) -> float:
+    size = facts.n + facts.m
+    thin = is_thin(facts)
+    seconds = _levels(facts) * _GPU_HOPS_OF_LENGTHS if thin else _GPU_ROUNDS * _GPU_LEVEL
+    seconds += size * _GPU_LENGTH
+    if facts.min_weight < 0:
+        seconds *= _NEGATIVE
+    return seconds + (size * _GPU_TREE if request.predecessors else 0.0)
+
+
+def _length_batches(facts: Facts, request: Request, sources: int) -> float:
+    item = _item(facts, request)
+    rate = _GPU_BATCHED * 4 / item / (1.5 if request.predecessors else 1.0)
+    batches = ceil(sources * facts.n * item / _GPU_AT_ONCE)
+    return batches * _levels(facts) * _GPU_ROUND + sources * facts.m / rate
+
+
+def _tiled(facts: Facts, request: Request) -> tuple[float, float]:
+    """Estimate copies and work: the matrix goes there and back, wherever the graph is."""
+    n = float(facts.n)
+    copies = n**2 * _pair(request, _item(facts, request)) / _COPY_MATRIX
+    relaxed = n**3 / (_GPU_TILED * _tiled_relative(facts, request))
+    return copies, n * _GPU_PHASES + relaxed
+
+
+def _tiled_relative(facts: Facts, request: Request) -> float:
+    bits = request.semiring == "boolean" and not request.predecessors
+    relative = _BITS if bits else 4 / _item(facts, request)
+    return relative * (0.5 if request.predecessors else 1.0)
+
+
+# ---- on the CPU ---------------------------------------------------------------------------------
+
+
+def cpu_seconds(facts: Facts, request: Request, threads: int) -> float:
+    """Estimate the fastest method of the CPU."""
+    sources = _sources(facts, request)
+    work = float(sources) * (facts.n + facts.m)
+    hops = request.problem == "bfs" or facts.weight_dtype is None
+    if request.problem in ("bfs", "sssp"):
+        seconds = sources * _cpu_search(facts, request, threads)
+        if request.problem == "bfs" and several(facts, request) and not is_thin(facts):
+            seconds = min(seconds, work * _cpu_bits(request) / threads)
+        return _CPU_CALL + _cpu_team(facts, threads) + seconds
+    matrix = _cpu_team(facts, threads) + float(facts.n) ** 3 / (
+        _CPU_TILED * _tiled_relative(facts, request) * threads
+    )
+    if request.problem == "closure" or request.method == "tiled":
+        return _CPU_CALL + matrix
+    arc = _cpu_bits(request) if hops else _CPU_BATCHED
+    searches = work * arc / min(threads, max(1, sources))
+    return _CPU_CALL + (searches if request.method == "batched" else min(searches, matrix))
+
+
+def _cpu_team(facts: Facts, threads: int) -> float:
+    """Estimate what many cores cost that must meet often."""
+    return _CPU_TEAM * max(0, threads - 2) if facts.n + facts.m >= _SHARED_FROM else 0.0
+
+
+def _cpu_bits(request: Request) -> float:
+    return _CPU_BITS_PATHS if request.predecessors else _CPU_BITS
+
+
+def _cpu_search(facts: Facts, request: Request, threads: int) -> float:
+    thin = is_thin(facts)
+    if request.problem == "bfs":
+        arc = _CPU_THIN_HOP if thin else _CPU_HOP * (1.0 if facts.csc else _CPU_PUSHING)
+    else:
+        arc = _CPU_THIN_LENGTH if thin else _CPU_LENGTH
+        arc *= _NEGATIVE if facts.min_weight < 0 else 1.0
+    shared = _SHARED
+    if thin:
+        shared = _THIN_SHARED_HOPS if request.problem == "bfs" else _THIN_SHARED
+    cores = float((threads / 2) ** shared)
+    return (facts.n + facts.m) * arc / cores
+
+
+# ---- on both ------------------------------------------------------------------------------------
+
+
+def estimate(facts: Facts, request: Request, machine: Machine) -> Seconds:
+    """Estimate a call by the best method of each device."""
+    gpu = gpu_cost(facts, request, gpu_method(facts, request)).total
+    return Seconds(gpu, cpu_seconds(facts, request, request.threads or machine.cores))

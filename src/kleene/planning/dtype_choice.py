@@ -1,0 +1,93 @@
+"""In which type path values are computed and told: wide enough that no sum wraps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kleene.errors import GraphError, RequestError
+
+if TYPE_CHECKING:
+    from kleene.planning.plan import Facts, Request
+
+__all__ = ["choose_dtype"]
+
+
+def choose_dtype(facts: Facts, request: Request) -> tuple[np.dtype[Any], str]:
+    """Return the type of the values and why, or refuse the one that was asked for."""
+    if request.problem == "bfs":
+        chosen, reason = np.dtype(np.int32 if facts.n < 2**31 else np.int64), "hop counts"
+    elif request.semiring == "boolean":
+        chosen, reason = np.dtype(bool), "a pair is joined or not"
+    else:
+        chosen, reason = _fitting_dtype(facts, request)
+    if request.dtype is not None:
+        asked = _as_value_dtype(request.dtype)
+        _require_fit(facts, request, chosen, asked)
+        return asked, f"dtype {asked} was asked for"
+    return chosen, f"{chosen}: {reason}"
+
+
+def _fitting_dtype(facts: Facts, request: Request) -> tuple[np.dtype[Any], str]:
+    own = np.dtype(facts.weight_dtype or np.int32)
+    whose = "the type of the weights" if facts.weight_dtype else "a unit weight per arc"
+    if request.semiring == "max_times":
+        kept = own if own.kind == "f" else np.dtype(np.float64)
+        return kept, whose if own.kind == "f" else "products need fractions"
+    bound = facts.path_bound
+    if request.semiring == "max_min":  # paths are as wide as an arc; "no path" is the lowest value
+        bound = max(abs(facts.min_weight), abs(facts.max_weight)) / 2
+    if _holds(own, bound):
+        return own, whose
+    wide = np.dtype(np.float64 if own.kind == "f" else np.int64)
+    if _holds(wide, bound):
+        return wide, f"path values may reach {float(bound):g}, too much for {own}"
+    if wide.kind == "f" or request.dtype is not None:
+        return wide, "the widest type there is"
+    raise GraphError(
+        f"path values may reach {float(bound):g}, too much for {wide}; pass dtype='float64' or "
+        "scale the weights down"
+    )
+
+
+def _holds(dtype: np.dtype[Any], path_bound: int | float) -> bool:
+    """Can this type hold every path length, and the sum of two of them, which methods compare?"""
+    if dtype.kind == "f":
+        return 2 * float(path_bound) < float(np.finfo(dtype).max)
+    return 2 * path_bound < np.iinfo(dtype).max
+
+
+def _as_value_dtype(dtype: str) -> np.dtype[Any]:
+    try:
+        asked = np.dtype(dtype)
+    except TypeError:
+        asked = None
+    allowed = (np.int32, np.int64, np.float32, np.float64)
+    if asked is None or asked.type not in allowed:
+        raise RequestError(f"dtype must be int32, int64, float32 or float64, not {dtype!r}")
+    return asked
+
+
+def _require_fit(
+    facts: Facts, request: Request, chosen: np.dtype[Any], asked: np.dtype[Any]
+) -> None:
+    if chosen.kind == "b":
+        raise RequestError("a boolean closure takes no dtype: its values are True and False")
+    if chosen.kind == "f" and asked.kind == "i":
+        raise RequestError(f"dtype {asked} cannot hold {chosen} path values")
+    additive = request.semiring == "min_plus"
+    if additive and not _holds(asked, facts.path_bound):
+        raise RequestError(
+            f"dtype {asked} cannot hold path lengths that may reach "
+            f"{float(facts.path_bound):g}; leave out dtype, or pass a wider one"
+        )
+    if request.semiring == "max_min":
+        if asked.kind == "f":
+            highest: int | float = float(np.finfo(asked).max)
+        else:
+            highest = int(np.iinfo(asked).max)
+        if not (-highest <= facts.min_weight and facts.max_weight < highest):
+            raise RequestError(
+                f"dtype {asked} cannot hold weights from {facts.min_weight} to {facts.max_weight}"
+            )

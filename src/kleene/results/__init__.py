@@ -1,0 +1,1 @@
+"""Results of calls, and the proof that they are right."""

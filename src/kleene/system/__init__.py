@@ -1,0 +1,1 @@
+"""The machine: cores, memory, GPUs; files that are written whole; progress bars."""

@@ -1,0 +1,217 @@
+"""What this installation can use: cores, memory, GPUs, optional packages; and how to get more.
+
+Every probe answers or says why it cannot; none raises, since a broken driver is just what people
+run this for.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import sys
+from dataclasses import asdict, dataclass
+from importlib import metadata, util
+from typing import Any
+
+from kleene.graph.checks import format_bytes
+from kleene.system import machine, nvidia
+
+__all__ = ["Gpu", "Report", "examine"]
+
+#: What each optional package is for.
+_PACKAGES = {
+    "networkx": "graphs from and to NetworkX",
+    "pandas": "results as tables",
+    "polars": "graphs from Polars tables",
+    "pyarrow": "Parquet files",
+    "matplotlib": "pictures as PNG and PDF",
+}
+#: How to install those that Kleene has an extra for.
+_EXTRAS = {"networkx": "kleene[networkx]", "matplotlib": "kleene[plot]"}
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """One NVIDIA GPU, as its driver describes it."""
+
+    name: str
+    memory: int  # bytes
+    capability: str = ""  # such as "9.0"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was found. Sizes are bytes; None is "not there" or "cannot be known"."""
+
+    kleene: str
+    python: str
+    platform: str
+    cores: int
+    cores_present: int
+    simd: str
+    memory: int | None
+    memory_limit: int | None
+    devices: tuple[str, ...]
+    cuda_driver: str | None  # the newest CUDA that the driver runs, such as "12.4"
+    cuda_problem: str | None
+    gpus: tuple[Gpu, ...]
+    cupy: str | None
+    cupy_problem: str | None
+    cuda_missing: str | None  # what keeps device "cuda" from being used
+    emulator: str
+    packages: dict[str, str | None]
+    advice: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain dictionaries and lists."""
+        return asdict(self)
+
+    def in_words(self) -> dict[str, dict[str, str | None]]:
+        """Return what was found in sections, for people."""
+        limit = "" if self.memory_limit is None else f", limit {_size(self.memory_limit)}"
+        driver = [f"CUDA {self.cuda_driver}"] if self.cuda_driver else []
+        driver += [self.cuda_problem] if self.cuda_problem else []
+        return {
+            "Kleene": {
+                "version": self.kleene,
+                "python": self.python,
+                "platform": self.platform,
+                "native core": f"ok, {self.simd}",
+                "devices": ", ".join(self.devices),
+            },
+            "Machine": {
+                "cores": f"{self.cores} usable of {self.cores_present}",
+                "memory": f"{_size(self.memory)} available{limit}",
+            },
+            "NVIDIA": {
+                "driver": ", but ".join(driver),
+                "gpu": ", ".join(map(_gpu_in_words, self.gpus)) or "none",
+                "cupy": self.cupy_problem or self.cupy or "not installed",
+                "device cuda": self.cuda_missing or "ready",
+                "emulator": self.emulator,
+            },
+            "Optional packages": {
+                name: f"{version or 'not installed'} ({_PACKAGES[name]})"
+                for name, version in self.packages.items()
+            },
+        }
+
+
+def examine() -> Report:
+    """Look at everything once."""
+    from kleene import __version__
+
+    here = machine.this_machine()
+    driver, problem, gpus = _nvidia()
+    cupy, cupy_problem = _cupy()
+    packages = {name: _version(name) for name in _PACKAGES}
+    return Report(
+        __version__,
+        f"{platform.python_version()} ({sys.executable})",
+        f"{platform.system()} {platform.release()}, {platform.machine()}",
+        here.cores,
+        os.cpu_count() or here.cores,
+        here.simd,
+        here.memory,
+        machine.memory_limit(),
+        here.devices,
+        driver,
+        problem,
+        gpus,
+        cupy,
+        cupy_problem,
+        nvidia.missing(),
+        _emulator(),
+        packages,
+        tuple(_advice(driver, gpus, cupy, cupy_problem, packages)),
+    )
+
+
+def _advice(
+    driver: str | None,
+    gpus: tuple[Gpu, ...],
+    cupy: str | None,
+    cupy_problem: str | None,
+    packages: dict[str, str | None],
+) -> list[str]:
+    lines = []
+    if driver is None:
+        lines.append("NVIDIA GPU: install its driver (nvidia.com/drivers), if this machine has one")
+    elif gpus and cupy is None:
+        extra = "cuda13" if int(driver.partition(".")[0]) >= 13 else "cuda12"
+        lines.append(f'{gpus[0].name}: pip install "kleene[{extra}]"')
+    elif cupy_problem is not None:
+        lines.append(f"CuPy: it is installed but does not work: {cupy_problem}")
+    for name, version in packages.items():
+        if version is None:
+            lines.append(f'{_PACKAGES[name]}: pip install "{_EXTRAS.get(name, name)}"')
+    return lines
+
+
+# ---- probes -------------------------------------------------------------------------------------
+
+
+def _nvidia() -> tuple[str | None, str | None, tuple[Gpu, ...]]:
+    """Ask NVIDIA's driver, through its C library: (CUDA version, what is wrong, GPUs)."""
+    library = nvidia.library()
+    if library is None:
+        return None, "not installed", ()
+    driver = nvidia.driver_version(library)
+    if driver is None:
+        return None, "installed, but does not tell its version", ()
+    status = library.cuInit(0)
+    count = ctypes.c_int()
+    if status != 0 or library.cuDeviceGetCount(ctypes.byref(count)) != 0:
+        return driver, f"it does not start (error {status})", ()
+    return driver, None, tuple(_gpu(library, index) for index in range(count.value))
+
+
+def _gpu(library: ctypes.CDLL, index: int) -> Gpu:
+    device, name, memory = ctypes.c_int(), ctypes.create_string_buffer(256), ctypes.c_size_t()
+    library.cuDeviceGet(ctypes.byref(device), index)
+    library.cuDeviceGetName(name, len(name), device)
+    library.cuDeviceTotalMem_v2(ctypes.byref(memory), device)
+    numbers = (ctypes.c_int(), ctypes.c_int())
+    for number, attribute in zip(numbers, (75, 76), strict=True):  # compute capability
+        library.cuDeviceGetAttribute(ctypes.byref(number), attribute, device)
+    capability = f"{numbers[0].value}.{numbers[1].value}"
+    return Gpu(name.value.decode(errors="replace"), memory.value, capability)
+
+
+def _gpu_in_words(gpu: Gpu) -> str:
+    return f"{gpu.name} ({_size(gpu.memory)}, compute capability {gpu.capability})"
+
+
+def _emulator() -> str:
+    """Can the CUDA kernels run on the CPU?"""
+    if util.find_spec("kleene._emulator") is None:
+        return "not built"
+    checked = util.find_spec("kleene._emulator_checked") is not None
+    return "ok, and the checked build of it" if checked else "ok"
+
+
+def _cupy() -> tuple[str | None, str | None]:
+    """Return (distribution and version, what is wrong with it)."""
+    found = next((name for name in nvidia.PACKAGES if _version(name)), None)
+    if found is None:
+        return None, None
+    installed = f"{found} {_version(found)}"
+    try:
+        import cupy
+
+        cupy.cuda.runtime.getDeviceCount()
+    except Exception as error:
+        return installed, f"{type(error).__name__}: {error}".splitlines()[0]
+    return installed, None
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "unknown version" if util.find_spec(package.replace("-", "_")) else None
+
+
+def _size(count: int | None) -> str:
+    return "unknown" if count is None else format_bytes(count)

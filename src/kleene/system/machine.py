@@ -1,0 +1,176 @@
+"""What this machine offers: cores, memory, vector instructions.
+
+Memory is what this process may still take: the smaller of what the system has available and what
+the control groups around the process allow, so that a container's limit is respected.
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import util
+from pathlib import Path
+from typing import Any
+
+from kleene import _native
+from kleene.errors import RequestError
+from kleene.system import nvidia
+
+__all__ = [
+    "Machine",
+    "as_threads",
+    "available_memory",
+    "cores",
+    "memory_limit",
+    "this_machine",
+    "threads_for",
+    "with_memory",
+]
+
+#: More than any machine has; a typing error should not start a million threads.
+MOST_THREADS = 1024
+
+_CGROUP_ROOT = Path("/sys/fs/cgroup")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The facts about a machine that a plan depends on."""
+
+    cores: int
+    memory: int | None  # bytes this process may still take; None when not known
+    simd: str
+    devices: tuple[str, ...] = ("cpu", "reference")
+    absent: tuple[tuple[str, str], ...] = ()  # other devices, and what is missing for each
+
+
+@cache
+def this_machine() -> Machine:
+    """Describe the machine we run on; what does not change while we run."""
+    absent = {"cuda": nvidia.missing(), "emulated": _no_emulator()}
+    return Machine(
+        cores=cores(),
+        memory=None,
+        simd=_native.simd(),
+        devices=tuple(
+            device
+            for device in ("cuda", "cpu", "emulated", "reference")
+            if absent.get(device) is None
+        ),
+        absent=tuple((device, why) for device, why in absent.items() if why is not None),
+    )
+
+
+def _no_emulator() -> str | None:
+    found = util.find_spec("kleene._emulator") is not None
+    return None if found else "this build of Kleene came without it"
+
+
+def with_memory(machine: Machine) -> Machine:
+    """Return the same machine with the memory that is available now."""
+    return replace(machine, memory=available_memory())
+
+
+def cores() -> int:
+    """Cores this process may use: its affinity, capped by the control group's quota."""
+    try:
+        count = len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS or Windows
+        count = os.cpu_count() or 1
+    for folder in _cgroup_folders("cpu"):
+        try:
+            quota, period = (folder / "cpu.max").read_text().split()
+            count = min(count, max(1, round(int(quota) / int(period))))
+        except (OSError, ValueError):  # no such file, or no quota ("max")
+            pass
+    return count
+
+
+def as_threads(threads: Any) -> int | None:
+    """Check a ``threads=`` argument: a whole number from 1, or None for the machine's choice."""
+    if threads is None:
+        return None
+    try:
+        count = operator.index(threads)
+    except TypeError:
+        count = 0
+    if not 1 <= count <= MOST_THREADS or isinstance(threads, bool):
+        raise RequestError(
+            f"threads must be a whole number from 1 to {MOST_THREADS}, not {threads!r}"
+        )
+    return count
+
+
+def threads_for(work: int, threads: int | None = None) -> int:
+    """How many threads to start for ``work`` items: one when there are too few to pay for more."""
+    if threads is not None:
+        return threads
+    return cores() if work >= 1 << 17 else 1
+
+
+def available_memory() -> int | None:
+    """Bytes this process may still allocate, or None where the system does not say."""
+    known = [m for m in (_system_available(), _cgroup_available()) if m is not None]
+    return min(known) if known else None
+
+
+def _system_available() -> int | None:
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _cgroup_available() -> int | None:
+    """Return the tightest limit minus usage over this process's control groups."""
+    return min((max(0, most - used) for most, used in _cgroup_memory()), default=None)
+
+
+def memory_limit() -> int | None:
+    """Bytes that the control groups around this process allow it in all, or None."""
+    limits = (most for most, _ in _cgroup_memory())
+    return min((most for most in limits if most < 2**60), default=None)  # v1 has no "none"
+
+
+def _cgroup_memory() -> list[tuple[int, int]]:
+    """Return (limit, usage) of each control group of this process that has a limit, v2 or v1."""
+    found: list[tuple[int, int]] = []
+    for folder in _cgroup_folders("memory"):
+        for limit, usage in (
+            ("memory.max", "memory.current"),
+            ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+        ):
+            try:
+                most = int((folder / limit).read_text())  # "max" means no limit: ValueError
+                found.append((most, int((folder / usage).read_text())))
+            except (OSError, ValueError):
+                pass
+    return found
+
+
+def _cgroup_folders(controller: str) -> list[Path]:
+    """List the folders of this process's control groups, innermost first, up to the root."""
+    try:
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return []
+    folders: list[Path] = []
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers == "":
+            base = _CGROUP_ROOT
+        elif controller in controllers.split(","):
+            base = _CGROUP_ROOT / controller
+        else:
+            continue
+        group = base / path.lstrip("/")
+        folders += [f for f in (group, *group.parents) if f == base or base in f.parents]
+    return folders

@@ -1,0 +1,1 @@
+"""Drawings of graphs, paths and distances."""

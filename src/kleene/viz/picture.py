@@ -1,0 +1,307 @@
+"""A picture made of lines, dots, boxes, areas and words, and two ways to write it.
+
+Shapes are in pixels from the top left corner. SVG is written here, by a few lines that any browser
+reads; all other formats are matplotlib's, which draws the same shapes at the same places. Lines
+and dots of one colour are one shape, which keeps files small.
+
+A colour is one that CSS knows, or a name of the picture's palette. For a web page that has colours
+of its own, `Picture.svg` writes such names as the page's variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.errors import RequestError
+from kleene.system.atomic_file import atomic_path
+
+__all__ = ["Area", "Box", "Dots", "Group", "Lines", "Picture", "Text"]
+
+Array = NDArray[Any]
+_FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Polylines of one colour: an array of points each."""
+
+    strokes: Sequence[Array]
+    colour: str
+    width: float
+    dashes: tuple[float, float] | None = None  # pixels drawn, pixels left out
+
+
+@dataclass(frozen=True)
+class Dots:
+    """Filled circles of one colour, with an optional rim."""
+
+    at: Array
+    colour: str
+    radius: float
+    rim: str | None = None
+
+
+@dataclass(frozen=True)
+class Box:
+    """A filled rectangle."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    colour: str
+
+
+@dataclass(frozen=True)
+class Area:
+    """Filled polygons of one colour, with an optional rim; a browser shows the tip on them."""
+
+    outlines: Sequence[Array]
+    colour: str
+    rim: str | None = None
+    rim_width: float = 1.0
+    tip: str = ""
+
+
+@dataclass(frozen=True)
+class Text:
+    """One line of words; ``anchor`` says which end of it stands at x."""
+
+    x: float
+    y: float
+    words: str
+    size: float
+    colour: str
+    anchor: str = "start"  # or "middle" or "end"
+    bold: bool = False
+    halo: str | None = None
+
+
+@dataclass(frozen=True)
+class Group:
+    """Shapes that belong together; its name is their class in SVG."""
+
+    name: str
+    shapes: Sequence[Shape]
+
+
+Shape = Lines | Dots | Box | Area | Text | Group
+
+
+@dataclass
+class Picture:
+    """Shapes on a canvas, drawn in order."""
+
+    width: int
+    height: int
+    title: str
+    description: str
+    shapes: list[Shape] = field(default_factory=list)
+    palette: Mapping[str, str] = field(default_factory=dict)
+
+    def svg(self) -> str:
+        """Return the picture for a page: of its width, font and colours."""
+        variables = {name: f"var(--{name})" for name in self.palette}
+        head = f'<svg viewBox="0 0 {self.width} {self.height}" role="img">'
+        return "".join([head, *_svg_content(self, variables), "</svg>"])
+
+    def write(self, path: str | Path) -> None:
+        """Write the picture in the format that the suffix names."""
+        path = Path(path)
+        if not path.suffix:
+            raise RequestError(f"{path}: name the picture with a suffix, such as .svg or .png")
+        if path.suffix.lower() == ".svg":
+            with atomic_path(path) as beside:
+                beside.write_text("\n".join([*_svg(self), ""]), encoding="utf-8")
+        else:
+            _write_matplotlib(self, path)
+
+
+# ---- SVG ----------------------------------------------------------------------------------------
+
+
+def _svg(picture: Picture) -> Iterator[str]:
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {picture.width} {picture.height}" '
+        f'width="{picture.width}" height="{picture.height}" role="img" font-family="{_FONT}" '
+        'stroke-linecap="round" stroke-linejoin="round">'
+    )
+    yield from _svg_content(picture, picture.palette)
+    yield "</svg>"
+
+
+def _svg_content(picture: Picture, paints: Mapping[str, str]) -> Iterator[str]:
+    yield f"<title>{escape(picture.title)}</title>"
+    yield f"<desc>{escape(picture.description)}</desc>"
+    for shape in picture.shapes:
+        yield _svg_shape(shape, paints)
+
+
+def _svg_shape(shape: Shape, paints: Mapping[str, str]) -> str:
+    match shape:
+        case Lines(strokes, colour, width, dashes):
+            data = "".join(map(_svg_stroke, strokes))
+            rest = "" if dashes is None else f' stroke-dasharray="{dashes[0]:g} {dashes[1]:g}"'
+            return (
+                f'<path d="{data}" fill="none" stroke="{_paint(colour, paints)}" '
+                f'stroke-width="{width:g}"{rest}/>'
+            )
+        case Dots(at, colour, radius, None):  # a stroke of no length with round ends is a dot
+            data = "".join(f"M{x:g} {y:g}h0" for x, y in np.round(at, 1).tolist())
+            paint = _paint(colour, paints)
+            return f'<path d="{data}" stroke="{paint}" stroke-width="{2 * radius:g}"/>'
+        case Dots(at, colour, radius, rim):
+            style = (
+                f'r="{radius:g}" fill="{_paint(colour, paints)}" '
+                f'stroke="{_paint(rim, paints)}" stroke-width="2"'
+            )
+            return "".join(
+                f'<circle cx="{x:g}" cy="{y:g}" {style}/>' for x, y in np.round(at, 1).tolist()
+            )
+        case Box(x, y, width, height, colour):
+            return (
+                f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" '
+                f'fill="{_paint(colour, paints)}"/>'
+            )
+        case Area():
+            return _svg_area(shape, paints)
+        case Text():
+            return _svg_text(shape, paints)
+        case Group(name, shapes):
+            inside = "".join(_svg_shape(one, paints) for one in shapes)
+            return f'<g class="{escape(name)}">{inside}</g>'
+    raise AssertionError(shape)
+
+
+def _svg_area(area: Area, paints: Mapping[str, str]) -> str:
+    data = "".join(f"{_svg_stroke(outline)}z" for outline in area.outlines)
+    rim = (
+        f' stroke="{_paint(area.rim, paints)}" stroke-width="{area.rim_width:g}"'
+        if area.rim
+        else ""
+    )
+    shape = f'<path d="{data}" fill="{_paint(area.colour, paints)}"{rim}'
+    return f"{shape}><title>{escape(area.tip)}</title></path>" if area.tip else f"{shape}/>"
+
+
+def _svg_text(text: Text, paints: Mapping[str, str]) -> str:
+    weight = ' font-weight="bold"' if text.bold else ""
+    rest = (
+        f'x="{text.x:g}" y="{text.y:g}" font-size="{text.size:g}" '
+        f'text-anchor="{text.anchor}"{weight}>{escape(text.words)}</text>'
+    )
+    # The halo is the same words under the words: not all readers know paint-order.
+    halo = (
+        f'<text fill="none" stroke="{_paint(text.halo, paints)}" stroke-width="4" {rest}'
+        if text.halo
+        else ""
+    )
+    return f'{halo}<text fill="{_paint(text.colour, paints)}" {rest}'
+
+
+def _paint(colour: str | None, paints: Mapping[str, str]) -> str:
+    return "none" if colour is None else paints.get(colour, colour)
+
+
+def _svg_stroke(points: Array) -> str:
+    """Return a polyline in tenths of a pixel, each point relative to the one before it."""
+    tenths = np.round(10 * points).astype(int)
+    steps = np.diff(tenths, axis=0, prepend=[[0, 0]])
+    first, *rest = (f"{x / 10:g} {y / 10:g}" for x, y in steps.tolist())
+    return f"M{first}" + "".join(f"l{step}" for step in rest)
+
+
+# ---- matplotlib ---------------------------------------------------------------------------------
+
+
+def _write_matplotlib(picture: Picture, path: Path) -> None:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise RequestError(
+            f'a {path.suffix} picture needs matplotlib: pip install "kleene[plot]"; '
+            "an .svg picture needs nothing"
+        ) from error
+    figure = Figure(figsize=(picture.width / 96, picture.height / 96), dpi=192)
+    supported = figure.canvas.get_supported_filetypes()
+    if path.suffix.lower().lstrip(".") not in supported:
+        known = ", ".join(f".{name}" for name in sorted(supported))
+        raise RequestError(f"{path}: no picture format {path.suffix!r}; there are {known}")
+    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, picture.width), ylim=(picture.height, 0))
+    axes.axis("off")
+    for order, shape in enumerate(_flat(picture.shapes)):
+        _matplotlib_shape(axes, shape, order, picture.palette)
+    with atomic_path(path) as beside:
+        figure.savefig(beside, metadata={"Title": picture.title})
+
+
+def _flat(shapes: Sequence[Shape]) -> Iterator[Shape]:
+    for shape in shapes:
+        if isinstance(shape, Group):
+            yield from _flat(shape.shapes)
+        else:
+            yield shape
+
+
+_POINTS = 72 / 96  # of which matplotlib counts 72 to the inch, and SVG 96 pixels
+
+
+def _matplotlib_shape(axes: Any, shape: Shape, order: int, paints: Mapping[str, str]) -> None:
+    from matplotlib.collections import LineCollection, PolyCollection
+    from matplotlib.patches import Rectangle
+
+    pt = _POINTS
+    match shape:
+        case Lines(strokes, colour, width, dashes):
+            style = "solid" if dashes is None else (0, tuple(length / width for length in dashes))
+            lines = LineCollection(
+                strokes,
+                colors=_paint(colour, paints),
+                linewidths=width * pt,
+                linestyles=[style],
+                capstyle="round" if dashes is None else "butt",
+                zorder=order,
+            )
+            axes.add_collection(lines, autolim=False)
+        case Dots(at, colour, radius, rim):
+            edge = {"edgecolors": _paint(rim, paints), "linewidths": 2 * pt if rim else 0}
+            size = (2 * radius * pt) ** 2
+            axes.scatter(*at.T, s=size, zorder=order, c=_paint(colour, paints), **edge)
+        case Box(x, y, width, height, colour):
+            paint = _paint(colour, paints)
+            axes.add_patch(Rectangle((x, y), width, height, color=paint, lw=0, zorder=order))
+        case Area(outlines, colour, rim, rim_width):
+            polygons = PolyCollection(
+                outlines,
+                facecolors=_paint(colour, paints),
+                edgecolors=_paint(rim, paints),
+                linewidths=rim_width * pt if rim else 0,
+                zorder=order,
+            )
+            axes.add_collection(polygons, autolim=False)
+        case Text():
+            _matplotlib_text(axes, shape, order, paints)
+
+
+def _matplotlib_text(axes: Any, text: Text, order: int, paints: Mapping[str, str]) -> None:
+    from matplotlib.patheffects import withStroke
+
+    halo = _paint(text.halo, paints)
+    axes.text(
+        text.x,
+        text.y,
+        text.words.replace("$", r"\$"),  # or matplotlib would set formulas
+        fontsize=text.size * _POINTS,
+        color=_paint(text.colour, paints),
+        ha={"start": "left", "middle": "center", "end": "right"}[text.anchor],
+        fontweight="bold" if text.bold else "normal",
+        path_effects=[withStroke(linewidth=4 * _POINTS, foreground=halo)] if text.halo else [],
+        zorder=order,
+    )
