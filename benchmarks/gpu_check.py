@@ -27,11 +27,11 @@ import gpu_record
 import kleene as kl
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.variants import VARIANTS
+from kleene.cli.lab_progress import RunProgress
 from kleene.cli.lab_run import chosen
-from kleene.cli.lab_teller import Teller
+from kleene.lab.environment import Environment
 from kleene.lab.machine import in_words
 from kleene.lab.runner import Runner
-from kleene.lab.setting import Setting
 
 DATA = Path(__file__).parent / "data"
 
@@ -51,10 +51,10 @@ def compile_all(kind: str, quick: bool) -> float:
 
 def check(runner: Runner, device: str, quick: bool, seconds: float) -> None:
     """Run the tests and the sanitizer, and note what became of them."""
-    for name, found in gpu_checks.run_all(device, quick, seconds):
-        runner.check(name, found.passed, found.failed, found.details)
-        told = "".join(f"\n    {line}" for line in found.details)
-        print(f"  {name}: {found.passed} passed, {found.failed} failed{told}", flush=True)
+    for name, results in gpu_checks.run_all(device, quick, seconds):
+        runner.check(name, results.passed, results.failed, results.details)
+        texts = "".join(f"\n    {line}" for line in results.details)
+        print(f"  {name}: {results.passed} passed, {results.failed} failed{texts}", flush=True)
 
 
 def main() -> int:
@@ -77,11 +77,11 @@ def main() -> int:
         print(f"gpu-check needs an NVIDIA GPU: {error}", file=sys.stderr)
         return 2
     wanted = chosen(options.experiments, "gpu")
-    setting = Setting(options.device, options.quick, options.data)
-    listener = Teller(silent=False)
+    environment = Environment(options.device, options.quick, options.data)
+    listener = RunProgress(silent=False)
     asked = {"experiments": [one.id for one in wanted], "budget": options.budget}
     path = options.record or gpu_record.path_for(device.name)
-    runner = Runner(setting, path, options.budget, options.again, listener, asked)
+    runner = Runner(environment, path, options.budget, options.again, listener, asked)
     print(in_words(runner.run.machine))
     print(f"all kernels loaded in {compile_all(options.device, options.quick):.1f} s", flush=True)
     if not options.no_checks:
@@ -89,9 +89,11 @@ def main() -> int:
     if not options.checks_only:
         with listener:
             runner.measure(wanted)
-    found = runner.summary
-    print(f"{found.measured} measured, {found.skipped} skipped, {found.failed} failed: {path}")
-    return int(found.failed > 0)
+    results = runner.summary
+    print(
+        f"{results.measured} measured, {results.skipped} skipped, {results.failed} failed: {path}"
+    )
+    return int(results.failed > 0)
 
 
 if __name__ == "__main__":

@@ -110,13 +110,13 @@ class Sanitizer(Check):
         text = self.text(until)
         if text is None:
             return LATE
-        found = _SUMMARY[self._tool].findall(text)
+        results = _SUMMARY[self._tool].findall(text)
         done = re.search(r"(\d+) methods verified", text)
-        if not found or done is None:
+        if not results or done is None:
             return Outcome(details=(f"it did not work: {' '.join(text.split())[-300:]}",))
-        errors = sum(map(int, found))
-        told = [line for line in text.splitlines() if line.startswith("=========")][:10]
-        return Outcome(int(done[1]), errors, tuple(told if errors else ()))
+        errors = sum(map(int, results))
+        texts = [line for line in text.splitlines() if line.startswith("=========")][:10]
+        return Outcome(int(done[1]), errors, tuple(texts if errors else ()))
 
 
 def sanitizer_program() -> str | None:

@@ -29,9 +29,9 @@ def path_for(device: str) -> Path:
 
 def stale(folder: Path = FOLDER) -> list[str]:
     """Return a sentence for each record in a folder that cannot be relied on."""
-    told = [_of_lines(path) for path in sorted(folder.glob("*.jsonl"))]
-    told += [_of_old(path) for path in sorted(folder.glob("*.json"))]
-    return [sentence for sentence in told if sentence is not None]
+    texts = [_of_lines(path) for path in sorted(folder.glob("*.jsonl"))]
+    texts += [_of_old(path) for path in sorted(folder.glob("*.json"))]
+    return [sentence for sentence in texts if sentence is not None]
 
 
 def _of_lines(path: Path) -> str | None:

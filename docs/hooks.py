@@ -1,4 +1,4 @@
-"""Pages that are made when the documentation is: the lab's results, from the records we keep."""
+"""Pages that are made when the documentation is: the lab's results, from the committed records."""
 
 from __future__ import annotations
 
@@ -11,19 +11,22 @@ RECORDS = Path(__file__).parent.parent / "benchmarks"
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the page with charts, and the whole report."""
+    """Add the page with charts, its script, and the whole report."""
     from kleene.lab.experiments import EXPERIMENTS
     from kleene.lab.record import read
     from kleene.lab.report.docs import results_page
     from kleene.lab.report.page import page_of
+    from kleene.lab.report.render import chart_script
 
     record = read(*sorted(RECORDS.glob("*.jsonl")))
     problems: list[str] = []
+    dark = "[data-md-color-scheme=slate]"
     pages = {
         "lab-results.md": results_page(
-            record, EXPERIMENTS, "lab-report.html", "[data-md-color-scheme=slate]", problems
+            record, EXPERIMENTS, "lab-report.html", "lab-charts.js", dark, problems
         ),
         "lab-report.html": page_of(record, EXPERIMENTS, problems),
+        "lab-charts.js": chart_script(),
     }
     if problems:
         raise ValueError("; ".join(problems))

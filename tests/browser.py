@@ -116,6 +116,13 @@ class Browser:
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
+    def wait(self, condition: str, seconds: float = 10) -> None:
+        """Return when a JavaScript expression is true."""
+        deadline = time.monotonic() + seconds
+        while not self.run(condition):
+            assert time.monotonic() < deadline, f"still false: {condition}"
+            time.sleep(0.02)
+
     def screenshot(self, path: Path, whole: bool = False) -> None:
         """Write what the window shows, or the whole page, as a PNG file."""
         shot = self.send("Page.captureScreenshot", format="png", captureBeyondViewport=whole)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from kleene.lab.experiment import Axis, Document, Experiment, Published
-from kleene.lab.found import Found
+from kleene.lab.measurements import Measurements
 from kleene.lab.record import Check, Point, Record, Run, Skip
 
 GPU = Run(
@@ -37,7 +37,7 @@ PUBLISHED = (
 
 def experiment(
     name: str = "by-size",
-    learned: Callable[[Found], Iterable[str]] = lambda found: ["Larger takes longer."],
+    findings: Callable[[Measurements], Iterable[str]] = lambda results: ["Larger takes longer."],
     **rest: Any,
 ) -> Experiment:
     """Return a declaration that measures nothing."""
@@ -45,10 +45,10 @@ def experiment(
         "title": f"Title of {name}",
         "question": f"What is {name}?",
         "x": Axis("vertices"),
-        "plans": lambda setting: (),
+        "plans": lambda environment: (),
         "suites": ("documents",),
     }
-    return Experiment(id=name, learned=learned, **(given | rest))
+    return Experiment(id=name, findings=findings, **(given | rest))
 
 
 def point(series: str, x: float, *seconds: float, **rest: Any) -> Point:
@@ -113,7 +113,7 @@ def everything() -> tuple[Record, tuple[Experiment, ...]]:
     return record_of(*lines), (
         experiment(document=DOCUMENT, published=PUBLISHED, notes="Without copies."),
         experiment("peers", kind="bars", baseline="SciPy",
-                   x=Axis("graph", words=("Rome", "kron 18", "grid"))),
+                   x=Axis("graph", labels=("Rome", "kron 18", "grid"))),
         experiment("panels", y="rate"),
         experiment("shares", y="share"),
         experiment("not-measured"),

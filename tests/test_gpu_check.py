@@ -15,11 +15,11 @@ import pytest
 from kleene.backends.cuda.runtime import loader
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 from kleene.lab import record as records
-from kleene.lab.engine import across, given_words, registers_only, resident
-from kleene.lab.matrices import CASES, PLAIN, Weights
+from kleene.lab.dense_check import best_row, require_paths, require_row
+from kleene.lab.dense_inputs import CASES, PLAIN, Weights
+from kleene.lab.dense_trials import across, given_words, registers_only, resident
+from kleene.lab.environment import Environment
 from kleene.lab.record import Check, Line, Point, Run, Skip
-from kleene.lab.rows import best_row, require_paths, require_row
-from kleene.lab.setting import Setting
 from kleene.registry import methods
 from kleene.system.machine import this_machine
 
@@ -90,20 +90,20 @@ PASSED = Check("r1", "tests", 12, 0)
     ],
 )
 def test_records_that_cannot_be_relied_on_are_told(
-    lines: list[Line], told: str | None, tmp_path: Path
+    lines: list[Line], texts: str | None, tmp_path: Path
 ) -> None:
     assert gpu_record.path_for("NVIDIA H200").name == "nvidia-h200.jsonl"
     records.write(tmp_path / "a.jsonl", lines)
-    found = gpu_record.stale(tmp_path)
-    assert len(found) == (told is not None)
-    assert told is None or told in found[0]
+    results = gpu_record.stale(tmp_path)
+    assert len(results) == (texts is not None)
+    assert texts is None or texts in results[0]
 
 
 def test_an_old_record_counts_until_there_is_a_new_one(tmp_path: Path) -> None:
     old = tmp_path / "a.json"
     old.write_text('{"device": "NVIDIA H200", "date": "2026-01-01", "digest": "0"}')
-    [told] = gpu_record.stale(tmp_path)
-    assert "run `make gpu-check` on NVIDIA H200" in told
+    [texts] = gpu_record.stale(tmp_path)
+    assert "run `make gpu-check` on NVIDIA H200" in texts
     records.write(tmp_path / "a.jsonl", [RUN, PASSED])
     assert gpu_record.stale(tmp_path) == []
 
@@ -129,14 +129,14 @@ def test_estimates_stand_beside_what_was_measured() -> None:
         point("", "GPU", "tiled", 1.0, experiment="dense-rate-by-size"),
     ):  # fmt: skip
         record.add(made)
-    found = list(gpu_estimates.comparisons(record))
-    assert [one.where for one in found] == ["CPU", "GPU", "GPU, graph there", "CPU", "CPU"]
-    assert found[0].estimated == pytest.approx(0.015, rel=0.3)
-    assert 0.35 > found[1].estimated > found[2].estimated > 0
-    assert found[4].estimated == pytest.approx(2048**3 / 35e9, rel=0.1)
-    assert str(found[0]).startswith("searches, BFS, R-MAT, n = 1,048,576  ")
-    [told] = gpu_estimates.misplaced(found)
-    assert told == (
+    results = list(gpu_estimates.comparisons(record))
+    assert [one.where for one in results] == ["CPU", "GPU", "GPU, graph there", "CPU", "CPU"]
+    assert results[0].estimated == pytest.approx(0.015, rel=0.3)
+    assert 0.35 > results[1].estimated > results[2].estimated > 0
+    assert results[4].estimated == pytest.approx(2048**3 / 35e9, rel=0.1)
+    assert str(results[0]).startswith("searches, BFS, R-MAT, n = 1,048,576  ")
+    [texts] = gpu_estimates.misplaced(results)
+    assert texts == (
         "searches, BFS, R-MAT, n = 1,048,576: GPU, graph there is taken and 6.7 times slower"
     )
 
@@ -165,10 +165,10 @@ EXTEND: dict[str, Any] = {"PLUS": np.add, "MIN": np.minimum, "TIMES": np.multipl
 def test_the_ceiling_is_of_products_that_are_computed(layout: Any) -> None:
     """What the loop finds is the best of all its products, in each thread."""
     rounds, given = 3, given_words(layout.word)
-    rate, found = registers_only(EmulatedDevice(), layout, rounds, 1)
+    rate, results = registers_only(EmulatedDevice(), layout, rounds, 1)
     assert rate > 0
     for thread in (0, 5, 255):
-        assert found[thread] == pytest.approx(expected(layout, given, rounds, thread), rel=1e-6)
+        assert results[thread] == pytest.approx(expected(layout, given, rounds, thread), rel=1e-6)
 
 
 def expected(layout: Any, given: Any, rounds: int, thread: int) -> Any:
@@ -205,21 +205,21 @@ def expected(layout: Any, given: Any, rounds: int, thread: int) -> Any:
 def test_wrong_rows_are_noticed(case: Any, paths: str) -> None:
     n = 70
     case = case._replace(paths=paths != "lengths", tracked=paths == "tracked")
-    trial = resident(Setting("emulated"), case, n, n)
-    found = trial.run()
-    assert trial.check(found) == "2 of 70 rows found again by Dijkstra's algorithm"
-    stats = trial.parts(found)
+    trial = resident(Environment("emulated"), case, n, n)
+    results = trial.run()
+    assert trial.check(results) == "2 of 70 rows found again by Dijkstra's algorithm"
+    stats = trial.parts(results)
     assert stats is not None
     assert 0 < stats.compute < stats.total
     assert min(stats.copy_in, stats.copy_out) > 0
-    if found.last is not None:
-        found.last[:] = 0
+    if results.last is not None:
+        results.last[:] = 0
         with pytest.raises(AssertionError):
-            trial.check(found)
-    found = trial.run()
-    found.matrix[:] = Weights(n).matrix(case, n)  # not closed
+            trial.check(results)
+    results = trial.run()
+    results.matrix[:] = Weights(n).matrix(case, n)  # not closed
     with pytest.raises(AssertionError):
-        trial.check(found)
+        trial.check(results)
 
 
 def test_rows_and_paths_are_judged_one_by_one() -> None:

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
 #: Elements that stick out of the window, but for those in a box that scrolls or cuts.
 STICKING_OUT = """
 [...document.querySelectorAll('body *')].filter(e =>
-  !e.closest('.scroll, .cut') && !e.closest('legend') && e.getBoundingClientRect().width > 0 &&
+  !e.closest('.scroll, .chart') && !e.closest('legend') && e.getBoundingClientRect().width > 0 &&
   (e.getBoundingClientRect().right > innerWidth + 1 || e.getBoundingClientRect().left < -1)
 ).map(e => e.tagName + '.' + e.className)
 """
@@ -45,7 +45,7 @@ def test_it_loads_and_fits(browser: Browser, page: Path, width: int) -> None:
     assert browser.run("document.documentElement.scrollWidth") <= width
     assert browser.run(STICKING_OUT) == []
     charts = browser.run(
-        "[...document.querySelectorAll('figure svg')].map(s => s.getBoundingClientRect().toJSON())"
+        "[...document.querySelectorAll('figure svg:not(svg svg)')].map(s => s.getBoundingClientRect().toJSON())"
     )
     assert len(charts) == 8
     assert all(chart["width"] > 200 and chart["height"] > 100 for chart in charts)
@@ -96,10 +96,10 @@ def test_light_and_dark(browser: Browser, page: Path) -> None:
 def test_names_are_beside_the_lines_or_in_a_legend(browser: Browser, page: Path) -> None:
     shown = "getComputedStyle(document.querySelector('{}')).display"
     browser.open(page, 1280)
-    assert browser.run(shown.format("#by-size .n")) != "none"
+    assert browser.run(shown.format("#by-size .names_marks")) != "none"
     assert browser.run(shown.format("#by-size .key")) == "none"
     browser.open(page, 390)
-    assert browser.run(shown.format("#by-size .n")) == "none"
+    assert browser.run(shown.format("#by-size .names_marks")) == "none"
     assert browser.run(shown.format("#by-size .key")) == "flex"
 
 
@@ -112,6 +112,38 @@ def test_names_do_not_stick_out_of_their_charts(browser: Browser, page: Path) ->
         "s.getBoundingClientRect().left - 2).map(t => t.textContent))"
     )
     assert out == []
+
+
+def test_hovering_over_a_point_shows_its_values(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    dots = "document.querySelectorAll('#by-size .chart[data-live] .mark-symbol path')"
+    browser.run("document.querySelector('#by-size .charts').scrollIntoView()")
+    browser.wait(f"{dots}.length > 0")
+    series = "tiled"
+    at = browser.run(
+        f"[...{dots}].filter(d => d.__data__?.datum.series === '{series}')"
+        ".map(d => d.getBoundingClientRect()).map(r => [r.x + r.width / 2, r.y + r.height / 2])[0]"
+    )
+    for x in (at[0] - 60, at[0]):
+        browser.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=at[1])
+    browser.wait("document.querySelector('#vg-tooltip-element.visible') !== null")
+    tip = browser.run("document.querySelector('#vg-tooltip-element').innerText")
+    assert {"series", "vertices", "time", "details"} <= set(re.split(r"\s+", tip))
+    assert re.search(r"tiled\s+vertices:?\s+512\s+time:?\s+[\d.]+ .?s\s", tip)
+    assert "measured 7 times, quartiles" in tip
+    # The other series step back.
+    browser.wait(f"[...{dots}].some(d => d.getAttribute('opacity') === '0.15')")
+    assert browser.errors == []
+
+
+def test_charts_show_where_scripts_do_not_run(browser: Browser, page: Path) -> None:
+    browser.send("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.open(page)
+    finally:
+        browser.send("Emulation.setScriptExecutionDisabled", value=False)
+    assert browser.run("document.querySelectorAll('.chart[data-live]').length") == 0
+    assert browser.run("document.querySelectorAll('.chart svg text').length") > 100
 
 
 def test_keys_reach_what_a_mouse_does(browser: Browser, page: Path) -> None:

@@ -90,11 +90,11 @@ def many(rng: random.Random, noise: Noise, count: int, shift: dict[int, float]) 
 @pytest.mark.parametrize("noise", NOISES.values(), ids=NOISES)
 def test_of_the_same_times_nearly_nothing_is_told(noise: Noise, count: int) -> None:
     rng = random.Random(count)
-    told = 0
+    texts = 0
     for _ in range(5):
         before, after = (many(rng, noise, count, {}) for _ in range(2))
-        told += sum(change.told for change in compare(before, after).changes)
-    assert told <= 3  # of 1500
+        texts += sum(change.texts for change in compare(before, after).changes)
+    assert texts <= 3  # of 1500
 
 
 @pytest.mark.parametrize("count", [3, 7])
@@ -102,12 +102,12 @@ def test_of_many_points_those_that_changed_are_found(count: int) -> None:
     rng = random.Random(7)
     shift = {x: 2.0 if x % 2 else 0.5 for x in range(0, 300, 30)} | {15: 1.5}
     before, after = (many(rng, NOISES["quiet"], count, s) for s in ({}, shift))
-    found = compare(before, after)
-    told = {change.x: change.verdict for change in found.changes if change.told}
-    assert told == {x: "slower" if factor > 1 else "faster" for x, factor in shift.items()}
+    results = compare(before, after)
+    texts = {change.x: change.verdict for change in results.changes if change.texts}
+    assert texts == {x: "slower" if factor > 1 else "faster" for x, factor in shift.items()}
     # What is told comes first, and the greatest change at the top.
-    assert [change.told for change in found.changes[:11]] == [True] * 11
-    sizes = [abs(math.log(change.ratio)) for change in found.changes[:11]]
+    assert [change.texts for change in results.changes[:11]] == [True] * 11
+    sizes = [abs(math.log(change.ratio)) for change in results.changes[:11]]
     assert sizes == sorted(sizes, reverse=True)
 
 
@@ -136,14 +136,14 @@ def test_machines_are_compared_with_themselves() -> None:
     before = record_of(point("a", 1, 1.0), point("a", 1, 5.0, run="g"), point("b", 1, 1.0))
     later = replace(GPU, id="g2", began="2027-01-01T00:00:00Z", kernels="new", kleene="0.2.0")
     after = record_of(point("a", 1, 4.0, run="g2"), point("c", 1, 1.0, run="g2"), runs=(later,))
-    found = compare(before, after)
-    assert [(c.before, c.after, c.machines) for c in found.changes] == [
+    results = compare(before, after)
+    assert [(c.before, c.after, c.machines) for c in results.changes] == [
         (5, 4, ("NVIDIA H200", "NVIDIA H200"))
     ]
-    assert found.same_machines
-    assert (found.only_before, found.only_after) == (2, 1)
-    assert "CUDA sources: abc before, new after" in found.notes
-    assert "Kleene: 0.1.0 before, 0.2.0 after" in found.notes
+    assert results.same_machines
+    assert (results.only_before, results.only_after) == (2, 1)
+    assert "CUDA sources: abc before, new after" in results.notes
+    assert "Kleene: 0.1.0 before, 0.2.0 after" in results.notes
 
 
 def test_other_machines_are_compared_if_there_is_no_choice() -> None:
@@ -151,10 +151,10 @@ def test_other_machines_are_compared_if_there_is_no_choice() -> None:
         record_of(point("a", 1, 1.0), runs=(CPU,)),
         record_of(point("a", 1, 2.0, run="g"), runs=(GPU,)),
     )
-    found = compare(ours, theirs)
-    assert not found.same_machines
-    assert found.changes[0].machines == ("EPYC", "NVIDIA H200")
-    assert found.notes == ["different machines: EPYC before, NVIDIA H200 after"]
+    results = compare(ours, theirs)
+    assert not results.same_machines
+    assert results.changes[0].machines == ("EPYC", "NVIDIA H200")
+    assert results.notes == ["different machines: EPYC before, NVIDIA H200 after"]
     third = replace(CPU, id="t", machine={"processor": "Xeon Phi"})
     two = record_of(point("a", 1, 1.0, run="t"), point("a", 1, 2.0, run="g"), runs=(third, GPU))
     with pytest.raises(RequestError, match="no machine in common"):
@@ -172,9 +172,9 @@ def test_a_busy_machine_and_a_drift_of_everything_are_told() -> None:
     busy = replace(CPU, machine=CPU.machine | {"load": 3.5})
     before = record_of(*(point("a", x, 1.0) for x in range(9)), runs=(CPU,))
     after = record_of(*(point("a", x, 1.6) for x in range(9)), runs=(busy,))
-    told = compare(before, after).notes
-    assert told[0] == "EPYC was busy after: a load of 3.5 on 2 cores"
-    assert told[1].startswith("EPYC: the median of all 9 ratios is 1.60; if only a part")
+    texts = compare(before, after).notes
+    assert texts[0] == "EPYC was busy after: a load of 3.5 on 2 cores"
+    assert texts[1].startswith("EPYC: the median of all 9 ratios is 1.60; if only a part")
     assert compare(before, before).notes == []
 
 

@@ -14,15 +14,15 @@ import pytest
 import kleene as kl
 from kleene.lab import experiments
 from kleene.lab import record as records
-from kleene.lab.experiment import Experiment, Unable
-from kleene.lab.experiments import beside, files, generators, starting
-from kleene.lab.found import Found, found_in
+from kleene.lab.environment import Environment
+from kleene.lab.experiment import Experiment, Skipped
+from kleene.lab.experiments import files, generators, peers, startup
 from kleene.lab.graphs import grid, highways, made, rmat, sources_in
+from kleene.lab.measurements import Measurements, measurements_in
 from kleene.lab.peers import PEERS, SciPy
-from kleene.lab.report.data import shown, y_title
+from kleene.lab.report.chart_data import format_value, y_title
 from kleene.lab.runner import Runner
 from kleene.lab.searches import searches_of
-from kleene.lab.setting import Setting
 
 OURS = [one for one in experiments.EXPERIMENTS if "ours" in one.suites]
 IDS = [one.id for one in OURS]
@@ -34,32 +34,32 @@ MISSING = re.compile(r"not installed|would take too long")
 @pytest.mark.parametrize("experiment", OURS, ids=IDS)
 def test_an_experiment_runs_and_tells_what_it_found(experiment: Experiment, tmp_path: Path) -> None:
     path = tmp_path / "record.jsonl"
-    done = Runner(Setting("emulated", quick=True), path).measure([experiment])
+    done = Runner(Environment("emulated", quick=True), path).measure([experiment])
     record = records.read(path)
     assert done.failed == 0, [skip.why for skip in record.skips]
     assert done.measured > 0
     assert all(MISSING.search(skip.why) for skip in record.skips)
     assert all(point.checked and point.times for point in record.points)
-    [found] = found_in(record, experiment)
-    assert {"cpu", "emulated"} >= {point.device for point in found.points}
-    assert_sentences(found)
+    [results] = measurements_in(record, experiment)
+    assert {"cpu", "emulated"} >= {point.device for point in results.points}
+    assert_sentences(results)
     for column in experiment.columns:
-        assert all(isinstance(column[1](point), str) for point in found.points)
-    on_cpu = tuple(point for point in found.points if point.device == "cpu")
-    assert_sentences(replace(found, points=on_cpu))
-    for missing in range(len(found.points)):
-        points = found.points[:missing] + found.points[missing + 1 :]
-        assert_sentences(replace(found, points=points))
+        assert all(isinstance(column[1](point), str) for point in results.points)
+    on_cpu = tuple(point for point in results.points if point.device == "cpu")
+    assert_sentences(replace(results, points=on_cpu))
+    for missing in range(len(results.points)):
+        points = results.points[:missing] + results.points[missing + 1 :]
+        assert_sentences(replace(results, points=points))
 
 
-def assert_sentences(found: Found) -> None:
+def assert_sentences(results: Measurements) -> None:
     """Whatever was measured, sentences are whole, and no value is made up."""
-    for sentence in found.experiment.learned(found):
+    for sentence in results.experiment.findings(results):
         assert sentence.endswith("."), sentence
         assert "nan" not in re.findall(r"[a-z]+", sentence), sentence
         assert "inf " not in sentence, sentence
-    for point in found.points:
-        assert found.value(point) > 0
+    for point in results.points:
+        assert results.value(point) > 0
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
@@ -67,16 +67,16 @@ def assert_sentences(found: Found) -> None:
 def test_plans_are_made_without_a_gpu(experiment: Experiment, device: str) -> None:
     """Points have names of their own, words for what is no number, and a device that is there."""
     if (experiment.id, device) == ("dense-out-of-core", "cpu"):
-        with pytest.raises(Unable, match="no GPU here"):
-            list(experiment.plans(Setting(device)))
+        with pytest.raises(Skipped, match="no GPU here"):
+            list(experiment.plans(Environment(device)))
         return
-    plans = list(experiment.plans(Setting(device)))
+    plans = list(experiment.plans(Environment(device)))
     keys = [(plan.panel, plan.series, plan.device, plan.x) for plan in plans]
     assert len(set(keys)) == len(keys)
     assert {plan.device for plan in plans} <= {"cpu", device}
     assert "cpu" in {plan.device for plan in plans} or experiment.id == "dense-out-of-core"
-    if experiment.x.words:
-        assert {plan.x for plan in plans} <= set(range(len(experiment.x.words)))
+    if experiment.x.labels:
+        assert {plan.x for plan in plans} <= set(range(len(experiment.x.labels)))
         assert experiment.kind == "bars"
     if device == "cuda" and "gpu" in experiment.suites:
         assert "cuda" in {plan.device for plan in plans}
@@ -92,10 +92,13 @@ def test_budgets_are_what_was_promised() -> None:
 
 
 def test_searches_of_all_devices_are_held_against_one_proof() -> None:
-    setting = Setting("emulated", quick=True)
-    searches = searches_of(setting, "sssp", grid(6))
-    assert searches_of(setting, "sssp", grid(6)) is searches
-    for graph, device in ((searches.graph, "cpu"), (setting.placed(searches.graph), "emulated")):
+    environment = Environment("emulated", quick=True)
+    searches = searches_of(environment, "sssp", grid(6))
+    assert searches_of(environment, "sssp", grid(6)) is searches
+    for graph, device in (
+        (searches.graph, "cpu"),
+        (environment.placed(searches.graph), "emulated"),
+    ):
         one = searches.trial(graph, paths=True, device=device)
         result = one.run()
         assert "proved" in one.check(result)
@@ -119,13 +122,13 @@ def test_sources_lie_in_the_largest_part() -> None:
 
 
 def test_peers_must_agree_with_what_was_proved() -> None:
-    entry = beside._Entry("sssp", kl.generate.grid(5, 5, seed=1, weights=(1, 9)))
-    contestant = SciPy(entry.graph).sssp_lengths(*entry.start)
-    answer = contestant.run()
-    assert entry.check(contestant.distances, answer).startswith("the same")
+    entry = peers._Entry("sssp", kl.generate.grid(5, 5, seed=1, weights=(1, 9)))
+    peer_call = SciPy(entry.graph).sssp_lengths(*entry.start)
+    answer = peer_call.run()
+    assert entry.check(peer_call.distances, answer).startswith("the same")
     answer[3] += 1
     with pytest.raises(AssertionError):
-        entry.check(contestant.distances, answer)
+        entry.check(peer_call.distances, answer)
 
 
 @pytest.mark.parametrize("kind", PEERS, ids=lambda kind: kind.name)
@@ -147,7 +150,7 @@ def test_files_and_generators_notice_other_arcs() -> None:
         with pytest.raises(AssertionError):
             files.same_graph(g, wrong)
     arcs = iter([100, 95, 50])
-    other = generators._Other("it", "scipy", lambda lib: None, lambda found: next(arcs))
+    other = generators._Other("it", "scipy", lambda lib: None, lambda results: next(arcs))
     one = generators._other_making(other)
     for _ in range(2):
         one.check(None)
@@ -156,38 +159,38 @@ def test_files_and_generators_notice_other_arcs() -> None:
 
 
 def test_a_new_process_that_fails_is_told() -> None:
-    one = starting._process("import kleene; print(0.1, 7)", True, False)
+    one = startup._process("import kleene; print(0.1, 7)", True, False)
     with pytest.raises(AssertionError, match="sum is 7"):
         one.check(one.run())
     with pytest.raises(RuntimeError, match="oh no"):
-        starting._process("raise SystemExit('oh no')", False, True).run()
+        startup._process("raise SystemExit('oh no')", False, True).run()
 
 
 # ---- the setting --------------------------------------------------------------------------------
 
 
 def test_missing_files_are_told_with_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(Unable, match=r"world-highways.npz: benchmarks/highways.py makes it"):
-        highways().get(Setting("cpu", data=tmp_path))
+    with pytest.raises(Skipped, match=r"world-highways.npz: benchmarks/highways.py makes it"):
+        highways().get(Environment("cpu", data=tmp_path))
     kl.write(kl.generate.grid(3, 3, weights=(1, 9)), tmp_path / "world-highways.npz")
-    assert highways().get(Setting("cpu", data=tmp_path)).n == 9
+    assert highways().get(Environment("cpu", data=tmp_path)).n == 9
 
 
 def test_what_was_made_last_serves_again() -> None:
-    setting, times = Setting("cpu"), []
+    environment, times = Environment("cpu"), []
     make: Callable[[], int] = lambda: times.append(1) or len(times)  # type: ignore[func-returns-value]  # noqa: E731
-    assert [setting.last("a", key, make) for key in (1, 1, 2, 1)] == [1, 1, 2, 3]
-    assert setting.last("b", 1, make) == 4
+    assert [environment.last("a", key, make) for key in (1, 1, 2, 1)] == [1, 1, 2, 3]
+    assert environment.last("b", 1, make) == 4
     with pytest.raises(kl.RequestError, match="no device 'gpu'"):
-        Setting("gpu")
+        Environment("gpu")
 
 
 def test_graphs_have_names() -> None:
     assert rmat(21, 48).name == "R-MAT 21 x 48"
     assert rmat(25).name == "R-MAT 25, no weights"
     tiny = made("tiny", 4, lambda: kl.generate.path(3))
-    assert tiny.get(Setting("cpu")).n == 3
-    assert tiny.setup(Setting("cpu")) < 1e-3
+    assert tiny.get(Environment("cpu")).n == 3
+    assert tiny.setup(Environment("cpu")) < 1e-3
 
 
 def test_a_speedup_is_told_beside_the_first_point() -> None:
@@ -197,9 +200,23 @@ def test_a_speedup_is_told_beside_the_first_point() -> None:
         records.Point("r", scaling.id, "BFS", threads, seconds=(seconds,))
         for threads, seconds in ((1, 8.0), (2, 4.0), (4, 2.5))
     )
-    found = Found(scaling, run, points)
-    assert [found.value(point) for point in points] == [1.0, 2.0, 3.2]
-    assert shown(found.value(points[2]), scaling.y) == "3.2 x"
-    assert y_title(scaling.y, "") == "times as fast"
-    [told] = scaling.learned(found)
-    assert told == "With 4 cores the best to scale is BFS, 3.2 times as fast."
+    results = Measurements(scaling, run, points)
+    assert [results.value(point) for point in points] == [1.0, 2.0, 3.2]
+    assert format_value(results.value(points[2]), scaling.y) == "3.2 x"
+    assert y_title(scaling.y, "") == "speedup"
+    [texts] = scaling.findings(results)
+    assert texts == "With 4 cores the best to scale is BFS, 3.2 times as fast."
+
+
+def test_no_planning_ids() -> None:
+    """Documents are cited by their authors, not by the ids of our plans."""
+    root = Path(__file__).parent.parent
+    folders = [root / "src", root / "docs", root / "README.md"]
+    files = [file for folder in folders for file in ([folder] if folder.is_file() else folder.rglob("*"))]
+    named = [
+        str(file)
+        for file in files
+        if file.suffix in (".py", ".md", ".cu", ".cuh", ".js", ".css", ".yml")
+        and re.search(r"\bS[0-4][a-g]\b", file.read_text(encoding="utf-8"))
+    ]
+    assert named == []

@@ -18,10 +18,10 @@ from kleene.cli import lab_run
 from kleene.cli.main import app
 from kleene.lab import experiments, harness
 from kleene.lab import record as records
-from kleene.lab.experiment import Axis, Experiment, Plan, Unable
+from kleene.lab.environment import Environment
+from kleene.lab.experiment import Axis, Experiment, Plan, Skipped
 from kleene.lab.harness import measure
 from kleene.lab.runner import Listener, Runner, Summary
-from kleene.lab.setting import Setting
 from kleene.lab.trial import Trial, solve
 
 
@@ -36,14 +36,14 @@ def trial(run: Callable[[], Any] = lambda: 1, wanted: Any = 1, **more: Any) -> T
 
 
 def experiment(*plans: Plan, id: str = "try", **more: Any) -> Experiment:
-    made: Callable[[Setting], Iterable[Plan]] = lambda setting: plans  # noqa: E731
+    made: Callable[[Environment], Iterable[Plan]] = lambda environment: plans  # noqa: E731
     return Experiment(
-        id, id, "Why?", Axis("x"), made, lambda found: (), ("ours",), **{"budget": 10, **more}
+        id, id, "Why?", Axis("x"), made, lambda results: (), ("ours",), **{"budget": 10, **more}
     )
 
 
 def run(path: Path, *every: Experiment, again: bool = False, **more: Any) -> Summary:
-    return Runner(Setting("cpu"), path, again=again, **more).measure(every)
+    return Runner(Environment("cpu"), path, again=again, **more).measure(every)
 
 
 @pytest.fixture
@@ -66,9 +66,9 @@ def test_contestants_take_turns() -> None:
         name: trial(lambda name=name: order.append(name) or 1)  # type: ignore[misc]
         for name in "ab"
     }
-    found = measure(both, 10.0)
+    results = measure(both, 10.0)
     assert "".join(order) == "abababab"  # each once cold, then three times
-    assert [len(one.seconds) for one in found.values()] == [3, 3]
+    assert [len(one.seconds) for one in results.values()] == [3, 3]
 
 
 def test_the_first_call_is_cold_and_does_not_count() -> None:
@@ -78,9 +78,9 @@ def test_the_first_call_is_cold_and_does_not_count() -> None:
         time.sleep(0.2 if next(calls) == 0 else 0.001)
         return 1
 
-    found = measure({"": trial(run)}, 10.0)[""]
-    assert found.cold >= 0.2
-    assert min(found.seconds) < 0.2
+    results = measure({"": trial(run)}, 10.0)[""]
+    assert results.cold >= 0.2
+    assert min(results.seconds) < 0.2
 
 
 def test_a_short_call_counts_once_it_is_warm(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,21 +91,21 @@ def test_a_short_call_counts_once_it_is_warm(monkeypatch: pytest.MonkeyPatch) ->
         began.append(time.perf_counter())
         return 1
 
-    found = measure({"": trial(run, repeats=1)}, 10.0)[""]
+    results = measure({"": trial(run, repeats=1)}, 10.0)[""]
     assert began[-1] - began[1] > 0.019  # from the first that is not cold to the one that counts
-    assert len(found.seconds) == 1
+    assert len(results.seconds) == 1
 
 
 def test_a_long_call_is_not_repeated() -> None:
-    found = measure({"": trial(lambda: time.sleep(0.03) or 1, repeats=9)}, 0.02)[""]  # type: ignore[func-returns-value]
-    assert found.seconds == [found.cold]
+    results = measure({"": trial(lambda: time.sleep(0.03) or 1, repeats=9)}, 0.02)[""]  # type: ignore[func-returns-value]
+    assert results.seconds == [results.cold]
 
 
 def test_a_wrong_answer_is_never_timed() -> None:
     failed: list[tuple[str, str]] = []
     both = {"right": trial(), "wrong": trial(lambda: 2)}
-    found = measure(both, 1.0, failed=lambda name, error: failed.append((name, str(error))))
-    assert list(found) == ["right"]
+    results = measure(both, 1.0, failed=lambda name, error: failed.append((name, str(error))))
+    assert list(results) == ["right"]
     assert failed[0][0] == "wrong"
     with pytest.raises(AssertionError):
         measure(both, 1.0)
@@ -114,8 +114,8 @@ def test_a_wrong_answer_is_never_timed() -> None:
 def test_a_last_answer_that_is_wrong_is_not_told() -> None:
     answers = count(1)
     failed: list[str] = []
-    found = measure({"": trial(lambda: next(answers))}, 1.0, failed=lambda n, e: failed.append(n))
-    assert (found, failed) == ({}, [""])
+    results = measure({"": trial(lambda: next(answers))}, 1.0, failed=lambda n, e: failed.append(n))
+    assert (results, failed) == ({}, [""])
 
 
 @pytest.mark.skipif(harness._start_peak() is None, reason="the system does not tell")
@@ -123,9 +123,9 @@ def test_the_peak_of_memory_sees_an_allocation() -> None:
     def run() -> int:
         return int(np.ones(2**25, np.uint8)[0])  # 32 MiB
 
-    found = measure({"": trial(run, repeats=1)}, 1.0)[""]
-    assert found.peak is not None
-    assert 0.95 * 2**25 <= found.peak < 2**26
+    results = measure({"": trial(run, repeats=1)}, 1.0)[""]
+    assert results.peak is not None
+    assert 0.95 * 2**25 <= results.peak < 2**26
 
 
 def test_answers_of_ours_are_proved_and_must_agree() -> None:
@@ -144,7 +144,7 @@ def test_answers_of_ours_are_proved_and_must_agree() -> None:
 # ---- the runner ---------------------------------------------------------------------------------
 
 
-def told(path: Path) -> list[str]:
+def texts(path: Path) -> list[str]:
     return [skip.why for skip in records.read(path).skips]
 
 
@@ -152,13 +152,13 @@ def test_points_are_written_as_they_come(path: Path) -> None:
     seen: list[int] = []
 
     class Noting(Listener):
-        def told(self, line: records.Line) -> None:
+        def texts(self, line: records.Line) -> None:
             seen.append(len(path.read_text().splitlines()))
 
     plans = [Plan("a", x, trial, panel="p", threads=2) for x in (1, 2, 3)]
-    found = run(path, experiment(*plans), listener=Noting())
+    results = run(path, experiment(*plans), listener=Noting())
     assert seen == [2, 3, 4]  # after the head
-    assert (found.measured, found.skipped, found.failed) == (3, 0, 0)
+    assert (results.measured, results.skipped, results.failed) == (3, 0, 0)
     record = records.read(path)
     assert [(point.series, point.x, point.threads) for point in record.points] == [
         ("a", 1, 2), ("a", 2, 2), ("a", 3, 2),
@@ -169,7 +169,7 @@ def test_points_are_written_as_they_come(path: Path) -> None:
 
 def test_what_does_not_fit_is_skipped_with_the_reason(path: Path) -> None:
     slow = lambda: trial(lambda: time.sleep(0.05) or 1)  # type: ignore[func-returns-value]  # noqa: E731
-    found = run(
+    results = run(
         path,
         experiment(
             Plan("no patience", 1, trial, guess=60),
@@ -180,8 +180,8 @@ def test_what_does_not_fit_is_skipped_with_the_reason(path: Path) -> None:
             Plan("grows slowly", 64, slow, growth=1.0),
         ),
     )
-    assert (found.measured, found.skipped, found.failed) == (3, 3, 0)
-    patience, time_, grows = told(path)
+    assert (results.measured, results.skipped, results.failed) == (3, 3, 0)
+    patience, time_, grows = texts(path)
     assert patience == "a call would take about 60 s"
     assert time_.startswith("needs about 1e+03 s, and ")
     assert grows.startswith("a call would take about ")
@@ -191,29 +191,29 @@ def test_a_budget_for_everything_is_shared(path: Path) -> None:
     slow = lambda: trial(lambda: time.sleep(0.2) or 1, repeats=1)  # type: ignore[func-returns-value]  # noqa: E731
     every = [experiment(*(Plan("a", x, slow) for x in range(1, 9)), id=name) for name in "ab"]
     began = time.monotonic()
-    found = run(path, *every, budget=1.5)
+    results = run(path, *every, budget=1.5)
     assert time.monotonic() - began < 5
     record = records.read(path)
     assert {point.experiment for point in record.points} == {"a", "b"}  # each had its share
-    assert found.skipped > 0
-    assert all("s are left" in why or "would take" in why for why in told(path))
+    assert results.skipped > 0
+    assert all("s are left" in why or "would take" in why for why in texts(path))
 
 
 def test_what_cannot_take_place_says_why(path: Path) -> None:
     def unable() -> Trial:
-        raise Unable("there is no file x.txt")
+        raise Skipped("there is no file x.txt")
 
-    def none(setting: Setting) -> Iterator[Plan]:
-        raise Unable("no GPU here")
+    def none(environment: Environment) -> Iterator[Plan]:
+        raise Skipped("no GPU here")
 
     def too_large() -> Trial:
         raise kl.MemoryBudgetError("needs 1 TiB")
 
     whole = replace(experiment(id="whole"), plans=none)
     every = experiment(Plan("a", 1, unable), Plan("b", 1, too_large), Plan("c", 1, trial))
-    found = run(path, whole, every)
-    assert (found.measured, found.skipped, found.failed) == (1, 3, 0)
-    assert told(path) == ["no GPU here", "there is no file x.txt", "needs 1 TiB"]
+    results = run(path, whole, every)
+    assert (results.measured, results.skipped, results.failed) == (1, 3, 0)
+    assert texts(path) == ["no GPU here", "there is no file x.txt", "needs 1 TiB"]
     assert records.read(path).skips[0].series is None
 
 
@@ -223,15 +223,15 @@ def test_errors_are_told_and_the_others_go_on(path: Path) -> None:
 
     wrong = lambda: trial(lambda: 2)  # noqa: E731
     plans = [Plan("broken", 1, broken), Plan("wrong", 1, wrong), Plan("right", 1, trial)]
-    found = run(path, experiment(*plans))
-    assert (found.measured, found.failed) == (1, 2)
+    results = run(path, experiment(*plans))
+    assert (results.measured, results.failed) == (1, 2)
     record = records.read(path)
     assert [point.series for point in record.points] == ["right"]
     assert [(skip.series, skip.failed) for skip in record.skips] == [
         ("broken", True), ("wrong", True),
     ]  # fmt: skip
-    assert told(path)[0] == "ZeroDivisionError: oh no"
-    assert "a wrong answer" in told(path)[1]
+    assert texts(path)[0] == "ZeroDivisionError: oh no"
+    assert "a wrong answer" in texts(path)[1]
 
 
 def test_after_an_interruption_it_goes_on(path: Path) -> None:
@@ -255,28 +255,28 @@ def test_after_an_interruption_it_goes_on(path: Path) -> None:
     assert {point.x for point in records.read(path).points} == {1.0}
     pressed[0] = False
     calls.clear()
-    found = run(path, every)
-    assert (found.kept, found.measured) == (1, 2)
+    results = run(path, every)
+    assert (results.kept, results.measured) == (1, 2)
     assert 1.0 not in calls
     assert sorted(point.x for point in records.read(path).latest().points) == [1.0, 2.0, 3.0]
-    found = run(path, every, again=True)
-    assert (found.kept, found.measured) == (0, 3)
+    results = run(path, every, again=True)
+    assert (results.kept, results.measured) == (0, 3)
 
 
 @pytest.mark.parametrize("field", ["kleene", "kernels", "quick"])
 def test_a_record_of_another_version_is_measured_again(path: Path, field: str) -> None:
     every = experiment(Plan("a", 1, trial))
-    first = Runner(Setting("cpu"), path)
+    first = Runner(Environment("cpu"), path)
     other = {"options": {"quick": True}} if field == "quick" else {field: "other"}
     first.run = replace(first.run, **other)  # type: ignore[arg-type]
     first.measure([every])
-    found = run(path, every)
-    assert (found.kept, found.measured) == (0, 1)
+    results = run(path, every)
+    assert (results.kept, results.measured) == (0, 1)
     assert run(path, every).kept == 1
 
 
 def test_checks_stand_in_a_record_of_their_own(path: Path) -> None:
-    runner = Runner(Setting("cpu"), path)
+    runner = Runner(Environment("cpu"), path)
     runner.check("tests", 12, 0)
     runner.check("sanitizer", 3, 1, ["a race"])
     record = records.read(path)

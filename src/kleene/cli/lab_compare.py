@@ -33,35 +33,35 @@ def compare(
     from kleene.lab.compare import compare as compared
     from kleene.lab.record import read
 
-    found = compared(read(before), read(after), floor / 100)
-    document = {"command": "lab compare", "before": before, "after": after} | found.as_dict()
-    output.show(document, lambda: _show(found, every))
+    results = compared(read(before), read(after), floor / 100)
+    document = {"command": "lab compare", "before": before, "after": after} | results.as_dict()
+    output.show(document, lambda: _show(results, every))
 
 
-def _show(found: Comparison, every: bool) -> None:
-    for note in found.notes:
+def _show(results: Comparison, every: bool) -> None:
+    for note in results.notes:
         line(note, style="yellow")
-    if not found.changes:
+    if not results.changes:
         line("the records have no point in common")
         return
-    told = [change for change in found.changes if change.told]
-    few = sum(change.chance is None for change in found.changes)
-    faster = sum(change.verdict == "faster" for change in told)
+    texts = [change for change in results.changes if change.texts]
+    few = sum(change.chance is None for change in results.changes)
+    faster = sum(change.verdict == "faster" for change in texts)
     headline(
-        f"{len(found.changes):,} points in both",
-        f": {faster:,} faster, {len(told) - faster:,} slower, "
-        f"{len(found.changes) - len(told) - few:,} the same, {few:,} with too few repeats to tell",
+        f"{len(results.changes):,} points in both",
+        f": {faster:,} faster, {len(texts) - faster:,} slower, "
+        f"{len(results.changes) - len(texts) - few:,} the same, {few:,} with too few repeats to tell",
     )
-    if found.only_before or found.only_after:
-        line(f"{found.only_before:,} points are in A only, {found.only_after:,} in B only")
+    if results.only_before or results.only_after:
+        line(f"{results.only_before:,} points are in A only, {results.only_after:,} in B only")
     line()
     columns = ["experiment", "time B / A", "points", "faster", "slower"]
     rows = [
         [one.experiment, f"{one.ratio:.2f}", one.points, one.faster, one.slower]
-        for one in found.summaries
+        for one in results.summaries
     ]
     table(columns, rows, right=columns[1:])
-    shown = found.changes if every else told
+    shown = results.changes if every else texts
     if shown:
         line()
         columns = ["point", "A", "B", "time B / A", "repeats", "verdict"]

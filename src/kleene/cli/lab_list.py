@@ -19,7 +19,6 @@ def list_experiments(*, output: Output) -> None:
             "id": one.id,
             "question": one.question,
             "suites": list(one.suites),
-            "rows": list(one.rows),
             "document": None if one.document is None else one.document.authors,
             "seconds": one.budget,
         }

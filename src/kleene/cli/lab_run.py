@@ -52,15 +52,15 @@ def run(
     Every point is written to the record at once; after Ctrl-C the same command goes on from there.
     What does not fit into the time is skipped, and the record tells why.
     """
-    from kleene.cli.lab_teller import Teller
+    from kleene.cli.lab_progress import RunProgress
+    from kleene.lab.environment import Environment
     from kleene.lab.runner import Runner
-    from kleene.lab.setting import Setting
 
     wanted = chosen(experiments or [], suite)
-    setting = Setting(device, quick, data)
-    listener = Teller(silent=output.json or output.quiet)
+    environment = Environment(device, quick, data)
+    listener = RunProgress(silent=output.json or output.quiet)
     asked = {"experiments": [one.id for one in wanted], "budget": budget}
-    runner = Runner(setting, record, budget, again, listener, asked)
+    runner = Runner(environment, record, budget, again, listener, asked)
     try:
         with listener:
             summary = runner.measure(wanted)
@@ -101,11 +101,11 @@ def _document(summary: Summary, record: str) -> dict[str, Any]:
 
 
 def _page(summary: Summary, record: str) -> None:
-    told = [f"{summary.measured:,} points measured"]
-    told += [f"{summary.kept:,} were there already"] if summary.kept else []
-    told += [f"{summary.skipped:,} skipped"] if summary.skipped else []
-    told += [f"{summary.failed:,} FAILED"] if summary.failed else []
-    line(f"{', '.join(told)}; all in {record}. Read it: kleene lab report {record}")
+    texts = [f"{summary.measured:,} points measured"]
+    texts += [f"{summary.kept:,} were there already"] if summary.kept else []
+    texts += [f"{summary.skipped:,} skipped"] if summary.skipped else []
+    texts += [f"{summary.failed:,} FAILED"] if summary.failed else []
+    line(f"{', '.join(texts)}; all in {record}. Read it: kleene lab report {record}")
 
 
 def _say(text: str) -> None:

@@ -58,7 +58,7 @@ class Change:
         return self.after / self.before
 
     @property
-    def told(self) -> bool:
+    def texts(self) -> bool:
         """Whether the change is more than noise."""
         return self.verdict in ("faster", "slower")
 
@@ -147,7 +147,7 @@ def compare(before: Record, after: Record, floor: float = FLOOR) -> Comparison:
         a, b = olds[key], news[key]
         machines = (old.runs[a.run].place, new.runs[b.run].place)
         changes.append(_change(a, sample, machines, chance, floor))
-    changes.sort(key=lambda change: (not change.told, -abs(math.log(change.ratio))))
+    changes.sort(key=lambda change: (not change.texts, -abs(math.log(change.ratio))))
     notes = [*_notes(old, new, same), *_drifts(changes, floor)]
     return Comparison(changes, len(olds) - len(both), len(news) - len(both), same, notes)
 

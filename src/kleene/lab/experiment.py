@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kleene.lab.found import Found
-    from kleene.lab.setting import Setting
+    from kleene.lab.environment import Environment
+    from kleene.lab.measurements import Measurements
     from kleene.lab.trial import Trial
 
-__all__ = ["Axis", "Document", "Experiment", "Plan", "Published", "Unable"]
+__all__ = ["Axis", "Document", "Experiment", "Plan", "Published", "Skipped"]
 
 
-class Unable(Exception):
+class Skipped(Exception):
     """What an experiment, or one of its points, raises if it cannot take place here: why."""
 
 
@@ -28,7 +28,7 @@ class Axis:
 
     name: str  # "vertices"
     log: bool = True
-    words: tuple[str, ...] = ()  # names for x = 0, 1, 2 ..., where x is no number
+    labels: tuple[str, ...] = ()  # names for x = 0, 1, 2 ..., where x is no number
 
 
 @dataclass(frozen=True)
@@ -77,10 +77,9 @@ class Experiment:
     title: str
     question: str  # one sentence
     x: Axis
-    plans: Callable[[Setting], Iterable[Plan]]  # in the order in which they are measured
-    learned: Callable[[Found], Iterable[str]]  # sentences, from the points of one machine
+    plans: Callable[[Environment], Iterable[Plan]]  # in the order in which they are measured
+    findings: Callable[[Measurements], Iterable[str]]  # sentences, from the points of one machine
     suites: tuple[str, ...]  # "documents", "ours", "peers", "gpu": what a user may ask for
-    rows: tuple[str, ...] = ()  # of the table of promises: "S0f"
     document: Document | None = None
     published: tuple[Published, ...] = ()
     #: Or "rate" (operations a second), "share" (rate over ceiling), or "speedup" (times as fast as
@@ -93,4 +92,4 @@ class Experiment:
     notes: str = ""  # what a reader must know: what is timed, what differs from the document
     columns: tuple[tuple[str, Callable[[Any], str]], ...] = ()  # more columns of the table
     baseline: str = ""  # the series that others are compared with; "": the slowest of them
-    headline: Callable[[Found], str | None] | None = None  # for the first page; one sentence
+    headline: Callable[[Measurements], str | None] | None = None  # for the first page; one sentence

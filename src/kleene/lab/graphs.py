@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kleene as kl
-from kleene.lab.experiment import Unable
-from kleene.lab.setting import Setting
+from kleene.lab.environment import Environment
+from kleene.lab.experiment import Skipped
 
 __all__ = [
     "WEIGHTS",
-    "Named",
+    "NamedGraph",
     "enron",
     "facebook",
     "grid",
@@ -38,33 +38,33 @@ _WEIGHTED = 22
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedGraph:
     """A graph that can be had; searches find its incoming arcs at hand."""
 
     name: str
     arcs: float  # about
-    make: Callable[[Setting], kl.Graph]
+    make: Callable[[Environment], kl.Graph]
 
-    def get(self, setting: Setting) -> kl.Graph:
+    def get(self, environment: Environment) -> kl.Graph:
         """Return it; raises Unable if a file is missing."""
-        g = setting.graph(("named", self.name, self.arcs), partial(self.make, setting))
+        g = environment.graph(("named", self.name, self.arcs), partial(self.make, environment))
         _ = g.csc
         return g
 
-    def setup(self, setting: Setting) -> float:
+    def setup(self, environment: Environment) -> float:
         """Return the seconds that it takes to make, about."""
-        return self.arcs * _MADE / setting.cores
+        return self.arcs * _MADE / environment.cores
 
 
-def made(name: str, arcs: float, make: Callable[[], kl.Graph]) -> Named:
+def made(name: str, arcs: float, make: Callable[[], kl.Graph]) -> NamedGraph:
     """Return a graph that needs nothing but time."""
-    return Named(name, arcs, lambda setting: make())
+    return NamedGraph(name, arcs, lambda environment: make())
 
 
 # ---- to order: undirected, 16 edges drawn for each vertex unless the name says otherwise --------
 
 
-def rmat(scale: int, factor: int = 16, weighted: bool | None = None) -> Named:
+def rmat(scale: int, factor: int = 16, weighted: bool | None = None) -> NamedGraph:
     """Return a graph with hubs and few levels; ``rmat(21, 48)`` is like kron_g500-logn21."""
     weighted = scale <= _WEIGHTED if weighted is None else weighted
     name = f"R-MAT {scale}" + ("" if factor == 16 else f" x {factor}")
@@ -76,14 +76,14 @@ def rmat(scale: int, factor: int = 16, weighted: bool | None = None) -> Named:
     )  # fmt: skip
 
 
-def uniform(scale: int) -> Named:
+def uniform(scale: int) -> NamedGraph:
     """Return a graph in which all vertices are alike."""
     n = 2**scale
     make = partial(kl.generate.uniform, n, 16 * n, seed=1, directed=False, weights=WEIGHTS)
     return made(f"uniform {scale}", 32.0 * n, make)
 
 
-def grid(side: int) -> Named:
+def grid(side: int) -> NamedGraph:
     """Return a graph with many levels."""
     make = partial(kl.generate.grid, side, side, seed=1, weights=WEIGHTS)
     return made(f"grid {side}", 4.0 * side**2, make)
@@ -92,36 +92,40 @@ def grid(side: int) -> Named:
 # ---- real ones ----------------------------------------------------------------------------------
 
 
-def rome() -> Named:
+def rome() -> NamedGraph:
     """Return the roads of Rome: in the package."""
     return made("Rome", 8_859, kl.datasets.rome)
 
 
-def facebook() -> Named:
+def facebook() -> NamedGraph:
     """Return friends on Facebook: no weights."""
     return _listed("Facebook", "facebook_combined.txt.gz", 176_468)
 
 
-def enron() -> Named:
+def enron() -> NamedGraph:
     """Return e-mails at Enron: no weights."""
     return _listed("Enron", "email-Enron.txt.gz", 367_662)
 
 
-def _listed(name: str, file: str, arcs: int) -> Named:
+def _listed(name: str, file: str, arcs: int) -> NamedGraph:
     how = "say with --data where it is; benchmarks/data of the sources has it"
-    return Named(name, arcs, lambda setting: kl.read(_file(setting, file, how), directed=False))
+    return NamedGraph(
+        name, arcs, lambda environment: kl.read(_file(environment, file, how), directed=False)
+    )
 
 
-def highways() -> Named:
+def highways() -> NamedGraph:
     """Return the world's highways, lengths in metres."""
     file, how = "world-highways.npz", "benchmarks/highways.py makes it; --data says where it is"
-    return Named("world highways", 1_644_468, lambda setting: kl.read(_file(setting, file, how)))
+    return NamedGraph(
+        "world highways", 1_644_468, lambda environment: kl.read(_file(environment, file, how))
+    )
 
 
-def _file(setting: Setting, name: str, how: str) -> str:
-    path = setting.file(name)
+def _file(environment: Environment, name: str, how: str) -> str:
+    path = environment.file(name)
     if path is None:
-        raise Unable(f"there is no file {name}: {how}")
+        raise Skipped(f"there is no file {name}: {how}")
     return str(path)
 
 

@@ -59,7 +59,7 @@ def measure(
 
     An error goes to ``failed``, if that is given, and the trial drops out.
     """
-    found: dict[str, Measured] = {}
+    results: dict[str, Measured] = {}
 
     @contextmanager
     def guarded(name: str) -> Iterator[None]:
@@ -68,24 +68,24 @@ def measure(
         except Exception as error:
             if failed is None:
                 raise
-            found.pop(name, None)
+            results.pop(name, None)
             failed(name, error)
 
     for name, trial in trials.items():
         with guarded(name):
-            found[name] = _first(trial, device)
+            results[name] = _first(trial, device)
     gc.collect()
     for turn in range(max((trial.repeats for trial in trials.values()), default=0)):
-        for name, measured in list(found.items()):
+        for name, measured in list(results.items()):
             trial = trials[name]
             spent = measured.cold + sum(measured.seconds)  # a call that is too long counts at once
             if turn < trial.repeats and spent < budget:
                 with guarded(name):
                     _again(trial, measured)
-    for name, measured in list(found.items()):
+    for name, measured in list(results.items()):
         with guarded(name):
             _finish(trials[name], measured)
-    return found
+    return results
 
 
 def _first(trial: Trial, device: Device | None) -> Measured:

@@ -24,7 +24,7 @@ _ASKED = "driver_version,clocks.max.sm,clocks.max.memory,clocks.sm,power.limit,m
 
 def describe(device: Device | None = None) -> dict[str, Any]:
     """Describe processor, memory, GPU and versions."""
-    found: dict[str, Any] = {
+    results: dict[str, Any] = {
         "processor": _processor(),
         "cores": cores(),
         "simd": _native.simd(),
@@ -36,8 +36,8 @@ def describe(device: Device | None = None) -> dict[str, Any]:
         "versions": {"kleene": kl.__version__, **_versions()},
     }
     if device is not None:
-        found["gpu"] = _gpu(device)
-    return {key: value for key, value in found.items() if value is not None}
+        results["gpu"] = _gpu(device)
+    return {key: value for key, value in results.items() if value is not None}
 
 
 def in_words(machine: dict[str, Any]) -> str:
@@ -46,9 +46,9 @@ def in_words(machine: dict[str, Any]) -> str:
     >>> in_words({"processor": "Xeon", "cores": 2, "simd": "avx2", "gpu": {"name": "H200"}})
     'Xeon, 2 cores, avx2; H200'
     """
-    told = f"{machine['processor']}, {machine['cores']} cores, {machine.get('simd', '')}"
+    texts = f"{machine['processor']}, {machine['cores']} cores, {machine.get('simd', '')}"
     gpu = machine.get("gpu")
-    return told if not gpu else f"{told}; {gpu['name']}"
+    return texts if not gpu else f"{texts}; {gpu['name']}"
 
 
 def _processor() -> str:
@@ -69,32 +69,32 @@ def _clock() -> float | None:
 
 
 def _versions() -> dict[str, str]:
-    found = {}
+    results = {}
     for name in _PACKAGES:
         with suppress(metadata.PackageNotFoundError):
-            found[name] = metadata.version(name)
-    return found
+            results[name] = metadata.version(name)
+    return results
 
 
 def _gpu(device: Device) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    texts: dict[str, Any] = {
         "name": device.name,
         "kind": device.kind,
         "capability": ".".join(map(str, device.capability)),
         "multiprocessors": device.multiprocessors,
     }
     if device.kind != "cuda":
-        return told
-    told["cupy"] = nvidia.package_version()
+        return texts
+    texts["cupy"] = nvidia.package_version()
     runtime = getattr(device, "runtime", None)
     if runtime is not None:
         number = runtime.runtimeGetVersion()
-        told["cuda"] = f"{number // 1000}.{number % 1000 // 10}"
+        texts["cuda"] = f"{number // 1000}.{number % 1000 // 10}"
     with suppress(OSError, subprocess.SubprocessError, ValueError):
         line = subprocess.run(
             ["nvidia-smi", f"--query-gpu={_ASKED}", "--format=csv,noheader"],
             capture_output=True, text=True, check=True, timeout=20,
         ).stdout.splitlines()[0]  # fmt: skip
         names = ("driver", "clock_most", "memory_clock", "clock", "power", "memory")
-        told |= dict(zip(names, map(str.strip, line.split(",")), strict=True))
-    return told
+        texts |= dict(zip(names, map(str.strip, line.split(",")), strict=True))
+    return texts

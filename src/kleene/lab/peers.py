@@ -21,14 +21,14 @@ from scipy.sparse import csgraph
 import kleene as kl
 from kleene.system.machine import cores
 
-__all__ = ["NOT_INSTALLED", "PEERS", "Contestant", "Peer", "is_dense"]
+__all__ = ["NOT_INSTALLED", "PEERS", "Peer", "PeerCall", "is_dense"]
 
 Array = NDArray[Any]
 
 NOT_INSTALLED = "not installed; pip install 'kleene[peers]'"
 
 
-class Contestant(NamedTuple):
+class PeerCall(NamedTuple):
     """What is timed, and how to read distances from its answer."""
 
     run: Callable[[], Any]
@@ -87,22 +87,22 @@ class SciPy(Peer):
         self.matrix = g.reweight(self.weights).to_scipy()
         self.full = np.where(np.isinf(g.dense), 0, g.dense) if is_dense(g) else None
 
-    def bfs_paths(self, source: int) -> Contestant:
+    def bfs_paths(self, source: int) -> PeerCall:
         run = partial(csgraph.breadth_first_order, self.matrix, source)
-        return Contestant(run, lambda found: _levels(found[0], found[1], source))
+        return PeerCall(run, lambda results: _levels(results[0], results[1], source))
 
-    def sssp_lengths(self, source: int) -> Contestant:
-        return Contestant(partial(csgraph.dijkstra, self.matrix, indices=source), np.asarray)
+    def sssp_lengths(self, source: int) -> PeerCall:
+        return PeerCall(partial(csgraph.dijkstra, self.matrix, indices=source), np.asarray)
 
-    def sssp_paths(self, source: int) -> Contestant:
+    def sssp_paths(self, source: int) -> PeerCall:
         search = partial(csgraph.dijkstra, self.matrix, indices=source, return_predecessors=True)
-        return Contestant(search, lambda found: found[0])
+        return PeerCall(search, lambda results: results[0])
 
-    def apsp_lengths(self) -> Contestant:
-        return Contestant(self._all_pairs(), np.asarray)
+    def apsp_lengths(self) -> PeerCall:
+        return PeerCall(self._all_pairs(), np.asarray)
 
-    def apsp_paths(self) -> Contestant:
-        return Contestant(self._all_pairs(return_predecessors=True), lambda found: found[0])
+    def apsp_paths(self) -> PeerCall:
+        return PeerCall(self._all_pairs(return_predecessors=True), lambda results: results[0])
 
     def _all_pairs(self, **options: Any) -> Callable[[], Any]:
         if self.full is not None:
@@ -136,16 +136,16 @@ class IGraph(Peer):
         self.graph = igraph.Graph(n=g.n, edges=ends, directed=True)
         self.graph.es["weight"] = self.weights.tolist()
 
-    def bfs_lengths(self, source: int) -> Contestant:
-        return Contestant(partial(self.graph.distances, source), lambda rows: np.array(rows[0]))
+    def bfs_lengths(self, source: int) -> PeerCall:
+        return PeerCall(partial(self.graph.distances, source), lambda rows: np.array(rows[0]))
 
-    def sssp_lengths(self, source: int) -> Contestant:
+    def sssp_lengths(self, source: int) -> PeerCall:
         run = partial(self.graph.distances, source, weights="weight")
-        return Contestant(run, lambda rows: np.array(rows[0]))
+        return PeerCall(run, lambda rows: np.array(rows[0]))
 
-    def apsp_lengths(self) -> Contestant:
+    def apsp_lengths(self) -> PeerCall:
         weights = None if self.g.weights is None else "weight"
-        return Contestant(partial(self.graph.distances, weights=weights), np.array)
+        return PeerCall(partial(self.graph.distances, weights=weights), np.array)
 
 
 class NetworKit(Peer):
@@ -168,21 +168,21 @@ class NetworKit(Peer):
             (self.weights, ends), n=g.n, weighted=weighted, directed=True
         )
 
-    def bfs_lengths(self, source: int) -> Contestant:
+    def bfs_lengths(self, source: int) -> PeerCall:
         search = partial(self.nk.distance.BFS, self.graph, source, storePaths=False)
-        return Contestant(lambda: search().run(), self._read)
+        return PeerCall(lambda: search().run(), self._read)
 
-    def sssp_lengths(self, source: int) -> Contestant:
+    def sssp_lengths(self, source: int) -> PeerCall:
         search = partial(self.nk.distance.Dijkstra, self.graph, source, storePaths=False)
-        return Contestant(lambda: search().run(), self._read)
+        return PeerCall(lambda: search().run(), self._read)
 
-    def apsp_lengths(self) -> Contestant:
-        return Contestant(lambda: self.nk.distance.APSP(self.graph).run(), self._read)
+    def apsp_lengths(self) -> PeerCall:
+        return PeerCall(lambda: self.nk.distance.APSP(self.graph).run(), self._read)
 
     @staticmethod
     def _read(search: Any) -> Array:
-        found = np.array(search.getDistances())
-        distances: Array = np.where(found > 1e300, np.inf, found)
+        results = np.array(search.getDistances())
+        distances: Array = np.where(results > 1e300, np.inf, results)
         return distances
 
 
@@ -204,20 +204,20 @@ class NetworkX(Peer):
             g.reweight(self.weights).to_scipy(), create_using=networkx.DiGraph
         )
 
-    def bfs_lengths(self, source: int) -> Contestant:
+    def bfs_lengths(self, source: int) -> PeerCall:
         search = self.nx.single_source_shortest_path_length
-        return Contestant(partial(search, self.graph, source), self._read)
+        return PeerCall(partial(search, self.graph, source), self._read)
 
-    def sssp_lengths(self, source: int) -> Contestant:
+    def sssp_lengths(self, source: int) -> PeerCall:
         search = self.nx.single_source_dijkstra_path_length
-        return Contestant(partial(search, self.graph, source), self._read)
+        return PeerCall(partial(search, self.graph, source), self._read)
 
-    def apsp_lengths(self) -> Contestant:
-        return Contestant(partial(self.nx.floyd_warshall_numpy, self.graph), np.asarray)
+    def apsp_lengths(self) -> PeerCall:
+        return PeerCall(partial(self.nx.floyd_warshall_numpy, self.graph), np.asarray)
 
-    def _read(self, found: dict[int, Any]) -> Array:
+    def _read(self, results: dict[int, Any]) -> Array:
         distances = np.full(self.g.n, np.inf)
-        distances[list(found)] = list(found.values())
+        distances[list(results)] = list(results.values())
         return distances
 
 
@@ -246,8 +246,8 @@ class GraphBLAS(Peer):
         thin = problem == "sssp" and g.m < 6 * g.n and g.n > 1e5
         return super().refuses(problem, g) or ("would take too long" if thin else None)
 
-    def bfs_lengths(self, source: int) -> Contestant:
-        return Contestant(partial(self._bfs, source), self._read)
+    def bfs_lengths(self, source: int) -> PeerCall:
+        return PeerCall(partial(self._bfs, source), self._read)
 
     def _bfs(self, source: int) -> Any:
         """Give each level its number; the next is what it leads to and has no number yet."""
@@ -261,8 +261,8 @@ class GraphBLAS(Peer):
             depth += 1
         return levels
 
-    def sssp_lengths(self, source: int) -> Contestant:
-        return Contestant(partial(self._sssp, source), self._read)
+    def sssp_lengths(self, source: int) -> PeerCall:
+        return PeerCall(partial(self._sssp, source), self._read)
 
     def _sssp(self, source: int) -> Any:
         """Bellman-Ford: extend the distances that improved, until none do."""
@@ -276,8 +276,8 @@ class GraphBLAS(Peer):
             distances(gb.binary.min) << frontier
         return distances
 
-    def apsp_lengths(self) -> Contestant:
-        return Contestant(self._apsp, lambda found: found.to_dense(np.inf))
+    def apsp_lengths(self) -> PeerCall:
+        return PeerCall(self._apsp, lambda results: results.to_dense(np.inf))
 
     def _apsp(self) -> Any:
         """Square the matrix until paths of n arcs have been seen."""
@@ -289,8 +289,8 @@ class GraphBLAS(Peer):
         return distances
 
     @staticmethod
-    def _read(found: Any) -> Array:
-        return np.asarray(found.to_dense(np.inf, dtype=float))
+    def _read(results: Any) -> Array:
+        return np.asarray(results.to_dense(np.inf, dtype=float))
 
 
 PEERS: tuple[type[Peer], ...] = (SciPy, IGraph, NetworKit, NetworkX, GraphBLAS)

@@ -193,10 +193,10 @@ def read(*paths: str | Path) -> Record:
             if made is not None:
                 record.add(made)
     others: list[Point | Skip | Check] = [*record.points, *record.skips, *record.checks]
-    for told in others:
-        if told.run not in record.runs:
+    for texts in others:
+        if texts.run not in record.runs:
             raise FormatError(
-                f"{', '.join(map(str, paths))}: a {told.kind} names the run {told.run!r}, and no "
+                f"{', '.join(map(str, paths))}: a {texts.kind} names the run {texts.run!r}, and no "
                 "line of kind 'run' has that id; was the file cut at its beginning?"
             )
     return record
@@ -209,14 +209,14 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         if not line.strip():
             continue
         try:
-            found = json.loads(line)
+            results = json.loads(line)
         except json.JSONDecodeError as error:
             if number == len(lines):
                 return  # was being written when the program stopped
             raise FormatError(f"{path}:{number}: not a line of JSON: {error.msg}") from None
-        if not isinstance(found, dict) or "kind" not in found:
+        if not isinstance(results, dict) or "kind" not in results:
             raise FormatError(f"{path}:{number}: not a line of a record: it has no 'kind'")
-        yield number, found
+        yield number, results
 
 
 def _parsed(line: dict[str, Any], where: str) -> Line | None:
@@ -239,12 +239,12 @@ def _required(f: Any) -> bool:
 
 def as_text(line: Line) -> str:
     """Return a line as it stands in a file, without its end."""
-    told: dict[str, Any] = {"kind": line.kind}
+    texts: dict[str, Any] = {"kind": line.kind}
     for f in fields(line):
         value = getattr(line, f.name)
         if _required(f) or (value is not None and value not in ("", (), {}, False)):
-            told[f.name] = _short(value)
-    return json.dumps(told, separators=(",", ":"), ensure_ascii=False)
+            texts[f.name] = _short(value)
+    return json.dumps(texts, separators=(",", ":"), ensure_ascii=False)
 
 
 def _short(value: Any) -> Any:

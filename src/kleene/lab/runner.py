@@ -22,11 +22,11 @@ from typing import Any, TextIO
 import kleene as kl
 from kleene.backends.cuda.runtime import loader
 from kleene.lab import record as records
-from kleene.lab.experiment import Experiment, Plan, Unable
+from kleene.lab.environment import Environment
+from kleene.lab.experiment import Experiment, Plan, Skipped
 from kleene.lab.harness import Measured, measure
 from kleene.lab.machine import describe
 from kleene.lab.record import Check, Line, Point, Run, Skip
-from kleene.lab.setting import Setting
 from kleene.lab.trial import Trial
 
 __all__ = ["Listener", "Runner", "Summary"]
@@ -45,7 +45,7 @@ class Listener:
     def begins(self, experiment: Experiment, number: int, total: int, plans: int) -> None:
         """An experiment begins."""
 
-    def told(self, line: Line) -> None:
+    def texts(self, line: Line) -> None:
         """A point was measured, or skipped."""
 
     def goes_on(self, done: int, left: float) -> None:
@@ -68,24 +68,24 @@ class Runner:
 
     def __init__(
         self,
-        setting: Setting,
+        environment: Environment,
         path: str | Path,
         budget: float | None = None,
         again: bool = False,
         listener: Listener | None = None,
         options: dict[str, Any] | None = None,
     ) -> None:
-        self.setting, self.path = setting, Path(path)
+        self.environment, self.path = environment, Path(path)
         self.budget = budget
         self.listener = listener or Listener()
         self.summary = Summary()
         self.run = Run(
             secrets.token_hex(4),
             f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
-            describe(setting.device),
+            describe(environment.device),
             kl.__version__,
             loader.digest(),
-            {**(options or {}), "quick": setting.quick},
+            {**(options or {}), "quick": environment.quick},
         )
         self._known = {} if again else self._measured_before()
         self._file: TextIO | None = None
@@ -131,8 +131,8 @@ class Runner:
         began = time.monotonic()
         clock = _Clock(began + left, experiment.patience)
         try:
-            plans = list(experiment.plans(self.setting))
-        except Unable as why:
+            plans = list(experiment.plans(self.environment))
+        except Skipped as why:
             self.listener.begins(experiment, number, total, 0)
             self._tell(Skip(self.run.id, experiment.id, str(why)))
             return
@@ -164,27 +164,27 @@ class Runner:
                 continue
             try:
                 trials[name], chosen[name] = plan.trial(), plan
-                if self.setting.quick:
+                if self.environment.quick:
                     trials[name].repeats = min(_QUICK, trials[name].repeats)
-            except Unable as reason:
+            except Skipped as reason:
                 self._skip(experiment, plan, str(reason))
             except Exception as error:
                 self._fail(experiment, plan, error)
         if not trials:
             return
         each = _each(clock.left)
-        found = measure(
+        results = measure(
             trials,
             each,
-            self.setting.device if any(p.device != "cpu" for p in chosen.values()) else None,
+            self.environment.device if any(p.device != "cpu" for p in chosen.values()) else None,
             lambda name, error: self._fail(experiment, chosen[name], error),
         )
-        for name, measured in found.items():
+        for name, measured in results.items():
             plan, trial = chosen[name], trials[name]
             clock.learn(plan, median(measured.seconds))  # one that was interrupted tells nothing
             self._tell(self._point(experiment, plan, trial, measured))
 
-    def _point(self, experiment: Experiment, plan: Plan, trial: Trial, found: Measured) -> Point:
+    def _point(self, experiment: Experiment, plan: Plan, trial: Trial, results: Measured) -> Point:
         on_gpu = plan.device != "cpu"
         return Point(
             self.run.id,
@@ -198,18 +198,18 @@ class Runner:
             trial.dtype,
             trial.n,
             trial.m,
-            tuple(found.seconds),
-            found.compute,
-            found.cold,
-            found.median("copy_in") if on_gpu else None,
-            found.median("copy_out") if on_gpu else None,
-            found.peak,
-            found.device_peak if on_gpu else None,
+            tuple(results.seconds),
+            results.compute,
+            results.cold,
+            results.median("copy_in") if on_gpu else None,
+            results.median("copy_out") if on_gpu else None,
+            results.peak,
+            results.device_peak if on_gpu else None,
             trial.work,
             trial.unit,
             trial.ceiling,
-            found.checked,
-            trial.facts | trial.summary(found.compute or found.seconds),
+            results.checked,
+            trial.facts | trial.summary(results.compute or results.seconds),
         )
 
     def _key(self, experiment: Experiment, plan: Plan) -> tuple[Any, ...]:
@@ -223,8 +223,8 @@ class Runner:
         if isinstance(error, kl.MemoryBudgetError):  # it was refused, and nothing was tried
             self._skip(experiment, plan, str(error))
             return
-        told = " ".join(str(error).split())[:300]
-        self._skip(experiment, plan, f"{type(error).__name__}: {told}", failed=True)
+        texts = " ".join(str(error).split())[:300]
+        self._skip(experiment, plan, f"{type(error).__name__}: {texts}", failed=True)
 
     def _tell(self, line: Point | Skip) -> None:
         if isinstance(line, Point):
@@ -235,7 +235,7 @@ class Runner:
             self.summary.skipped += 1
         assert self._file is not None
         records.append(self._file, line)
-        self.listener.told(line)
+        self.listener.texts(line)
 
 
 class _Clock:

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 import kleene as kl
-from kleene.lab.graphs import Named, sources_in
-from kleene.lab.setting import Setting
+from kleene.lab.environment import Environment
+from kleene.lab.graphs import NamedGraph, sources_in
 from kleene.lab.trial import Trial, solve
 
 __all__ = ["PROVED", "Searches", "proofs_of", "searches_of"]
@@ -37,13 +37,13 @@ class Searches:
         self._proved = 0
         arcs, levels = [], []
         for source in self.sources:
-            found = getattr(kl, problem)(graph, source, device="cpu", predecessors=False)
+            results = getattr(kl, problem)(graph, source, device="cpu", predecessors=False)
             if self._proved < proofs_of(graph.m):
-                found.verify()
+                results.verify()
                 self._proved += 1
-            self._right[source] = _digest(found)
-            arcs.append(float(graph.stats.degrees[found.reached].sum()))
-            levels.append(1 + int(found.distances.max(where=found.reached, initial=0)))
+            self._right[source] = _digest(results)
+            arcs.append(float(graph.stats.degrees[results.reached].sum()))
+            levels.append(1 + int(results.distances.max(where=results.reached, initial=0)))
         self.arcs = float(np.median(arcs))  # that leave reached vertices
         self.levels = float(np.median(levels)) if problem == "bfs" else None
 
@@ -69,16 +69,18 @@ class Searches:
         if trees[0]:
             trees[0] -= 1
             result.verify()
-        told = f"proved, {self._proved} of {len(self.sources)} searches; the others alike"
-        return told if result.predecessors is None else f"{told}, and the paths of some"
+        texts = f"proved, {self._proved} of {len(self.sources)} searches; the others alike"
+        return texts if result.predecessors is None else f"{texts}, and the paths of some"
 
 
-def searches_of(setting: Setting, problem: str, named: Named, count: int = _SOURCES) -> Searches:
+def searches_of(
+    environment: Environment, problem: str, named: NamedGraph, count: int = _SOURCES
+) -> Searches:
     """Return the searches of a graph, made once for all series."""
-    g = named.get(setting)
-    count = min(count, 2) if setting.quick else count
+    g = named.get(environment)
+    count = min(count, 2) if environment.quick else count
     key = (problem, named.name, g.n, count)
-    return setting.last("searches", key, lambda: Searches(problem, g, count))
+    return environment.last("searches", key, lambda: Searches(problem, g, count))
 
 
 def proofs_of(arcs: float) -> int:

@@ -3,7 +3,6 @@
 from kleene.lab.experiment import Experiment
 from kleene.lab.experiments import (
     apsp_by_size,
-    beside,
     bfs_forms,
     bfs_tables,
     blocked_versions,
@@ -12,15 +11,16 @@ from kleene.lab.experiments import (
     dropins,
     files,
     generators,
-    learning,
-    many,
+    machine_learning,
+    many_sources,
     paths,
     paths_by_size,
+    peers,
     rmat_by_scale,
     scaling,
     searches,
     spmv_by_format,
-    starting,
+    startup,
 )
 
 __all__ = ["EXPERIMENTS"]
@@ -30,7 +30,7 @@ _DOCUMENTS = (
     rmat_by_scale,
 )  # fmt: skip
 _OURS = (
-    dense, searches, many, paths, crossovers, scaling, beside, dropins, learning, starting, files,
+    dense, searches, many_sources, paths, crossovers, scaling, peers, dropins, machine_learning, startup, files,
     generators,
 )  # fmt: skip
 

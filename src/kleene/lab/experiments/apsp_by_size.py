@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 
 import kleene as kl
-from kleene.lab.agreed import Agreed
 from kleene.lab.documents import GPU_GRAPHS
+from kleene.lab.environment import Environment
 from kleene.lab.experiment import Axis, Experiment, Plan, Published
 from kleene.lab.experiments.entrants import (
     ALL,
@@ -19,8 +19,8 @@ from kleene.lab.experiments.entrants import (
     entrants,
     last,
 )
-from kleene.lab.found import Found, lesson, times_as
-from kleene.lab.setting import Setting
+from kleene.lab.measurements import Measurements, finding, times_as
+from kleene.lab.shared_check import SharedCheck
 from kleene.lab.trial import Trial, solve
 
 __all__ = ["EXPERIMENTS", "complete"]
@@ -46,47 +46,47 @@ def complete(n: int) -> kl.Graph:
     return kl.generate.dense(n, seed=1, weights=(1, 1000))
 
 
-def _plans(setting: Setting) -> Iterator[Plan]:
-    agreed = Agreed()
-    for n in setting.sizes(_SIZES, (24, 48)):
-        for e in entrants(setting, _LISTED):
+def _plans(environment: Environment) -> Iterator[Plan]:
+    shared_check = SharedCheck()
+    for n in environment.sizes(_SIZES, (24, 48)):
+        for e in entrants(environment, _LISTED):
             yield Plan(
-                e.series, n, partial(_trial, setting, e, agreed, n), "", e.device, e.threads,
-                guess=e.guess(float(n) ** 3), setup=2e-7 * n**2 / setting.cores,
+                e.series, n, partial(_trial, environment, e, shared_check, n), "", e.device, e.threads,
+                guess=e.guess(float(n) ** 3), setup=2e-7 * n**2 / environment.cores,
             )  # fmt: skip
 
 
-def _trial(setting: Setting, entrant: Entrant, agreed: Agreed, n: int) -> Trial:
-    g = setting.graph(("complete", n), partial(complete, n))
+def _trial(environment: Environment, entrant: Entrant, shared_check: SharedCheck, n: int) -> Trial:
+    g = environment.graph(("complete", n), partial(complete, n))
     trial = solve(
         "apsp", g, method=entrant.method, device=entrant.device, threads=entrant.threads,
         predecessors=False, work=float(n) ** 3, unit="relaxations",
     )  # fmt: skip
-    trial.check, trial.repeats = agreed.about(("complete", n)), 5
+    trial.check, trial.repeats = shared_check.about(("complete", n)), 5
     return trial
 
 
-def _learned(found: Found) -> Iterator[str]:
-    best = best_of(found, "tiled")
-    for n, ratio in last(found, _FLOYD, best):
+def _findings(results: Measurements) -> Iterator[str]:
+    best = best_of(results, "tiled")
+    for n, ratio in last(results, _FLOYD, best):
         yield f"At n = {n:,.0f}, {best}, is {as_fast(ratio)} Floyd-Warshall on one core."
-    for n, ratio in last(found, _FLOYD, _BLOCKED):
+    for n, ratio in last(results, _FLOYD, _BLOCKED):
         yield (
             "The document found blocks 200 times as fast as one core of its day; here they are "
             f"{as_fast(ratio)} one core at n = {n:,.0f}."
         )
-    for n, ratio in last(found, _NAIVE, _BLOCKED):
+    for n, ratio in last(results, _NAIVE, _BLOCKED):
         yield (
             f"Blocks are {as_fast(ratio)} a thread a pair at n = {n:,.0f}; the document found 2 "
             "times as fast."
         )
-    for n, ratio in last(found, _NAIVE, f"matrix product, {GPU}"):
+    for n, ratio in last(results, _NAIVE, f"matrix product, {GPU}"):
         yield (
             f"Products of matrices are {as_fast(ratio)} a thread a pair at n = {n:,.0f}; in the "
             f"document {times_as(_PUBLISHED[1].y[-1] / _PUBLISHED[2].y[-1])} as slow, at 4,096. "
             "Ours stop as soon as nothing improves."
         )
-    for n, ratio in list(found.over_published(_PUBLISHED[3], best))[-1:]:
+    for n, ratio in list(results.over_published(_PUBLISHED[3], best))[-1:]:
         yield f"The document's fastest, at n = {n:,.0f}, took {times_as(ratio)} as long as {best}."
 
 
@@ -108,13 +108,12 @@ EXPERIMENTS = (
         "How long do all pairs of a dense graph take, by one core, by products and by blocks?",
         Axis("vertices"),
         _plans,
-        _learned,
+        _findings,
         ("documents", "gpu"),
-        ("S0a", "S0b", "S0c", "S0f"),
         GPU_GRAPHS,
         _PUBLISHED,
         patience=10,
-        headline=lesson("The document found blocks", ""),
+        headline=finding("The document found blocks", ""),
         notes=(
             "Complete graphs, lengths 1 to 1000 as int32; distances without paths. On the GPU the "
             "time is that of the algorithm, without copies."

@@ -8,12 +8,12 @@ from functools import partial
 import numpy as np
 
 import kleene as kl
-from kleene.lab.agreed import Agreed
 from kleene.lab.documents import CHAPTER
+from kleene.lab.environment import Environment
 from kleene.lab.experiment import Axis, Experiment, Plan
 from kleene.lab.experiments.entrants import ALL, GPU, ONE, Entrant, as_fast, entrants
-from kleene.lab.found import Found
-from kleene.lab.setting import Setting
+from kleene.lab.measurements import Measurements
+from kleene.lab.shared_check import SharedCheck
 from kleene.lab.trial import Trial, search
 from kleene.registry import methods
 
@@ -37,10 +37,12 @@ def _panel(family: str, place: str) -> str:
     return f"{family}, {place}"
 
 
-def _plans(setting: Setting) -> Iterator[Plan]:
-    agreed = Agreed()
-    everywhere = ONE if setting.cores == 1 else ALL
-    for sizes in zip(setting.sizes(_SCALES, (5,)), setting.sizes(_SIDES, (5,)), strict=True):
+def _plans(environment: Environment) -> Iterator[Plan]:
+    shared_check = SharedCheck()
+    everywhere = ONE if environment.cores == 1 else ALL
+    for sizes in zip(
+        environment.sizes(_SCALES, (5,)), environment.sizes(_SIDES, (5,)), strict=True
+    ):
         for family, size in zip((_FEW, _MANY), sizes, strict=True):
             n = 2**size if family == _FEW else size**2
             arcs = n * (32 if family == _FEW else 4)
@@ -49,24 +51,26 @@ def _plans(setting: Setting) -> Iterator[Plan]:
                 (_CPU, _listed(everywhere, "cpu")),
                 (GPU, _listed(GPU, "cuda")),
             ):
-                for e in entrants(setting, listed):
+                for e in entrants(environment, listed):
                     yield Plan(
-                        e.series, n, partial(_trial, setting, e, agreed, family, size),
+                        e.series, n, partial(_trial, environment, e, shared_check, family, size),
                         _panel(family, place), e.device, e.threads, guess=e.guess(arcs * levels),
-                        setup=_MADE * arcs / setting.cores, growth=4,
+                        setup=_MADE * arcs / environment.cores, growth=4,
                     )  # fmt: skip
 
 
-def _trial(setting: Setting, entrant: Entrant, agreed: Agreed, family: str, size: int) -> Trial:
+def _trial(
+    environment: Environment, entrant: Entrant, shared_check: SharedCheck, family: str, size: int
+) -> Trial:
     key = (family, size)
-    g = setting.graph(key, partial(_graph, family, size))
+    g = environment.graph(key, partial(_graph, family, size))
     sources = _sources(family, g)
-    g = g if entrant.device == "cpu" else setting.placed(g)
+    g = g if entrant.device == "cpu" else environment.placed(g)
     trial = search(
         "bfs", g, sources, work=float(g.m), method=entrant.method, device=entrant.device,
         threads=entrant.threads, predecessors=False,
     )  # fmt: skip
-    trial.check = agreed.about(key)
+    trial.check = shared_check.about(key)
     return trial
 
 
@@ -88,23 +92,23 @@ def _sources(family: str, g: kl.Graph) -> list[int]:
 # ---- sentences ----------------------------------------------------------------------------------
 
 
-def _learned(found: Found) -> Iterator[str]:
+def _findings(results: Measurements) -> Iterator[str]:
     for family in (_FEW, _MANY):
-        told = []
+        texts = []
         for place in (_CPU, GPU):
-            best = _best(found, family, place)
+            best = _best(results, family, place)
             if best is not None:
-                told.append(best)
-        if told:
-            yield f"With {family.replace(': ', ' (')}), {'; '.join(told)}."
+                texts.append(best)
+        if texts:
+            yield f"With {family.replace(': ', ' (')}), {'; '.join(texts)}."
     for fast, slow, idea in _STEPS:
-        told = []
+        texts = []
         for family, name in ((_FEW, "few"), (_MANY, "many")):
             panel = _panel(family, GPU)
-            for _, ratio in list(found.speedups(f"{slow}, {GPU}", f"{fast}, {GPU}", panel))[-1:]:
-                told.append(f"{as_fast(ratio)} {slow} with {name} levels")
-        if told:
-            yield f"{idea}: on the GPU, {fast} is {' and '.join(told)}."
+            for _, ratio in list(results.speedups(f"{slow}, {GPU}", f"{fast}, {GPU}", panel))[-1:]:
+                texts.append(f"{as_fast(ratio)} {slow} with {name} levels")
+        if texts:
+            yield f"{idea}: on the GPU, {fast} is {' and '.join(texts)}."
 
 
 #: Ideas of the chapter, one after the other: what has it, what has not, and what it is.
@@ -118,17 +122,17 @@ _STEPS = (
 )
 
 
-def _best(found: Found, family: str, place: str) -> str | None:
+def _best(results: Measurements, family: str, place: str) -> str | None:
     """Tell the fastest form and the slowest, where most of them were measured."""
     panel = _panel(family, place)
     counts: dict[float, int] = {}
-    for point in found.of(panel=panel):
+    for point in results.of(panel=panel):
         counts[point.x] = counts.get(point.x, 0) + 1
     if not counts or max(counts.values()) < 2:
         return None
     n = max(x for x, count in counts.items() if count == max(counts.values()))
-    points = sorted((p for p in found.of(panel=panel) if p.x == n), key=found.value)
-    ratio = found.value(points[-1]) / max(found.value(points[0]), 1e-12)
+    points = sorted((p for p in results.of(panel=panel) if p.x == n), key=results.value)
+    ratio = results.value(points[-1]) / max(results.value(points[0]), 1e-12)
     return f"{points[0].series}, is {as_fast(ratio)} {points[-1].series}, at {n:,.0f} vertices"
 
 
@@ -139,9 +143,8 @@ EXPERIMENTS = (
         "Which form of breadth-first search suits graphs with few levels, and which many?",
         Axis("vertices"),
         _plans,
-        _learned,
+        _findings,
         ("documents", "gpu"),
-        ("S1b", "S1c", "S0d", "S3a"),
         CHAPTER,
         budget=90,
         patience=2,

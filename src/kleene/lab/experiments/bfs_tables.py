@@ -11,9 +11,9 @@ from functools import partial
 from statistics import fmean
 
 import kleene as kl
-from kleene.lab.agreed import Agreed
 from kleene.lab.documents import GPU_GRAPHS
-from kleene.lab.experiment import Axis, Experiment, Plan, Published, Unable
+from kleene.lab.environment import Environment
+from kleene.lab.experiment import Axis, Experiment, Plan, Published, Skipped
 from kleene.lab.experiments.entrants import (
     ALL,
     GPU,
@@ -24,8 +24,8 @@ from kleene.lab.experiments.entrants import (
     entrants,
     last,
 )
-from kleene.lab.found import Found, lesson, times_as
-from kleene.lab.setting import Setting
+from kleene.lab.measurements import Measurements, finding, times_as
+from kleene.lab.shared_check import SharedCheck
 from kleene.lab.trial import Trial, search
 
 __all__ = ["EXPERIMENTS"]
@@ -54,65 +54,68 @@ _MADE, _BYTES = 1e-7, 12
 _Case = tuple[float, int, float, float]  # x, vertices, density, share of all vertices
 
 
-def _plans(setting: Setting, cases: Iterable[_Case]) -> Iterator[Plan]:
-    agreed = Agreed()
+def _plans(environment: Environment, cases: Iterable[_Case]) -> Iterator[Plan]:
+    shared_check = SharedCheck()
     for x, n, density, degree in cases:
         arcs = density * n**2
-        for entrant in entrants(setting, _LISTED):
-            trial = partial(_trial, setting, entrant, agreed, (n, density, degree))
+        for entrant in entrants(environment, _LISTED):
+            trial = partial(_trial, environment, entrant, shared_check, (n, density, degree))
             yield Plan(
                 entrant.series, x, trial, "", entrant.device, entrant.threads,
-                guess=entrant.guess(3 * arcs), setup=_MADE * arcs / setting.cores, size=arcs,
+                guess=entrant.guess(3 * arcs), setup=_MADE * arcs / environment.cores, size=arcs,
                 growth=3,
             )  # fmt: skip
 
 
 def _trial(
-    setting: Setting, entrant: Entrant, agreed: Agreed, case: tuple[int, float, float]
+    environment: Environment,
+    entrant: Entrant,
+    shared_check: SharedCheck,
+    case: tuple[int, float, float],
 ) -> Trial:
     n, density, degree = case
     key = ("capped", *case)
     needed = density * n**2 * _BYTES
-    if needed > setting.memory:
-        raise Unable(
+    if needed > environment.memory:
+        raise Skipped(
             f"a graph of {density * n**2:,.0f} arcs takes {needed / 1e9:.2g} GB to search and to "
-            f"prove, and {setting.memory / 1e9:.2g} GB are free"
+            f"prove, and {environment.memory / 1e9:.2g} GB are free"
         )
-    g = setting.graph(key, partial(kl.generate.capped, n, density, degree, seed=1))
-    g = g if entrant.device == "cpu" else setting.placed(g)
+    g = environment.graph(key, partial(kl.generate.capped, n, density, degree, seed=1))
+    g = g if entrant.device == "cpu" else environment.placed(g)
     trial = search(
         "bfs", g, [0] * 5, work=float(g.m), method=entrant.method, device=entrant.device,
         threads=entrant.threads, predecessors=False,
     )  # fmt: skip
-    trial.check = agreed.about(key)
+    trial.check = shared_check.about(key)
     return trial
 
 
-def _by_size(setting: Setting) -> Iterator[Plan]:
-    return _plans(setting, [(n, n, 0.25, 1.0) for n in setting.sizes(_SIZES, (32, 48))])
+def _by_size(environment: Environment) -> Iterator[Plan]:
+    return _plans(environment, [(n, n, 0.25, 1.0) for n in environment.sizes(_SIZES, (32, 48))])
 
 
-def _by_density(setting: Setting) -> Iterator[Plan]:
-    (n,) = setting.sizes((_MIDDLE,), (32,))
-    chosen = setting.sizes(_DENSITIES, _DENSITIES[:2])
-    return _plans(setting, [(share, n, share / 100, 1.0) for share in chosen])
+def _by_density(environment: Environment) -> Iterator[Plan]:
+    (n,) = environment.sizes((_MIDDLE,), (32,))
+    chosen = environment.sizes(_DENSITIES, _DENSITIES[:2])
+    return _plans(environment, [(share, n, share / 100, 1.0) for share in chosen])
 
 
-def _by_degree(setting: Setting) -> Iterator[Plan]:
-    (n,) = setting.sizes((_MIDDLE,), (32,))
-    chosen = setting.sizes(_DEGREES, _DEGREES[1:3])
-    return _plans(setting, [(share, n, 0.25, share / 100) for share in chosen])
+def _by_degree(environment: Environment) -> Iterator[Plan]:
+    (n,) = environment.sizes((_MIDDLE,), (32,))
+    chosen = environment.sizes(_DEGREES, _DEGREES[1:3])
+    return _plans(environment, [(share, n, 0.25, share / 100) for share in chosen])
 
 
 # ---- sentences ----------------------------------------------------------------------------------
 
 
-def _learned_size(found: Found) -> Iterator[str]:
+def _findings_size(results: Measurements) -> Iterator[str]:
     for what, series, claim, theirs in (
         ("Looking at every arc at every level", _NAIVE, 2, _SIZE[1]),
         ("Linear work by prefix sums", _LINEAR, 4, _SIZE[2]),
     ):
-        ratios = [ratio for _, ratio in found.speedups(_QUEUE, series)]
+        ratios = [ratio for _, ratio in results.speedups(_QUEUE, series)]
         if ratios:
             table = fmean(slow / fast for slow, fast in zip(_SIZE[0].y, theirs.y, strict=True))
             yield (
@@ -120,47 +123,47 @@ def _learned_size(found: Found) -> Iterator[str]:
                 f"over {len(ratios)} sizes; the document says {claim} times as fast, and its table "
                 f"{times_as(table)}."
             )
-    for n, ratio in last(found, _NAIVE, _LINEAR):
+    for n, ratio in last(results, _NAIVE, _LINEAR):
         table = _SIZE[1].y[-1] / _SIZE[2].y[-1]
         yield (
             f"At n = {n:,.0f} prefix sums are {as_fast(ratio)} looking at every arc at every "
             f"level; in the document {times_as(table)} as fast, at {_SIZES[-1]:,}."
         )
-    ours = best_of(found, _OURS)
-    for n, ratio in last(found, _QUEUE, ours):
+    ours = best_of(results, _OURS)
+    for n, ratio in last(results, _QUEUE, ours):
         yield f"At n = {n:,.0f}, {ours}, is {as_fast(ratio)} the queue."
-    for n, ratio in list(found.over_published(_SIZE[0], _QUEUE))[-1:]:
+    for n, ratio in list(results.over_published(_SIZE[0], _QUEUE))[-1:]:
         yield f"This machine's core is {as_fast(ratio)} the document's, at n = {n:,.0f}."
 
 
-def _learned_share(found: Found, what: str, claim: str) -> Iterator[str]:
+def _findings_share(results: Measurements, what: str, claim: str) -> Iterator[str]:
     """Tell how much times change from the smallest to the largest share."""
-    series = [s for s in (_QUEUE, _NAIVE, _LINEAR, best_of(found, _OURS)) if s in found.series]
-    shared = found.shared(*series)
+    series = [s for s in (_QUEUE, _NAIVE, _LINEAR, best_of(results, _OURS)) if s in results.series]
+    shared = results.shared(*series)
     if len(shared) > 1:
-        told = []
+        texts = []
         for name in series:
-            first, end = found.at(name, shared[0]), found.at(name, shared[-1])
+            first, end = results.at(name, shared[0]), results.at(name, shared[-1])
             assert first is not None
             assert end is not None
-            told.append(f"{found.value(end) / max(found.value(first), 1e-12):.2g} ({name})")
+            texts.append(f"{results.value(end) / max(results.value(first), 1e-12):.2g} ({name})")
         yield (
             f"From {shared[0]:g} to {shared[-1]:g} % {what}, the time of a search changes by a "
-            f"factor of {'; '.join(told)}. {claim}"
+            f"factor of {'; '.join(texts)}. {claim}"
         )
 
 
-def _learned_density(found: Found) -> Iterator[str]:
+def _findings_density(results: Measurements) -> Iterator[str]:
     claim = (
         "In the document, from 20 to 80 %, it is 1.9 for one core, 2.9 for every arc at every "
         "level, and 3.4 for linear work."
     )
-    return _learned_share(found, "of all arcs", claim)
+    return _findings_share(results, "of all arcs", claim)
 
 
-def _learned_degree(found: Found) -> Iterator[str]:
+def _findings_degree(results: Measurements) -> Iterator[str]:
     claim = "In the document, from 25 to 100 %, it is 1.6 for one core, and 1.1 on its GPU."
-    return _learned_share(found, "of all vertices as the largest degree", claim)
+    return _findings_share(results, "of all vertices as the largest degree", claim)
 
 
 # ---- what the document printed ------------------------------------------------------------------
@@ -208,13 +211,12 @@ EXPERIMENTS = (
         "How long does a search take in graphs with a quarter of all arcs, by their size?",
         Axis("vertices"),
         _by_size,
-        _learned_size,
+        _findings_size,
         ("documents", "gpu"),
-        ("S0d", "S0e", "S0f"),
         GPU_GRAPHS,
         _SIZE,
         budget=90,
-        headline=lesson("Linear work", ""),
+        headline=finding("Linear work", ""),
         notes=_NOTES,
     ),
     Experiment(
@@ -223,9 +225,8 @@ EXPERIMENTS = (
         "Does a search of 10,240 vertices take longer when there are more arcs?",
         Axis("per cent of all arcs", log=False),
         _by_density,
-        _learned_density,
+        _findings_density,
         ("documents", "gpu"),
-        ("S0d", "S0e", "S0f"),
         GPU_GRAPHS,
         _DENSITY,
         budget=40,
@@ -237,9 +238,8 @@ EXPERIMENTS = (
         "Does a search of 10,240 vertices take longer when arcs are spread less evenly?",
         Axis("largest degree, per cent of all vertices", log=False),
         _by_degree,
-        _learned_degree,
+        _findings_degree,
         ("documents", "gpu"),
-        ("S0d", "S0e", "S0f"),
         GPU_GRAPHS,
         _DEGREE,
         budget=30,

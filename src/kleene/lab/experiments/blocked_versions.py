@@ -8,14 +8,14 @@ from functools import partial
 from itertools import product
 from statistics import geometric_mean
 
-from kleene.lab.agreed import Agreed
 from kleene.lab.documents import BLOCKED, GPU_GRAPHS
-from kleene.lab.experiment import Axis, Experiment, Plan, Unable
+from kleene.lab.environment import Environment
+from kleene.lab.experiment import Axis, Experiment, Plan, Skipped
 from kleene.lab.experiments.apsp_by_size import complete
 from kleene.lab.experiments.entrants import ALL, GPU, ONE, Entrant, as_fast, entrants
-from kleene.lab.found import Found, times_as
+from kleene.lab.measurements import Measurements, times_as
 from kleene.lab.record import Point
-from kleene.lab.setting import Setting
+from kleene.lab.shared_check import SharedCheck
 from kleene.lab.trial import Trial, solve
 
 __all__ = ["EXPERIMENTS"]
@@ -28,21 +28,31 @@ _VERSIONS = ("1.0", "1.1", "1.2", "2.0", "2.1", "3.0", "4.0", "4.1", "4.2")
 
 
 def _trial(
-    setting: Setting, entrant: Entrant, agreed: Agreed, n: int, options: dict[str, int]
+    environment: Environment,
+    entrant: Entrant,
+    shared_check: SharedCheck,
+    n: int,
+    options: dict[str, int],
 ) -> Trial:
-    g = setting.graph(("complete", n), partial(complete, n))
+    g = environment.graph(("complete", n), partial(complete, n))
     trial = solve(
         "apsp", g, method=entrant.method, device=entrant.device, threads=entrant.threads,
         predecessors=False, options=options, work=float(n) ** 3, unit="relaxations",
     )  # fmt: skip
-    trial.check, trial.repeats = agreed.about(("complete", n)), _REPEATS
+    trial.check, trial.repeats = shared_check.about(("complete", n)), _REPEATS
     return trial
 
 
 def _plan(
-    setting: Setting, entrant: Entrant, agreed: Agreed, n: int, block: int, series: str, panel: str
+    environment: Environment,
+    entrant: Entrant,
+    shared_check: SharedCheck,
+    n: int,
+    block: int,
+    series: str,
+    panel: str,
 ) -> Plan:
-    trial = partial(_trial, setting, entrant, agreed, n, {"block": block})
+    trial = partial(_trial, environment, entrant, shared_check, n, {"block": block})
     return Plan(
         series, n, trial, panel, entrant.device, entrant.threads, entrant.guess(float(n) ** 3)
     )
@@ -55,20 +65,20 @@ def _version(number: str) -> str:
     return f"version {number}, {GPU}"
 
 
-def _versions(setting: Setting) -> Iterator[Plan]:
-    agreed = Agreed()
+def _versions(environment: Environment) -> Iterator[Plan]:
+    shared_check = SharedCheck()
     numbered = [(f"version {v}", f"blocked_{v.replace('.', '_')}", GPU) for v in _VERSIONS]
     listed = [("blocked", "blocked", ONE), ("blocked", "blocked", ALL), *numbered]
-    for n, block in product(setting.sizes(_SIZES, _TRIED), setting.sizes(_BLOCKS, (24,))):
+    for n, block in product(environment.sizes(_SIZES, _TRIED), environment.sizes(_BLOCKS, (24,))):
         if n % block == 0:  # as in the document
-            for e in entrants(setting, listed):
-                yield _plan(setting, e, agreed, n, block, e.series, f"B = {block}")
+            for e in entrants(environment, listed):
+                yield _plan(environment, e, shared_check, n, block, e.series, f"B = {block}")
 
 
-def _versions_learned(found: Found) -> Iterator[str]:
-    yield from _worst(found)
-    yield from _graphs(found)
-    wins = _wins(found, {_version(v) for v in _VERSIONS})
+def _versions_findings(results: Measurements) -> Iterator[str]:
+    yield from _worst(results)
+    yield from _graphs(results)
+    wins = _wins(results, {_version(v) for v in _VERSIONS})
     if wins:
         (best, count), total = wins.most_common(1)[0], wins.total()
         yield (
@@ -76,8 +86,8 @@ def _versions_learned(found: Found) -> Iterator[str]:
             f"{count} of {total} pairs of n and B. The document found none best everywhere among "
             "2.0, 2.1 and 3.0."
         )
-    for panel in reversed(found.panels):
-        ratios = list(found.speedups(_version("2.0"), _version("2.1"), panel))
+    for panel in reversed(results.panels):
+        ratios = list(results.speedups(_version("2.0"), _version("2.1"), panel))
         if ratios:
             n, ratio = ratios[-1]
             yield (
@@ -86,30 +96,32 @@ def _versions_learned(found: Found) -> Iterator[str]:
             )
             break
     if not wins:
-        for panel in found.panels[-1:]:
-            for n, ratio in list(found.speedups(f"blocked, {ONE}", f"blocked, {ALL}", panel))[-1:]:
+        for panel in results.panels[-1:]:
+            for n, ratio in list(results.speedups(f"blocked, {ONE}", f"blocked, {ALL}", panel))[
+                -1:
+            ]:
                 yield (
                     f"There is no GPU here: all cores are {as_fast(ratio)} one with {panel}, at "
                     f"n = {n:,.0f}."
                 )
 
 
-def _by_place(found: Found, wanted: set[str]) -> Iterator[list[Point]]:
+def _by_place(results: Measurements, wanted: set[str]) -> Iterator[list[Point]]:
     """Yield the points of some series at each n of each chart, the fastest first."""
-    for panel in found.panels:
-        for x in sorted({point.x for point in found.of(panel=panel)}):
-            here = [p for p in found.of(panel=panel) if p.x == x and p.series in wanted]
+    for panel in results.panels:
+        for x in sorted({point.x for point in results.of(panel=panel)}):
+            here = [p for p in results.of(panel=panel) if p.x == x and p.series in wanted]
             if len(here) > 1:
-                yield sorted(here, key=found.value)
+                yield sorted(here, key=results.value)
 
 
-def _wins(found: Found, wanted: set[str]) -> Counter[str]:
-    return Counter(points[0].series for points in _by_place(found, wanted))
+def _wins(results: Measurements, wanted: set[str]) -> Counter[str]:
+    return Counter(points[0].series for points in _by_place(results, wanted))
 
 
-def _worst(found: Found) -> Iterator[str]:
+def _worst(results: Measurements) -> Iterator[str]:
     charted = {_version(v) for v in _VERSIONS[1:]}  # the document leaves 1.0 out
-    losses = Counter(points[-1].series for points in _by_place(found, charted))
+    losses = Counter(points[-1].series for points in _by_place(results, charted))
     if losses:
         (worst, count), total = losses.most_common(1)[0], losses.total()
         yield (
@@ -118,8 +130,8 @@ def _worst(found: Found) -> Iterator[str]:
         )
     ratios = [
         ratio
-        for panel in found.panels
-        for _, ratio in found.speedups(_version("1.0"), _version("1.2"), panel)
+        for panel in results.panels
+        for _, ratio in results.speedups(_version("1.0"), _version("1.2"), panel)
     ]
     if ratios:
         yield (
@@ -128,19 +140,19 @@ def _worst(found: Found) -> Iterator[str]:
         )
 
 
-def _graphs(found: Found) -> Iterator[str]:
-    told = []
+def _graphs(results: Measurements) -> Iterator[str]:
+    texts = []
     for version in ("4.0", "4.1", "4.2"):
         ratios = [
             ratio
-            for panel in found.panels
-            for _, ratio in found.speedups(_version("2.1"), _version(version), panel)
+            for panel in results.panels
+            for _, ratio in results.speedups(_version("2.1"), _version(version), panel)
         ]
         if ratios:
-            told.append(f"{version} takes {times_as(1 / geometric_mean(ratios))} as long")
-    if told:
+            texts.append(f"{version} takes {times_as(1 / geometric_mean(ratios))} as long")
+    if texts:
         yield (
-            f"Beside version 2.1, on average, {', '.join(told)}. The document found 4.0 and 4.1 "
+            f"Beside version 2.1, on average, {', '.join(texts)}. The document found 4.0 and 4.1 "
             "very slow, since it takes long to build their graphs; 4.2 is ours."
         )
 
@@ -154,32 +166,34 @@ def _blocks_panel(place: str) -> str:
     return f"{_BEST_ON[place][0]}, {place}"
 
 
-def _blocks(setting: Setting) -> Iterator[Plan]:
-    agreed = Agreed()
-    sides = setting.sizes((*_BLOCKS, *_LARGER), (8, 16, 24))
+def _blocks(environment: Environment) -> Iterator[Plan]:
+    shared_check = SharedCheck()
+    sides = environment.sizes((*_BLOCKS, *_LARGER), (8, 16, 24))
     for place in (GPU, ALL):
-        for e in entrants(setting, [(*_BEST_ON[place], place)]):
-            for n in setting.sizes(_SIZES, _TRIED):
+        for e in entrants(environment, [(*_BEST_ON[place], place)]):
+            for n in environment.sizes(_SIZES, _TRIED):
                 for block in sides:
                     if n % block == 0:
                         series = f"B = {block}, {place}"
-                        yield _plan(setting, e, agreed, n, block, series, _blocks_panel(place))
+                        yield _plan(
+                            environment, e, shared_check, n, block, series, _blocks_panel(place)
+                        )
 
 
-def _blocks_learned(found: Found) -> Iterator[str]:
+def _blocks_findings(results: Measurements) -> Iterator[str]:
     for place in (GPU, ALL):
         panel = _blocks_panel(place)
         best = {
             points[0].x: points[0].series.split(",")[0]
-            for points in _by_place(found, set(found.series))
+            for points in _by_place(results, set(results.series))
             if points[0].panel == panel
         }
         if len(best) < 2:
             continue
-        told = ", ".join(f"{n:,.0f}: {series}" for n, series in sorted(best.items()))
+        texts = ", ".join(f"{n:,.0f}: {series}" for n, series in sorted(best.items()))
         different = set(best.values())
         which = "one" if len(different) == 1 else "no size"
-        yield f"The best blocks by n, for {panel}, are {told}: {which} is the best everywhere."
+        yield f"The best blocks by n, for {panel}, are {texts}: {which} is the best everywhere."
         eight = sum(series == "B = 8" for series in best.values())
         if place == GPU:
             yield (
@@ -197,37 +211,37 @@ _WORDS = tuple(f"{across} x {down}" for across, down in _SHAPES)
 _MULTI = f"blocked, several elements a thread, {GPU}"
 
 
-def _elements(setting: Setting) -> Iterator[Plan]:
-    if setting.gpu is None:
-        raise Unable("elements of a thread are about GPUs, and there is none; see best-block-size")
-    agreed = Agreed()
-    for n in setting.sizes(_TABLE, (64,)):
+def _elements(environment: Environment) -> Iterator[Plan]:
+    if environment.gpu is None:
+        raise Skipped("elements of a thread are about GPUs, and there is none; see best-block-size")
+    shared_check = SharedCheck()
+    for n in environment.sizes(_TABLE, (64,)):
         for place, (across, down) in enumerate(_SHAPES):
-            e = Entrant(_MULTI, "blocked_multi", setting.gpu, None)
+            e = Entrant(_MULTI, "blocked_multi", environment.gpu, None)
             options = {"across": across, "down": down}
             yield Plan(
-                _MULTI, place, partial(_trial, setting, e, agreed, n, options), f"n = {n}",
+                _MULTI, place, partial(_trial, environment, e, shared_check, n, options), f"n = {n}",
                 e.device, guess=e.guess(float(n) ** 3), size=n,
             )  # fmt: skip
 
 
-def _elements_learned(found: Found) -> Iterator[str]:
+def _elements_findings(results: Measurements) -> Iterator[str]:
     theirs = _WORDS.index("4 x 2")
-    for panel in found.panels[-1:]:
-        points = found.of(panel=panel)
+    for panel in results.panels[-1:]:
+        points = results.of(panel=panel)
         if len(points) < 2:
             return
-        best = min(points, key=found.value)
+        best = min(points, key=results.value)
         yield (
             f"At {panel}, {_WORDS[int(best.x)]} elements a thread are the fastest; the document "
             "found 4 x 2 (across x down)."
         )
-        one, four = found.at(_MULTI, 0, panel), found.at(_MULTI, theirs, panel)
+        one, four = results.at(_MULTI, 0, panel), results.at(_MULTI, theirs, panel)
         if one is not None:
-            ratio = found.value(one) / max(found.value(best), 1e-12)
+            ratio = results.value(one) / max(results.value(best), 1e-12)
             yield f"That is {as_fast(ratio)} one element a thread."
         if four is not None and best.x != theirs:
-            ratio = found.value(four) / max(found.value(best), 1e-12)
+            ratio = results.value(four) / max(results.value(best), 1e-12)
             yield f"The document's 4 x 2 takes {times_as(ratio)} as long."
 
 
@@ -236,11 +250,10 @@ EXPERIMENTS = (
         "elements-per-thread",
         "Blocked Floyd-Warshall by elements of a thread",
         "How many cells of a block should one thread look after?",
-        Axis("elements across x down", log=False, words=_WORDS),
+        Axis("elements across x down", log=False, labels=_WORDS),
         _elements,
-        _elements_learned,
+        _elements_findings,
         ("documents", "gpu"),
-        ("S0c",),
         GPU_GRAPHS,
         budget=30,
         kind="bars",
@@ -256,9 +269,8 @@ EXPERIMENTS = (
         "What do shared memory, streams and CUDA graphs bring to blocked Floyd-Warshall?",
         Axis("vertices"),
         _versions,
-        _versions_learned,
+        _versions_findings,
         ("documents", "gpu"),
-        ("S4a", "S4b", "S4c"),
         BLOCKED,
         quantity="seconds",
         budget=60,
@@ -275,9 +287,8 @@ EXPERIMENTS = (
         "Is there a size of blocks that is the best for every matrix?",
         Axis("vertices"),
         _blocks,
-        _blocks_learned,
+        _blocks_findings,
         ("documents", "gpu"),
-        ("S4b", "S4c"),
         BLOCKED,
         budget=25,
         patience=2,

@@ -11,11 +11,11 @@ from functools import partial
 from typing import Any
 
 import kleene as kl
+from kleene.lab.environment import Environment
 from kleene.lab.experiment import Axis, Experiment, Plan
-from kleene.lab.found import Found, times_as
-from kleene.lab.graphs import WEIGHTS, Named, grid, made, rmat
+from kleene.lab.graphs import WEIGHTS, NamedGraph, grid, made, rmat
+from kleene.lab.measurements import Measurements, times_as
 from kleene.lab.searches import PROVED, searches_of
-from kleene.lab.setting import Setting
 from kleene.lab.trial import Trial, solve
 
 __all__ = ["CPU", "EXPERIMENTS", "GPU", "PLACED"]
@@ -24,15 +24,15 @@ __all__ = ["CPU", "EXPERIMENTS", "GPU", "PLACED"]
 CPU, GPU, PLACED = "CPU", "GPU", "GPU, graph there"
 
 
-def _series(setting: Setting) -> Iterator[tuple[str, str]]:
+def _series(environment: Environment) -> Iterator[tuple[str, str]]:
     yield CPU, "cpu"
-    if setting.gpu:
-        yield GPU, setting.gpu
-        yield PLACED, setting.gpu
+    if environment.gpu:
+        yield GPU, environment.gpu
+        yield PLACED, environment.gpu
 
 
-def _graph(setting: Setting, series: str, g: kl.Graph) -> kl.Graph:
-    return setting.placed(g) if series == PLACED else g
+def _graph(environment: Environment, series: str, g: kl.Graph) -> kl.Graph:
+    return environment.placed(g) if series == PLACED else g
 
 
 # ---- one source ---------------------------------------------------------------------------------
@@ -40,24 +40,26 @@ def _graph(setting: Setting, series: str, g: kl.Graph) -> kl.Graph:
 _SCALES, _SIDES = range(10, 23, 2), (64, 128, 256, 512, 1024, 2048)
 
 
-def _searches(setting: Setting) -> Iterator[Plan]:
-    rmats = [(2.0**scale, rmat(scale)) for scale in setting.sizes(tuple(_SCALES), (6,))]
-    grids = [(float(side) ** 2, grid(side)) for side in setting.sizes(_SIDES, (8,))]
+def _searches(environment: Environment) -> Iterator[Plan]:
+    rmats = [(2.0**scale, rmat(scale)) for scale in environment.sizes(tuple(_SCALES), (6,))]
+    grids = [(float(side) ** 2, grid(side)) for side in environment.sizes(_SIDES, (8,))]
     for family, graphs in (("R-MAT", rmats), ("grid", grids)):
         for n, named in graphs:
             for problem in ("bfs", "sssp"):
-                setup = named.setup(setting) + 2 * PROVED * named.arcs
-                for series, device in _series(setting):
+                setup = named.setup(environment) + 2 * PROVED * named.arcs
+                for series, device in _series(environment):
                     yield Plan(
-                        series, n, partial(_search, setting, problem, named, series, device),
+                        series, n, partial(_search, environment, problem, named, series, device),
                         f"{problem.upper()}, {family}", device, setup=setup, size=named.arcs,
                         growth=3,
                     )  # fmt: skip
 
 
-def _search(setting: Setting, problem: str, named: Named, series: str, device: str) -> Trial:
-    searches = searches_of(setting, problem, named, 1)
-    trial = searches.trial(_graph(setting, series, searches.graph), paths=True, device=device)
+def _search(
+    environment: Environment, problem: str, named: NamedGraph, series: str, device: str
+) -> Trial:
+    searches = searches_of(environment, problem, named, 1)
+    trial = searches.trial(_graph(environment, series, searches.graph), paths=True, device=device)
     trial.repeats = 5
     return trial
 
@@ -65,37 +67,37 @@ def _search(setting: Setting, problem: str, named: Named, series: str, device: s
 # ---- all pairs ----------------------------------------------------------------------------------
 
 
-def _all_pairs(setting: Setting) -> Iterator[Plan]:
-    for n in setting.sizes((500, 1000, 2000, 4000, 8000, 16000), (40,)):
+def _all_pairs(environment: Environment) -> Iterator[Plan]:
+    for n in environment.sizes((500, 1000, 2000, 4000, 8000, 16000), (40,)):
         for panel, weights in (("without weights", None), ("with weights", WEIGHTS)):
             make = partial(kl.generate.uniform, n, 8 * n, seed=1, weights=weights)
             named = made(f"uniform, {n}, {panel}", 8.0 * n, make)
-            for series, device in _series(setting):
-                trial = partial(_pairs, setting, named, series, device)
+            for series, device in _series(environment):
+                trial = partial(_pairs, environment, named, series, device)
                 yield Plan(series, n, trial, panel, device, growth=4.5)
 
 
-def _pairs(setting: Setting, named: Named, series: str, device: str) -> Trial:
+def _pairs(environment: Environment, named: NamedGraph, series: str, device: str) -> Trial:
     options: dict[str, Any] = {} if device == "cpu" else {"method": "batched"}
-    graph = _graph(setting, series, named.get(setting))
+    graph = _graph(environment, series, named.get(environment))
     trial = solve("apsp", graph, device=device, predecessors=False, **options)
     trial.repeats = 5
     return trial
 
 
-def _dense(setting: Setting) -> Iterator[Plan]:
-    for n in setting.sizes((256, 512, 1024, 2048, 4096, 8192), (32,)):
+def _dense(environment: Environment) -> Iterator[Plan]:
+    for n in environment.sizes((256, 512, 1024, 2048, 4096, 8192), (32,)):
         make = partial(kl.generate.dense, n, seed=1, weights=(0.001, 1.0, "float32"))
         named = made(f"complete, {n}, float32", float(n) ** 2, make)
         for panel in ("lengths", "paths"):
-            for series, device in list(_series(setting))[:2]:
-                trial = partial(_matrix, setting, named, device, panel == "paths")
+            for series, device in list(_series(environment))[:2]:
+                trial = partial(_matrix, environment, named, device, panel == "paths")
                 yield Plan(series, n, trial, panel, device, setup=n**2 / 5e7)
 
 
-def _matrix(setting: Setting, named: Named, device: str, paths: bool) -> Trial:
+def _matrix(environment: Environment, named: NamedGraph, device: str, paths: bool) -> Trial:
     trial = solve(
-        "apsp", named.get(setting), method="tiled", device=device, predecessors=paths,
+        "apsp", named.get(environment), method="tiled", device=device, predecessors=paths,
         work=named.arcs**1.5, unit="relaxations",
     )  # fmt: skip
     trial.repeats = 5
@@ -105,10 +107,10 @@ def _matrix(setting: Setting, named: Named, device: str, paths: bool) -> Trial:
 # ---- sentences ----------------------------------------------------------------------------------
 
 
-def _learned(found: Found) -> Iterator[str]:
-    for panel in found.panels:
+def _findings(results: Measurements) -> Iterator[str]:
+    for panel in results.panels:
         for series in (GPU, PLACED):
-            ratios = list(found.speedups(CPU, series, panel))
+            ratios = list(results.speedups(CPU, series, panel))
             if not ratios:
                 continue
             where = "the GPU" if series == GPU else "a GPU that has the graph"
@@ -130,7 +132,7 @@ def _experiment(id: str, what: str, plans: Any, notes: str) -> Experiment:
         f"From which size on is a GPU the better place for {what}?",
         Axis("vertices"),
         plans,
-        _learned,
+        _findings,
         ("ours", "gpu"),
         quantity="seconds",
         budget=25,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from kleene.lab.engine import cpu_ceiling, resident, streamed
-from kleene.lab.experiment import Axis, Experiment, Plan, Unable
-from kleene.lab.found import Found, lesson, times_as
-from kleene.lab.matrices import CASES, PLAIN, Case, graph_like
+from kleene.lab.dense_inputs import CASES, PLAIN, Case, graph_like
+from kleene.lab.dense_trials import cpu_ceiling, resident, streamed
+from kleene.lab.environment import Environment
+from kleene.lab.experiment import Axis, Experiment, Plan, Skipped
+from kleene.lab.measurements import Measurements, finding, times_as
 from kleene.lab.record import Point
-from kleene.lab.setting import Setting
 from kleene.lab.trial import Trial, solve
 
 __all__ = ["EXPERIMENTS"]
@@ -39,13 +39,13 @@ def _tera(rate: float) -> str:
 _COLUMNS = (("of the ceiling", _share),)
 
 
-def _on_cpu(setting: Setting, case: Case, n: int, threads: int) -> Trial:
+def _on_cpu(environment: Environment, case: Case, n: int, threads: int) -> Trial:
     trial = solve(
         "closure", graph_like(case._replace(paths=False), n), semiring=case.semiring,
         method="tiled", device="cpu", threads=threads, predecessors=case.paths,
         work=float(n) ** 3, unit="relaxations",
     )  # fmt: skip
-    seconds = 0.01 if setting.quick else 0.1
+    seconds = 0.01 if environment.quick else 0.1
     trial.ceiling = cpu_ceiling(case.semiring, case.inside, case.paths, threads, seconds)
     return trial
 
@@ -63,31 +63,31 @@ _CPU_SIZES, _GPU_SIZES = (256, 512, 1024, 2048, 4096, 8192), (1024, 2048, 4096, 
 _MOST_PATHS = 16384
 
 
-def _by_size(setting: Setting) -> Iterator[Plan]:
+def _by_size(environment: Environment) -> Iterator[Plan]:
     paths = PLAIN._replace(paths=True)
-    on_cpu, on_gpu = setting.sizes(_CPU_SIZES, (64,)), setting.sizes(_GPU_SIZES, (128,))
-    for n in sorted({*on_cpu, *(on_gpu if setting.gpu else ())}):
-        every = setting.cores
+    on_cpu, on_gpu = environment.sizes(_CPU_SIZES, (64,)), environment.sizes(_GPU_SIZES, (128,))
+    for n in sorted({*on_cpu, *(on_gpu if environment.gpu else ())}):
+        every = environment.cores
         for series, case, threads in (
             ("lengths, one core", PLAIN, 1),
             *((("lengths, all cores", PLAIN, every),) if every > 1 else ()),
             ("paths, all cores", paths, every),
         ):
             if n in on_cpu:
-                trial = partial(_on_cpu, setting, case, n, threads)
+                trial = partial(_on_cpu, environment, case, n, threads)
                 guess = _guess(n, case, "cpu", threads)
                 yield Plan(series, n, trial, threads=threads, guess=guess, setup=n**2 / 2e7)
         for series, case in (("lengths, GPU", PLAIN), ("paths, GPU", paths)):
-            if setting.gpu and n in on_gpu and (n <= _MOST_PATHS or not case.paths):
+            if environment.gpu and n in on_gpu and (n <= _MOST_PATHS or not case.paths):
                 yield Plan(
-                    series, n, partial(resident, setting, case, n, max(on_gpu)),
-                    device=setting.gpu, guess=_guess(n, case, setting.gpu), setup=n**2 / 2e8,
+                    series, n, partial(resident, environment, case, n, max(on_gpu)),
+                    device=environment.gpu, guess=_guess(n, case, environment.gpu), setup=n**2 / 2e8,
                 )  # fmt: skip
 
 
-def _learned_by_size(found: Found) -> Iterator[str]:
+def _findings_by_size(results: Measurements) -> Iterator[str]:
     for series in ("lengths, all cores", "lengths, one core"):
-        points = [point for point in found.of(series) if point.rate]
+        points = [point for point in results.of(series) if point.rate]
         if points:
             best = max(points, key=lambda point: point.rate or 0)
             yield (
@@ -95,17 +95,17 @@ def _learned_by_size(found: Found) -> Iterator[str]:
                 f"n = {best.x:,.0f}, {_share(best)} of its ceiling."
             )
             break
-    gpu = [point for point in found.of("lengths, GPU") if point.rate]
+    gpu = [point for point in results.of("lengths, GPU") if point.rate]
     if gpu:
         best = max(gpu, key=lambda point: point.rate or 0)
         yield (
             f"The GPU comes to {_tera(best.rate or 0)} at n = {best.x:,.0f}, {_share(best)} of its "
             f"ceiling; at n = {gpu[0].x:,.0f} it is {_share(gpu[0])}."
         )
-    for n, ratio in list(found.speedups("lengths, all cores", "lengths, GPU"))[-1:]:
+    for n, ratio in list(results.speedups("lengths, all cores", "lengths, GPU"))[-1:]:
         yield f"At n = {n:,.0f} the GPU is {times_as(ratio)} as fast as all cores."
     for device in ("all cores", "GPU"):
-        for n, ratio in list(found.speedups(f"paths, {device}", f"lengths, {device}"))[-1:]:
+        for n, ratio in list(results.speedups(f"paths, {device}", f"lengths, {device}"))[-1:]:
             where = "the GPU" if device == "GPU" else device
             yield f"On {where}, paths take {times_as(ratio)} as long as lengths at n = {n:,.0f}."
 
@@ -124,40 +124,40 @@ def _variants(case: Case, device: str) -> Iterator[tuple[str, Case]]:
             yield "paths, noted on the way", case._replace(paths=True, tracked=True)
 
 
-def _by_type(setting: Setting) -> Iterator[Plan]:
-    cpu_n, gpu_n, bits_n = (64, 128, 128) if setting.quick else (2048, 8192, 32768)
+def _by_type(environment: Environment) -> Iterator[Plan]:
+    cpu_n, gpu_n, bits_n = (64, 128, 128) if environment.quick else (2048, 8192, 32768)
     cases = list(enumerate(CASES))
-    cases = cases[:: len(cases) - 1] if setting.quick else cases
+    cases = cases[:: len(cases) - 1] if environment.quick else cases
     for x, case in cases:
         for what, asked in _variants(case, "cpu"):
-            threads = setting.cores
-            trial = partial(_on_cpu, setting, asked, cpu_n, threads)
+            threads = environment.cores
+            trial = partial(_on_cpu, environment, asked, cpu_n, threads)
             guess = _guess(cpu_n, asked, "cpu", threads)
             yield Plan(f"{what}, all cores", x, trial, _CPU, threads=threads, guess=guess, size=0)
-    for x, case in cases if setting.gpu else ():
-        assert setting.gpu is not None
+    for x, case in cases if environment.gpu else ():
+        assert environment.gpu is not None
         n = bits_n if case.semiring == "boolean" else gpu_n
         for what, asked in _variants(case, "gpu"):
-            trial = partial(resident, setting, asked, n, gpu_n)
+            trial = partial(resident, environment, asked, n, gpu_n)
             yield Plan(
-                f"{what}, GPU", x, trial, _GPU, setting.gpu,
-                guess=_guess(gpu_n, asked, setting.gpu), setup=gpu_n**2 / 1e8, size=0,
+                f"{what}, GPU", x, trial, _GPU, environment.gpu,
+                guess=_guess(gpu_n, asked, environment.gpu), setup=gpu_n**2 / 1e8, size=0,
             )  # fmt: skip
 
 
-def _learned_by_type(found: Found) -> Iterator[str]:
+def _findings_by_type(results: Measurements) -> Iterator[str]:
     for panel, series in ((_CPU, "lengths, all cores"), (_GPU, "lengths, GPU")):
-        points = {CASES[int(p.x)].name: p for p in found.of(series, panel) if p.rate}
+        points = {CASES[int(p.x)].name: p for p in results.of(series, panel) if p.rate}
         plain = points.get("float32")
         if plain is None or plain.rate is None:
             continue
-        told = []
+        texts = []
         for name in ("boolean", "hops, int16 inside", "int32", "float64"):
             if name in points:
                 ratio = (points[name].rate or 0) / plain.rate
-                told.append(f"{name} {times_as(ratio)}")
-        if told:
-            yield f"Beside float32, {panel}: {'; '.join(told)} as many relaxations a second."
+                texts.append(f"{name} {times_as(ratio)}")
+        if texts:
+            yield f"Beside float32, {panel}: {'; '.join(texts)} as many relaxations a second."
         shares = {
             name: point.rate / point.ceiling
             for name, point in points.items()
@@ -175,27 +175,29 @@ def _learned_by_type(found: Found) -> Iterator[str]:
 # ---- larger than the memory of the GPU ----------------------------------------------------------
 
 
-def _out_of_core(setting: Setting) -> Iterator[Plan]:
-    if not setting.gpu:
-        raise Unable("asks what becomes of matrices that a GPU's memory does not hold; no GPU here")
-    n = 300 if setting.quick else 32768
-    if setting.gpu == "emulated" and not setting.quick:
-        raise Unable("takes hours in the emulator; --quick tries it")
-    guess, setup = _guess(n, PLAIN, setting.gpu), n**2 / 1e8
+def _out_of_core(environment: Environment) -> Iterator[Plan]:
+    if not environment.gpu:
+        raise Skipped(
+            "asks what becomes of matrices that a GPU's memory does not hold; no GPU here"
+        )
+    n = 300 if environment.quick else 32768
+    if environment.gpu == "emulated" and not environment.quick:
+        raise Skipped("takes hours in the emulator; --quick tries it")
+    guess, setup = _guess(n, PLAIN, environment.gpu), n**2 / 1e8
     yield Plan(
-        "matrix there", 1, partial(resident, setting, PLAIN, n, n),
-        device=setting.gpu, guess=guess, setup=setup,
+        "matrix there", 1, partial(resident, environment, PLAIN, n, n),
+        device=environment.gpu, guess=guess, setup=setup,
     )  # fmt: skip
-    for times in setting.sizes((2.0, 4.0, 8.0), (4 / 3,)):
+    for times in environment.sizes((2.0, 4.0, 8.0), (4 / 3,)):
         yield Plan(
-            "streamed from the host", times, partial(streamed, setting, PLAIN, n, times),
-            device=setting.gpu, guess=guess, setup=setup, size=1,
+            "streamed from the host", times, partial(streamed, environment, PLAIN, n, times),
+            device=environment.gpu, guess=guess, setup=setup, size=1,
         )  # fmt: skip
 
 
-def _learned_out_of_core(found: Found) -> Iterator[str]:
-    whole = found.at("matrix there", 1)
-    for point in found.of("streamed from the host")[-1:]:
+def _findings_out_of_core(results: Measurements) -> Iterator[str]:
+    whole = results.at("matrix there", 1)
+    for point in results.of("streamed from the host")[-1:]:
         if whole is not None and whole.rate and point.rate:
             yield (
                 f"A matrix {point.x:g} times as large as the memory that may be used keeps "
@@ -211,12 +213,12 @@ EXPERIMENTS = (
         "How many relaxations a second do dense all pairs reach, and how many could they?",
         Axis("vertices"),
         _by_size,
-        _learned_by_size,
+        _findings_by_size,
         ("ours", "gpu"),
         y="rate",
         budget=40,
         patience=10,
-        headline=lesson("The GPU comes to", ""),
+        headline=finding("The GPU comes to", ""),
         notes=f"float32, no weight negative. {_NOTES}",
         columns=_COLUMNS,
     ),
@@ -224,9 +226,9 @@ EXPERIMENTS = (
         "dense-rate-by-type",
         "Dense rate by type and semiring",
         "Which numbers are fast: how many relaxations a second in every type and semiring?",
-        Axis("type", log=False, words=tuple(case.name for case in CASES)),
+        Axis("type", log=False, labels=tuple(case.name for case in CASES)),
         _by_type,
-        _learned_by_type,
+        _findings_by_type,
         ("ours", "gpu"),
         y="rate",
         kind="bars",
@@ -240,7 +242,7 @@ EXPERIMENTS = (
         "How much slower are all pairs if the matrix does not fit into the GPU's memory?",
         Axis("matrix over memory"),
         _out_of_core,
-        _learned_out_of_core,
+        _findings_out_of_core,
         ("ours", "gpu"),
         y="rate",
         budget=30,

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import kleene as kl
-from kleene.lab.experiment import Axis, Experiment, Plan, Unable
-from kleene.lab.found import Found, lesson, times_as
-from kleene.lab.setting import Setting
+from kleene.lab.environment import Environment
+from kleene.lab.experiment import Axis, Experiment, Plan, Skipped
+from kleene.lab.measurements import Measurements, finding, times_as
 from kleene.lab.trial import Trial
 
 __all__ = ["EXPERIMENTS"]
@@ -34,7 +34,7 @@ def _trial(
             _RIGHT[key] = answer
             return "it is the original"
         if key not in _RIGHT:
-            raise Unable("there is no answer of the original to compare with")
+            raise Skipped("there is no answer of the original to compare with")
         if not same(answer, _RIGHT[key]):
             raise AssertionError(f"{key[-1]}: another answer than the original's")
         return "the same answer as the original's"
@@ -42,10 +42,10 @@ def _trial(
     return Trial(run, check, repeats=7)
 
 
-def _ratios(original: str, ours: tuple[str, ...], found: Found) -> Iterator[str]:
-    words = found.experiment.x.words
+def _ratios(original: str, ours: tuple[str, ...], results: Measurements) -> Iterator[str]:
+    words = results.experiment.x.labels
     for series in ours:
-        for x, ratio in found.speedups(original, series):
+        for x, ratio in results.speedups(original, series):
             where = "" if len(ours) == 1 else f", {series}"
             yield f"{words[int(x)]}{where}: {times_as(ratio)} as fast as {original}."
 
@@ -91,29 +91,29 @@ def _matrix(name: str, quick: bool) -> Any:
     return g.to_scipy().astype(np.float64)
 
 
-def _scipy_trial(setting: Setting, call: _Call, ours: bool) -> Trial:
+def _scipy_trial(environment: Environment, call: _Call, ours: bool) -> Trial:
     import scipy.sparse.csgraph as theirs
 
     from kleene.interop import csgraph
 
     if not hasattr(theirs, call.function):
-        raise Unable(f"this SciPy has no {call.function}")
-    matrix = _matrix(call.graph, setting.quick)
+        raise Skipped(f"this SciPy has no {call.function}")
+    matrix = _matrix(call.graph, environment.quick)
 
     def same(a: Any, b: Any) -> bool:  # where paths tie, predecessors may differ
         ours, theirs = (answer[0] if isinstance(answer, tuple) else answer for answer in (a, b))
         return np.allclose(ours, theirs, rtol=1e-12)
 
     run = partial(getattr(csgraph if ours else theirs, call.function), matrix, **call.how)
-    return _trial(run, ("scipy", setting.quick, call.name), same, not ours)
+    return _trial(run, ("scipy", environment.quick, call.name), same, not ours)
 
 
-def _scipy(setting: Setting) -> Iterator[Plan]:
+def _scipy(environment: Environment) -> Iterator[Plan]:
     for x, call in enumerate(_CALLS):
-        if setting.quick and call.name == "Rome, all pairs, paths":
+        if environment.quick and call.name == "Rome, all pairs, paths":
             continue
         for series in (_SCIPY, _CSGRAPH):
-            trial = partial(_scipy_trial, setting, call, series == _CSGRAPH)
+            trial = partial(_scipy_trial, environment, call, series == _CSGRAPH)
             yield Plan(series, x, trial, size=0)
 
 
@@ -131,30 +131,30 @@ _FUNCTIONS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
 
 
 @cache
-def _network(setting: Setting, name: str) -> Any:
+def _network(environment: Environment, name: str) -> Any:
     import networkx as nx
 
     if name == "Rome":
         return kl.datasets.rome().to_networkx()
-    if setting.quick:
+    if environment.quick:
         return nx.connected_caveman_graph(4, 6)
     file = {"Enron": "email-Enron.txt.gz", "Facebook": "facebook_combined.txt.gz"}[name]
-    path = setting.file(file)
+    path = environment.file(file)
     if path is None:
-        raise Unable(f"{file} is not there; --data says where graphs that are files lie")
+        raise Skipped(f"{file} is not there; --data says where graphs that are files lie")
     whole = nx.read_edgelist(path, nodetype=int)
     return nx.Graph(nx.k_core(whole, 22)) if name == "Enron" else whole
 
 
 def _networkx_trial(
-    setting: Setting, function: str, graph: str, how: dict[str, Any], series: str
+    environment: Environment, function: str, graph: str, how: dict[str, Any], series: str
 ) -> Trial:
     if not find_spec("networkx"):
-        raise Unable('not installed; pip install "kleene[networkx]"')
+        raise Skipped('not installed; pip install "kleene[networkx]"')
     import networkx as nx
 
-    network = _network(setting, graph)
-    key = ("networkx", setting.quick, graph, function)
+    network = _network(environment, graph)
+    key = ("networkx", environment.quick, graph, function)
 
     def run(backend: str | None = None, of: Any = network) -> Any:
         # A graph that was converted stays with its NetworkX graph, unless that is told otherwise.
@@ -165,25 +165,25 @@ def _networkx_trial(
 
     call = partial(run, "networkx" if series == _NETWORKX else "kleene")
     if series == _CONVERTED:
-        call = partial(run, None, _converted(setting, graph))
+        call = partial(run, None, _converted(environment, graph))
     return _trial(call, key, lambda a, b: bool(a == b), series == _NETWORKX)
 
 
-def _converted(setting: Setting, graph: str) -> Any:
+def _converted(environment: Environment, graph: str) -> Any:
     from kleene.interop.networkx import convert_from_nx
 
     return convert_from_nx(
-        _network(setting, graph),
+        _network(environment, graph),
         edge_attrs={"weight": 1} if graph == "Rome" else None,
         preserve_edge_attrs=False,
         preserve_node_attrs=False,
     )
 
 
-def _networkx(setting: Setting) -> Iterator[Plan]:
+def _networkx(environment: Environment) -> Iterator[Plan]:
     for x, (_, function, graph, how) in enumerate(_FUNCTIONS):
         for series in (_NETWORKX, _BACKEND, _CONVERTED):
-            trial = partial(_networkx_trial, setting, function, graph, how, series)
+            trial = partial(_networkx_trial, environment, function, graph, how, series)
             yield Plan(series, x, trial, size=0)
 
 
@@ -192,7 +192,7 @@ _SHARED: dict[str, Any] = {
     "quantity": "seconds",
     "kind": "bars",
     "patience": 60,
-    "headline": lesson(),
+    "headline": finding(),
 }
 
 EXPERIMENTS = (
@@ -200,7 +200,7 @@ EXPERIMENTS = (
         "dropin-scipy",
         "In the place of SciPy",
         "How much faster is a program that imports kleene.csgraph instead of SciPy's?",
-        Axis("call", log=False, words=tuple(call.name for call in _CALLS)),
+        Axis("call", log=False, labels=tuple(call.name for call in _CALLS)),
         _scipy,
         partial(_ratios, _SCIPY, (_CSGRAPH,)),
         budget=60,
@@ -212,7 +212,7 @@ EXPERIMENTS = (
         "dropin-networkx",
         "In the place of NetworkX",
         'How much faster are NetworkX\'s functions with backend="kleene"?',
-        Axis("call", log=False, words=tuple(name for name, *_ in _FUNCTIONS)),
+        Axis("call", log=False, labels=tuple(name for name, *_ in _FUNCTIONS)),
         _networkx,
         partial(_ratios, _NETWORKX, (_BACKEND, _CONVERTED)),
         budget=100,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from kleene.lab.found import Found, times_as
-from kleene.lab.setting import Setting
+from kleene.lab.environment import Environment
+from kleene.lab.measurements import Measurements, times_as
 
 __all__ = [
     "ALL",
@@ -42,16 +42,16 @@ class Entrant:
         return steps / _EMULATED if self.device == "emulated" else 0.0
 
 
-def entrants(setting: Setting, listed: Iterable[tuple[str, str, str]]) -> Iterator[Entrant]:
+def entrants(environment: Environment, listed: Iterable[tuple[str, str, str]]) -> Iterator[Entrant]:
     """Yield those of (label, method, place) whose place there is here."""
     for label, method, place in listed:
         series = f"{label}, {place}"
         if place == ONE:
             yield Entrant(series, method, "cpu", 1)
-        elif place == ALL and setting.cores > 1:
+        elif place == ALL and environment.cores > 1:
             yield Entrant(series, method, "cpu", None)
-        elif place == GPU and setting.gpu is not None:
-            yield Entrant(series, method, setting.gpu, None)
+        elif place == GPU and environment.gpu is not None:
+            yield Entrant(series, method, environment.gpu, None)
 
 
 # ---- for sentences ------------------------------------------------------------------------------
@@ -89,14 +89,14 @@ def ahead_of(other: str, ratios: Sequence[tuple[float, float]]) -> str:
     return f"is ahead of {other} from {begin:g} on"
 
 
-def best_of(found: Found, label: str, places: tuple[str, ...] = (GPU, ALL, ONE)) -> str:
+def best_of(results: Measurements, label: str, places: tuple[str, ...] = (GPU, ALL, ONE)) -> str:
     """Return the series of a method in the first of these places where it was measured."""
     named = [f"{label}, {place}" for place in places]
-    return next((name for name in named if name in found.series), named[-1])
+    return next((name for name in named if name in results.series), named[-1])
 
 
 def last(
-    found: Found, slow: str, fast: str, panel: str | None = None
+    results: Measurements, slow: str, fast: str, panel: str | None = None
 ) -> Iterator[tuple[float, float]]:
     """Yield the largest x at which both were measured, and the speedup there; or nothing."""
-    yield from list(found.speedups(slow, fast, panel))[-1:]
+    yield from list(results.speedups(slow, fast, panel))[-1:]

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 import kleene as kl
-from kleene.lab.experiment import Axis, Experiment, Plan, Unable
-from kleene.lab.found import Found, times_as
-from kleene.lab.setting import Setting
+from kleene.lab.environment import Environment
+from kleene.lab.experiment import Axis, Experiment, Plan, Skipped
+from kleene.lab.measurements import Measurements, times_as
 from kleene.lab.trial import Trial
 
 __all__ = ["EXPERIMENTS", "FileOf", "beside_ours", "best_of", "ours", "same_graph"]
@@ -33,35 +33,37 @@ class FileOf:
         kl.write(graph, self.path)
 
 
-def same_graph(right: kl.Graph, found: kl.Graph) -> str:
+def same_graph(right: kl.Graph, results: kl.Graph) -> str:
     """Raise AssertionError if a graph is not what it should be."""
-    if not found.equals(right):
-        raise AssertionError(f"{found!r} is not {right!r}")
+    if not results.equals(right):
+        raise AssertionError(f"{results!r} is not {right!r}")
     return "the same arcs"
 
 
-def ours(setting: Setting) -> Iterator[tuple[str, int]]:
+def ours(environment: Environment) -> Iterator[tuple[str, int]]:
     """Yield Kleene's series: name and threads."""
     yield "Kleene, one core", 1
-    if setting.cores > 1:
-        yield "Kleene, all cores", setting.cores
+    if environment.cores > 1:
+        yield "Kleene, all cores", environment.cores
 
 
-def beside_ours(found: Found, words: tuple[str, ...], panel: str | None = None) -> Iterator[str]:
+def beside_ours(
+    results: Measurements, words: tuple[str, ...], panel: str | None = None
+) -> Iterator[str]:
     """Say how fast Kleene is beside each other library."""
-    own = best_of(found)
-    for series in found.series:
+    own = best_of(results)
+    for series in results.series:
         if not series.startswith("Kleene"):
-            for x in found.shared(own, series, panel=panel):
-                a, b = found.at(own, x, panel), found.at(series, x, panel)
+            for x in results.shared(own, series, panel=panel):
+                a, b = results.at(own, x, panel), results.at(series, x, panel)
                 if a is not None and b is not None:
-                    ratio = found.value(a) / found.value(b)
+                    ratio = results.value(a) / results.value(b)
                     yield f"{words[int(x)]}: {own} is {times_as(ratio)} as fast as {series}."
 
 
-def best_of(found: Found) -> str:
+def best_of(results: Measurements) -> str:
     """Return Kleene's series with the most cores."""
-    return "Kleene, all cores" if "Kleene, all cores" in found.series else "Kleene, one core"
+    return "Kleene, all cores" if "Kleene, all cores" in results.series else "Kleene, one core"
 
 
 _FILES = ("arcs.mtx", "arcs.tsv", "arcs.tsv.gz", "arcs.gr", "arcs.wsg", "arcs.npz", "arcs.parquet")
@@ -77,25 +79,25 @@ def _random_graph(arcs: int) -> kl.Graph:
     return kl.Graph.from_edges(sources, targets, random.integers(1, 256, arcs, np.int32))
 
 
-def _file(setting: Setting, x: int) -> FileOf:
-    arcs = 500 if setting.quick else 1_000_000
-    g = setting.graph(("file", arcs), partial(_random_graph, arcs))
+def _file(environment: Environment, x: int) -> FileOf:
+    arcs = 500 if environment.quick else 1_000_000
+    g = environment.graph(("file", arcs), partial(_random_graph, arcs))
     if _FILES[x].endswith("parquet") and not find_spec("pyarrow"):
-        raise Unable("Parquet needs PyArrow; pip install pyarrow")
-    return setting.last("file", (_FILES[x], arcs), lambda: FileOf(g, _FILES[x]))
+        raise Skipped("Parquet needs PyArrow; pip install pyarrow")
+    return environment.last("file", (_FILES[x], arcs), lambda: FileOf(g, _FILES[x]))
 
 
-def _same_arcs(right: kl.Graph, found: Any) -> str:
+def _same_arcs(right: kl.Graph, results: Any) -> str:
     """Compare the arcs that a reader found with those of the graph, up to labels."""
-    if isinstance(found, kl.Graph):
-        names = np.arange(found.n) if found.labels is None else np.asarray(found.labels)
-        columns = [names[found.coo.sources], names[found.coo.targets], found.weights]
-    elif hasattr(found, "row"):  # a SciPy matrix
-        columns = [found.row, found.col, found.data]
-    elif hasattr(found, "iloc"):  # a pandas table
-        columns = [found[title].to_numpy() for title in found]
+    if isinstance(results, kl.Graph):
+        names = np.arange(results.n) if results.labels is None else np.asarray(results.labels)
+        columns = [names[results.coo.sources], names[results.coo.targets], results.weights]
+    elif hasattr(results, "row"):  # a SciPy matrix
+        columns = [results.row, results.col, results.data]
+    elif hasattr(results, "iloc"):  # a pandas table
+        columns = [results[title].to_numpy() for title in results]
     else:  # an Arrow table
-        columns = [column.to_numpy() for column in found.columns]
+        columns = [column.to_numpy() for column in results.columns]
     sources, targets, weights = (np.asarray(column) for column in columns)
     made = kl.Graph.from_edges(sources, targets, weights.astype(np.int32), n=right.n)
     return same_graph(right, made)
@@ -131,22 +133,22 @@ _READERS: tuple[tuple[int, str, str, Callable[[Path], Callable[[], Any]]], ...] 
 )
 
 
-def _reading(setting: Setting, x: int, threads: int) -> Trial:
-    file = _file(setting, x)
+def _reading(environment: Environment, x: int, threads: int) -> Trial:
+    file = _file(environment, x)
     return _of_bytes(partial(kl.read, file.path, threads=threads), file)
 
 
 def _other_reading(
-    setting: Setting, x: int, module: str, reader: Callable[[Path], Callable[[], Any]]
+    environment: Environment, x: int, module: str, reader: Callable[[Path], Callable[[], Any]]
 ) -> Trial:
     if not find_spec(module):
-        raise Unable(f"{module} is not installed")
-    file = _file(setting, x)
+        raise Skipped(f"{module} is not installed")
+    file = _file(environment, x)
     return _of_bytes(reader(file.path), file)
 
 
-def _writing(setting: Setting, x: int, threads: int) -> Trial:
-    file = _file(setting, x)
+def _writing(environment: Environment, x: int, threads: int) -> Trial:
+    file = _file(environment, x)
     trial = _of_bytes(partial(kl.write, file.graph, file.path, threads=threads), file)
     trial.check = lambda _: _same_arcs(file.graph, kl.read(file.path))
     return trial
@@ -158,31 +160,31 @@ def _of_bytes(run: Callable[[], Any], file: FileOf) -> Trial:
     return Trial(run, check, n=g.n, m=g.m, work=size, unit="bytes", repeats=5)
 
 
-def _files(setting: Setting) -> Iterator[Plan]:
+def _files(environment: Environment) -> Iterator[Plan]:
     for x in range(len(_FILES)):
-        setup, guess = (0.0, 0.0) if setting.quick else (1.0, 1.0 if "gz" in _FILES[x] else 0.2)
-        for series, threads in ours(setting):
-            trial = partial(_reading, setting, x, threads)
+        setup, guess = (0.0, 0.0) if environment.quick else (1.0, 1.0 if "gz" in _FILES[x] else 0.2)
+        for series, threads in ours(environment):
+            trial = partial(_reading, environment, x, threads)
             yield Plan(series, x, trial, _READ, threads=threads, guess=guess, setup=setup, size=0)
         for which, who, module, reader in _READERS:
             if which == x:
-                trial = partial(_other_reading, setting, x, module, reader)
+                trial = partial(_other_reading, environment, x, module, reader)
                 yield Plan(who, x, trial, _READ, guess=guess, setup=setup, size=0)
-        for series, threads in ours(setting):
-            trial = partial(_writing, setting, x, threads)
+        for series, threads in ours(environment):
+            trial = partial(_writing, environment, x, threads)
             yield Plan(series, x, trial, _WRITE, threads=threads, guess=guess, setup=setup, size=0)
 
 
-def _learned_files(found: Found) -> Iterator[str]:
+def _findings_files(results: Measurements) -> Iterator[str]:
     for panel in (_READ, _WRITE):
-        points = found.of(best_of(found), panel)
+        points = results.of(best_of(results), panel)
         if points:
-            least = min(points, key=lambda point: found.times(point)[0])
+            least = min(points, key=lambda point: results.times(point)[0])
             yield (
                 f"The fastest format for {panel} is {_FORMATS[int(least.x)]}: "
                 f"{(least.m or 0) / least.median / 1e6:.3g} million arcs a second."
             )
-    yield from beside_ours(found, _FORMATS, _READ)
+    yield from beside_ours(results, _FORMATS, _READ)
 
 
 EXPERIMENTS = (
@@ -190,9 +192,9 @@ EXPERIMENTS = (
         "files",
         "Reading and writing files",
         "How fast are graphs read from files, and written?",
-        Axis("format", log=False, words=_FORMATS),
+        Axis("format", log=False, labels=_FORMATS),
         _files,
-        _learned_files,
+        _findings_files,
         ("ours", "peers"),
         y="rate",
         kind="bars",

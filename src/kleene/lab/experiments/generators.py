@@ -9,11 +9,11 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import kleene as kl
-from kleene.lab.experiment import Axis, Experiment, Plan, Unable
+from kleene.lab.environment import Environment
+from kleene.lab.experiment import Axis, Experiment, Plan, Skipped
 from kleene.lab.experiments.files import beside_ours, best_of, ours, same_graph
-from kleene.lab.found import Found
+from kleene.lab.measurements import Measurements
 from kleene.lab.peers import NOT_INSTALLED
-from kleene.lab.setting import Setting
 from kleene.lab.trial import Trial
 
 __all__ = ["EXPERIMENTS"]
@@ -79,8 +79,8 @@ def _families(quick: bool) -> tuple[_Family, ...]:
 _FAMILIES = tuple(family.name for family in _families(True))
 
 
-def _making(setting: Setting, x: int, family: _Family, threads: int) -> Trial:
-    right = setting.last("family", (x, setting.quick), lambda: family.make(1))
+def _making(environment: Environment, x: int, family: _Family, threads: int) -> Trial:
+    right = environment.last("family", (x, environment.quick), lambda: family.make(1))
     check = partial(same_graph, right)
     make = partial(family.make, threads)
     m = float(right.m)
@@ -89,10 +89,10 @@ def _making(setting: Setting, x: int, family: _Family, threads: int) -> Trial:
 
 def _other_making(other: _Other) -> Trial:
     if not find_spec(other.module.partition(".")[0]):
-        raise Unable(NOT_INSTALLED)
+        raise Skipped(NOT_INSTALLED)
 
-    def check(found: Any) -> str:
-        arcs = other.arcs(found)
+    def check(results: Any) -> str:
+        arcs = other.arcs(results)
         if trial.m is None:  # what is random has about as many arcs each time
             trial.m, trial.work = arcs, float(arcs)
         if not 0 < 0.9 * trial.m <= arcs <= 1.1 * trial.m:
@@ -103,25 +103,25 @@ def _other_making(other: _Other) -> Trial:
     return trial
 
 
-def _generators(setting: Setting) -> Iterator[Plan]:
-    guess = 0.0 if setting.quick else 1.0
-    for x, family in enumerate(_families(setting.quick)):
-        for series, threads in ours(setting):
-            trial = partial(_making, setting, x, family, threads)
+def _generators(environment: Environment) -> Iterator[Plan]:
+    guess = 0.0 if environment.quick else 1.0
+    for x, family in enumerate(_families(environment.quick)):
+        for series, threads in ours(environment):
+            trial = partial(_making, environment, x, family, threads)
             yield Plan(series, x, trial, threads=threads, guess=guess, size=0)
         for other in family.others:
             yield Plan(other.name, x, partial(_other_making, other), guess=guess, size=0)
 
 
-def _learned_generators(found: Found) -> Iterator[str]:
-    points = found.of(best_of(found))
+def _findings_generators(results: Measurements) -> Iterator[str]:
+    points = results.of(best_of(results))
     if points:
-        best = max(points, key=found.value)
+        best = max(points, key=results.value)
         yield (
-            f"The fastest family is {_FAMILIES[int(best.x)]}: {found.value(best) / 1e6:.3g} "
+            f"The fastest family is {_FAMILIES[int(best.x)]}: {results.value(best) / 1e6:.3g} "
             "million arcs a second, ready to search."
         )
-    yield from beside_ours(found, _FAMILIES)
+    yield from beside_ours(results, _FAMILIES)
 
 
 EXPERIMENTS = (
@@ -129,9 +129,9 @@ EXPERIMENTS = (
         "generators",
         "Making graphs to order",
         "How many arcs a second do the generators make?",
-        Axis("family", log=False, words=_FAMILIES),
+        Axis("family", log=False, labels=_FAMILIES),
         _generators,
-        _learned_generators,
+        _findings_generators,
         ("ours", "peers"),
         y="rate",
         kind="bars",

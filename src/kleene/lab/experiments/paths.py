@@ -7,12 +7,12 @@ from functools import partial
 from typing import NamedTuple
 
 import kleene as kl
+from kleene.lab.environment import Environment
 from kleene.lab.experiment import Axis, Experiment, Plan
 from kleene.lab.experiments.searches import patience_for, places
-from kleene.lab.found import Found, times_as
-from kleene.lab.graphs import Named, facebook, grid, made, rmat, rome
+from kleene.lab.graphs import NamedGraph, facebook, grid, made, rmat, rome
+from kleene.lab.measurements import Measurements, times_as
 from kleene.lab.searches import PROVED, searches_of
-from kleene.lab.setting import Setting
 from kleene.lab.trial import Trial, solve
 
 __all__ = ["EXPERIMENTS"]
@@ -23,11 +23,11 @@ _CPU, _GPU = "on the CPU", "on the GPU"
 class _Work(NamedTuple):
     word: str
     problem: str
-    named: Named
-    tiny: Named
+    named: NamedGraph
+    tiny: NamedGraph
 
 
-def _dense(n: int) -> Named:
+def _dense(n: int) -> NamedGraph:
     make = partial(kl.generate.dense, n, seed=1, weights=(1, 1000))
     return made(f"complete, {n}", float(n) ** 2, make)
 
@@ -43,41 +43,43 @@ _WORKS = (
 )
 
 
-def _plans(setting: Setting) -> Iterator[Plan]:
+def _plans(environment: Environment) -> Iterator[Plan]:
     for x, work in enumerate(_WORKS):
-        named = work.tiny if setting.quick else work.named
-        setup = named.setup(setting) + 4 * PROVED * named.arcs
-        guess = 0.0 if setting.quick else 1.0 if work.problem == "apsp" else 2e-8 * named.arcs
-        for place, device, threads in places(setting):
-            if place == "one core" and setting.cores > 1:
+        named = work.tiny if environment.quick else work.named
+        setup = named.setup(environment) + 4 * PROVED * named.arcs
+        guess = 0.0 if environment.quick else 1.0 if work.problem == "apsp" else 2e-8 * named.arcs
+        for place, device, threads in places(environment):
+            if place == "one core" and environment.cores > 1:
                 continue
             for series in ("lengths", "paths"):
-                trial = partial(_trial, setting, work.problem, named, series == "paths", device)
+                trial = partial(_trial, environment, work.problem, named, series == "paths", device)
                 panel = _CPU if device == "cpu" else _GPU
-                guess = max(guess, patience_for(setting, device))
+                guess = max(guess, patience_for(environment, device))
                 yield Plan(series, x, trial, panel, device, threads, guess, setup, size=0)
                 setup = 0.0
 
 
-def _trial(setting: Setting, problem: str, named: Named, paths: bool, device: str) -> Trial:
+def _trial(
+    environment: Environment, problem: str, named: NamedGraph, paths: bool, device: str
+) -> Trial:
     if problem != "apsp":
-        searches = searches_of(setting, problem, named, 4)
-        graph = searches.graph if device == "cpu" else setting.placed(searches.graph)
+        searches = searches_of(environment, problem, named, 4)
+        graph = searches.graph if device == "cpu" else environment.placed(searches.graph)
         return searches.trial(graph, paths, device=device)
-    g = named.get(setting)
-    graph = g if device == "cpu" else setting.placed(g)
+    g = named.get(environment)
+    graph = g if device == "cpu" else environment.placed(g)
     return solve(problem, graph, device=device, predecessors=paths)
 
 
-def _learned(found: Found) -> Iterator[str]:
+def _findings(results: Measurements) -> Iterator[str]:
     for panel in (_CPU, _GPU):
-        ratios = dict(found.speedups("paths", "lengths", panel))
+        ratios = dict(results.speedups("paths", "lengths", panel))
         if ratios:
             low, high = min(ratios, key=ratios.__getitem__), max(ratios, key=ratios.__getitem__)
-            told = f"{_WORKS[int(high)].word} ({times_as(ratios[high])} as long as lengths alone)"
+            texts = f"{_WORKS[int(high)].word} ({times_as(ratios[high])} as long as lengths alone)"
             if low != high:
-                told += f", and the least for {_WORKS[int(low)].word} ({times_as(ratios[low])})"
-            yield f"Paths cost the most {panel} for {told}."
+                texts += f", and the least for {_WORKS[int(low)].word} ({times_as(ratios[low])})"
+            yield f"Paths cost the most {panel} for {texts}."
 
 
 EXPERIMENTS = (
@@ -85,9 +87,9 @@ EXPERIMENTS = (
         "paths-cost",
         "What paths cost",
         "How much longer does a call take that keeps paths, not only lengths?",
-        Axis("work", log=False, words=tuple(work.word for work in _WORKS)),
+        Axis("work", log=False, labels=tuple(work.word for work in _WORKS)),
         _plans,
-        _learned,
+        _findings,
         ("ours", "gpu"),
         quantity="seconds",
         kind="bars",

@@ -9,13 +9,13 @@ from statistics import fmean, stdev
 from typing import Any
 
 import kleene as kl
-from kleene.lab.agreed import Agreed
 from kleene.lab.documents import SSSP
+from kleene.lab.environment import Environment
 from kleene.lab.experiment import Axis, Experiment, Plan
 from kleene.lab.experiments.entrants import ALL, GPU, ONE, Entrant, as_fast, entrants, last
-from kleene.lab.found import Found, lesson
+from kleene.lab.measurements import Measurements, finding
 from kleene.lab.record import Point
-from kleene.lab.setting import Setting
+from kleene.lab.shared_check import SharedCheck
 from kleene.lab.trial import Trial, solve
 from kleene.results.result import Timings
 
@@ -49,38 +49,40 @@ _STUDENT = 9.925
 _MADE = 4e-7  # seconds for an arc, on one core, to be made and proved
 
 
-def _plans(setting: Setting) -> Iterator[Plan]:
-    agreed = Agreed()
-    for n in setting.sizes(_SIZES, (64, 96)):
+def _plans(environment: Environment) -> Iterator[Plan]:
+    shared_check = SharedCheck()
+    for n in environment.sizes(_SIZES, (64, 96)):
         for panel, listed in _LISTED.items():
-            for e in entrants(setting, listed):
+            for e in entrants(environment, listed):
                 yield Plan(
-                    e.series, n, partial(_trial, setting, e, agreed, n), panel, e.device,
-                    e.threads, guess=e.guess(300 * n), setup=9 * n * _MADE / setting.cores,
+                    e.series, n, partial(_trial, environment, e, shared_check, n), panel, e.device,
+                    e.threads, guess=e.guess(300 * n), setup=9 * n * _MADE / environment.cores,
                     growth=4,
                 )  # fmt: skip
 
 
-def _trial(setting: Setting, entrant: Entrant, agreed: Agreed, n: int) -> Trial:
+def _trial(environment: Environment, entrant: Entrant, shared_check: SharedCheck, n: int) -> Trial:
     graphs = []
     for seed in _SEEDS:
         make = partial(kl.generate.path_plus, n, seed=seed)
-        g = setting.graph(("path_plus", n, seed), make)
+        g = environment.graph(("path_plus", n, seed), make)
         graphs.append(g if entrant.device == "cpu" else g.to(entrant.device))
     options: dict[str, Any] = {
         "method": entrant.method, "device": entrant.device, "threads": entrant.threads,
         "predecessors": False,
     }  # fmt: skip
     trial = solve("sssp", graphs[0], 0, **options)
-    return _InTurns(trial, [partial(kl.sssp, g, 0, **options) for g in graphs], agreed, n).trial
+    return _InTurns(
+        trial, [partial(kl.sssp, g, 0, **options) for g in graphs], shared_check, n
+    ).trial
 
 
 class _InTurns:
     """Runs on one graph after the other: the next one's turn is when a run has been timed."""
 
-    def __init__(self, trial: Trial, calls: list[Any], agreed: Agreed, n: int) -> None:
+    def __init__(self, trial: Trial, calls: list[Any], shared_check: SharedCheck, n: int) -> None:
         self._calls, self._now = calls, 0
-        self._checks = [agreed.about(n, seed) for seed in _SEEDS]
+        self._checks = [shared_check.about(n, seed) for seed in _SEEDS]
         for call, check in zip(calls[1:], self._checks[1:], strict=True):
             check(call())  # the first graph's is checked like any other trial
         trial.run, trial.check, trial.parts = self._run, self._check, self._parts
@@ -109,19 +111,19 @@ def interval(times: Sequence[float]) -> dict[str, Any]:
     """
     count = len(_SEEDS)
     means = [fmean(times[graph::count]) for graph in range(min(count, len(times)))]
-    told: dict[str, Any] = {"graphs": len(means), "mean": fmean(means)}
+    texts: dict[str, Any] = {"graphs": len(means), "mean": fmean(means)}
     if len(means) == count:
-        told["interval"] = _STUDENT * stdev(means) / sqrt(count)
-    return told
+        texts["interval"] = _STUDENT * stdev(means) / sqrt(count)
+    return texts
 
 
 # ---- sentences ----------------------------------------------------------------------------------
 
 
-def _learned(found: Found) -> Iterator[str]:
+def _findings(results: Measurements) -> Iterator[str]:
     for label in (_LLP, _BELLMAN_FORD):
         slow, fast = f"{label}, {ONE}", f"{label}, {GPU}"
-        ratios = dict(found.speedups(slow, fast, label))
+        ratios = dict(results.speedups(slow, fast, label))
         if _THEIRS in ratios:
             claim = "10 times as fast" if label == _LLP else "a huge difference, in a figure"
             yield (
@@ -131,17 +133,17 @@ def _learned(found: Found) -> Iterator[str]:
         for n, ratio in list(ratios.items())[-1:]:
             if n > _THEIRS:
                 yield f"At {n:,.0f} vertices it is {as_fast(ratio)} one core."
-        if GPU not in " ".join(found.series):
-            for n, ratio in last(found, slow, f"{label}, {ALL}", label):
+        if GPU not in " ".join(results.series):
+            for n, ratio in last(results, slow, f"{label}, {ALL}", label):
                 yield f"{label}, all cores, is {as_fast(ratio)} one core at {n:,.0f} vertices."
     for slow, fast in (
         (f"{_LLP}, {GPU}", f"near-far, {GPU}"),
         (f"{_LLP}, {ALL}", f"delta-stepping, {ALL}"),
         (f"{_LLP}, {ONE}", f"delta-stepping, {ONE}"),
     ):
-        for n, ratio in last(found, slow, fast, _LLP):
+        for n, ratio in last(results, slow, fast, _LLP):
             yield f"At {n:,.0f} vertices, {fast}, is {as_fast(ratio)} {slow}."
-    wide = [p.facts["interval"] / p.facts["mean"] for p in found.points if "interval" in p.facts]
+    wide = [p.facts["interval"] / p.facts["mean"] for p in results.points if "interval" in p.facts]
     if wide:
         share = sum(width < 0.25 for width in wide) / len(wide)
         yield (
@@ -164,13 +166,12 @@ EXPERIMENTS = (
         "How much faster than one core does a GPU find shortest paths, and does it last?",
         Axis("vertices"),
         _plans,
-        _learned,
+        _findings,
         ("documents", "gpu"),
-        ("S2a", "S2b", "S2c"),
         SSSP,
         budget=70,
         patience=4,
-        headline=lesson("LLP, GPU", ""),
+        headline=finding("LLP, GPU", ""),
         notes=(
             "A path through all vertices and two more arcs into each, lengths 1 to 3, from the "
             "first vertex. Three graphs of different seeds take turns; the interval is that of "

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 
 import kleene as kl
-from kleene.lab.agreed import Agreed
 from kleene.lab.documents import CS205
+from kleene.lab.environment import Environment
 from kleene.lab.experiment import Axis, Experiment, Plan
 from kleene.lab.experiments.entrants import (
     ALL,
@@ -20,8 +20,8 @@ from kleene.lab.experiments.entrants import (
     entrants,
     last,
 )
-from kleene.lab.found import Found
-from kleene.lab.setting import Setting
+from kleene.lab.measurements import Measurements
+from kleene.lab.shared_check import SharedCheck
 from kleene.lab.trial import Trial, solve
 
 __all__ = ["EXPERIMENTS"]
@@ -43,37 +43,39 @@ _SEARCHES = (
 )
 
 
-def _search_plans(setting: Setting) -> Iterator[Plan]:
-    agreed = Agreed()
-    for scale in setting.sizes(_SCALES, (4, 5)):
+def _search_plans(environment: Environment) -> Iterator[Plan]:
+    shared_check = SharedCheck()
+    for scale in environment.sizes(_SCALES, (4, 5)):
         arcs = 16 * 2**scale
-        for e in entrants(setting, _SEARCHES):
+        for e in entrants(environment, _SEARCHES):
             yield Plan(
-                e.series, scale, partial(_search, setting, e, agreed, scale), "", e.device,
-                e.threads, guess=e.guess(8 * arcs), setup=_MADE * arcs / setting.cores,
+                e.series, scale, partial(_search, environment, e, shared_check, scale), "", e.device,
+                e.threads, guess=e.guess(8 * arcs), setup=_MADE * arcs / environment.cores,
                 size=2.0**scale, growth=4,
             )  # fmt: skip
 
 
-def _search(setting: Setting, entrant: Entrant, agreed: Agreed, scale: int) -> Trial:
-    g = setting.graph(("rmat", scale), partial(kl.generate.rmat, scale, 16, seed=1))
+def _search(
+    environment: Environment, entrant: Entrant, shared_check: SharedCheck, scale: int
+) -> Trial:
+    g = environment.graph(("rmat", scale), partial(kl.generate.rmat, scale, 16, seed=1))
     start = int(g.stats.degrees.argmax())
     hops = kl.bfs(g, start, device="cpu", predecessors=False).distances
     goal = int(hops.argmax())  # as far away as any
-    g = g if entrant.device == "cpu" else setting.placed(g)
+    g = g if entrant.device == "cpu" else environment.placed(g)
     trial = solve(
         "bfs", g, start, targets=[goal], method=entrant.method, device=entrant.device,
         threads=entrant.threads, predecessors=False, work=float(g.m), unit="arcs",
         facts={"hops": int(hops[goal])},
     )  # fmt: skip
-    trial.check, trial.repeats = agreed.about(("rmat", scale)), _REPEATS
+    trial.check, trial.repeats = shared_check.about(("rmat", scale)), _REPEATS
     return trial
 
 
-def _search_learned(found: Found) -> Iterator[str]:
+def _search_findings(results: Measurements) -> Iterator[str]:
     one = f"{_PRODUCTS}, {ONE}"
     for place in (ALL, GPU):
-        ratios = list(found.speedups(one, f"{_PRODUCTS}, {place}"))
+        ratios = list(results.speedups(one, f"{_PRODUCTS}, {place}"))
         if ratios:
             scale, ratio = ratios[-1]
             yield (
@@ -81,10 +83,10 @@ def _search_learned(found: Found) -> Iterator[str]:
                 f"{scale:g} it is {as_fast(ratio)} that. In the document, parallel products were "
                 "not faster at any."
             )
-    ours = best_of(found, "direction-optimizing")
-    for scale, ratio in last(found, best_of(found, _PRODUCTS), ours):
+    ours = best_of(results, "direction-optimizing")
+    for scale, ratio in last(results, best_of(results, _PRODUCTS), ours):
         yield (
-            f"At scale {scale:g}, {ours}, is {as_fast(ratio)} {best_of(found, _PRODUCTS)}: it "
+            f"At scale {scale:g}, {ours}, is {as_fast(ratio)} {best_of(results, _PRODUCTS)}: it "
             "need not look at every arc."
         )
 
@@ -108,31 +110,33 @@ _PAIRS = (
 )
 
 
-def _pairs_plans(setting: Setting) -> Iterator[Plan]:
-    agreed = Agreed()
-    for scale in setting.sizes(_SMALL_SCALES, (3, 4)):
+def _pairs_plans(environment: Environment) -> Iterator[Plan]:
+    shared_check = SharedCheck()
+    for scale in environment.sizes(_SMALL_SCALES, (3, 4)):
         steps = 8.0**scale
-        for e in entrants(setting, _PAIRS):
+        for e in entrants(environment, _PAIRS):
             yield Plan(
-                e.series, scale, partial(_pairs, setting, e, agreed, scale), "", e.device,
+                e.series, scale, partial(_pairs, environment, e, shared_check, scale), "", e.device,
                 e.threads, guess=e.guess(steps), size=2.0**scale,
             )  # fmt: skip
 
 
-def _pairs(setting: Setting, entrant: Entrant, agreed: Agreed, scale: int) -> Trial:
+def _pairs(
+    environment: Environment, entrant: Entrant, shared_check: SharedCheck, scale: int
+) -> Trial:
     make = partial(kl.generate.rmat, scale, 16, seed=1, weights=(1, 255))
-    g = setting.graph(("weighted rmat", scale), make)
+    g = environment.graph(("weighted rmat", scale), make)
     trial = solve(
         "apsp", g, method=entrant.method, device=entrant.device, threads=entrant.threads,
         predecessors=False, work=float(g.n) ** 3, unit="relaxations",
     )  # fmt: skip
-    trial.check, trial.repeats = agreed.about(("weighted rmat", scale)), _REPEATS
+    trial.check, trial.repeats = shared_check.about(("weighted rmat", scale)), _REPEATS
     return trial
 
 
-def _pairs_learned(found: Found) -> Iterator[str]:
+def _pairs_findings(results: Measurements) -> Iterator[str]:
     for place in (GPU, ALL):
-        ratios = list(found.speedups(f"{_FLOYD}, {ONE}", f"{_ROWS}, {place}"))
+        ratios = list(results.speedups(f"{_FLOYD}, {ONE}", f"{_ROWS}, {place}"))
         if ratios:
             scale, ratio = ratios[-1]
             theirs = " The document's was slower at first and over 10 times as fast in the end."
@@ -141,14 +145,14 @@ def _pairs_learned(found: Found) -> Iterator[str]:
                 f"at scale {scale:g} it is {as_fast(ratio)} that.{theirs if place == GPU else ''}"
             )
     for place in (GPU, ONE):
-        for scale, ratio in last(found, f"{_ROWS}, {place}", f"{_TREE}, {place}"):
+        for scale, ratio in last(results, f"{_ROWS}, {place}", f"{_TREE}, {place}"):
             yield (
                 f"At scale {scale:g} the quadtree order, {place}, is {as_fast(ratio)} row-major; "
                 "in the document slightly slower."
             )
     for label in ("tiled", "a search from each vertex"):
-        ours = best_of(found, label, (GPU, ALL))
-        for scale, ratio in last(found, f"{_FLOYD}, {ONE}", ours):
+        ours = best_of(results, label, (GPU, ALL))
+        for scale, ratio in last(results, f"{_FLOYD}, {ONE}", ours):
             yield (f"At scale {scale:g}, {ours}, is {as_fast(ratio)} Floyd-Warshall on one core.")
 
 
@@ -159,9 +163,8 @@ EXPERIMENTS = (
         "When does a search by matrix-vector products gain from being parallel?",
         Axis("scale", log=False),
         _search_plans,
-        _search_learned,
+        _search_findings,
         ("documents", "gpu"),
-        ("S3a", "S3c"),
         CS205,
         budget=40,
         patience=3,
@@ -177,9 +180,8 @@ EXPERIMENTS = (
         "Is a matrix whose quadrants are contiguous faster than one that lies row by row?",
         Axis("scale", log=False),
         _pairs_plans,
-        _pairs_learned,
+        _pairs_findings,
         ("documents", "gpu"),
-        ("S3b", "S3c"),
         CS205,
         quantity="seconds",
         budget=60,

@@ -7,12 +7,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import kleene as kl
+from kleene.lab.environment import Environment
 from kleene.lab.experiment import Axis, Experiment, Plan
 from kleene.lab.experiments.files import FileOf, same_graph
-from kleene.lab.found import Found, times_as
-from kleene.lab.graphs import Named, grid, made, rmat, rome
+from kleene.lab.graphs import NamedGraph, grid, made, rmat, rome
+from kleene.lab.measurements import Measurements, times_as
 from kleene.lab.searches import searches_of
-from kleene.lab.setting import Setting
 from kleene.lab.trial import Trial, solve
 
 __all__ = ["EXPERIMENTS"]
@@ -20,45 +20,45 @@ __all__ = ["EXPERIMENTS"]
 
 class _Work(NamedTuple):
     name: str
-    trial: Callable[[Setting, Named, int], Trial]
-    graph: Named
-    tiny: Named
+    trial: Callable[[Environment, NamedGraph, int], Trial]
+    graph: NamedGraph
+    tiny: NamedGraph
 
 
-def _dense(setting: Setting, named: Named, threads: int) -> Trial:
+def _dense(environment: Environment, named: NamedGraph, threads: int) -> Trial:
     return solve(
-        "apsp", named.get(setting), device="cpu", method="tiled", threads=threads,
+        "apsp", named.get(environment), device="cpu", method="tiled", threads=threads,
         predecessors=False,
     )  # fmt: skip
 
 
-def _search(problem: str, setting: Setting, named: Named, threads: int) -> Trial:
-    searches = searches_of(setting, problem, named, 4)
+def _search(problem: str, environment: Environment, named: NamedGraph, threads: int) -> Trial:
+    searches = searches_of(environment, problem, named, 4)
     return searches.trial(searches.graph, device="cpu", threads=threads)
 
 
-def _batched(setting: Setting, named: Named, threads: int) -> Trial:
+def _batched(environment: Environment, named: NamedGraph, threads: int) -> Trial:
     return solve(
-        "apsp", named.get(setting), device="cpu", method="batched", threads=threads,
+        "apsp", named.get(environment), device="cpu", method="batched", threads=threads,
         predecessors=False,
     )  # fmt: skip
 
 
-def _generate(scale: int, setting: Setting, named: Named, threads: int) -> Trial:
-    right = named.get(setting)
-    make: Any = partial(kl.generate.rmat, 6 if setting.quick else scale, 16, seed=1,
+def _generate(scale: int, environment: Environment, named: NamedGraph, threads: int) -> Trial:
+    right = named.get(environment)
+    make: Any = partial(kl.generate.rmat, 6 if environment.quick else scale, 16, seed=1,
                         directed=False, weights=(1, 255), threads=threads)  # fmt: skip
     return Trial(make, partial(same_graph, right), n=right.n, m=right.m)
 
 
-def _read(setting: Setting, named: Named, threads: int) -> Trial:
-    g = named.get(setting)
-    file = setting.last("file", ("arcs.mtx", g.n, g.m), lambda: FileOf(g, "arcs.mtx"))
+def _read(environment: Environment, named: NamedGraph, threads: int) -> Trial:
+    g = named.get(environment)
+    file = environment.last("file", ("arcs.mtx", g.n, g.m), lambda: FileOf(g, "arcs.mtx"))
     read = partial(kl.read, file.path, threads=threads)
     return Trial(read, partial(same_graph, g), n=g.n, m=g.m)
 
 
-def _complete(n: int) -> Named:
+def _complete(n: int) -> NamedGraph:
     make = partial(kl.generate.dense, n, seed=1, weights=(0.0, 1.0, "float32"))
     return made(f"complete, {n}", float(n) ** 2, make)
 
@@ -84,28 +84,28 @@ def _threads(cores: int) -> list[int]:
     return sorted({2**k for k in range(cores.bit_length()) if 2**k < cores} | {cores})
 
 
-def _plans(setting: Setting) -> Iterator[Plan]:
+def _plans(environment: Environment) -> Iterator[Plan]:
     for work in _WORKS:
-        named = work.tiny if setting.quick else work.graph
-        setup = named.setup(setting)
-        for threads in _threads(setting.cores):
-            trial = partial(work.trial, setting, named, threads)
+        named = work.tiny if environment.quick else work.graph
+        setup = named.setup(environment)
+        for threads in _threads(environment.cores):
+            trial = partial(work.trial, environment, named, threads)
             yield Plan(work.name, threads, trial, threads=threads, setup=setup, size=1)
 
 
-def _learned(found: Found) -> Iterator[str]:
-    most = max((point.x for point in found.points), default=1)
-    told = []
-    for series in found.series:
-        points = found.of(series)
+def _findings(results: Measurements) -> Iterator[str]:
+    most = max((point.x for point in results.points), default=1)
+    texts = []
+    for series in results.series:
+        points = results.of(series)
         if most > 1 and len(points) > 1 and points[0].x == 1 and points[-1].x == most:
-            told.append((found.value(points[-1]), series))
-    told.sort(reverse=True)
-    if told:
-        best, series = told[0]
+            texts.append((results.value(points[-1]), series))
+    texts.sort(reverse=True)
+    if texts:
+        best, series = texts[0]
         yield f"With {most:g} cores the best to scale is {series}, {times_as(best)} as fast."
-    if len(told) > 1:
-        worst, series = told[-1]
+    if len(texts) > 1:
+        worst, series = texts[-1]
         yield f"The one that gains least is {series}, {times_as(worst)} as fast."
 
 
@@ -116,7 +116,7 @@ EXPERIMENTS = (
         "How much faster is everything on more cores?",
         Axis("threads"),
         _plans,
-        _learned,
+        _findings,
         ("ours",),
         y="speedup",
         budget=45,

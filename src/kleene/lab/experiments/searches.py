@@ -6,10 +6,10 @@ import statistics
 from collections.abc import Iterator
 from functools import partial
 
+from kleene.lab.environment import Environment
 from kleene.lab.experiment import Axis, Experiment, Plan
-from kleene.lab.found import Found, lesson, times_as
 from kleene.lab.graphs import (
-    Named,
+    NamedGraph,
     enron,
     facebook,
     grid,
@@ -18,9 +18,9 @@ from kleene.lab.graphs import (
     rome,
     uniform,
 )
+from kleene.lab.measurements import Measurements, finding, times_as
 from kleene.lab.record import Point
 from kleene.lab.searches import PROVED, proofs_of, searches_of
-from kleene.lab.setting import Setting
 from kleene.lab.trial import Trial
 
 __all__ = ["EXPERIMENTS", "patience_for", "places"]
@@ -32,38 +32,40 @@ _ARC = {"bfs": 4e-9, "sssp": 4e-8}
 _GPU_ARC = {"cuda": 2e-10, "emulated": 1e-5}
 
 
-def patience_for(setting: Setting, device: str) -> float:
+def patience_for(environment: Environment, device: str) -> float:
     """Return a guess that keeps the emulator from what would take it minutes."""
-    return 1e3 if device == "emulated" and not setting.quick else 0.0
+    return 1e3 if device == "emulated" and not environment.quick else 0.0
 
 
-def places(setting: Setting) -> Iterator[tuple[str, str, int | None]]:
+def places(environment: Environment) -> Iterator[tuple[str, str, int | None]]:
     """Yield the series of a search: name, device, threads; the fastest first, if time is short."""
-    if setting.gpu:
-        yield "GPU", setting.gpu, None
-    if setting.cores > 1:
-        yield "all cores", "cpu", setting.cores
+    if environment.gpu:
+        yield "GPU", environment.gpu, None
+    if environment.cores > 1:
+        yield "all cores", "cpu", environment.cores
     yield "one core", "cpu", 1
 
 
 def _search_plans(
-    setting: Setting, problem: str, named: Named, x: float, panel: str = ""
+    environment: Environment, problem: str, named: NamedGraph, x: float, panel: str = ""
 ) -> Iterator[Plan]:
     """Yield a point for each place; the graph is there before the clock starts."""
     proofs = PROVED * proofs_of(named.arcs) * named.arcs
-    setup = named.setup(setting) + 8 * _ARC[problem] / setting.cores * named.arcs + proofs
-    for series, device, threads in places(setting):
+    setup = named.setup(environment) + 8 * _ARC[problem] / environment.cores * named.arcs + proofs
+    for series, device, threads in places(environment):
         arc = _ARC[problem] / (threads or 1) if device == "cpu" else _GPU_ARC[device]
         yield Plan(
-            series, x, partial(_trial, setting, problem, named, device, threads), panel, device,
+            series, x, partial(_trial, environment, problem, named, device, threads), panel, device,
             threads, named.arcs * arc, setup, named.arcs, growth=3,
         )  # fmt: skip
         setup = 0.0  # the next finds everything made and proved
 
 
-def _trial(setting: Setting, problem: str, named: Named, device: str, threads: int | None) -> Trial:
-    searches = searches_of(setting, problem, named)
-    graph = searches.graph if device == "cpu" else setting.placed(searches.graph)
+def _trial(
+    environment: Environment, problem: str, named: NamedGraph, device: str, threads: int | None
+) -> Trial:
+    searches = searches_of(environment, problem, named)
+    graph = searches.graph if device == "cpu" else environment.placed(searches.graph)
     return searches.trial(graph, device=device, threads=threads)
 
 
@@ -96,24 +98,24 @@ def _gteps(point: Point) -> str:
 # ---- by scale -----------------------------------------------------------------------------------
 
 
-def _by_scale(problem: str, scales: range, setting: Setting) -> Iterator[Plan]:
-    for scale in setting.sizes(tuple(scales), (6,)):
+def _by_scale(problem: str, scales: range, environment: Environment) -> Iterator[Plan]:
+    for scale in environment.sizes(tuple(scales), (6,)):
         named = rmat(scale, weighted=True if problem == "sssp" else None)
-        yield from _search_plans(setting, problem, named, scale)
+        yield from _search_plans(environment, problem, named, scale)
 
 
-def _learned_by_scale(found: Found) -> Iterator[str]:
+def _findings_by_scale(results: Measurements) -> Iterator[str]:
     for place in ("GPU", "all cores", "one core"):
-        points = [point for point in found.of(place) if point.rate]
+        points = [point for point in results.of(place) if point.rate]
         if points:
             best = max(points, key=lambda point: point.rate or 0)
             where = "the GPU's" if place == "GPU" else f"that of {place}"
             yield f"The highest rate, {_gteps(best)}, is {where} at scale {best.x:g}."
             break
-    for scale, ratio in list(found.speedups("one core", "all cores"))[-1:]:
-        cores = found.run.machine.get("cores")
+    for scale, ratio in list(results.speedups("one core", "all cores"))[-1:]:
+        cores = results.run.machine.get("cores")
         yield f"At scale {scale:g}, {cores} cores are {times_as(ratio)} as fast as one."
-    ratios = list(found.speedups("all cores", "GPU"))
+    ratios = list(results.speedups("all cores", "GPU"))
     faster = [scale for scale, ratio in ratios if ratio > 1]
     if ratios:
         scale, ratio = ratios[-1]
@@ -123,18 +125,18 @@ def _learned_by_scale(found: Found) -> Iterator[str]:
 
 def _tail(ratios: list[tuple[float, float]]) -> list[float]:
     """Return the x from which on all ratios are above one."""
-    found: list[float] = []
+    results: list[float] = []
     for x, ratio in reversed(ratios):
         if ratio <= 1:
             break
-        found.insert(0, x)
-    return found or [-1.0]
+        results.insert(0, x)
+    return results or [-1.0]
 
 
 # ---- by family ----------------------------------------------------------------------------------
 
 
-def _families(problem: str, quick: bool) -> tuple[Named, ...]:
+def _families(problem: str, quick: bool) -> tuple[NamedGraph, ...]:
     """Return graphs of every kind, small ones first."""
     if quick:
         return (rome(), rmat(6), uniform(6), grid(8))
@@ -150,15 +152,15 @@ def _words(problem: str) -> tuple[str, ...]:
     )
 
 
-def _by_family(problem: str, setting: Setting) -> Iterator[Plan]:
-    for x, named in enumerate(_families(problem, setting.quick)):
-        yield from _search_plans(setting, problem, named, x)
+def _by_family(problem: str, environment: Environment) -> Iterator[Plan]:
+    for x, named in enumerate(_families(problem, environment.quick)):
+        yield from _search_plans(environment, problem, named, x)
 
 
-def _learned_by_family(problem: str, found: Found) -> Iterator[str]:
+def _findings_by_family(problem: str, results: Measurements) -> Iterator[str]:
     words = _words(problem)
     for place in ("GPU", "all cores", "one core"):
-        points = [point for point in found.of(place) if point.rate]
+        points = [point for point in results.of(place) if point.rate]
         where = "the GPU" if place == "GPU" else place
         if len(points) > 1:
             best = max(points, key=lambda point: point.rate or 0)
@@ -172,7 +174,7 @@ def _learned_by_family(problem: str, found: Found) -> Iterator[str]:
                 f"On {words[int(point.x)]}, which has {point.facts['levels']:,.0f} levels, a level "
                 f"takes {_microseconds_a_level(point)} µs on {where}."
             )
-    ratios = list(found.speedups("all cores", "GPU"))
+    ratios = list(results.speedups("all cores", "GPU"))
     slower = [words[int(x)] for x, ratio in ratios if ratio < 1]
     if slower:
         yield f"The GPU is slower than all cores on {', '.join(slower)}."
@@ -185,11 +187,11 @@ def _experiment(problem: str, what: str, name: str, scales: range) -> Iterator[E
         f"How many arcs a second does {what} look at, by the size of a graph with hubs?",
         Axis("scale of R-MAT, 2^scale vertices", log=False),
         partial(_by_scale, problem, scales),
-        _learned_by_scale,
+        _findings_by_scale,
         ("ours", "gpu"),
         y="rate",
         budget=45,
-        headline=lesson(),
+        headline=finding(),
         notes=f"R-MAT, 16 edges a vertex, undirected. {_NOTES}",
         columns=_COLUMNS,
     )
@@ -197,9 +199,9 @@ def _experiment(problem: str, what: str, name: str, scales: range) -> Iterator[E
         f"{problem}-by-family",
         f"{name} by kind of graph",
         f"How many arcs a second does {what} look at, on roads, grids, networks and at random?",
-        Axis("graph", log=False, words=_words(problem)),
+        Axis("graph", log=False, labels=_words(problem)),
         partial(_by_family, problem),
-        partial(_learned_by_family, problem),
+        partial(_findings_by_family, problem),
         ("ours", "gpu"),
         y="rate",
         kind="bars",

@@ -13,10 +13,10 @@ import kleene as kl
 from kleene.backends.cuda.device_graph import on_device
 from kleene.backends.cuda.spmv import multiplier
 from kleene.lab.documents import CHAPTER
+from kleene.lab.environment import Environment
 from kleene.lab.experiment import Axis, Experiment, Plan, Published
 from kleene.lab.experiments.entrants import ALL, GPU, ONE, Entrant, as_fast, entrants
-from kleene.lab.found import Found
-from kleene.lab.setting import Setting
+from kleene.lab.measurements import Measurements
 from kleene.lab.trial import Trial
 from kleene.results.result import Timings
 
@@ -38,12 +38,12 @@ def _panel(zeros: int, place: str) -> str:
     return f"{zeros} % zeros, {place}"
 
 
-def _plans(setting: Setting) -> Iterator[Plan]:
+def _plans(environment: Environment) -> Iterator[Plan]:
     for zeros in _ZEROS:
         for place in _PLACES:
-            for n in setting.sizes(_SIZES, (40,)):
-                for e in entrants(setting, ((_label(form), form, place) for form in _FORMS)):
-                    trial = partial(_trial, setting, e, n, zeros)
+            for n in environment.sizes(_SIZES, (40,)):
+                for e in entrants(environment, ((_label(form), form, place) for form in _FORMS)):
+                    trial = partial(_trial, environment, e, n, zeros)
                     yield Plan(
                         e.series, n, trial, _panel(zeros, place), e.device, e.threads,
                         guess=e.guess(_TOGETHER * n**2), setup=3e-8 * n**2, size=float(n) ** 2,
@@ -57,14 +57,14 @@ def _matrix(n: int, zeros: int) -> kl.Graph:
     return g.reweight(g.weights.astype(np.float32))
 
 
-def _trial(setting: Setting, entrant: Entrant, n: int, zeros: int) -> Trial:
-    g = setting.graph(("sparse", n, zeros), partial(_matrix, n, zeros))
+def _trial(environment: Environment, entrant: Entrant, n: int, zeros: int) -> Trial:
+    g = environment.graph(("sparse", n, zeros), partial(_matrix, n, zeros))
     x = np.random.default_rng(1).random(n, dtype=np.float32)
     wanted = g.to_scipy().T @ x.astype(np.float64)
     parts: Callable[[Any], Timings | None] = lambda answer: None  # noqa: E731
     if entrant.device != "cpu":
-        g = setting.placed(g)
-        parts = _Kernels(setting, g, x, entrant.method)
+        g = environment.placed(g)
+        parts = _Kernels(environment, g, x, entrant.method)
     call = partial(
         kl.spmv, g, x, form=entrant.method, device=entrant.device, threads=entrant.threads
     )
@@ -82,9 +82,9 @@ def _check(wanted: NDArray[Any], y: NDArray[Any]) -> str:
 class _Kernels:
     """Times the kernels of a product alone: Python launches them more slowly than they run."""
 
-    def __init__(self, setting: Setting, g: kl.Graph, x: NDArray[Any], form: str) -> None:
-        assert setting.device is not None
-        self._device = device = setting.device
+    def __init__(self, environment: Environment, g: kl.Graph, x: NDArray[Any], form: str) -> None:
+        assert environment.device is not None
+        self._device = device = environment.device
         there, y = device.upload(x, "x"), device.empty(g.n, x.dtype, "y")
         multiply = multiplier(on_device(g, device), x.dtype, "plus_times", form)
         multiply(there, y)  # nothing is prepared while work is recorded
@@ -104,45 +104,45 @@ class _Kernels:
 # ---- sentences ----------------------------------------------------------------------------------
 
 
-def _learned(found: Found) -> Iterator[str]:
+def _findings(results: Measurements) -> Iterator[str]:
     for zeros in _ZEROS:
-        yield from _fastest(found, zeros)
-    yield from _sparse_or_dense(found)
-    yield from _on_gpu(found)
-    yield from _beside_theirs(found)
+        yield from _fastest(results, zeros)
+    yield from _sparse_or_dense(results)
+    yield from _on_gpu(results)
+    yield from _beside_theirs(results)
 
 
-def _fastest(found: Found, zeros: int) -> Iterator[str]:
-    told = []
+def _fastest(results: Measurements, zeros: int) -> Iterator[str]:
+    texts = []
     for place in _PLACES:
-        points = found.of(panel=_panel(zeros, place))
+        points = results.of(panel=_panel(zeros, place))
         n = max((point.x for point in points), default=0)
-        best = found.fastest(n, _panel(zeros, place))
+        best = results.fastest(n, _panel(zeros, place))
         if best is not None and sum(point.x == n for point in points) > 1:
-            told.append(f"{best.series} (n = {n:,.0f})")
-    if told:
-        yield f"With {zeros} % zeros the fastest forms are {', '.join(told)}."
+            texts.append(f"{best.series} (n = {n:,.0f})")
+    if texts:
+        yield f"With {zeros} % zeros the fastest forms are {', '.join(texts)}."
 
 
-def _sparse_or_dense(found: Found) -> Iterator[str]:
+def _sparse_or_dense(results: Measurements) -> Iterator[str]:
     """Is it worth it to leave out zeros?"""
     for place in (GPU, ONE):
-        told = []
+        texts = []
         for zeros in _ZEROS:
-            ratios = found.speedups(f"dense, {place}", f"CSR, {place}", _panel(zeros, place))
+            ratios = results.speedups(f"dense, {place}", f"CSR, {place}", _panel(zeros, place))
             for n, ratio in list(ratios)[-1:]:
-                told.append(f"{as_fast(ratio)} dense with {zeros} % zeros (n = {n:,.0f})")
-        if told:
-            yield f"CSR, {place}, is {' and '.join(told)}."
+                texts.append(f"{as_fast(ratio)} dense with {zeros} % zeros (n = {n:,.0f})")
+        if texts:
+            yield f"CSR, {place}, is {' and '.join(texts)}."
 
 
-def _on_gpu(found: Found) -> Iterator[str]:
+def _on_gpu(results: Measurements) -> Iterator[str]:
     for zeros in _ZEROS[:1]:
         here, there = _panel(zeros, ONE), _panel(zeros, GPU)
-        for n in found.shared(f"CSR, {GPU}", panel=there)[-1:]:
-            slow, fast = found.at(f"CSR, {ONE}", n, here), found.at(f"CSR, {GPU}", n, there)
+        for n in results.shared(f"CSR, {GPU}", panel=there)[-1:]:
+            slow, fast = results.at(f"CSR, {ONE}", n, here), results.at(f"CSR, {GPU}", n, there)
             if slow is not None and fast is not None:
-                ratio = found.value(slow) / max(found.value(fast), 1e-12)
+                ratio = results.value(slow) / max(results.value(fast), 1e-12)
                 yield (
                     f"The kernel for CSR is {as_fast(ratio)} CSR on one core at n = {n:,.0f} and "
                     f"{zeros} % zeros; the document's was 348 times as fast as a dense product on "
@@ -150,10 +150,10 @@ def _on_gpu(found: Found) -> Iterator[str]:
                 )
 
 
-def _beside_theirs(found: Found) -> Iterator[str]:
+def _beside_theirs(results: Measurements) -> Iterator[str]:
     for theirs in _PUBLISHED:
         series = theirs.series.replace(f", {_YEAR}", "")
-        for n, ratio in list(found.over_published(theirs, series))[-1:]:
+        for n, ratio in list(results.over_published(theirs, series))[-1:]:
             if theirs.panel.startswith("90"):
                 yield f"At n = {n:,.0f}, {series}, is {as_fast(ratio)} the document's."
 
@@ -191,9 +191,8 @@ EXPERIMENTS = (
         "Which form of a sparse matrix is multiplied fastest, by size and share of zeros?",
         Axis("rows and columns"),
         _plans,
-        _learned,
+        _findings,
         ("documents", "gpu"),
-        ("S1a",),
         CHAPTER,
         _PUBLISHED,
         budget=30,

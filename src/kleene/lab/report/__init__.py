@@ -1,18 +1,19 @@
-"""The report: records in, one page for people out, and the figures as files."""
+"""The report: records in, one page for people out, and the figures as files.
+
+Charts are Altair's, drawn by vl-convert; both come with the extra ``report`` and are imported when
+a report is written, so that the rest of the lab works without them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
+from kleene.errors import RequestError
 from kleene.lab.experiment import Experiment
-from kleene.lab.found import found_in
 from kleene.lab.record import Record
-from kleene.lab.report.data import charts_of
-from kleene.lab.report.figure import whole_figure
-from kleene.lab.report.html import slug
-from kleene.lab.report.page import page_of
 from kleene.system.atomic_file import atomic_path
 
 __all__ = ["Written", "write_figures", "write_report"]
@@ -20,7 +21,7 @@ __all__ = ["Written", "write_figures", "write_report"]
 
 @dataclass(frozen=True)
 class Written:
-    """What a report consists of, and what went wrong in declarations while it was made."""
+    """The files of a report, and the errors in declarations that occurred on the way."""
 
     page: Path
     figures: tuple[Path, ...]
@@ -36,9 +37,12 @@ def write_report(
 ) -> Written:
     """Write one page about a record, and each experiment's figure as a file if a folder is given.
 
-    The page needs nothing beside it. A sentence or a column that an experiment cannot make is
-    told in ``problems`` and in the page, and breaks nothing.
+    The page needs nothing beside it. A sentence or a column that raises is reported in
+    ``problems`` and in the page, and does not stop the report.
     """
+    _require_charts()
+    from kleene.lab.report.page import page_of
+
     path = Path(path)
     problems: list[str] = []
     text = page_of(record, experiments, problems)
@@ -54,15 +58,27 @@ def write_figures(
     folder: str | Path,
     formats: Sequence[str] = ("svg",),
 ) -> list[Path]:
-    """Write the figure of each experiment that was measured."""
+    """Write the figure of each experiment that was measured, as SVG, PNG or PDF."""
+    _require_charts()
+    from kleene.lab.report.chart_data import charts_of, styles_of
+    from kleene.lab.report.charts import figure_spec
+    from kleene.lab.report.html import slug
+    from kleene.lab.report.render import write_figure
+
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
+    results, styles = styles_of(record, experiments)
     written = []
     for experiment in experiments:
-        founds = found_in(record, experiment)
-        if founds:
-            figure = whole_figure(experiment, charts_of(experiment, founds))
+        if results[experiment.id]:
+            charts = charts_of(experiment, results[experiment.id], styles)
+            spec = figure_spec(experiment, charts)
             for suffix in formats:
                 written.append(folder / f"{slug(experiment.id)}.{suffix}")
-                figure.write(written[-1])
+                write_figure(spec, written[-1])
     return written
+
+
+def _require_charts() -> None:
+    if find_spec("altair") is None or find_spec("vl_convert") is None:
+        raise RequestError('a report needs Altair and vl-convert: pip install "kleene[report]"')

@@ -1,17 +1,17 @@
-"""Results for the documentation: charts and lessons as Markdown, the numbers in the report."""
+"""Results for the documentation: charts and findings as Markdown, the numbers in the report."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from kleene.lab.experiment import Experiment
-from kleene.lab.found import found_in
+from kleene.lab.formatting import listed
 from kleene.lab.record import Record
-from kleene.lab.report.html import Html, slug, tag
-from kleene.lab.report.opening import headline_lists, machines_of
-from kleene.lab.report.section import charts_and_lessons
+from kleene.lab.report.chart_data import styles_of
+from kleene.lab.report.html import slug, tag
+from kleene.lab.report.section import charts_and_findings
 from kleene.lab.report.style import chart_style
-from kleene.lab.words import listed
+from kleene.lab.report.summary import headline_lists, machines_of
 
 __all__ = ["results_page"]
 
@@ -24,26 +24,34 @@ search:
 
 
 def results_page(
-    record: Record, experiments: Sequence[Experiment], report: str, dark: str, problems: list[str]
+    record: Record,
+    experiments: Sequence[Experiment],
+    report: str,
+    script: str,
+    dark: str,
+    problems: list[str],
 ) -> str:
     """Return a page in Markdown.
 
     Parameters
     ----------
     record, experiments
-        What was measured, and what it is about.
-    report : str
-        Where the whole report is, seen from this page.
+        What was measured, and the declarations.
+    report, script : str
+        Addresses of the whole report and of `chart_script`, relative to this page.
     dark : str
         The CSS selector that holds when the pages are dark.
     problems : list of str
-        Gets what went wrong in declarations.
+        Gets the errors in declarations.
     """
-    return "\n\n".join([_FRONT, *_parts(record.latest(), experiments, report, dark, problems)])
+    parts = _parts(record.latest(), experiments, report, problems)
+    style = f"<style>{chart_style(dark)}</style>"
+    load = tag("script", src=script)
+    return "\n\n".join([_FRONT, style, *parts, load])
 
 
 def _parts(
-    record: Record, experiments: Sequence[Experiment], report: str, dark: str, problems: list[str]
+    record: Record, experiments: Sequence[Experiment], report: str, problems: list[str]
 ) -> Iterator[str]:
     machines = machines_of(record)
     if not machines:
@@ -52,30 +60,27 @@ def _parts(
     where = listed(run.place for run in machines)
     yield (
         f"Measured on {_plain(where)}. This page is made from the records in the repository; "
-        f"[the whole report]({report}) has every number, what was left out and why, and the "
+        f"[the whole report]({report}) has every number, what was skipped and why, and the "
         "machines. [How to run it yourself](lab.md)."
     )
-    yield f"<style>{chart_style(dark)}</style>"
-    founds = {experiment.id: found_in(record, experiment) for experiment in experiments}
-    every = [found for some in founds.values() for found in some]
+    results, styles = styles_of(record, experiments)
     yield "## In short"
-    yield headline_lists(machines, every, problems)
+    yield headline_lists(machines, [one for some in results.values() for one in some], problems)
     for experiment in experiments:
-        if founds[experiment.id]:
+        measurements = results[experiment.id]
+        if measurements:
+            name = slug(experiment.id)
+            numbers = tag("a", "All numbers", href=f"{report}#{name}")
             yield f"## {_plain(experiment.title)}"
             yield tag(
                 "div",
-                tag("p", tag("em", experiment.question), " ", _numbers(experiment, report)),
-                *charts_and_lessons(experiment, founds[experiment.id], problems),
+                tag("p", tag("em", experiment.question), " ", numbers),
+                *charts_and_findings(experiment, measurements, styles, problems),
                 class_="experiment",
-                id=slug(experiment.id),
+                id=name,
             )
 
 
-def _numbers(experiment: Experiment, report: str) -> Html:
-    return tag("a", "All numbers", href=f"{report}#{slug(experiment.id)}")
-
-
-def _plain(words: str) -> str:
-    """Return words that Markdown takes for nothing but words."""
-    return "".join(f"\\{letter}" if letter in "\\`*_[]<>#" else letter for letter in words)
+def _plain(text: str) -> str:
+    """Return text in which Markdown finds no markup."""
+    return "".join(f"\\{letter}" if letter in "\\`*_[]<>#" else letter for letter in text)

@@ -1,8 +1,8 @@
-"""The sentences of the first page: what an experiment says of itself, or its most telling ratio.
+"""The headlines of the report: an experiment's own, or its greatest ratio, or its first finding.
 
-An experiment without a sentence of its own is compared with its baseline, if it names one, or
-with its document: our fastest with that, or with the document's fastest, at the greatest size that
-both have. Where that says little, the first thing that one learns must do.
+An experiment without a headline of its own is compared with its baseline, if it names one, or with
+its document: our fastest with the document's fastest, at the greatest size that both have. A ratio
+below 1.5 gives way to the first finding.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kleene.lab.experiment import Experiment
-from kleene.lab.found import Found, times_as
-from kleene.lab.report.data import published_in, x_words
-from kleene.lab.words import duration
+from kleene.lab.formatting import duration
+from kleene.lab.measurements import Measurements, times_as
+from kleene.lab.report.chart_data import published_in, x_labels
 
 __all__ = ["Headline", "headlines"]
 
 _MOST = 7
-_TELLING = 1.5  # a ratio below says little
+_LEAST_RATIO = 1.5
 
 
 @dataclass(frozen=True)
@@ -30,86 +30,87 @@ class Headline:
     ratio: float
 
 
-def headlines(founds: Sequence[Found], problems: list[str]) -> list[Headline]:
-    """Return the most telling sentences about a machine: own ones, then by ratio, then lessons."""
-    own, computed, lessons = [], [], []
-    for found in founds:
-        told = _own(found, problems)
-        best = max(_ratios(found), key=lambda line: line.ratio, default=None)
-        if told:
-            own.append(Headline(found.experiment, told, float("inf")))
-        elif best is not None and best.ratio >= _TELLING:
+def headlines(measurements: Sequence[Measurements], problems: list[str]) -> list[Headline]:
+    """Return the headlines of a machine: own ones, then by ratio, then findings."""
+    own, computed, findings = [], [], []
+    for results in measurements:
+        sentence = _own(results, problems)
+        best = max(_ratios(results), key=lambda line: line.ratio, default=None)
+        if sentence:
+            own.append(Headline(results.experiment, sentence, float("inf")))
+        elif best is not None and best.ratio >= _LEAST_RATIO:
             computed.append(best)
         else:
-            lessons += _lesson(found)
+            findings += _finding(results)
     computed.sort(key=lambda line: -line.ratio)
-    return [*own, *computed, *lessons][: max(_MOST, len(own))]
+    return [*own, *computed, *findings][: max(_MOST, len(own))]
 
 
-def _own(found: Found, problems: list[str]) -> str | None:
-    if found.experiment.headline is None:
+def _own(results: Measurements, problems: list[str]) -> str | None:
+    if results.experiment.headline is None:
         return None
     try:
-        return found.experiment.headline(found)
+        return results.experiment.headline(results)
     except Exception as error:
-        problems.append(
-            f"{found.experiment.id}: headline on {found.run.place}: {type(error).__name__}: {error}"
-        )
+        where = f"{results.experiment.id}: headline on {results.run.place}"
+        problems.append(f"{where}: {type(error).__name__}: {error}")
         return None
 
 
-def _lesson(found: Found) -> list[Headline]:
+def _finding(results: Measurements) -> list[Headline]:
     try:
-        first = next(iter(found.experiment.learned(found)), None)
-    except Exception:  # its section tells
+        first = next(iter(results.experiment.findings(results)), None)
+    except Exception:  # its section reports it
         return []
-    told = f"{found.experiment.title}: {first}"
-    return [] if first is None else [Headline(found.experiment, told, 0)]
+    text = f"{results.experiment.title}: {first}"
+    return [] if first is None else [Headline(results.experiment, text, 0)]
 
 
-def _ratios(found: Found) -> list[Headline]:
-    compared = _over_baseline if found.experiment.baseline else _over_document
-    made = [compared(found, panel) for panel in found.panels]
+def _ratios(results: Measurements) -> list[Headline]:
+    compared = _over_baseline if results.experiment.baseline else _over_document
+    made = [compared(results, panel) for panel in results.panels]
     return [line for line in made if line is not None]
 
 
-def _over_document(found: Found, panel: str) -> Headline | None:
-    ours = {point.x for point in found.of(panel=panel)}
-    told = published_in(found.experiment, panel)
-    shared = ours & {x for published in told for x in published.x}
+def _over_document(results: Measurements, panel: str) -> Headline | None:
+    ours = {point.x for point in results.of(panel=panel)}
+    published = published_in(results.experiment, panel)
+    shared = ours & {x for one in published for x in one.x}
     if not shared:
         return None
     x = max(shared)
-    fastest = found.fastest(x, panel)
+    fastest = results.fastest(x, panel)
     assert fastest is not None
-    theirs, published = min(
-        (dict(zip(p.x, p.y, strict=True))[x], p.series + ", " + p.machine) for p in told if x in p.x
+    theirs, name = min(
+        (dict(zip(p.x, p.y, strict=True))[x], p.series + ", " + p.machine)
+        for p in published
+        if x in p.x
     )
-    ratio = theirs / found.time(fastest)
+    ratio = theirs / results.time(fastest)
     sentence = (
-        f"{_where(found, x, panel)}: {fastest.series} takes {duration(found.time(fastest))}, "
-        f"{times_as(ratio)} as fast as the document's best ({published}: {duration(theirs)})."
+        f"{_where(results, x, panel)}: {fastest.series} takes {duration(results.time(fastest))}, "
+        f"{times_as(ratio)} as fast as the document's best ({name}: {duration(theirs)})."
     )
-    return Headline(found.experiment, sentence, ratio)
+    return Headline(results.experiment, sentence, ratio)
 
 
-def _over_baseline(found: Found, panel: str) -> Headline | None:
-    baseline = found.experiment.baseline
-    places = found.shared(baseline, panel=panel)
+def _over_baseline(results: Measurements, panel: str) -> Headline | None:
+    baseline = results.experiment.baseline
+    places = results.shared(baseline, panel=panel)
     if not places:
         return None
-    slow, fast = found.at(baseline, places[-1], panel), found.fastest(places[-1], panel)
+    slow, fast = results.at(baseline, places[-1], panel), results.fastest(places[-1], panel)
     if slow is None or fast is None or slow is fast:
         return None
-    ratio = found.time(slow) / max(found.time(fast), 1e-12)
+    ratio = results.time(slow) / max(results.time(fast), 1e-12)
     sentence = (
-        f"{_where(found, slow.x, panel)}: {fast.series} takes {duration(found.time(fast))}, "
-        f"{times_as(ratio)} as fast as {baseline} ({duration(found.time(slow))})."
+        f"{_where(results, slow.x, panel)}: {fast.series} takes {duration(results.time(fast))}, "
+        f"{times_as(ratio)} as fast as {baseline} ({duration(results.time(slow))})."
     )
-    return Headline(found.experiment, sentence, ratio)
+    return Headline(results.experiment, sentence, ratio)
 
 
-def _where(found: Found, x: float, panel: str) -> str:
-    axis = found.experiment.x
-    at = x_words(axis, [x])[0] if axis.words else f"{x_words(axis, [x])[0]} {axis.name}"
-    return ", ".join(filter(None, (found.experiment.title, panel, at)))
+def _where(results: Measurements, x: float, panel: str) -> str:
+    axis = results.experiment.x
+    at = x_labels(axis, [x])[0] if axis.labels else f"{x_labels(axis, [x])[0]} {axis.name}"
+    return ", ".join(filter(None, (results.experiment.title, panel, at)))

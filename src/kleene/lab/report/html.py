@@ -1,4 +1,4 @@
-"""HTML without accidents: text is escaped, and only what was made here is not."""
+"""HTML from Python: text is escaped; what `tag` made is not escaped again."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def tag(name: str, *children: str | None, **attributes: str | int | bool | None)
     >>> tag("p", "a < b", class_="note")
     '<p class="note">a &lt; b</p>'
     """
-    told = "".join(map(_attribute, attributes, attributes.values()))
-    return Html(f"<{name}{told}>{join(children)}</{name}>")
+    given = "".join(map(_attribute, attributes, attributes.values()))
+    return Html(f"<{name}{given}>{join(children)}</{name}>")
 
 
 def _attribute(name: str, value: str | int | bool | None) -> str:
@@ -56,13 +56,13 @@ def table(
     caption: str,
     heads: Sequence[str],
     groups: Sequence[tuple[str, Sequence[Sequence[str]]]],
-    words: Collection[str] = (),
+    text: Collection[str] = (),
 ) -> Html:
     """Return a table in a box that scrolls, its rows in groups with a name; "" is no name.
 
-    The first column names its row; the others hold numbers, but for those with these heads.
+    The first column names its row; the others hold numbers, except the columns named in ``text``.
     """
-    classes = ["w" if head in words else None for head in heads]
+    classes = ["w" if head in text else None for head in heads]
     wide = len(heads)
     bodies = [
         tag(
@@ -73,8 +73,8 @@ def table(
         for name, rows in groups
     ]
     cells = [tag("th", head, scope="col", class_=c) for head, c in zip(heads, classes, strict=True)]
-    made = tag("table", tag("caption", caption), tag("thead", tag("tr", *cells)), *bodies)
-    return tag("div", made, class_="scroll", tabindex=0, role="region", aria_label=caption)
+    body = tag("table", tag("caption", caption), tag("thead", tag("tr", *cells)), *bodies)
+    return tag("div", body, class_="scroll", tabindex=0, role="region", aria_label=caption)
 
 
 def _row(cells: Sequence[str], classes: Sequence[str | None]) -> Html:

@@ -1,4 +1,4 @@
-"""The page: one file with everything in it, and nothing fetched from anywhere."""
+"""The page: one file with everything in it; it fetches nothing."""
 
 from __future__ import annotations
 
@@ -6,55 +6,59 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kleene.lab.experiment import Experiment
-from kleene.lab.found import found_in
+from kleene.lab.formatting import count, duration, listed
 from kleene.lab.record import Record
+from kleene.lab.report.chart_data import styles_of
 from kleene.lab.report.html import Html, join, table, tag
-from kleene.lab.report.opening import (
+from kleene.lab.report.render import chart_script
+from kleene.lab.report.section import experiment_section
+from kleene.lab.report.skipped import not_measured
+from kleene.lab.report.style import page_style
+from kleene.lab.report.summary import (
     checks,
     contents,
     headline_lists,
     machine_lists,
     machines_of,
-    skipped_in_short,
+    skipped_summary,
 )
-from kleene.lab.report.section import experiment_section
-from kleene.lab.report.style import page_style
-from kleene.lab.words import count, duration, listed
 
 __all__ = ["page_of"]
 
 _TITLE = "Shortest paths, measured"
-_TRIED = "Tiny graphs, to try the program: nothing here tells how fast anything is."
+_QUICK = "A quick run on tiny graphs: these times say nothing about speed."
 
 
 def page_of(record: Record, experiments: Sequence[Experiment], problems: list[str]) -> str:
-    """Return the whole page as text; what went wrong in a declaration is added to the problems."""
+    """Return the whole page as text; errors in declarations are added to the problems."""
     record = record.latest()
-    if _tried_only(record):  # documents measured graphs of another size
+    if _quick_only(record):  # documents measured graphs of another size
         experiments = [replace(experiment, published=()) for experiment in experiments]
     machines = machines_of(record)
-    founds = {experiment.id: found_in(record, experiment) for experiment in experiments}
-    every = [found for some in founds.values() for found in some]
-    sections = [experiment_section(e, founds[e.id], record, problems) for e in experiments]
+    results, styles = styles_of(record, experiments)
+    every = [one for some in results.values() for one in some]
+    measured = [experiment for experiment in experiments if results[experiment.id]]
     body = join(
         [
             _header(record),
             tag(
                 "main",
                 tag("section", tag("h2", "In short"), headline_lists(machines, every, problems)),
-                tag("section", tag("h2", "Contents"), contents(experiments, every)),
-                _grounds(record, experiments),
-                *sections,
+                tag("section", tag("h2", "Contents"), contents(measured)) if measured else None,
+                _grounds(record, measured),
+                *(experiment_section(e, results[e.id], styles, record, problems) for e in measured),
+                not_measured((e for e in experiments if e not in measured), record),
                 _unknown(record, experiments),
             ),
             _footer(problems),
+            tag("script", Html(chart_script())) if measured else None,
         ]
     )
     return _document(body)
 
 
-def _tried_only(record: Record) -> bool:
-    """Was the program only tried, on tiny graphs?"""
+def _quick_only(record: Record) -> bool:
+    """Return whether all runs were quick ones, on tiny graphs."""
     return all(run.options.get("quick") for run in record.runs.values())
 
 
@@ -84,12 +88,12 @@ def _header(record: Record) -> Html:
         tag("p", "The Kleene lab", class_="over"),
         tag("h1", _TITLE),
         tag("p", ", ".join(filter(None, (where, when))), class_="question") if where else None,
-        tag("p", _TRIED) if record.runs and _tried_only(record) else None,
+        tag("p", _QUICK) if record.runs and _quick_only(record) else None,
     )
 
 
 def _grounds(record: Record, experiments: Sequence[Experiment]) -> Html:
-    """Return what the numbers stand on: machines, checks, how they were taken."""
+    """Return how it was measured: method, checks, machines."""
     return tag(
         "section",
         tag("h2", "How it was measured"),
@@ -99,10 +103,10 @@ def _grounds(record: Record, experiments: Sequence[Experiment]) -> Html:
             "whiskers and spreads span the middle half of the repeats (all of them where there are "
             "fewer than four), or the 99 % interval where an experiment has one. Dashed lines are "
             "numbers that a document published, measured on its own machine. Charts of one panel "
-            "have the same axes on all machines.",
+            "have the same axes on all machines. Hover over a point for its values.",
         ),
         checks(record),
-        skipped_in_short(record, experiments),
+        skipped_summary(record, experiments),
         machine_lists(machines_of(record)),
         id="about-machines",
     )
@@ -123,17 +127,17 @@ def _unknown(record: Record, experiments: Sequence[Experiment]) -> Html | None:
     return tag(
         "section",
         tag("h2", "Other experiments"),
-        tag("p", "The records hold points of experiments that this version does not know."),
-        table("Points of unknown experiments", heads, list(groups.items()), words=heads[1:3]),
+        tag("p", "The records hold points of experiments that this version does not have."),
+        table("Points of unknown experiments", heads, list(groups.items()), text=heads[1:3]),
         id="about-unknown",
     )  # fmt: skip
 
 
 def _footer(problems: Sequence[str]) -> Html:
-    wrong = (
+    errors = (
         tag("details", tag("summary", f"{len(problems)} problems while this page was made"),
             tag("ul", *(tag("li", problem) for problem in problems)))
         if problems
         else None
     )  # fmt: skip
-    return tag("footer", wrong, tag("p", "Made by ", tag("code", "kleene lab report"), "."))
+    return tag("footer", errors, tag("p", "Made by ", tag("code", "kleene lab report"), "."))

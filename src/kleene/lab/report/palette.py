@@ -1,4 +1,4 @@
-"""Colours and markers: each series has both, so that a reader may do without either.
+"""Colours and markers of series, for a light and a dark ground.
 
 Eight hues that colour-blind readers can tell apart, dark enough for a light ground and light
 enough for a dark one. Markers change at another rhythm, so that 56 pairs differ.
@@ -6,20 +6,15 @@ enough for a dark one. Markers change at another rhythm, so that 56 pairs differ
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
 
-import numpy as np
-from numpy.typing import NDArray
-
-__all__ = ["DARK", "HUES", "LIGHT", "MARKERS", "marker", "series_style"]
+__all__ = ["DARK", "HUES", "LIGHT", "MARKERS", "VARIABLES", "assign_styles", "series_style"]
 
 HUES = 8
 _LIGHT = ("#1c4482", "#a83a12", "#107645", "#c22fb0", "#a8801f", "#3d91ec", "#4c4d50", "#d66f87")
 _DARK = ("#69a3f0", "#e8602a", "#41d8a2", "#dd55bd", "#eccf79", "#caeffa", "#84878b", "#d67965")
 
-#: Names that shapes of charts are coloured with, and what they are on a light and a dark page.
+#: Names of colours, and what they are on a light and on a dark page.
 LIGHT: Mapping[str, str] = {
     "ground": "#fffefa",
     "ink": "#22262b",
@@ -36,43 +31,45 @@ DARK: Mapping[str, str] = {
     "published": "#9ba1a9",
     **{f"s{index}": colour for index, colour in enumerate(_DARK)},
 }
+#: The same names as CSS variables, for charts on a page that has both themes.
+VARIABLES: Mapping[str, str] = {name: f"var(--{name})" for name in LIGHT}
 
-Array = NDArray[Any]
-
-
-def _regular(corners: int, turn: float, radius: float) -> Array:
-    angles = turn + np.arange(corners) * 2 * math.pi / corners
-    return radius * np.column_stack([np.cos(angles), np.sin(angles)])
-
-
-def _star(points: int, radius: float) -> Array:
-    angles = -math.pi / 2 + np.arange(2 * points) * math.pi / points
-    radii = np.where(np.arange(2 * points) % 2, radius * 0.45, radius)
-    return np.column_stack([radii * np.cos(angles), radii * np.sin(angles)])
-
-
-_UP = -math.pi / 2
-_PLUS = np.repeat([[1, 1], [1, -1], [-1, -1], [-1, 1]], 3, axis=0) * np.array(
-    [[1, 3], [1, 1], [3, 1], [3, 1], [1, 1], [1, 3]] * 2
-)
-
-#: Outlines around a centre, of about the same area.
-MARKERS: tuple[Array, ...] = (
-    _regular(12, 0, 3.7),  # disc
-    _regular(4, math.pi / 4, 4.5),  # square
-    _regular(3, _UP, 5.0),  # triangle
-    _regular(4, 0, 4.9),  # diamond
-    _regular(3, -_UP, 5.0),  # triangle on its head
-    _PLUS * 1.45,
-    _star(5, 5.6),
+#: SVG paths around the origin, of about the same area; Vega scales them by half the square root
+#: of a mark's size.
+MARKERS = (
+    "M-1,0A1,1,0,1,1,1,0A1,1,0,1,1,-1,0Z",  # disc
+    "M-.88-.88H.88V.88H-.88Z",  # square
+    "M0-1.3L1.16,.75H-1.16Z",  # triangle
+    "M0-1.3L1.3,0L0,1.3L-1.3,0Z",  # diamond
+    "M0,1.3L1.16-.75H-1.16Z",  # triangle, pointing down
+    "M-.39-1.17H.39V-.39H1.17V.39H.39V1.17H-.39V.39H-1.17V-.39H-.39Z",  # plus
+    "M0-1.5L.4-.54L1.43-.46L.64,.21L.88,1.21L0,.67L-.88,1.21L-.64,.21L-1.43-.46L-.4-.54Z",  # star
 )
 
 
-def marker(index: int, x: float, y: float, grown: float = 1.0) -> Array:
-    """Return the outline of a marker at a place."""
-    return MARKERS[index % len(MARKERS)] * grown + (x, y)
+def series_style(index: int) -> tuple[str, str]:
+    """Return the colour's name and the marker of a series."""
+    return f"s{index % HUES}", MARKERS[(index + index // HUES) % len(MARKERS)]
 
 
-def series_style(index: int) -> tuple[str, int]:
-    """Return a series' colour and marker."""
-    return f"s{index % HUES}", index + index // HUES
+def assign_styles(groups: Iterable[Mapping[str, Iterable[str]]]) -> dict[str, int]:
+    """Return a style for each series, the same wherever it appears.
+
+    A group is an experiment: its series, each with the panels that it is in. No two series of an
+    experiment have the same style, and those of a panel differ in colour while colours last.
+    """
+    styles: dict[str, int] = {}
+    near: dict[str, set[str]] = {}  # series of the same panels
+    far: dict[str, set[str]] = {}  # series of the same experiments
+    for group in groups:
+        panels = {name: set(some) for name, some in group.items()}
+        for name in panels:
+            far.setdefault(name, set()).update(panels)
+            close = {other for other in panels if panels[name] & panels[other]}
+            near.setdefault(name, set()).update(close)
+    for name in far:
+        taken = {styles[other] for other in far[name] if other in styles}
+        hues = [styles[other] % HUES for other in near[name] if other in styles]
+        free = (index for index in range(len(taken) + HUES * len(MARKERS)) if index not in taken)
+        styles[name] = min(free, key=lambda index: (hues.count(index % HUES), index))
+    return styles

@@ -1,79 +1,81 @@
-"""One experiment on the page: question, charts, what one learns, tables, what was left out."""
+"""One experiment on the page: question, charts, findings, tables, what was skipped."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
+import json
+from collections.abc import Mapping, Sequence
 
 from kleene.lab.experiment import Experiment
-from kleene.lab.found import Found
+from kleene.lab.measurements import Measurements
 from kleene.lab.record import Record, Skip
-from kleene.lab.report.data import Chart, Curve, charts_of
-from kleene.lab.report.figure import cell_pictures
+from kleene.lab.report.chart_data import Chart, Series, charts_of
+from kleene.lab.report.charts import BODY, Family, chart_spec, frame_of
 from kleene.lab.report.html import Html, join, slug, tag
-from kleene.lab.report.lines import BODY
-from kleene.lab.report.numbers import full_table, overview
-from kleene.lab.report.opening import document_of
-from kleene.lab.report.palette import LIGHT, marker
+from kleene.lab.report.palette import VARIABLES
+from kleene.lab.report.render import static_svg
 from kleene.lab.report.skipped import skip_list
-from kleene.viz.picture import Area, Lines, Picture
+from kleene.lab.report.summary import document_of
+from kleene.lab.report.tables import full_table, overview
 
-__all__ = ["charts_and_lessons", "experiment_section"]
+__all__ = ["charts_and_findings", "experiment_section"]
 
 _OPEN_ROWS = 16  # of a table that is not folded
 
 
 def experiment_section(
-    experiment: Experiment, founds: Sequence[Found], record: Record, problems: list[str]
+    experiment: Experiment,
+    measurements: Sequence[Measurements],
+    styles: Mapping[str, int],
+    record: Record,
+    problems: list[str],
 ) -> Html:
-    """Return all about an experiment."""
+    """Return all about an experiment that was measured."""
     name = slug(experiment.id)
     skips = [skip for skip in record.skips if skip.experiment == experiment.id]
-    body = [tag("p", "Not measured.")]
-    if founds:
-        body = charts_and_lessons(experiment, founds, problems)
-        body += _tables(experiment, founds, problems)
     return tag(
         "section",
         tag("h2", tag("a", experiment.title, href=f"#{name}"), id=f"{name}-title"),
         tag("p", experiment.question, class_="question"),
         _source(experiment),
-        *body,
+        *charts_and_findings(experiment, measurements, styles, problems),
+        *_tables(experiment, measurements, problems),
         _skipped(experiment, skips, record, name),
         tag("p", "Measure it: ", tag("code", f"kleene lab run {experiment.id}"), class_="rerun"),
         class_="experiment",
         id=name,
         aria_labelledby=f"{name}-title",
-    )  # fmt: skip
+    )
 
 
 def _source(experiment: Experiment) -> Html | None:
-    words = []
+    texts = []
     if experiment.document is not None:
-        words.append(f"After {document_of(experiment)}.")
+        texts.append(f"After {document_of(experiment)}.")
     if experiment.notes:
-        words.append(experiment.notes)
-    return tag("p", " ".join(words), class_="source") if words else None
+        texts.append(experiment.notes)
+    return tag("p", " ".join(texts), class_="source") if texts else None
 
 
-def charts_and_lessons(
-    experiment: Experiment, founds: Sequence[Found], problems: list[str]
+def charts_and_findings(
+    experiment: Experiment,
+    measurements: Sequence[Measurements],
+    styles: Mapping[str, int],
+    problems: list[str],
 ) -> list[Html]:
-    """Return a legend, and for each machine its charts and what one learns from them."""
-    charts = charts_of(experiment, founds)
-    pictures = cell_pictures(experiment, charts)
+    """Return a legend, and for each machine its charts and findings."""
+    charts = charts_of(experiment, measurements, styles)
+    families = list(zip(*charts, strict=True))
     columns = [
         tag(
             "div",
-            tag("h3", found.run.place),
-            tag("div", *(_chart(c, p) for c, p in zip(own, drawn, strict=True)), class_="charts"),
-            _learned(found, problems),
+            tag("h3", results.run.place),
+            tag("div", *map(_figure, own, families), class_="charts"),
+            _findings(results, problems),
             class_="machine",
         )
-        for found, own, drawn in zip(founds, charts, pictures, strict=True)
+        for results, own in zip(measurements, charts, strict=True)
     ]
-    single = " single" if len(founds) == 1 else ""
+    single = " single" if len(measurements) == 1 else ""
     key = _key([chart for own in charts for chart in own if not chart.bars])
     return [
         *([] if key is None else [key]),
@@ -81,60 +83,69 @@ def charts_and_lessons(
     ]
 
 
-def _chart(chart: Chart, picture: Picture) -> Html:
+def _figure(chart: Chart, family: Family) -> Html:
+    """Return a static drawing and the specification that the page's script replaces it by."""
     caption = tag("figcaption", chart.panel) if chart.panel else None
-    if all(curve.published for curve in chart.curves):
+    if all(series.published for series in chart.series):
         return tag("figure", caption, tag("p", "Not measured here.", class_="source"))
-    body = picture.width if chart.bars else BODY
-    style = f"--w:{picture.width};--h:{picture.height};--body:{body}"
-    return tag("figure", caption, tag("div", Html(picture.svg()), class_="cut", style=style))
+    spec = chart_spec(chart, family)
+    width, height = frame_of(chart, family).size
+    data = json.dumps(spec, separators=(",", ":"), ensure_ascii=False).replace("</", "<\\/")
+    drawing = tag(
+        "div",
+        Html(static_svg(spec)),
+        tag("script", Html(data.replace("<!--", "<\\u0021--")), type="application/json"),
+        class_="chart",
+        style=f"--w:{width};--h:{height};--body:{width if chart.bars else BODY}",
+        role="img",
+        aria_label=chart.description,
+    )
+    return tag("figure", caption, drawing)
 
 
-def _learned(found: Found, problems: list[str]) -> Html | None:
+def _findings(results: Measurements, problems: list[str]) -> Html | None:
     try:
-        sentences = [str(sentence) for sentence in found.experiment.learned(found)]
+        sentences = [str(sentence) for sentence in results.experiment.findings(results)]
     except Exception as error:
-        where = f"{found.experiment.id}: learned on {found.run.place}"
+        where = f"{results.experiment.id}: findings on {results.run.place}"
         problems.append(f"{where}: {type(error).__name__}: {error}")
-        return tag(
-            "p", f"What one learns could not be told: {type(error).__name__}.", class_="source"
-        )
-    return tag("ul", *(tag("li", s) for s in sentences), class_="learned") if sentences else None
+        return tag("p", f"The findings failed: {type(error).__name__}.", class_="source")
+    return tag("ul", *(tag("li", s) for s in sentences), class_="findings") if sentences else None
 
 
 # ---- the legend, where names have no room in the charts -----------------------------------------
 
 
 def _key(charts: Sequence[Chart]) -> Html | None:
-    curves = {(c.name, c.published): c for chart in charts for c in chart.curves}
-    if not curves:
-        return None
+    series = {one.name: one for chart in charts for one in chart.series}
     items = [
-        tag("span", Html(_swatch(curve)), curve.name, class_=f"g g{curve.index}")
-        for curve in sorted(curves.values(), key=lambda curve: curve.published)
+        tag("span", _swatch(one), one.name, data_series=one.name)
+        for one in sorted(series.values(), key=lambda one: one.published)
     ]
-    return tag("div", *items, class_="key", aria_hidden="true")
+    return tag("div", *items, class_="key", aria_hidden="true") if items else None
 
 
-def _swatch(curve: Curve) -> str:
-    fill, rim = ("ground", curve.colour) if curve.published else (curve.colour, "ground")
-    line = np.array([[1.0, 6.0], [27.0, 6.0]])
-    picture = Picture(28, 12, "", "", palette=LIGHT)
-    picture.shapes += [
-        Lines([line], curve.colour, 1.8, (4, 3) if curve.published else None),
-        Area([marker(curve.marker, 14, 6)], fill, rim, 1.2),
-    ]
-    return picture.svg().replace("<title></title><desc></desc>", "")
+def _swatch(series: Series) -> Html:
+    colour, ground = VARIABLES[series.colour], VARIABLES["ground"]
+    fill, rim = (ground, colour) if series.published else (colour, ground)
+    dash = ' stroke-dasharray="4 3"' if series.published else ""
+    return Html(
+        f'<svg viewBox="-14 -6 28 12"><path d="M-13,0H13" stroke="{colour}" stroke-width="1.8"'
+        f'{dash}/><path d="{series.marker}" transform="scale(3.7)" fill="{fill}" stroke="{rim}" '
+        'stroke-width=".3"/></svg>'
+    )
 
 
 # ---- tables -------------------------------------------------------------------------------------
 
 
-def _tables(experiment: Experiment, founds: Sequence[Found], problems: list[str]) -> list[Html]:
-    panels = dict.fromkeys(panel for found in founds for panel in found.panels)
-    made = [overview(experiment, founds, panel) for panel in panels]
+def _tables(
+    experiment: Experiment, measurements: Sequence[Measurements], problems: list[str]
+) -> list[Html]:
+    panels = dict.fromkeys(panel for results in measurements for panel in results.panels)
+    made = [overview(experiment, measurements, panel) for panel in panels]
     rows = sum(count for _, count in made)
-    everything, points = full_table(experiment, founds, problems)
+    everything, points = full_table(experiment, measurements, problems)
     short, whole = tag("summary", "Medians"), tag("summary", f"Every number: {points:,} points")
     return [
         tag("details", short, *(one for one, _ in made), open=rows <= _OPEN_ROWS),
@@ -156,7 +167,7 @@ def _skipped(
     ]
     return tag(
         "details",
-        tag("summary", f"Not measured: {len(skips):,}"),
+        tag("summary", f"Skipped: {len(skips):,}"),
         *lists,
         id=f"{name}-skipped",
         open=any(skip.failed for skip in skips),

@@ -1,31 +1,31 @@
-"""What was not measured and why, told once for each reason."""
+"""What was skipped and why, once for each reason; and the experiments that were not measured."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from kleene.lab.experiment import Axis
-from kleene.lab.record import Skip
-from kleene.lab.report.data import x_words
+from kleene.lab.experiment import Axis, Experiment
+from kleene.lab.record import Record, Skip
+from kleene.lab.report.chart_data import x_labels
 from kleene.lab.report.html import Html, join, tag
 
-__all__ = ["grouped", "skip_list"]
+__all__ = ["not_measured", "skip_list"]
 
 
 def skip_list(skips: Sequence[Skip], axis: Axis) -> Html:
-    """Return a list of reasons with what they kept from being measured."""
+    """Return a list of reasons, each with what was skipped for it."""
     items = []
-    for group in grouped(skips):
+    for group in _grouped(skips):
         first = group[0]
         alike = all(skip.why == first.why for skip in group)
         why = first.why if alike else f"{first.why} (the first; the others likewise)"
-        loud = tag("strong", "failed: ") if first.failed else None
-        items.append(tag("li", _whats(group, axis), ": ", loud, why))
+        failed = tag("strong", "failed: ") if first.failed else None
+        items.append(tag("li", _series(group, axis), ": ", failed, why))
     return tag("ul", *items, class_="skips")
 
 
-def grouped(skips: Sequence[Skip]) -> list[list[Skip]]:
+def _grouped(skips: Sequence[Skip]) -> list[list[Skip]]:
     """Return skips by reason, failures first; reasons that differ in numbers only are one."""
     groups: dict[tuple[bool, str], list[Skip]] = {}
     for skip in skips:
@@ -33,14 +33,32 @@ def grouped(skips: Sequence[Skip]) -> list[list[Skip]]:
     return [group for _, group in sorted(groups.items(), key=lambda item: item[0][0])]
 
 
-def _whats(group: Sequence[Skip], axis: Axis) -> Html:
+def _series(group: Sequence[Skip], axis: Axis) -> Html:
     """Return the series of a group, each with its x."""
     by_series: dict[str, list[float]] = {}
     for skip in group:
         name = ", ".join(filter(None, (skip.series, skip.panel))) or "the whole experiment"
         by_series.setdefault(name, []).extend([] if skip.x is None else [skip.x])
-    told = [
-        tag("span", name, f" ({', '.join(x_words(axis, sorted(places)))})" if places else "")
+    texts = [
+        tag("span", name, f" ({', '.join(x_labels(axis, sorted(places)))})" if places else "")
         for name, places in by_series.items()
     ]
-    return join(told, ", ")
+    return join(texts, ", ")
+
+
+def not_measured(experiments: Iterable[Experiment], record: Record) -> Html | None:
+    """Return one list of the experiments without a point, with the reasons."""
+    items = []
+    for experiment in experiments:
+        skips = [skip for skip in record.skips if skip.experiment == experiment.id]
+        reasons = [group[0].why for group in _grouped(skips)] or ["not run"]
+        name = tag("code", experiment.id)
+        items.append(tag("li", name, f" {experiment.title}: {'; '.join(reasons)}"))
+    if not items:
+        return None
+    return tag(
+        "section",
+        tag("h2", "Not measured"),
+        tag("ul", *items, class_="skips"),
+        id="about-not-measured",
+    )

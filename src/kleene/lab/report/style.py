@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import resources
 
-from kleene.lab.report.palette import DARK, HUES, LIGHT
+from kleene.lab.report.palette import DARK, LIGHT
 
 __all__ = ["chart_style", "page_style"]
 
 
 def page_style() -> str:
-    """Return all that the report needs; the reader's system or a switch chooses the theme."""
+    """Return the style of the report; the reader's system or a switch chooses the theme."""
     both = "".join(f"--{name}:light-dark({LIGHT[name]},{DARK[name]});" for name in LIGHT)
     modern = f"@supports (color:light-dark(red,red)){{:root{{{both}}}}}"
-    return (
-        f":root{{{_variables(LIGHT)}}}{modern}{_sheet('charts.css')}{_sheet('page.css')}{_hover()}"
-    )
+    return f":root{{{_variables(LIGHT)}}}{modern}{_sheet('charts.css')}{_sheet('page.css')}"
 
 
 def chart_style(dark: str) -> str:
-    """Return what charts need on a page that is dark where this selector holds."""
+    """Return the style of charts on a page that is dark where this selector holds."""
     colours = f":root{{{_variables(LIGHT)}}}{dark}{{{_variables(DARK)}}}"
-    return f"{colours}{_sheet('charts.css')}{_hover()}"
+    return f"{colours}{_sheet('charts.css')}"
 
 
 def _variables(theme: Mapping[str, str]) -> str:
@@ -31,10 +29,3 @@ def _variables(theme: Mapping[str, str]) -> str:
 
 def _sheet(name: str) -> str:
     return resources.files("kleene.lab.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _hover() -> str:
-    """Let a series stand out while the pointer is on it."""
-    series = range(3 * HUES)
-    others = ",".join(f".experiment:has(.g{s}:hover) .g:not(.g{s})" for s in series)
-    return f"{others}{{opacity:.2}}"

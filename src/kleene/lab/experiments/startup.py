@@ -11,9 +11,9 @@ from functools import partial
 from typing import Any
 
 import kleene as kl
+from kleene.lab.environment import Environment
 from kleene.lab.experiment import Axis, Experiment, Plan
-from kleene.lab.found import Found
-from kleene.lab.setting import Setting
+from kleene.lab.measurements import Measurements
 from kleene.lab.trial import Trial
 from kleene.results.result import Timings
 
@@ -85,24 +85,24 @@ def _process(program: str, answers: bool, fresh: bool) -> Trial:
     return Trial(run, check, lambda started: Timings(compute=started.seconds), repeats=5)
 
 
-def _new_process(setting: Setting) -> Iterator[Plan]:
+def _new_process(environment: Environment) -> Iterator[Plan]:
     jobs: list[tuple[int, str, bool, bool]] = [
         (0, _IMPORT, False, False),
         (1, _HELP, False, False),
         (2, _FIRST.format(device="cpu"), True, False),
     ]
-    if setting.gpu:
-        program = _FIRST.format(device=setting.gpu)
+    if environment.gpu:
+        program = _FIRST.format(device=environment.gpu)
         jobs += [(3, program, True, False), (4, program, True, True)]
     for x, program, answers, fresh in jobs:
-        device = "cpu" if x < 3 or setting.gpu is None else setting.gpu
+        device = "cpu" if x < 3 or environment.gpu is None else environment.gpu
         trial = partial(_process, program, answers, fresh)
         yield Plan("new process", x, trial, device=device, setup=0.5, size=0)
 
 
-def _learned_new_process(found: Found) -> Iterator[str]:
-    for point in found.of("new process"):
-        yield f"{_WORDS[int(point.x)]}: {found.value(point):.2f} s."
+def _findings_new_process(results: Measurements) -> Iterator[str]:
+    for point in results.of("new process"):
+        yield f"{_WORDS[int(point.x)]}: {results.value(point):.2f} s."
 
 
 # ---- a tiny call --------------------------------------------------------------------------------
@@ -120,8 +120,8 @@ def _overhead(problem: str, device: str, calls: int) -> Trial:
     def run() -> kl.Result:
         for _ in range(calls - 1):
             call()
-        found: kl.Result = call()
-        return found
+        results: kl.Result = call()
+        return results
 
     def check(result: kl.Result) -> str:
         result.verify()
@@ -130,22 +130,22 @@ def _overhead(problem: str, device: str, calls: int) -> Trial:
     return Trial(run, check, n=g.n, m=g.m, work=float(calls), unit="calls")
 
 
-def _tiny_calls(setting: Setting) -> Iterator[Plan]:
-    calls = 2 if setting.quick else _CALLS
+def _tiny_calls(environment: Environment) -> Iterator[Plan]:
+    calls = 2 if environment.quick else _CALLS
     for x, problem in enumerate(_PROBLEMS):
         yield Plan("CPU", x, partial(_overhead, problem, "cpu", calls), size=0)
-        if setting.gpu:
-            trial = partial(_overhead, problem, setting.gpu, min(calls, 20))
-            yield Plan("GPU, graph there", x, trial, device=setting.gpu, size=0)
+        if environment.gpu:
+            trial = partial(_overhead, problem, environment.gpu, min(calls, 20))
+            yield Plan("GPU, graph there", x, trial, device=environment.gpu, size=0)
 
 
-def _learned_tiny(found: Found) -> Iterator[str]:
-    for series in found.series:
-        told = [
-            f"{_PROBLEMS[int(point.x)]} {1e6 / found.value(point):.0f} µs"
-            for point in found.of(series)
+def _findings_tiny(results: Measurements) -> Iterator[str]:
+    for series in results.series:
+        texts = [
+            f"{_PROBLEMS[int(point.x)]} {1e6 / results.value(point):.0f} µs"
+            for point in results.of(series)
         ]
-        yield f"A call on ten vertices takes, {series}: {', '.join(told)}."
+        yield f"A call on ten vertices takes, {series}: {', '.join(texts)}."
 
 
 EXPERIMENTS = (
@@ -153,9 +153,9 @@ EXPERIMENTS = (
         "first-use",
         "The first answer in a new process",
         "How long does it take from starting Python to the first answer?",
-        Axis("what", log=False, words=_WORDS),
+        Axis("what", log=False, labels=_WORDS),
         _new_process,
-        _learned_new_process,
+        _findings_new_process,
         ("ours", "gpu"),
         kind="bars",
         budget=15,
@@ -168,9 +168,9 @@ EXPERIMENTS = (
         "call-overhead",
         "A call with next to nothing to do",
         "How many calls a second are possible on a graph of ten vertices?",
-        Axis("problem", log=False, words=_PROBLEMS),
+        Axis("problem", log=False, labels=_PROBLEMS),
         _tiny_calls,
-        _learned_tiny,
+        _findings_tiny,
         ("ours", "gpu"),
         y="rate",
         kind="bars",

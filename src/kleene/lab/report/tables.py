@@ -1,4 +1,4 @@
-"""The tables of an experiment: one to read, like a document's, and one with every number."""
+"""The tables of an experiment: medians by series and x, and every number."""
 
 from __future__ import annotations
 
@@ -7,39 +7,43 @@ import statistics
 from collections.abc import Callable, Sequence
 
 from kleene.lab.experiment import Experiment, Published
-from kleene.lab.found import Found
+from kleene.lab.formatting import amount, count, duration, percent, size, times
+from kleene.lab.measurements import Measurements
 from kleene.lab.record import Point
-from kleene.lab.report.data import published_in, shown, x_words
+from kleene.lab.report.chart_data import format_value, published_in, x_labels
 from kleene.lab.report.html import Html, table, tag
-from kleene.lab.words import amount, count, duration, percent, size, times
 
 __all__ = ["full_table", "overview"]
 
 
-# ---- the table to read --------------------------------------------------------------------------
+# ---- medians -----------------------------------------------------------------------------------
 
 
-def overview(experiment: Experiment, founds: Sequence[Found], panel: str) -> tuple[Html, int]:
+def overview(
+    experiment: Experiment, measurements: Sequence[Measurements], panel: str
+) -> tuple[Html, int]:
     """Return medians by series and x, the machines one under the other; and how many rows."""
     published = published_in(experiment, panel)
-    ours = {point.x for found in founds for point in found.of(panel=panel)}
+    ours = {point.x for results in measurements for point in results.of(panel=panel)}
     places = sorted(ours | {x for p in published for x in p.x})
-    groups = [(found.run.place, _medians(found, panel, places)) for found in founds]
+    groups = [(results.run.place, _medians(results, panel, places)) for results in measurements]
     groups = [(name, rows) for name, rows in groups if rows]
-    theirs = [[f"{p.series}, {p.machine}", *(_told(p, x) for x in places)] for p in published]
+    theirs = [
+        [f"{p.series}, {p.machine}", *(_published_cell(p, x) for x in places)] for p in published
+    ]
     if theirs:
         groups.append(("published", theirs))
     what = "Medians" + (f", {panel}" if panel else "") + f", by {experiment.x.name}"
-    heads = [panel or experiment.x.name, *x_words(experiment.x, places)]
+    heads = [panel or experiment.x.name, *x_labels(experiment.x, places)]
     return table(what, heads, groups), sum(len(rows) for _, rows in groups)
 
 
-def _medians(found: Found, panel: str, places: Sequence[float]) -> list[list[str]]:
+def _medians(results: Measurements, panel: str, places: Sequence[float]) -> list[list[str]]:
     """Return a row for each series, the best at the greatest x first, the best at each x bold."""
-    sign = 1 if found.experiment.y == "seconds" else -1  # of rates the greatest is the best
+    sign = 1 if results.experiment.y == "seconds" else -1  # of rates the greatest is the best
     values = {
-        name: {p.x: v for p in found.of(name, panel) if math.isfinite(v := found.value(p))}
-        for name in dict.fromkeys(point.series for point in found.of(panel=panel))
+        name: {p.x: v for p in results.of(name, panel) if math.isfinite(v := results.value(p))}
+        for name in dict.fromkeys(point.series for point in results.of(panel=panel))
     }
     best = {
         x: min((sign * row[x] for row in values.values() if x in row), default=None)
@@ -53,38 +57,42 @@ def _medians(found: Found, panel: str, places: Sequence[float]) -> list[list[str
     def cell(row: dict[float, float], x: float) -> str:
         if x not in row:
             return ""
-        words = shown(row[x], found.experiment.y)
-        return tag("b", words) if len(values) > 1 and sign * row[x] == best[x] else words
+        text = format_value(row[x], results.experiment.y)
+        return tag("b", text) if len(values) > 1 and sign * row[x] == best[x] else text
 
     ordered = sorted(values, key=rank)
     return [[name, *(cell(values[name], x) for x in places)] for name in ordered]
 
 
-def _told(published: Published, x: float) -> str:
+def _published_cell(published: Published, x: float) -> str:
     at = dict(zip(published.x, published.y, strict=True))
     return tag("i", duration(at[x])) if x in at else ""
 
 
-# ---- the table with everything ------------------------------------------------------------------
+# ---- every number -------------------------------------------------------------------------------
 
 
 def full_table(
-    experiment: Experiment, founds: Sequence[Found], problems: list[str]
+    experiment: Experiment, measurements: Sequence[Measurements], problems: list[str]
 ) -> tuple[Html, int]:
     """Return every point with all that is known of it; and how many there are."""
     columns = _columns(experiment, problems)
     groups: list[tuple[str, list[list[str]]]] = []
-    for found in founds:
-        points = [p for panel in found.panels for s in found.series for p in found.of(s, panel)]
-        groups.append((found.run.place, [[make(found, p) for _, make in columns] for p in points]))
+    for results in measurements:
+        points = [
+            p for panel in results.panels for s in results.series for p in results.of(s, panel)
+        ]
+        groups.append(
+            (results.run.place, [[make(results, p) for _, make in columns] for p in points])
+        )
     cells = [row for _, rows in groups for row in rows]
     used = [at for at in range(len(columns)) if any(row[at] for row in cells)]
     heads = [columns[at][0] for at in used]
     kept = [(name, [[row[at] for at in used] for row in rows]) for name, rows in groups]
-    return table("Every number", heads, kept, words=("panel", "checked")), len(cells)
+    return table("Every number", heads, kept, text=("panel", "checked")), len(cells)
 
 
-Maker = Callable[[Found, Point], str]
+Maker = Callable[[Measurements, Point], str]
 
 
 def _columns(experiment: Experiment, problems: list[str]) -> list[tuple[str, Maker]]:
@@ -93,12 +101,12 @@ def _columns(experiment: Experiment, problems: list[str]) -> list[tuple[str, Mak
     return [
         ("series", lambda _, p: p.series),
         ("panel", lambda _, p: p.panel),
-        (x.name, lambda _, p: x_words(x, [p.x])[0] if x.words else count(p.x)),
+        (x.name, lambda _, p: x_labels(x, [p.x])[0] if x.labels else count(p.x)),
         ("median", lambda f, p: duration(f.time(p))),
         ("spread", _spread),
         ("repeats", lambda f, p: str(len(f.times(p)))),
         (f"times as fast as {experiment.baseline or 'the slowest'}", _over_baseline),
-        ("as the document", _over_published),
+        ("times as fast as published", _over_published),
         ("rate", lambda _, p: amount(p.rate, f"{p.unit}/s") if p.times and p.rate else ""),
         ("of ceiling", _share),
         ("copy in", lambda _, p: _time(p.copy_in)),
@@ -117,7 +125,7 @@ def _columns(experiment: Experiment, problems: list[str]) -> list[tuple[str, Mak
 def _guarded(
     name: str, make: Callable[[Point], str], experiment: Experiment, problems: list[str]
 ) -> Maker:
-    def cell(_: Found, point: Point) -> str:
+    def cell(_: Measurements, point: Point) -> str:
         try:
             return str(make(point))
         except Exception as error:
@@ -129,39 +137,39 @@ def _guarded(
     return cell
 
 
-def _spread(found: Found, point: Point) -> str:
-    spread = found.time_spread(point)
+def _spread(results: Measurements, point: Point) -> str:
+    spread = results.time_spread(point)
     if not spread.low < spread.high:
         return ""
     return f"{duration(spread.low)} … {duration(spread.high)}"
 
 
-def _over_baseline(found: Found, point: Point) -> str:
+def _over_baseline(results: Measurements, point: Point) -> str:
     """Compare with the baseline, or else with the slowest, at the same x."""
-    rivals = [p for p in found.of(panel=point.panel) if p.x == point.x and found.times(p)]
-    baseline = found.experiment.baseline
-    if len(rivals) < 2 or not found.times(point):
+    rivals = [p for p in results.of(panel=point.panel) if p.x == point.x and results.times(p)]
+    baseline = results.experiment.baseline
+    if len(rivals) < 2 or not results.times(point):
         return ""
-    slow = [found.time(p) for p in rivals if baseline in ("", p.series)]
-    return times(max(slow) / max(found.time(point), 1e-12)) if slow else ""
+    slow = [results.time(p) for p in rivals if baseline in ("", p.series)]
+    return times(max(slow) / max(results.time(point), 1e-12)) if slow else ""
 
 
-def _over_published(found: Found, point: Point) -> str:
+def _over_published(results: Measurements, point: Point) -> str:
     """Compare with the document's series of the same name, or else with its fastest."""
     at = [
         (p.series, dict(zip(p.x, p.y, strict=True))[point.x])
-        for p in published_in(found.experiment, point.panel)
+        for p in published_in(results.experiment, point.panel)
         if point.x in p.x
     ]
-    if not at or not found.times(point):
+    if not at or not results.times(point):
         return ""
     same = [one for one in at if one[0] == point.series]
     name, seconds = same[0] if same else min(at, key=lambda one: one[1])
-    ratio = times(seconds / max(found.time(point), 1e-12))
+    ratio = times(seconds / max(results.time(point), 1e-12))
     return tag("span", ratio, title=f"published: {name}, {duration(seconds)}")
 
 
-def _share(_: Found, point: Point) -> str:
+def _share(_: Measurements, point: Point) -> str:
     if not (point.times and point.rate and point.ceiling):
         return ""
     return percent(point.rate / point.ceiling)

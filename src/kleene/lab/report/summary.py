@@ -1,4 +1,4 @@
-"""The first page: what was found, on which machines, what was checked and what was left out."""
+"""The opening of the page: headlines, contents, machines, checks and what was skipped."""
 
 from __future__ import annotations
 
@@ -7,13 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kleene.lab.experiment import Experiment
-from kleene.lab.found import Found
+from kleene.lab.formatting import size
+from kleene.lab.measurements import Measurements
 from kleene.lab.record import Record, Run, place
 from kleene.lab.report.headlines import headlines
 from kleene.lab.report.html import Html, join, slug, table, tag
-from kleene.lab.words import size
 
-__all__ = ["checks", "contents", "headline_lists", "machine_lists", "machines_of"]
+__all__ = [
+    "checks",
+    "contents",
+    "headline_lists",
+    "machine_lists",
+    "machines_of",
+    "skipped_summary",
+]
 
 
 def machines_of(record: Record) -> list[Run]:
@@ -22,14 +29,16 @@ def machines_of(record: Record) -> list[Run]:
     return list({place(run): run for run in runs}.values())
 
 
-# ---- what was found -----------------------------------------------------------------------------
+# ---- headlines ---------------------------------------------------------------------------------
 
 
-def headline_lists(machines: Sequence[Run], founds: Sequence[Found], problems: list[str]) -> Html:
-    """Return the most telling sentences, machine by machine."""
+def headline_lists(
+    machines: Sequence[Run], measurements: Sequence[Measurements], problems: list[str]
+) -> Html:
+    """Return the headlines, machine by machine."""
     parts = []
     for run in machines:
-        lines = headlines([f for f in founds if place(f.run) == place(run)], problems)
+        lines = headlines([f for f in measurements if place(f.run) == place(run)], problems)
         if lines:
             items = [
                 tag("li", _strong(line.sentence), " ",
@@ -89,12 +98,12 @@ def _fact(key: str, value: Any) -> str:
 
 
 def checks(record: Record) -> Html | None:
-    """Return what was checked besides the answers that were timed."""
+    """Return the checks that ran besides those of timed answers."""
     if not record.checks:
         return None
     passed = sum(check.passed for check in record.checks)
     failed = sum(check.failed for check in record.checks)
-    told = f"{passed:,} checks passed" + (
+    texts = f"{passed:,} checks passed" + (
         f" and {failed:,} failed." if failed else ", none failed."
     )
     by_machine: dict[str, list[list[str]]] = {}
@@ -104,9 +113,9 @@ def checks(record: Record) -> Html | None:
     heads = ["group", "passed", "failed", "details"]
     return tag(
         "div",
-        tag("p", tag("strong", told) if failed else told),
+        tag("p", tag("strong", texts) if failed else texts),
         tag("details", tag("summary", f"{len(record.checks)} groups of checks"),
-            table("Checks", heads, list(by_machine.items()), words=("details",)),
+            table("Checks", heads, list(by_machine.items()), text=("details",)),
             open=bool(failed)),
     )  # fmt: skip
 
@@ -114,17 +123,12 @@ def checks(record: Record) -> Html | None:
 # ---- contents -----------------------------------------------------------------------------------
 
 
-def contents(experiments: Sequence[Experiment], founds: Sequence[Found]) -> Html:
-    """Return links to all experiments, with what they ask, by the document that they come from."""
-    places: dict[str, list[str]] = {}
-    for found in founds:
-        places.setdefault(found.experiment.id, []).append(found.run.place)
+def contents(experiments: Sequence[Experiment]) -> Html:
+    """Return links to the experiments, with their questions, by document."""
     groups: dict[str, list[Html]] = {}
     for experiment in experiments:
         link = tag("a", experiment.title, href=f"#{slug(experiment.id)}")
-        where = places.get(experiment.id)
-        absent = None if where else tag("small", " not measured")
-        item = tag("li", link, absent, tag("span", experiment.question))
+        item = tag("li", link, tag("span", experiment.question))
         groups.setdefault(document_of(experiment), []).append(item)
     made = [tag("div", tag("h3", name), tag("ol", *items)) for name, items in groups.items()]
     return tag("nav", *made, class_="contents", aria_label="Experiments")
@@ -134,12 +138,12 @@ def document_of(experiment: Experiment) -> str:
     """Return where an experiment comes from, for a heading."""
     document = experiment.document
     if document is None:
-        return "Our own questions"
+        return "Our own experiments"
     return ", ".join(filter(None, (document.authors, document.title, document.year)))
 
 
-def skipped_in_short(record: Record, experiments: Sequence[Experiment]) -> Html | None:
-    """Return how much was left out, and where that is told."""
+def skipped_summary(record: Record, experiments: Sequence[Experiment]) -> Html | None:
+    """Return how many points were skipped, with links to the reasons."""
     if not record.skips:
         return None
     titles = {experiment.id: experiment.title for experiment in experiments}
@@ -152,12 +156,12 @@ def skipped_in_short(record: Record, experiments: Sequence[Experiment]) -> Html 
         if name in titles
     ]
     failed = sum(skip.failed for skip in record.skips)
-    words = f"{len(record.skips):,} points or experiments were not measured"
-    words += f", {failed:,} of them because of an error. " if failed else ". "
+    text = f"{len(record.skips):,} points or experiments were skipped"
+    text += f", {failed:,} of them because of an error. " if failed else ". "
     return tag(
         "p",
-        words,
-        "Each experiment tells why: " if links else "",
+        text,
+        "Reasons: " if links else "",
         join(links, ", "),
         "." if links else "",
     )

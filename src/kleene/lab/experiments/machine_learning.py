@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csgraph
 
 import kleene as kl
-from kleene.lab.experiment import Axis, Experiment, Plan, Unable
-from kleene.lab.found import Found, times_as
-from kleene.lab.setting import Setting
+from kleene.lab.environment import Environment
+from kleene.lab.experiment import Axis, Experiment, Plan, Skipped
+from kleene.lab.measurements import Measurements, times_as
 from kleene.lab.trial import Trial
 from kleene.results.result import Timings
 
@@ -46,9 +46,9 @@ def _fit(points: Array, patched: bool) -> _Fit:
 
     def watched(*args: Any, **how: Any) -> Any:
         began = time.perf_counter()
-        found = before(*args, **how)
+        results = before(*args, **how)
         inside.append(time.perf_counter() - began)
-        return found
+        return results
 
     _isomap.shortest_path = watched
     try:
@@ -61,7 +61,7 @@ def _fit(points: Array, patched: bool) -> _Fit:
 
 def _isomap(n: int, patched: bool, whole: bool) -> Trial:
     if not find_spec("sklearn"):
-        raise Unable("not installed; pip install scikit-learn")
+        raise Skipped("not installed; pip install scikit-learn")
     from sklearn.datasets import make_swiss_roll
     from sklearn.neighbors import kneighbors_graph
 
@@ -79,17 +79,17 @@ def _isomap(n: int, patched: bool, whole: bool) -> Trial:
     return Trial(run, check, (lambda fit: None) if whole else parts, n=n, repeats=3)
 
 
-def _isomaps(setting: Setting) -> Iterator[Plan]:
-    for n in setting.sizes((1000, 2000, 5000), (60,)):
+def _isomaps(environment: Environment) -> Iterator[Plan]:
+    for n in environment.sizes((1000, 2000, 5000), (60,)):
         for panel in ("shortest paths", "whole fit"):
             for series, patched in ((_PLAIN, False), (_OURS, True)):
                 trial = partial(_isomap, n, patched, panel == "whole fit")
                 yield Plan(series, n, trial, panel, setup=n**2 / 2e6, growth=6)
 
 
-def _learned_isomap(found: Found) -> Iterator[str]:
-    for panel in found.panels:
-        for n, ratio in list(found.speedups(_PLAIN, _OURS, panel))[-1:]:
+def _findings_isomap(results: Measurements) -> Iterator[str]:
+    for panel in results.panels:
+        for n, ratio in list(results.speedups(_PLAIN, _OURS, panel))[-1:]:
             yield (
                 f"Isomap of {n:,.0f} points, {panel}: with Kleene it is {times_as(ratio)} as fast."
             )
@@ -117,8 +117,8 @@ def _by_scipy(indices: list[Array], sizes: list[int], solve: Callable[..., Array
     made = np.full((len(sizes), side, side), -1, dtype=np.int16)
     for at, (index, n) in enumerate(zip(indices, sizes, strict=True)):
         matrix = sp.csr_array((np.ones(index.shape[1]), (index[0], index[1])), shape=(n, n))
-        found = solve(matrix, unweighted=True)
-        made[at, :n, :n] = np.where(np.isinf(found), -1, found)
+        results = solve(matrix, unweighted=True)
+        made[at, :n, :n] = np.where(np.isinf(results), -1, results)
     return made
 
 
@@ -140,31 +140,31 @@ def _encoding(quick: bool, x: int, series: str) -> Trial:
         run = partial(_by_scipy, indices, sizes, loops[series])
     right = _by_scipy(indices, sizes, csgraph.dijkstra)
 
-    def check(found: Array) -> str:
-        if not np.array_equal(found, right):
+    def check(results: Array) -> str:
+        if not np.array_equal(results, right):
             raise AssertionError("other distances than by Dijkstra's algorithm, a graph at a time")
         return "the same as by Dijkstra's algorithm, a graph at a time"
 
     return Trial(run, check, work=float(count), unit="graphs", repeats=3)
 
 
-def _encodings(setting: Setting) -> Iterator[Plan]:
-    for x in range(1 if setting.quick else len(_SETS)):
+def _encodings(environment: Environment) -> Iterator[Plan]:
+    for x in range(1 if environment.quick else len(_SETS)):
         for series in (
             "SciPy, floyd_warshall in a loop",
             "SciPy, shortest_path in a loop",
             _KLEENE,
         ):
-            trial = partial(_encoding, setting.quick, x, series)
-            yield Plan(series, x, trial, setup=0.0 if setting.quick else 1.0, size=0)
+            trial = partial(_encoding, environment.quick, x, series)
+            yield Plan(series, x, trial, setup=0.0 if environment.quick else 1.0, size=0)
 
 
-def _learned_encodings(found: Found) -> Iterator[str]:
-    for series in found.series:
-        ratios = [ratio for _, ratio in found.speedups(series, _KLEENE)]
+def _findings_encodings(results: Measurements) -> Iterator[str]:
+    for series in results.series:
+        ratios = [ratio for _, ratio in results.speedups(series, _KLEENE)]
         if series != _KLEENE and ratios:
-            told = f"{min(ratios):.3g} to {times_as(max(ratios))}"
-            yield f"Kleene is {told} as fast as {series}."
+            texts = f"{min(ratios):.3g} to {times_as(max(ratios))}"
+            yield f"Kleene is {texts} as fast as {series}."
 
 
 EXPERIMENTS = (
@@ -174,7 +174,7 @@ EXPERIMENTS = (
         "How much faster is scikit-learn's Isomap if Kleene finds its shortest paths?",
         Axis("points"),
         _isomaps,
-        _learned_isomap,
+        _findings_isomap,
         ("ours", "peers"),
         budget=25,
         patience=15,
@@ -184,9 +184,9 @@ EXPERIMENTS = (
         "distance-encodings",
         "Distance encodings of many small graphs",
         "How many small graphs a second get the matrix of their distances?",
-        Axis("graphs", log=False, words=_WORDS),
+        Axis("graphs", log=False, labels=_WORDS),
         _encodings,
-        _learned_encodings,
+        _findings_encodings,
         ("ours", "peers"),
         y="rate",
         kind="bars",

@@ -25,10 +25,10 @@ from kleene.backends.cuda.closure_tiled import Closer, Layout
 from kleene.backends.cuda.runtime.device import Device
 from kleene.backends.cuda.runtime.timing import metered
 from kleene.graph.checks import format_bytes
-from kleene.lab.experiment import Unable
-from kleene.lab.matrices import Array, Case, Weights
-from kleene.lab.rows import best_row, require_paths, require_row
-from kleene.lab.setting import Setting
+from kleene.lab.dense_check import best_row, require_paths, require_row
+from kleene.lab.dense_inputs import Array, Case, Weights
+from kleene.lab.environment import Environment
+from kleene.lab.experiment import Skipped
 from kleene.lab.trial import Trial
 from kleene.results.result import Timings
 from kleene.system.machine import cores
@@ -47,12 +47,12 @@ class Closed(NamedTuple):
 # ---- a matrix on the GPU ------------------------------------------------------------------------
 
 
-def resident(setting: Setting, case: Case, n: int, most: int) -> Trial:
+def resident(environment: Environment, case: Case, n: int, most: int) -> Trial:
     """Return the trial of a matrix that fits; ``most`` is the largest n of the experiment."""
-    device = _device(setting)
+    device = _device(environment)
     layout = case.layout(n)
     _require_room(device, layout.bytes + (recovery_bytes(layout) if case.paths else 0))
-    weights = _weights(setting, most)
+    weights = _weights(environment, most)
     matrix = weights.matrix(case, n)
     begin = None
     if case.paths and not case.recovered:
@@ -66,27 +66,27 @@ def resident(setting: Setting, case: Case, n: int, most: int) -> Trial:
         with metered(device.kind) as meter:
             arcs = closer.upload(matrix, begin, keep=case.recovered)
             assert closer.run(_silent), f"{case.name}: no cycle is negative"
-            found = closer.last
+            results = closer.last
             if arcs is not None:
                 with device.meter.span("compute", device.main):
-                    found = recover(device, arcs, closer.matrix, n)
-                    assert found is not None, f"{case.name}: no predecessors were found"
+                    results = recover(device, arcs, closer.matrix, n)
+                    assert results is not None, f"{case.name}: no predecessors were found"
             closer.download(closed, None)
-            if last is not None and found is not None:
-                device.download(found[:n, :n], last)
+            if last is not None and results is not None:
+                device.download(results[:n, :n], last)
         there, inside, back = map(meter.seconds, ("copy_in", "compute", "copy_out"))
         stats = Timings(there or 0.0, inside or 0.0, back or 0.0, time.perf_counter() - began)
         return Closed(closed, last, stats)
 
-    return _trial(run, setting, case, matrix, weights, layout)
+    return _trial(run, environment, case, matrix, weights, layout)
 
 
-def streamed(setting: Setting, case: Case, n: int, times: float) -> Trial:
+def streamed(environment: Environment, case: Case, n: int, times: float) -> Trial:
     """Return the trial of a matrix so many times as large as the memory that may be used."""
-    device = _device(setting)
+    device = _device(environment)
     layout = case.layout(n)
     _require_room(device, int(layout.bytes / times))
-    weights = _weights(setting, n)
+    weights = _weights(environment, n)
     arcs = weights.matrix(case, n)
     matrix = np.ones(arcs.shape, arcs.dtype)
     task: Any = _Task()
@@ -99,29 +99,29 @@ def streamed(setting: Setting, case: Case, n: int, times: float) -> Trial:
             taken = time.perf_counter() - began
         return Closed(matrix, None, Timings(compute=taken, total=taken))
 
-    return _trial(run, setting, case, arcs, weights, layout)
+    return _trial(run, environment, case, arcs, weights, layout)
 
 
 def _trial(
-    run: Any, setting: Setting, case: Case, matrix: Array, weights: Weights, layout: Layout
+    run: Any, environment: Environment, case: Case, matrix: Array, weights: Weights, layout: Layout
 ) -> Trial:
     n = layout.n
     known = weights.rows
 
-    def check(found: Closed) -> str:
+    def check(results: Closed) -> str:
         rows = np.random.default_rng(0).integers(0, n, 1 if n > 8192 else 2).tolist()
         for source in rows:
             key = (case.name, n, source)
             if key not in known:
                 known[key] = best_row(case, matrix, source, weights.heights)
-            require_row(case, found.matrix[source], known[key], source)
-            if found.last is not None:
-                require_paths(case, matrix, found.matrix[source], found.last[source], source)
+            require_row(case, results.matrix[source], known[key], source)
+            if results.last is not None:
+                require_paths(case, matrix, results.matrix[source], results.last[source], source)
         return f"{len(rows)} of {n} rows found again by Dijkstra's algorithm"
 
     return Trial(
-        run, check, lambda found: found.stats, n, n * n, "tiled", case.inside, None,
-        float(n) ** 3, "relaxations", gpu_ceiling(setting, layout), 3 if n > 2048 else 9,
+        run, check, lambda results: results.stats, n, n * n, "tiled", case.inside, None,
+        float(n) ** 3, "relaxations", gpu_ceiling(environment, layout), 3 if n > 2048 else 9,
     )  # fmt: skip
 
 
@@ -138,23 +138,23 @@ def _silent(done: int, total: int) -> None:
     """Say nothing."""
 
 
-def _device(setting: Setting) -> Device:
-    assert setting.device is not None
-    setting.unplace()  # its memory is wanted
-    return setting.device
+def _device(environment: Environment) -> Device:
+    assert environment.device is not None
+    environment.unplace()  # its memory is wanted
+    return environment.device
 
 
 def _require_room(device: Device, nbytes: int) -> None:
     if nbytes > device.free_memory():
         free = format_bytes(device.free_memory())
-        raise Unable(f"needs {format_bytes(nbytes)} on the GPU, and {free} are free there")
+        raise Skipped(f"needs {format_bytes(nbytes)} on the GPU, and {free} are free there")
 
 
-def _weights(setting: Setting, most: int) -> Weights:
+def _weights(environment: Environment, most: int) -> Weights:
     needed = 12 * most * most  # weights, a matrix of its own, the answer
-    if needed > setting.memory:
-        raise Unable(f"needs {format_bytes(needed)}; {format_bytes(setting.memory)} are free")
-    return setting.last("weights", most, lambda: Weights(most))
+    if needed > environment.memory:
+        raise Skipped(f"needs {format_bytes(needed)}; {format_bytes(environment.memory)} are free")
+    return environment.last("weights", most, lambda: Weights(most))
 
 
 @contextmanager
@@ -184,13 +184,13 @@ _DOWN, _THREADS, _GIVEN = 8, 256, 64  # kDown, kThreads, kGiven
 _KNOWN: dict[tuple[str, str], float] = {}
 
 
-def gpu_ceiling(setting: Setting, layout: Layout) -> float:
+def gpu_ceiling(environment: Environment, layout: Layout) -> float:
     """Return relaxations a second of a loop that has everything in registers."""
-    assert setting.device is not None
-    key = (setting.device.kind, layout.algebra)
+    assert environment.device is not None
+    key = (environment.device.kind, layout.algebra)
     if key not in _KNOWN:
-        rounds, blocks = (10_000, 0) if setting.device.kind == "cuda" else (2, 1)
-        _KNOWN[key] = registers_only(setting.device, layout, rounds, blocks)[0]
+        rounds, blocks = (10_000, 0) if environment.device.kind == "cuda" else (2, 1)
+        _KNOWN[key] = registers_only(environment.device, layout, rounds, blocks)[0]
     return _KNOWN[key]
 
 
@@ -201,16 +201,16 @@ def registers_only(
     kernel = device.kernels("dense_ceiling", KL_ALGEBRA=layout.algebra)["dense_ceiling"]
     blocks = blocks or kernel.resident_blocks(_THREADS)
     given = device.upload(given_words(layout.word))
-    found = device.empty(blocks * _THREADS, layout.word)
+    results = device.empty(blocks * _THREADS, layout.word)
     by = 0.999 if "TIMES" in layout.algebra else 1
     times = []
     for _ in range(4):
         begun = device.main.record()
-        kernel.launch((blocks,), (_THREADS,), (given, by, rounds, found))
+        kernel.launch((blocks,), (_THREADS,), (given, by, rounds, results))
         times.append(device.main.record().milliseconds_since(begun))
     each = 2 * 2 * _DOWN * across(layout) * layout.lanes  # relaxations of a thread in a round
     seconds = max(statistics.median(times[1:]), 1e-6) / 1e3
-    return blocks * _THREADS * rounds * each / seconds, device.download(found)
+    return blocks * _THREADS * rounds * each / seconds, device.download(results)
 
 
 def across(layout: Layout) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.lab.matrices import Array, Case
+from kleene.lab.dense_inputs import Array, Case
 
 __all__ = ["best_row", "require_paths", "require_row"]
 
@@ -41,8 +41,8 @@ def best_row(case: Case, matrix: Array, source: int, heights: Array) -> Array:
         if case.negative:
             arcs -= level - level[u]
         better(waiting, extend(row[u], arcs), out=waiting, where=todo)
-    found: Array = row + level - level[source]
-    return found
+    results: Array = row + level - level[source]
+    return results
 
 
 def _reached(words: Array, source: int) -> Array:
@@ -61,22 +61,22 @@ def _unpacked(words: Array, n: int) -> Array:
     return np.unpackbits(words.view(np.uint8), bitorder="little")[:n].astype(bool)
 
 
-def _require_near(case: Case, found: Array, wanted: Array, told: str) -> None:
+def _require_near(case: Case, results: Array, wanted: Array, texts: str) -> None:
     relative, absolute = 1e-5, 5e-3 if case.negative else 0.0
     if case.dtype == "float64":
         relative, absolute = 1e-12, 0.0
-    np.testing.assert_allclose(found, wanted, relative, absolute, err_msg=told)
+    np.testing.assert_allclose(results, wanted, relative, absolute, err_msg=texts)
 
 
 def require_row(case: Case, row: Array, wanted: Array, source: int) -> None:
     """Raise AssertionError if a row of an answer is not what it should be."""
-    told = f"{case.name}: row {source}"
+    texts = f"{case.name}: row {source}"
     if case.semiring == "boolean":
-        assert (_unpacked(row, len(wanted)) == wanted).all(), told
+        assert (_unpacked(row, len(wanted)) == wanted).all(), texts
         return
     got, right = row.astype(np.float64), wanted.copy()
     got[source], right[source] = 0, 0  # the empty path: nothing to compute
-    _require_near(case, got, right, told)
+    _require_near(case, got, right, texts)
 
 
 def require_paths(case: Case, matrix: Array, closed: Array, last: Array, source: int) -> None:

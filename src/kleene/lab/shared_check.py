@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 import kleene as kl
 
-__all__ = ["Agreed"]
+__all__ = ["SharedCheck"]
 
 
-class Agreed:
+class SharedCheck:
     """What has been proved about one size after the other; the latest is remembered."""
 
     def __init__(self, rows: int = 4) -> None:

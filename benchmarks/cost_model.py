@@ -77,7 +77,7 @@ def misplaced(every: list[Comparison]) -> list[str]:
     by_call: dict[str, dict[str, Comparison]] = {}
     for one in every:
         by_call.setdefault(one.call, {})[one.where] = one
-    told = []
+    texts = []
     for call, places in by_call.items():
         if not {CPU, PLACED} <= places.keys():
             continue
@@ -85,8 +85,8 @@ def misplaced(every: list[Comparison]) -> list[str]:
         taken, other = (gpu, cpu) if gpu.estimated < cpu.estimated else (cpu, gpu)
         if taken.measured > other.measured:
             slower = taken.measured / other.measured
-            told.append(f"{call}: {taken.where} is taken and {slower:.2g} times slower")
-    return told
+            texts.append(f"{call}: {taken.where} is taken and {slower:.2g} times slower")
+    return texts
 
 
 def main(arguments: list[str]) -> int:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from kleene.lab.experiment import Experiment, Published
 from kleene.lab.record import Point, Record, Run, Skip, place
 
-__all__ = ["Found", "Spread", "found_in", "lesson", "times_as"]
+__all__ = ["Measurements", "Spread", "finding", "measurements_in", "times_as"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Found:
+class Measurements:
     """The points of one experiment that were measured on one machine."""
 
     experiment: Experiment
@@ -131,14 +131,14 @@ class Found:
         return max(self.time(point), 1e-12)
 
 
-def found_in(record: Record, experiment: Experiment) -> list[Found]:
+def measurements_in(record: Record, experiment: Experiment) -> list[Measurements]:
     """Return what was found, one for each machine, in the order of the runs."""
     record = record.latest()
     by_machine: dict[tuple[str, ...], list[Point]] = {}
     for point in record.points:
         if point.experiment == experiment.id:
             by_machine.setdefault(place(record.runs[point.run]), []).append(point)
-    found = []
+    results = []
     for machine, points in by_machine.items():
         runs = [record.runs[point.run] for point in points]
         latest = max(runs, key=lambda run: run.began)
@@ -147,8 +147,8 @@ def found_in(record: Record, experiment: Experiment) -> list[Found]:
             for skip in record.skips
             if skip.experiment == experiment.id and place(record.runs[skip.run]) == machine
         ]
-        found.append(Found(experiment, latest, tuple(points), tuple(skips)))
-    return found
+        results.append(Measurements(experiment, latest, tuple(points), tuple(skips)))
+    return results
 
 
 def times_as(ratio: float) -> str:
@@ -161,18 +161,18 @@ def times_as(ratio: float) -> str:
     return f"{ratio:,.{digits}f} times"
 
 
-def lesson(*words: str) -> Callable[[Found], str | None]:
+def finding(*words: str) -> Callable[[Measurements], str | None]:
     """Return a headline: the first sentence learned that has these words, or the next ones.
 
     No words are any sentence.
     """
 
-    def headline(found: Found) -> str | None:
-        learned = list(found.experiment.learned(found))
+    def headline(results: Measurements) -> str | None:
+        findings = list(results.experiment.findings(results))
         for some in words or ("",):
-            for sentence in learned:
+            for sentence in findings:
                 if some in sentence:
-                    return f"{found.experiment.title}: {sentence}"
+                    return f"{results.experiment.title}: {sentence}"
         return None
 
     return headline

@@ -10,12 +10,12 @@ import numpy as np
 
 import kleene as kl
 from kleene.graph.checks import format_bytes
-from kleene.lab.experiment import Axis, Experiment, Plan, Unable
+from kleene.lab.environment import Environment
+from kleene.lab.experiment import Axis, Experiment, Plan, Skipped
 from kleene.lab.experiments.searches import patience_for, places
-from kleene.lab.found import Found, lesson, times_as
-from kleene.lab.graphs import Named, enron, facebook, made, rmat, rome, sources_in
+from kleene.lab.graphs import NamedGraph, enron, facebook, made, rmat, rome, sources_in
+from kleene.lab.measurements import Measurements, finding, times_as
 from kleene.lab.record import Point
-from kleene.lab.setting import Setting
 from kleene.lab.trial import Trial, solve
 
 __all__ = ["EXPERIMENTS"]
@@ -34,34 +34,34 @@ _GRAPHS = ((rome(), 3_353), (facebook(), 4_039), (enron(), 36_691), (_WAITED, 44
 # ---- all pairs ----------------------------------------------------------------------------------
 
 
-def _all_pairs(setting: Setting) -> Iterator[Plan]:
-    graphs: tuple[tuple[Named, int], ...] = _GRAPHS
-    if setting.quick:
+def _all_pairs(environment: Environment) -> Iterator[Plan]:
+    graphs: tuple[tuple[NamedGraph, int], ...] = _GRAPHS
+    if environment.quick:
         graphs = ((made("tiny", 200, partial(kl.generate.uniform, 40, 200, seed=1)), 40),)
     for x, (named, n) in enumerate(graphs):
         each = _LENGTH if named.name == "Rome" else _BIT
         size = n * (named.arcs + n)
-        for place, device, threads in places(setting):
-            if place == "one core" and setting.cores > 1:
+        for place, device, threads in places(environment):
+            if place == "one core" and environment.cores > 1:
                 continue
             for at_hand in (False, True) if device != "cpu" else (False,):
                 series = f"{place}, memory at hand" if at_hand else place
                 guess = size * (each / (threads or 1) if device == "cpu" else 1e-10)
-                guess = max(guess, patience_for(setting, device))
-                trial = partial(_pairs, setting, named, device, threads, at_hand)
+                guess = max(guess, patience_for(environment, device))
+                trial = partial(_pairs, environment, named, device, threads, at_hand)
                 yield Plan(
                     series, x, trial, device=device, threads=threads, guess=guess,
-                    setup=0.0 if setting.quick else 2.0, size=0,
+                    setup=0.0 if environment.quick else 2.0, size=0,
                 )  # fmt: skip
 
 
 def _pairs(
-    setting: Setting, named: Named, device: str, threads: int | None, at_hand: bool
+    environment: Environment, named: NamedGraph, device: str, threads: int | None, at_hand: bool
 ) -> Trial:
-    g = named.get(setting)
+    g = named.get(environment)
     needed = 4 * g.n * g.n * (2 if at_hand else 1)
-    if needed * 1.2 > setting.memory:
-        raise Unable(f"needs {format_bytes(needed)}; {format_bytes(setting.memory)} are free")
+    if needed * 1.2 > environment.memory:
+        raise Skipped(f"needs {format_bytes(needed)}; {format_bytes(environment.memory)} are free")
     options: dict[str, Any] = {"method": "batched"} if device != "cpu" else {}
     if at_hand:
         dtype = kl.apsp(g, sources=[0], device="cpu", predecessors=False).distances.dtype
@@ -72,11 +72,11 @@ def _pairs(
     )  # fmt: skip
 
 
-def _learned_all_pairs(found: Found) -> Iterator[str]:
+def _findings_all_pairs(results: Measurements) -> Iterator[str]:
     for x, (named, _) in enumerate(_GRAPHS):
-        best = found.fastest(x)
+        best = results.fastest(x)
         if best is not None:
-            seconds = found.value(best)
+            seconds = results.value(best)
             text = f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"
             waited = "; a user of another library waited two hours" if named is _WAITED else ""
             yield f"All pairs of {named.name} take {text} ({best.series}){waited}."
@@ -87,28 +87,33 @@ def _learned_all_pairs(found: Found) -> Iterator[str]:
 _COUNTS = (1, 8, 64, 512)
 
 
-def _batches(setting: Setting) -> Iterator[Plan]:
+def _batches(environment: Environment) -> Iterator[Plan]:
     jobs = [("bfs", "BFS, R-MAT 18", rmat(18)), ("sssp", "SSSP, R-MAT 16", rmat(16))]
-    if setting.quick:
+    if environment.quick:
         jobs = [("bfs", "BFS, R-MAT 18", rmat(6))]
     for problem, panel, named in jobs:
-        for count in setting.sizes(_COUNTS, (4,)):
-            for place, device, threads in places(setting):
-                if place == "one core" and setting.cores > 1:
+        for count in environment.sizes(_COUNTS, (4,)):
+            for place, device, threads in places(environment):
+                if place == "one core" and environment.cores > 1:
                     continue
-                trial = partial(_batch, setting, problem, named, count, device, threads)
+                trial = partial(_batch, environment, problem, named, count, device, threads)
                 yield Plan(
-                    place, count, trial, panel, device, threads, patience_for(setting, device),
-                    setup=named.setup(setting), growth=2.5,
+                    place, count, trial, panel, device, threads, patience_for(environment, device),
+                    setup=named.setup(environment), growth=2.5,
                 )  # fmt: skip
 
 
 def _batch(
-    setting: Setting, problem: str, named: Named, count: int, device: str, threads: int | None
+    environment: Environment,
+    problem: str,
+    named: NamedGraph,
+    count: int,
+    device: str,
+    threads: int | None,
 ) -> Trial:
-    g = named.get(setting)
+    g = named.get(environment)
     sources = sources_in(g, count).tolist()
-    graph = g if device == "cpu" else setting.placed(g)
+    graph = g if device == "cpu" else environment.placed(g)
     dtype = getattr(kl, problem)(g, sources=sources[:1], device="cpu").distances.dtype
     return solve(
         problem, graph, sources=sources, device=device, threads=threads, predecessors=False,
@@ -117,13 +122,13 @@ def _batch(
     )  # fmt: skip
 
 
-def _learned_batches(found: Found) -> Iterator[str]:
-    for panel in found.panels:
+def _findings_batches(results: Measurements) -> Iterator[str]:
+    for panel in results.panels:
         for series in ("GPU", "all cores", "one core"):
-            points = found.of(series, panel)
+            points = results.of(series, panel)
             if len(points) > 1:
                 few, many = points[0], points[-1]
-                ratio = found.value(many) / found.value(few)
+                ratio = results.value(many) / results.value(few)
                 yield (
                     f"{panel}, {series}: a source takes {times_as(1 / ratio)} as long in a batch "
                     f"of {many.x:,.0f} as in one of {few.x:,.0f}."
@@ -139,15 +144,15 @@ EXPERIMENTS = (
         "all-pairs-sparse",
         "All pairs of sparse graphs",
         "How long do all pairs of sparse graphs take, lengths in memory?",
-        Axis("graph", log=False, words=tuple(named.name for named, _ in _GRAPHS)),
+        Axis("graph", log=False, labels=tuple(named.name for named, _ in _GRAPHS)),
         _all_pairs,
-        _learned_all_pairs,
+        _findings_all_pairs,
         ("ours", "gpu"),
         quantity="seconds",
         kind="bars",
         budget=50,
         patience=20,
-        headline=lesson("a user of another library", ""),
+        headline=finding("a user of another library", ""),
         notes=(
             "Whole calls from arcs on the host to all lengths on the host. Memory at hand: into "
             "an array that is in use already; else the system gives it page by page."
@@ -160,7 +165,7 @@ EXPERIMENTS = (
         "How much faster are many searches of one graph in one call?",
         Axis("sources"),
         _batches,
-        _learned_batches,
+        _findings_batches,
         ("ours", "gpu"),
         y="rate",
         quantity="seconds",

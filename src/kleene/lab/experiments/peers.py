@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 import kleene as kl
-from kleene.lab.experiment import Axis, Experiment, Plan, Unable
+from kleene.lab.environment import Environment
+from kleene.lab.experiment import Axis, Experiment, Plan, Skipped
 from kleene.lab.experiments.searches import patience_for, places
-from kleene.lab.found import Found, lesson, times_as
-from kleene.lab.graphs import Named, enron, facebook, grid, made, rmat, rome, uniform
+from kleene.lab.graphs import NamedGraph, enron, facebook, grid, made, rmat, rome, uniform
+from kleene.lab.measurements import Measurements, finding, times_as
 from kleene.lab.peers import NOT_INSTALLED, PEERS, Peer
 from kleene.lab.searches import PROVED
-from kleene.lab.setting import Setting
 from kleene.lab.trial import Trial, solve
 
 __all__ = ["EXPERIMENTS"]
@@ -31,7 +31,7 @@ _PANELS = ("lengths", "paths")
 # ---- graphs -------------------------------------------------------------------------------------
 
 
-def _dense(n: int, dtype: str) -> Named:
+def _dense(n: int, dtype: str) -> NamedGraph:
     def make() -> kl.Graph:
         g = kl.generate.dense(n, seed=1, weights=(0.001, 1.0))
         assert g.weights is not None
@@ -40,12 +40,12 @@ def _dense(n: int, dtype: str) -> Named:
     return made(f"n = {n:,}, {dtype}", float(n) ** 2, make)
 
 
-def _sparse(weighted: bool) -> tuple[Named, ...]:
+def _sparse(weighted: bool) -> tuple[NamedGraph, ...]:
     real = (rome(),) if weighted else (rome(), facebook(), enron())
     return (*real, grid(1024), rmat(18), uniform(18))
 
 
-_GRAPHS: dict[str, tuple[Named, ...]] = {
+_GRAPHS: dict[str, tuple[NamedGraph, ...]] = {
     "bfs": _sparse(weighted=False),
     "sssp": _sparse(weighted=True),
     "apsp-sparse": (
@@ -62,7 +62,7 @@ _APSP = {
     **{named.name: round(named.arcs**0.5) for named in _GRAPHS["apsp-dense"]},
 }  # fmt: skip
 
-_QUICK: dict[str, tuple[Named, ...]] = {
+_QUICK: dict[str, tuple[NamedGraph, ...]] = {
     "bfs": (rmat(6), grid(8)),
     "sssp": (rmat(6),),
     "apsp-sparse": (made("tiny", 120, partial(kl.generate.uniform, 30, 120, seed=1)),),
@@ -98,82 +98,89 @@ class _Entry:
         return "the same distances as Kleene, whose were proved"
 
 
-def _entry(setting: Setting, problem: str, named: Named) -> _Entry:
-    g = named.get(setting)
-    return setting.last("beside", (problem, named.name, g.n), lambda: _Entry(problem, g))
+def _entry(environment: Environment, problem: str, named: NamedGraph) -> _Entry:
+    g = named.get(environment)
+    return environment.last("beside", (problem, named.name, g.n), lambda: _Entry(problem, g))
 
 
 def _ours(
-    setting: Setting, problem: str, named: Named, paths: bool, device: str, threads: int | None
+    environment: Environment,
+    problem: str,
+    named: NamedGraph,
+    paths: bool,
+    device: str,
+    threads: int | None,
 ) -> Trial:
-    entry = _entry(setting, problem, named)
-    graph = entry.graph if device == "cpu" else setting.placed(entry.graph)
+    entry = _entry(environment, problem, named)
+    graph = entry.graph if device == "cpu" else environment.placed(entry.graph)
     return solve(
         problem, graph, *entry.start, device=device, threads=threads, predecessors=paths, proved=16
     )
 
 
-def _theirs(setting: Setting, problem: str, named: Named, paths: bool, kind: type[Peer]) -> Trial:
+def _theirs(
+    environment: Environment, problem: str, named: NamedGraph, paths: bool, kind: type[Peer]
+) -> Trial:
     if not kind.installed():
-        raise Unable(NOT_INSTALLED)
-    entry = _entry(setting, problem, named)
+        raise Skipped(NOT_INSTALLED)
+    entry = _entry(environment, problem, named)
     why = kind.refuses(problem, entry.graph)
     if why is not None:
-        raise Unable(why)
+        raise Skipped(why)
     offer = getattr(kind, f"{problem}_{'paths' if paths else 'lengths'}")
-    contestant = offer(entry.peer(kind), *entry.start)
+    peer_call = offer(entry.peer(kind), *entry.start)
     g = entry.graph
     return Trial(
-        contestant.run, partial(entry.check, contestant.distances), n=g.n, m=g.m, method=kind.name
+        peer_call.run, partial(entry.check, peer_call.distances), n=g.n, m=g.m, method=kind.name
     )
 
 
 # ---- experiments --------------------------------------------------------------------------------
 
 
-def _plans(id: str, setting: Setting) -> Iterator[Plan]:
+def _plans(id: str, environment: Environment) -> Iterator[Plan]:
     problem = id.partition("-")[0]
-    for x, named in enumerate((_QUICK if setting.quick else _GRAPHS)[id]):
+    for x, named in enumerate((_QUICK if environment.quick else _GRAPHS)[id]):
         for panel in _PANELS:
-            yield from _contestants(setting, problem, named, x, panel)
+            yield from _contestants(environment, problem, named, x, panel)
 
 
 def _contestants(
-    setting: Setting, problem: str, named: Named, x: int, panel: str
+    environment: Environment, problem: str, named: NamedGraph, x: int, panel: str
 ) -> Iterator[Plan]:
-    paths, setup = panel == "paths", named.setup(setting) + named.arcs * PROVED
-    for place, device, threads in places(setting):
-        trial = partial(_ours, setting, problem, named, paths, device, threads)
+    paths, setup = panel == "paths", named.setup(environment) + named.arcs * PROVED
+    for place, device, threads in places(environment):
+        trial = partial(_ours, environment, problem, named, paths, device, threads)
         yield Plan(
-            f"Kleene, {place}", x, trial, panel, device, threads, patience_for(setting, device),
+            f"Kleene, {place}", x, trial, panel, device, threads, patience_for(environment, device),
             setup, size=0,
         )  # fmt: skip
     for kind in PEERS:
         offered = getattr(kind, f"{problem}_{panel}", None) is not None
         if offered and (kind.installed() or x == 0):  # that it is missing is told once
-            trial = partial(_theirs, setting, problem, named, paths, kind)
+            trial = partial(_theirs, environment, problem, named, paths, kind)
             looks = named.arcs * (_APSP.get(named.name, 0) if problem == "apsp" else 1)
-            guess = 0.0 if setting.quick else min(kind.most.get(problem, looks), looks)
+            guess = 0.0 if environment.quick else min(kind.most.get(problem, looks), looks)
             guess *= kind.look[problem]
             setup = named.arcs * kind.taken_over
             yield Plan(kind.name, x, trial, panel, guess=guess, setup=setup, size=0)
 
 
-def _learned(id: str, found: Found) -> Iterator[str]:
+def _findings(id: str, results: Measurements) -> Iterator[str]:
     words = [named.name for named in _GRAPHS[id]]
-    place = "all cores" if "Kleene, all cores" in found.series else "one core"
+    place = "all cores" if "Kleene, all cores" in results.series else "one core"
     behind = []
     for panel in _PANELS:
-        told = []
+        texts = []
         for kind in PEERS:
-            ratios = list(found.speedups(kind.name, f"Kleene, {place}", panel))
+            ratios = list(results.speedups(kind.name, f"Kleene, {place}", panel))
             behind += [(kind.name, words[int(x)], panel) for x, ratio in ratios if ratio < 1]
             if ratios:
                 low, high = min(r for _, r in ratios), max(r for _, r in ratios)
                 text = times_as(low) if len(ratios) == 1 else f"{low:.3g} to {times_as(high)}"
-                told.append(f"{text} as fast as {kind.name}")
-        if told:
-            yield f"For {panel}, Kleene on {place} is {', '.join(told)}."
+                texts.append(f"{text} as fast as {kind.name}")
+        if texts:
+            yield f"For {panel}, Kleene on {place} is {', '.join(texts)}."
     for name, graph, panel in behind:
         yield f"{name} is faster than Kleene on {graph}, {panel}."
 
@@ -183,15 +190,15 @@ def _experiment(id: str, title: str, question: str) -> Experiment:
         f"peers-{id}",
         title,
         question,
-        Axis("graph", log=False, words=tuple(named.name for named in _GRAPHS[id])),
+        Axis("graph", log=False, labels=tuple(named.name for named in _GRAPHS[id])),
         partial(_plans, id),
-        partial(_learned, id),
+        partial(_findings, id),
         ("ours", "peers"),
         quantity="seconds",
         kind="bars",
         budget=40,
         patience=12,
-        headline=lesson(),
+        headline=finding(),
         notes=(
             "Whole calls from the graph in the form that each library prefers, which is made "
             "before; Kleene's incoming arcs belong to that. On a GPU the graph is there, and the "

@@ -10,10 +10,10 @@ from kleene.lab.experiment import Experiment
 from kleene.lab.record import Line, Point, Skip
 from kleene.lab.runner import Listener
 
-__all__ = ["Teller"]
+__all__ = ["RunProgress"]
 
 
-class Teller(Listener):
+class RunProgress(Listener):
     """Tells points line by line, and at a terminal how far the work is and what is left."""
 
     def __init__(self, silent: bool) -> None:
@@ -37,10 +37,10 @@ class Teller(Listener):
         self._bar.update(self._task, description=title, total=max(1, plans), completed=0, left="")
 
     def goes_on(self, done: int, left: float) -> None:
-        told = f"at most {seconds(max(0.0, left))} left for this one"
-        self._bar.update(self._task, completed=done, left=told)
+        texts = f"at most {seconds(max(0.0, left))} left for this one"
+        self._bar.update(self._task, completed=done, left=texts)
 
-    def told(self, line: Line) -> None:
+    def texts(self, line: Line) -> None:
         if isinstance(line, Point):
             spread = f" ({len(line.times)})" if len(line.times) > 1 else ""
             where = f"{line.panel}  " if line.panel else ""

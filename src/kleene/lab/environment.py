@@ -13,7 +13,7 @@ from kleene.backends.cuda.runtime.device import Device, open_device
 from kleene.errors import RequestError
 from kleene.system.machine import available_memory, cores, this_machine
 
-__all__ = ["Setting"]
+__all__ = ["Environment"]
 
 T = TypeVar("T")
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 _KEPT = 2**31
 
 
-class Setting:
+class Environment:
     """What an experiment needs to know to plan its points."""
 
     def __init__(
