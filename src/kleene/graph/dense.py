@@ -52,8 +52,8 @@ class DenseArcs:
         return CSR(self.offsets, neighbors, weights if self.weighted else None)
 
 
-def dense_arcs(matrix: Any, null_value: Any = None) -> DenseArcs:
-    """Return a canonical copy of a square array of weights."""
+def dense_arcs(matrix: Any, null_value: Any = None, out: Array | None = None) -> DenseArcs:
+    """Return a square array of weights in canonical form: a copy, or in ``out``."""
     matrix = to_numpy(matrix)
     mask = np.ma.getmaskarray(matrix) if np.ma.isMaskedArray(matrix) else None
     array = as_array(np.ma.getdata(matrix) if mask is not None else matrix, "the matrix")
@@ -63,7 +63,7 @@ def dense_arcs(matrix: Any, null_value: Any = None) -> DenseArcs:
     require_memory(n * n * 4, f"a matrix of {n:,} vertices", "use a sparse form")
     entries, null = _entries(array, mask, null_value)
     null_nan = null is not None and null != null
-    canonical = np.empty_like(entries)
+    canonical = np.empty_like(entries) if out is None else out
     degrees = np.empty(n, np.int64)
     heaviest = np.empty(n, entries.dtype if entries.dtype.kind == "f" else np.uint64)
     lowest, highest, bad = _native.dense_canonical(

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.api.solve import apsp, bfs, sssp
+from kleene.api import apsp, bfs, sssp
 from kleene.errors import NegativeCycleError
 from kleene.graph import Graph
 from kleene.interop.networkx.graph import Arcs
