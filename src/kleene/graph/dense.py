@@ -86,16 +86,7 @@ def _entries(array: Array, mask: Array | None, null_value: Any) -> tuple[Array, 
     """Return the entries in a type of weights, and the null value where it can occur."""
     if array.dtype.kind not in "biuf":
         raise GraphError(f"the matrix must hold real numbers, not {array.dtype}")
-    null = null_value
-    if null is not None:
-        if not isinstance(null, (numbers.Real, np.number, np.bool_)):
-            raise GraphError(f"null_value must be a number, not {null_value!r}")
-        fits = np.asarray(null).astype(array.dtype) if null == null else null
-        null = null if null != null or fits == null else None
-        if null is not None and array.dtype.kind == "f":
-            null = float(null)
-        elif null is not None:
-            null = None if null != null else int(null)
+    null = _null(null_value, array.dtype)
     absent = mask
     if array.dtype == bool:
         absent = ~array if mask is None else ~array | mask
@@ -111,3 +102,20 @@ def _entries(array: Array, mask: Array | None, null_value: Any) -> tuple[Array, 
     if absent is not None and absent.any():
         entries = np.where(absent, entries.dtype.type(no_path(entries.dtype)), entries)
     return np.ascontiguousarray(entries), null
+
+
+def _null(null_value: Any, dtype: np.dtype[Any]) -> int | float | None:
+    """Return the null value as a number of this type; None where no entry can equal it."""
+    if null_value is None:
+        return None
+    if not isinstance(null_value, (numbers.Real, np.bool_)):
+        raise GraphError(f"null_value must be a number, not {null_value!r}")
+    number: Any = null_value
+    if dtype.kind == "f":
+        return float(number)
+    if not float(number).is_integer():  # not a whole number, infinite or NaN
+        return None
+    if dtype.kind == "b":
+        return int(number)
+    limits = np.iinfo(dtype)
+    return int(number) if limits.min <= int(number) <= limits.max else None

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.api import apsp, bfs, sssp
+from kleene.api.apsp import apsp
+from kleene.api.bfs import bfs
+from kleene.api.sssp import sssp
 from kleene.graph import Graph
 from kleene.graph.forms import CSR
 from kleene.graph.no_path import no_path

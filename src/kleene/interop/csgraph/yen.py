@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.api import k_shortest
+from kleene.api.k_shortest import k_shortest
 from kleene.interop.csgraph.errors import renamed_cycles
 from kleene.interop.csgraph.solve import NULL, Ours, require_no_cycle
 from kleene.interop.csgraph.validation import as_graph
