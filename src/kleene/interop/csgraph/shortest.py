@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.graph import Graph
+from kleene.graph.no_path import no_path
 from kleene.interop.csgraph.errors import renamed_cycles
 from kleene.interop.csgraph.solve import (
     NULL,
     Ours,
-    farthest,
     require_no_cycle,
     rooted,
     solve,
@@ -292,7 +292,7 @@ def _row_within(
     sources, targets, weights = graph.coo
     while True:
         distances, before = solve(graph, source, predecessors, ours)
-        beyond = (distances[0] > limit) & (distances[0] < farthest(distances.dtype))
+        beyond = (distances[0] > limit) & (distances[0] < no_path(distances.dtype))
         if not beyond.any():
             return distances, before
         kept = ~beyond[targets]
@@ -306,7 +306,7 @@ def _nearest(graph: Graph, sources: Array, predecessors: bool, limit: float, our
     n = graph.n
     if n == 0 or len(sources) == 0:
         dtype = np.dtype(np.float64 if ours.dtype is None else ours.dtype)
-        far = np.full(n, farthest(dtype), dtype)
+        far = np.full(n, no_path(dtype), dtype)
         none = np.full(n, NULL, np.int32)
         return (far, none, none.copy()) if predecessors else far
     root = np.array([n], np.int32)
@@ -321,7 +321,7 @@ def _nearest(graph: Graph, sources: Array, predecessors: bool, limit: float, our
     parents[starts] = NULL
     parents[parents == n] = NULL
     origins = _origins(parents)
-    origins[lengths == farthest(lengths.dtype)] = NULL
+    origins[lengths == no_path(lengths.dtype)] = NULL
     return lengths, parents, origins
 
 
