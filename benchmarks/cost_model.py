@@ -1,10 +1,10 @@
-"""The planner's estimates beside what a record says: ``kleene.estimates`` and the crossovers.
+"""The planner's cost model (``kleene.planning.cost_model``) beside measured crossovers.
 
-    python benchmarks/gpu_estimates.py benchmarks/nvidia-h200.jsonl
+    python benchmarks/cost_model.py benchmarks/nvidia-h200.jsonl
 
-A line for each call that was measured: milliseconds, those that were estimated (without those for
-opening the GPU, which no measurement has), and their ratio; then, for graphs on the GPU, calls that
-the planner would run in the slower place, with what that costs.
+A line for each measured call: milliseconds measured, milliseconds estimated (without opening the
+GPU, which no measurement includes), and their ratio; then, for graphs on the GPU, calls that the
+planner would run on the slower device, with the cost of that.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Comparison(NamedTuple):
 
 
 def comparisons(record: Record) -> Iterator[Comparison]:
-    """Yield the calls that were measured to find out from which size on a GPU is faster."""
+    """Yield the calls of the crossover experiments."""
     for point in record.latest().points:
         if point.experiment in _LONGEST and point.device in ("cpu", "cuda"):
             request = _request(point)
@@ -62,7 +62,7 @@ def _request(point: Point) -> Request:
 
 
 def _facts(point: Point) -> Facts:
-    """Return what a plan knows of these graphs; their incoming arcs are at hand."""
+    """Return the facts that a plan has of these graphs; their incoming arcs are cached."""
     hops = point.panel == "without weights" or point.panel.startswith("BFS")
     weight, longest = (None, 1) if hops else (point.dtype, _LONGEST[point.experiment])
     n, m = int(point.n or 0), int(point.m or 0)
@@ -73,11 +73,11 @@ def _facts(point: Point) -> Facts:
 
 
 def misplaced(every: list[Comparison]) -> list[str]:
-    """Return a sentence for each graph on the GPU that the estimates keep in the slower place."""
+    """Return a sentence for each graph on the GPU for which the model chooses the slower device."""
     by_call: dict[str, dict[str, Comparison]] = {}
     for one in every:
         by_call.setdefault(one.call, {})[one.where] = one
-    texts = []
+    sentences = []
     for call, places in by_call.items():
         if not {CPU, PLACED} <= places.keys():
             continue
@@ -85,14 +85,14 @@ def misplaced(every: list[Comparison]) -> list[str]:
         taken, other = (gpu, cpu) if gpu.estimated < cpu.estimated else (cpu, gpu)
         if taken.measured > other.measured:
             slower = taken.measured / other.measured
-            texts.append(f"{call}: {taken.where} is taken and {slower:.2g} times slower")
-    return texts
+            sentences.append(f"{call}: {taken.where} is chosen and {slower:.2g} times slower")
+    return sentences
 
 
 def main(arguments: list[str]) -> int:
     for path in arguments:
         every = list(comparisons(read(path)))
-        print("\n".join(map(str, every)) if every else f"{path} tells of no crossovers")
+        print("\n".join(map(str, every)) if every else f"{path} has no crossovers")
         print("\n".join(misplaced(every)))
     return 0
 

@@ -1,4 +1,4 @@
-"""Checks on a real GPU: the tests that mean something there, and NVIDIA's compute-sanitizer.
+"""Checks on a GPU: the tests for GPUs, and NVIDIA's compute-sanitizer.
 
     python benchmarks/gpu_checks.py cuda    # every method on a small graph: what the sanitizer runs
 
@@ -26,14 +26,14 @@ from xml.etree import ElementTree
 import numpy as np
 
 import kleene as kl
-from kleene.registry import PATH_PROBLEMS, Method, methods
+from kleene.registry import PATH_PROBLEMS
 
 TESTS = Path(__file__).parent.parent / "tests"
 SMALL = 150  # vertices: more than one tile, and not a multiple of anything
 
 
 class Outcome(NamedTuple):
-    """What became of a check: counts, or in the details why there are none."""
+    """The outcome of a check: counts, or in the details why there are none."""
 
     passed: int = 0
     failed: int = 0
@@ -44,7 +44,7 @@ LATE = Outcome(details=("not done within the budget",))
 
 
 class Check(ABC):
-    """A program that was started, with what it says."""
+    """A program that was started, and its output."""
 
     def __init__(self, name: str, command: list[str]) -> None:
         self.name = name
@@ -55,7 +55,7 @@ class Check(ABC):
         )  # fmt: skip
 
     def text(self, until: float) -> str | None:
-        """Wait for the end and return the output; None if the end does not come in time."""
+        """Wait for the end and return the output; None after a timeout."""
         try:
             self._process.wait(max(1.0, until - time.monotonic()))
         except subprocess.TimeoutExpired:
@@ -67,7 +67,7 @@ class Check(ABC):
 
     @abstractmethod
     def outcome(self, until: float) -> Outcome:
-        """Wait for the end and say what was found."""
+        """Wait for the end and return the outcome."""
 
 
 class Pytest(Check):
@@ -110,13 +110,13 @@ class Sanitizer(Check):
         text = self.text(until)
         if text is None:
             return LATE
-        results = _SUMMARY[self._tool].findall(text)
+        totals = _SUMMARY[self._tool].findall(text)
         done = re.search(r"(\d+) methods verified", text)
-        if not results or done is None:
+        if not totals or done is None:
             return Outcome(details=(f"it did not work: {' '.join(text.split())[-300:]}",))
-        errors = sum(map(int, results))
-        texts = [line for line in text.splitlines() if line.startswith("=========")][:10]
-        return Outcome(int(done[1]), errors, tuple(texts if errors else ()))
+        errors = sum(map(int, totals))
+        lines = [line for line in text.splitlines() if line.startswith("=========")][:10]
+        return Outcome(int(done[1]), errors, tuple(lines if errors else ()))
 
 
 def sanitizer_program() -> str | None:
@@ -126,11 +126,11 @@ def sanitizer_program() -> str | None:
 
 
 def run_all(device: str, quick: bool, seconds: float) -> Iterator[tuple[str, Outcome]]:
-    """Run every check, and yield its name and what became of it.
+    """Run every check, and yield its name and outcome.
 
-    Tests run one after the other: processes take turns on a GPU by milliseconds, which methods that
-    come back to the host for every level cannot bear. The sanitizers, which are slow by themselves,
-    run together.
+    Tests run one after the other: processes share a GPU in turns of milliseconds, which slows
+    methods that return to the host for every level. The sanitizers, slow by themselves, run
+    together.
     """
     until = time.monotonic() + seconds
     tests = {
@@ -149,7 +149,7 @@ def run_all(device: str, quick: bool, seconds: float) -> Iterator[tuple[str, Out
     for check in (check for wave in waves for check in [start() for start in wave]):
         yield check.name, check.outcome(until)
     if device != "cuda" or program is None:
-        why = "there is no compute-sanitizer here" if device == "cuda" else "it wants a real GPU"
+        why = "compute-sanitizer is not installed" if device == "cuda" else "needs a GPU"
         yield "compute-sanitizer", Outcome(details=(why,))
 
 
@@ -172,7 +172,7 @@ def mixed_graph() -> kl.Graph:
     return kl.Graph.from_edges(s, t, weights, n=hub + chain + 3, directed=False)
 
 
-def solve(row: Method, semiring: str, device: str, predecessors: bool) -> None:
+def solve(row: Any, semiring: str, device: str, predecessors: bool) -> None:
     options: dict[str, Any] = {"method": row.name, "device": device, "predecessors": predecessors}
     if row.problem == "closure":
         options["semiring"] = semiring
@@ -199,7 +199,7 @@ def multiply(device: str) -> None:
 def main() -> None:
     device, done = sys.argv[1], 0
     multiply(device)
-    for row in methods(device=device):
+    for row in kl.methods(device=device):
         if row.problem not in PATH_PROBLEMS:
             continue
         for semiring in row.semirings:

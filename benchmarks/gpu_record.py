@@ -1,4 +1,4 @@
-"""Whether the records of GPUs in this folder are of the kernels here, and of checks that passed.
+"""Checks that GPU records in this folder are of the current kernels, and that their checks passed.
 
     python benchmarks/gpu_record.py     # fails when a record is of other kernels
 
@@ -12,7 +12,7 @@ import re
 import sys
 from pathlib import Path
 
-from kleene.backends.cuda.runtime import loader
+from kleene.api import kernel_digest
 from kleene.lab import record as records
 
 FOLDER = Path(__file__).parent
@@ -28,10 +28,10 @@ def path_for(device: str) -> Path:
 
 
 def stale(folder: Path = FOLDER) -> list[str]:
-    """Return a sentence for each record in a folder that cannot be relied on."""
-    texts = [_of_lines(path) for path in sorted(folder.glob("*.jsonl"))]
-    texts += [_of_old(path) for path in sorted(folder.glob("*.json"))]
-    return [sentence for sentence in texts if sentence is not None]
+    """Return a sentence for each record in a folder that is stale or has failures."""
+    sentences = [_of_lines(path) for path in sorted(folder.glob("*.jsonl"))]
+    sentences += [_of_old(path) for path in sorted(folder.glob("*.json"))]
+    return [sentence for sentence in sentences if sentence is not None]
 
 
 def _of_lines(path: Path) -> str | None:
@@ -39,41 +39,41 @@ def _of_lines(path: Path) -> str | None:
     runs = [run for run in record.runs.values() if run.machine.get("gpu", {}).get("kind") == "cuda"]
     if not runs:  # of a CPU: it has no kernels
         return None
-    here = {run.id for run in runs if run.kernels == loader.digest()}
+    here = {run.id for run in runs if run.kernels == kernel_digest()}
     if not here:
         last = max(runs, key=lambda run: run.began)
         return _other_kernels(path, last.began[:10], last.place)
     latest = record.latest()
     checks = [check for check in latest.checks if check.run in here]
     if not any(check.passed for check in checks):
-        return f"{path.name} tells of no checks; run `make gpu-check ARGS=--checks-only`"
+        return f"{path.name} has no checks; run `make gpu-check ARGS=--checks-only`"
     failed = sum(check.failed for check in checks)
     failed += sum(skip.failed for skip in latest.skips if skip.run in here)
     if failed:
-        return f"{path.name} tells of checks that failed; mend them and run them again"
+        return f"{path.name} has checks that failed; fix them and run them again"
     return None
 
 
 def _of_old(path: Path) -> str | None:
-    """Judge a record of the time before the lab, until there is one of the lab."""
+    """Check a record in the format from before the lab, unless there is a new one."""
     if path.with_suffix(".jsonl").exists():
         return None
     record = json.loads(path.read_text())
-    if record.get("digest") != loader.digest():
+    if record.get("digest") != kernel_digest():
         return _other_kernels(path, record["date"], record["device"])
     return None
 
 
 def _other_kernels(path: Path, date: str, device: str) -> str:
     return (
-        f"{path.name} was made on {date} with other kernels than those in {loader.FOLDER.name}/; "
+        f"{path.name} was made on {date} with other kernels than the current ones; "
         f"run `make gpu-check` on {device} and commit the new record"
     )
 
 
 def main() -> int:
     sentences = stale()
-    print("\n".join(sentences) if sentences else "the records are of these kernels")
+    print("\n".join(sentences) if sentences else "the records are of the current kernels")
     return int(bool(sentences))
 
 

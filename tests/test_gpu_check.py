@@ -12,22 +12,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kleene.backends.cuda.runtime import loader
+import kleene as kl
+from kleene.api import kernel_digest
+from kleene.backends.cuda.ceiling import across, layout_for, run_in_registers, start_values
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 from kleene.lab import record as records
 from kleene.lab.dense_check import best_row, require_paths, require_row
 from kleene.lab.dense_inputs import CASES, PLAIN, Weights
-from kleene.lab.dense_trials import across, given_words, registers_only, resident
+from kleene.lab.dense_trials import resident
 from kleene.lab.environment import Environment
 from kleene.lab.record import Check, Line, Point, Run, Skip
-from kleene.registry import methods
 from kleene.system.machine import this_machine
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
+import cost_model  # noqa: E402
 import gpu_checks  # noqa: E402
-import gpu_estimates  # noqa: E402
 import gpu_record  # noqa: E402
 import highways  # noqa: E402
 
@@ -44,12 +45,12 @@ def test_the_whole_program(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     record = records.read(path)
     [run] = record.runs.values()
-    assert run.kernels == loader.digest()
+    assert run.kernels == kernel_digest()
     assert run.machine["gpu"]["kind"] == "emulated"
     checks = {check.name: check for check in record.checks}
     assert checks["tests"].passed >= 1
     assert checks["tests"].failed == 0
-    assert checks["compute-sanitizer"].details == ("it wants a real GPU",)
+    assert checks["compute-sanitizer"].details == ("needs a GPU",)
     assert {point.experiment for point in record.points} == {"crossover-searches"}
     assert {point.device for point in record.points} == {"cpu", "emulated"}
     assert gpu_record.stale(tmp_path) == []
@@ -69,18 +70,18 @@ def test_one_sentence_without_a_gpu() -> None:
 
 RUN = Run(
     "r1", "2026-01-02T00:00:00Z", {"cores": 2, "gpu": {"name": "NVIDIA H200", "kind": "cuda"}},
-    "0.1.0", loader.digest(),
+    "0.1.0", kernel_digest(),
 )  # fmt: skip
 PASSED = Check("r1", "tests", 12, 0)
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "problem"),
     [
         ([RUN, PASSED], None),
         ([replace(RUN, kernels="0"), PASSED], "on 2026-01-02 with other kernels"),
-        ([RUN], "tells of no checks"),
-        ([RUN, Check("r1", "tests", 0, 0, ("not done within the budget",))], "tells of no checks"),
+        ([RUN], "has no checks"),
+        ([RUN, Check("r1", "tests", 0, 0, ("not done within the budget",))], "has no checks"),
         ([RUN, Check("r1", "tests", 12, 1)], "checks that failed"),
         ([RUN, PASSED, Skip("r1", "bfs-by-scale", "wrong", "", "GPU", 3, True)], "failed"),
         ([RUN, PASSED, Skip("r1", "bfs-by-scale", "no time", "", "GPU", 3)], None),
@@ -89,21 +90,19 @@ PASSED = Check("r1", "tests", 12, 0)
         ([replace(RUN, kernels="0"), replace(RUN, id="r2"), replace(PASSED, run="r2")], None),
     ],
 )
-def test_records_that_cannot_be_relied_on_are_told(
-    lines: list[Line], texts: str | None, tmp_path: Path
-) -> None:
+def test_stale_records_are_reported(lines: list[Line], problem: str | None, tmp_path: Path) -> None:
     assert gpu_record.path_for("NVIDIA H200").name == "nvidia-h200.jsonl"
     records.write(tmp_path / "a.jsonl", lines)
     results = gpu_record.stale(tmp_path)
-    assert len(results) == (texts is not None)
-    assert texts is None or texts in results[0]
+    assert len(results) == (problem is not None)
+    assert problem is None or problem in results[0]
 
 
 def test_an_old_record_counts_until_there_is_a_new_one(tmp_path: Path) -> None:
     old = tmp_path / "a.json"
     old.write_text('{"device": "NVIDIA H200", "date": "2026-01-01", "digest": "0"}')
-    [texts] = gpu_record.stale(tmp_path)
-    assert "run `make gpu-check` on NVIDIA H200" in texts
+    [sentence] = gpu_record.stale(tmp_path)
+    assert "run `make gpu-check` on NVIDIA H200" in sentence
     records.write(tmp_path / "a.jsonl", [RUN, PASSED])
     assert gpu_record.stale(tmp_path) == []
 
@@ -129,22 +128,22 @@ def test_estimates_stand_beside_what_was_measured() -> None:
         point("", "GPU", "tiled", 1.0, experiment="dense-rate-by-size"),
     ):  # fmt: skip
         record.add(made)
-    results = list(gpu_estimates.comparisons(record))
+    results = list(cost_model.comparisons(record))
     assert [one.where for one in results] == ["CPU", "GPU", "GPU, graph there", "CPU", "CPU"]
     assert results[0].estimated == pytest.approx(0.015, rel=0.3)
     assert 0.35 > results[1].estimated > results[2].estimated > 0
     assert results[4].estimated == pytest.approx(2048**3 / 35e9, rel=0.1)
     assert str(results[0]).startswith("searches, BFS, R-MAT, n = 1,048,576  ")
-    [texts] = gpu_estimates.misplaced(results)
-    assert texts == (
-        "searches, BFS, R-MAT, n = 1,048,576: GPU, graph there is taken and 6.7 times slower"
+    [sentence] = cost_model.misplaced(results)
+    assert sentence == (
+        "searches, BFS, R-MAT, n = 1,048,576: GPU, graph there is chosen and 6.7 times slower"
     )
 
 
 def test_what_the_sanitizer_runs() -> None:
     """A method of each problem on its small graphs."""
     for problem in ("bfs", "sssp", "closure"):
-        for row in methods(problem, "emulated")[:1]:
+        for row in kl.methods(problem, "emulated")[:1]:
             gpu_checks.solve(row, row.semirings[0], "emulated", True)
 
 
@@ -157,18 +156,18 @@ def test_highways_are_read_as_text() -> None:
 
 # ---- the ceiling --------------------------------------------------------------------------------
 
-LAYOUTS = [case.layout(1) for case in CASES]
+LAYOUTS = [layout_for(c.semiring, np.dtype(c.dtype), not c.negative) for c in CASES]
 EXTEND: dict[str, Any] = {"PLUS": np.add, "MIN": np.minimum, "TIMES": np.multiply}
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.algebra)
 def test_the_ceiling_is_of_products_that_are_computed(layout: Any) -> None:
     """What the loop finds is the best of all its products, in each thread."""
-    rounds, given = 3, given_words(layout.word)
-    rate, results = registers_only(EmulatedDevice(), layout, rounds, 1)
+    rounds, given = 3, start_values(layout.word)
+    rate, values = run_in_registers(EmulatedDevice(), layout, rounds, 1)
     assert rate > 0
     for thread in (0, 5, 255):
-        assert results[thread] == pytest.approx(expected(layout, given, rounds, thread), rel=1e-6)
+        assert values[thread] == pytest.approx(expected(layout, given, rounds, thread), rel=1e-6)
 
 
 def expected(layout: Any, given: Any, rounds: int, thread: int) -> Any:
@@ -198,26 +197,26 @@ def expected(layout: Any, given: Any, rounds: int, thread: int) -> Any:
     [
         pytest.param(case, paths, id=f"{case.name}-{paths}")
         for case in CASES
-        for paths in ("lengths", "paths", "tracked")
-        if paths == "lengths" or case.dtype not in ("uint64", "int16")  # those have no paths
+        for paths in ("lengths", "paths")
+        if paths == "lengths" or case.dtype not in ("bool", "int16")  # those have no paths
     ],
 )
 def test_wrong_rows_are_noticed(case: Any, paths: str) -> None:
     n = 70
-    case = case._replace(paths=paths != "lengths", tracked=paths == "tracked")
+    case = case._replace(paths=paths != "lengths")
     trial = resident(Environment("emulated"), case, n, n)
     results = trial.run()
-    assert trial.check(results) == "2 of 70 rows found again by Dijkstra's algorithm"
+    assert trial.check(results) == "2 of 70 rows computed again by Dijkstra's algorithm"
     stats = trial.parts(results)
     assert stats is not None
-    assert 0 < stats.compute < stats.total
+    assert stats.compute > 0
     assert min(stats.copy_in, stats.copy_out) > 0
-    if results.last is not None:
-        results.last[:] = 0
+    if results.predecessors is not None:
+        results.predecessors[:] = 0
         with pytest.raises(AssertionError):
             trial.check(results)
     results = trial.run()
-    results.matrix[:] = Weights(n).matrix(case, n)  # not closed
+    results.distances[:] = Weights(n).matrix(case, n)  # not closed
     with pytest.raises(AssertionError):
         trial.check(results)
 

@@ -45,7 +45,8 @@ def test_it_loads_and_fits(browser: Browser, page: Path, width: int) -> None:
     assert browser.run("document.documentElement.scrollWidth") <= width
     assert browser.run(STICKING_OUT) == []
     charts = browser.run(
-        "[...document.querySelectorAll('figure svg:not(svg svg)')].map(s => s.getBoundingClientRect().toJSON())"
+        "[...document.querySelectorAll('.chart svg:not(svg svg)')]"
+        ".map(s => s.getBoundingClientRect().toJSON())"
     )
     assert len(charts) == 8
     assert all(chart["width"] > 200 and chart["height"] > 100 for chart in charts)

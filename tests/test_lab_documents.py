@@ -33,9 +33,7 @@ def run(experiment: Experiment, environment: Environment, path: Path) -> Record:
 
 
 @pytest.mark.parametrize("experiment", DOCUMENTS, ids=named)
-def test_an_experiment_runs_and_its_findings_hold(
-    experiment: Experiment, tmp_path: Path
-) -> None:
+def test_an_experiment_runs_and_its_findings_hold(experiment: Experiment, tmp_path: Path) -> None:
     """Also where points are missing: the last or first ones, whole series, a device."""
     record = run(experiment, Environment("emulated", quick=True), tmp_path)
     assert record.points

@@ -211,11 +211,10 @@ def test_a_speedup_is_told_beside_the_first_point() -> None:
 def test_no_planning_ids() -> None:
     """Documents are cited by their authors, not by the ids of our plans."""
     root = Path(__file__).parent.parent
-    folders = [root / "src", root / "docs", root / "README.md"]
-    files = [file for folder in folders for file in ([folder] if folder.is_file() else folder.rglob("*"))]
+    texts = [root / "README.md", *(root / "src").rglob("*.*"), *(root / "docs").rglob("*.*")]
     named = [
         str(file)
-        for file in files
+        for file in texts
         if file.suffix in (".py", ".md", ".cu", ".cuh", ".js", ".css", ".yml")
         and re.search(r"\bS[0-4][a-g]\b", file.read_text(encoding="utf-8"))
     ]

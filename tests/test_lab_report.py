@@ -100,8 +100,8 @@ def test_everything_is_there(tmp_path: Path) -> None:
         "365 checks passed and 1 failed.", "bfs: wrong at vertex 3",
         "4 points or experiments were skipped, 1 of them because of an error.",
         "would take about 12 s a call (the first; the others likewise)", "2¹³, 2¹⁴",
-        "CudaError: out of memory", "needs a GPU", "from-the-future", "alpha", "Not measured", "not-measured Title of not-measured: needs a GPU",
-        "shares Title of shares: not run",
+        "CudaError: out of memory", "from-the-future", "alpha", "Not measured",
+        "not-measured Title of not-measured: needs a GPU", "shares Title of shares: not run",
         "avx512", "2,100 MHz", "128.0 GiB", "580.1", "times as fast as SciPy", "copy in",
         "of ceiling", "relaxations/s", "roads", "whole call", "cold",
     ):  # fmt: skip

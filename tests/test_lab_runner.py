@@ -144,7 +144,7 @@ def test_answers_of_ours_are_proved_and_must_agree() -> None:
 # ---- the runner ---------------------------------------------------------------------------------
 
 
-def texts(path: Path) -> list[str]:
+def reasons(path: Path) -> list[str]:
     return [skip.why for skip in records.read(path).skips]
 
 
@@ -152,7 +152,7 @@ def test_points_are_written_as_they_come(path: Path) -> None:
     seen: list[int] = []
 
     class Noting(Listener):
-        def texts(self, line: records.Line) -> None:
+        def recorded(self, line: records.Line) -> None:
             seen.append(len(path.read_text().splitlines()))
 
     plans = [Plan("a", x, trial, panel="p", threads=2) for x in (1, 2, 3)]
@@ -181,7 +181,7 @@ def test_what_does_not_fit_is_skipped_with_the_reason(path: Path) -> None:
         ),
     )
     assert (results.measured, results.skipped, results.failed) == (3, 3, 0)
-    patience, time_, grows = texts(path)
+    patience, time_, grows = reasons(path)
     assert patience == "a call would take about 60 s"
     assert time_.startswith("needs about 1e+03 s, and ")
     assert grows.startswith("a call would take about ")
@@ -196,7 +196,7 @@ def test_a_budget_for_everything_is_shared(path: Path) -> None:
     record = records.read(path)
     assert {point.experiment for point in record.points} == {"a", "b"}  # each had its share
     assert results.skipped > 0
-    assert all("s are left" in why or "would take" in why for why in texts(path))
+    assert all("s are left" in why or "would take" in why for why in reasons(path))
 
 
 def test_what_cannot_take_place_says_why(path: Path) -> None:
@@ -213,7 +213,7 @@ def test_what_cannot_take_place_says_why(path: Path) -> None:
     every = experiment(Plan("a", 1, unable), Plan("b", 1, too_large), Plan("c", 1, trial))
     results = run(path, whole, every)
     assert (results.measured, results.skipped, results.failed) == (1, 3, 0)
-    assert texts(path) == ["no GPU here", "there is no file x.txt", "needs 1 TiB"]
+    assert reasons(path) == ["no GPU here", "there is no file x.txt", "needs 1 TiB"]
     assert records.read(path).skips[0].series is None
 
 
@@ -230,11 +230,11 @@ def test_errors_are_told_and_the_others_go_on(path: Path) -> None:
     assert [(skip.series, skip.failed) for skip in record.skips] == [
         ("broken", True), ("wrong", True),
     ]  # fmt: skip
-    assert texts(path)[0] == "ZeroDivisionError: oh no"
-    assert "a wrong answer" in texts(path)[1]
+    assert reasons(path)[0] == "ZeroDivisionError: oh no"
+    assert "a wrong answer" in reasons(path)[1]
 
 
-def test_after_an_interruption_it_goes_on(path: Path) -> None:
+def test_after_an_interruption_it_resumes(path: Path) -> None:
     calls: list[float] = []
     pressed = [True]
 
@@ -321,7 +321,7 @@ def test_the_command_fails_if_an_answer_was_wrong(command: Callable[..., Any]) -
     assert "1 points measured" in done.stdout
     done = command(every=(experiment(right, wrong),))
     assert done.exit_code == 1
-    assert "1 were there already" in done.stdout
+    assert "1 already in the record" in done.stdout
     assert "1 FAILED" in done.stdout
 
 

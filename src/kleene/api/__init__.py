@@ -3,8 +3,17 @@
 from kleene.api.apsp import apsp
 from kleene.api.arguments import Out, Progress, Vertices
 from kleene.api.bfs import bfs
+from kleene.api.ceiling import relaxation_ceiling
 from kleene.api.close_distances import close_distances
 from kleene.api.closure import closure
+from kleene.api.devices import (
+    DeviceMemory,
+    device_facts,
+    device_memory,
+    kernel_digest,
+    reset_device_peak,
+    spmv_kernel_timer,
+)
 from kleene.api.distance_encodings import distance_encodings
 from kleene.api.explain import explain
 from kleene.api.geodesic_distances import geodesic_distances
@@ -14,6 +23,7 @@ from kleene.api.sssp import sssp
 from kleene.registry import methods
 
 __all__ = [
+    "DeviceMemory",
     "Out",
     "Progress",
     "Vertices",
@@ -21,11 +31,17 @@ __all__ = [
     "bfs",
     "close_distances",
     "closure",
+    "device_facts",
+    "device_memory",
     "distance_encodings",
     "explain",
     "geodesic_distances",
     "k_shortest",
+    "kernel_digest",
     "methods",
+    "relaxation_ceiling",
+    "reset_device_peak",
     "spmv",
+    "spmv_kernel_timer",
     "sssp",
 ]

@@ -1,4 +1,4 @@
-"""``kleene lab``: experiments, and what comes of them."""
+"""``kleene lab``: run experiments, report and compare."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kleene.cli.lab_run import run
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Measure everything here, and read about it.")
+app = typer.Typer(no_args_is_help=True, help="Measure this machine, and report the results.")
 app.command("run", epilog=EPILOG)(run)
 app.command("list", epilog=EPILOG)(list_experiments)
 app.command("report", epilog=EPILOG)(report)

@@ -1,4 +1,4 @@
-"""``kleene lab compare``: what got faster or slower, and whether it is more than noise."""
+"""``kleene lab compare``: what got faster or slower, beyond noise."""
 
 from __future__ import annotations
 
@@ -22,46 +22,49 @@ def compare(
     before: Annotated[str, Argument(metavar="A", help="A file of records, from before.")],
     after: Annotated[str, Argument(metavar="B", help="A file of records, from after.")],
     floor: Annotated[
-        float, Option("--floor", metavar="PERCENT", help="The least change to tell.")
+        float, Option("--floor", metavar="PERCENT", help="The least change to report.")
     ] = 5.0,
     every: Annotated[
         bool, Option("--all", help="Show all points, not only what is more than noise.")
     ] = False,
     output: Output,
 ) -> None:
-    """Say what got faster or slower from A to B, and whether it is more than noise."""
+    """Report what got faster or slower from A to B, and whether that is more than noise."""
     from kleene.lab.compare import compare as compared
     from kleene.lab.record import read
 
-    results = compared(read(before), read(after), floor / 100)
-    document = {"command": "lab compare", "before": before, "after": after} | results.as_dict()
-    output.show(document, lambda: _show(results, every))
+    comparison = compared(read(before), read(after), floor / 100)
+    document = {"command": "lab compare", "before": before, "after": after} | comparison.as_dict()
+    output.show(document, lambda: _show(comparison, every))
 
 
-def _show(results: Comparison, every: bool) -> None:
-    for note in results.notes:
+def _show(comparison: Comparison, every: bool) -> None:
+    for note in comparison.notes:
         line(note, style="yellow")
-    if not results.changes:
+    if not comparison.changes:
         line("the records have no point in common")
         return
-    texts = [change for change in results.changes if change.texts]
-    few = sum(change.chance is None for change in results.changes)
-    faster = sum(change.verdict == "faster" for change in texts)
+    significant = [change for change in comparison.changes if change.significant]
+    few = sum(change.chance is None for change in comparison.changes)
+    faster = sum(change.verdict == "faster" for change in significant)
     headline(
-        f"{len(results.changes):,} points in both",
-        f": {faster:,} faster, {len(texts) - faster:,} slower, "
-        f"{len(results.changes) - len(texts) - few:,} the same, {few:,} with too few repeats to tell",
+        f"{len(comparison.changes):,} points in both",
+        f": {faster:,} faster, {len(significant) - faster:,} slower, "
+        f"{len(comparison.changes) - len(significant) - few:,} the same, "
+        f"{few:,} with too few repeats to tell",
     )
-    if results.only_before or results.only_after:
-        line(f"{results.only_before:,} points are in A only, {results.only_after:,} in B only")
+    if comparison.only_before or comparison.only_after:
+        line(
+            f"{comparison.only_before:,} points are in A only, {comparison.only_after:,} in B only"
+        )
     line()
     columns = ["experiment", "time B / A", "points", "faster", "slower"]
     rows = [
         [one.experiment, f"{one.ratio:.2f}", one.points, one.faster, one.slower]
-        for one in results.summaries
+        for one in comparison.summaries
     ]
     table(columns, rows, right=columns[1:])
-    shown = results.changes if every else texts
+    shown = comparison.changes if every else significant
     if shown:
         line()
         columns = ["point", "A", "B", "time B / A", "repeats", "verdict"]

@@ -1,4 +1,4 @@
-"""``kleene lab list``: which experiments there are."""
+"""``kleene lab list``: the experiments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``kleene lab run`` tells while it works."""
+"""The progress of ``kleene lab run``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["RunProgress"]
 
 
 class RunProgress(Listener):
-    """Tells points line by line, and at a terminal how far the work is and what is left."""
+    """Prints points line by line, and a progress bar at a terminal."""
 
     def __init__(self, silent: bool) -> None:
         self._console = Console(stderr=True, highlight=False, quiet=silent)
@@ -31,16 +31,18 @@ class RunProgress(Listener):
     def __exit__(self, *error: object) -> None:
         self._bar.stop()
 
-    def begins(self, experiment: Experiment, number: int, total: int, plans: int) -> None:
+    def experiment_started(
+        self, experiment: Experiment, number: int, total: int, plans: int
+    ) -> None:
         self._console.print(f"[bold]{experiment.id}[/bold]  {experiment.question}", soft_wrap=True)
         title = f"{number + 1} of {total}"
         self._bar.update(self._task, description=title, total=max(1, plans), completed=0, left="")
 
-    def goes_on(self, done: int, left: float) -> None:
-        texts = f"at most {seconds(max(0.0, left))} left for this one"
-        self._bar.update(self._task, completed=done, left=texts)
+    def advanced(self, done: int, left: float) -> None:
+        text = f"at most {seconds(max(0.0, left))} left for this one"
+        self._bar.update(self._task, completed=done, left=text)
 
-    def texts(self, line: Line) -> None:
+    def recorded(self, line: Line) -> None:
         if isinstance(line, Point):
             spread = f" ({len(line.times)})" if len(line.times) > 1 else ""
             where = f"{line.panel}  " if line.panel else ""

@@ -1,4 +1,4 @@
-"""``kleene lab report``: one page for people about records."""
+"""``kleene lab report``: one page about records."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def report(
     *,
     records: Annotated[
         list[str] | None,
-        Argument(metavar="[RECORDS]...", help="Files of records; kleene-lab.jsonl unless given."),
+        Argument(metavar="[RECORDS]...", help="Files of records. Default: kleene-lab.jsonl."),
     ] = None,
     page: Annotated[
         str, Option("--output", "-o", metavar="FILE", help="Where to write the page.")
@@ -29,18 +29,18 @@ def report(
     ] = None,
     formats: Annotated[
         list[str] | None,
-        Option("--format", metavar="NAME", help="Of the figures: svg, png, pdf; svg unless given."),
+        Option("--format", metavar="NAME", help="Of the figures: svg, png, pdf. Default: svg."),
     ] = None,
     output: Output,
 ) -> None:
-    """Write one page about what was measured: charts, tables, what one learns."""
+    """Write one page about records: charts, tables, findings."""
     from kleene.errors import RequestError
     from kleene.lab.experiments import EXPERIMENTS
     from kleene.lab.record import read
     from kleene.lab.report import write_report
 
     if formats and figures is None:
-        raise RequestError("--format is for figures; say where to write them: --figures DIR")
+        raise RequestError("--format needs --figures DIR, the folder to write to")
     record = read(*(records or ["kleene-lab.jsonl"]))
     written = write_report(record, EXPERIMENTS, page, figures, tuple(formats or ("svg",)))
     document = {

@@ -29,28 +29,30 @@ def run(
         str, Option("--suite", metavar="NAME", help="all, documents, ours, peers or gpu.")
     ] = "all",
     record: Annotated[
-        str, Option("--record", metavar="FILE", help="What to write, and to go on with.")
+        str, Option("--record", metavar="FILE", help="The file to write, or to resume.")
     ] = "kleene-lab.jsonl",
     budget: Annotated[
         float | None,
-        Option("--budget", metavar="SECONDS", help="For everything; else each has its own."),
+        Option(
+            "--budget", metavar="SECONDS", help="For all together; by default each has its own."
+        ),
     ] = None,
     device: Annotated[
         str, Option("--device", metavar="NAME", help="auto, cpu, cuda or emulated.")
     ] = "auto",
     data: Annotated[
-        str | None, Option("--data", metavar="FOLDER", help="Where graphs that are files lie.")
+        str | None, Option("--data", metavar="FOLDER", help="Folder of graphs that are files.")
     ] = None,
     quick: Annotated[bool, Option("--quick", help="Tiny sizes, to try the program.")] = False,
     again: Annotated[
-        bool, Option("--again", help="Measure what the record has already, too.")
+        bool, Option("--again", help="Measure points again that the record has.")
     ] = False,
     output: Output,
 ) -> None:
     """Measure experiments, each answer checked before it is timed.
 
-    Every point is written to the record at once; after Ctrl-C the same command goes on from there.
-    What does not fit into the time is skipped, and the record tells why.
+    Every point is written to the record at once; after Ctrl-C the same command resumes. Points that
+    do not fit into the time are skipped, and the record says why.
     """
     from kleene.cli.lab_progress import RunProgress
     from kleene.lab.environment import Environment
@@ -59,13 +61,13 @@ def run(
     wanted = chosen(experiments or [], suite)
     environment = Environment(device, quick, data)
     listener = RunProgress(silent=output.json or output.quiet)
-    asked = {"experiments": [one.id for one in wanted], "budget": budget}
-    runner = Runner(environment, record, budget, again, listener, asked)
+    options = {"experiments": [one.id for one in wanted], "budget": budget}
+    runner = Runner(environment, record, budget, again, listener, options)
     try:
         with listener:
             summary = runner.measure(wanted)
     except KeyboardInterrupt:
-        _say(f"what was measured is in {record}; the same command goes on from there")
+        _say(f"the points so far are in {record}; the same command resumes")
         raise
     output.show(_document(summary, record), lambda: _page(summary, record))
     if summary.failed:
@@ -73,7 +75,7 @@ def run(
 
 
 def chosen(ids: list[str], suite: str) -> list[Experiment]:
-    """Return the experiments that a user asks for, in the order of the report."""
+    """Return the requested experiments, in the order of the report."""
     from kleene.errors import RequestError
     from kleene.lab.experiments import EXPERIMENTS
 
@@ -101,11 +103,11 @@ def _document(summary: Summary, record: str) -> dict[str, Any]:
 
 
 def _page(summary: Summary, record: str) -> None:
-    texts = [f"{summary.measured:,} points measured"]
-    texts += [f"{summary.kept:,} were there already"] if summary.kept else []
-    texts += [f"{summary.skipped:,} skipped"] if summary.skipped else []
-    texts += [f"{summary.failed:,} FAILED"] if summary.failed else []
-    line(f"{', '.join(texts)}; all in {record}. Read it: kleene lab report {record}")
+    counts = [f"{summary.measured:,} points measured"]
+    counts += [f"{summary.kept:,} already in the record"] if summary.kept else []
+    counts += [f"{summary.skipped:,} skipped"] if summary.skipped else []
+    counts += [f"{summary.failed:,} FAILED"] if summary.failed else []
+    line(f"{', '.join(counts)}; all in {record}. Read it: kleene lab report {record}")
 
 
 def _say(text: str) -> None:

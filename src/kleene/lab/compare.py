@@ -3,7 +3,7 @@
 Times of one point vary by a factor, so their logarithms are compared. A change counts if
 
 * it is unlikely by chance: a t-test on the logarithms, corrected for the number of comparisons
-  (Benjamini and Hochberg: of the changes told, at most one in a hundred is expected to be none);
+  (Benjamini and Hochberg: of the changes reported, one in a hundred is expected to be none);
 * and it is large enough to matter: above a floor, which is wider where either side's own times
   spread widely. Repeats within one run share the state of the machine (clock, memory, other
   programs), so that two runs of one program differ by more than their repeats do; the floor is
@@ -27,13 +27,13 @@ from kleene.lab.record import Point, Record, Run, place
 
 __all__ = ["Change", "Comparison", "Summary", "compare"]
 
-#: Changes below this are not told from the state of the machine.
+#: Smaller changes may be the state of the machine.
 FLOOR = 0.05
-#: The share of changes told that may be none.
+#: The expected share of reported changes that are none (the false discovery rate).
 _FALSE = 0.01
 _FEWEST = 3
 _USUAL = 4  # repeats that the usual variance counts for
-_DRIFT = 5  # points that may tell of the machine
+_DRIFT = 5  # points from which a drift of the machine is inferred
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Change:
         return self.after / self.before
 
     @property
-    def texts(self) -> bool:
+    def significant(self) -> bool:
         """Whether the change is more than noise."""
         return self.verdict in ("faster", "slower")
 
@@ -76,7 +76,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two records side by side; the changes that are told come first, the greatest at the top."""
+    """Two records side by side; significant changes come first, the greatest at the top."""
 
     changes: list[Change]
     only_before: int  # points that are in one record
@@ -126,7 +126,7 @@ def compare(before: Record, after: Record, floor: float = FLOOR) -> Comparison:
     ----------
     before, after : Record
     floor : float
-        The least change that is told: 0.05 is five per cent.
+        The least change that is reported: 0.05 is five per cent.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def compare(before: Record, after: Record, floor: float = FLOOR) -> Comparison:
         a, b = olds[key], news[key]
         machines = (old.runs[a.run].place, new.runs[b.run].place)
         changes.append(_change(a, sample, machines, chance, floor))
-    changes.sort(key=lambda change: (not change.texts, -abs(math.log(change.ratio))))
+    changes.sort(key=lambda change: (not change.significant, -abs(math.log(change.ratio))))
     notes = [*_notes(old, new, same), *_drifts(changes, floor)]
     return Comparison(changes, len(olds) - len(both), len(news) - len(both), same, notes)
 

@@ -1,165 +1,125 @@
-"""The dense engine by itself: trials of it on a GPU, and ceilings on both devices.
+"""Trials of dense closures of whole matrices on a GPU, beside the ceiling of its arithmetic.
 
-A trial takes a matrix from the host, closes it and brings it back; the copies and the closing are
-timed apart, by the GPU's clock. Rows of the answer, chosen at random, are found again on the host
-before a time counts. A ceiling is the rate of the engine's inner operation with all operands at
-hand: in the nearest cache of a CPU, in registers of a GPU.
+A trial closes a graph that is a matrix on the host; copies and computation are timed apart, by the
+GPU's clock. Rows of the answer, chosen at random, are computed again on the host before a time
+counts.
 """
 
 from __future__ import annotations
 
 import os
-import statistics
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from kleene import _native
-from kleene.backends.cuda import closure_streamed
-from kleene.backends.cuda.closure_predecessors import recover, recovery_bytes
-from kleene.backends.cuda.closure_tiled import Closer, Layout
-from kleene.backends.cuda.runtime.device import Device
-from kleene.backends.cuda.runtime.timing import metered
-from kleene.graph.checks import format_bytes
+import kleene as kl
+from kleene.api import device_memory, relaxation_ceiling
 from kleene.lab.dense_check import best_row, require_paths, require_row
-from kleene.lab.dense_inputs import Array, Case, Weights
+from kleene.lab.dense_inputs import Case, Weights
 from kleene.lab.environment import Environment
 from kleene.lab.experiment import Skipped
-from kleene.lab.trial import Trial
-from kleene.results.result import Timings
-from kleene.system.machine import cores
+from kleene.lab.formatting import size
+from kleene.lab.trial import Parts, Trial, parts_of
 
-__all__ = ["cpu_ceiling", "gpu_ceiling", "registers_only", "resident", "streamed"]
-
-
-class Closed(NamedTuple):
-    """What a run found, and how long its parts took."""
-
-    matrix: Array
-    last: Array | None
-    stats: Timings
-
-
-# ---- a matrix on the GPU ------------------------------------------------------------------------
+__all__ = ["ceiling_of", "resident", "streamed"]
 
 
 def resident(environment: Environment, case: Case, n: int, most: int) -> Trial:
     """Return the trial of a matrix that fits; ``most`` is the largest n of the experiment."""
     device = _device(environment)
-    layout = case.layout(n)
-    _require_room(device, layout.bytes + (recovery_bytes(layout) if case.paths else 0))
-    weights = _weights(environment, most)
-    matrix = weights.matrix(case, n)
-    begin = None
-    if case.paths and not case.recovered:
-        begin = np.broadcast_to(np.arange(n, dtype=np.int32)[:, None], (n, n)).copy()
-    closed = np.ones(matrix.shape, matrix.dtype)  # touched: the system need not give it by pages
-    last = np.ones((n, n), np.int32) if case.paths else None
-    closer = Closer(device, layout)
-
-    def run() -> Closed:
-        began = time.perf_counter()
-        with metered(device.kind) as meter:
-            arcs = closer.upload(matrix, begin, keep=case.recovered)
-            assert closer.run(_silent), f"{case.name}: no cycle is negative"
-            results = closer.last
-            if arcs is not None:
-                with device.meter.span("compute", device.main):
-                    results = recover(device, arcs, closer.matrix, n)
-                    assert results is not None, f"{case.name}: no predecessors were found"
-            closer.download(closed, None)
-            if last is not None and results is not None:
-                device.download(results[:n, :n], last)
-        there, inside, back = map(meter.seconds, ("copy_in", "compute", "copy_out"))
-        stats = Timings(there or 0.0, inside or 0.0, back or 0.0, time.perf_counter() - began)
-        return Closed(closed, last, stats)
-
-    return _trial(run, environment, case, matrix, weights, layout)
+    needed, free = _device_bytes(case, n), device_memory(device).free
+    if needed > free:
+        raise Skipped(f"needs {size(needed)} on the GPU, and {size(free)} are free there")
+    return _trial(environment, case, n, most)
 
 
 def streamed(environment: Environment, case: Case, n: int, times: float) -> Trial:
     """Return the trial of a matrix so many times as large as the memory that may be used."""
     device = _device(environment)
-    layout = case.layout(n)
-    _require_room(device, int(layout.bytes / times))
-    weights = _weights(environment, n)
-    arcs = weights.matrix(case, n)
-    matrix = np.ones(arcs.shape, arcs.dtype)
-    task: Any = _Task()
+    trial = _trial(environment, case, n, n)
+    call, budget = trial.run, int(_device_bytes(case, n) / times)
 
-    def run() -> Closed:
-        np.copyto(matrix, arcs)
-        with _budget(device.taken + int(layout.bytes / times)):
-            began = time.perf_counter()
-            assert closure_streamed.close(device, layout, task, matrix, None)
-            taken = time.perf_counter() - began
-        return Closed(matrix, None, Timings(compute=taken, total=taken))
+    def run() -> kl.Result:
+        with _limited(device_memory(device).used + budget):
+            result: kl.Result = call()
+        return result
 
-    return _trial(run, environment, case, arcs, weights, layout)
+    trial.run = run
+    # Copies and computation overlap: the whole call counts.
+    trial.parts = lambda result: Parts(compute=result.stats.total)
+    return trial
 
 
-def _trial(
-    run: Any, environment: Environment, case: Case, matrix: Array, weights: Weights, layout: Layout
-) -> Trial:
-    n = layout.n
-    known = weights.rows
+def ceiling_of(environment: Environment, case: Case, device: str, threads: int | None) -> float:
+    """Return the relaxations per second that a device's arithmetic allows, measured once."""
+    key = (case.semiring, case.dtype, case.negative, case.paths and device == "cpu")
+    measured = partial(
+        relaxation_ceiling, case.semiring, case.dtype, device=device, threads=threads,
+        predecessors=case.paths and device == "cpu", nonnegative=not case.negative,
+        seconds=0.01 if environment.quick else 0.1,
+    )  # fmt: skip
+    return environment.kept("ceiling", (device, threads, *key), measured)
 
-    def check(results: Closed) -> str:
+
+def _trial(environment: Environment, case: Case, n: int, most: int) -> Trial:
+    weights = _weights(environment, most)
+    matrix = weights.matrix(case, n)
+    graph = environment.last("matrix", (case._replace(paths=False), n), partial(_graph, matrix))
+
+    def check(result: kl.Result) -> str:
         rows = np.random.default_rng(0).integers(0, n, 1 if n > 8192 else 2).tolist()
         for source in rows:
             key = (case.name, n, source)
-            if key not in known:
-                known[key] = best_row(case, matrix, source, weights.heights)
-            require_row(case, results.matrix[source], known[key], source)
-            if results.last is not None:
-                require_paths(case, matrix, results.matrix[source], results.last[source], source)
-        return f"{len(rows)} of {n} rows found again by Dijkstra's algorithm"
+            if key not in weights.right:
+                weights.right[key] = best_row(case, matrix, source, weights.heights)
+            require_row(case, result.distances[source], weights.right[key], source)
+            if result.predecessors is not None:
+                row, own = result.distances[source], result.predecessors[source]
+                require_paths(case, matrix, row, own, source)
+        return f"{len(rows)} of {n} rows computed again by Dijkstra's algorithm"
 
+    device = _device(environment)
+    call = partial(
+        kl.closure, graph, case.semiring, method="tiled", device=device, predecessors=case.paths
+    )
     return Trial(
-        run, check, lambda results: results.stats, n, n * n, "tiled", case.inside, None,
-        float(n) ** 3, "relaxations", gpu_ceiling(environment, layout), 3 if n > 2048 else 9,
+        call, check, parts_of, n, n * n, "tiled", case.dtype, None, float(n) ** 3, "relaxations",
+        ceiling_of(environment, case, device, None), 3 if n > 2048 else 9,
     )  # fmt: skip
 
 
-class _Task:
-    """What a streamed closure wants of a task."""
-
-    threads = cores()
-
-    def report(self, done: int, total: int) -> None:
-        """Say nothing."""
+def _graph(matrix: Any) -> kl.Graph:
+    return kl.Graph.from_dense(matrix)
 
 
-def _silent(done: int, total: int) -> None:
-    """Say nothing."""
+def _device(environment: Environment) -> str:
+    assert environment.gpu is not None
+    environment.unplace()  # frees memory
+    return environment.gpu
 
 
-def _device(environment: Environment) -> Device:
-    assert environment.device is not None
-    environment.unplace()  # its memory is wanted
-    return environment.device
-
-
-def _require_room(device: Device, nbytes: int) -> None:
-    if nbytes > device.free_memory():
-        free = format_bytes(device.free_memory())
-        raise Skipped(f"needs {format_bytes(nbytes)} on the GPU, and {free} are free there")
+def _device_bytes(case: Case, n: int) -> int:
+    """Return about how many bytes of device memory a closure takes: a matrix of whole tiles."""
+    if case.dtype == "bool":
+        return n * n // 8 + 2**21
+    padded, width = -(-n // 128) * 128, 8 if "64" in case.dtype else 4
+    matrices = 3 if case.paths else 1
+    return matrices * padded * padded * width + 256 * padded * width + 2**20
 
 
 def _weights(environment: Environment, most: int) -> Weights:
-    needed = 12 * most * most  # weights, a matrix of its own, the answer
+    needed = 16 * most * most  # weights, a matrix, the graph's own, the answer
     if needed > environment.memory:
-        raise Skipped(f"needs {format_bytes(needed)}; {format_bytes(environment.memory)} are free")
+        raise Skipped(f"needs {size(needed)}; {size(environment.memory)} are free")
     return environment.last("weights", most, lambda: Weights(most))
 
 
 @contextmanager
-def _budget(nbytes: int) -> Iterator[None]:
-    """Let no more of a GPU's memory be used."""
+def _limited(nbytes: int) -> Iterator[None]:
+    """Let calls take no more of a GPU's memory."""
     before = os.environ.get("KLEENE_DEVICE_MEMORY")
     os.environ["KLEENE_DEVICE_MEMORY"] = str(nbytes)
     try:
@@ -168,57 +128,3 @@ def _budget(nbytes: int) -> Iterator[None]:
         del os.environ["KLEENE_DEVICE_MEMORY"]
         if before is not None:
             os.environ["KLEENE_DEVICE_MEMORY"] = before
-
-
-# ---- ceilings -----------------------------------------------------------------------------------
-
-
-@cache
-def cpu_ceiling(semiring: str, dtype: str, paths: bool, threads: int, seconds: float) -> float:
-    """Return relaxations a second of the CPU's kernel, its operands in the nearest cache."""
-    rates = (_native.dense_ceiling(semiring, dtype, paths, threads, seconds) for _ in range(3))
-    return statistics.median(rates)
-
-
-_DOWN, _THREADS, _GIVEN = 8, 256, 64  # kDown, kThreads, kGiven
-_KNOWN: dict[tuple[str, str], float] = {}
-
-
-def gpu_ceiling(environment: Environment, layout: Layout) -> float:
-    """Return relaxations a second of a loop that has everything in registers."""
-    assert environment.device is not None
-    key = (environment.device.kind, layout.algebra)
-    if key not in _KNOWN:
-        rounds, blocks = (10_000, 0) if environment.device.kind == "cuda" else (2, 1)
-        _KNOWN[key] = registers_only(environment.device, layout, rounds, blocks)[0]
-    return _KNOWN[key]
-
-
-def registers_only(
-    device: Device, layout: Layout, rounds: int, blocks: int = 0
-) -> tuple[float, Array]:
-    """Run that loop; returns its rate and what it found."""
-    kernel = device.kernels("dense_ceiling", KL_ALGEBRA=layout.algebra)["dense_ceiling"]
-    blocks = blocks or kernel.resident_blocks(_THREADS)
-    given = device.upload(given_words(layout.word))
-    results = device.empty(blocks * _THREADS, layout.word)
-    by = 0.999 if "TIMES" in layout.algebra else 1
-    times = []
-    for _ in range(4):
-        begun = device.main.record()
-        kernel.launch((blocks,), (_THREADS,), (given, by, rounds, results))
-        times.append(device.main.record().milliseconds_since(begun))
-    each = 2 * 2 * _DOWN * across(layout) * layout.lanes  # relaxations of a thread in a round
-    seconds = max(statistics.median(times[1:]), 1e-6) / 1e3
-    return blocks * _THREADS * rounds * each / seconds, device.download(results)
-
-
-def across(layout: Layout) -> int:
-    """Words across in the registers of a thread: kAcross."""
-    return 4 if layout.word.itemsize == 8 else 16
-
-
-def given_words(word: np.dtype[Any]) -> Array:
-    """Return the factors that the loop begins with."""
-    words = np.random.default_rng(2).permutation(_GIVEN) + 1
-    return (words / _GIVEN).astype(word) if word.kind == "f" else words.astype(word)

@@ -1,15 +1,13 @@
-"""Where experiments take place: devices, graphs that are made once, and how large they may be."""
+"""The environment of experiments: devices, sizes, and graphs that are made once."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 import kleene as kl
-from kleene.backends.cuda.runtime.device import Device, open_device
 from kleene.errors import RequestError
 from kleene.system.machine import available_memory, cores, this_machine
 
@@ -17,37 +15,33 @@ __all__ = ["Environment"]
 
 T = TypeVar("T")
 
-#: Graphs are kept as long as they are in this many bytes together, and one always is.
+#: Graphs are kept while they take this many bytes together; the last one always is.
 _KEPT = 2**31
 
 
 class Environment:
-    """What an experiment needs to know to plan its points."""
+    """What an experiment needs to plan and to make its trials."""
 
     def __init__(
         self, device: str = "auto", quick: bool = False, data: str | Path | None = None
     ) -> None:
         if device not in ("auto", "cpu", "cuda", "emulated"):
-            raise RequestError(f"no device {device!r} here; auto, cpu, cuda or emulated")
+            raise RequestError(f"no device {device!r}; use auto, cpu, cuda or emulated")
         self.quick = quick  # tiny sizes, to try the program
         self.cores = cores()
         self.data = None if data is None else Path(data)
         if device == "auto":
             device = "cuda" if "cuda" in this_machine().devices else "cpu"
-        #: "cuda" or "emulated"; None if experiments on a GPU do not take place.
+        #: "cuda" or "emulated"; None where GPU experiments are skipped.
         self.gpu = None if device == "cpu" else device
         self._graphs: OrderedDict[Hashable, kl.Graph] = OrderedDict()
         self._placed: tuple[kl.Graph, kl.Graph] | None = None
         self._last: dict[str, tuple[Hashable, Any]] = {}
-
-    @cached_property
-    def device(self) -> Device | None:
-        """The GPU, opened."""
-        return None if self.gpu is None else open_device(self.gpu)
+        self._kept: dict[Hashable, Any] = {}
 
     @property
     def threads(self) -> tuple[int, ...]:
-        """The numbers of threads that are worth a series: one, and all cores."""
+        """The numbers of threads that get a series: one, and all cores."""
         return tuple(dict.fromkeys((1, self.cores)))
 
     def sizes(self, usual: tuple[T, ...], quick: tuple[T, ...]) -> tuple[T, ...]:
@@ -55,7 +49,7 @@ class Environment:
         return quick if self.quick else usual
 
     def graph(self, key: Hashable, make: Callable[[], kl.Graph]) -> kl.Graph:
-        """Return a graph that others may have asked for before."""
+        """Return a graph, made now or kept from before."""
         if key not in self._graphs:
             self._graphs[key] = make()
         self._graphs.move_to_end(key)
@@ -67,20 +61,27 @@ class Environment:
         """Return the graph on the GPU; the last one stays there."""
         assert self.gpu is not None
         if self._placed is None or self._placed[0] is not graph:
-            self.unplace()  # gives memory back first
+            self.unplace()  # frees memory first
             self._placed = (graph, graph.to(self.gpu))
         return self._placed[1]
 
     def unplace(self) -> None:
-        """Give the GPU's memory back."""
+        """Free the GPU's memory."""
         self._placed = None
 
     def last(self, kind: str, key: Hashable, make: Callable[[], T]) -> T:
-        """Return what was made last of a kind, if that has this key; else make it."""
+        """Return the last object of a kind if it has this key; otherwise make it."""
         if kind not in self._last or self._last[kind][0] != key:
-            self._last.pop(kind, None)  # gives memory back first
+            self._last.pop(kind, None)  # frees memory first
             self._last[kind] = (key, make())
         made: T = self._last[kind][1]
+        return made
+
+    def kept(self, kind: str, key: Hashable, make: Callable[[], T]) -> T:
+        """Return the object of a kind and a key, made once."""
+        if (kind, key) not in self._kept:
+            self._kept[kind, key] = make()
+        made: T = self._kept[kind, key]
         return made
 
     def file(self, name: str) -> Path | None:
@@ -90,7 +91,7 @@ class Environment:
 
     @property
     def memory(self) -> int:
-        """Bytes that are free on the host; much, if that cannot be known."""
+        """Bytes that are free on the host; 1 TiB where that is unknown."""
         return available_memory() or 2**40
 
 

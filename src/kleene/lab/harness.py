@@ -1,7 +1,7 @@
-"""One way to measure: checked before it is timed, warmed up, in turns, with everything told.
+"""The harness: answers are checked before they are timed; trials are warmed up and take turns.
 
-Contestants at one point take turns, so that all see the same machine. The first call of each is
-its cold one; its answer is checked, and so is the last that was timed.
+Trials of one point take turns, so that all see the same state of the machine. The first call of
+each is the cold one; its answer is checked, and so is the last that was timed.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kleene.backends.cuda.runtime.device import Device
-from kleene.lab.trial import Trial
-from kleene.results.result import Timings
+from kleene.api import device_memory, reset_device_peak
+from kleene.lab.trial import Parts, Trial
 
 __all__ = ["Measured", "measure", "peak_of"]
 
-#: Seconds that a short call is repeated before it counts. Another library has just had the caches,
+#: Seconds that a short call is repeated before it is timed: another library has used the caches,
 #: and its idle threads may still spin.
 WARM_UP = 0.02
 
@@ -35,7 +34,7 @@ class Measured:
     peak: int | None
     device_peak: int | None
     seconds: list[float] = field(default_factory=list)
-    parts: list[Timings] = field(default_factory=list)
+    parts: list[Parts] = field(default_factory=list)
     answer: Any = None
 
     @property
@@ -52,7 +51,7 @@ class Measured:
 def measure(
     trials: Mapping[str, Trial],
     budget: float,
-    device: Device | None = None,
+    device: str | None = None,
     failed: Callable[[str, Exception], object] | None = None,
 ) -> dict[str, Measured]:
     """Measure some trials in turns; each may take so many seconds, and runs once at least.
@@ -78,7 +77,7 @@ def measure(
     for turn in range(max((trial.repeats for trial in trials.values()), default=0)):
         for name, measured in list(results.items()):
             trial = trials[name]
-            spent = measured.cold + sum(measured.seconds)  # a call that is too long counts at once
+            spent = measured.cold + sum(measured.seconds)  # the cold call counts
             if turn < trial.repeats and spent < budget:
                 with guarded(name):
                     _again(trial, measured)
@@ -88,16 +87,15 @@ def measure(
     return results
 
 
-def _first(trial: Trial, device: Device | None) -> Measured:
+def _first(trial: Trial, device: str | None) -> Measured:
     if device is not None:
-        device.synchronize()
-        device.peak = device.taken
+        reset_device_peak(device)
     before = _start_peak()
     began = time.perf_counter()
     answer = trial.run()
     cold = time.perf_counter() - began
     peak = peak_of(before)
-    device_peak = None if device is None else device.peak
+    device_peak = None if device is None else device_memory(device).peak
     return Measured(cold, trial.check(answer), peak, device_peak, answer=answer)
 
 
@@ -107,7 +105,7 @@ def _again(trial: Trial, measured: Measured) -> None:
     That one is chosen beforehand: the call during which the warm-up ends is likely to be one that
     something interrupted.
     """
-    measured.answer = None  # its memory goes before the next is taken
+    measured.answer = None  # frees its memory first
     start = began = time.perf_counter()
     answer = trial.run()
     ended = time.perf_counter()
@@ -129,7 +127,7 @@ def _again(trial: Trial, measured: Measured) -> None:
 def _finish(trial: Trial, measured: Measured) -> None:
     if measured.seconds:
         measured.checked = trial.check(measured.answer)
-    else:  # there was no time for another call: the first must do
+    else:  # no time for another call: the first counts
         measured.seconds = [measured.cold]
         measured.parts = [part for part in (trial.parts(measured.answer),) if part is not None]
     measured.answer = None
@@ -141,7 +139,7 @@ _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
 def _start_peak() -> int | None:
-    """Let the kernel forget the most memory this process had; returns what it has now, in bytes."""
+    """Reset the peak of this process's memory; return the bytes it has now."""
     with suppress(OSError):
         _CLEAR.write_text("5")
         return _status("VmRSS")
@@ -149,7 +147,7 @@ def _start_peak() -> int | None:
 
 
 def peak_of(before: int | None) -> int | None:
-    """Return by how many bytes memory has been above what there was, at most; None: unknown."""
+    """Return the peak in bytes above what there was before; None where unknown."""
     if before is None:
         return None
     most = _status("VmHWM")

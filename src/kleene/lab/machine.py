@@ -1,4 +1,4 @@
-"""What a machine is, as far as measurements depend on it."""
+"""The machine, as far as measurements depend on it."""
 
 from __future__ import annotations
 
@@ -11,23 +11,21 @@ from pathlib import Path
 from typing import Any
 
 import kleene as kl
-from kleene import _native
-from kleene.backends.cuda.runtime.device import Device
-from kleene.system import nvidia
-from kleene.system.machine import available_memory, cores
+from kleene.api import device_facts
+from kleene.system.machine import available_memory, cores, this_machine
 
-__all__ = ["describe", "in_words"]
+__all__ = ["describe", "one_line"]
 
 _PACKAGES = ("numpy", "scipy", "networkx", "igraph", "networkit", "python-graphblas")
-_ASKED = "driver_version,clocks.max.sm,clocks.max.memory,clocks.sm,power.limit,memory.total"
+_QUERY = "driver_version,clocks.max.sm,clocks.max.memory,clocks.sm,power.limit,memory.total"
 
 
-def describe(device: Device | None = None) -> dict[str, Any]:
-    """Describe processor, memory, GPU and versions."""
-    results: dict[str, Any] = {
+def describe(device: str | None = None) -> dict[str, Any]:
+    """Return processor, memory, versions, and a GPU (``"cuda"`` or ``"emulated"``)."""
+    facts: dict[str, Any] = {
         "processor": _processor(),
         "cores": cores(),
-        "simd": _native.simd(),
+        "simd": this_machine().simd,
         "clock": _clock(),
         "memory": available_memory(),
         "load": round(os.getloadavg()[0], 2),
@@ -36,19 +34,19 @@ def describe(device: Device | None = None) -> dict[str, Any]:
         "versions": {"kleene": kl.__version__, **_versions()},
     }
     if device is not None:
-        results["gpu"] = _gpu(device)
-    return {key: value for key, value in results.items() if value is not None}
+        facts["gpu"] = _gpu(device)
+    return {key: value for key, value in facts.items() if value is not None}
 
 
-def in_words(machine: dict[str, Any]) -> str:
+def one_line(machine: dict[str, Any]) -> str:
     """Return a machine in one line.
 
-    >>> in_words({"processor": "Xeon", "cores": 2, "simd": "avx2", "gpu": {"name": "H200"}})
+    >>> one_line({"processor": "Xeon", "cores": 2, "simd": "avx2", "gpu": {"name": "H200"}})
     'Xeon, 2 cores, avx2; H200'
     """
-    texts = f"{machine['processor']}, {machine['cores']} cores, {machine.get('simd', '')}"
+    text = f"{machine['processor']}, {machine['cores']} cores, {machine.get('simd', '')}"
     gpu = machine.get("gpu")
-    return texts if not gpu else f"{texts}; {gpu['name']}"
+    return text if not gpu else f"{text}; {gpu['name']}"
 
 
 def _processor() -> str:
@@ -76,25 +74,15 @@ def _versions() -> dict[str, str]:
     return results
 
 
-def _gpu(device: Device) -> dict[str, Any]:
-    texts: dict[str, Any] = {
-        "name": device.name,
-        "kind": device.kind,
-        "capability": ".".join(map(str, device.capability)),
-        "multiprocessors": device.multiprocessors,
-    }
-    if device.kind != "cuda":
-        return texts
-    texts["cupy"] = nvidia.package_version()
-    runtime = getattr(device, "runtime", None)
-    if runtime is not None:
-        number = runtime.runtimeGetVersion()
-        texts["cuda"] = f"{number // 1000}.{number % 1000 // 10}"
+def _gpu(device: str) -> dict[str, Any]:
+    facts = device_facts(device)
+    if device != "cuda":
+        return facts
     with suppress(OSError, subprocess.SubprocessError, ValueError):
         line = subprocess.run(
-            ["nvidia-smi", f"--query-gpu={_ASKED}", "--format=csv,noheader"],
+            ["nvidia-smi", f"--query-gpu={_QUERY}", "--format=csv,noheader"],
             capture_output=True, text=True, check=True, timeout=20,
         ).stdout.splitlines()[0]  # fmt: skip
         names = ("driver", "clock_most", "memory_clock", "clock", "power", "memory")
-        texts |= dict(zip(names, map(str.strip, line.split(",")), strict=True))
-    return texts
+        facts |= dict(zip(names, map(str.strip, line.split(",")), strict=True))
+    return facts

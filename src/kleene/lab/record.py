@@ -1,4 +1,4 @@
-"""Records: what was measured, one JSON object a line, so that files can be appended and joined.
+"""Records: measurements, one JSON object a line, so that files can be appended and joined.
 
 A line has a ``kind``:
 
@@ -7,8 +7,8 @@ A line has a ``kind``:
 ``skip``    a point, or a whole experiment, that was not measured, and why.
 ``check``   a group of checks that ran, with how many passed and failed.
 
-Unknown kinds and fields are ignored, and a last line that was cut off by a crash too; so a newer
-program's files can be read, and a run can be resumed where it stopped. Fields that are None or
+Unknown kinds and fields are ignored, and so is a last line that a crash cut off: files of a newer
+version can be read, and a run resumes where it stopped. Fields that are None or
 empty are not written. Times are seconds, sizes bytes, rates operations a second.
 """
 
@@ -26,7 +26,7 @@ from kleene.errors import FormatError
 
 __all__ = ["SCHEMA", "Check", "Line", "Point", "Record", "Run", "Skip", "read", "write"]
 
-#: Grows when a reader of today would misunderstand a field.
+#: Grows when older versions would misread a field.
 SCHEMA = 1
 
 _DIGITS = 4
@@ -37,7 +37,7 @@ class Run:
     """The head of one run."""
 
     kind: ClassVar[str] = "run"
-    id: str  # a short random word, the same in all lines of the run
+    id: str  # short and random; all lines of the run have it
     began: str  # "2026-11-15T16:00:00Z"
     machine: dict[str, Any]  # see `kleene.lab.machine`
     kleene: str  # version
@@ -83,11 +83,11 @@ class Point:
     unit: str = ""  # of the work: "relaxations", "arcs", ...
     ceiling: float | None = None  # operations a second that the machine could do
     checked: str = ""  # how the answer was checked before anything was timed
-    facts: dict[str, Any] = field(default_factory=dict)  # whatever else the experiment tells
+    facts: dict[str, Any] = field(default_factory=dict)  # whatever else the experiment records
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What is the same when a point is measured again."""
+        """The identity of a point that is measured again."""
         return (self.experiment, self.panel, self.series, self.device, self.x)
 
     @property
@@ -122,7 +122,7 @@ class Skip:
 
 @dataclass(frozen=True)
 class Check:
-    """Checks that ran besides the proofs of what is timed."""
+    """Checks that ran besides those of timed answers."""
 
     kind: ClassVar[str] = "check"
     run: str
@@ -146,7 +146,7 @@ class Record:
     checks: list[Check] = field(default_factory=list)
 
     def add(self, line: Line) -> None:
-        """Put a line in its place."""
+        """Add a line."""
         match line:
             case Run():
                 self.runs[line.id] = line
@@ -158,9 +158,9 @@ class Record:
                 self.checks.append(line)
 
     def latest(self) -> Self:
-        """Return a record in which a point that was measured again on a machine stands once.
+        """Return a record with the latest measurement of each point on each machine.
 
-        What was skipped and measured later is no longer told.
+        Skips of points that were measured later are dropped.
         """
         began = {run.id: (run.began, place(run)) for run in self.runs.values()}
         ordered = sorted(self.points, key=lambda point: began[point.run][0])
@@ -176,7 +176,7 @@ class Record:
 
 
 def place(run: Run) -> tuple[str, ...]:
-    """Return what tells one machine from another: processor and cores, and the GPU."""
+    """Return the identity of a machine: processor, cores and GPU."""
     machine = run.machine
     return (str(machine.get("processor")), str(machine.get("cores")), run.place)
 
@@ -193,10 +193,10 @@ def read(*paths: str | Path) -> Record:
             if made is not None:
                 record.add(made)
     others: list[Point | Skip | Check] = [*record.points, *record.skips, *record.checks]
-    for texts in others:
-        if texts.run not in record.runs:
+    for other in others:
+        if other.run not in record.runs:
             raise FormatError(
-                f"{', '.join(map(str, paths))}: a {texts.kind} names the run {texts.run!r}, and no "
+                f"{', '.join(map(str, paths))}: a {other.kind} names the run {other.run!r}, and no "
                 "line of kind 'run' has that id; was the file cut at its beginning?"
             )
     return record
@@ -238,17 +238,17 @@ def _required(f: Any) -> bool:
 
 
 def as_text(line: Line) -> str:
-    """Return a line as it stands in a file, without its end."""
-    texts: dict[str, Any] = {"kind": line.kind}
+    """Return a line of a file, without the newline."""
+    written: dict[str, Any] = {"kind": line.kind}
     for f in fields(line):
         value = getattr(line, f.name)
         if _required(f) or (value is not None and value not in ("", (), {}, False)):
-            texts[f.name] = _short(value)
-    return json.dumps(texts, separators=(",", ":"), ensure_ascii=False)
+            written[f.name] = _short(value)
+    return json.dumps(written, separators=(",", ":"), ensure_ascii=False)
 
 
 def _short(value: Any) -> Any:
-    """Round to the digits that mean something."""
+    """Round to significant digits."""
     if isinstance(value, float):
         return int(value) if value.is_integer() else float(f"{value:.{_DIGITS}g}")
     if isinstance(value, list | tuple):
@@ -259,14 +259,14 @@ def _short(value: Any) -> Any:
 
 
 def append(file: TextIO, line: Line) -> None:
-    """Write a line so that it stays, whatever comes after."""
+    """Write a line and flush it to disk."""
     file.write(as_text(line) + "\n")
     file.flush()
     os.fsync(file.fileno())
 
 
 def mend(path: Path) -> None:
-    """Take away a last line that was cut off, so that the next one has a line of its own."""
+    """Remove a last line that was cut off."""
     if not path.exists():
         return
     with path.open("rb+") as file:

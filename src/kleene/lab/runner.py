@@ -1,9 +1,9 @@
-"""Runs experiments within a budget, point by point, and writes down each as soon as it is known.
+"""Runs experiments within a time budget, and records each point as soon as it is measured.
 
-Points of one chart at one x are measured together, in turns. How long a point will take is told
+Points of one chart at one x are measured together, in turns. The time of a point is extrapolated
 from the points before it in its series; one that would take longer than what is left is skipped,
-with the reason. A record that has points of this machine, this version and these kernels already is
-gone on with: those are not measured again.
+and the reason recorded. A record that has points of this machine, version and kernels is resumed:
+those are not measured again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from statistics import median
 from typing import Any, TextIO
 
 import kleene as kl
-from kleene.backends.cuda.runtime import loader
+from kleene.api import kernel_digest
 from kleene.lab import record as records
 from kleene.lab.environment import Environment
 from kleene.lab.experiment import Experiment, Plan, Skipped
@@ -31,30 +31,32 @@ from kleene.lab.trial import Trial
 
 __all__ = ["Listener", "Runner", "Summary"]
 
-#: Seconds that the runs of one contestant at one point may take, as a share of the experiment's.
+#: Seconds that the runs of one series at one point may take, as a share of the experiment's.
 _SHARE = 1 / 12
 _MOST, _LEAST = 4.0, 0.1
 
-#: Runs of each where sizes are tiny, to try the program.
+#: Repeats in a quick run.
 _QUICK = 1
 
 
 class Listener:
-    """Is told how the work goes on; this one does not care."""
+    """Receives the progress of a run; this one ignores it."""
 
-    def begins(self, experiment: Experiment, number: int, total: int, plans: int) -> None:
-        """An experiment begins."""
+    def experiment_started(
+        self, experiment: Experiment, number: int, total: int, plans: int
+    ) -> None:
+        """An experiment starts."""
 
-    def texts(self, line: Line) -> None:
-        """A point was measured, or skipped."""
+    def recorded(self, line: Line) -> None:
+        """A point was measured or skipped."""
 
-    def goes_on(self, done: int, left: float) -> None:
-        """So many points of the experiment are behind, and so many seconds at most ahead."""
+    def advanced(self, done: int, left: float) -> None:
+        """``done`` points of the experiment are finished; at most ``left`` seconds remain."""
 
 
 @dataclass
 class Summary:
-    """What a run did."""
+    """Counts of a run."""
 
     measured: int = 0
     kept: int = 0  # points that the record had already
@@ -82,9 +84,9 @@ class Runner:
         self.run = Run(
             secrets.token_hex(4),
             f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
-            describe(environment.device),
+            describe(environment.gpu),
             kl.__version__,
-            loader.digest(),
+            kernel_digest(),
             {**(options or {}), "quick": environment.quick},
         )
         self._known = {} if again else self._measured_before()
@@ -92,29 +94,29 @@ class Runner:
         self._begun = False
 
     def _measured_before(self) -> dict[tuple[Any, ...], Point]:
-        """Return the points of the record that would come out the same."""
+        """Return the points of the record from the same machine, version and kernels."""
         if not self.path.exists():
             return {}
         old = records.read(self.path)
-        same = {run.id for run in old.runs.values() if _alike(run, self.run)}
+        same = {run.id for run in old.runs.values() if _comparable(run, self.run)}
         return {point.key: point for point in old.points if point.run in same}
 
     # ---- experiments ----------------------------------------------------------------------------
 
     def measure(self, experiments: Sequence[Experiment]) -> Summary:
-        """Run experiments one after the other; what was measured stays, whatever happens then."""
+        """Run experiments in order; each point is recorded at once."""
         with self._open() as self._file:
             end = None if self.budget is None else time.monotonic() + self.budget
             for number, experiment in enumerate(experiments):
                 ahead = sum(one.budget for one in experiments[number:])
                 left = experiment.budget
-                if end is not None:  # what others left over is there for those to come
+                if end is not None:  # time that others left over is shared
                     left = (end - time.monotonic()) * experiment.budget / ahead
                 self._experiment(experiment, number, len(experiments), left)
         return self.summary
 
     def check(self, name: str, passed: int, failed: int, details: Iterable[str] = ()) -> None:
-        """Note checks that somebody ran."""
+        """Record checks."""
         with self._open() as file:
             records.append(file, Check(self.run.id, name, passed, failed, tuple(details)))
         self.summary.failed += failed
@@ -133,16 +135,16 @@ class Runner:
         try:
             plans = list(experiment.plans(self.environment))
         except Skipped as why:
-            self.listener.begins(experiment, number, total, 0)
-            self._tell(Skip(self.run.id, experiment.id, str(why)))
+            self.listener.experiment_started(experiment, number, total, 0)
+            self._record(Skip(self.run.id, experiment.id, str(why)))
             return
-        self.listener.begins(experiment, number, total, len(plans))
+        self.listener.experiment_started(experiment, number, total, len(plans))
         done = 0
         for _, group in groupby(plans, key=lambda plan: (plan.panel, plan.x)):
             together = list(group)
             self._together(experiment, together, clock)
             done += len(together)
-            self.listener.goes_on(done, clock.left)
+            self.listener.advanced(done, clock.left)
         self.summary.seconds[experiment.id] = time.monotonic() - began
 
     # ---- points ---------------------------------------------------------------------------------
@@ -155,10 +157,10 @@ class Runner:
             name = f"{plan.series}\0{plan.device}"
             known = self._known.get(self._key(experiment, plan))
             if known is not None:
-                clock.learn(plan, known.median)
+                clock.observe(plan, known.median)
                 self.summary.kept += 1
                 continue
-            why = clock.objection(plan)
+            why = clock.reason_to_skip(plan)
             if why is not None:
                 self._skip(experiment, plan, why)
                 continue
@@ -176,13 +178,13 @@ class Runner:
         results = measure(
             trials,
             each,
-            self.environment.device if any(p.device != "cpu" for p in chosen.values()) else None,
+            self.environment.gpu if any(p.device != "cpu" for p in chosen.values()) else None,
             lambda name, error: self._fail(experiment, chosen[name], error),
         )
         for name, measured in results.items():
             plan, trial = chosen[name], trials[name]
-            clock.learn(plan, median(measured.seconds))  # one that was interrupted tells nothing
-            self._tell(self._point(experiment, plan, trial, measured))
+            clock.observe(plan, median(measured.seconds))  # an interrupted call does not count
+            self._record(self._point(experiment, plan, trial, measured))
 
     def _point(self, experiment: Experiment, plan: Plan, trial: Trial, results: Measured) -> Point:
         on_gpu = plan.device != "cpu"
@@ -217,16 +219,16 @@ class Runner:
 
     def _skip(self, experiment: Experiment, plan: Plan, why: str, failed: bool = False) -> None:
         skip = Skip(self.run.id, experiment.id, why, plan.panel, plan.series, plan.x, failed)
-        self._tell(skip)
+        self._record(skip)
 
     def _fail(self, experiment: Experiment, plan: Plan, error: Exception) -> None:
-        if isinstance(error, kl.MemoryBudgetError):  # it was refused, and nothing was tried
+        if isinstance(error, kl.MemoryBudgetError):  # refused before it ran
             self._skip(experiment, plan, str(error))
             return
-        texts = " ".join(str(error).split())[:300]
-        self._skip(experiment, plan, f"{type(error).__name__}: {texts}", failed=True)
+        message = " ".join(str(error).split())[:300]
+        self._skip(experiment, plan, f"{type(error).__name__}: {message}", failed=True)
 
-    def _tell(self, line: Point | Skip) -> None:
+    def _record(self, line: Point | Skip) -> None:
         if isinstance(line, Point):
             self.summary.measured += 1
         elif line.failed:
@@ -235,11 +237,11 @@ class Runner:
             self.summary.skipped += 1
         assert self._file is not None
         records.append(self._file, line)
-        self.listener.texts(line)
+        self.listener.recorded(line)
 
 
 class _Clock:
-    """How much time an experiment has left, and how long its next points will take."""
+    """The time an experiment has left, and estimates for its next points."""
 
     def __init__(self, end: float, patience: float) -> None:
         self._end, self._patience = end, patience
@@ -251,12 +253,12 @@ class _Clock:
         """Seconds."""
         return self._end - time.monotonic()
 
-    def learn(self, plan: Plan, seconds: float) -> None:
+    def observe(self, plan: Plan, seconds: float) -> None:
         """Note how long a call took."""
         self._known.setdefault(_series(plan), []).append((_size(plan), seconds))
 
-    def objection(self, plan: Plan) -> str | None:
-        """Say why a point is not to be measured, if it is not."""
+    def reason_to_skip(self, plan: Plan) -> str | None:
+        """Return why a point is skipped, or None."""
         expected = self._expected(plan)
         if expected > self._patience:
             return f"a call would take about {expected:.3g} s"
@@ -275,7 +277,7 @@ class _Clock:
         if size <= last or last <= 0:
             return seconds
         if len(known) > 1 and 0 < known[-2][0] < last:
-            # Twice the size: how many times as long? Short calls say little.
+            # Growth per doubling of the size; short calls are noise.
             before, faster = known[-2]
             if seconds > 1e-3:
                 seen = (seconds / faster) ** (1 / _doublings(before, last))
@@ -284,7 +286,7 @@ class _Clock:
 
 
 def _each(left: float) -> float:
-    """Return the seconds for the runs of one contestant, of those that an experiment has left."""
+    """Return the seconds for the runs of one series, of those that an experiment has left."""
     return min(_MOST, max(_LEAST, left * _SHARE))
 
 
@@ -300,7 +302,7 @@ def _series(plan: Plan) -> tuple[str, str, str]:
     return (plan.panel, plan.series, plan.device)
 
 
-def _alike(a: Run, b: Run) -> bool:
-    """Would these two runs measure the same?"""
+def _comparable(a: Run, b: Run) -> bool:
+    """Return whether two runs are of the same machine, version, kernels and sizes."""
     same = (records.place(a), a.kleene, a.kernels) == (records.place(b), b.kleene, b.kernels)
     return same and a.options.get("quick") == b.options.get("quick")

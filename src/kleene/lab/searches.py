@@ -1,8 +1,7 @@
-"""Searches of one graph from several sources, on any device, all held against one proof.
+"""Searches of one graph from several sources, on any device, compared with verified distances.
 
-What is right from each source is found once, on the CPU, and proved for the first ones. Every
-answer that is checked later, of whatever device, must tell the same distances: they are whole
-numbers, so that all methods agree on them.
+Distances from each source are computed once, on the CPU, and verified for the first ones. Answers
+of all devices must equal them: they are integers, so that there is one right answer.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _SOURCES = 8
 
 
 class Searches:
-    """Where searches of a graph begin, and what they find."""
+    """Sources of searches in a graph, and the right distances from them."""
 
     def __init__(self, problem: str, graph: kl.Graph, count: int) -> None:
         self.problem, self.graph = problem, graph
@@ -62,21 +61,21 @@ class Searches:
         return trial
 
     def _check(self, trees: list[int], result: kl.Result) -> str:
-        """Compare distances with the right ones; ``trees`` says how many are yet to be proved."""
+        """Compare distances with the right ones; ``trees`` is how many are still to be verified."""
         source = int(result.sources[0])
         if _digest(result) != self._right[source]:
-            raise AssertionError(f"other distances from {source} than the CPU found: {result!r}")
+            raise AssertionError(f"other distances from {source} than the CPU computed: {result!r}")
         if trees[0]:
             trees[0] -= 1
             result.verify()
-        texts = f"proved, {self._proved} of {len(self.sources)} searches; the others alike"
-        return texts if result.predecessors is None else f"{texts}, and the paths of some"
+        text = f"proved, {self._proved} of {len(self.sources)} searches; the others alike"
+        return text if result.predecessors is None else f"{text}, and the paths of some"
 
 
 def searches_of(
     environment: Environment, problem: str, named: NamedGraph, count: int = _SOURCES
 ) -> Searches:
-    """Return the searches of a graph, made once for all series."""
+    """Return the searches of a graph, shared by all series."""
     g = named.get(environment)
     count = min(count, 2) if environment.quick else count
     key = (problem, named.name, g.n, count)

@@ -1,7 +1,7 @@
-"""One proof for many methods: whoever answers first is proved, the others must say the same.
+"""One check for many methods: the first answer is verified, the others must equal it.
 
-Where distances are whole numbers there is only one right answer, so that being equal to a proved
-one is a proof; and it takes a fraction of the time.
+Integer distances have one right answer, so that equality with a verified one is a proof; and it
+takes a fraction of the time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["SharedCheck"]
 
 
 class SharedCheck:
-    """What has been proved about one size after the other; the latest is remembered."""
+    """Verified answers about one size after the other; those of the latest are kept."""
 
     def __init__(self, rows: int = 4) -> None:
         self._rows = rows  # that are proved, of an answer with more; all must be equal
@@ -32,7 +32,7 @@ class SharedCheck:
 
     def _check(self, key: Hashable, graph: Hashable, result: kl.Result) -> str:
         if result.distances.dtype.kind not in "iu":
-            raise TypeError("fractions may be rounded in different ways: prove each answer")
+            raise TypeError("floats may be rounded in different ways: verify each answer")
         if key != self._about:
             self._about, self._right = key, {}
         question = (graph, result.sources.tobytes())
@@ -41,5 +41,5 @@ class SharedCheck:
             result.verify(sample=min(self._rows, len(result.sources)))
             self._right[question] = result.distances
         elif not np.array_equal(result.distances, right):
-            raise AssertionError(f"{result!r} has other distances than an answer that was proved")
-        return "equal to a proved answer"
+            raise AssertionError(f"{result!r} has other distances than a verified answer")
+        return "equal to a verified answer"

@@ -1,4 +1,4 @@
-"""What is timed: a call, how its answer is checked, and what is told about it."""
+"""What is timed: a call, how its answer is checked, and what is known about it."""
 
 from __future__ import annotations
 
@@ -6,17 +6,29 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import cycle
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import kleene as kl
-from kleene.results.result import Timings
 
-__all__ = ["Trial", "search", "solve"]
+__all__ = ["Parts", "Trial", "parts_of", "search", "solve"]
 
 #: Rows of an answer that are proved, where it has many, and that must be the same in all others.
 _PROVED, _COMPARED = 4, 64
+
+
+class Parts(NamedTuple):
+    """Seconds of the parts of a call; on a GPU by its clock."""
+
+    compute: float
+    copy_in: float = 0.0
+    copy_out: float = 0.0
+
+
+def parts_of(result: kl.Result) -> Parts:
+    """Return the parts of one of Kleene's own calls."""
+    return Parts(result.stats.compute, result.stats.copy_in, result.stats.copy_out)
 
 
 @dataclass
@@ -25,7 +37,7 @@ class Trial:
 
     run: Callable[[], Any]
     check: Callable[[Any], str]  # raises if an answer is wrong; says how it was checked
-    parts: Callable[[Any], Timings | None] = lambda answer: None  # what an answer tells of its time
+    parts: Callable[[Any], Parts | None] = lambda answer: None
     n: int | None = None
     m: int | None = None
     method: str = ""
@@ -56,7 +68,7 @@ def solve(
     call = partial(getattr(kl, problem), graph, *given, **options)
     plan = kl.explain(graph, problem, **_planned(options, given))
     return Trial(
-        call, _Proof(proved), lambda result: result.stats,
+        call, _Proof(proved), parts_of,
         graph.n, graph.m, plan.method, plan.dtype, plan.threads if plan.device == "cpu" else None,
         work, unit, facts=facts or {},
     )  # fmt: skip

@@ -30,8 +30,8 @@ _DOCUMENTS = (
     rmat_by_scale,
 )  # fmt: skip
 _OURS = (
-    dense, searches, many_sources, paths, crossovers, scaling, peers, dropins, machine_learning, startup, files,
-    generators,
+    dense, searches, many_sources, paths, crossovers, scaling, peers, dropins, machine_learning,
+    startup, files, generators,
 )  # fmt: skip
 
 EXPERIMENTS: tuple[Experiment, ...] = tuple(

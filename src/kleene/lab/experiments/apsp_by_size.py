@@ -51,8 +51,8 @@ def _plans(environment: Environment) -> Iterator[Plan]:
     for n in environment.sizes(_SIZES, (24, 48)):
         for e in entrants(environment, _LISTED):
             yield Plan(
-                e.series, n, partial(_trial, environment, e, shared_check, n), "", e.device, e.threads,
-                guess=e.guess(float(n) ** 3), setup=2e-7 * n**2 / environment.cores,
+                e.series, n, partial(_trial, environment, e, shared_check, n), "", e.device,
+                e.threads, guess=e.guess(float(n) ** 3), setup=2e-7 * n**2 / environment.cores,
             )  # fmt: skip
 
 

@@ -15,7 +15,6 @@ from kleene.lab.experiments.entrants import ALL, GPU, ONE, Entrant, as_fast, ent
 from kleene.lab.measurements import Measurements
 from kleene.lab.shared_check import SharedCheck
 from kleene.lab.trial import Trial, search
-from kleene.registry import methods
 
 __all__ = ["EXPERIMENTS"]
 
@@ -28,7 +27,7 @@ _MADE = 1.5e-7  # seconds for an arc, on one core, to be made and proved
 
 
 def _listed(place: str, device: str) -> Iterator[tuple[str, str, str]]:
-    for row in methods("bfs", device):
+    for row in kl.methods("bfs", device):
         where = ONE if row.name == "queue" else place
         yield row.name.replace("_", " "), row.name, where
 

@@ -220,8 +220,8 @@ def _elements(environment: Environment) -> Iterator[Plan]:
             e = Entrant(_MULTI, "blocked_multi", environment.gpu, None)
             options = {"across": across, "down": down}
             yield Plan(
-                _MULTI, place, partial(_trial, environment, e, shared_check, n, options), f"n = {n}",
-                e.device, guess=e.guess(float(n) ** 3), size=n,
+                _MULTI, place, partial(_trial, environment, e, shared_check, n, options),
+                f"n = {n}", e.device, guess=e.guess(float(n) ** 3), size=n,
             )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from kleene.lab.dense_inputs import CASES, PLAIN, Case, graph_like
-from kleene.lab.dense_trials import cpu_ceiling, resident, streamed
+from kleene.lab.dense_trials import ceiling_of, resident, streamed
 from kleene.lab.environment import Environment
 from kleene.lab.experiment import Axis, Experiment, Plan, Skipped
 from kleene.lab.measurements import Measurements, finding, times_as
@@ -17,7 +17,7 @@ __all__ = ["EXPERIMENTS"]
 
 _NOTES = (
     "A relaxation is one triple of vertices; n vertices have n^3. CPU: whole calls from arcs to "
-    "answer. GPU: by its clock, with the matrix there. The ceiling is the same inner operation "
+    "answer. GPU: by its clock, without copies. The ceiling is the same inner operation "
     "with all operands in the nearest cache, or in registers, measured in the same run."
 )
 
@@ -45,8 +45,7 @@ def _on_cpu(environment: Environment, case: Case, n: int, threads: int) -> Trial
         method="tiled", device="cpu", threads=threads, predecessors=case.paths,
         work=float(n) ** 3, unit="relaxations",
     )  # fmt: skip
-    seconds = 0.01 if environment.quick else 0.1
-    trial.ceiling = cpu_ceiling(case.semiring, case.inside, case.paths, threads, seconds)
+    trial.ceiling = ceiling_of(environment, case, "cpu", threads)
     return trial
 
 
@@ -81,7 +80,8 @@ def _by_size(environment: Environment) -> Iterator[Plan]:
             if environment.gpu and n in on_gpu and (n <= _MOST_PATHS or not case.paths):
                 yield Plan(
                     series, n, partial(resident, environment, case, n, max(on_gpu)),
-                    device=environment.gpu, guess=_guess(n, case, environment.gpu), setup=n**2 / 2e8,
+                    device=environment.gpu, guess=_guess(n, case, environment.gpu),
+                    setup=n**2 / 2e8,
                 )  # fmt: skip
 
 
@@ -115,13 +115,11 @@ def _findings_by_size(results: Measurements) -> Iterator[str]:
 _CPU, _GPU = "on the CPU", "on the GPU"
 
 
-def _variants(case: Case, device: str) -> Iterator[tuple[str, Case]]:
-    """Yield lengths alone, with paths, and with paths in another way, where there are such."""
+def _variants(case: Case) -> Iterator[tuple[str, Case]]:
+    """Yield lengths alone, and with paths where the same type serves for them."""
     yield "lengths", case
     if case.semiring != "boolean" and case.dtype != "int16":
         yield "paths", case._replace(paths=True)
-        if device == "gpu" and case.name in ("float32", "int32"):
-            yield "paths, noted on the way", case._replace(paths=True, tracked=True)
 
 
 def _by_type(environment: Environment) -> Iterator[Plan]:
@@ -129,7 +127,7 @@ def _by_type(environment: Environment) -> Iterator[Plan]:
     cases = list(enumerate(CASES))
     cases = cases[:: len(cases) - 1] if environment.quick else cases
     for x, case in cases:
-        for what, asked in _variants(case, "cpu"):
+        for what, asked in _variants(case):
             threads = environment.cores
             trial = partial(_on_cpu, environment, asked, cpu_n, threads)
             guess = _guess(cpu_n, asked, "cpu", threads)
@@ -137,7 +135,7 @@ def _by_type(environment: Environment) -> Iterator[Plan]:
     for x, case in cases if environment.gpu else ():
         assert environment.gpu is not None
         n = bits_n if case.semiring == "boolean" else gpu_n
-        for what, asked in _variants(case, "gpu"):
+        for what, asked in _variants(case):
             trial = partial(resident, environment, asked, n, gpu_n)
             yield Plan(
                 f"{what}, GPU", x, trial, _GPU, environment.gpu,
@@ -177,9 +175,7 @@ def _findings_by_type(results: Measurements) -> Iterator[str]:
 
 def _out_of_core(environment: Environment) -> Iterator[Plan]:
     if not environment.gpu:
-        raise Skipped(
-            "asks what becomes of matrices that a GPU's memory does not hold; no GPU here"
-        )
+        raise Skipped("needs a GPU: it measures matrices that its memory does not hold")
     n = 300 if environment.quick else 32768
     if environment.gpu == "emulated" and not environment.quick:
         raise Skipped("takes hours in the emulator; --quick tries it")
@@ -249,7 +245,7 @@ EXPERIMENTS = (
         patience=15,
         notes=(
             "n = 32,768, float32: 4 GiB. The memory that may be used is limited for the purpose. "
-            "Streamed: the host's clock, from matrix to matrix in the host's memory."
+            "Streamed: whole calls, by the host's clock."
         ),
         columns=_COLUMNS,
     ),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache, partial
+from importlib.metadata import entry_points
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -94,7 +95,7 @@ def _matrix(name: str, quick: bool) -> Any:
 def _scipy_trial(environment: Environment, call: _Call, ours: bool) -> Trial:
     import scipy.sparse.csgraph as theirs
 
-    from kleene.interop import csgraph
+    from kleene import csgraph
 
     if not hasattr(theirs, call.function):
         raise Skipped(f"this SciPy has no {call.function}")
@@ -170,9 +171,8 @@ def _networkx_trial(
 
 
 def _converted(environment: Environment, graph: str) -> Any:
-    from kleene.interop.networkx import convert_from_nx
-
-    return convert_from_nx(
+    (backend,) = entry_points(group="networkx.backends", name="kleene")
+    return backend.load().convert_from_nx(
         _network(environment, graph),
         edge_attrs={"weight": 1} if graph == "Rome" else None,
         preserve_edge_attrs=False,

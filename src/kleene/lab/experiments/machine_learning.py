@@ -17,8 +17,7 @@ import kleene as kl
 from kleene.lab.environment import Environment
 from kleene.lab.experiment import Axis, Experiment, Plan, Skipped
 from kleene.lab.measurements import Measurements, times_as
-from kleene.lab.trial import Trial
-from kleene.results.result import Timings
+from kleene.lab.trial import Parts, Trial
 
 __all__ = ["EXPERIMENTS"]
 
@@ -74,7 +73,7 @@ def _isomap(n: int, patched: bool, whole: bool) -> Trial:
             raise AssertionError("other distances than SciPy's")
         return "the same distances as SciPy's"
 
-    parts: Callable[[_Fit], Timings | None] = lambda fit: Timings(compute=fit.searching)  # noqa: E731
+    parts: Callable[[_Fit], Parts | None] = lambda fit: Parts(compute=fit.searching)  # noqa: E731
     run = partial(_fit, points, patched)
     return Trial(run, check, (lambda fit: None) if whole else parts, n=n, repeats=3)
 

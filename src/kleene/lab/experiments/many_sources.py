@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 import kleene as kl
-from kleene.graph.checks import format_bytes
 from kleene.lab.environment import Environment
 from kleene.lab.experiment import Axis, Experiment, Plan, Skipped
 from kleene.lab.experiments.searches import patience_for, places
@@ -17,6 +16,7 @@ from kleene.lab.graphs import NamedGraph, enron, facebook, made, rmat, rome, sou
 from kleene.lab.measurements import Measurements, finding, times_as
 from kleene.lab.record import Point
 from kleene.lab.trial import Trial, solve
+from kleene.system.formatting import format_bytes
 
 __all__ = ["EXPERIMENTS"]
 

@@ -16,8 +16,7 @@ from kleene.lab.experiments.entrants import ALL, GPU, ONE, Entrant, as_fast, ent
 from kleene.lab.measurements import Measurements, finding
 from kleene.lab.record import Point
 from kleene.lab.shared_check import SharedCheck
-from kleene.lab.trial import Trial, solve
-from kleene.results.result import Timings
+from kleene.lab.trial import Parts, Trial, parts_of, solve
 
 __all__ = ["EXPERIMENTS"]
 
@@ -96,9 +95,9 @@ class _InTurns:
     def _check(self, answer: tuple[int, kl.Result]) -> str:
         return self._checks[answer[0]](answer[1])
 
-    def _parts(self, answer: tuple[int, kl.Result]) -> Timings:
+    def _parts(self, answer: tuple[int, kl.Result]) -> Parts:
         self._now = (answer[0] + 1) % len(self._calls)
-        return answer[1].stats
+        return parts_of(answer[1])
 
 
 def interval(times: Sequence[float]) -> dict[str, Any]:
@@ -111,10 +110,10 @@ def interval(times: Sequence[float]) -> dict[str, Any]:
     """
     count = len(_SEEDS)
     means = [fmean(times[graph::count]) for graph in range(min(count, len(times)))]
-    texts: dict[str, Any] = {"graphs": len(means), "mean": fmean(means)}
+    facts: dict[str, Any] = {"graphs": len(means), "mean": fmean(means)}
     if len(means) == count:
-        texts["interval"] = _STUDENT * stdev(means) / sqrt(count)
-    return texts
+        facts["interval"] = _STUDENT * stdev(means) / sqrt(count)
+    return facts
 
 
 # ---- sentences ----------------------------------------------------------------------------------

@@ -49,9 +49,9 @@ def _search_plans(environment: Environment) -> Iterator[Plan]:
         arcs = 16 * 2**scale
         for e in entrants(environment, _SEARCHES):
             yield Plan(
-                e.series, scale, partial(_search, environment, e, shared_check, scale), "", e.device,
-                e.threads, guess=e.guess(8 * arcs), setup=_MADE * arcs / environment.cores,
-                size=2.0**scale, growth=4,
+                e.series, scale, partial(_search, environment, e, shared_check, scale), "",
+                e.device, e.threads, guess=e.guess(8 * arcs),
+                setup=_MADE * arcs / environment.cores, size=2.0**scale, growth=4,
             )  # fmt: skip
 
 

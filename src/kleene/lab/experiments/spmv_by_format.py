@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kleene as kl
-from kleene.backends.cuda.device_graph import on_device
-from kleene.backends.cuda.spmv import multiplier
+from kleene.api import spmv_kernel_timer
 from kleene.lab.documents import CHAPTER
 from kleene.lab.environment import Environment
 from kleene.lab.experiment import Axis, Experiment, Plan, Published
 from kleene.lab.experiments.entrants import ALL, GPU, ONE, Entrant, as_fast, entrants
 from kleene.lab.measurements import Measurements
-from kleene.lab.trial import Trial
-from kleene.results.result import Timings
+from kleene.lab.trial import Parts, Trial
 
 __all__ = ["EXPERIMENTS"]
 
@@ -61,44 +59,22 @@ def _trial(environment: Environment, entrant: Entrant, n: int, zeros: int) -> Tr
     g = environment.graph(("sparse", n, zeros), partial(_matrix, n, zeros))
     x = np.random.default_rng(1).random(n, dtype=np.float32)
     wanted = g.to_scipy().T @ x.astype(np.float64)
-    parts: Callable[[Any], Timings | None] = lambda answer: None  # noqa: E731
-    if entrant.device != "cpu":
-        g = environment.placed(g)
-        parts = _Kernels(environment, g, x, entrant.method)
-    call = partial(
-        kl.spmv, g, x, form=entrant.method, device=entrant.device, threads=entrant.threads
-    )
-    return Trial(
-        call, partial(_check, wanted), parts, n, g.m, f"spmv by {entrant.method}", "float32",
-        entrant.threads, float(g.m), "arcs", repeats=5,
+    where = {"form": entrant.method, "device": entrant.device}
+    g = g if entrant.device == "cpu" else environment.placed(g)
+    call = partial(kl.spmv, g, x, threads=entrant.threads, **where)
+    trial = Trial(
+        call, partial(_check, wanted), n=g.n, m=g.m, method=f"spmv by {entrant.method}",
+        dtype="float32", threads=entrant.threads, work=float(g.m), unit="arcs", repeats=5,
     )  # fmt: skip
+    if entrant.device != "cpu":
+        timer = spmv_kernel_timer(g, x, products=_TOGETHER, **where)
+        trial.parts = lambda answer: Parts(timer())
+    return trial
 
 
 def _check(wanted: NDArray[Any], y: NDArray[Any]) -> str:
     np.testing.assert_allclose(y, wanted, rtol=1e-3)
     return "compared with SciPy, up to rounding"
-
-
-class _Kernels:
-    """Times the kernels of a product alone: Python launches them more slowly than they run."""
-
-    def __init__(self, environment: Environment, g: kl.Graph, x: NDArray[Any], form: str) -> None:
-        assert environment.device is not None
-        self._device = device = environment.device
-        there, y = device.upload(x, "x"), device.empty(g.n, x.dtype, "y")
-        multiply = multiplier(on_device(g, device), x.dtype, "plus_times", form)
-        multiply(there, y)  # nothing is prepared while work is recorded
-        device.synchronize()
-        with device.main.capture() as captured:
-            for _ in range(_TOGETHER):
-                multiply(there, y)
-        self._graph, self._used = captured.graph, (there, y)
-
-    def __call__(self, answer: object) -> Timings:
-        begun = self._device.main.record()
-        self._graph.launch(self._device.main)
-        ended = self._device.main.record()
-        return Timings(compute=ended.milliseconds_since(begun) / 1e3 / _TOGETHER)
 
 
 # ---- sentences ----------------------------------------------------------------------------------

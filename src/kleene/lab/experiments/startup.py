@@ -14,8 +14,7 @@ import kleene as kl
 from kleene.lab.environment import Environment
 from kleene.lab.experiment import Axis, Experiment, Plan
 from kleene.lab.measurements import Measurements
-from kleene.lab.trial import Trial
-from kleene.results.result import Timings
+from kleene.lab.trial import Parts, Trial
 
 __all__ = ["EXPERIMENTS"]
 
@@ -82,7 +81,7 @@ def _process(program: str, answers: bool, fresh: bool) -> Trial:
             raise AssertionError(f"the answer's sum is {started.total}, and should be {wanted}")
         return "its sum is that of a proved answer" if answers else "it ended well"
 
-    return Trial(run, check, lambda started: Timings(compute=started.seconds), repeats=5)
+    return Trial(run, check, lambda started: Parts(compute=started.seconds), repeats=5)
 
 
 def _new_process(environment: Environment) -> Iterator[Plan]:

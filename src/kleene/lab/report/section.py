@@ -48,12 +48,12 @@ def experiment_section(
 
 
 def _source(experiment: Experiment) -> Html | None:
-    texts = []
+    parts = []
     if experiment.document is not None:
-        texts.append(f"After {document_of(experiment)}.")
+        parts.append(f"After {document_of(experiment)}.")
     if experiment.notes:
-        texts.append(experiment.notes)
-    return tag("p", " ".join(texts), class_="source") if texts else None
+        parts.append(experiment.notes)
+    return tag("p", " ".join(parts), class_="source") if parts else None
 
 
 def charts_and_findings(

@@ -39,11 +39,11 @@ def _series(group: Sequence[Skip], axis: Axis) -> Html:
     for skip in group:
         name = ", ".join(filter(None, (skip.series, skip.panel))) or "the whole experiment"
         by_series.setdefault(name, []).extend([] if skip.x is None else [skip.x])
-    texts = [
+    series = [
         tag("span", name, f" ({', '.join(x_labels(axis, sorted(places)))})" if places else "")
         for name, places in by_series.items()
     ]
-    return join(texts, ", ")
+    return join(series, ", ")
 
 
 def not_measured(experiments: Iterable[Experiment], record: Record) -> Html | None:

@@ -103,7 +103,7 @@ def checks(record: Record) -> Html | None:
         return None
     passed = sum(check.passed for check in record.checks)
     failed = sum(check.failed for check in record.checks)
-    texts = f"{passed:,} checks passed" + (
+    text = f"{passed:,} checks passed" + (
         f" and {failed:,} failed." if failed else ", none failed."
     )
     by_machine: dict[str, list[list[str]]] = {}
@@ -113,7 +113,7 @@ def checks(record: Record) -> Html | None:
     heads = ["group", "passed", "failed", "details"]
     return tag(
         "div",
-        tag("p", tag("strong", texts) if failed else texts),
+        tag("p", tag("strong", text) if failed else text),
         tag("details", tag("summary", f"{len(record.checks)} groups of checks"),
             table("Checks", heads, list(by_machine.items()), text=("details",)),
             open=bool(failed)),
