@@ -93,7 +93,7 @@ def test_of_the_same_times_nearly_nothing_is_told(noise: Noise, count: int) -> N
     texts = 0
     for _ in range(5):
         before, after = (many(rng, noise, count, {}) for _ in range(2))
-        texts += sum(change.texts for change in compare(before, after).changes)
+        texts += sum(change.significant for change in compare(before, after).changes)
     assert texts <= 3  # of 1500
 
 
@@ -103,10 +103,10 @@ def test_of_many_points_those_that_changed_are_found(count: int) -> None:
     shift = {x: 2.0 if x % 2 else 0.5 for x in range(0, 300, 30)} | {15: 1.5}
     before, after = (many(rng, NOISES["quiet"], count, s) for s in ({}, shift))
     results = compare(before, after)
-    texts = {change.x: change.verdict for change in results.changes if change.texts}
+    texts = {change.x: change.verdict for change in results.changes if change.significant}
     assert texts == {x: "slower" if factor > 1 else "faster" for x, factor in shift.items()}
     # What is told comes first, and the greatest change at the top.
-    assert [change.texts for change in results.changes[:11]] == [True] * 11
+    assert [change.significant for change in results.changes[:11]] == [True] * 11
     sizes = [abs(math.log(change.ratio)) for change in results.changes[:11]]
     assert sizes == sorted(sizes, reverse=True)
 

@@ -138,7 +138,7 @@ def test_an_answer_that_differs_from_the_proved_one() -> None:
         check(wrong)
     with pytest.raises(kl.VerificationError):
         SharedCheck().about("g")(wrong)
-    with pytest.raises(TypeError, match="prove each"):
+    with pytest.raises(TypeError, match="verify each"):
         check(kl.sssp(g.reweight(np.full(g.m, 0.1)), 0))
 
 

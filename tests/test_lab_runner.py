@@ -325,13 +325,13 @@ def test_the_command_fails_if_an_answer_was_wrong(command: Callable[..., Any]) -
     assert "1 FAILED" in done.stdout
 
 
-def test_ctrl_c_says_how_to_go_on(command: Callable[..., Any], path: Path) -> None:
+def test_ctrl_c_says_how_to_resume(command: Callable[..., Any], path: Path) -> None:
     def pressed() -> Trial:
         raise KeyboardInterrupt
 
     done = command(every=(experiment(Plan("a", 1, trial), Plan("a", 2, pressed)),))
     assert done.exit_code == 130
-    assert f"what was measured is in {path}; the same command goes on from there" in done.stderr
+    assert f"the points so far are in {path}; the same command resumes" in done.stderr
     assert len(records.read(path).points) == 1
 
 

@@ -15,7 +15,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from functools import cache
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import altair as alt
 from altair.utils.schemapi import debug_mode
@@ -33,6 +33,8 @@ _FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, sans-serif"
 _FACTOR = 40  # largest value over smallest up to which bars are readable; above, dots on a log axis
 _TICKS = 7
 _FOCUS = {"name": "focus", "value": ""}  # the series that stands out; the page's script sets it
+
+_x_pixel, _x2_pixel = cast(Any, alt.XValue), cast(Any, alt.X2Value)  # Altair does not type them
 
 Family = Sequence[Chart]  # the charts of one panel on all machines
 Colours = Mapping[str, str]
@@ -161,12 +163,12 @@ def _tooltip(chart: Chart) -> list[alt.Tooltip]:
 
 def _styles(chart: Chart, colours: Colours) -> tuple[alt.Color, alt.Shape, alt.Stroke]:
     names = [series.name for series in chart.series]
-    own = {"domain": names, "range": [colours[series.colour] for series in chart.series]}
-    markers = {"domain": names, "range": [series.marker for series in chart.series]}
+    own = alt.Scale(domain=names, range=[colours[series.colour] for series in chart.series])
+    markers = alt.Scale(domain=names, range=[series.marker for series in chart.series])
     return (
-        alt.Color("series:N", legend=None, scale=alt.Scale(**own)),
-        alt.Shape("series:N", legend=None, scale=alt.Scale(**markers)),
-        alt.Stroke("series:N", legend=None, scale=alt.Scale(**own)),
+        alt.Color("series:N", legend=None, scale=own),
+        alt.Shape("series:N", legend=None, scale=markers),
+        alt.Stroke("series:N", legend=None, scale=own),
     )
 
 
@@ -225,7 +227,7 @@ def _ticks(domain: Domain) -> list[float]:
 
 def _lines(
     chart: Chart, family: Family, colours: Colours, frame: Frame, prefix: str
-) -> tuple[alt.LayerChart, dict[str, list[Spec]]]:
+) -> tuple[Any, dict[str, list[Spec]]]:
     domain = _y_domain(family)
     x, y_axis = _x_axis(chart, family), _y_axis(chart, domain)
     y, low, place = (alt.Y(f"{name}:Q", **y_axis) for name in ("y", "low", "place"))
@@ -243,8 +245,8 @@ def _lines(
         ours.mark_point(size=54, filled=True, stroke=colours["ground"], strokeWidth=0.8).encode(
             **dots
         ),
-        leaders.encode(x=x, x2=alt.X2Value(edge + 8), y=y, y2=alt.Y2("place:Q"), color=colour),
-        names.encode(x=alt.XValue(edge + 12), y=place, text=alt.Text("series:N"), color=colour),
+        leaders.encode(x=x, x2=_x2_pixel(edge + 8), y=y, y2=alt.Y2("place:Q"), color=colour),
+        names.encode(x=_x_pixel(edge + 12), y=place, text=alt.Text("series:N"), color=colour),
     ]
     if any(series.published for series in chart.series):
         layers[:0] = [
@@ -344,7 +346,7 @@ def _bar_keys(chart: Chart) -> list[str]:
 
 def _bars(
     chart: Chart, family: Family, colours: Colours, frame: Frame, prefix: str
-) -> tuple[alt.LayerChart, dict[str, list[Spec]]]:
+) -> tuple[Any, dict[str, list[Spec]]]:
     """Bars begin at zero; where the longest would dwarf the rest, there are dots on a log axis."""
     values = [value for one in family for value in one.values]
     domain: Domain = (0, max(values, default=1.0), False)
@@ -366,7 +368,7 @@ def _bars(
     ours, theirs = (_base(test).encode(x=x, y=y) for test in (_OURS, _PUBLISHED))
     layers = [
         base.mark_text(align="right", limit=frame.left - 18).encode(
-            x=alt.XValue(-8), text=alt.Text("series:N"), tooltip=tips,
+            x=_x_pixel(-8), text=alt.Text("series:N"), tooltip=tips,
             color=alt.condition(_PUBLISHED, alt.value(colours["faded"]), alt.value(colours["ink"])),
         )
     ]  # fmt: skip
@@ -375,7 +377,7 @@ def _bars(
         dots = {"shape": shape, "color": colour, "tooltip": tips}
         filled = ours.mark_point(size=54, filled=True, stroke=colours["ground"], strokeWidth=1)
         hollow = theirs.mark_point(size=44, fill=colours["ground"], strokeWidth=1.2)
-        guide = base.mark_rule(color=colours["rule"]).encode(x=x, x2=alt.X2Value(0))
+        guide = base.mark_rule(color=colours["rule"]).encode(x=x, x2=_x2_pixel(0))
         layers += [guide, spread, filled.encode(**dots), hollow.encode(**dots)]
     else:
         hollow = theirs.mark_bar(size=10, fill=colours["ground"], strokeWidth=1)
@@ -387,7 +389,7 @@ def _bars(
         ),
         alt.Chart(alt.NamedData(f"{prefix}labels"))
         .mark_text(align="left", fontWeight=600, color=colours["ink"])
-        .encode(x=alt.XValue(-frame.left), y=y, text=alt.Text("label:N")),
+        .encode(x=_x_pixel(-frame.left), y=y, text=alt.Text("label:N")),
     ]
     rows = _rows(chart, domain)
     for row in rows:
