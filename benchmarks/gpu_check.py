@@ -81,9 +81,9 @@ def main() -> int:
     wanted = chosen(options.experiments, "gpu")
     environment = Environment(options.device, options.quick, options.data)
     listener = RunProgress(silent=False)
-    asked = {"experiments": [one.id for one in wanted], "budget": options.budget}
+    requested = {"experiments": [one.id for one in wanted], "budget": options.budget}
     path = options.record or gpu_record.path_for(name)
-    runner = Runner(environment, path, options.budget, options.again, listener, asked)
+    runner = Runner(environment, path, options.budget, options.again, listener, requested)
     print(one_line(runner.run.machine))
     print(f"all kernels loaded in {compile_all(options.device, options.quick):.1f} s", flush=True)
     if not options.no_checks:

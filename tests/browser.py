@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from typing import Any, Self
 
-#: What the browser is called by those who package it.
+#: Names of the program in distributions.
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -35,7 +35,7 @@ os.execv(sys.argv[3], sys.argv[3:])
 
 def chromium() -> str | None:
     """Return where Chromium is, or None."""
-    return next((found for name in NAMES if (found := shutil.which(name))), None)
+    return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
 class Browser:
@@ -91,7 +91,7 @@ class Browser:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # ---- what a test asks -----------------------------------------------------------------------
+    # ---- for tests ------------------------------------------------------------------------------
 
     def open(self, path: Path, width: int = 1280, height: int = 900, theme: str = "light") -> None:
         """Open a file as a double-click would, in a window of this size."""
@@ -153,14 +153,14 @@ class Browser:
                 return dict(answer["result"])
 
     def _take(self, deadline: float) -> dict[str, Any]:
-        """Return the next message, and note what it tells of the page."""
+        """Return the next message, and note errors and requests."""
         while b"\0" not in self._rest:
             left = deadline - time.monotonic()
             if left < 0 or not select.select([self._in], [], [], left)[0]:
                 raise TimeoutError("the browser does not answer")
             read = os.read(self._in, 1 << 16)
             if not read:
-                raise RuntimeError("the browser has gone")
+                raise RuntimeError("the browser has exited")
             self._rest += read
         line, self._rest = self._rest.split(b"\0", 1)
         message: dict[str, Any] = json.loads(line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -101,7 +102,7 @@ def test_searches_of_all_devices_are_held_against_one_proof() -> None:
     ):
         one = searches.trial(graph, paths=True, device=device)
         result = one.run()
-        assert "proved" in one.check(result)
+        assert "verified" in one.check(result)
         result.distances[7] += 1
         with pytest.raises(AssertionError, match="other distances"):
             one.check(result)
@@ -219,3 +220,27 @@ def test_no_planning_ids() -> None:
         and re.search(r"\bS[0-4][a-g]\b", file.read_text(encoding="utf-8"))
     ]
     assert named == []
+
+
+def test_the_lab_imports_public_modules_only() -> None:
+    """What the lab measures is what users call."""
+    allowed = ("kleene", "kleene.api", "kleene.errors", "kleene.csgraph")
+    folder = Path(experiments.__file__).parent.parent
+    wrong = []
+    for file in sorted(folder.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [str(node.module)]
+                if node.module == "kleene":
+                    names = [f"kleene.{alias.name}" for alias in node.names]
+            wrong += [
+                f"{file.relative_to(folder)}: {name}"
+                for name in names
+                if name.partition(".")[0] == "kleene"
+                and name not in allowed
+                and not name.startswith(("kleene.lab", "kleene.system"))
+            ]
+    assert wrong == []

@@ -131,7 +131,7 @@ def test_the_peak_of_memory_sees_an_allocation() -> None:
 def test_answers_of_ours_are_proved_and_must_agree() -> None:
     one = solve("sssp", kl.generate.grid(4, 4, seed=1, weights=(1, 9)), 0, device="cpu")
     result = one.run()
-    assert one.check(result).startswith("proved")
+    assert one.check(result).startswith("verified")
     spoiled = one.run()
     spoiled.distances[3] += 1
     with pytest.raises(AssertionError, match="differ"):

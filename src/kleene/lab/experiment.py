@@ -1,4 +1,4 @@
-"""What an experiment is: a question, points to measure, and what one learns from them.
+"""The declaration of an experiment: a question, points to measure, findings.
 
 An experiment is a declaration. The runner (`kleene.lab.runner`) measures its points, the report
 (`kleene.lab.report`) draws them; neither knows any experiment by name.
@@ -19,12 +19,12 @@ __all__ = ["Axis", "Document", "Experiment", "Plan", "Published", "Skipped"]
 
 
 class Skipped(Exception):
-    """What an experiment, or one of its points, raises if it cannot take place here: why."""
+    """Raised by an experiment or a trial that cannot run here, with the reason."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """What runs along a side of the charts."""
+    """The x axis of the charts."""
 
     name: str  # "vertices"
     log: bool = True
@@ -33,7 +33,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Document:
-    """Where an experiment comes from."""
+    """The published document that an experiment reproduces."""
 
     authors: str  # "Padamata and Raveendran"
     title: str
@@ -42,7 +42,7 @@ class Document:
 
 @dataclass(frozen=True)
 class Published:
-    """A series of numbers that a document printed."""
+    """A series of published numbers."""
 
     series: str  # "one core, 2011"
     x: tuple[float, ...]
@@ -57,14 +57,14 @@ class Plan:
 
     series: str
     x: float
-    trial: Callable[[], Trial]  # makes what is timed; not timed itself
+    trial: Callable[[], Trial]  # makes what is timed; is not timed itself
     panel: str = ""
     device: str = "cpu"
     threads: int | None = None
-    guess: float = 0.0  # seconds of a call, for the first of a series; the others' are told from it
-    setup: float = 0.0  # seconds that it takes to make the trial and to check the answer, about
-    #: What a call's time depends on, where that is not x: 2**x, say; 0 if nothing can be told from
-    #: other points.
+    guess: float = 0.0  # seconds of a call, for the first of a series; the others are extrapolated
+    setup: float = 0.0  # seconds to make the trial and to check the answer, about
+    #: What a call's time depends on, where that is not x: 2**x, say; 0 if other points
+    #: say nothing about it.
     size: float | None = None
     growth: float = 8.0  # how much longer a call may take on an input of twice the size, at most
 
@@ -73,13 +73,13 @@ class Plan:
 class Experiment:
     """A question that measurements answer."""
 
-    id: str  # "apsp-by-size": stays the same for ever
+    id: str  # "apsp-by-size"; never changes
     title: str
     question: str  # one sentence
     x: Axis
     plans: Callable[[Environment], Iterable[Plan]]  # in the order in which they are measured
-    findings: Callable[[Measurements], Iterable[str]]  # sentences, from the points of one machine
-    suites: tuple[str, ...]  # "documents", "ours", "peers", "gpu": what a user may ask for
+    findings: Callable[[Measurements], Iterable[str]]  # sentences about one machine
+    suites: tuple[str, ...]  # "documents", "ours", "peers", "gpu": what a user may select
     document: Document | None = None
     published: tuple[Published, ...] = ()
     #: Or "rate" (operations a second), "share" (rate over ceiling), or "speedup" (times as fast as

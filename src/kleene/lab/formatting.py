@@ -1,4 +1,4 @@
-"""Numbers as people write them: 33.9 ms, 14.8 T, 2¹⁶, 1.2 GiB, and 52 times."""
+"""Formatting of numbers: 33.9 ms, 14.8 T, 2¹⁶, 1.2 GiB, 52 times."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def amount(value: float, unit: str = "") -> str:
     if not math.isfinite(value):
         return "-"
     size, prefix = next(((s, p) for s, p in _PREFIXES if abs(value) >= 0.9995 * s), (1.0, ""))
-    return " ".join(word for word in (_three(value / size), prefix, unit) if word)
+    return " ".join(part for part in (_three(value / size), prefix, unit) if part)
 
 
 def count(value: float) -> str:
@@ -97,13 +97,13 @@ def size(count: float) -> str:
     return format_bytes(int(count))
 
 
-def listed(words: Iterable[str]) -> str:
-    """Return words as a list in a sentence.
+def listed(items: Iterable[str]) -> str:
+    """Return items as a list in a sentence.
 
     >>> listed(["a", "b", "c"]), listed(["a"])
     ('a, b and c', 'a')
     """
-    *most, last = list(words) or [""]
+    *most, last = list(items) or [""]
     return f"{', '.join(most)} and {last}" if most else last
 
 

@@ -39,14 +39,14 @@ _WEIGHTED = 22
 
 @dataclass(frozen=True)
 class NamedGraph:
-    """A graph that can be had; searches find its incoming arcs at hand."""
+    """A graph by name; its incoming arcs are derived before it is timed."""
 
     name: str
     arcs: float  # about
     make: Callable[[Environment], kl.Graph]
 
     def get(self, environment: Environment) -> kl.Graph:
-        """Return it; raises Unable if a file is missing."""
+        """Return it; raises Skipped if a file is missing."""
         g = environment.graph(("named", self.name, self.arcs), partial(self.make, environment))
         _ = g.csc
         return g
@@ -57,11 +57,11 @@ class NamedGraph:
 
 
 def made(name: str, arcs: float, make: Callable[[], kl.Graph]) -> NamedGraph:
-    """Return a graph that needs nothing but time."""
+    """Return a generated graph."""
     return NamedGraph(name, arcs, lambda environment: make())
 
 
-# ---- to order: undirected, 16 edges drawn for each vertex unless the name says otherwise --------
+# ---- generated: undirected, 16 edges per vertex unless the name says otherwise ------------------
 
 
 def rmat(scale: int, factor: int = 16, weighted: bool | None = None) -> NamedGraph:
@@ -108,7 +108,7 @@ def enron() -> NamedGraph:
 
 
 def _listed(name: str, file: str, arcs: int) -> NamedGraph:
-    how = "say with --data where it is; benchmarks/data of the sources has it"
+    how = "use --data FOLDER; it is in benchmarks/data of the sources"
     return NamedGraph(
         name, arcs, lambda environment: kl.read(_file(environment, file, how), directed=False)
     )
@@ -116,7 +116,7 @@ def _listed(name: str, file: str, arcs: int) -> NamedGraph:
 
 def highways() -> NamedGraph:
     """Return the world's highways, lengths in metres."""
-    file, how = "world-highways.npz", "benchmarks/highways.py makes it; --data says where it is"
+    file, how = "world-highways.npz", "benchmarks/highways.py makes it; use --data FOLDER"
     return NamedGraph(
         "world highways", 1_644_468, lambda environment: kl.read(_file(environment, file, how))
     )
@@ -125,7 +125,7 @@ def highways() -> NamedGraph:
 def _file(environment: Environment, name: str, how: str) -> str:
     path = environment.file(name)
     if path is None:
-        raise Skipped(f"there is no file {name}: {how}")
+        raise Skipped(f"no file {name}: {how}")
     return str(path)
 
 

@@ -1,4 +1,4 @@
-"""What an experiment found on one machine: the questions that its sentences and charts ask."""
+"""The measurements of an experiment on one machine: medians, spreads and ratios of its points."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Measurements", "Spread", "finding", "measurements_in", "times_as"]
 
 @dataclass(frozen=True)
 class Spread:
-    """Between what a point's values lie."""
+    """The spread of a point's values."""
 
     low: float
     high: float
@@ -27,7 +27,7 @@ class Measurements:
     """The points of one experiment that were measured on one machine."""
 
     experiment: Experiment
-    run: Run  # the latest; it tells the machine
+    run: Run  # the latest
     points: tuple[Point, ...]
     skips: tuple[Skip, ...] = ()
 
@@ -55,19 +55,19 @@ class Measurements:
         return next((point for point in self.of(series, panel) if point.x == x), None)
 
     def value(self, point: Point) -> float:
-        """Return what the charts show of a point."""
+        """Return the value of a point in the charts."""
         return self._shown(point, self.time(point))
 
     def spread(self, point: Point) -> Spread:
-        """Return what the charts show around a point."""
+        """Return the spread of a point in the charts."""
         around = self.time_spread(point)
         low, high = sorted(self._shown(point, seconds) for seconds in (around.low, around.high))
         return Spread(low, high, around.kind)
 
     def time_spread(self, point: Point) -> Spread:
-        """Return between what the seconds lie.
+        """Return the spread of the seconds.
 
-        An experiment that knows an interval of 99 % tells it, in seconds, as the fact ``interval``.
+        A 99 % interval, if the experiment has one, is the fact ``interval``, in seconds.
         """
         times = self.times(point) or (math.nan,)
         interval = point.facts.get("interval")
@@ -132,7 +132,7 @@ class Measurements:
 
 
 def measurements_in(record: Record, experiment: Experiment) -> list[Measurements]:
-    """Return what was found, one for each machine, in the order of the runs."""
+    """Return the measurements of each machine, in the order of the runs."""
     record = record.latest()
     by_machine: dict[tuple[str, ...], list[Point]] = {}
     for point in record.points:
@@ -152,7 +152,7 @@ def measurements_in(record: Record, experiment: Experiment) -> list[Measurements
 
 
 def times_as(ratio: float) -> str:
-    """Say a ratio.
+    """Return a ratio as text.
 
     >>> times_as(212.3), times_as(3.14159), times_as(0.5)
     ('212 times', '3.1 times', '0.50 times')
@@ -161,17 +161,17 @@ def times_as(ratio: float) -> str:
     return f"{ratio:,.{digits}f} times"
 
 
-def finding(*words: str) -> Callable[[Measurements], str | None]:
-    """Return a headline: the first sentence learned that has these words, or the next ones.
+def finding(*parts: str) -> Callable[[Measurements], str | None]:
+    """Return a headline: the first finding that contains the first part, or else the next part.
 
-    No words are any sentence.
+    Without parts it is the first finding.
     """
 
     def headline(results: Measurements) -> str | None:
         findings = list(results.experiment.findings(results))
-        for some in words or ("",):
+        for part in parts or ("",):
             for sentence in findings:
-                if some in sentence:
+                if part in sentence:
                     return f"{results.experiment.title}: {sentence}"
         return None
 

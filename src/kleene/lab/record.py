@@ -42,7 +42,7 @@ class Run:
     machine: dict[str, Any]  # see `kleene.lab.machine`
     kleene: str  # version
     kernels: str  # digest of all CUDA sources
-    options: dict[str, Any] = field(default_factory=dict)  # what the user asked for
+    options: dict[str, Any] = field(default_factory=dict)  # of the command
     schema: int = SCHEMA
 
     @property
@@ -209,14 +209,14 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         if not line.strip():
             continue
         try:
-            results = json.loads(line)
+            parsed = json.loads(line)
         except json.JSONDecodeError as error:
             if number == len(lines):
                 return  # was being written when the program stopped
             raise FormatError(f"{path}:{number}: not a line of JSON: {error.msg}") from None
-        if not isinstance(results, dict) or "kind" not in results:
+        if not isinstance(parsed, dict) or "kind" not in parsed:
             raise FormatError(f"{path}:{number}: not a line of a record: it has no 'kind'")
-        yield number, results
+        yield number, parsed
 
 
 def _parsed(line: dict[str, Any], where: str) -> Line | None:
@@ -242,7 +242,7 @@ def as_text(line: Line) -> str:
     written: dict[str, Any] = {"kind": line.kind}
     for f in fields(line):
         value = getattr(line, f.name)
-        if _required(f) or (value is not None and value not in ("", (), {}, False)):
+        if _required(f) or not (value is None or value is False or value in ("", (), {})):
             written[f.name] = _short(value)
     return json.dumps(written, separators=(",", ":"), ensure_ascii=False)
 

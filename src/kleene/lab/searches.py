@@ -20,7 +20,7 @@ from kleene.lab.trial import Trial, solve
 
 __all__ = ["PROVED", "Searches", "proofs_of", "searches_of"]
 
-#: Seconds for an arc to be in one proof.
+#: Seconds per arc of one verification.
 PROVED = 3e-8
 
 _SOURCES = 8
@@ -68,7 +68,7 @@ class Searches:
         if trees[0]:
             trees[0] -= 1
             result.verify()
-        text = f"proved, {self._proved} of {len(self.sources)} searches; the others alike"
+        text = f"verified, {self._proved} of {len(self.sources)} searches; the others equal"
         return text if result.predecessors is None else f"{text}, and the paths of some"
 
 
@@ -83,7 +83,7 @@ def searches_of(
 
 
 def proofs_of(arcs: float) -> int:
-    """How many answers are proved: all, unless the graph is large."""
+    """Return how many answers are verified: all, unless the graph is large."""
     return 8 if arcs < 2e7 else 2 if arcs < 2e8 else 1
 
 

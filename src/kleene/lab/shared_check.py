@@ -22,7 +22,7 @@ class SharedCheck:
     """Verified answers about one size after the other; those of the latest are kept."""
 
     def __init__(self, rows: int = 4) -> None:
-        self._rows = rows  # that are proved, of an answer with more; all must be equal
+        self._rows = rows  # that are verified, of an answer with more; all must be equal
         self._about: Hashable = None
         self._right: dict[tuple[Hashable, bytes], NDArray[Any]] = {}
 

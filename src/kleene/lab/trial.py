@@ -14,7 +14,7 @@ import kleene as kl
 
 __all__ = ["Parts", "Trial", "parts_of", "search", "solve"]
 
-#: Rows of an answer that are proved, where it has many, and that must be the same in all others.
+#: Rows of an answer that are verified, where it has many, and that must be equal in all others.
 _PROVED, _COMPARED = 4, 64
 
 
@@ -36,7 +36,7 @@ class Trial:
     """One thing to time. Making it is not timed: graphs, forms and copies on a GPU belong there."""
 
     run: Callable[[], Any]
-    check: Callable[[Any], str]  # raises if an answer is wrong; says how it was checked
+    check: Callable[[Any], str]  # raises if an answer is wrong; returns how it was checked
     parts: Callable[[Any], Parts | None] = lambda answer: None
     n: int | None = None
     m: int | None = None
@@ -61,9 +61,9 @@ def solve(
     facts: dict[str, Any] | None = None,
     **options: Any,
 ) -> Trial:
-    """Return the trial of one of Kleene's own calls; its first answer is proved by `verify`.
+    """Return the trial of one of Kleene's own calls; its first answer is verified.
 
-    Later answers must tell the same distances.
+    Later answers must have the same distances.
     """
     call = partial(getattr(kl, problem), graph, *given, **options)
     plan = kl.explain(graph, problem, **_planned(options, given))
@@ -106,7 +106,7 @@ def _arcs_searched(graph: kl.Graph, sources: list[int]) -> float:
 
 
 def _planned(options: dict[str, Any], given: tuple[Any, ...]) -> dict[str, Any]:
-    """Return what `explain` wants to know of a call."""
+    """Return the arguments of `explain` for a call."""
     known = (
         "method", "device", "dtype", "threads", "predecessors", "options", "sources", "semiring",
     )  # fmt: skip
@@ -117,7 +117,7 @@ def _planned(options: dict[str, Any], given: tuple[Any, ...]) -> dict[str, Any]:
 
 
 class _Proof:
-    """Proves the first answer, and compares some rows of all others with it."""
+    """Verifies the first answer, and compares some rows of all others with it."""
 
     def __init__(self, rows: int) -> None:
         self._rows = rows
@@ -132,11 +132,11 @@ class _Proof:
             self._right = some.copy()
         elif not np.array_equal(some, self._right):
             raise AssertionError(f"two answers of one call differ: {result!r}")
-        return f"proved, {min(self._rows, count)} of {count} rows"
+        return f"verified, {min(self._rows, count)} of {count} rows"
 
 
 class _EachProof:
-    """Proves so many answers."""
+    """Verifies so many answers."""
 
     def __init__(self, count: int) -> None:
         self._left = count
@@ -147,4 +147,4 @@ class _EachProof:
             self._left -= 1
             self._proved += 1
             result.verify()
-        return f"proved, {self._proved} of the searches"
+        return f"verified, {self._proved} of the searches"

@@ -1,6 +1,6 @@
 """About how many seconds a call takes on a GPU and on the CPU, by facts alone.
 
-All numbers are of one GPU and one CPU, and rough. ``benchmarks/gpu_estimates.py`` compares them
+All numbers are of one GPU and one CPU, and rough. ``benchmarks/cost_model.py`` compares them
 with what was measured.
 """
 

@@ -23,7 +23,7 @@ _SCALES, _SIDES = (14, 16, 18, 20, 22), (128, 256, 512, 1024, 4096)
 _SEARCHES = 5
 _CPU = "CPU"
 
-_MADE = 1.5e-7  # seconds for an arc, on one core, to be made and proved
+_MADE = 1.5e-7  # seconds for an arc, on one core, to be generated and verified
 
 
 def _listed(place: str, device: str) -> Iterator[tuple[str, str, str]]:
@@ -122,7 +122,7 @@ _STEPS = (
 
 
 def _best(results: Measurements, family: str, place: str) -> str | None:
-    """Tell the fastest form and the slowest, where most of them were measured."""
+    """Return the fastest form and the slowest, where most of them were measured."""
     panel = _panel(family, place)
     counts: dict[float, int] = {}
     for point in results.of(panel=panel):

@@ -48,7 +48,7 @@ _LISTED = (
     (_OURS, "direction_optimizing", GPU),
 )
 
-#: Seconds for an arc, on one core, to be made and proved; bytes of it that are there meanwhile.
+#: Seconds per arc, on one core, to generate and verify it, and bytes per arc meanwhile.
 _MADE, _BYTES = 1e-7, 12
 
 _Case = tuple[float, int, float, float]  # x, vertices, density, share of all vertices
@@ -137,7 +137,7 @@ def _findings_size(results: Measurements) -> Iterator[str]:
 
 
 def _findings_share(results: Measurements, what: str, claim: str) -> Iterator[str]:
-    """Tell how much times change from the smallest to the largest share."""
+    """Yield how much times change from the smallest to the largest share."""
     series = [s for s in (_QUEUE, _NAIVE, _LINEAR, best_of(results, _OURS)) if s in results.series]
     shared = results.shared(*series)
     if len(shared) > 1:

@@ -1,7 +1,7 @@
-"""Whole calls by size on the CPU and on a GPU: from where on is a GPU the better place?
+"""Whole calls by size on the CPU and on a GPU: the size from which on a GPU is faster.
 
-What the planner's estimates (`kleene.estimates`) come from; ``benchmarks/gpu_estimates.py`` holds
-them against a record.
+The planner's cost model (`kleene.planning.cost_model`) is fitted to these;
+``benchmarks/cost_model.py`` compares it with a record.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def _share(point: Point) -> str:
 
 
 def _tera(rate: float) -> str:
-    """Say a rate.
+    """Return a rate as text.
 
     >>> _tera(14.76e12), _tera(68e9)
     ('14.8 T relaxations a second', '68 G relaxations a second')
@@ -116,7 +116,7 @@ _CPU, _GPU = "on the CPU", "on the GPU"
 
 
 def _variants(case: Case) -> Iterator[tuple[str, Case]]:
-    """Yield lengths alone, and with paths where the same type serves for them."""
+    """Yield lengths alone, and with paths where the same type is computed in."""
     yield "lengths", case
     if case.semiring != "boolean" and case.dtype != "int16":
         yield "paths", case._replace(paths=True)
@@ -127,19 +127,19 @@ def _by_type(environment: Environment) -> Iterator[Plan]:
     cases = list(enumerate(CASES))
     cases = cases[:: len(cases) - 1] if environment.quick else cases
     for x, case in cases:
-        for what, asked in _variants(case):
+        for what, variant in _variants(case):
             threads = environment.cores
-            trial = partial(_on_cpu, environment, asked, cpu_n, threads)
-            guess = _guess(cpu_n, asked, "cpu", threads)
+            trial = partial(_on_cpu, environment, variant, cpu_n, threads)
+            guess = _guess(cpu_n, variant, "cpu", threads)
             yield Plan(f"{what}, all cores", x, trial, _CPU, threads=threads, guess=guess, size=0)
     for x, case in cases if environment.gpu else ():
         assert environment.gpu is not None
         n = bits_n if case.semiring == "boolean" else gpu_n
-        for what, asked in _variants(case):
-            trial = partial(resident, environment, asked, n, gpu_n)
+        for what, variant in _variants(case):
+            trial = partial(resident, environment, variant, n, gpu_n)
             yield Plan(
                 f"{what}, GPU", x, trial, _GPU, environment.gpu,
-                guess=_guess(gpu_n, asked, environment.gpu), setup=gpu_n**2 / 1e8, size=0,
+                guess=_guess(gpu_n, variant, environment.gpu), setup=gpu_n**2 / 1e8, size=0,
             )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from kleene.lab.trial import Trial
 __all__ = ["EXPERIMENTS"]
 
 
-#: What the originals answered, whose turn is first; they take too long to be asked twice.
+#: Answers of the originals, which run first; they take too long to run twice.
 _RIGHT: dict[tuple[Any, ...], Any] = {}
 
 
@@ -44,11 +44,11 @@ def _trial(
 
 
 def _ratios(original: str, ours: tuple[str, ...], results: Measurements) -> Iterator[str]:
-    words = results.experiment.x.labels
+    labels = results.experiment.x.labels
     for series in ours:
         for x, ratio in results.speedups(original, series):
             where = "" if len(ours) == 1 else f", {series}"
-            yield f"{words[int(x)]}{where}: {times_as(ratio)} as fast as {original}."
+            yield f"{labels[int(x)]}{where}: {times_as(ratio)} as fast as {original}."
 
 
 # ---- SciPy --------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def _network(environment: Environment, name: str) -> Any:
     file = {"Enron": "email-Enron.txt.gz", "Facebook": "facebook_combined.txt.gz"}[name]
     path = environment.file(file)
     if path is None:
-        raise Skipped(f"{file} is not there; --data says where graphs that are files lie")
+        raise Skipped(f"no file {file}; --data FOLDER says where it is")
     whole = nx.read_edgelist(path, nodetype=int)
     return nx.Graph(nx.k_core(whole, 22)) if name == "Enron" else whole
 
@@ -158,7 +158,7 @@ def _networkx_trial(
     key = ("networkx", environment.quick, graph, function)
 
     def run(backend: str | None = None, of: Any = network) -> Any:
-        # A graph that was converted stays with its NetworkX graph, unless that is told otherwise.
+        # A graph that was converted stays with its NetworkX graph, unless caching is off.
         with nx.config(cache_converted_graphs=False):
             named = {} if backend is None else {"backend": backend}
             answer = getattr(nx, function)(of, **how, **named)

@@ -1,4 +1,4 @@
-"""Who takes part in an experiment here: methods on one core, on all cores, and on the GPU."""
+"""Methods that take part in an experiment: on one core, on all cores, and on the GPU."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NOISE = 0.05  # a ratio that is nearer to 1 says nothing
 
 @dataclass(frozen=True)
 class Entrant:
-    """A method in its place."""
+    """A method on a device."""
 
     series: str  # "tiled, all cores"
     method: str
@@ -38,12 +38,12 @@ class Entrant:
     threads: int | None
 
     def guess(self, steps: float) -> float:
-        """Return the seconds that the first call will take, about; 0 where nobody need wait."""
+        """Return the seconds that the first call will take, about; 0 on real devices."""
         return steps / _EMULATED if self.device == "emulated" else 0.0
 
 
 def entrants(environment: Environment, listed: Iterable[tuple[str, str, str]]) -> Iterator[Entrant]:
-    """Yield those of (label, method, place) whose place there is here."""
+    """Yield those of (label, method, place) that this machine can run."""
     for label, method, place in listed:
         series = f"{label}, {place}"
         if place == ONE:
@@ -58,7 +58,7 @@ def entrants(environment: Environment, listed: Iterable[tuple[str, str, str]]) -
 
 
 def as_fast(ratio: float) -> str:
-    """Say how fast one is beside another.
+    """Return a comparison of speeds as text.
 
     >>> as_fast(3.14159), as_fast(0.01), as_fast(1.02)
     ('3.1 times as fast as', '100 times as slow as', 'about as fast as')
@@ -69,7 +69,7 @@ def as_fast(ratio: float) -> str:
 
 
 def ahead_of(other: str, ratios: Sequence[tuple[float, float]]) -> str:
-    """Say where one series is faster than another, given x and speedups by rising x.
+    """Return where one series is faster than another, given x and speedups by rising x.
 
     >>> ahead_of("a queue", [(8, 2.0), (9, 0.5), (10, 1.2), (11, 3.0)])
     'is ahead of a queue from 10 on'

@@ -48,7 +48,7 @@ def ours(environment: Environment) -> Iterator[tuple[str, int]]:
 
 
 def beside_ours(
-    results: Measurements, words: tuple[str, ...], panel: str | None = None
+    results: Measurements, labels: tuple[str, ...], panel: str | None = None
 ) -> Iterator[str]:
     """Say how fast Kleene is beside each other library."""
     own = best_of(results)
@@ -58,7 +58,7 @@ def beside_ours(
                 a, b = results.at(own, x, panel), results.at(series, x, panel)
                 if a is not None and b is not None:
                     ratio = results.value(a) / results.value(b)
-                    yield f"{words[int(x)]}: {own} is {times_as(ratio)} as fast as {series}."
+                    yield f"{labels[int(x)]}: {own} is {times_as(ratio)} as fast as {series}."
 
 
 def best_of(results: Measurements) -> str:
@@ -88,7 +88,7 @@ def _file(environment: Environment, x: int) -> FileOf:
 
 
 def _same_arcs(right: kl.Graph, results: Any) -> str:
-    """Compare the arcs that a reader found with those of the graph, up to labels."""
+    """Compare the arcs that were read with those of the graph, up to labels."""
     if isinstance(results, kl.Graph):
         names = np.arange(results.n) if results.labels is None else np.asarray(results.labels)
         columns = [names[results.coo.sources], names[results.coo.targets], results.weights]

@@ -127,7 +127,7 @@ def _findings_generators(results: Measurements) -> Iterator[str]:
 EXPERIMENTS = (
     Experiment(
         "generators",
-        "Making graphs to order",
+        "Graph generators",
         "How many arcs a second do the generators make?",
         Axis("family", log=False, labels=_FAMILIES),
         _generators,

@@ -170,7 +170,7 @@ EXPERIMENTS = (
     Experiment(
         "isomap",
         "Isomap with Kleene and without",
-        "How much faster is scikit-learn's Isomap if Kleene finds its shortest paths?",
+        "How much faster is scikit-learn's Isomap if Kleene computes its shortest paths?",
         Axis("points"),
         _isomaps,
         _findings_isomap,
@@ -190,6 +190,6 @@ EXPERIMENTS = (
         y="rate",
         kind="bars",
         budget=15,
-        notes="Graphs like molecules; hops, padded into one array, as graph transformers want.",
+        notes="Graphs like molecules; hops, padded into one array for graph transformers.",
     ),
 )

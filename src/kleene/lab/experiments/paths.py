@@ -21,7 +21,7 @@ _CPU, _GPU = "on the CPU", "on the GPU"
 
 
 class _Work(NamedTuple):
-    word: str
+    label: str
     problem: str
     named: NamedGraph
     tiny: NamedGraph
@@ -76,10 +76,10 @@ def _findings(results: Measurements) -> Iterator[str]:
         ratios = dict(results.speedups("paths", "lengths", panel))
         if ratios:
             low, high = min(ratios, key=ratios.__getitem__), max(ratios, key=ratios.__getitem__)
-            texts = f"{_WORKS[int(high)].word} ({times_as(ratios[high])} as long as lengths alone)"
+            text = f"{_WORKS[int(high)].label} ({times_as(ratios[high])} as long as lengths alone)"
             if low != high:
-                texts += f", and the least for {_WORKS[int(low)].word} ({times_as(ratios[low])})"
-            yield f"Paths cost the most {panel} for {texts}."
+                text += f", and the least for {_WORKS[int(low)].label} ({times_as(ratios[low])})"
+            yield f"Paths cost the most {panel} for {text}."
 
 
 EXPERIMENTS = (
@@ -87,7 +87,7 @@ EXPERIMENTS = (
         "paths-cost",
         "What paths cost",
         "How much longer does a call take that keeps paths, not only lengths?",
-        Axis("work", log=False, labels=tuple(work.word for work in _WORKS)),
+        Axis("work", log=False, labels=tuple(work.label for work in _WORKS)),
         _plans,
         _findings,
         ("ours", "gpu"),

@@ -1,4 +1,4 @@
-"""Bellman-Ford and LLP by size, on three graphs a point, and the interval that tells of them."""
+"""Bellman-Ford and LLP by size, on three graphs a point, with 99 % intervals."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ _LISTED = {
     _LLP: ((_LLP, "llp", ONE), (_LLP, "llp", ALL), (_LLP, "llp", GPU), *_OURS),
 }
 
-#: Student's t for two degrees of freedom: 99 % of a distribution lie within so many deviations.
+#: Student's t for two degrees of freedom: 99 % of a distribution is within so many deviations.
 _STUDENT = 9.925
 
-_MADE = 4e-7  # seconds for an arc, on one core, to be made and proved
+_MADE = 4e-7  # seconds for an arc, on one core, to be generated and verified
 
 
 def _plans(environment: Environment) -> Iterator[Plan]:

@@ -1,6 +1,6 @@
 """Kleene beside other libraries, on the same graphs, in one run.
 
-Every answer of Kleene's is proved, and every answer of a peer compared with it, before they are
+Every answer of Kleene's is verified, and every answer of a peer compared with it, before they are
 timed. A chart compares like with like: *lengths* are distances alone, *paths* are distances with
 predecessors (SciPy's breadth-first search gives predecessors alone).
 """
@@ -56,7 +56,7 @@ _GRAPHS: dict[str, tuple[NamedGraph, ...]] = {
     "apsp-dense": tuple(_dense(n, t) for t in ("float32", "float64") for n in (512, 2048)),
 }  # fmt: skip
 
-#: Vertices, where all pairs are asked for.
+#: Vertices, for all pairs.
 _APSP = {
     "uniform, 500 vertices": 500, "Rome": 3_353, "Facebook": 4_039,
     **{named.name: round(named.arcs**0.5) for named in _GRAPHS["apsp-dense"]},
@@ -70,11 +70,11 @@ _QUICK: dict[str, tuple[NamedGraph, ...]] = {
 }
 
 
-# ---- contestants --------------------------------------------------------------------------------
+# ---- trials -------------------------------------------------------------------------------------
 
 
 class _Entry:
-    """One problem on one graph: what is right, and the graph in each library's form."""
+    """One problem on one graph: verified distances, and the graph in each library's form."""
 
     def __init__(self, problem: str, graph: kl.Graph) -> None:
         self.problem, self.graph = problem, graph
@@ -94,8 +94,8 @@ class _Entry:
     def check(self, read: Callable[[Any], Any], answer: Any) -> str:
         """Compare distances with the right ones."""
         if not np.allclose(read(answer), self._right, rtol=1e-5):
-            raise AssertionError("other distances than were proved to be right")
-        return "the same distances as Kleene, whose were proved"
+            raise AssertionError("other distances than the verified ones")
+        return "the same distances as Kleene's, which were verified"
 
 
 def _entry(environment: Environment, problem: str, named: NamedGraph) -> _Entry:
@@ -142,10 +142,10 @@ def _plans(id: str, environment: Environment) -> Iterator[Plan]:
     problem = id.partition("-")[0]
     for x, named in enumerate((_QUICK if environment.quick else _GRAPHS)[id]):
         for panel in _PANELS:
-            yield from _contestants(environment, problem, named, x, panel)
+            yield from _series(environment, problem, named, x, panel)
 
 
-def _contestants(
+def _series(
     environment: Environment, problem: str, named: NamedGraph, x: int, panel: str
 ) -> Iterator[Plan]:
     paths, setup = panel == "paths", named.setup(environment) + named.arcs * PROVED
@@ -157,7 +157,7 @@ def _contestants(
         )  # fmt: skip
     for kind in PEERS:
         offered = getattr(kind, f"{problem}_{panel}", None) is not None
-        if offered and (kind.installed() or x == 0):  # that it is missing is told once
+        if offered and (kind.installed() or x == 0):  # one point records that it is missing
             trial = partial(_theirs, environment, problem, named, paths, kind)
             looks = named.arcs * (_APSP.get(named.name, 0) if problem == "apsp" else 1)
             guess = 0.0 if environment.quick else min(kind.most.get(problem, looks), looks)
@@ -167,14 +167,14 @@ def _contestants(
 
 
 def _findings(id: str, results: Measurements) -> Iterator[str]:
-    words = [named.name for named in _GRAPHS[id]]
+    names = [named.name for named in _GRAPHS[id]]
     place = "all cores" if "Kleene, all cores" in results.series else "one core"
     behind = []
     for panel in _PANELS:
         texts = []
         for kind in PEERS:
             ratios = list(results.speedups(kind.name, f"Kleene, {place}", panel))
-            behind += [(kind.name, words[int(x)], panel) for x, ratio in ratios if ratio < 1]
+            behind += [(kind.name, names[int(x)], panel) for x, ratio in ratios if ratio < 1]
             if ratios:
                 low, high = min(r for _, r in ratios), max(r for _, r in ratios)
                 text = times_as(low) if len(ratios) == 1 else f"{low:.3g} to {times_as(high)}"

@@ -27,7 +27,7 @@ from kleene.lab.trial import Trial, solve
 __all__ = ["EXPERIMENTS"]
 
 _REPEATS = 5
-_MADE = 1.5e-7  # seconds for an arc, on one core, to be made and proved
+_MADE = 1.5e-7  # seconds for an arc, on one core, to be generated and verified
 
 # ---- a start and a goal -------------------------------------------------------------------------
 
@@ -177,7 +177,7 @@ EXPERIMENTS = (
     Experiment(
         "apsp-by-scale",
         "All pairs of R-MAT graphs by quadrants",
-        "Is a matrix whose quadrants are contiguous faster than one that lies row by row?",
+        "Is a matrix whose quadrants are contiguous faster than one in row-major order?",
         Axis("scale", log=False),
         _pairs_plans,
         _pairs_findings,

@@ -58,7 +58,7 @@ def _search_plans(
             series, x, partial(_trial, environment, problem, named, device, threads), panel, device,
             threads, named.arcs * arc, setup, named.arcs, growth=3,
         )  # fmt: skip
-        setup = 0.0  # the next finds everything made and proved
+        setup = 0.0  # shared with the next
 
 
 def _trial(
@@ -69,7 +69,7 @@ def _trial(
     return searches.trial(graph, device=device, threads=threads)
 
 
-# ---- what tables and sentences tell -------------------------------------------------------------
+# ---- tables and findings ------------------------------------------------------------------------
 
 
 def _microseconds_a_level(point: Point) -> str:
@@ -146,7 +146,7 @@ def _families(problem: str, quick: bool) -> tuple[NamedGraph, ...]:
     return (rome(), facebook(), enron(), highways(), *made, rmat(21, 48, weighted=False))
 
 
-def _words(problem: str) -> tuple[str, ...]:
+def _labels(problem: str) -> tuple[str, ...]:
     return tuple(
         f"{named.name.removesuffix(', no weights')}" for named in _families(problem, False)
     )
@@ -158,7 +158,7 @@ def _by_family(problem: str, environment: Environment) -> Iterator[Plan]:
 
 
 def _findings_by_family(problem: str, results: Measurements) -> Iterator[str]:
-    words = _words(problem)
+    labels = _labels(problem)
     for place in ("GPU", "all cores", "one core"):
         points = [point for point in results.of(place) if point.rate]
         where = "the GPU" if place == "GPU" else place
@@ -166,16 +166,16 @@ def _findings_by_family(problem: str, results: Measurements) -> Iterator[str]:
             best = max(points, key=lambda point: point.rate or 0)
             worst = min(points, key=lambda point: point.rate or 0)
             yield (
-                f"On {where}, the rate is highest on {words[int(best.x)]} ({_gteps(best)}) and "
-                f"lowest on {words[int(worst.x)]} ({_gteps(worst)})."
+                f"On {where}, the rate is highest on {labels[int(best.x)]} ({_gteps(best)}) and "
+                f"lowest on {labels[int(worst.x)]} ({_gteps(worst)})."
             )
         for point in [p for p in points if _microseconds_a_level(p)][-1:]:
             yield (
-                f"On {words[int(point.x)]}, which has {point.facts['levels']:,.0f} levels, a level "
-                f"takes {_microseconds_a_level(point)} µs on {where}."
+                f"On {labels[int(point.x)]}, which has {point.facts['levels']:,.0f} levels, a "
+                f"level takes {_microseconds_a_level(point)} µs on {where}."
             )
     ratios = list(results.speedups("all cores", "GPU"))
-    slower = [words[int(x)] for x, ratio in ratios if ratio < 1]
+    slower = [labels[int(x)] for x, ratio in ratios if ratio < 1]
     if slower:
         yield f"The GPU is slower than all cores on {', '.join(slower)}."
 
@@ -199,7 +199,7 @@ def _experiment(problem: str, what: str, name: str, scales: range) -> Iterator[E
         f"{problem}-by-family",
         f"{name} by kind of graph",
         f"How many arcs a second does {what} look at, on roads, grids, networks and at random?",
-        Axis("graph", log=False, labels=_words(problem)),
+        Axis("graph", log=False, labels=_labels(problem)),
         partial(_by_family, problem),
         partial(_findings_by_family, problem),
         ("ours", "gpu"),

@@ -142,7 +142,7 @@ _YEAR = "document"
 def _published(
     label: str, place: str, zeros: int, x: tuple[int, ...], *seconds: float
 ) -> Published:
-    series, machine = f"{label}, {place}, {_YEAR}", "not told"
+    series, machine = f"{label}, {place}, {_YEAR}", "machine not stated"
     return Published(series, tuple(map(float, x)), seconds, machine, _panel(zeros, place))
 
 

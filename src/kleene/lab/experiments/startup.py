@@ -1,4 +1,4 @@
-"""How long it takes to begin: a new process, and a call that has next to nothing to do."""
+"""Startup: a new process, and the overhead of a call."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _WORDS = (
 
 
 class _Started:
-    """What a process said: seconds from its first line to its last, and the answer's sum."""
+    """The output of a process: seconds from its first line to its last, and the answer's sum."""
 
     def __init__(self, program: str, environment: dict[str, str]) -> None:
         done = subprocess.run(
@@ -79,7 +79,7 @@ def _process(program: str, answers: bool, fresh: bool) -> Trial:
     def check(started: _Started) -> str:
         if started.total != wanted:
             raise AssertionError(f"the answer's sum is {started.total}, and should be {wanted}")
-        return "its sum is that of a proved answer" if answers else "it ended well"
+        return "its sum is that of a verified answer" if answers else "exit status 0"
 
     return Trial(run, check, lambda started: Parts(compute=started.seconds), repeats=5)
 
@@ -124,7 +124,7 @@ def _overhead(problem: str, device: str, calls: int) -> Trial:
 
     def check(result: kl.Result) -> str:
         result.verify()
-        return "proved"
+        return "verified"
 
     return Trial(run, check, n=g.n, m=g.m, work=float(calls), unit="calls")
 

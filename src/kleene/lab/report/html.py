@@ -18,7 +18,7 @@ class Html(str):
 def tag(name: str, *children: str | None, **attributes: str | int | bool | None) -> Html:
     """Return an element; children that are not `Html` are escaped, None is left out.
 
-    An attribute's name may end in ``_`` where Python wants it for itself; ``True`` has no value.
+    An attribute's name may end in ``_`` where Python reserves it; ``True`` has no value.
 
     >>> tag("p", "a < b", class_="note")
     '<p class="note">a &lt; b</p>'

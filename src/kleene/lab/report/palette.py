@@ -1,6 +1,6 @@
 """Colours and markers of series, for a light and a dark ground.
 
-Eight hues that colour-blind readers can tell apart, dark enough for a light ground and light
+Eight hues that colour-blind readers can distinguish, dark enough for a light ground and light
 enough for a dark one. Markers change at another rhythm, so that 56 pairs differ.
 """
 
