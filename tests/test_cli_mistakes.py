@@ -154,9 +154,9 @@ def _sources(folder: Path, text: str) -> list[dict[str, Any]]:
 
 
 def find_in(graph: kl.Graph) -> Callable[[str], int]:
-    from kleene.cli.vertices import find
+    from kleene.cli.vertices import parse_vertex
 
-    return lambda text: find(graph, text)
+    return lambda text: parse_vertex(graph, text)
 
 
 def test_vertices_without_names_are_numbers_from_zero() -> None:

@@ -145,10 +145,10 @@ def test_streams(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = io.TextIOWrapper(io.BytesIO())
-    monkeypatch.setattr(sys, "stdout", shown)
+    stdout = io.TextIOWrapper(io.BytesIO())
+    monkeypatch.setattr(sys, "stdout", stdout)
     kl.write(kl.Graph.from_edges([0], [1], [3]), "-", "dimacs")
-    assert shown.buffer.getvalue() == b"p sp 2 1\na 1 2 3\n"  # type: ignore[attr-defined]
+    assert stdout.buffer.getvalue() == b"p sp 2 1\na 1 2 3\n"  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("name", ["dimacs", "matrix_market", "npz", "npy", "parquet", "edge_list"])

@@ -21,7 +21,7 @@ from kleene import _native
 from kleene.errors import RequestError
 from kleene.graph.batch import as_batch
 from kleene.graph.checks import require_memory
-from kleene.graph.dlpack import give_back
+from kleene.graph.dlpack import to_library
 from kleene.system.machine import as_threads, threads_for
 
 __all__ = ["distance_encodings"]
@@ -115,7 +115,7 @@ def distance_encodings(
     ([0, 1, 2], [[-1, -1], [0, -1], [0, 2]])
     """
     made = as_batch(graphs, n, ptr, batch, weighted, weights)
-    longest = int(np.diff(made.vertices).max(initial=0))
+    longest = int(np.diff(made.vertex_offsets).max(initial=0))
     width = longest if side is None else _whole(side, "side")
     if width < longest:
         raise RequestError(f"side is {width}, but a graph has {longest} vertices")
@@ -133,17 +133,17 @@ def distance_encodings(
     values = np.empty((made.count, width, width), dtype=kind)
     paths = np.empty((made.count, width, width, steps), dtype=np.int64) if steps else None
     bad = _native.encode_distances(
-        made.vertices, made.arcs, made.sources, made.targets, made.lengths, made.local,
+        made.vertex_offsets, made.arc_offsets, made.tails, made.heads, made.lengths, made.local_ids,
         not directed, width, values, farthest, lost, outside, paths, steps,
         threads_for(cells, as_threads(threads)),
     )  # fmt: skip
     if bad >= 0:
         raise made.bad_arc(bad)
     if paths is None:
-        return give_back(values, made.model)
+        return to_library(values, made.like)
     if made.order is not None:
         paths = np.where(paths < 0, paths, made.order[paths])
-    return give_back(values, made.model), give_back(paths, made.model)
+    return to_library(values, made.like), to_library(paths, made.like)
 
 
 # ---- codes and types ----------------------------------------------------------------------------

@@ -6,26 +6,26 @@ from typing import Annotated
 
 from typer import Option
 
-from kleene.cli.bundles import bundled
-from kleene.cli.documents import distance_summary
+from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Method, Output
-from kleene.cli.solve import Ends, Limit, Wanted, solve
+from kleene.cli.solve import Endpoints, Limit, ResultOptions, solve
+from kleene.cli.summaries import distance_summary
 
 __all__ = ["apsp"]
 
 
-@bundled
+@with_option_groups
 def apsp(
     *,
     graph: Input,
-    ends: Ends,
+    ends: Endpoints,
     limit: Limit = None,
     option: Annotated[
         list[str] | None,
         Option("--option", metavar="NAME=N", help="A number to set of the method: block=48."),
     ] = None,
     method: Method,
-    wanted: Wanted,
+    wanted: ResultOptions,
     output: Output,
 ) -> None:
     """Find shortest paths between all pairs, or from some sources."""

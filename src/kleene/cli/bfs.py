@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kleene.cli.bundles import bundled
-from kleene.cli.documents import distance_summary
+from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Method, Output
 from kleene.cli.output import line, number
-from kleene.cli.solve import Ends, Limit, Wanted, solve
+from kleene.cli.solve import Endpoints, Limit, ResultOptions, solve
+from kleene.cli.summaries import distance_summary
 
 if TYPE_CHECKING:
     from kleene import Result
@@ -18,14 +18,14 @@ __all__ = ["bfs"]
 _BAR, _ROWS = 40, 24  # the longest bar, and the most of them
 
 
-@bundled
+@with_option_groups
 def bfs(
     *,
     graph: Input,
-    ends: Ends,
+    ends: Endpoints,
     limit: Limit = None,
     method: Method,
-    wanted: Wanted,
+    wanted: ResultOptions,
     output: Output,
 ) -> None:
     """Count the fewest hops from a source to every vertex."""

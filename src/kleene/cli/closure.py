@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from kleene.cli.bundles import bundled
-from kleene.cli.documents import reached_in_words
+from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Method, Output
 from kleene.cli.output import number
-from kleene.cli.solve import Ends, Wanted, solve
+from kleene.cli.solve import Endpoints, ResultOptions, solve
+from kleene.cli.summaries import describe_reached
 
 if TYPE_CHECKING:
     from kleene import Result
@@ -28,20 +28,20 @@ Semiring = Annotated[
 ]
 
 
-@bundled
+@with_option_groups
 def closure(
     *,
     graph: Input,
-    ends: Ends,
+    ends: Endpoints,
     semiring: Semiring = "boolean",
     method: Method,
-    wanted: Wanted,
+    wanted: ResultOptions,
     output: Output,
 ) -> None:
     """Find the best path between all pairs, over a semiring."""
     answer = solve("closure", graph, ends, method, wanted, output, semiring=semiring)
     lowest, highest = _range(answer.result)
-    summary = {"semiring": semiring, "reached": reached_in_words(answer.result)}
+    summary = {"semiring": semiring, "reached": describe_reached(answer.result)}
     if lowest is not None:
         summary["values"] = f"{number(lowest)} to {number(highest)}, the empty paths aside"
     document = {"semiring": semiring, "lowest": lowest, "highest": highest}

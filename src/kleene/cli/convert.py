@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from kleene.cli.bundles import bundled
-from kleene.cli.documents import about_graph, graph_in_words
+from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Output, Threads
 from kleene.cli.output import headline
+from kleene.cli.summaries import describe_graph, graph_fields
 
 if TYPE_CHECKING:
     from kleene import Graph
@@ -25,7 +25,7 @@ To = Annotated[
 ]
 
 
-@bundled
+@with_option_groups
 def convert(
     *, graph: Input, out: Destination, to: To = None, threads: Threads = None, output: Output
 ) -> None:
@@ -49,5 +49,5 @@ def write_and_show(
         kl.write(graph, out, to, threads=threads, progress=report)
     if out == "-":
         return
-    document: dict[str, Any] = {"command": command, "out": out, "graph": about_graph(graph)}
-    output.show(document, lambda: headline(out, f": {graph.name}, {graph_in_words(graph)}"))
+    document: dict[str, Any] = {"command": command, "out": out, "graph": graph_fields(graph)}
+    output.show(document, lambda: headline(out, f": {graph.name}, {describe_graph(graph)}"))

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from kleene.cli.bundles import bundled
-from kleene.cli.documents import about_graph, about_plan, plan_in_words
+from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Output
 from kleene.cli.output import headline, line, number, seconds
 from kleene.cli.path import steps
+from kleene.cli.summaries import describe_plan, graph_fields, plan_fields
 
 if TYPE_CHECKING:
     from kleene import Graph, Result
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["demo", "tour"]
 
 
-@bundled
+@with_option_groups
 def demo(
     *,
     picture: Annotated[
@@ -93,8 +93,8 @@ def tour(graph: Graph, picture: str, speak: bool) -> dict[str, Any]:
     say.line("Next: kleene --help, or in Python: import kleene as kl")
     return {
         "command": "demo",
-        "graph": about_graph(graph),
-        "plans": [about_plan(r.plan) for r in (hops, metres, pairs)],
+        "graph": graph_fields(graph),
+        "plans": [plan_fields(r.plan) for r in (hops, metres, pairs)],
         "proofs": [str(proof) for proof in proofs],
         "longest": {"source": source, "target": target, "distance": longest, "path": route},
         "picture": str(drawn),
@@ -133,7 +133,7 @@ class _Guide:
     def proved(self, result: Result) -> Proof:
         """Prove a result and say what ran."""
         proof = result.verify()
-        self.line(f"{plan_in_words(result.plan)}: {seconds(result.stats.total)}", "dim")
+        self.line(f"{describe_plan(result.plan)}: {seconds(result.stats.total)}", "dim")
         self.line(str(proof), "green")
         return proof
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from kleene.cli.bundles import bundled
+from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Output
 from kleene.cli.output import facts, headline, line
 
 __all__ = ["doctor"]
 
 
-@bundled
+@with_option_groups
 def doctor(output: Output) -> None:
     """Say what this machine offers, and how to get more."""
     from kleene.system.doctor import examine

@@ -7,17 +7,17 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from kleene.cli.bundles import bundled
-from kleene.cli.documents import about_graph, about_plan
+from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Method, Output, Predecessors
 from kleene.cli.output import line
 from kleene.cli.solve import Limit, Sources
-from kleene.cli.vertices import find_all
+from kleene.cli.summaries import graph_fields, plan_fields
+from kleene.cli.vertices import parse_vertices
 
 __all__ = ["explain"]
 
 
-@bundled
+@with_option_groups
 def explain(
     *,
     graph: Input,
@@ -39,10 +39,10 @@ def explain(
         read,
         problem,
         semiring=semiring,
-        sources=find_all(read, source),
+        sources=parse_vertices(read, source),
         limit=limit,
         predecessors=predecessors,
         **asdict(method),
     )
-    document = {"command": "explain", "graph": about_graph(read), "plan": about_plan(plan)}
+    document = {"command": "explain", "graph": graph_fields(read), "plan": plan_fields(plan)}
     output.show(document, lambda: line(str(plan)))

@@ -16,8 +16,8 @@ from typing import Annotated, Any, get_args, get_type_hints
 import typer
 from typer.core import TyperGroup
 
-from kleene.cli.bundles import bundled, with_parameters
 from kleene.cli.convert import Destination, To, write_and_show
+from kleene.cli.option_groups import with_option_groups, with_parameters
 from kleene.cli.options import Output, Threads
 
 __all__ = ["Families"]
@@ -52,7 +52,7 @@ def _commands() -> dict[str, Any]:
 def _command(function: Callable[..., Any]) -> Callable[..., None]:
     """Return the command that calls ``function`` with the options given, and writes the graph."""
 
-    @bundled
+    @with_option_groups
     def command(
         *, out: Destination, to: To = None, threads: Threads = None, output: Output, **options: Any
     ) -> None:

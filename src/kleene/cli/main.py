@@ -16,7 +16,7 @@ from kleene.cli.closure import closure
 from kleene.cli.convert import convert
 from kleene.cli.demo import demo
 from kleene.cli.doctor import doctor
-from kleene.cli.exits import EPILOG, reported
+from kleene.cli.exit_codes import EPILOG, exit_on_error
 from kleene.cli.explain import explain
 from kleene.cli.generate import Families
 from kleene.cli.info import info
@@ -36,7 +36,7 @@ class Commands(TyperGroup):
         return list(self.commands)
 
     def invoke(self, ctx: Any) -> Any:
-        with reported():
+        with exit_on_error():
             return super().invoke(ctx)
 
 
@@ -88,7 +88,7 @@ def _kleene(
 
 def main() -> None:
     """Run the command line."""
-    with reported():
+    with exit_on_error():
         app(prog_name="kleene")
 
 

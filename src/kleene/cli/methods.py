@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from kleene.cli.bundles import bundled
+from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Output
 from kleene.cli.output import headline, line
 
@@ -18,7 +18,7 @@ __all__ = ["methods"]
 _COLUMNS = ("problem", "name", "device", "needs", "origin", "summary")
 
 
-@bundled
+@with_option_groups
 def methods(
     *,
     problem: Annotated[

@@ -12,7 +12,7 @@ from typer import Argument, Option
 if TYPE_CHECKING:
     from kleene import Graph
 
-__all__ = ["Input", "Method", "Output", "Predecessors", "Threads", "cycle_by_name"]
+__all__ = ["Input", "Method", "Output", "Predecessors", "Threads", "cycle_with_labels"]
 
 Predecessors = Annotated[
     bool | None,
@@ -99,15 +99,15 @@ class Method:
 
 
 @contextmanager
-def cycle_by_name(graph: Graph) -> Iterator[None]:
+def cycle_with_labels(graph: Graph) -> Iterator[None]:
     """Let a negative cycle be told in the names that the file uses."""
-    from kleene.cli.vertices import name
+    from kleene.cli.vertices import vertex_name
     from kleene.errors import NegativeCycleError
 
     try:
         yield
     except NegativeCycleError as error:
-        circle = [str(name(graph, v)) for v in [*error.cycle, error.cycle[0]]]
+        circle = [str(vertex_name(graph, v)) for v in [*error.cycle, error.cycle[0]]]
         if len(circle) > 12:
             circle[10:-1] = [f"... ({len(error.cycle):,} vertices)"]
         error.args = (f"the graph has a negative cycle: {' -> '.join(circle)}",)

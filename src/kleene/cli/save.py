@@ -6,17 +6,17 @@ import csv
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kleene.cli.documents import value_name
+from kleene.cli.summaries import value_name
 
 if TYPE_CHECKING:
     from kleene import Result
 
-__all__ = ["check_name", "save"]
+__all__ = ["check_suffix", "save"]
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
-def check_name(out: str | None) -> None:
+def check_suffix(out: str | None) -> None:
     """Refuse a name that says no format, before any work is done."""
     from kleene.errors import RequestError
 

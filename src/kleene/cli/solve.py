@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from kleene.cli.documents import about_result, pairs, show_pairs, show_result
-from kleene.cli.options import Input, Method, Output, Predecessors, cycle_by_name
-from kleene.cli.save import check_name, save
-from kleene.cli.vertices import find_all
+from kleene.cli.options import Input, Method, Output, Predecessors, cycle_with_labels
+from kleene.cli.save import check_suffix, save
+from kleene.cli.summaries import pairs, result_fields, show_pairs, show_result
+from kleene.cli.vertices import parse_vertices
 
 if TYPE_CHECKING:
     from kleene import Result
     from kleene.results.verify import Proof
 
-__all__ = ["Answer", "Ends", "Limit", "Sources", "Wanted", "solve"]
+__all__ = ["Endpoints", "Limit", "ResultOptions", "Solution", "Sources", "solve"]
 
 Sources = Annotated[
     list[str] | None,
@@ -29,7 +29,7 @@ Limit = Annotated[
 
 
 @dataclass(frozen=True)
-class Ends:
+class Endpoints:
     """Where paths begin and end."""
 
     source: Sources = None
@@ -40,7 +40,7 @@ class Ends:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ResultOptions:
     """What is to be done with an answer."""
 
     out: Annotated[
@@ -55,19 +55,19 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Solution:
     """A result, its proof if one was wanted, and how to show them."""
 
     result: Result
     proof: Proof | None
-    wanted: Wanted
+    wanted: ResultOptions
     output: Output
 
     def show(self, document: dict[str, Any], summary: dict[str, Any], top: int) -> None:
         """Print summary and pairs; ``top`` is how many pairs when the user does not say."""
         result, wanted = self.result, self.wanted
         rows = pairs(result, top if wanted.top is None else wanted.top)
-        shared = about_result(result, self.proof)
+        shared = result_fields(result, self.proof)
         saved = {"out": wanted.out, "pairs": rows}
 
         def page() -> None:
@@ -80,19 +80,19 @@ class Answer:
 def solve(
     problem: str,
     graph: Input,
-    ends: Ends,
+    ends: Endpoints,
     method: Method,
-    wanted: Wanted,
+    wanted: ResultOptions,
     output: Output,
     **keywords: Any,
-) -> Answer:
+) -> Solution:
     """Read the graph, solve the problem on it, then prove and save as wanted."""
     import kleene as kl
     from kleene.errors import RequestError
 
-    check_name(wanted.out)
+    check_suffix(wanted.out)
     read = graph.read(method.threads)
-    sources, targets = find_all(read, ends.source), find_all(read, ends.target)
+    sources, targets = parse_vertices(read, ends.source), parse_vertices(read, ends.target)
     if problem in ("bfs", "sssp") and sources is None:
         raise RequestError(f"{problem} needs a source: kleene {problem} {graph.file} --source ...")
     if sources is not None:
@@ -103,14 +103,14 @@ def solve(
     if wanted.predecessors is not None:
         keywords["predecessors"] = wanted.predecessors
     function = getattr(kl, problem)
-    with cycle_by_name(read):
+    with cycle_with_labels(read):
         result: Result = function(
             read, targets=targets, progress=not output.quiet, **asdict(method), **keywords
         )
     proof = result.verify() if wanted.verify else None
     if wanted.out is not None and not mapped:
         save(result, wanted.out)
-    return Answer(result, proof, wanted, output)
+    return Solution(result, proof, wanted, output)
 
 
 def _single(problem: str, sources: list[int]) -> bool:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from kleene.cli.bundles import bundled
-from kleene.cli.documents import distance_summary
+from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Method, Output
-from kleene.cli.solve import Ends, Limit, Wanted, solve
+from kleene.cli.solve import Endpoints, Limit, ResultOptions, solve
+from kleene.cli.summaries import distance_summary
 
 __all__ = ["sssp"]
 
 
-@bundled
+@with_option_groups
 def sssp(
     *,
     graph: Input,
-    ends: Ends,
+    ends: Endpoints,
     limit: Limit = None,
     method: Method,
-    wanted: Wanted,
+    wanted: ResultOptions,
     output: Output,
 ) -> None:
     """Find shortest paths from a source; weights may be negative."""

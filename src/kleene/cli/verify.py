@@ -7,14 +7,14 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from kleene.cli.bundles import bundled
-from kleene.cli.documents import about_graph, about_plan, show_result
+from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Output
+from kleene.cli.summaries import graph_fields, plan_fields, show_result
 
 __all__ = ["verify"]
 
 
-@bundled
+@with_option_groups
 def verify(
     *,
     graph: Input,
@@ -35,8 +35,8 @@ def verify(
     proof = loaded.verify(sample, seed)
     document = {
         "command": "verify",
-        "graph": about_graph(loaded.graph),
-        "plan": about_plan(loaded.plan),
+        "graph": graph_fields(loaded.graph),
+        "plan": plan_fields(loaded.plan),
         "proof": asdict(proof),
     }
     output.show(document, lambda: show_result(loaded, {"result": result}, proof))

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kleene import Graph
 
-__all__ = ["find", "find_all", "name"]
+__all__ = ["parse_vertex", "parse_vertices", "vertex_name"]
 
 
 _NUMBER = re.compile(r"-?[0-9]{1,19}")  # int64 has no more digits
 
 
-def find(graph: Graph, text: str) -> int:
+def parse_vertex(graph: Graph, text: str) -> int:
     """Return the id of the vertex that the user wrote."""
     from kleene.errors import RequestError
 
@@ -31,7 +31,7 @@ def find(graph: Graph, text: str) -> int:
     raise RequestError(f"no vertex {shown!r} in the graph: {known}")
 
 
-def find_all(graph: Graph, texts: Sequence[str] | None) -> list[int] | None:
+def parse_vertices(graph: Graph, texts: Sequence[str] | None) -> list[int] | None:
     """Return the ids of all vertices that the user wrote, one by one or with commas between.
 
     A label may hold commas itself, so a text is one vertex if it can be.
@@ -44,7 +44,7 @@ def find_all(graph: Graph, texts: Sequence[str] | None) -> list[int] | None:
         if whole is not None:
             found.append(whole)
         else:
-            found += [find(graph, word.strip()) for word in text.split(",")]
+            found += [parse_vertex(graph, word.strip()) for word in text.split(",")]
     return found
 
 
@@ -63,7 +63,7 @@ def _known(graph: Graph, text: str) -> int | None:
     return None
 
 
-def name(graph: Graph, vertex: int) -> Any:
+def vertex_name(graph: Graph, vertex: int) -> Any:
     """Return what the file calls a vertex, as a plain Python object."""
     if graph.labels is None:
         return int(vertex)

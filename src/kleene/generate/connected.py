@@ -7,7 +7,7 @@ import math
 from kleene import _native
 from kleene.errors import RequestError
 from kleene.generate import checks
-from kleene.generate.job import Job, Progress
+from kleene.generate.builder import GraphBuilder, Progress
 from kleene.generate.weights import WeightRule
 from kleene.graph import Graph
 
@@ -54,7 +54,7 @@ def capped(
     >>> g.m == round(0.25 * 1024 * 1023), g.stats.max_degree <= 307
     (True, True)
     """
-    job = Job(capped, locals())
+    builder = GraphBuilder(capped, locals())
     n = checks.as_count(n, "n", most=checks.MOST_PAIRED_VERTICES)
     arcs = max(round(checks.as_share(density, "density") * n * (n - 1)), n - 1, 0)
     cap = min(_as_cap(max_degree, n), max(n - 1, 0))
@@ -63,8 +63,8 @@ def capped(
             f"density = {density:g} asks for {arcs:,} arcs, but {n:,} vertices with at most "
             f"{cap:,} each have {n * cap:,}; raise max_degree to {-(-arcs // n):,} or lower density"
         )
-    job.expect(n, arcs)
-    return job.graph_of_rows(_native.capped_rows, n, arcs, cap, True)
+    builder.require_memory(n, arcs)
+    return builder.from_rows(_native.capped_rows, n, arcs, cap, True)
 
 
 def _as_cap(max_degree: int | float, n: int) -> int:
@@ -111,9 +111,9 @@ def path_plus(
     >>> kl.generate.path_plus(1000)
     Graph('path_plus(n=1000)', 1,000 vertices, 2,999 arcs, int32 weights 1 to 3, directed)
     """
-    job = Job(path_plus, locals())
+    builder = GraphBuilder(path_plus, locals())
     n = checks.as_count(n, "n", most=checks.MOST_PAIRED_VERTICES)
     extra = min(checks.as_count(extra, "extra"), max(n - 1, 0))
     arcs = n * (extra + 1)
-    job.expect(n, arcs, drawn=arcs)
-    return job.graph_of_arcs(n, *job.arcs(_native.path_plus_arcs, n, extra))
+    builder.require_memory(n, arcs, drawn=arcs)
+    return builder.from_arcs(n, *builder.draw_arcs(_native.path_plus_arcs, n, extra))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kleene import _native
 from kleene.errors import RequestError
 from kleene.generate import checks
-from kleene.generate.job import Job, Progress
+from kleene.generate.builder import GraphBuilder, Progress
 from kleene.generate.weights import WeightRule
 from kleene.graph import Graph
 
@@ -55,7 +55,7 @@ def uniform(
     >>> kl.generate.uniform(100, density=0.25, directed=False).m
     2476
     """
-    job = Job(uniform, locals())
+    builder = GraphBuilder(uniform, locals())
     n = checks.as_count(n, "n", most=checks.MOST_PAIRED_VERTICES)
     possible = n * (n - 1) // (1 if directed else 2)
     if (m is None) == (density is None):
@@ -67,10 +67,10 @@ def uniform(
         kind = "arcs" if directed else "edges"
         raise RequestError(f"m is {m:,}, but {n:,} vertices have only {possible:,} {kind}")
     if directed:
-        job.expect(n, m)
-        return job.graph_of_rows(_native.capped_rows, n, m, max(n - 1, 0), False)
-    job.expect(n, 2 * m, drawn=m)
-    return job.graph_of_arcs(n, *job.arcs(_native.uniform_edges, n, m), directed=False)
+        builder.require_memory(n, m)
+        return builder.from_rows(_native.capped_rows, n, m, max(n - 1, 0), False)
+    builder.require_memory(n, 2 * m, drawn=m)
+    return builder.from_arcs(n, *builder.draw_arcs(_native.uniform_edges, n, m), directed=False)
 
 
 def dense(
@@ -105,8 +105,8 @@ def dense(
     >>> kl.generate.dense(64)
     Graph('dense(n=64)', 64 vertices, 4,032 arcs, int32 weights 1 to 1000, directed)
     """
-    job = Job(dense, locals())
+    builder = GraphBuilder(dense, locals())
     n = checks.as_count(n, "n", most=checks.MOST_PAIRED_VERTICES)
     arcs = round(checks.as_share(density, "density") * n * (n - 1))
-    job.expect(n, arcs)
-    return job.graph_of_rows(_native.capped_rows, n, arcs, max(n - 1, 0), False)
+    builder.require_memory(n, arcs)
+    return builder.from_rows(_native.capped_rows, n, arcs, max(n - 1, 0), False)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kleene import _native
 from kleene.errors import RequestError
 from kleene.generate import checks
-from kleene.generate.job import Job, Progress
+from kleene.generate.builder import GraphBuilder, Progress
 from kleene.generate.weights import WeightRule
 from kleene.graph import Graph
 
@@ -83,14 +83,14 @@ def rmat(
     >>> kl.generate.rmat(10, edge_factor=8, seed=1, weights=(1, 255))
     Graph('rmat(scale=10, edge_factor=8, seed=1, weights=(1, 255))', 1,024 vertices, ...)
     """
-    job = Job(rmat, locals())
+    builder = GraphBuilder(rmat, locals())
     scale = checks.as_count(scale, "scale", most=40)
     edge_factor = checks.as_count(edge_factor, "edge_factor")
-    levels = _levels(scale, a, b, c, noise, job.seed)
+    levels = _levels(scale, a, b, c, noise, builder.seed)
     n, arcs = 2**scale, edge_factor * 2**scale
-    job.expect(n, arcs if directed else 2 * arcs, drawn=arcs)
-    made = job.arcs(_native.rmat_arcs, _tables(levels), n, arcs, bool(relabel))
-    return job.graph_of_arcs(n, *made, directed=bool(directed))
+    builder.require_memory(n, arcs if directed else 2 * arcs, drawn=arcs)
+    made = builder.draw_arcs(_native.rmat_arcs, _tables(levels), n, arcs, bool(relabel))
+    return builder.from_arcs(n, *made, directed=bool(directed))
 
 
 def _levels(scale: int, a: float, b: float, c: float, noise: float, seed: int) -> list[Level]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kleene import _native
 from kleene.errors import RequestError
 from kleene.generate import checks
-from kleene.generate.job import Job, Progress
+from kleene.generate.builder import GraphBuilder, Progress
 from kleene.generate.weights import WeightRule
 from kleene.graph import Graph
 
@@ -56,7 +56,7 @@ def grid(
     >>> kl.generate.grid(100, 100, drop=0.1, weights=(1.0, 2.0)).stats.max_degree
     4
     """
-    job = Job(grid, locals())
+    builder = GraphBuilder(grid, locals())
     rows, columns = checks.as_count(rows, "rows"), checks.as_count(columns, "columns")
     depth = 1 if layers is None else checks.as_count(layers, "layers")
     drop = checks.as_share(drop, "drop")
@@ -64,9 +64,9 @@ def grid(
     if n > checks.MOST_VERTICES:
         raise RequestError(f"rows, columns and layers make {n:,} vertices: too many")
     around = (8 if diagonals else 4) if layers is None else (26 if diagonals else 6)
-    job.expect(n, n * around)
+    builder.require_memory(n, n * around)
     threshold = checks.as_threshold(drop)
-    return job.graph_of_rows(
+    return builder.from_rows(
         _native.grid_rows,
         depth,
         rows,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kleene import _native
 from kleene.errors import RequestError
 from kleene.generate import checks
-from kleene.generate.job import Job, Progress
+from kleene.generate.builder import GraphBuilder, Progress
 from kleene.generate.weights import WeightRule
 from kleene.graph import Graph
 
@@ -55,7 +55,7 @@ def small_world(
     >>> kl.generate.small_world(1000, k=6, p=0.05, seed=3)
     Graph('small_world(n=1000, k=6, p=0.05, seed=3)', 1,000 vertices, 3,000 edges, ...)
     """
-    job = Job(small_world, locals())
+    builder = GraphBuilder(small_world, locals())
     n = checks.as_count(n, "n", most=checks.MOST_PAIRED_VERTICES)
     k = checks.as_count(k, "k")
     if k % 2 == 1:
@@ -63,6 +63,6 @@ def small_world(
     if k >= max(n, 1):
         raise RequestError(f"k must be less than n = {n}, and is {k}: pass a smaller k")
     p = checks.as_share(p, "p")
-    job.expect(n, n * k, drawn=n * k // 2)
-    made = job.arcs(_native.small_world_edges, n, k // 2, checks.as_threshold(p))
-    return job.graph_of_arcs(n, *made, directed=False)
+    builder.require_memory(n, n * k, drawn=n * k // 2)
+    made = builder.draw_arcs(_native.small_world_edges, n, k // 2, checks.as_threshold(p))
+    return builder.from_arcs(n, *made, directed=False)

@@ -32,7 +32,7 @@ from kleene.errors import RequestError
 from kleene.graph import CSR, Graph
 from kleene.graph.checks import as_weights
 
-__all__ = ["WeightRule", "as_rule", "rule_bytes", "weighted"]
+__all__ = ["WeightRule", "add_weights", "as_rule", "rule_bytes"]
 
 Progress = Callable[[int, int], object]
 Draw = Callable[[np.random.Generator, int], ArrayLike]
@@ -121,7 +121,7 @@ def rule_bytes(rule: Rule) -> int:
     return np.dtype(rule.dtype).itemsize if isinstance(rule, Range) else 32
 
 
-def weighted(
+def add_weights(
     graph: Graph, rule: Rule, seed: int, threads: int, progress: Progress | None = None
 ) -> Graph:
     """Return an unweighted graph with weights by the rule."""

@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from kleene import _native
 from kleene.errors import DeviceError, GraphError
-from kleene.graph import anything, checks, convert
+from kleene.graph import checks, convert
 from kleene.graph.forms import COO, CSC, CSR, ELL, csr_to_coo, csr_to_dense, csr_to_ell, no_arc
+from kleene.graph.from_any import from_any
 from kleene.graph.labels import as_labels
 from kleene.graph.statistics import Statistics
 from kleene.system.machine import as_threads, threads_for
@@ -342,7 +343,7 @@ class Graph:
         >>> kl.Graph.from_any(([0, 1], [1, 2], [0.5, 1.5]), directed=False).m
         4
         """
-        return anything.from_any(cls, thing, options)
+        return from_any(cls, thing, options)
 
     @classmethod
     def from_table(
@@ -396,7 +397,7 @@ class Graph:
         return CSC(*map(_read_only, turned))
 
     @property
-    def csc_at_hand(self) -> bool:
+    def has_csc(self) -> bool:
         """Whether :attr:`csc` costs nothing: it is the CSR itself, or was made before."""
         return not self.directed or "csc" in self.__dict__
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["give_back", "is_foreign", "to_numpy"]
+__all__ = ["is_foreign", "to_library", "to_numpy"]
 
 Array = NDArray[Any]
 
@@ -45,14 +45,14 @@ def to_numpy(value: Any) -> Any:
     return np.asarray(array)
 
 
-def give_back(result: Array, model: Any) -> Any:
-    """Return a NumPy array as an array of the library, and on the device, of ``model``."""
-    if not is_foreign(model):
-        return result
-    library: Any = sys.modules.get(type(model).__module__.partition(".")[0])
-    if hasattr(model, "__array_namespace__"):
-        library = model.__array_namespace__()
-    if _on_host(model):
-        return library.from_dlpack(result) if hasattr(library, "from_dlpack") else result
-    made = library.asarray(result)
-    return made.to(model.device) if hasattr(made, "to") else made
+def to_library(array: Array, like: Any) -> Any:
+    """Return a NumPy array as an array of the library, and on the device, of ``like``."""
+    if not is_foreign(like):
+        return array
+    library: Any = sys.modules.get(type(like).__module__.partition(".")[0])
+    if hasattr(like, "__array_namespace__"):
+        library = like.__array_namespace__()
+    if _on_host(like):
+        return library.from_dlpack(array) if hasattr(library, "from_dlpack") else array
+    made = library.asarray(array)
+    return made.to(like.device) if hasattr(made, "to") else made

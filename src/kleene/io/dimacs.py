@@ -13,7 +13,7 @@ from kleene.graph import Graph
 from kleene.io.format import Format
 from kleene.io.sink import Sink
 from kleene.io.source import Source
-from kleene.io.text import Layout, Text, VertexNames, write_arcs
+from kleene.io.text import ColumnLayout, TextReader, VertexNames, write_arcs
 
 __all__ = ["DIMACS"]
 
@@ -22,7 +22,7 @@ _FIRST_LINES = re.compile(rb"(?:\xef\xbb\xbf)?(?:c[^\n]*\n|[ \t\r]*\n)*+p[ \t]+s
 
 
 def read(source: Source, *, directed: bool = True, weighted: bool = True) -> Graph:
-    text = Text(source)
+    text = TextReader(source)
     line = text.peek(comments="c")
     header = _HEADER.fullmatch(line or "")
     if header is None:
@@ -30,7 +30,7 @@ def read(source: Source, *, directed: bool = True, weighted: bool = True) -> Gra
     n, declared = int(header[1]), int(header[2])
     header_line = text.line
     text.skip_line()
-    layout = Layout(1, 2, 3, comments="c", tag="a", low=1, high=n, base=1)
+    layout = ColumnLayout(1, 2, 3, comments="c", tag="a", low=1, high=n, base=1)
     sources, targets, weights, _ = text.arcs(layout)
     if len(sources) != declared:
         text.fail(f"{len(sources)} arcs", f"{declared} as this line declares", header_line)

@@ -20,7 +20,7 @@ from kleene.graph.labels import ids_from_numbers
 from kleene.io.format import Format
 from kleene.io.sink import Sink
 from kleene.io.source import Source
-from kleene.io.text import Layout, Text, VertexNames, write_arcs
+from kleene.io.text import ColumnLayout, TextReader, VertexNames, write_arcs
 
 __all__ = ["EDGE_LIST"]
 
@@ -45,7 +45,7 @@ def read(
     separator: str | None = None,
     comments: str = "#%",
 ) -> Graph:
-    text = Text(source)
+    text = TextReader(source)
     first = text.peek(comments)
     if first is None:
         return Graph.from_edges([], [], n=0, directed=directed, name=source.stem)
@@ -66,7 +66,7 @@ def read(
         text.fail_at(first, f"at least {max(where) + 1} columns")
     if names is None:
         names = _are_names(fields, where)
-    layout = Layout(
+    layout = ColumnLayout(
         *where,
         separator=separator,
         comments=comments,
@@ -158,7 +158,7 @@ def _are_names(fields: list[str], where: tuple[int, int, int]) -> bool:
 
 
 def _find_columns(
-    text: Text,
+    text: TextReader,
     columns: Sequence[str | int] | None,
     titles: list[str] | None,
     fields: list[str],

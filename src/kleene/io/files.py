@@ -19,7 +19,7 @@ from kleene.io.npy import NPY
 from kleene.io.npz import NPZ
 from kleene.io.parquet import PARQUET
 from kleene.io.sink import Sink, open_binary
-from kleene.io.source import Place, Progress, Source, require_place
+from kleene.io.source import PathOrFile, Progress, Source, require_path_or_file
 from kleene.system.machine import as_threads
 
 __all__ = ["FORMATS", "read", "read_with_format", "write"]
@@ -34,7 +34,7 @@ _NUMBERS = re.compile(rb"(?:\xef\xbb\xbf)?\s*[+-]?\d+(?:[ \t]+|[ \t]*[,;][ \t]*)
 
 
 def read(
-    path: Place,
+    path: PathOrFile,
     format: str | None = None,
     *,
     threads: int | None = None,
@@ -94,7 +94,7 @@ def read(
 
 
 def read_with_format(
-    path: Place,
+    path: PathOrFile,
     format: str | None = None,
     *,
     threads: int | None = None,
@@ -117,7 +117,7 @@ def read_with_format(
 
 def write(
     graph: Graph,
-    path: Place,
+    path: PathOrFile,
     format: str | None = None,
     *,
     threads: int | None = None,
@@ -155,7 +155,7 @@ def write(
     if not isinstance(graph, Graph):
         raise RequestError(f"write takes a Graph first, not {type(graph).__name__}")
     threads = as_threads(threads)
-    require_place(path, "write")
+    require_path_or_file(path, "write")
     suffix, packed = _suffix(fspath(path) if isinstance(path, (str, PathLike)) else "")
     if format is not None:
         chosen = _by_name(format)

@@ -17,7 +17,7 @@ from kleene.graph.checks import require_memory
 from kleene.io.format import Format
 from kleene.io.sink import Sink
 from kleene.io.source import Source
-from kleene.io.text import Layout, Text, VertexNames, shown, write_arcs
+from kleene.io.text import ColumnLayout, TextReader, VertexNames, excerpt, write_arcs
 
 __all__ = ["MATRIX_MARKET"]
 
@@ -51,7 +51,7 @@ def read(
     weighted: bool = True,
     null_value: Any = None,
 ) -> Graph:
-    text = Text(source)
+    text = TextReader(source)
     header = _read_header(text)
     both_ways = header.symmetry == "symmetric" or directed is False
     if header.layout == "array":
@@ -63,7 +63,7 @@ def read(
     size_line = text.line
     text.skip_line()
     weight = -1 if header.field == "pattern" else 2
-    layout = Layout(0, 1, weight, comments="%", kind=header.field, low=1, high=n, base=1)
+    layout = ColumnLayout(0, 1, weight, comments="%", kind=header.field, low=1, high=n, base=1)
     sources, targets, weights, _ = text.arcs(layout)
     if len(sources) != declared:
         text.fail(f"{len(sources)} entries", f"{declared} as this line declares", size_line)
@@ -79,7 +79,7 @@ def read(
     )
 
 
-def _read_header(text: Text) -> Header:
+def _read_header(text: TextReader) -> Header:
     line = text.peek(comments="")
     words = (line or "").lower().split()
     if len(words) != 5 or words[:2] != ["%%matrixmarket", "matrix"]:
@@ -87,14 +87,14 @@ def _read_header(text: Text) -> Header:
     header = Header(*words[2:])
     for word, known in zip(header, _KNOWN, strict=True):
         if word not in known:
-            text.fail(shown(word.encode()), _REASONS.get(word, " or ".join(known)))
+            text.fail(excerpt(word.encode()), _REASONS.get(word, " or ".join(known)))
     if header.layout == "array" and header.field == "pattern":
         text.fail("'array pattern'", "'coordinate' for a pattern")
     text.skip_line()
     return header._replace(field="real") if header.field == "double" else header
 
 
-def _read_sizes(text: Text, count: int) -> tuple[int, int]:
+def _read_sizes(text: TextReader, count: int) -> tuple[int, int]:
     """Return the size of the square matrix and the last number of the line."""
     line = text.peek(comments="%")
     words = [] if line is None else line.split()
@@ -106,13 +106,13 @@ def _read_sizes(text: Text, count: int) -> tuple[int, int]:
     return rows, sizes[-1]
 
 
-def _read_array(text: Text, header: Header) -> Any:
+def _read_array(text: TextReader, header: Header) -> Any:
     n, _ = _read_sizes(text, 2)
     size_line = text.line
     text.skip_line()
     symmetric = header.symmetry == "symmetric"
     declared = n * (n + 1) // 2 if symmetric else n * n
-    layout = Layout(-1, -1, 0, comments="%", kind=header.field)
+    layout = ColumnLayout(-1, -1, 0, comments="%", kind=header.field)
     values = text.arcs(layout).weights
     assert values is not None
     if len(values) != declared:

@@ -18,7 +18,7 @@ from kleene.graph import Graph
 from kleene.io.format import Format
 from kleene.io.sink import Sink
 from kleene.io.source import Source
-from kleene.io.text import Text, write_rows
+from kleene.io.text import TextReader, write_rows
 
 __all__ = ["METIS"]
 
@@ -26,7 +26,7 @@ _HEADER = re.compile(r"\s*(\d{1,18})\s+(\d{1,18})(?:\s+([01]{1,3})(?:\s+(\d{1,3}
 
 
 def read(source: Source, *, weighted: bool = True) -> Graph:
-    text = Text(source)
+    text = TextReader(source)
     line = text.peek(comments="%")
     header = _HEADER.fullmatch(line or "")
     if header is None:
@@ -46,7 +46,7 @@ def read(source: Source, *, weighted: bool = True) -> Graph:
     return Graph(graph.csr, directed=False, name=source.stem)
 
 
-def _fail_asymmetric(text: Text, graph: Graph) -> NoReturn:
+def _fail_asymmetric(text: TextReader, graph: Graph) -> NoReturn:
     """Say which line lists an edge that its other end does not, or with another weight."""
     sources, targets, weights = graph.coo
     forth = sources.astype(np.int64) * graph.n + targets  # in increasing order
@@ -73,7 +73,7 @@ def _edge(graph: Graph, which: NDArray[np.bool_]) -> tuple[int, int]:
     return int(graph.coo.sources[at]) + 1, int(graph.coo.targets[at]) + 1
 
 
-def _line_of_vertex(text: Text, v: int) -> int:
+def _line_of_vertex(text: TextReader, v: int) -> int:
     """Return the number of the line of vertex v; the text is right behind the header."""
     lines = text.data[text.offset :].tobytes().split(b"\n")
     rows = [i for i, line in enumerate(lines) if not line.lstrip().startswith(b"%")]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import IO, cast
 
-from kleene.io.source import Place, Progress
+from kleene.io.source import PathOrFile, Progress
 from kleene.system.atomic_file import atomic_path
 
 __all__ = ["Sink", "open_binary"]
@@ -40,7 +40,7 @@ class Sink:
 
 
 @contextmanager
-def open_binary(place: Place, packed: bool) -> Iterator[IO[bytes]]:
+def open_binary(place: PathOrFile, packed: bool) -> Iterator[IO[bytes]]:
     """Give a binary file to write to; with ``packed``, what is written is compressed."""
     if not isinstance(place, (str, PathLike)):
         with _packing(place, packed) as file:

@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from kleene.errors import FormatError, RequestError
 from kleene.graph.checks import require_memory
 
-__all__ = ["Place", "Progress", "Source", "printable", "require_place"]
+__all__ = ["PathOrFile", "Progress", "Source", "printable", "require_path_or_file"]
 
-Place = str | PathLike[str] | IO[bytes]
+PathOrFile = str | PathLike[str] | IO[bytes]
 Progress = Callable[[int, int], object]
 
 _PIECE = 1 << 20  # bytes read or unpacked at a time
@@ -53,12 +53,12 @@ class Source:
     """
 
     def __init__(
-        self, place: Place, threads: int | None = None, progress: Progress | None = None
+        self, place: PathOrFile, threads: int | None = None, progress: Progress | None = None
     ) -> None:
         self.threads = threads
         self._progress = progress
         self._packed = 0  # bytes of the file, when it is gzip
-        require_place(place, "read")
+        require_path_or_file(place, "read")
         if isinstance(place, (str, PathLike)) and fspath(place) != "-":
             self.name = fspath(place)
             if Path(place).is_dir():
@@ -166,7 +166,7 @@ class Source:
                 yield unpacked
 
 
-def require_place(place: Any, action: str) -> None:
+def require_path_or_file(place: Any, action: str) -> None:
     """Refuse what is neither a path nor a binary file to read from or write to."""
     if isinstance(place, io.TextIOBase):
         mode = f"{action[0]}b"

@@ -1,6 +1,6 @@
 """What the text formats share: headers read line by line, bodies parsed and written natively.
 
-A format describes its lines in a :class:`Layout`; the native core does the rest on all cores.
+A format describes its lines in a :class:`ColumnLayout`; the native core does the rest on all cores.
 Faults come back as an offset and what was expected there, and become ``file:line:`` messages.
 """
 
@@ -22,7 +22,15 @@ from kleene.io.sink import Sink
 from kleene.io.source import Source, printable
 from kleene.system.machine import threads_for
 
-__all__ = ["Arcs", "Layout", "Text", "VertexNames", "shown", "write_arcs", "write_rows"]
+__all__ = [
+    "Arcs",
+    "ColumnLayout",
+    "TextReader",
+    "VertexNames",
+    "excerpt",
+    "write_arcs",
+    "write_rows",
+]
 
 Array = NDArray[Any]
 
@@ -44,7 +52,7 @@ class Arcs(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Layout:
+class ColumnLayout:
     """What the lines of a body look like. Columns count from 0; -1 is no column."""
 
     source: int = 0
@@ -61,7 +69,7 @@ class Layout:
     names: bool = False  # vertices are names, not numbers
 
 
-class Text:
+class TextReader:
     """A place in a text file: behind it what was read, before it what comes next."""
 
     def __init__(self, source: Source) -> None:
@@ -76,7 +84,7 @@ class Text:
 
     def fail_at(self, line: str | None, expected: str) -> NoReturn:
         """Raise the error for what :meth:`peek` returned."""
-        self.fail("the end of the file" if line is None else shown(line.encode()), expected)
+        self.fail("the end of the file" if line is None else excerpt(line.encode()), expected)
 
     def peek(self, comments: str) -> str | None:
         """Return the next line that is neither blank nor a comment, or None; stay before it.
@@ -119,7 +127,7 @@ class Text:
 
     # ---- bodies ---------------------------------------------------------------------------
 
-    def arcs(self, layout: Layout) -> Arcs:
+    def arcs(self, layout: ColumnLayout) -> Arcs:
         """Parse the rest of the text as one arc a line."""
         self.source.require_memory()
         try:
@@ -166,11 +174,11 @@ class Text:
 
     def _explained(self, bad: _native.BadLine) -> Exception:
         line, begin, end, expected = bad.args
-        piece = shown(bytes(self.data[begin : min(end, begin + 200)]))
+        piece = excerpt(bytes(self.data[begin : min(end, begin + 200)]))
         start = begin
         while start > max(0, begin - 200) and self.data[start - 1] != ord("\n"):
             start -= 1
-        context = shown(bytes(self.data[start : min(self._line_end(begin), start + 200)]))
+        context = excerpt(bytes(self.data[start : min(self._line_end(begin), start + 200)]))
         found = piece
         if begin == len(self.data) and context == "''":
             found = "the end of the file"
@@ -190,11 +198,11 @@ class Text:
             before = self.data.tobytes().find(name)
             line = 1 + int(np.count_nonzero(self.data[:before] == ord("\n")))
             raise self.source.error(
-                f"found {shown(name)}, expected a name in UTF-8", line
+                f"found {excerpt(name)}, expected a name in UTF-8", line
             ) from None
 
 
-def shown(piece: bytes, most: int = 60) -> str:
+def excerpt(piece: bytes, most: int = 60) -> str:
     """Quote a piece of a file for a message: on one line, not too long, nothing unprintable."""
     text = piece.strip(b" \t\r\n").decode("utf-8", "backslashreplace")
     if len(text) > most:

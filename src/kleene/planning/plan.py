@@ -356,7 +356,7 @@ def graph_facts(graph: Graph, hops: bool = False) -> Facts:
     """Collect what a plan needs to know of this graph; for hop counts, without its weights."""
     n, m = graph.n, graph.m
     if hops:
-        return _known_facts(n, m, None, min(1, m), min(1, m), n, graph.csc_at_hand, graph.device)
+        return _known_facts(n, m, None, min(1, m), min(1, m), n, graph.has_csc, graph.device)
     stats = graph.stats
     return _known_facts(
         n,
@@ -365,6 +365,6 @@ def graph_facts(graph: Graph, hops: bool = False) -> Facts:
         stats.min_weight,
         stats.max_weight,
         stats.path_bound,
-        graph.csc_at_hand,
+        graph.has_csc,
         graph.device,
     )

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.generate import checks
-from kleene.generate.weights import as_rule, rule_bytes, weighted
+from kleene.generate.weights import add_weights, as_rule, rule_bytes
 from kleene.graph import CSR, Graph
 from kleene.graph.checks import MOST_INT32_VERTICES, require_memory
 from kleene.system.machine import as_threads, threads_for
 
-__all__ = ["Job", "Progress"]
+__all__ = ["GraphBuilder", "Progress"]
 
 Array = NDArray[Any]
 Progress = Callable[[int, int], object]
@@ -24,7 +24,7 @@ Progress = Callable[[int, int], object]
 _DRAWN, _BUILT, _DONE = 500, 900, 1000
 
 
-class Job:
+class GraphBuilder:
     """One call of a generator.
 
     Made from the generator and its arguments (``locals()`` in its first line), of which it checks
@@ -32,14 +32,14 @@ class Job:
     """
 
     def __init__(self, generator: Callable[..., Graph], arguments: Mapping[str, Any]) -> None:
-        self.name = _spelled(generator, arguments)
+        self.name = _call_text(generator, arguments)
         self.seed = checks.as_seed(arguments["seed"])
         self.rule = as_rule(arguments["weights"])
         self.threads = as_threads(arguments["threads"])
         self.progress: Progress | None = arguments["progress"]
         self.work = 0
 
-    def expect(self, n: int, arcs: int, drawn: int = 0) -> None:
+    def require_memory(self, n: int, arcs: int, drawn: int = 0) -> None:
         """Refuse what will not fit: ``arcs`` in the graph, made of ``drawn`` unsorted ones."""
         ids = 4 if n <= MOST_INT32_VERTICES else 8
         listed = 2 * ids * drawn + (4 + ids) * (arcs if drawn else 0)
@@ -50,13 +50,13 @@ class Job:
         )
         self.work = n + arcs
 
-    def arcs(
+    def draw_arcs(
         self, native: Callable[..., tuple[Array, Array]], *arguments: Any
     ) -> tuple[Array, Array]:
         """Call a native function that lists arcs."""
-        return native(*arguments, self.seed, self._team, self._stage(0, _DRAWN))
+        return native(*arguments, self.seed, self._threads, self._stage(0, _DRAWN))
 
-    def graph_of_arcs(self, n: int, sources: Array, targets: Array, directed: bool = True) -> Graph:
+    def from_arcs(self, n: int, sources: Array, targets: Array, directed: bool = True) -> Graph:
         """Return the graph of arcs, or of edges, in any order."""
         graph = Graph.from_edges(
             sources,
@@ -64,30 +64,30 @@ class Job:
             n=n,
             directed=directed,
             name=self.name,
-            threads=self._team,
+            threads=self._threads,
             progress=self._stage(_DRAWN, _BUILT),
         )
         return self._weighted(graph)
 
-    def graph_of_rows(
+    def from_rows(
         self,
         native: Callable[..., tuple[NDArray[np.int64], Array]],
         *arguments: Any,
         directed: bool = True,
     ) -> Graph:
         """Return the graph of a native function that makes finished rows."""
-        rows = native(*arguments, self.seed, self._team, self._stage(0, _BUILT))
+        rows = native(*arguments, self.seed, self._threads, self._stage(0, _BUILT))
         return self._weighted(Graph(CSR(*rows, None), directed, name=self.name))
 
     def _weighted(self, graph: Graph) -> Graph:
         stage = self._stage(_BUILT, _DONE)
-        made = weighted(graph, self.rule, self.seed, self._team, stage)
+        made = add_weights(graph, self.rule, self.seed, self._threads, stage)
         if self.progress is not None:
             self.progress(_DONE, _DONE)
         return made
 
     @property
-    def _team(self) -> int:
+    def _threads(self) -> int:
         return threads_for(self.work, self.threads)
 
     def _stage(self, start: int, end: int) -> Progress | None:
@@ -98,7 +98,7 @@ class Job:
         return lambda done, total: report(start + (end - start) * done // max(total, 1), _DONE)
 
 
-def _spelled(generator: Callable[..., Graph], arguments: Mapping[str, Any]) -> str:
+def _call_text(generator: Callable[..., Graph], arguments: Mapping[str, Any]) -> str:
     """Return the call as one would write it, without defaults and what does not shape the graph."""
     shown = []
     for name, parameter in inspect.signature(generator).parameters.items():

@@ -1,9 +1,9 @@
 """Options that several commands share, declared once.
 
 A bundle is a frozen dataclass whose fields are typer options; a command takes bundles as
-parameters, and :func:`bundled` shows typer one flat signature:
+parameters, and :func:`with_option_groups` shows typer one flat signature:
 
-    @bundled
+    @with_option_groups
     def info(graph: Input, show: Output) -> None: ...
 """
 
@@ -15,10 +15,10 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from typing import Any, get_type_hints
 
-__all__ = ["bundled", "with_parameters"]
+__all__ = ["with_option_groups", "with_parameters"]
 
 
-def bundled(function: Callable[..., None]) -> Callable[..., None]:
+def with_option_groups(function: Callable[..., None]) -> Callable[..., None]:
     """Return the command with its bundles spread out into single options."""
     hints = get_type_hints(function, include_extras=True)
     bundles = {name: kind for name, kind in hints.items() if is_dataclass(kind)}

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["EPILOG", "NO", "reported"]
+__all__ = ["ANSWER_NO", "EPILOG", "exit_on_error"]
 
 #: The answer is "no": there is no path, or a verification failed.
-NO = 1
+ANSWER_NO = 1
 _REQUEST, _FILE, _CYCLE, _MEMORY, _DEVICE = 2, 3, 4, 5, 6
 _INTERRUPTED, _PIPE_CLOSED = 130, 141  # as a shell reports SIGINT and SIGPIPE
 
@@ -22,7 +22,7 @@ EPILOG = (
 
 
 @contextmanager
-def reported() -> Iterator[None]:
+def exit_on_error() -> Iterator[None]:
     """Turn errors that users can cause into one line on standard error and an exit code."""
     try:
         yield
@@ -46,7 +46,7 @@ def _code(error: Exception) -> int | None:
     from kleene import errors
 
     codes: tuple[tuple[type[Exception], int], ...] = (
-        (errors.VerificationError, NO),
+        (errors.VerificationError, ANSWER_NO),
         (errors.RequestError, _REQUEST),
         (errors.NegativeCycleError, _CYCLE),
         (errors.DeviceError, _DEVICE),

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kleene.cli.output import facts, headline, line, number, seconds, table
-from kleene.cli.vertices import name
+from kleene.cli.vertices import vertex_name
 
 if TYPE_CHECKING:
     from kleene import Graph, Result
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from kleene.results.verify import Proof
 
 __all__ = [
-    "about_graph",
-    "about_plan",
-    "about_result",
+    "describe_graph",
+    "describe_plan",
+    "describe_reached",
     "distance_summary",
-    "graph_in_words",
+    "graph_fields",
     "pairs",
-    "plan_in_words",
-    "reached_in_words",
+    "plan_fields",
+    "result_fields",
     "show_pairs",
     "show_result",
     "value_name",
 ]
 
 
-def about_graph(graph: Graph) -> dict[str, Any]:
+def graph_fields(graph: Graph) -> dict[str, Any]:
     """Return what identifies a graph."""
     return {
         "name": graph.name,
@@ -41,20 +41,20 @@ def about_graph(graph: Graph) -> dict[str, Any]:
     }
 
 
-def about_plan(plan: Plan) -> dict[str, Any]:
+def plan_fields(plan: Plan) -> dict[str, Any]:
     """Return what runs and why; memory in bytes."""
     return asdict(plan)
 
 
-def about_result(result: Result, proof: Proof | None) -> dict[str, Any]:
+def result_fields(result: Result, proof: Proof | None) -> dict[str, Any]:
     """Return the parts that all results have."""
     import numpy as np
 
     reached = int(np.count_nonzero(result.reached))
     return {
         "command": result.problem,
-        "graph": about_graph(result.graph),
-        "plan": about_plan(result.plan),
+        "graph": graph_fields(result.graph),
+        "plan": plan_fields(result.plan),
         "seconds": result.stats.total,
         "sources": len(result.sources),
         "reached": reached,
@@ -65,8 +65,8 @@ def about_result(result: Result, proof: Proof | None) -> dict[str, Any]:
 
 def show_result(result: Result, summary: dict[str, Any], proof: Proof | None) -> None:
     """Print what ran, a summary, and the proof."""
-    headline(result.graph.name or "graph", f": {graph_in_words(result.graph)}")
-    line(f"{plan_in_words(result.plan)}, {seconds(result.stats.total)}", style="dim")
+    headline(result.graph.name or "graph", f": {describe_graph(result.graph)}")
+    line(f"{describe_plan(result.plan)}, {seconds(result.stats.total)}", style="dim")
     line()
     facts(summary)
     if proof is not None:
@@ -74,14 +74,14 @@ def show_result(result: Result, summary: dict[str, Any], proof: Proof | None) ->
         line(f"  {proof}", style="green")
 
 
-def graph_in_words(graph: Graph) -> str:
+def describe_graph(graph: Graph) -> str:
     """Return size and kind: 3 vertices, 2 arcs, int32 weights."""
     weights = "unweighted" if graph.weights is None else f"{graph.weights.dtype} weights"
     arcs = f"{graph.m:,} arcs" if graph.directed else f"{graph.m // 2:,} edges"
     return f"{graph.n:,} vertices, {arcs}, {weights}"
 
 
-def plan_in_words(plan: Plan) -> str:
+def describe_plan(plan: Plan) -> str:
     """Return one line on what ran."""
     what = plan.problem if plan.semiring == "min_plus" else f"{plan.problem} ({plan.semiring})"
     return f"{what} by {plan.method} on {plan.device}, {plan.dtype} values"
@@ -104,12 +104,12 @@ def pairs(result: Result, most: int) -> list[dict[str, Any]]:
         for column, target in enumerate(targets):
             if len(found) == most:
                 return found
-            pair = {"source": name(graph, source), "target": name(graph, target)}
+            pair = {"source": vertex_name(graph, source), "target": vertex_name(graph, target)}
             value = values[row, column].item() if reached[row, column] else None
             pair[what] = value if value is None or value != unbounded else math.inf
             if parents is not None:
                 before = int(parents[row, target])
-                pair["predecessor"] = None if before == -1 else name(graph, before)
+                pair["predecessor"] = None if before == -1 else vertex_name(graph, before)
             found.append(pair)
     return found
 
@@ -159,18 +159,18 @@ def distance_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
         eccentricity = values[row, last].item()
         if farthest is None or eccentricity > farthest["distance"]:
             farthest = {
-                "source": name(graph, source),
-                "target": name(graph, int(targets[last])),
+                "source": vertex_name(graph, source),
+                "target": vertex_name(graph, int(targets[last])),
                 "distance": eccentricity,
             }
         everything = reached[row].all()
         if everything and (center is None or eccentricity < center["distance"]):
-            center = {"source": name(graph, source), "distance": eccentricity}
+            center = {"source": vertex_name(graph, source), "distance": eccentricity}
     mean = total / count if count else None
     document = {"mean": mean, "farthest": farthest, "center": center}
-    shown: dict[str, Any] = {"reached": reached_in_words(result)}
+    shown: dict[str, Any] = {"reached": describe_reached(result)}
     if len(result.sources) == 1:
-        shown = {"source": name(graph, int(result.sources[0])), **shown}
+        shown = {"source": vertex_name(graph, int(result.sources[0])), **shown}
         if farthest is not None:
             shown["farthest"] = f"{farthest['target']}, at {number(farthest['distance'])}"
     elif farthest is not None:
@@ -182,7 +182,7 @@ def distance_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
     return document, shown
 
 
-def reached_in_words(result: Result) -> str:
+def describe_reached(result: Result) -> str:
     """Return how many pairs have a path: 5 of 7 vertices."""
     what = "vertices" if len(result.sources) == 1 else "pairs"
     return f"{int(result.reached.sum()):,} of {result.reached.size:,} {what}"
