@@ -38,7 +38,7 @@ def test_from_scipy_details() -> None:
     twice = sp.coo_array(([5.0, 2.0], ([0, 0], [1, 1])), shape=(2, 2))
     assert arcs_of(Graph.from_scipy(twice)) == {(0, 1): 2}
     assert Graph.from_scipy(sp.csr_array(np.eye(3, k=1, dtype=bool))).weights is None
-    with pytest.raises(GraphError, match=r"must be square, not of shape \(2, 3\)"):
+    with pytest.raises(GraphError, match=r"must be square, but has shape \(2, 3\)"):
         Graph.from_scipy(sp.csr_array((2, 3)))
     with pytest.raises(GraphError, match="not ndarray"):
         Graph.from_scipy(np.eye(2))

@@ -140,7 +140,7 @@ OURS = {
         (archive(**OURS | {"neighbors": [9]}), "vertex 9"),
         (archive(**OURS | {"offsets": [0, 5, 1]}), "offsets must not fall"),
         (archive(**OURS | {"weights": [np.nan]}), "nan"),
-        (archive(**OURS | {"labels": ["one"]}), "1 labels were given for 2 vertices"),
+        (archive(**OURS | {"labels": ["one"]}), "got 1 labels for 2 vertices"),
         (
             archive(**{k: v for k, v in OURS.items() if k != "offsets"}),
             "found the entries directed, .* expected 'offsets' in a graph of Kleene's",
