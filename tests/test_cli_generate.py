@@ -79,7 +79,7 @@ def test_the_page_for_people(tmp_path: Path) -> None:
         ("uniform out.gr --n 5 --m 6 --weights 1:2:text", "kleene: "),
         ("capped out.gr --n 5 --density 0.5 --max-degree x", "'x' is not a number"),
         ("uniform out.gr --n -5 --m 6", "kleene: "),
-        ("uniform out.nonsense --n 5 --m 6", "kleene: which format"),
+        ("uniform out.nonsense --n 5 --m 6", "kleene: unknown suffix"),
         ("nonsense out.gr", "No such command"),
     ],
 )

@@ -52,7 +52,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (2, "no vertex '--1'", "sssp large.npz -s --1"),
         (2, "no vertex '\u0663'", "sssp large.npz -s \u0663"),
         (2, "no vertex '9999999999999999999'", "sssp large.npz -s 9999999999999999999"),
-        (3, "(on the command line: --undirected)", "convert towns.csv t.graph"),
+        (3, "(on the command line, add --undirected)", "convert towns.csv t.graph"),
         (3, "No such file", "info nowhere.gr"),
         (3, "bad.gr:2: found '9'", "info bad.gr"),
         (3, "not a result saved by Kleene", "verify towns.csv large.npz"),

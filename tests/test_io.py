@@ -174,9 +174,11 @@ def test_the_format_that_was_found(tmp_path: Path) -> None:
 def test_unrecognisable(tmp_path: Path) -> None:
     path = tmp_path / "what.bin"
     path.write_bytes(b"\x00\x01\x02 nonsense")
-    with pytest.raises(kl.FormatError, match=r"what.bin: found contents .* dimacs \(.gr\); matrix"):
+    with pytest.raises(
+        kl.FormatError, match=r"what.bin: cannot detect the format.* dimacs \(.gr\); matrix"
+    ):
         kl.read(path)
-    with pytest.raises(kl.FormatError, match=r'format="edge_list" or, .* --format edge_list'):
+    with pytest.raises(kl.FormatError, match=r'format="edge_list" .* --format edge_list'):
         kl.read(io.BytesIO(b"ann,bob\n"))
 
 
@@ -225,15 +227,17 @@ def test_files_that_unpack_on_the_way(tmp_path: Path) -> None:
 
 def test_wrong_requests(tmp_path: Path) -> None:
     graph = a_graph("int", directed=True)
-    with pytest.raises(kl.RequestError, match=r"no option 'sep'; it takes directed, weighted, thr"):
+    with pytest.raises(
+        kl.RequestError, match=r"no option 'sep'; its options are directed, weighted, thr"
+    ):
         kl.read(io.BytesIO(b"p sp 0 0\n"), sep=",")
     with pytest.raises(kl.RequestError, match="no format 'gml'"):
         kl.read(io.BytesIO(b"x"), "gml")
-    with pytest.raises(kl.RequestError, match=r"which format is \.gml"):
+    with pytest.raises(kl.RequestError, match=r"unknown suffix '\.gml'"):
         kl.write(graph, tmp_path / "x.gml")
     with pytest.raises(kl.RequestError, match="no option 'level'"):
         kl.write(graph, tmp_path / "x.npz", level=9)
-    with pytest.raises(kl.RequestError, match="takes a Graph"):
+    with pytest.raises(kl.RequestError, match="must be a Graph"):
         kl.write("x", tmp_path / "x.npz")  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []
 

@@ -60,7 +60,7 @@ LABELLED = kl.Graph.from_table(
         ),
         (lambda g: kl.sssp(nx.Graph(), 0), GraphError, "kleene.Graph.from_any(...)"),
         (lambda g: kl.sssp(None, 0), GraphError, "expected a kleene.Graph, not NoneType"),
-        (lambda g: kl.bfs(kl.Graph.from_edges([], []), 0), GraphError, "are none: it is empty"),
+        (lambda g: kl.bfs(kl.Graph.from_edges([], []), 0), GraphError, "the graph is empty"),
     ],
 )
 def test_bad_arguments(call: Any, error: type[Exception], message: str) -> None:

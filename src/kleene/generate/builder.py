@@ -1,4 +1,4 @@
-"""What all generators share: their common options, and the way from native arrays to a Graph."""
+"""Common code of the generators: shared options, and the steps from native arrays to a Graph."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ __all__ = ["GraphBuilder", "Progress"]
 Array = NDArray[Any]
 Progress = Callable[[int, int], object]
 
-#: Progress is told in thousandths of the whole: drawing, then building rows, then weights.
+#: Progress is reported in thousandths: drawing arcs, building the CSR form, weights.
 _DRAWN, _BUILT, _DONE = 500, 900, 1000
 
 
 class GraphBuilder:
-    """One call of a generator.
+    """Builds the graph of one generator call.
 
-    Made from the generator and its arguments (``locals()`` in its first line), of which it checks
-    those that all generators have.
+    Takes the generator and its arguments (``locals()`` in its first line), and checks those that
+    all generators have.
     """
 
     def __init__(self, generator: Callable[..., Graph], arguments: Mapping[str, Any]) -> None:
@@ -40,24 +40,24 @@ class GraphBuilder:
         self.work = 0
 
     def require_memory(self, n: int, arcs: int, drawn: int = 0) -> None:
-        """Refuse what will not fit: ``arcs`` in the graph, made of ``drawn`` unsorted ones."""
+        """Raise if the graph does not fit in memory; ``drawn`` counts arcs drawn before sorting."""
         ids = 4 if n <= MOST_INT32_VERTICES else 8
         listed = 2 * ids * drawn + (4 + ids) * (arcs if drawn else 0)
         require_memory(
             16 * (n + 1) + listed + arcs * (ids + rule_bytes(self.rule)),
             f"{self.name} with {n:,} vertices and {arcs:,} arcs",
-            "ask for fewer of them",
+            "make a smaller graph",
         )
         self.work = n + arcs
 
     def draw_arcs(
         self, native: Callable[..., tuple[Array, Array]], *arguments: Any
     ) -> tuple[Array, Array]:
-        """Call a native function that lists arcs."""
+        """Return the arcs drawn by a native function."""
         return native(*arguments, self.seed, self._threads, self._stage(0, _DRAWN))
 
     def from_arcs(self, n: int, sources: Array, targets: Array, directed: bool = True) -> Graph:
-        """Return the graph of arcs, or of edges, in any order."""
+        """Return the graph of arcs or edges, given in any order."""
         graph = Graph.from_edges(
             sources,
             targets,
@@ -75,7 +75,7 @@ class GraphBuilder:
         *arguments: Any,
         directed: bool = True,
     ) -> Graph:
-        """Return the graph of a native function that makes finished rows."""
+        """Return the graph of a native function that makes CSR rows."""
         rows = native(*arguments, self.seed, self._threads, self._stage(0, _BUILT))
         return self._weighted(Graph(CSR(*rows, None), directed, name=self.name))
 
@@ -91,7 +91,7 @@ class GraphBuilder:
         return threads_for(self.work, self.threads)
 
     def _stage(self, start: int, end: int) -> Progress | None:
-        """Return a progress function for one native call, which is only a part of the whole."""
+        """Return a progress function for one native call, a part of the whole."""
         if self.progress is None:
             return None
         report = self.progress
@@ -99,8 +99,8 @@ class GraphBuilder:
 
 
 def _call_text(generator: Callable[..., Graph], arguments: Mapping[str, Any]) -> str:
-    """Return the call as one would write it, without defaults and what does not shape the graph."""
-    shown = []
+    """Return the call as Python text, without defaults, threads and progress."""
+    parts = []
     for name, parameter in inspect.signature(generator).parameters.items():
         value = arguments[name]
         if name in ("threads", "progress") or value is parameter.default:
@@ -110,5 +110,5 @@ def _call_text(generator: Callable[..., Graph], arguments: Mapping[str, Any]) ->
         if type(value) is type(parameter.default) and value == parameter.default:
             continue
         text = getattr(value, "__name__", None) or repr(value)
-        shown.append(f"{name}={text}")
-    return f"{generator.__name__}({', '.join(shown)})"
+        parts.append(f"{name}={text}")
+    return f"{generator.__name__}({', '.join(parts)})"

@@ -1,4 +1,4 @@
-"""The small families that textbooks draw."""
+"""The classic families: path, cycle, star, tree, complete."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def star(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Graph:
-    """Make a star: vertex 0 joined to all others (with arcs away from it, if directed).
+    """Make a star: vertex 0 joined to all others (by arcs from vertex 0, if directed).
 
     Examples
     --------
@@ -97,7 +97,7 @@ def tree(
 ) -> Graph:
     """Make a tree filled level by level; every vertex has up to ``branching`` children.
 
-    Vertex 0 is the root, and arcs lead away from it if the tree is directed.
+    Vertex 0 is the root; in a directed tree arcs lead away from it.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def complete(
 ) -> Graph:
     """Make the complete graph: every vertex joined to every other.
 
-    If directed, the two directions between a pair of vertices have weights of their own.
+    If directed, the two arcs between a pair of vertices have independent weights.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """DIMACS ``.gr``: the format of the 9th DIMACS Implementation Challenge, Shortest Paths.
 
 ``c`` lines are comments, one line ``p sp <vertices> <arcs>`` comes before the arcs, and each line
-``a <source> <target> <weight>`` is an arc. Vertices count from 1 in the file and from 0 in the
-graph. See http://www.diag.uniroma1.it/challenge9/format.shtml.
+``a <source> <target> <weight>`` is an arc. Vertices are numbered from 1 in the file and from 0
+in the graph. See http://www.diag.uniroma1.it/challenge9/format.shtml.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def read(source: Source, *, directed: bool = True, weighted: bool = True) -> Gra
     layout = ColumnLayout(1, 2, 3, comments="c", tag="a", low=1, high=n, base=1)
     sources, targets, weights, _ = text.arcs(layout)
     if len(sources) != declared:
-        text.fail(f"{len(sources)} arcs", f"{declared} as this line declares", header_line)
+        text.fail(f"{len(sources)} arcs", f"{declared} as declared on this line", header_line)
     text.require_vertices(n, header_line)
     return Graph.from_edges(
         sources,

@@ -1,7 +1,7 @@
-"""What the text formats share: headers read line by line, bodies parsed and written natively.
+"""Common code of the text formats: headers are read here, bodies are parsed and written natively.
 
-A format describes its lines in a :class:`ColumnLayout`; the native core does the rest on all cores.
-Faults come back as an offset and what was expected there, and become ``file:line:`` messages.
+A format describes its lines by a :class:`ColumnLayout`; the native core parses them on all cores.
+It reports an error as an offset and what it expected there, which becomes a ``file:line:`` message.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ __all__ = [
 Array = NDArray[Any]
 
 GRAIN = 1 << 20  # bytes of text that a thread parses at a time
-ARCS_AT_A_TIME = 1 << 21  # arcs (or vertices) made into text before it is written
-LONGEST_HEADER = 1 << 16  # bytes of a line that Python looks at
+ARCS_AT_A_TIME = 1 << 21  # arcs (or vertices) formatted before they are written
+LONGEST_HEADER = 1 << 16  # bytes of a header line that are read
 INT64 = np.iinfo(np.int64)
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LONE_RETURN = re.compile(rb"\r(?!\n|\Z)")
 
 
 class Arcs(NamedTuple):
-    """What a body of arcs held; ``names`` only where the vertices are names."""
+    """Parsed arcs; ``names`` only if the vertices are names."""
 
     sources: Array
     targets: Array
@@ -53,16 +53,16 @@ class Arcs(NamedTuple):
 
 @dataclass(frozen=True)
 class ColumnLayout:
-    """What the lines of a body look like. Columns count from 0; -1 is no column."""
+    """The columns of a line. Columns are numbered from 0; -1 is no column."""
 
     source: int = 0
     target: int = 1
     weight: int = -1
-    separator: str = " "  # a blank stands for runs of blanks
-    comments: str = ""  # characters that open a line to skip
-    tag: str = ""  # what the first column has to be
-    exact: bool = True  # nothing may follow the last of the columns
-    kind: str = "any"  # of the weights: "any", "integer" or "real"
+    separator: str = " "  # a space stands for any run of spaces and tabs
+    comments: str = ""  # characters that start a comment line
+    tag: str = ""  # required content of the first column
+    exact: bool = True  # no field may follow the last column
+    kind: str = "any"  # type of the weights: "any", "integer" or "real"
     low: int = INT64.min  # the smallest and the largest vertex as written in the file
     high: int = INT64.max
     base: int = 0  # subtracted from every vertex
@@ -70,7 +70,7 @@ class ColumnLayout:
 
 
 class TextReader:
-    """A place in a text file: behind it what was read, before it what comes next."""
+    """A text file and a position in it."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -79,7 +79,7 @@ class TextReader:
         self.line = 1
 
     def fail(self, found: str, expected: str, line: int | None = None) -> NoReturn:
-        """Raise the error for a line, this one if no other is named."""
+        """Raise the error for a line, by default the current one."""
         self.source.fail(f"found {found}, expected {expected}", self.line if line is None else line)
 
     def fail_at(self, line: str | None, expected: str) -> NoReturn:
@@ -87,9 +87,9 @@ class TextReader:
         self.fail("the end of the file" if line is None else excerpt(line.encode()), expected)
 
     def peek(self, comments: str) -> str | None:
-        """Return the next line that is neither blank nor a comment, or None; stay before it.
+        """Return the next line that is neither blank nor a comment, or None, without consuming it.
 
-        Of a line longer than any header, its beginning.
+        A line longer than any header is cut.
         """
         begin = self.offset
         self.offset, self.line = _native.skip_comments(
@@ -103,7 +103,7 @@ class TextReader:
         return bytes(self.data[self.offset : end]).decode("utf-8", "backslashreplace")
 
     def skip_line(self) -> None:
-        """Step behind the line that :meth:`peek` returned."""
+        """Advance past the line that :meth:`peek` returned."""
         self.offset = min(self._line_end(self.offset) + 1, len(self.data))
         self.line += 1
 
@@ -118,32 +118,32 @@ class TextReader:
         return len(self.data)
 
     def require_vertices(self, n: int, line: int) -> None:
-        """Refuse a number of vertices, declared in this line, that does not fit in memory."""
+        """Raise if the number of vertices declared on this line does not fit in memory."""
         require_memory(
             8 * (n + 1),  # the offsets alone
             f"{self.source.name}:{line}: a graph of {n:,} vertices",
-            "repair the line if there are fewer, or use a machine with more memory",
+            "correct the line if there are fewer, or use a machine with more memory",
         )
 
     # ---- bodies ---------------------------------------------------------------------------
 
     def arcs(self, layout: ColumnLayout) -> Arcs:
-        """Parse the rest of the text as one arc a line."""
+        """Parse the rest of the text as one arc per line."""
         self.source.require_memory()
         try:
             sources, targets, weights, characters, starts = _native.parse_arcs(
-                self.data, **asdict(layout), **self._place()
+                self.data, **asdict(layout), **self._parse_arguments()
             )
         except _native.BadLine as bad:
-            raise self._explained(bad) from None
+            raise self._line_error(bad) from None
         self._finish()
-        names = self._decoded(characters, starts) if layout.names else None
+        names = self._decode_names(characters, starts) if layout.names else None
         return Arcs(sources, targets, weights, names)
 
     def rows(
         self, n: int, skipped: int, weighted: bool, comments: str
     ) -> tuple[Array, Array, Array | None]:
-        """Parse the rest of the text as one vertex a line, into CSR arrays."""
+        """Parse the rest of the text as one vertex per line, into CSR arrays."""
         self.source.require_memory()
         try:
             csr = _native.parse_rows(
@@ -152,14 +152,14 @@ class TextReader:
                 skipped=skipped,
                 weighted=weighted,
                 comments=comments,
-                **self._place(),
+                **self._parse_arguments(),
             )
         except _native.BadLine as bad:
-            raise self._explained(bad) from None
+            raise self._line_error(bad) from None
         self._finish()
         return csr
 
-    def _place(self) -> dict[str, Any]:
+    def _parse_arguments(self) -> dict[str, Any]:
         return {
             "begin": self.offset,
             "line": self.line,
@@ -172,7 +172,7 @@ class TextReader:
         if self.source.progress is not None:
             self.source.progress(len(self.data), len(self.data))
 
-    def _explained(self, bad: _native.BadLine) -> Exception:
+    def _line_error(self, bad: _native.BadLine) -> Exception:
         line, begin, end, expected = bad.args
         piece = excerpt(bytes(self.data[begin : min(end, begin + 200)]))
         start = begin
@@ -188,8 +188,8 @@ class TextReader:
         within = "" if context in (piece, "''") else f" in {context}"
         return self.source.error(f"found {found}{within}, expected {expected}", line)
 
-    def _decoded(self, characters: Array, starts: Array) -> list[str]:
-        """Make names of the characters between the starts."""
+    def _decode_names(self, characters: Array, starts: Array) -> list[str]:
+        """Return the names whose characters begin at the starts."""
         whole = characters.tobytes()
         try:
             return [whole[a:b].decode().replace('""', '"') for a, b in pairwise(starts.tolist())]
@@ -203,7 +203,7 @@ class TextReader:
 
 
 def excerpt(piece: bytes, most: int = 60) -> str:
-    """Quote a piece of a file for a message: on one line, not too long, nothing unprintable."""
+    """Return a piece of a file in quotes, shortened and escaped, for a message."""
     text = piece.strip(b" \t\r\n").decode("utf-8", "backslashreplace")
     if len(text) > most:
         text = text[: most - 3] + "..."
@@ -214,7 +214,7 @@ def excerpt(piece: bytes, most: int = 60) -> str:
 
 
 class VertexNames(NamedTuple):
-    """What vertices are called in a file: their id plus ``base``, a number each, or names."""
+    """The names of vertices in a file: their id plus ``base``, numbers, or strings."""
 
     base: int = 0
     numbers: Array | None = None
@@ -223,7 +223,7 @@ class VertexNames(NamedTuple):
 
     @classmethod
     def from_strings(cls, names: Sequence[bytes]) -> VertexNames:
-        """Lay the names one behind the other."""
+        """Concatenate the names."""
         starts = np.zeros(len(names) + 1, dtype=np.int64)
         np.cumsum([len(name) for name in names], out=starts[1:])
         characters = np.frombuffer(b"".join(names) or b"\0", dtype=np.uint8)
@@ -240,7 +240,7 @@ def write_arcs(
     constant: str = "",
     directions: str = "all",
 ) -> None:
-    """Write the arcs, one a line."""
+    """Write the arcs, one per line."""
     for begin, end in _spans(graph.m, sink):
         pieces = _native.write_arcs(
             *graph.csr,
@@ -258,7 +258,7 @@ def write_arcs(
 
 
 def write_rows(graph: Graph, sink: Sink) -> None:
-    """Write the vertices, one a line with its neighbours, which count from 1."""
+    """Write one line per vertex: its neighbours, numbered from 1."""
     for begin, end in _spans(graph.n, sink):
         pieces = _native.write_rows(
             *graph.csr, begin=begin, end=end, threads=threads_for(end - begin, sink.threads)
