@@ -119,12 +119,12 @@ def test_everything_is_inside_the_picture(tmp_path: Path) -> None:
         assert 0 < float(text.get("y", "")) < height
 
 
-def test_what_cannot_be_reached_is_grey_and_other_parts_are_told(tmp_path: Path) -> None:
+def test_what_cannot_be_reached_is_grey_and_other_components_are_reported(tmp_path: Path) -> None:
     graph = kl.Graph.from_edges([0, 1, 3, 5], [1, 2, 0, 6])
     path = kl.draw(kl.bfs(graph, 0), tmp_path / "g.svg", target=3)
     told = words(path)
-    assert "4 vertices (3 in other parts of the graph are not drawn)" in told
-    assert "1 cannot be reached (grey)" in told
+    assert "4 vertices (3 in other components are not drawn)" in told
+    assert "1 are unreachable (grey)" in told
     assert "no path to 3" in told
     assert "2 hops" in told
     assert strokes(path) == 3
@@ -134,7 +134,7 @@ def test_given_positions_show_everything(tmp_path: Path) -> None:
     graph = kl.Graph.from_edges([0, 2], [1, 3])
     path = kl.draw(kl.bfs(graph, 0), tmp_path / "g.svg", positions=[[0, 0], [1, 0], [0, 1], [1, 1]])
     assert strokes(path) == 2
-    assert "4 vertices; 2 cannot be reached" in words(path)
+    assert "4 vertices; 2 are unreachable" in words(path)
 
 
 def test_y_points_up(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_a_row_of_many(tmp_path: Path) -> None:
     result = kl.apsp(kl.generate.cycle(6))
     path = kl.draw(result, tmp_path / "g.svg", target=2, row=5)
     assert "Hops from 5" in words(path).replace("hops", "Hops")
-    assert "route to 2: 3 hops" in words(path)
+    assert "path to 2: 3 hops" in words(path)
 
 
 @pytest.mark.parametrize("n", [1, 2])
@@ -186,7 +186,7 @@ def test_a_blot_is_refused(tmp_path: Path) -> None:
 def test_requests_that_make_no_picture(tmp_path: Path) -> None:
     graph = kl.generate.cycle(5)
     path = tmp_path / "g.svg"
-    with pytest.raises(kl.RequestError, match="row must be 0 to 0"):
+    with pytest.raises(kl.RequestError, match="row must be from 0 to 0"):
         kl.draw(kl.bfs(graph, 0), path, row=1)
     with pytest.raises(kl.RequestError, match="distances to all vertices"):
         kl.draw(kl.bfs(graph, 0, targets=[1]), path)

@@ -96,12 +96,12 @@ def _view(
     graph = result.graph
     if graph.m > _MOST_ARCS:
         raise RequestError(
-            f"the graph has {graph.m:,} arcs, too many to draw (the limit is {_MOST_ARCS:,}); draw a "
-            "subgraph: graph.subgraph(vertices)"
+            f"the graph has {graph.m:,} arcs, too many to draw (the limit is {_MOST_ARCS:,}); "
+            "draw a subgraph: graph.subgraph(vertices)"
         )
     if result.plan.semiring != "min_plus" or result.targets is not None:
         raise RequestError(
-            "draw needs distances to all vertices, from bfs, sssp or apsp without targets"
+            "draw needs distances to all vertices: bfs, sssp or apsp without targets"
         )
     if not 0 <= row < len(result.sources):
         raise RequestError(f"row must be from 0 to {len(result.sources) - 1}, but is {row}")
@@ -201,9 +201,7 @@ class _View:
             x, y = self.positions[vertex].tolist()
             yield Dots(self.positions[[vertex]], colour, 7, rim=_GROUND)
             name = self.name(vertex)
-            if min(x, _WIDTH - x) < 13 + _text_width(
-                name, 16
-            ):  # too long: above, towards the centre
+            if min(x, _WIDTH - x) < 13 + _text_width(name, 16):  # too long: put it above
                 place = (x - 8, y - 14, "start") if x < _WIDTH / 2 else (x + 8, y - 14, "end")
             else:
                 place = (x - 13, y + 5, "end") if x < _WIDTH / 2 else (x + 13, y + 5, "start")
@@ -227,7 +225,7 @@ class _View:
         return f"{whose}{what.lower() if whose else what} from {self.name(self.source)}"
 
     def description(self) -> str:
-        parts = [f"{len(self.shown):,} vertices"]
+        parts = [f"{len(self.vertices):,} vertices"]
         left_out = self.graph.n - len(self.vertices)
         if left_out:
             parts[0] += f" ({left_out:,} in other components are not drawn)"
