@@ -328,7 +328,7 @@ def test_methods_are_the_rows_of_the_registry() -> None:
 
 def test_no_methods_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kl, "methods", lambda problem, device: ())
-    assert kleene("methods").output == "none yet\n"
+    assert kleene("methods").output == "no methods\n"
     assert document("methods")["methods"] == []
 
 
@@ -349,15 +349,15 @@ def test_the_tour_proves_everything_and_draws(
 ) -> None:
     graph = kl.generate.grid(6, 7, weights=(1, 9))
     picture = tmp_path / "demo.svg"
-    found = tour(graph, str(picture), speak=True)
+    found = tour(graph, str(picture), verbose=True)
     assert len(found["proofs"]) == 3
     assert found["longest"]["path"][-1]["total"] == found["longest"]["distance"]
     assert picture.exists()
     spoken = capsys.readouterr().out
     assert str(picture) in spoken
     assert spoken.count("proved:") == 3
-    assert "junctions more" in spoken
-    tour(graph, str(picture), speak=False)
+    assert "more junctions" in spoken
+    tour(graph, str(picture), verbose=False)
     assert capsys.readouterr().out == ""
 
 
@@ -366,5 +366,5 @@ def test_the_demo_is_the_tour_of_rome(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.chdir(tmp_path)
     assert document("demo")["picture"] == "kleene-demo.svg"
     assert (tmp_path / "kleene-demo.svg").exists()
-    assert "every answer proved" in kleene("demo", "--picture", "other.svg").output
+    assert "every result is verified" in kleene("demo", "--picture", "other.svg").output
     assert (tmp_path / "other.svg").exists()

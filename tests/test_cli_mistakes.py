@@ -43,8 +43,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (2, "sssp needs a source", "sssp towns.csv"),
         (2, "no method 'magic'", "sssp towns.csv -s ann --method magic"),
         (2, "no format", "info towns.csv --format magic"),
-        (2, "results are saved as", "sssp towns.csv -s ann --out result.txt"),
-        (2, "which format", "convert towns.csv -"),
+        (2, "unknown suffix", "sssp towns.csv -s ann --out result.txt"),
+        (2, "standard output needs --to", "convert towns.csv -"),
         (2, "no problem 'tsp'", "explain towns.csv tsp"),
         (2, "no semiring", "closure towns.csv --semiring magic"),
         (2, "no vertex '999999999999", f"sssp towns.csv -s {'9' * 5000}"),
@@ -103,7 +103,7 @@ def test_binary_formats_are_not_for_terminals(
 
     monkeypatch.setattr(sys, "stdout", Terminal(io.BytesIO()))
     graph, output = kl.read("towns.csv"), Output()
-    with pytest.raises(kl.RequestError, match="gap is binary"):
+    with pytest.raises(kl.RequestError, match="gap is a binary"):
         write_and_show(graph, "convert", "-", "gap", None, output)
     write_and_show(graph, "convert", "-", "dimacs", None, output)
 
@@ -137,7 +137,7 @@ def test_numbers_that_are_names_come_first(tmp_path: Path) -> None:
     told = json.loads(kleene("path", tmp_path / "far.csv", "100", "5", "--json").stdout)
     assert [step["vertex"] for step in told["path"]] == [100, 7, 5]
     error = kleene("path", tmp_path / "far.csv", "0", "5").stderr
-    assert "its 3 vertices are named 5 to 100" in error
+    assert "its 3 vertices are labelled 5 to 100" in error
     assert kleene("path", tmp_path / "far.csv", "x", "5").exit_code == 2
 
 

@@ -22,23 +22,25 @@ def apsp(
     limit: Limit = None,
     option: Annotated[
         list[str] | None,
-        Option("--option", metavar="NAME=N", help="A number to set of the method: block=48."),
+        Option("--option", metavar="NAME=N", help="A parameter of the method, such as block=48."),
     ] = None,
     method: Method,
-    wanted: ResultOptions,
+    result_options: ResultOptions,
     output: Output,
 ) -> None:
-    """Find shortest paths between all pairs, or from some sources."""
-    options = dict(map(_setting, option or ()))
-    answer = solve("apsp", graph, ends, method, wanted, output, limit=limit, options=options)
-    document, summary = distance_summary(answer.result)
-    answer.show(document, summary, top=0)
+    """Compute shortest paths between all pairs, or from some sources."""
+    options = dict(map(_parse_option, option or ()))
+    solution = solve(
+        "apsp", graph, ends, method, result_options, output, limit=limit, options=options
+    )
+    document, summary = distance_summary(solution.result)
+    solution.show(document, summary, top=0)
 
 
-def _setting(text: str) -> tuple[str, int]:
+def _parse_option(text: str) -> tuple[str, int]:
     from kleene.errors import RequestError
 
     name, equals, number = text.partition("=")
     if not (name and equals and number.isdecimal()):
-        raise RequestError(f"--option takes a name and a number, as in block=48, not {text!r}")
+        raise RequestError(f"--option takes NAME=N, such as block=48, not {text!r}")
     return name, int(number)

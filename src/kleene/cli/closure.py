@@ -35,28 +35,28 @@ def closure(
     ends: Endpoints,
     semiring: Semiring = "boolean",
     method: Method,
-    wanted: ResultOptions,
+    result_options: ResultOptions,
     output: Output,
 ) -> None:
-    """Find the best path between all pairs, over a semiring."""
-    answer = solve("closure", graph, ends, method, wanted, output, semiring=semiring)
-    lowest, highest = _range(answer.result)
-    summary = {"semiring": semiring, "reached": describe_reached(answer.result)}
+    """Compute the best paths between all pairs over a semiring."""
+    solution = solve("closure", graph, ends, method, result_options, output, semiring=semiring)
+    lowest, highest = _range(solution.result)
+    summary = {"semiring": semiring, "reached": describe_reached(solution.result)}
     if lowest is not None:
-        summary["values"] = f"{number(lowest)} to {number(highest)}, the empty paths aside"
+        summary["values"] = f"{number(lowest)} to {number(highest)}, without empty paths"
     document = {"semiring": semiring, "lowest": lowest, "highest": highest}
-    answer.show(document, summary, top=0)
+    solution.show(document, summary, top=0)
 
 
 def _range(result: Result) -> tuple[Any, Any]:
-    """Return the extreme values of paths that have arcs; None for reachability."""
+    """Return the smallest and largest value of non-empty paths; None for boolean."""
     import numpy as np
 
     if result.plan.semiring == "boolean":
         return None, None
     targets = np.arange(result.graph.n) if result.targets is None else result.targets
-    proper = result.reached & (result.sources[:, None] != targets)
-    if not proper.any():
+    nonempty = result.reached & (result.sources[:, None] != targets)
+    if not nonempty.any():
         return None, None
-    values = result.values[proper]
+    values = result.values[nonempty]
     return values.min().item(), values.max().item()

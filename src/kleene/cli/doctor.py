@@ -1,4 +1,4 @@
-"""``kleene doctor``: what this machine offers, and what to install to get more."""
+"""``kleene doctor``: what this machine supports, and what is missing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["doctor"]
 
 @with_option_groups
 def doctor(output: Output) -> None:
-    """Say what this machine offers, and how to get more."""
+    """Check this machine: devices, libraries, and what to install."""
     from kleene.system.doctor import examine
 
     report = examine()

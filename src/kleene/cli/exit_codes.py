@@ -1,4 +1,4 @@
-"""Exit codes for scripts, and the one place where an error becomes a message and a code."""
+"""Exit codes, and the conversion of errors to messages and exit codes."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from contextlib import contextmanager
 
 __all__ = ["ANSWER_NO", "EPILOG", "exit_on_error"]
 
-#: The answer is "no": there is no path, or a verification failed.
+#: The answer is "no": there is no path, or the verification failed.
 ANSWER_NO = 1
 _REQUEST, _FILE, _CYCLE, _MEMORY, _DEVICE = 2, 3, 4, 5, 6
 _INTERRUPTED, _PIPE_CLOSED = 130, 141  # as a shell reports SIGINT and SIGPIPE
 
 EPILOG = (
-    "Exit codes: 0 done; 1 the answer is no (no path, not verified); 2 wrong request; "
-    "3 bad file or graph; 4 negative cycle; 5 not enough memory; 6 device not available; "
+    "Exit codes: 0 success; 1 no path, or verification failed; 2 invalid arguments; "
+    "3 invalid file or graph; 4 negative cycle; 5 not enough memory; 6 device unavailable; "
     "130 interrupted."
 )
 
 
 @contextmanager
 def exit_on_error() -> Iterator[None]:
-    """Turn errors that users can cause into one line on standard error and an exit code."""
+    """Convert user errors to one line on standard error and an exit code."""
     try:
         yield
-        sys.stdout.flush()  # a closed pipe shows here, or else after our last word
+        sys.stdout.flush()  # raises here, not at exit, if the pipe is closed
     except BrokenPipeError:
-        # Whoever read our output has seen enough. Python flushes once more on the way out.
+        # The reader closed the pipe. Python flushes again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(_PIPE_CLOSED) from None
     except KeyboardInterrupt:
-        _say("interrupted")
+        _print_error("interrupted")
         raise SystemExit(_INTERRUPTED) from None
     except Exception as error:
         code = _code(error)
         if code is None:
             raise
-        _say(_message(error))
+        _print_error(_message(error))
         raise SystemExit(code) from None
 
 
@@ -63,5 +63,5 @@ def _message(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def _say(message: str) -> None:
+def _print_error(message: str) -> None:
     print(f"kleene: {message}", file=sys.stderr)

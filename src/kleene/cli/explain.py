@@ -1,4 +1,4 @@
-"""``kleene explain``: what would run, why, and in how much memory."""
+"""``kleene explain``: what would run, why, and how much memory it needs."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def explain(
     source: Sources = None,
     limit: Limit = None,
     semiring: Annotated[
-        str | None, Option("--semiring", metavar="NAME", help="For closure; as there.")
+        str | None, Option("--semiring", metavar="NAME", help="The semiring, for closure.")
     ] = None,
     predecessors: Predecessors = None,
     method: Method,
     output: Output,
 ) -> None:
-    """Say what would run, why, and in how much memory."""
+    """Explain which method would run, why, and how much memory it needs."""
     import kleene as kl
 
     read = graph.read(method.threads)

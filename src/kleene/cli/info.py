@@ -1,4 +1,4 @@
-"""``kleene info``: what a graph is like."""
+"""``kleene info``: properties of a graph."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
         facts(
             {
                 "format": document["format"],
-                "kind": "directed" if read.directed else "undirected, both directions held",
+                "kind": "directed" if read.directed else "undirected, both directions stored",
                 "weights": None if low is None else f"{number(low)} to {number(high)}",
                 "labels": None if read.labels is None else _describe_labels(read),
                 "degree": f"{degrees['min']:,} to {degrees['max']:,}, mean {degrees['mean']:.3g}",
                 "density": f"{stats.density:.3g}",
                 "symmetric": "yes" if stats.symmetric else "no",
                 "isolated": f"{document['isolated']:,} vertices" if document["isolated"] else None,
-                "diameter": f"at least {stats.diameter_estimate:,} hops (two sweeps)",
+                "diameter": f"at least {stats.diameter_estimate:,} hops (two searches)",
                 "memory": ", ".join(f"{k} {format_bytes(v)}" for k, v in memory.items()),
             }
         )
@@ -70,12 +70,12 @@ def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
 
 def _describe_labels(graph: Graph) -> str:
     assert graph.labels is not None
-    shown = [str(label) for label in graph.labels[:3].tolist()]
-    return ", ".join(shown) + (", ..." if graph.n > len(shown) else "")
+    first = [str(label) for label in graph.labels[:3].tolist()]
+    return ", ".join(first) + (", ..." if graph.n > len(first) else "")
 
 
 def _memory(graph: Graph) -> dict[str, Any]:
-    """Return the bytes that each form takes, made or not."""
+    """Return the size in bytes of each storage form."""
     vertex = graph.neighbors.itemsize
     weight = 0 if graph.weights is None else graph.weights.itemsize
     rows = 8 * (graph.n + 1) + (vertex + weight) * graph.m

@@ -24,9 +24,9 @@ __all__ = ["path", "steps"]
 def path(
     *,
     graph: Input,
-    source: Annotated[str, Argument(metavar="SOURCE", help="Where the path begins.")],
-    target: Annotated[str, Argument(metavar="TARGET", help="Where the path ends.")],
-    hops: Annotated[bool, Option("--hops", help="Count arcs, not weights.")] = False,
+    source: Annotated[str, Argument(metavar="SOURCE", help="The first vertex of the path.")],
+    target: Annotated[str, Argument(metavar="TARGET", help="The last vertex of the path.")],
+    hops: Annotated[bool, Option("--hops", help="Count arcs instead of weights.")] = False,
     method: Method,
     output: Output,
 ) -> None:
@@ -75,17 +75,17 @@ _RIGHT = ("length", "total")
 
 
 def steps(graph: Graph, route: list[int], hops: bool = False) -> list[dict[str, Any]]:
-    """Return the vertices of a route by name, the length of the arc to each, and the total."""
+    """Return for each vertex of a path its name, the length of the arc to it, and the total."""
     import numpy as np
 
     total: Any = 0
-    found: list[dict[str, Any]] = []
-    for before, vertex in zip([None, *route], route, strict=False):
+    rows: list[dict[str, Any]] = []
+    for previous, vertex in zip([None, *route], route, strict=False):
         length: Any = None
-        if before is not None:
-            arcs = slice(graph.offsets[before], graph.offsets[before + 1])
+        if previous is not None:
+            arcs = slice(graph.offsets[previous], graph.offsets[previous + 1])
             at = arcs.start + int(np.searchsorted(graph.neighbors[arcs], vertex))
             length = 1 if hops or graph.weights is None else graph.weights[at].item()
             total += length
-        found.append({"vertex": vertex_name(graph, vertex), "length": length, "total": total})
-    return found
+        rows.append({"vertex": vertex_name(graph, vertex), "length": length, "total": total})
+    return rows

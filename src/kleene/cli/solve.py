@@ -1,4 +1,4 @@
-"""What the four problem commands have in common: read, solve, prove, save, show."""
+"""Common code of the four problem commands: read, solve, verify, save, print."""
 
 from __future__ import annotations
 
@@ -21,57 +21,67 @@ __all__ = ["Endpoints", "Limit", "ResultOptions", "Solution", "Sources", "solve"
 
 Sources = Annotated[
     list[str] | None,
-    Option("--source", "-s", metavar="VERTEX", help="A source; repeat, or separate with commas."),
+    Option(
+        "--source",
+        "-s",
+        metavar="VERTEX",
+        help="A source; repeat the option, or separate with commas.",
+    ),
 ]
 Limit = Annotated[
-    float | None, Option("--limit", metavar="LENGTH", help="Look no farther than this.")
+    float | None, Option("--limit", metavar="LENGTH", help="Stop the search at this distance.")
 ]
 
 
 @dataclass(frozen=True)
 class Endpoints:
-    """Where paths begin and end."""
+    """Sources and targets."""
 
     source: Sources = None
     target: Annotated[
         list[str] | None,
-        Option("--target", "-t", metavar="VERTEX", help="A vertex of interest; as --source."),
+        Option(
+            "--target",
+            "-t",
+            metavar="VERTEX",
+            help="A target, like --source; all vertices by default.",
+        ),
     ] = None
 
 
 @dataclass(frozen=True)
 class ResultOptions:
-    """What is to be done with an answer."""
+    """What to do with the result."""
 
     out: Annotated[
         str | None,
-        Option("--out", "-o", metavar="FILE", help="Save the result: .npz, .npy, .csv or .tsv."),
+        Option("--out", "-o", metavar="FILE", help="Save the result as .npz, .npy, .csv or .tsv."),
     ] = None
-    verify: Annotated[bool, Option("--verify", help="Prove the answer right.")] = False
+    verify: Annotated[bool, Option("--verify", help="Verify the result.")] = False
     predecessors: Predecessors = None
     top: Annotated[
-        int | None, Option("--top", metavar="N", min=0, help="How many pairs to list.")
+        int | None, Option("--top", metavar="N", min=0, help="The number of pairs to print.")
     ] = None
 
 
 @dataclass(frozen=True)
 class Solution:
-    """A result, its proof if one was wanted, and how to show them."""
+    """A result, its proof if verified, and how to print them."""
 
     result: Result
     proof: Proof | None
-    wanted: ResultOptions
+    result_options: ResultOptions
     output: Output
 
     def show(self, document: dict[str, Any], summary: dict[str, Any], top: int) -> None:
-        """Print summary and pairs; ``top`` is how many pairs when the user does not say."""
-        result, wanted = self.result, self.wanted
-        rows = pairs(result, top if wanted.top is None else wanted.top)
+        """Print summary and pairs; ``top`` is the default number of pairs."""
+        result, result_options = self.result, self.result_options
+        rows = pairs(result, top if result_options.top is None else result_options.top)
         shared = result_fields(result, self.proof)
-        saved = {"out": wanted.out, "pairs": rows}
+        saved = {"out": result_options.out, "pairs": rows}
 
         def page() -> None:
-            show_result(result, {**summary, "saved": wanted.out}, self.proof)
+            show_result(result, {**summary, "saved": result_options.out}, self.proof)
             show_pairs(rows, shared["of"], shared["sources"] == 1)
 
         self.output.show({**shared, **document, **saved}, page)
@@ -82,35 +92,41 @@ def solve(
     graph: Input,
     ends: Endpoints,
     method: Method,
-    wanted: ResultOptions,
+    result_options: ResultOptions,
     output: Output,
     **keywords: Any,
 ) -> Solution:
-    """Read the graph, solve the problem on it, then prove and save as wanted."""
+    """Read the graph, solve the problem on it, then verify and save it as requested."""
     import kleene as kl
     from kleene.errors import RequestError
 
-    check_suffix(wanted.out)
+    check_suffix(result_options.out)
     read = graph.read(method.threads)
     sources, targets = parse_vertices(read, ends.source), parse_vertices(read, ends.target)
     if problem in ("bfs", "sssp") and sources is None:
-        raise RequestError(f"{problem} needs a source: kleene {problem} {graph.file} --source ...")
+        raise RequestError(
+            f"{problem} needs a source: kleene {problem} {graph.file} --source VERTEX"
+        )
     if sources is not None:
         keywords |= {"source": sources[0]} if _single(problem, sources) else {"sources": sources}
-    mapped = wanted.out is not None and Path(wanted.out).suffix == ".npy" and targets is None
-    if mapped:  # written while it is made, so that it may be larger than memory
-        keywords["out"] = wanted.out
-    if wanted.predecessors is not None:
-        keywords["predecessors"] = wanted.predecessors
+    streamed = (
+        result_options.out is not None
+        and Path(result_options.out).suffix == ".npy"
+        and targets is None
+    )
+    if streamed:  # written row by row, so it may be larger than memory
+        keywords["out"] = result_options.out
+    if result_options.predecessors is not None:
+        keywords["predecessors"] = result_options.predecessors
     function = getattr(kl, problem)
     with cycle_with_labels(read):
         result: Result = function(
             read, targets=targets, progress=not output.quiet, **asdict(method), **keywords
         )
-    proof = result.verify() if wanted.verify else None
-    if wanted.out is not None and not mapped:
-        save(result, wanted.out)
-    return Solution(result, proof, wanted, output)
+    proof = result.verify() if result_options.verify else None
+    if result_options.out is not None and not streamed:
+        save(result, result_options.out)
+    return Solution(result, proof, result_options, output)
 
 
 def _single(problem: str, sources: list[int]) -> bool:

@@ -17,10 +17,10 @@ def sssp(
     ends: Endpoints,
     limit: Limit = None,
     method: Method,
-    wanted: ResultOptions,
+    result_options: ResultOptions,
     output: Output,
 ) -> None:
-    """Find shortest paths from a source; weights may be negative."""
-    answer = solve("sssp", graph, ends, method, wanted, output, limit=limit)
-    document, summary = distance_summary(answer.result)
-    answer.show(document, summary, top=10)
+    """Compute shortest paths from a source; weights may be negative."""
+    solution = solve("sssp", graph, ends, method, result_options, output, limit=limit)
+    document, summary = distance_summary(solution.result)
+    solution.show(document, summary, top=10)

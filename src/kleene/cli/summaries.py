@@ -1,4 +1,4 @@
-"""The parts that JSON documents share, and their summaries for people."""
+"""Common fields of JSON documents, and summaries as text."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 
 
 def graph_fields(graph: Graph) -> dict[str, Any]:
-    """Return what identifies a graph."""
+    """Return the JSON fields of a graph."""
     return {
         "name": graph.name,
         "vertices": graph.n,
@@ -42,12 +42,12 @@ def graph_fields(graph: Graph) -> dict[str, Any]:
 
 
 def plan_fields(plan: Plan) -> dict[str, Any]:
-    """Return what runs and why; memory in bytes."""
+    """Return the JSON fields of a plan; memory in bytes."""
     return asdict(plan)
 
 
 def result_fields(result: Result, proof: Proof | None) -> dict[str, Any]:
-    """Return the parts that all results have."""
+    """Return the JSON fields common to all results."""
     import numpy as np
 
     reached = int(np.count_nonzero(result.reached))
@@ -75,14 +75,14 @@ def show_result(result: Result, summary: dict[str, Any], proof: Proof | None) ->
 
 
 def describe_graph(graph: Graph) -> str:
-    """Return size and kind: 3 vertices, 2 arcs, int32 weights."""
+    """Return size and type: 3 vertices, 2 arcs, int32 weights."""
     weights = "unweighted" if graph.weights is None else f"{graph.weights.dtype} weights"
     arcs = f"{graph.m:,} arcs" if graph.directed else f"{graph.m // 2:,} edges"
     return f"{graph.n:,} vertices, {arcs}, {weights}"
 
 
 def describe_plan(plan: Plan) -> str:
-    """Return one line on what ran."""
+    """Return one line about what ran."""
     what = plan.problem if plan.semiring == "min_plus" else f"{plan.problem} ({plan.semiring})"
     return f"{what} by {plan.method} on {plan.device}, {plan.dtype} values"
 
@@ -97,30 +97,30 @@ def pairs(result: Result, most: int) -> list[dict[str, Any]]:
     graph, what = result.graph, value_name(result)
     unbounded = _unbounded(result)
     values, reached = np.atleast_2d(result.to_numpy()), np.atleast_2d(result.reached)
-    parents = None if result.predecessors is None else np.atleast_2d(result.predecessors)
+    predecessors = None if result.predecessors is None else np.atleast_2d(result.predecessors)
     targets = range(graph.n) if result.targets is None else result.targets.tolist()
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     for row, source in enumerate(result.sources.tolist()):
         for column, target in enumerate(targets):
-            if len(found) == most:
-                return found
+            if len(rows) == most:
+                return rows
             pair = {"source": vertex_name(graph, source), "target": vertex_name(graph, target)}
             value = values[row, column].item() if reached[row, column] else None
             pair[what] = value if value is None or value != unbounded else math.inf
-            if parents is not None:
-                before = int(parents[row, target])
-                pair["predecessor"] = None if before == -1 else vertex_name(graph, before)
-            found.append(pair)
-    return found
+            if predecessors is not None:
+                previous = int(predecessors[row, target])
+                pair["predecessor"] = None if previous == -1 else vertex_name(graph, previous)
+            rows.append(pair)
+    return rows
 
 
 def value_name(result: Result) -> str:
-    """Return what to call the value of a pair."""
+    """Return the name of a pair's value."""
     return "value" if result.problem == "closure" else "distance"
 
 
 def _unbounded(result: Result) -> Any:
-    """Return the number that stands for infinity among integers: the empty path is that wide."""
+    """Return the integer that means infinity: the width of the empty path in max_min."""
     from kleene.backends.semiring import SEMIRINGS
 
     if result.plan.semiring != "max_min":
@@ -129,7 +129,7 @@ def _unbounded(result: Result) -> Any:
 
 
 def show_pairs(rows: list[dict[str, Any]], of: int, one_source: bool) -> None:
-    """Print pairs as a table, and how many more there are."""
+    """Print pairs as a table, and the number of pairs omitted."""
     if not rows:
         return
     columns = [c for c in rows[0] if not (one_source and c == "source")]
@@ -140,7 +140,7 @@ def show_pairs(rows: list[dict[str, Any]], of: int, one_source: bool) -> None:
 
 
 def distance_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return (for JSON, for people) what the distances say; a source itself does not count."""
+    """Return statistics of the distances as (JSON fields, summary); sources do not count."""
     import numpy as np
 
     graph = result.graph
@@ -163,26 +163,26 @@ def distance_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
                 "target": vertex_name(graph, int(targets[last])),
                 "distance": eccentricity,
             }
-        everything = reached[row].all()
-        if everything and (center is None or eccentricity < center["distance"]):
+        reaches_all = reached[row].all()
+        if reaches_all and (center is None or eccentricity < center["distance"]):
             center = {"source": vertex_name(graph, source), "distance": eccentricity}
     mean = total / count if count else None
     document = {"mean": mean, "farthest": farthest, "center": center}
-    shown: dict[str, Any] = {"reached": describe_reached(result)}
+    summary: dict[str, Any] = {"reached": describe_reached(result)}
     if len(result.sources) == 1:
-        shown = {"source": vertex_name(graph, int(result.sources[0])), **shown}
+        summary = {"source": vertex_name(graph, int(result.sources[0])), **summary}
         if farthest is not None:
-            shown["farthest"] = f"{farthest['target']}, at {number(farthest['distance'])}"
+            summary["farthest"] = f"{farthest['target']}, at {number(farthest['distance'])}"
     elif farthest is not None:
         ends = f"from {farthest['source']} to {farthest['target']}"
-        shown["diameter"] = f"{number(farthest['distance'])}, {ends}"
+        summary["diameter"] = f"{number(farthest['distance'])}, {ends}"
     if len(result.sources) > 1 and center is not None:
-        shown["radius"] = f"{number(center['distance'])}, from {center['source']}"
-    shown["mean distance"] = None if mean is None else number(mean)
-    return document, shown
+        summary["radius"] = f"{number(center['distance'])}, from {center['source']}"
+    summary["mean distance"] = None if mean is None else number(mean)
+    return document, summary
 
 
 def describe_reached(result: Result) -> str:
-    """Return how many pairs have a path: 5 of 7 vertices."""
+    """Return the number of pairs with a path: 5 of 7 vertices."""
     what = "vertices" if len(result.sources) == 1 else "pairs"
     return f"{int(result.reached.sum()):,} of {result.reached.size:,} {what}"

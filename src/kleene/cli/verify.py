@@ -1,4 +1,4 @@
-"""``kleene verify``: prove a saved result right, or say where it is wrong."""
+"""``kleene verify``: verify a saved result."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ def verify(
     *,
     graph: Input,
     result: Annotated[
-        str, Argument(metavar="RESULT", help="An .npz file that --out wrote, for this graph.")
+        str, Argument(metavar="RESULT", help="A result of this graph, saved as .npz by --out.")
     ],
     sample: Annotated[
         int | None,
-        Option("--sample", metavar="N", min=1, help="How many sources to check, at random."),
+        Option("--sample", metavar="N", min=1, help="Check only N sources, chosen at random."),
     ] = None,
-    seed: Annotated[int, Option("--seed", metavar="N", help="Chooses the sample.")] = 0,
+    seed: Annotated[int, Option("--seed", metavar="N", help="The random seed of --sample.")] = 0,
     output: Output,
 ) -> None:
-    """Prove a saved result right, or say where it is wrong."""
+    """Verify a saved result, or report where it is wrong."""
     import kleene as kl
 
     loaded = kl.Result.load(result, graph.read())
