@@ -49,7 +49,9 @@ def tour(graph: Graph, picture: str, verbose: bool) -> dict[str, Any]:
     hops = kl.bfs(graph, 0)
     proofs = [printer.verified(hops)]
     deepest = int(hops.distances.argmax())
-    printer.line(f"The farthest from 0 is junction {deepest}: {hops.distances[deepest]:,} segments.")
+    printer.line(
+        f"The farthest from 0 is junction {deepest}: {hops.distances[deepest]:,} segments."
+    )
 
     printer.title("2. And how many metres?", "r = kl.sssp(g, 0)")
     metres = kl.sssp(graph, 0)
