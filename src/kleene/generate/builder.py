@@ -13,12 +13,12 @@ from kleene.generate import checks
 from kleene.generate.weights import add_weights, as_rule, rule_bytes
 from kleene.graph import CSR, Graph
 from kleene.graph.checks import MOST_INT32_VERTICES, require_memory
+from kleene.graph.core import Progress
 from kleene.system.machine import as_threads, threads_for
 
 __all__ = ["GraphBuilder", "Progress"]
 
 Array = NDArray[Any]
-Progress = Callable[[int, int], object]
 
 #: Progress is reported in thousandths: drawing arcs, building the CSR form, weights.
 _DRAWN, _BUILT, _DONE = 500, 900, 1000

@@ -31,10 +31,10 @@ from kleene import _native
 from kleene.errors import RequestError
 from kleene.graph import CSR, Graph
 from kleene.graph.checks import as_weights
+from kleene.graph.core import Progress
 
 __all__ = ["WeightRule", "add_weights", "as_rule", "rule_bytes"]
 
-Progress = Callable[[int, int], object]
 Draw = Callable[[np.random.Generator, int], ArrayLike]
 WeightRule: TypeAlias = (
     float | tuple[int, int] | tuple[float, float] | tuple[float, float, str] | Draw | None

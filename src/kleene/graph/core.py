@@ -23,7 +23,7 @@ from kleene.graph.labels import as_labels
 from kleene.graph.statistics import Statistics
 from kleene.system.machine import as_threads, threads_for
 
-__all__ = ["Graph"]
+__all__ = ["Graph", "Progress"]
 
 Array = NDArray[Any]
 Progress = Callable[[int, int], object]

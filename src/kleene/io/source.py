@@ -12,7 +12,7 @@ import mmap
 import os
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from os import PathLike, fspath, fstat
 from pathlib import Path
 from stat import S_ISREG
@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 
 from kleene.errors import FormatError, RequestError
 from kleene.graph.checks import require_memory
+from kleene.graph.core import Progress
 
 __all__ = ["PathOrFile", "Progress", "Source", "printable", "require_path_or_file"]
 
 PathOrFile = str | PathLike[str] | IO[bytes]
-Progress = Callable[[int, int], object]
 
 _CHUNK = 1 << 20  # bytes read or decompressed at a time
 _MEMORY_STEP = 1 << 26  # bytes between checks of available memory

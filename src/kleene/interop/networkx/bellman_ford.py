@@ -17,7 +17,7 @@ from kleene.interop.networkx.result_dicts import (
     predecessor_lists,
     value_of,
 )
-from kleene.interop.networkx.search import SearchResult, chunks, no_path, search, search_each
+from kleene.interop.networkx.search import SearchResult, no_path, search, search_all
 
 __all__ = [
     "all_pairs_bellman_ford_path",
@@ -148,11 +148,8 @@ def all_pairs_bellman_ford_path_length(
 def all_pairs_bellman_ford_path(
     G: KleeneGraph, weight: Weight | None = "weight"
 ) -> Iterator[tuple[Any, dict[Any, list[Any]]]]:
-    arcs = G.arcs(weight)
-    for sources in chunks(arcs):
-        result = search_each(arcs, sources)
-        for source, each in zip(sources.tolist(), result, strict=True):
-            yield G.nodes[source], path_dict(G, each)
+    for source, result in search_all(G.arcs(weight)):
+        yield G.nodes[source], path_dict(G, result)
 
 
 def johnson(G: KleeneGraph, weight: Weight | None = "weight") -> dict[Any, dict[Any, list[Any]]]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kleene.interop.networkx.graph import Arcs, KleeneGraph, Weight
 from kleene.interop.networkx.result_dicts import length_dict
-from kleene.interop.networkx.search import SearchResult, chunks, distance_rows, no_path, search_each
+from kleene.interop.networkx.search import SearchResult, distance_rows, no_path, search_all
 
 __all__ = ["floyd_warshall", "floyd_warshall_numpy", "floyd_warshall_predecessor_and_distance"]
 
@@ -56,10 +56,8 @@ def floyd_warshall_numpy(
 
 
 def _search_results(G: KleeneGraph, weight: Weight | None) -> Iterator[tuple[int, SearchResult]]:
-    arcs = _arcs(G, weight)
-    for sources in chunks(arcs):
-        with _no_negative_cycles():
-            yield from zip(sources.tolist(), search_each(arcs, sources), strict=True)
+    with _no_negative_cycles():
+        yield from search_all(_arcs(G, weight))
 
 
 def _arcs(G: KleeneGraph, weight: Weight | None) -> Arcs:
@@ -97,16 +95,16 @@ def floyd_warshall(G: KleeneGraph, weight: Weight | None = "weight") -> dict[Any
 def floyd_warshall_predecessor_and_distance(
     G: KleeneGraph, weight: Weight | None = "weight"
 ) -> tuple[dict[Any, dict[Any, Any]], dict[Any, dict[Any, Any]]]:
-    before: dict[Any, dict[Any, Any]] = {}
+    predecessors: dict[Any, dict[Any, Any]] = {}
     lengths = {}
     loops = set(G.unweighted_arcs.tails[G.unweighted_arcs.loops].tolist())
     for source, result in _search_results(G, weight):
         node, inner = G.nodes[source], result.order[1:]
         lengths[node] = _table_row(G, result)
-        predecessors = G.names[result.predecessors[inner]].tolist()
-        row = dict(zip(G.names[inner].tolist(), predecessors, strict=True))
+        tree = G.names[result.predecessors[inner]].tolist()
+        row = dict(zip(G.names[inner].tolist(), tree, strict=True))
         if source in loops:
             row[node] = node
         if row:
-            before[node] = row
-    return before, lengths
+            predecessors[node] = row
+    return predecessors, lengths

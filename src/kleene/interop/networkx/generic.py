@@ -12,7 +12,7 @@ from kleene.interop.networkx import bellman_ford as bf
 from kleene.interop.networkx import measures, unweighted, weighted
 from kleene.interop.networkx.graph import KleeneGraph, Weight
 from kleene.interop.networkx.result_dicts import length_dict, path_dict, predecessor_lists
-from kleene.interop.networkx.search import SearchResult, chunks, search, search_each
+from kleene.interop.networkx.search import SearchResult, search, search_all
 
 __all__ = [
     "all_pairs_all_shortest_paths",
@@ -168,9 +168,9 @@ def all_shortest_paths(
 def single_source_all_shortest_paths(
     G: KleeneGraph, source: Any, weight: Weight | None = None, method: str = "dijkstra"
 ) -> Iterator[tuple[Any, list[list[Any]]]]:
-    before = _predecessors(G, source, weight, method)
-    for node in before:
-        yield node, list(_paths_back(source, node, before))
+    predecessors = _predecessors(G, source, weight, method)
+    for node in predecessors:
+        yield node, list(_paths_back(source, node, predecessors))
 
 
 def all_pairs_all_shortest_paths(
@@ -183,19 +183,19 @@ def all_pairs_all_shortest_paths(
     if weight is not None and method not in ("dijkstra", "bellman-ford"):
         raise ValueError(f"method not supported: {method}")
     arcs = G.arcs(weight, allow_hidden=method == "dijkstra")
-    for sources in chunks(arcs):
-        result = search_each(arcs, sources)
-        for source, each in zip(sources.tolist(), result, strict=True):
-            node, before = G.nodes[source], predecessor_lists(G, each)
-            yield node, {v: list(_paths_back(node, v, before)) for v in before}
+    for source, result in search_all(arcs):
+        node, predecessors = G.nodes[source], predecessor_lists(G, result)
+        yield node, {v: list(_paths_back(node, v, predecessors)) for v in predecessors}
 
 
-def _paths_back(source: Any, target: Any, before: dict[Any, list[Any]]) -> Iterator[list[Any]]:
+def _paths_back(
+    source: Any, target: Any, predecessors: dict[Any, list[Any]]
+) -> Iterator[list[Any]]:
     """Yield all simple paths from the target back along the lists of predecessors."""
-    if target not in before:
+    if target not in predecessors:
         raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
     path, on_path = [target], {target}
-    choices = [iter(before[target])]
+    choices = [iter(predecessors[target])]
     while choices:
         # If zero-weight edges lead back to the source, NetworkX yields paths twice; so does this.
         if path[-1] == source:
@@ -207,7 +207,7 @@ def _paths_back(source: Any, target: Any, before: dict[Any, list[Any]]) -> Itera
         elif node not in on_path:
             path.append(node)
             on_path.add(node)
-            choices.append(iter(before[node]))
+            choices.append(iter(predecessors[node]))
 
 
 _NOTHING = object()

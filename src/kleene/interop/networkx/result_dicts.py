@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kleene import _native
 from kleene.interop.networkx.graph import Arcs, KleeneGraph
-from kleene.interop.networkx.search import SearchResult, chunks, distance_rows, no_path, search_each
+from kleene.interop.networkx.search import SearchResult, chunks, distance_rows, no_path, search_all
 
 __all__ = [
     "all_lengths",
@@ -103,10 +103,8 @@ def all_lengths(
 ) -> Iterator[tuple[Any, dict[Any, Any]]]:
     """Yield each node and its distances, nearest first; ties in node order."""
     if arcs.is_float is not None:  # whether a sum is a float depends on its path
-        for sources in chunks(arcs):
-            result = search_each(arcs, sources, limit)
-            for source, each in zip(sources.tolist(), result, strict=True):
-                yield graph.nodes[source], length_dict(graph, each)
+        for source, result in search_all(arcs, limit):
+            yield graph.nodes[source], length_dict(graph, result)
         return
     for sources in chunks(arcs):
         values = distance_rows(arcs, sources, limit)

@@ -23,7 +23,7 @@ from kleene.graph import Graph
 from kleene.interop.networkx.graph import Arcs
 from kleene.system.machine import as_threads, threads_for
 
-__all__ = ["SearchResult", "chunks", "distance_rows", "hop_limit", "search", "search_each"]
+__all__ = ["SearchResult", "chunks", "distance_rows", "hop_limit", "search", "search_all"]
 
 Array = NDArray[Any]
 
@@ -143,11 +143,12 @@ def distance_rows(
     return _solve_rows(apsp, arcs, sources, limit)
 
 
-def search_each(arcs: Arcs, sources: Array, limit: float | None = None) -> Iterator[SearchResult]:
-    """Search from each source separately."""
-    return _search_results(
-        arcs, distance_rows(arcs, sources, limit, exact=True), sources.reshape(-1, 1)
-    )
+def search_all(arcs: Arcs, limit: float | None = None) -> Iterator[tuple[int, SearchResult]]:
+    """Yield every node with the result of a search from it."""
+    for sources in chunks(arcs):
+        values = distance_rows(arcs, sources, limit, exact=True)
+        results = _search_results(arcs, values, sources.reshape(-1, 1))
+        yield from zip(sources.tolist(), results, strict=True)
 
 
 # ---- internals ----------------------------------------------------------------------------------

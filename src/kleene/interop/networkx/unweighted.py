@@ -16,7 +16,7 @@ from kleene.interop.networkx.result_dicts import (
     path_to,
     predecessor_lists,
 )
-from kleene.interop.networkx.search import chunks, hop_limit, search, search_each
+from kleene.interop.networkx.search import hop_limit, search, search_all
 
 __all__ = [
     "all_pairs_shortest_path",
@@ -75,10 +75,8 @@ def single_target_shortest_path(
 def all_pairs_shortest_path(
     G: KleeneGraph, cutoff: float | None = None
 ) -> Iterator[tuple[Any, dict[Any, list[Any]]]]:
-    for sources in chunks(G.unweighted_arcs):
-        result = search_each(G.unweighted_arcs, sources, hop_limit(cutoff))
-        for source, each in zip(sources.tolist(), result, strict=True):
-            yield G.nodes[source], path_dict(G, each)
+    for source, result in search_all(G.unweighted_arcs, hop_limit(cutoff)):
+        yield G.nodes[source], path_dict(G, result)
 
 
 def bidirectional_shortest_path(G: KleeneGraph, source: Any, target: Any) -> list[Any]:

@@ -23,10 +23,9 @@ from kleene.interop.networkx.result_dicts import (
 )
 from kleene.interop.networkx.search import (
     SearchResult,
-    chunks,
     no_path,
     search,
-    search_each,
+    search_all,
     textbook_dijkstra,
 )
 
@@ -262,10 +261,8 @@ def _all_pairs(
         for i, node in enumerate(G.nodes):
             yield node, dijkstra(arcs, [i], cutoff)
         return
-    for sources in chunks(arcs):
-        result = search_each(arcs, sources, cutoff)
-        for source, each in zip(sources.tolist(), result, strict=True):
-            yield G.nodes[source], each
+    for source, result in search_all(arcs, cutoff):
+        yield G.nodes[source], result
 
 
 def all_pairs_dijkstra(
