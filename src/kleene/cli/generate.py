@@ -64,10 +64,9 @@ def _command(function: Callable[..., Any]) -> Callable[..., None]:
         write_and_show(graph, "generate", out, to, threads, output)
 
     own = [p for p in inspect.signature(command).parameters.values() if p.name != "options"]
-    made = with_parameters(command, [*_parameters(function), *own])
-    made.__name__, made.__doc__ = function.__name__, inspect.getdoc(function)
-    made.__doc__ = (made.__doc__ or "").split("\n\n")[0]
-    return made
+    command.__name__ = function.__name__
+    command.__doc__ = (inspect.getdoc(function) or "").split("\n\n")[0]
+    return with_parameters(command, [*_parameters(function), *own])
 
 
 # ---- from a parameter to an option --------------------------------------------------------------

@@ -25,12 +25,12 @@ def with_option_groups(function: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(function)
     def command(**options: Any) -> None:
-        made: dict[str, Any] = {
+        groups_given: dict[str, Any] = {
             name: kind(**{field.name: options.pop(field.name) for field in fields(kind)})
             for name, kind in groups.items()
             if isinstance(kind, type)
         }
-        function(**made, **options)
+        function(**groups_given, **options)
 
     parameters: list[inspect.Parameter] = []
     for name, own in inspect.signature(function).parameters.items():

@@ -35,11 +35,11 @@ def save(result: Result, out: str) -> None:
     if Path(out).suffix == ".npz":
         result.save(out)
     elif Path(out).suffix == ".npy":
-        with atomic_path(out) as beside:
-            np.save(beside, result.to_numpy())
+        with atomic_path(out) as temporary:
+            np.save(temporary, result.to_numpy())
     else:
-        with atomic_path(out) as beside:
-            _write_table(result, beside, _SEPARATORS[Path(out).suffix])
+        with atomic_path(out) as temporary:
+            _write_table(result, temporary, _SEPARATORS[Path(out).suffix])
 
 
 def _write_table(result: Result, path: Path, separator: str) -> None:

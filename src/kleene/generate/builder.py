@@ -81,10 +81,10 @@ class GraphBuilder:
 
     def _weighted(self, graph: Graph) -> Graph:
         stage = self._stage(_BUILT, _DONE)
-        made = add_weights(graph, self.rule, self.seed, self._threads, stage)
+        weighted_graph = add_weights(graph, self.rule, self.seed, self._threads, stage)
         if self.progress is not None:
             self.progress(_DONE, _DONE)
-        return made
+        return weighted_graph
 
     @property
     def _threads(self) -> int:

@@ -89,8 +89,8 @@ def rmat(
     levels = _levels(scale, a, b, c, noise, builder.seed)
     n, arcs = 2**scale, edge_factor * 2**scale
     builder.require_memory(n, arcs if directed else 2 * arcs, drawn=arcs)
-    made = builder.draw_arcs(_native.rmat_arcs, _tables(levels), n, arcs, bool(relabel))
-    return builder.from_arcs(n, *made, directed=bool(directed))
+    drawn = builder.draw_arcs(_native.rmat_arcs, _tables(levels), n, arcs, bool(relabel))
+    return builder.from_arcs(n, *drawn, directed=bool(directed))
 
 
 def _levels(scale: int, a: float, b: float, c: float, noise: float, seed: int) -> list[Level]:
@@ -119,8 +119,8 @@ def _tables(levels: list[Level]) -> NDArray[np.uint64]:
     certain: Level = (_ONE, 0, 0, 0)  # padding before the first level: adds leading zeros
     padded = [certain] * (-len(levels) % _LEVELS) + levels
     steps = [tuple(padded[i : i + _LEVELS]) for i in range(0, len(padded), _LEVELS)]
-    made = {step: _alias_table(_probabilities(step)) for step in set(steps)}
-    tables = [made[step] for step in steps]
+    by_step = {step: _alias_table(_probabilities(step)) for step in set(steps)}
+    tables = [by_step[step] for step in steps]
     return np.array(tables, dtype=np.uint64).reshape(-1)
 
 
@@ -141,17 +141,17 @@ def _alias_table(probabilities: list[int]) -> list[int]:
 
     A cell with less than the mean probability is filled up from one with more.
     """
-    whole = sum(probabilities)
+    total = sum(probabilities)
     left = [_OUTCOMES * p for p in probabilities]
-    own, alias = [whole] * _OUTCOMES, list(range(_OUTCOMES))
-    small = [cell for cell in alias if left[cell] < whole]
-    large = [cell for cell in alias if left[cell] > whole]
+    own, alias = [total] * _OUTCOMES, list(range(_OUTCOMES))
+    small = [cell for cell in alias if left[cell] < total]
+    large = [cell for cell in alias if left[cell] > total]
     while small:
         cell, donor = small.pop(), large[-1]
         own[cell], alias[cell] = left[cell], donor
-        left[donor] -= whole - left[cell]
-        if left[donor] <= whole:
+        left[donor] -= total - left[cell]
+        if left[donor] <= total:
             large.pop()
-        if left[donor] < whole:
+        if left[donor] < total:
             small.append(donor)
-    return [(p << _DRAW_BITS) // whole for p in own] + alias
+    return [(p << _DRAW_BITS) // total for p in own] + alias

@@ -64,5 +64,5 @@ def small_world(
         raise RequestError(f"k must be less than n = {n}, but is {k}")
     p = checks.as_proportion(p, "p")
     builder.require_memory(n, n * k, drawn=n * k // 2)
-    made = builder.draw_arcs(_native.small_world_edges, n, k // 2, checks.as_threshold(p))
-    return builder.from_arcs(n, *made, directed=False)
+    drawn = builder.draw_arcs(_native.small_world_edges, n, k // 2, checks.as_threshold(p))
+    return builder.from_arcs(n, *drawn, directed=False)

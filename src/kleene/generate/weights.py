@@ -87,11 +87,11 @@ def _as_number(value: Any) -> float:
 
 
 def _as_range(low: float, high: float, dtype: Any) -> Range:
-    whole = isinstance(low, int) and isinstance(high, int)
+    integral = isinstance(low, int) and isinstance(high, int)
     if dtype is None:
         # The largest integer of a type means "no arc" in the dense form, so it is excluded.
         fits = low >= -(2**31) and high < 2**31 - 1
-        dtype = ("int32" if fits else "int64") if whole else "float64"
+        dtype = ("int32" if fits else "int64") if integral else "float64"
     try:
         dtype = np.dtype(dtype).name
     except TypeError:
@@ -99,7 +99,7 @@ def _as_range(low: float, high: float, dtype: Any) -> Range:
     if dtype not in _DTYPES:
         raise RequestError(f"the type of weights must be {', '.join(_DTYPES)}, not {dtype}")
     if dtype.startswith("int"):
-        if not whole:
+        if not integral:
             raise RequestError(
                 f"weights from {low} to {high} cannot be {dtype}: pass integers, or a float type"
             )
@@ -139,8 +139,8 @@ def add_weights(
 def _drawn(
     graph: Graph, rule: Range, seed: int, threads: int, progress: Progress | None
 ) -> NDArray[Any]:
-    whole = rule.dtype.startswith("int")
-    low, count = (int(rule.low), int(rule.high) - int(rule.low) + 1) if whole else (0, 0)
+    integral = rule.dtype.startswith("int")
+    low, count = (int(rule.low), int(rule.high) - int(rule.low) + 1) if integral else (0, 0)
     values = _native.arc_weights(
         graph.offsets,
         graph.neighbors,
@@ -152,7 +152,7 @@ def _drawn(
         threads,
         progress,
     )
-    if not whole:  # scale from [0, 1) in NumPy, where no compiler fuses the two steps
+    if not integral:  # scale from [0, 1) in NumPy, where no compiler fuses the two steps
         scalar = values.dtype.type
         values *= scalar(rule.high - rule.low)
         values += scalar(rule.low)

@@ -65,25 +65,25 @@ def as_batch(graphs: Any, n: Any, ptr: Any, batch: Any, weighted: bool, weights:
     if ptr is not None or batch is not None:
         if n is not None:
             raise RequestError("n= is for a sequence of graphs, not for ptr= or batch=")
-        made = _union(graphs, ptr, batch, weights if weighted else None)
+        result = _union(graphs, ptr, batch, weights if weighted else None)
     elif isinstance(graphs, np.ndarray) or is_foreign(graphs):
         raise RequestError(
             "an edge index needs ptr= or batch=, which assign vertices to graphs; "
             "for a single graph, pass [edge_index] and n=[number of vertices]"
         )
     else:
-        made = _sequence(graphs, n, weighted, weights)
-    return replace(made, lengths=_lengths(made, weighted))
+        result = _sequence(graphs, n, weighted, weights)
+    return replace(result, lengths=_lengths(result, weighted))
 
 
-def _lengths(made: Batch, weighted: bool) -> Array | None:
+def _lengths(result: Batch, weighted: bool) -> Array | None:
     if not weighted:
         return None
-    if made.lengths is None:
+    if result.lengths is None:
         raise RequestError("weighted=True needs weights; pass weights=, one per arc")
-    lengths = np.asarray(made.lengths, dtype=np.float64)
-    if lengths.shape != made.tails.shape:
-        raise GraphError(f"got {lengths.size} weights for {len(made.tails)} arcs")
+    lengths = np.asarray(result.lengths, dtype=np.float64)
+    if lengths.shape != result.tails.shape:
+        raise GraphError(f"got {lengths.size} weights for {len(result.tails)} arcs")
     wrong = ~(lengths >= 0)
     if wrong.any():
         at = int(np.argmax(wrong))

@@ -51,9 +51,9 @@ def as_ids(values: ArrayLike, name: str) -> Array:
     if array.size == 0:
         return np.empty(0, dtype=np.int32)
     if array.dtype.kind == "f":
-        whole = np.isfinite(array) & (array == np.floor(array)) & (np.abs(array) < 2**53)
-        if not whole.all():
-            at = int(np.argmin(whole))
+        integral = np.isfinite(array) & (array == np.floor(array)) & (np.abs(array) < 2**53)
+        if not integral.all():
+            at = int(np.argmin(integral))
             raise GraphError(f"{name}[{at}] is {array[at]}, which is not an integer vertex id")
         return array.astype(np.int64)
     if array.dtype.kind not in "iu":

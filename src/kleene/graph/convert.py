@@ -115,18 +115,18 @@ def from_networkx(cls: type[Graph], graph: Any, weight: str | None = "weight") -
 def to_networkx(graph: Graph) -> Any:
     import networkx as nx
 
-    made = nx.DiGraph(name=graph.name) if graph.directed else nx.Graph(name=graph.name)
+    result = nx.DiGraph(name=graph.name) if graph.directed else nx.Graph(name=graph.name)
     names = list(range(graph.n)) if graph.labels is None else graph.labels.tolist()
-    made.add_nodes_from(names)
+    result.add_nodes_from(names)
     coo = graph.coo
     ends = [(names[s], names[t]) for s, t in zip(coo.sources, coo.targets, strict=True)]
     if coo.weights is None:
-        made.add_edges_from(ends)
+        result.add_edges_from(ends)
     else:
-        made.add_weighted_edges_from(
+        result.add_weighted_edges_from(
             (s, t, w) for (s, t), w in zip(ends, coo.weights.tolist(), strict=True)
         )
-    return made
+    return result
 
 
 def _values(values: list[Any], what: str) -> Array | None:

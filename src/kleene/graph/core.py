@@ -220,18 +220,18 @@ class Graph:
         except _native.BadArc as bad:
             raise checks.explain_bad_arc(bad, n, None, ends, values) from None
         if canonical:
-            made = cls(csr, labels=None if labels is None else as_labels(labels, n), name=name)
+            graph = cls(csr, labels=None if labels is None else as_labels(labels, n), name=name)
         else:
             coo = csr_to_coo(csr)
-            made = cls.from_edges(coo.sources, coo.targets, values, n=n, labels=labels, name=name)
+            graph = cls.from_edges(coo.sources, coo.targets, values, n=n, labels=labels, name=name)
         if directed:
-            return made
-        if not made.stats.symmetric:
+            return graph
+        if not graph.stats.symmetric:
             raise GraphError(
                 "directed=False, but some arc has no reverse arc of the same weight; "
                 "omit directed=False, or use symmetrise()"
             )
-        return cls(made.csr, directed, made.labels, name)
+        return cls(graph.csr, directed, graph.labels, name)
 
     @classmethod
     def from_scipy(cls, matrix: Any) -> Graph:
@@ -468,16 +468,16 @@ class Graph:
         >>> kl.apsp(g, device=g.device).plan.device
         'emulated'
         """
-        made = Graph(self.csr, self.directed, self.labels, self.name)
-        made.__dict__.update(self.__dict__)  # including the forms derived so far
-        made.__dict__.pop("placed", None)
+        graph = Graph(self.csr, self.directed, self.labels, self.name)
+        graph.__dict__.update(self.__dict__)  # including the forms derived so far
+        graph.__dict__.pop("placed", None)
         if device in ("cuda", "emulated"):
             # By name: it is in a layer above, and is imported only when needed.
-            placed = import_module("kleene.backends.cuda.device_graph").place(made, device)
-            made.__dict__.update(placed=placed)
+            placed = import_module("kleene.backends.cuda.device_graph").place(graph, device)
+            graph.__dict__.update(placed=placed)
         elif device != "cpu":
             raise DeviceError(f"no device {device!r}; choose 'cuda', 'cpu' or 'emulated'")
-        return made
+        return graph
 
     @property
     def placed(self) -> Any:
@@ -570,7 +570,7 @@ class Graph:
             raise GraphError("vertices contains a vertex more than once")
         s, t, w = self.coo
         kept = (new_id[s] >= 0) & (new_id[t] >= 0)
-        made = Graph.from_edges(
+        graph = Graph.from_edges(
             new_id[s[kept]],
             new_id[t[kept]],
             None if w is None else w[kept],
@@ -578,7 +578,7 @@ class Graph:
             labels=chosen if self.labels is None else self.labels[chosen],
             name=self.name,
         )
-        return Graph(made.csr, self.directed, made.labels, self.name)
+        return Graph(graph.csr, self.directed, graph.labels, self.name)
 
     def reweight(self, weights: ArrayLike | Callable[[Array, Array], ArrayLike] | None) -> Graph:
         """Return the graph with the same arcs and other weights.
@@ -595,9 +595,9 @@ class Graph:
         """
         s, t, _ = self.coo
         values = weights(s, t) if callable(weights) else weights
-        made = Graph.from_edges(s, t, values, n=self.n, labels=self.labels, name=self.name)
-        undirected = not self.directed and made.stats.symmetric
-        return Graph(made.csr, not undirected, made.labels, self.name)
+        graph = Graph.from_edges(s, t, values, n=self.n, labels=self.labels, name=self.name)
+        undirected = not self.directed and graph.stats.symmetric
+        return Graph(graph.csr, not undirected, graph.labels, self.name)
 
     # ---- queries --------------------------------------------------------------------------
 

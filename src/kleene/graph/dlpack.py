@@ -54,5 +54,5 @@ def to_library(array: Array, like: Any) -> Any:
         library = like.__array_namespace__()
     if _on_host(like):
         return library.from_dlpack(array) if hasattr(library, "from_dlpack") else array
-    made = library.asarray(array)
-    return made.to(like.device) if hasattr(made, "to") else made
+    result = library.asarray(array)
+    return result.to(like.device) if hasattr(result, "to") else result

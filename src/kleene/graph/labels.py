@@ -53,10 +53,10 @@ def ids_from_numbers(sources: Array, targets: Array) -> tuple[Array, Array, Arra
         return inverse[: len(sources)], inverse[len(sources) :], names, len(names)
     if sources.dtype != targets.dtype:
         sources, targets = sources.astype(np.int64), targets.astype(np.int64)
-    made = _native.renumber(sources, targets, low, span, threads_for(len(sources)))
-    if made is None:
+    renumbered = _native.renumber(sources, targets, low, span, threads_for(len(sources)))
+    if renumbered is None:
         return sources, targets, None, span
-    return *made, len(made[2])
+    return *renumbered, len(renumbered[2])
 
 
 def ids_from_names(sources: Sequence[Any], targets: Sequence[Any]) -> tuple[Array, Array, Array]:

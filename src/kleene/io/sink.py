@@ -51,9 +51,9 @@ def open_binary(target: PathOrFile, gzipped: bool) -> Iterator[IO[bytes]]:
         sys.stdout.buffer.flush()
     else:
         with (
-            atomic_path(fspath(target)) as beside,
-            beside.open("wb") as whole,
-            _compressing(whole, gzipped) as file,
+            atomic_path(fspath(target)) as temporary,
+            temporary.open("wb") as raw,
+            _compressing(raw, gzipped) as file,
         ):
             yield file
 

@@ -124,20 +124,20 @@ class Source:
 
     def _joined(self, chunks: Iterator[bytes]) -> NDArray[np.uint8]:
         """Join chunks, checking available memory on the way."""
-        whole = bytearray()
+        content = bytearray()
         checked = 0
         for chunk in chunks:
             if not isinstance(chunk, bytes):
                 raise RequestError("the file must be open in binary mode: open(path, 'rb')")
-            whole += chunk
-            if len(whole) >= checked:
-                checked = len(whole) + _MEMORY_STEP
+            content += chunk
+            if len(content) >= checked:
+                checked = len(content) + _MEMORY_STEP
                 require_memory(
-                    len(whole) + _MEMORY_STEP,  # the buffer may grow by this much
+                    len(content) + _MEMORY_STEP,  # the buffer may grow by this much
                     f"reading {self.name}",
                     "the file may be damaged or malicious",
                 )
-        return np.frombuffer(whole, np.uint8)
+        return np.frombuffer(content, np.uint8)
 
     def _decompressed(self, raw: NDArray[np.uint8]) -> NDArray[np.uint8]:
         self._compressed_size = len(raw)

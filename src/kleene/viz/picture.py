@@ -117,8 +117,8 @@ class Picture:
         if not path.suffix:
             raise RequestError(f"{path}: the file name needs a suffix, such as .svg or .png")
         if path.suffix.lower() == ".svg":
-            with atomic_path(path) as beside:
-                beside.write_text("\n".join([*_svg(self), ""]), encoding="utf-8")
+            with atomic_path(path) as temporary:
+                temporary.write_text("\n".join([*_svg(self), ""]), encoding="utf-8")
         else:
             _write_matplotlib(self, path)
 
@@ -237,8 +237,8 @@ def _write_matplotlib(picture: Picture, path: Path) -> None:
     axes.axis("off")
     for order, shape in enumerate(_flat(picture.shapes)):
         _matplotlib_shape(axes, shape, order, picture.palette)
-    with atomic_path(path) as beside:
-        figure.savefig(beside, metadata={"Title": picture.title})
+    with atomic_path(path) as temporary:
+        figure.savefig(temporary, metadata={"Title": picture.title})
 
 
 def _flat(shapes: Sequence[Shape]) -> Iterator[Shape]:

@@ -80,7 +80,7 @@ def convert_from_nx(
         node_data = [{a: d[a] for a in node_attrs if a in d} for d in _node_data(graph, nodes)]
     elif preserve_node_attrs:
         node_data = [d.copy() for d in _node_data(graph, nodes)]
-    made = KleeneGraph(
+    result = KleeneGraph(
         nodes,
         offsets,
         neighbors,
@@ -92,8 +92,8 @@ def convert_from_nx(
         graph=dict(graph.graph) if preserve_graph_attrs else None,
     )
     for attribute, default in (edge_attrs or {}).items():
-        made.arcs(attribute, default, allow_hidden=True)  # raises if weights have no array form
-    return made
+        result.arcs(attribute, default, allow_hidden=True)  # raises if weights have no array form
+    return result
 
 
 def _column(rows: list[Any], attribute: Any) -> list[Any]:
@@ -127,14 +127,14 @@ def convert_to_nx(obj: Any, *, name: str | None = None) -> Any:
         return obj
     directed = obj.is_directed()
     if obj.is_multigraph():
-        made = nx.MultiDiGraph() if directed else nx.MultiGraph()
+        result = nx.MultiDiGraph() if directed else nx.MultiGraph()
     else:
-        made = nx.DiGraph() if directed else nx.Graph()
-    made.graph.update(obj.graph)
+        result = nx.DiGraph() if directed else nx.Graph()
+    result.graph.update(obj.graph)
     if obj.node_data is None:
-        made.add_nodes_from(obj.nodes)
+        result.add_nodes_from(obj.nodes)
     else:
-        made.add_nodes_from(zip(obj.nodes, obj.node_data, strict=True))
+        result.add_nodes_from(zip(obj.nodes, obj.node_data, strict=True))
     links = obj.unweighted_arcs
     once = np.flatnonzero(links.tails <= links.neighbors) if not directed else links.tails >= 0
     sources = obj.names[links.tails[once]].tolist()
@@ -143,14 +143,14 @@ def convert_to_nx(obj: Any, *, name: str | None = None) -> Any:
     if not directed:
         data = [data[i] for i in once.tolist()]
     if obj.is_multigraph():
-        made.add_edges_from(
+        result.add_edges_from(
             (u, v, key, d)
             for u, v, keys in zip(sources, targets, data, strict=True)
             for key, d in keys.items()
         )
     else:
-        made.add_edges_from(zip(sources, targets, data, strict=True))
-    return made
+        result.add_edges_from(zip(sources, targets, data, strict=True))
+    return result
 
 
 def _edge_data(graph: KleeneGraph) -> list[Any]:

@@ -112,7 +112,7 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
 def _is_cached(graph: Any) -> bool:
     cache_ = getattr(graph, "__networkx_cache__", None) or {}
     converted = cache_.get("backends", {}).get("kleene", {})
-    return any(isinstance(made, _converted()) for made in converted.values())
+    return any(isinstance(entry, _converted()) for entry in converted.values())
 
 
 @cache

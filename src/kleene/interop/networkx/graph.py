@@ -42,8 +42,8 @@ class Arcs:
     @cached_property
     def graph(self) -> Graph:
         """The same arcs as a :class:`kleene.Graph`."""
-        made = Graph.from_csr(self.offsets, self.neighbors, self.weights)
-        return made if self.directed else Graph(made.csr, directed=False)
+        graph = Graph.from_csr(self.offsets, self.neighbors, self.weights)
+        return graph if self.directed else Graph(graph.csr, directed=False)
 
     @cached_property
     def tails(self) -> NDArray[np.int32]:
