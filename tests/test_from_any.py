@@ -1,4 +1,4 @@
-"""Graph.from_any: every kind of thing that a graph can come from."""
+"""Graph.from_any: every supported type."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def with_rustworkx(kind: Any = rx.PyDiGraph) -> Any:
     return made
 
 
-class MyGraph(nx.DiGraph):  # a class of the user's, of another module
+class MyGraph(nx.DiGraph):  # a user's subclass, in another module
     pass
 
 
@@ -76,7 +76,7 @@ class MyGraph(nx.DiGraph):  # a class of the user's, of another module
     ],
     ids=lambda thing: type(thing).__name__,
 )
-def test_the_same_graph_from_everything(thing: Any) -> None:
+def test_the_same_graph_from_every_type(thing: Any) -> None:
     g = Graph.from_any(thing)
     assert g.equals(WANTED)
     assert g.directed
@@ -165,7 +165,7 @@ def test_calls_say_how_to_make_a_graph() -> None:
             kl.bfs(thing, 0)  # type: ignore[arg-type]
 
 
-def test_nothing_is_imported_to_find_out() -> None:
+def test_no_library_is_imported() -> None:
     code = (
         "import sys, numpy as np, kleene as kl\n"
         "for thing in (([0], [1]), np.eye(2), {'source': [0], 'target': [1]}):\n"
@@ -241,7 +241,7 @@ def test_rustworkx_nodes_that_were_removed() -> None:
     assert list(g.labels if g.labels is not None else []) == ["a", "c", "d", "e"]
     assert arcs_of(g) == {(0, 3): 2, (3, 0): 2, (3, 1): 3, (1, 3): 3}
     for node in made.node_indices():
-        made[node] = {"no": "name"}  # not hashable, so the indices serve
+        made[node] = {"no": "name"}  # not hashable, so the indices become labels
     g = Graph.from_rustworkx(made)
     assert g.labels is not None
     assert g.labels.tolist() == [0, 2, 3, 4]

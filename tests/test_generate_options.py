@@ -1,4 +1,4 @@
-"""What all generators share: weights, errors that help, progress and interruption."""
+"""Common options of the generators: weights, errors, progress and interruption."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_other_weights():
         (lambda: generate.path(4, weights=lambda rng, count: [1]), "must return 3 numbers"),
     ],
 )
-def test_errors_help(call, message):
+def test_error_messages(call, message):
     with pytest.raises(kl.RequestError, match=message):
         call()
 

@@ -1,4 +1,4 @@
-"""The Graph: what comes in, in which form, and what is refused."""
+"""Graph: construction, storage forms, and invalid input."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_from_edges_against_a_dictionary(
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 8])
 def test_many_arcs_in_many_buckets(threads: int) -> None:
-    """Enough arcs for several buckets and pieces, against SciPy's own construction."""
+    """Enough arcs for several buckets and chunks, compared with SciPy's construction."""
     rng = np.random.default_rng(0)
     n, m = 5000, 400_000
     s, t, w = rng.integers(0, n, m), rng.integers(0, n, m), rng.random(m)
@@ -155,7 +155,7 @@ def test_first_bad_arc_is_the_one_reported() -> None:
             Graph.from_edges(s, np.ones_like(s), threads=threads)
 
 
-def test_absurd_id_is_refused_before_memory_is_taken() -> None:
+def test_huge_id_is_refused_before_allocation() -> None:
     with pytest.raises(MemoryBudgetError, match=r"a graph of 1,000,000,000,000,001 vertices needs"):
         Graph.from_edges([0], [10**15])
 
@@ -218,7 +218,7 @@ def test_bad_csr(arguments: tuple[Any, ...], message: str) -> None:
     assert message in str(caught.value)
 
 
-# ---- what can be done with it -------------------------------------------------------------------
+# ---- derived graphs and queries -----------------------------------------------------------------
 
 
 def test_undirected_csr_must_be_symmetric() -> None:
@@ -297,7 +297,7 @@ def test_path_bound_is_exact_and_enough(weights: Any, n: int) -> None:
     assert bound <= max(sum(heaviest.values()), 2**31)
 
 
-def test_smallest_integer_weight_has_a_right_magnitude() -> None:
+def test_magnitude_of_the_smallest_integer_weight() -> None:
     g = Graph.from_edges([0, 1], [1, 2], np.array([-(2**31), 1], dtype=np.int32))
     assert g.stats.path_bound == 2**31 + 1
 
@@ -328,7 +328,7 @@ def _build(seed: int) -> int:
 
 
 def test_after_fork_and_from_many_threads() -> None:
-    """Native work leaves nothing behind that a forked process or another thread could trip over."""
+    """Native code keeps no state that breaks a forked process or another thread."""
     wanted = [_build(seed) for seed in range(4)]
     got: dict[int, int] = {}
     threads = [

@@ -1,4 +1,4 @@
-"""Binary formats: layouts byte by byte, other programs' files, and files that lie."""
+"""Binary formats: encodings byte by byte, files of other programs, and inconsistent files."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_nothing_is_unpickled() -> None:
         read(saved(np.save, trap), "npy")
 
 
-def test_archives_that_unpack_to_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_archives_that_decompress_to_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("offsets.npy", bytes(1 << 27))
@@ -214,7 +214,7 @@ def test_bad_npy(contents: bytes, message: str) -> None:
         read(contents, "npy")
 
 
-def test_a_header_that_asks_for_too_much() -> None:
+def test_a_header_with_a_huge_shape() -> None:
     header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999, 99999999999), }\n"
     contents = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + bytes(8)
     with pytest.raises(kl.FormatError, match="found 8 bytes of data, expected"):

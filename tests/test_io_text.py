@@ -1,4 +1,4 @@
-"""Text formats: files written by hand, chunks of all sizes, and what bad lines say."""
+"""Text formats: files written by hand, chunks of all sizes, and error messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kleene.io import text
 
 @pytest.fixture(params=[1, 3, 16, 1 << 20])
 def grain(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    """Chunks so small that every line, and every piece of a line, is one; and the usual."""
+    """Chunk sizes: smaller than a line, and the default."""
     monkeypatch.setattr(text, "GRAIN", request.param)
     return int(request.param)
 
@@ -180,7 +180,7 @@ def test_names(grain: int) -> None:
 @pytest.mark.parametrize(
     "contents", ["u v 5\nv w 2\n", "from to 5\nto x 2\n", "source\ttarget\t5\nx\ty\t2\n"]
 )
-def test_a_line_with_a_number_is_no_header(contents: str) -> None:
+def test_a_line_with_a_number_is_not_a_header(contents: str) -> None:
     first, *_ = contents.split()
     graph = read(contents, "edge_list")
     assert graph.m == 2
@@ -188,7 +188,7 @@ def test_a_line_with_a_number_is_no_header(contents: str) -> None:
     assert graph.weights.tolist() == [5, 2]  # type: ignore[union-attr]
 
 
-def test_titles_of_one_letter_are_names_unless_asked_for() -> None:
+def test_one_letter_column_names_need_header_or_columns() -> None:
     assert arcs(read("u v\nv w\n", "edge_list")) == [("u", "v"), ("v", "w")]
     assert arcs(read("w,v,u\n5,1,0\n", "edge_list", header=True)) == [(0, 1, 5)]
     assert arcs(read("u,v\n0,1\n", "edge_list", columns=["u", "v"])) == [(0, 1)]
@@ -198,7 +198,7 @@ def test_titles_of_one_letter_are_names_unless_asked_for() -> None:
 @pytest.mark.parametrize("title", ["source", "TO", "U", "nan", "\ufeffx", "a\u00a0b", "weight"])
 @pytest.mark.parametrize("ending", ["txt", "tsv", "csv"])
 @pytest.mark.parametrize("weights", [None, [3, 1, 2]])
-def test_labels_are_no_titles_and_no_numbers(
+def test_labels_are_not_mistaken_for_header_or_numbers(
     tmp_path: Path, labels: Any, title: str, ending: str, weights: Any
 ) -> None:
     for names in ([*labels], [labels[0], title, labels[2]], ["source", "target", "weight"]):
@@ -215,7 +215,7 @@ def test_quotes_make_names() -> None:
     assert arcs(read('"1","2","5"\n', "edge_list")) == [(1, 2, 5)]  # quotes everywhere
 
 
-def test_the_one_other_column_is_the_weight() -> None:
+def test_an_unnamed_third_column_is_the_weight() -> None:
     table = "from,to,km\na,b,3\nb,c,4.5\n"
     assert arcs(read(table, "edge_list")) == [("a", "b", 3.0), ("b", "c", 4.5)]
     assert read(table, "edge_list", weighted=False).weights is None
@@ -253,7 +253,7 @@ def test_lone_carriage_returns(grain: int, format: str) -> None:
         ('a,b\n"c\rd",e\n', {}),
     ],
 )
-def test_lines_that_hide_behind_carriage_returns(
+def test_lines_after_lone_carriage_returns(
     grain: int, contents: str, options: dict[str, Any]
 ) -> None:
     with pytest.raises(kl.FormatError, match=r"<stream>:[12]: "):
@@ -407,14 +407,14 @@ def test_the_first_bad_line_is_named(grain: int) -> None:
             read("\n".join(lines), "edge_list")
 
 
-def test_long_and_odd_lines_are_shown_short() -> None:
+def test_long_and_unprintable_lines_are_shortened() -> None:
     with pytest.raises(kl.FormatError) as caught:
         read("0 1\n" + "\x1b[31m" + "x" * 10_000 + "\n", "edge_list")
     assert "found '\\x1b[31mxxx" in str(caught.value)
     assert len(str(caught.value)) < 250
 
 
-def test_names_that_are_not_text() -> None:
+def test_names_that_are_not_utf8() -> None:
     with pytest.raises(kl.FormatError, match=r"<stream>:2: found '\\xff\\xfe', expected a name in"):
         read(b"a b\n\xff\xfe c\n", "edge_list")
 
@@ -455,18 +455,18 @@ def test_damaged_gzip() -> None:
         ({"threads": 0}, "threads must be"),
     ],
 )
-def test_wrong_options(options: dict[str, Any], message: str) -> None:
+def test_invalid_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(kl.RequestError, match=message):
         read("from to\n0 1\n", "edge_list", **options)
 
 
 @pytest.mark.parametrize("options", [{"columns": [0, 10**9]}, {"weighted": True}])
-def test_columns_that_are_not_there(options: dict[str, Any]) -> None:
+def test_missing_columns(options: dict[str, Any]) -> None:
     with pytest.raises(kl.FormatError, match=r"<stream>:2: found '0 1', expected at least \d+ col"):
         read("# two columns\n0 1\n", "edge_list", **options)
 
 
-def test_ctrl_c_and_progress_errors_come_through() -> None:
+def test_ctrl_c_and_progress_errors_propagate() -> None:
     def stop(done: int, total: int) -> None:
         raise KeyboardInterrupt
 

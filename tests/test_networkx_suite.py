@@ -1,4 +1,4 @@
-"""NetworkX's own tests, run over the backend: in a process of their own, calls counted."""
+"""NetworkX's own tests on the backend, in a separate process, with calls counted."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_the_tests_of_networkx_pass(tmp_path: Path) -> None:
     environment = {
         **os.environ,
         "NETWORKX_TEST_BACKEND": "kleene",
-        "NETWORKX_FALLBACK_TO_NX": "True",  # for what the backend does not have
+        "NETWORKX_FALLBACK_TO_NX": "True",  # for unsupported functions
         "KLEENE_SUITE_REPORT": str(report),
         "PYTHONPATH": str(Path(__file__).parent),
     }
@@ -49,11 +49,11 @@ def test_the_tests_of_networkx_pass(tmp_path: Path) -> None:
     assert outcomes.get("failed", 0) == 0
     assert outcomes.get("excused", 0) == len(EXPECTED_FAILURES)
     assert outcomes["passed"] >= 850
-    # Falling back to NetworkX passes its tests as well: so the functions must have run here.
+    # Tests also pass by falling back to NetworkX, so the backend's calls are counted.
     functions = set(_kleene_networkx.get_info()["functions"])
     assert functions - answered.keys() == NOT_CALLED
     assert sum(answered.values()) > 40_000
-    # Weights that rule out an answer, and heuristics that are larger than the distance.
+    # Unsupported weights, and heuristics that are not admissible.
     assert refused.keys() <= {"astar_path", "astar_path_length", "bidirectional_dijkstra"}
     assert sum(refused.values()) <= 20
 
@@ -68,8 +68,8 @@ def test_expected_failures_are_marked(monkeypatch: pytest.MonkeyPatch) -> None:
         def add_marker(self, marker: pytest.MarkDecorator) -> None:
             self.markers.append(marker)
 
-    monkeypatch.setitem(testing.EXPECTED_FAILURES, "TestX::test_y", "an accident of its steps")
+    monkeypatch.setitem(testing.EXPECTED_FAILURES, "TestX::test_y", "depends on the order of steps")
     item = Item()
     testing.on_start_tests([item])
     assert [m.name for m in item.markers] == ["xfail"]
-    assert item.markers[0].kwargs["reason"] == "an accident of its steps"
+    assert item.markers[0].kwargs["reason"] == "depends on the order of steps"
