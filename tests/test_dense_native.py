@@ -123,11 +123,8 @@ def test_every_engine_at_every_size_and_level(dtype: Any) -> None:
 
 
 def assert_trees(g: kl.Graph, got: Answer) -> None:
-    verify(
-        PathValues(
-            g, SEMIRINGS["min_plus"], np.arange(g.n), got.values, got.predecessors, None, False
-        )
-    )
+    everywhere, algebra = np.arange(g.n), SEMIRINGS["min_plus"]
+    verify(PathValues(g, algebra, everywhere, got.values, got.predecessors, None, False))
 
 
 # ---- chains -------------------------------------------------------------------------------------

@@ -418,16 +418,14 @@ def _is_sound(
     """Whether loaded arrays have the shapes, types and ranges that a result's have."""
     shape = (len(sources), graph.n)
     ids = [sources] + ([] if targets is None else [targets])
-    predecessors, horizons = answer.predecessors, answer.horizons
+    tree, horizons = answer.predecessors, answer.horizons
     return (
         answer.values.shape == shape
         and answer.values.dtype == np.dtype(plan.dtype)
         and all(i.ndim == 1 and i.dtype.kind == "i" for i in ids)
         and all(bool(((i >= 0) & (i < graph.n)).all()) for i in ids)
-        and (
-            predecessors is None or (predecessors.shape == shape and predecessors.dtype.kind == "i")
-        )
-        and (predecessors is None or bool(((predecessors >= -1) & (predecessors < graph.n)).all()))
+        and (tree is None or (tree.shape == shape and tree.dtype.kind == "i"))
+        and (tree is None or bool(((tree >= -1) & (tree < graph.n)).all()))
         and (horizons is None or (horizons.shape == shape[:1] and horizons.dtype.kind in "if"))
     )
 

@@ -78,7 +78,7 @@ class Proof:
         if self.of == 1:
             rows = f"1 source, {self.arcs:,} arcs"
         else:
-            part = f"all {self.of:,}" if self.claim == self.of else f"{self.claim:,} of {self.of:,}"
+            part = f"all {self.of:,}" if self.rows == self.of else f"{self.rows:,} of {self.of:,}"
             rows = f"{part} sources, {self.arcs:,} arcs each"
         return f"proved: {rows}, {self.tolerance}, in {self.seconds:.2g} s"
 
@@ -269,9 +269,8 @@ class _Checker:
         arcs = self.arcs_from(predecessors)[vertices]
         if (arcs < 0).any():
             v = int(vertices[arcs < 0][0])
-            self.fail(
-                f"the predecessor of vertex {v} is {predecessors[v]}, but there is no such arc"
-            )
+            tail = predecessors[v]
+            self.fail(f"the predecessor of vertex {v} is {tail}, but there is no such arc")
         depth = 0 if self.falls(arcs) else self.follow(predecessors, vertices)
         self.check_tight(arcs, depth)
         return depth

@@ -58,9 +58,8 @@ def rising(numbers: Array) -> Array:
 
 def closed_chains(predecessors: Array) -> list[list[int]]:
     """Return the cycles that chains of predecessors close, each in the order of arcs."""
-    ancestor = np.append(
-        predecessors, -1
-    )  # the last entry stands for "ended", and so does index -1
+    # The last entry stands for "ended", and so does index -1.
+    ancestor = np.append(predecessors, -1)
     for _ in range(len(predecessors).bit_length() + 1):
         ancestor = ancestor[ancestor]
     found, seen = [], set()

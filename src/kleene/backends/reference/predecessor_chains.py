@@ -33,9 +33,8 @@ def reattach_to_sources(task: Task, answer: Answer, lengths: Array) -> Answer:
 
 def _has_cycle(predecessors: Array) -> bool:
     """Follow all chains at once, doubling the stride; those that end, end within n steps."""
-    ancestor = np.append(
-        predecessors, -1
-    )  # the last entry stands for "ended", and so does index -1
+    # The last entry stands for "ended", and so does index -1.
+    ancestor = np.append(predecessors, -1)
     for _ in range(len(predecessors).bit_length() + 1):
         ancestor = ancestor[ancestor]
     return bool((ancestor != -1).any())
