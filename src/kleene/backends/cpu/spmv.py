@@ -8,17 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
+from kleene.backends.task import SpmvTask
 from kleene.graph import Graph
-from kleene.graph.forms import CSR, csr_to_dense, no_arc
+from kleene.graph.forms import CSR, csr_to_dense
+from kleene.graph.no_path import no_path
 
 __all__ = ["spmv"]
 
 Array = NDArray[Any]
 
 
-def spmv(graph: Graph, x: Array, algebra: str, form: str, threads: int) -> Array:
+def spmv(task: SpmvTask) -> Array:
     """Return x A; ``x`` has the type of the answer, and weights are converted to it."""
-    g, dtype = graph, x.dtype
+    g, x, algebra, form = task.graph, task.x, task.semiring, task.form
+    dtype = x.dtype
     offsets, tails, ids, weights = None, None, g.neighbors, g.weights
     if form == "csr":
         offsets = g.offsets
@@ -40,10 +43,10 @@ def spmv(graph: Graph, x: Array, algebra: str, form: str, threads: int) -> Array
         ids.reshape(-1),
         tails,
         None if weights is None else weights.astype(dtype, copy=False).reshape(-1),
-        no_arc(dtype),
+        no_path(dtype),
         x,
         y,
-        threads,
+        task.threads,
     )
     return y
 
@@ -55,4 +58,4 @@ def _matrix(g: Graph, weights: Array | None, dtype: np.dtype[Any]) -> Array:
         return g.dense
     g.require_dense(dtype)
     values = None if weights is None else weights.astype(dtype, copy=False)
-    return csr_to_dense(CSR(g.offsets, g.neighbors, values), dtype, no_arc(dtype), 0)
+    return csr_to_dense(CSR(g.offsets, g.neighbors, values), dtype, no_path(dtype), 0)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.backends.cpu.closure import as_seen, close_by
+from kleene.backends.common.dense_driver import close_matrix, plain_form
 from kleene.backends.cuda.runtime.device import (
     Device,
     HostArray,
@@ -26,7 +26,7 @@ from kleene.backends.cuda.runtime.device import (
 )
 from kleene.backends.task import Answer, Task
 from kleene.errors import RequestError
-from kleene.graph.checks import format_bytes
+from kleene.system.formatting import format_bytes
 
 __all__ = ["Blocks", "bank_conflict", "run"]
 
@@ -206,4 +206,4 @@ def run(method: str, version: Version, task: Task, block: int = 0) -> Answer:
             task.report(blocks.count, blocks.count)
         return closed
 
-    return close_by(engine, as_seen(method, task), task)
+    return close_matrix(engine, plain_form(method, task), task)

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from kleene.backends.cpu.bfs import converted
+from kleene.backends.common.bfs_dtype import convert_hops
 from kleene.backends.cuda.device_graph import DeviceGraph, on_device
 from kleene.backends.cuda.runtime.device import Device, open_device
 from kleene.backends.cuda.runtime.prefault import touched
@@ -44,7 +44,7 @@ class HopSearch(ABC):
 def hop_rows(task: Task, form: type[HopSearch]) -> Answer:
     """Search from each source by this form."""
     if task.dtype != _HOPS:
-        return converted(lambda part: hop_rows(part, form), task, _HOPS)
+        return convert_hops(lambda part: hop_rows(part, form), task, _HOPS)
     values, predecessors = task.empty_values(), task.empty_predecessors()
     horizons = np.full(len(task.sources), _FARTHEST, _HOPS)
     limit = _FARTHEST if task.limit is None else int(min(task.limit, _FARTHEST))

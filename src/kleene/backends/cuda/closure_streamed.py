@@ -34,7 +34,7 @@ from kleene.backends.cuda.row_batches import carriers, carry, finish
 from kleene.backends.cuda.runtime.device import Array, Device, Event, HostArray, ceil_div
 from kleene.backends.task import Task
 from kleene.errors import MemoryBudgetError
-from kleene.graph.checks import format_bytes
+from kleene.system.formatting import format_bytes
 
 __all__ = ["Cut", "Streamer", "close"]
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kleene.backends.cpu.closure import Form, close_by, form_for
+from kleene.backends.common.dense_driver import MatrixForm, close_matrix, engine_form
 from kleene.backends.cuda import apsp_naive
 from kleene.backends.cuda.closure_predecessors import recover, recovery_bytes
 from kleene.backends.cuda.runtime.device import (
@@ -44,13 +44,13 @@ _AHEAD = 8  # rounds that may be waiting on the device
 
 def tiled(task: Task) -> Answer:
     """Eliminate block by block; a product of tiles does almost all of the work."""
-    form = form_for("tiled", task)
+    form = engine_form("tiled", task)
     if form.method != "tiled":  # sums might wrap
         return apsp_naive.naive(task)
-    return close_by(partial(_close, task, form), form, task)
+    return close_matrix(partial(_close, task, form), form, task)
 
 
-def _close(task: Task, form: Form, matrix: HostArray, last: HostArray | None) -> bool:
+def _close(task: Task, form: MatrixForm, matrix: HostArray, last: HostArray | None) -> bool:
     device, n, stats = open_device(task.device), task.graph.n, task.graph.stats
     if n == 0:
         return True
@@ -81,7 +81,7 @@ def close_in_place(device: Device, lengths: Array, report: Progress) -> bool:
     n = lengths.shape[0]
     if n == 0:
         return True
-    form = Form("tiled", "min_plus", lengths.dtype, np.inf)
+    form = MatrixForm("tiled", "min_plus", lengths.dtype, np.inf)
     layout = Layout.of(form, n, positive=False, paths=False)
     require_memory(device, layout.bytes, f"shortest distances of {n:,} vertices")
     device.synchronize()  # the library that made the array has streams of its own
@@ -143,7 +143,7 @@ class Layout(NamedTuple):
     reordered: bool  # floats as integers of the same order
 
     @classmethod
-    def of(cls, form: Form, n: int, positive: bool, paths: bool) -> Layout:
+    def of(cls, form: MatrixForm, n: int, positive: bool, paths: bool) -> Layout:
         """Choose the algebra; ``positive`` says that no weight is negative."""
         kind, bits = form.dtype.kind, 8 * form.dtype.itemsize
         word = np.dtype(f"i{max(4, form.dtype.itemsize)}")

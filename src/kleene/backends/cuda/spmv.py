@@ -18,7 +18,7 @@ from kleene.backends.cuda.runtime.device import (
     ctype,
     open_device,
 )
-from kleene.graph import Graph
+from kleene.backends.task import SpmvTask
 
 __all__ = ["multiplier", "spmv"]
 
@@ -29,13 +29,13 @@ _THREADS = 256
 _ROWS = 64  # of a dense matrix, for a thread
 
 
-def spmv(graph: Graph, x: HostArray, algebra: str, form: str, kind: str) -> HostArray:
+def spmv(task: SpmvTask) -> HostArray:
     """Return x A; ``x`` has the type of the answer, and weights are converted to it."""
-    device = open_device(kind)
+    device, graph, x = open_device(task.device), task.graph, task.x
     if graph.n == 0:
         return x.copy()
     there, y = device.upload(x, "x"), device.empty(graph.n, x.dtype, "y")
-    multiplier(on_device(graph, device), x.dtype, algebra, form)(there, y)
+    multiplier(on_device(graph, device), x.dtype, task.semiring, task.form)(there, y)
     return device.download(y)
 
 
