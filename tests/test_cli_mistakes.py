@@ -52,7 +52,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (2, "no vertex '--1'", "sssp large.npz -s --1"),
         (2, "no vertex '\u0663'", "sssp large.npz -s \u0663"),
         (2, "no vertex '9999999999999999999'", "sssp large.npz -s 9999999999999999999"),
-        (3, "(on the command line, add --undirected)", "convert towns.csv t.graph"),
+        (3, "undirected graphs only; add --undirected or use", "convert towns.csv t.graph"),
         (3, "No such file", "info nowhere.gr"),
         (3, "bad.gr:2: found '9'", "info bad.gr"),
         (3, "not a result saved by Kleene", "verify towns.csv large.npz"),
@@ -165,3 +165,11 @@ def test_vertices_without_labels_are_ids() -> None:
             find(wrong)
     with pytest.raises(kl.RequestError, match="it has none"):
         vertex_parser(kl.Graph.from_edges([], []))("0")
+
+
+def test_messages_name_options_instead_of_keywords() -> None:
+    from kleene.cli.exit_codes import _in_options
+
+    library = "pass sources=[...], or out='d.npy', or predecessors=False; device='cpu' works"
+    command = "pass --source VERTEX, or --out d.npy, or --no-predecessors; --device cpu works"
+    assert _in_options(library) == command

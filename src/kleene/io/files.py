@@ -165,7 +165,7 @@ def write(
         named = _by_suffix(suffix)
         if named is None:
             what = f"unknown suffix {suffix!r}" if suffix else "the file name has no suffix"
-            raise RequestError(f"{what}; pass format= (on the command line, --to). {_known()}")
+            raise RequestError(f"{what}; rename the file or give the format. {_known()}")
         chosen = named
     if gzipped and not chosen.text:
         raise RequestError(
@@ -197,8 +197,8 @@ def _detect(source: Source) -> Format:
     if head.startswith((b"#", b"%")) or _NUMBERS.match(head):
         return EDGE_LIST
     raise FormatError(
-        f'{source.name}: cannot detect the format. For an edge list, pass format="edge_list" (on '
-        f"the command line, --format edge_list). {_known()}"
+        f'{source.name}: cannot detect the format. For an edge list, pass format="edge_list". '
+        f"{_known()}"
     )
 
 

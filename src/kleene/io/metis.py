@@ -82,8 +82,8 @@ def write(graph: Graph, sink: Sink) -> None:
     weights = graph.weights
     if graph.directed:
         raise GraphError(
-            "METIS files hold undirected graphs only; write graph.symmetrise() (on the command "
-            "line, add --undirected) or use another format"
+            "METIS files hold undirected graphs only; write graph.symmetrise() or use "
+            "another format"
         )
     if weights is not None and (weights.dtype.kind == "f" or weights.min(initial=1) < 1):
         raise GraphError(
