@@ -77,16 +77,16 @@ class Graph:
 
     @classmethod
     def _from_matrix(cls, arcs: DenseArcs) -> Graph:
-        """Wrap a canonical matrix; ``neighbors`` and ``weights`` are made when asked for."""
-        made = cls.__new__(cls)
-        made.__dict__.update(
+        """Wrap a canonical matrix; ``neighbors`` and ``weights`` are made on first access."""
+        graph = cls.__new__(cls)
+        graph.__dict__.update(
             offsets=_read_only(arcs.offsets), dense=_read_only(arcs.matrix), _dense_arcs=arcs,
             directed=True, labels=None, name="",
         )  # fmt: skip
-        return made
+        return graph
 
     def __getattr__(self, name: str) -> Any:
-        """Make the rows of arcs of a graph that came as a matrix."""
+        """Make the CSR arrays of a graph that was made from a matrix."""
         arcs = self.__dict__.get("_dense_arcs")
         if arcs is None or name not in ("neighbors", "weights"):
             raise AttributeError(f"a Graph has no attribute {name!r}")
@@ -408,20 +408,20 @@ class Graph:
     @property
     def weight_dtype(self) -> np.dtype[Any] | None:
         """The type of the weights; None for an unweighted graph."""
-        if "weights" not in self.__dict__:  # it came as a matrix
+        if "weights" not in self.__dict__:  # made from a matrix
             return self.dense.dtype if self.__dict__["_dense_arcs"].weighted else None
         return None if self.weights is None else self.weights.dtype
 
     @property
     def fits_int32(self) -> bool:
-        """Whether weights are integers, and no path and no sum of two is too long for int32."""
+        """Whether weights are integers and the sum of any two path lengths fits in int32."""
         kind = "i" if self.weight_dtype is None else self.weight_dtype.kind
         return kind == "i" and 2 * self.stats.path_bound < np.iinfo(np.int32).max
 
     @property
     def id_dtype(self) -> np.dtype[Any]:
-        """The type of vertex ids: int32, or int64 past 2^31 vertices."""
-        rows = self.__dict__.get("neighbors")  # a matrix never has so many vertices
+        """The type of vertex ids: int32, or int64 from 2^31 vertices."""
+        rows = self.__dict__.get("neighbors")  # a matrix never has that many vertices
         return np.dtype(np.int32) if rows is None else rows.dtype
 
     @property
@@ -472,7 +472,7 @@ class Graph:
 
     @property
     def has_dense(self) -> bool:
-        """Whether :attr:`dense` costs nothing: the graph came as a matrix, or made it before."""
+        """Whether :attr:`dense` is available without work: given as a matrix, or cached."""
         return "dense" in self.__dict__
 
     def require_dense(self, dtype: np.dtype[Any]) -> None:

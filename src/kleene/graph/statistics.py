@@ -85,7 +85,7 @@ class Statistics:
 
     @property
     def _matrix(self) -> Any:
-        """What a graph that came as a matrix knows of its weights."""
+        """The statistics of a graph made from a matrix; None for other graphs."""
         return self._graph.__dict__.get("_dense_arcs")
 
     @property

@@ -17,7 +17,7 @@ from kleene.interop.networkx.result_dicts import (
     predecessor_lists,
     value_of,
 )
-from kleene.interop.networkx.search import SearchResult, no_path, search, search_all
+from kleene.interop.networkx.search import SearchResult, search, search_all
 
 __all__ = [
     "all_pairs_bellman_ford_path",
@@ -70,7 +70,7 @@ def single_source_bellman_ford(
     result = _from(G, source, weight)
     if target is None:
         return length_dict(G, result), path_dict(G, result)
-    if target not in G or result.distances[G.ids[target]] == no_path(result.arcs):
+    if target not in G or result.distances[G.ids[target]] == result.arcs.no_path:
         raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
     return value_of(result, G.ids[target]), path_to(G, result, G.ids[target])
 
@@ -102,7 +102,7 @@ def bellman_ford_path_length(
             raise nx.NodeNotFound(f"Node {source} not found in graph")
         return 0
     result = _from(G, source, weight)
-    if target not in G or result.distances[G.ids[target]] == no_path(result.arcs):
+    if target not in G or result.distances[G.ids[target]] == result.arcs.no_path:
         raise nx.NetworkXNoPath(f"node {target} not reachable from {source}")
     return value_of(result, G.ids[target])
 

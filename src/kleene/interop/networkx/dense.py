@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kleene.interop.networkx.graph import Arcs, KleeneGraph, Weight
 from kleene.interop.networkx.result_dicts import length_dict
-from kleene.interop.networkx.search import SearchResult, distance_rows, no_path, search_all
+from kleene.interop.networkx.search import SearchResult, distance_rows, search_all
 
 __all__ = ["floyd_warshall", "floyd_warshall_numpy", "floyd_warshall_predecessor_and_distance"]
 
@@ -51,7 +51,7 @@ def floyd_warshall_numpy(
     with _no_negative_cycles():
         result = distance_rows(arcs, np.arange(len(G), dtype=np.int32))
     table = result.astype(np.float64)
-    table[result == no_path(arcs)] = np.inf
+    table[result == arcs.no_path] = np.inf
     return table if order is None else table[np.ix_(order, order)]
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.graph import Graph
+from kleene.graph.no_path import NO_HOPS, no_path
 from kleene.interop.networkx.weights import Weights, read_weights
 
 __all__ = ["Arcs", "KleeneGraph"]
@@ -49,6 +50,11 @@ class Arcs:
     def tails(self) -> NDArray[np.int32]:
         """The tail of every arc."""
         return np.repeat(np.arange(self.n, dtype=np.int32), np.diff(self.offsets))
+
+    @property
+    def no_path(self) -> Any:
+        """The distance that means "no path"."""
+        return NO_HOPS if self.weights is None else no_path(self.weights.dtype)
 
     @cached_property
     def negative(self) -> bool:

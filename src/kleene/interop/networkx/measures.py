@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.interop.networkx.graph import Arcs, KleeneGraph, Weight
-from kleene.interop.networkx.search import chunks, distance_rows, no_path, textbook_dijkstra
+from kleene.interop.networkx.search import chunks, distance_rows, textbook_dijkstra
 
 __all__ = [
     "barycenter",
@@ -55,7 +55,7 @@ def connected_rows(
     one_by_one = dijkstra and arcs.negative
     for some in chunks(arcs, sources, 1 if one_by_one else None):
         values = (dijkstra_rows if dijkstra else distance_rows)(arcs, some)
-        if (values == no_path(arcs)).any():
+        if (values == arcs.no_path).any():
             raise disconnected
         yield values
 
@@ -174,7 +174,7 @@ def closeness_centrality(
     result: list[float] = []
     for some in chunks(arcs, sources):
         values = dijkstra_rows(arcs, some)
-        missing = values == no_path(arcs)
+        missing = values == arcs.no_path
         counts = (values.shape[1] - missing.sum(axis=1)).tolist()
         values[missing] = 0
         result.extend(
@@ -216,7 +216,7 @@ def harmonic_centrality(
     over = 1 if swapped else 0
     for some in chunks(arcs, starts):
         values = dijkstra_rows(arcs, some)[:, ends]
-        counted = (values != 0) & (values != no_path(arcs))
+        counted = (values != 0) & (values != arcs.no_path)
         inverse = np.zeros(values.shape)
         np.divide(1.0, values, out=inverse, where=counted)
         totals.append(inverse.sum(axis=over))
@@ -242,7 +242,7 @@ def inverse_sum(values: Array, arcs: Arcs) -> float:
     if arcs.weights is None:
         counts = np.bincount(values[values > 0])
         return float((counts[1:] / np.arange(1, len(counts))).sum())
-    counted = values[(values != 0) & (values != no_path(arcs))]
+    counted = values[(values != 0) & (values != arcs.no_path)]
     return float((1 / counted).sum())
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kleene import _native
 from kleene.interop.networkx.graph import Arcs, KleeneGraph
-from kleene.interop.networkx.search import SearchResult, chunks, distance_rows, no_path, search_all
+from kleene.interop.networkx.search import SearchResult, chunks, distance_rows, search_all
 
 __all__ = [
     "all_lengths",
@@ -108,7 +108,7 @@ def all_lengths(
         return
     for sources in chunks(arcs):
         values = distance_rows(arcs, sources, limit)
-        counts = (values != no_path(arcs)).sum(axis=1).tolist()
+        counts = (values != arcs.no_path).sum(axis=1).tolist()
         order = _by_distance(values, sources, arcs).astype(np.int32)
         for i, source in enumerate(sources.tolist()):
             nearest = order[i, : counts[i]]

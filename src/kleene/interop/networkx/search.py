@@ -99,7 +99,7 @@ def textbook_dijkstra(
                 predecessor_arcs[u] = arc
                 heappush(fringe, (longer, age, u))
                 age += 1
-    row = np.full(arcs.n, no_path(arcs), dtype=arcs.weights.dtype)
+    row = np.full(arcs.n, arcs.no_path, dtype=arcs.weights.dtype)
     order = np.fromiter(settled, dtype=np.int32, count=len(settled))
     row[order] = np.fromiter(settled.values(), dtype=row.dtype, count=len(settled))
     return SearchResult(order, row, predecessor_arcs, arcs)
@@ -108,13 +108,6 @@ def textbook_dijkstra(
 def hop_limit(cutoff: float | None) -> int | None:
     """Return the number of levels within a cutoff of NetworkX's unweighted functions."""
     return None if cutoff is None or cutoff == math.inf else max(0, math.ceil(cutoff))
-
-
-def no_path(arcs: Arcs) -> Any:
-    """Return the distance that stands for "no path"."""
-    if arcs.weights is None:
-        return -1
-    return math.inf if arcs.weights.dtype.kind == "f" else np.iinfo(np.int64).max
 
 
 def chunks(
@@ -229,7 +222,7 @@ def _search_results(arcs: Arcs, values: Array, sources: Array) -> Iterator[Searc
             arcs.neighbors,
             arcs.weights,
             part,
-            no_path(arcs),
+            arcs.no_path,
             np.ascontiguousarray(sources[begin : begin + step], dtype=np.int32).ravel(),
             order,
             predecessor_arcs,
@@ -241,6 +234,6 @@ def _search_results(arcs: Arcs, values: Array, sources: Array) -> Iterator[Searc
         )
         for row in range(len(part)):
             reached = int(counts[row])
-            if arcs.negative and reached < np.count_nonzero(part[row] != no_path(arcs)):
+            if arcs.negative and reached < np.count_nonzero(part[row] != arcs.no_path):
                 raise NotImplementedError("rounding errors hide which paths are shortest")
             yield SearchResult(order[row, :reached], part[row], predecessor_arcs[row], arcs)

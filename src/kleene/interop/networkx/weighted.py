@@ -23,7 +23,6 @@ from kleene.interop.networkx.result_dicts import (
 )
 from kleene.interop.networkx.search import (
     SearchResult,
-    no_path,
     search,
     search_all,
     textbook_dijkstra,
@@ -69,7 +68,7 @@ def _sources(G: KleeneGraph, sources: Any) -> list[int]:
 
 
 def _reached(G: KleeneGraph, result: SearchResult, target: Any) -> bool:
-    return target in G and bool(result.distances[G.ids[target]] != no_path(result.arcs))
+    return target in G and bool(result.distances[G.ids[target]] != result.arcs.no_path)
 
 
 # ---- from one node, or several ------------------------------------------------------------------
