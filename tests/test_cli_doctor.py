@@ -93,7 +93,7 @@ def test_the_extra_fits_the_driver(
 
 @pytest.mark.parametrize(
     ("driver", "problem"),
-    [(Driver(tells=1), "does not tell its version"), (Driver(starts=100), "error 100")],
+    [(Driver(tells=1), "does not report its version"), (Driver(starts=100), "error 100")],
 )
 def test_a_broken_driver(driver: Driver, problem: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda name: driver)
