@@ -96,7 +96,7 @@ def solve(
     output: Output,
     **keywords: Any,
 ) -> Solution:
-    """Read the graph, solve the problem on it, then verify and save it as requested."""
+    """Read the graph, solve the problem, then verify and save the result as requested."""
     import kleene as kl
     from kleene.errors import RequestError
 
