@@ -1,4 +1,4 @@
-"""Pages that are made when the documentation is: the lab's results, from the committed records."""
+"""mkdocs hook: generate the pages of lab results from the records in benchmarks."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ import pytest
 
 import kleene as kl
 from kleene.api import kernel_digest
-from kleene.backends.cuda.ceiling import across, layout_for, run_in_registers, start_values
+from kleene.backends.cuda.closure_ceiling import across, layout_for, run_in_registers, start_values
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 from kleene.lab import record as records
 from kleene.lab.dense_check import best_row, require_paths, require_row

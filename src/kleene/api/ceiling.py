@@ -50,7 +50,7 @@ def relaxation_ceiling(
     """
     kind = np.dtype(dtype)
     if device == "cpu":
-        from kleene.backends.cpu.ceiling import measure_ceiling
+        from kleene.backends.cpu.closure_ceiling import measure_ceiling
 
         count = as_threads(threads) or cores()
         return measure_ceiling(semiring, kind.name, predecessors, count, seconds)
@@ -58,6 +58,6 @@ def relaxation_ceiling(
         raise RequestError(f"no device {device!r}; there are 'cpu', 'cuda', 'emulated'")
     if predecessors:
         raise RequestError("predecessors=True has a ceiling on device='cpu' only")
-    from kleene.backends.cuda.ceiling import measure_ceiling as on_gpu
+    from kleene.backends.cuda.closure_ceiling import measure_ceiling as on_gpu
 
     return on_gpu(device, semiring, kind, nonnegative, seconds)

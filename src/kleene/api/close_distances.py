@@ -90,7 +90,7 @@ def _close_on_host(lengths: Array, threads: int | None, progress: Progress | Non
     try:
         arcs = dense_arcs(lengths, out=out)
         if out is not None and arcs.min_weight < 0:
-            # A failed closure leaves a ruin, so keep a matrix to name the cycle from.
+            # A failed closure overwrites the matrix, so keep one to name the cycle from.
             arcs = dense_arcs(lengths)
         found = apsp(
             Graph._from_matrix(arcs), method="tiled", device="cpu", predecessors=False,

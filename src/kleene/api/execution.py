@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.api.arguments import Call, Out, as_limit
-from kleene.backends.common.predecessors import settle
+from kleene.backends.common.predecessors import choose_predecessors
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Answer, Task
 from kleene.errors import RequestError
@@ -61,7 +61,7 @@ def solve(call: Call) -> Result:
         with _meter(plan.device) as meter:
             answer = _within_limit(method.load()(task, **dict(request.options)), task)
             if request.deterministic:
-                settle(task, answer)
+                choose_predecessors(task, answer)
         stats = _timings(time.perf_counter() - began, meter)
     return Result(graph, plan, stats, answer, call.sources, call.targets, task.limit, call.single)
 

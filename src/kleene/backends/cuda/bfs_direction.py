@@ -70,7 +70,7 @@ class _Search(HopSearch):
         words, room = ceil_div(n, 32), lists * min(_LONGEST_LIST, n + m // _PIECE + 1)
         require_memory(device, 12 * words + 48 * room, f"bfs on {n:,} vertices")
         incoming: tuple[Array | None, ...] = (None, None, None)
-        if task.graph.csc_at_hand or len(task.sources) >= _SOURCES_WORTH_CSC:
+        if task.graph.has_csc or len(task.sources) >= _SOURCES_WORTH_CSC:
             closed = device.empty(words, np.uint32, "closed")
             grid, block = (min(ceil_div(n, 256), 16 * device.multiprocessors),), (256,)
             file["bfs_closed"].launch(grid, block, (graph.csc.offsets, n, closed))

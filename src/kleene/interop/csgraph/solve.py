@@ -71,11 +71,11 @@ def solve(
     values = result.distances.reshape(shape)
     if values.dtype != wanted:
         values = _converted(values, result.no_path, wanted)
-    parents = result.predecessors
-    if parents is not None:
-        parents = parents.reshape(shape)
-        _export(parents)
-    return values, parents
+    tree = result.predecessors
+    if tree is not None:
+        tree = tree.reshape(shape)
+        _export(tree)
+    return values, tree
 
 
 def rooted(graph: Graph, sources: Array) -> Graph:
