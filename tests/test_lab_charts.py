@@ -27,11 +27,9 @@ from kleene.lab.report.palette import DARK, HUES, LIGHT, MARKERS, assign_styles,
 alt = pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
 
+from kleene.lab.report.axes import padded_domain, round_ticks, spread_apart  # noqa: E402
 from kleene.lab.report.charts import (  # noqa: E402
     Frame,
-    _apart,
-    _around,
-    _ticks,
     chart_spec,
     config,
     figure_spec,
@@ -49,7 +47,7 @@ positive = st.floats(1e-12, 1e12)
 
 @given(positive, st.floats(1.001, 1e12))
 def test_logarithmic_ticks_are_few_and_round(low: float, factor: float) -> None:
-    ticks = _ticks((low, low * factor, True))
+    ticks = round_ticks((low, low * factor, True))
     assert 1 <= len(ticks) <= 7
     assert all(a < b for a, b in pairwise(ticks))
     assert all(low * 0.999999 <= tick <= low * factor * 1.000001 for tick in ticks)
@@ -59,7 +57,7 @@ def test_logarithmic_ticks_are_few_and_round(low: float, factor: float) -> None:
 
 @given(st.floats(-1e9, 1e9), st.floats(1e-3, 1e9))
 def test_linear_ticks_are_few_and_evenly_spaced(low: float, width: float) -> None:
-    ticks = _ticks((low, low + width, False))
+    ticks = round_ticks((low, low + width, False))
     assert 2 <= len(ticks) <= 7
     steps = [b - a for a, b in pairwise(ticks)]
     assert max(steps) - min(steps) <= 1e-6 * max(abs(low), width)
@@ -67,7 +65,7 @@ def test_linear_ticks_are_few_and_evenly_spaced(low: float, width: float) -> Non
 
 @given(st.lists(positive, max_size=9), st.booleans())
 def test_domains_hold_all_values(values: list[float], log: bool) -> None:
-    low, high, _ = _around(values, log)
+    low, high, _ = padded_domain(values, log)
     assert low < high
     assert all(low <= value <= high for value in values)
     assert low > 0 or not log
@@ -75,7 +73,7 @@ def test_domains_hold_all_values(values: list[float], log: bool) -> None:
 
 @given(st.lists(st.floats(0, 300), max_size=20))
 def test_names_are_apart_and_in_order(wanted: list[float]) -> None:
-    places = _apart(wanted, 300)
+    places = spread_apart(wanted, 300)
     assert sorted(range(len(wanted)), key=lambda i: (wanted[i], places[i])) == sorted(
         range(len(wanted)), key=lambda i: places[i]
     )

@@ -1,4 +1,4 @@
-"""Comparison of records: changes are told, noise is not, and few repeats claim nothing."""
+"""Comparison of records: changes are reported, noise is not, and few repeats claim nothing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def verdicts(before: list[float], after: list[float], **rest: Any) -> str:
 # ---- one point ----------------------------------------------------------------------------------
 
 
-def test_a_clear_change_is_told() -> None:
+def test_a_clear_change_is_reported() -> None:
     slow, fast = [1.0, 1.01, 0.99, 1.02, 1.0], [0.5, 0.51, 0.49, 0.5, 0.505]
     assert verdicts(slow, fast) == "faster"
     assert verdicts(fast, slow) == "slower"
@@ -88,7 +88,7 @@ def many(rng: random.Random, noise: Noise, count: int, shift: dict[int, float]) 
 
 @pytest.mark.parametrize("count", [3, 5, 11])
 @pytest.mark.parametrize("noise", NOISES.values(), ids=NOISES)
-def test_of_the_same_times_nearly_nothing_is_told(noise: Noise, count: int) -> None:
+def test_of_the_same_times_nearly_nothing_is_reported(noise: Noise, count: int) -> None:
     rng = random.Random(count)
     texts = 0
     for _ in range(5):
@@ -105,7 +105,7 @@ def test_of_many_points_those_that_changed_are_found(count: int) -> None:
     results = compare(before, after)
     texts = {change.x: change.verdict for change in results.changes if change.significant}
     assert texts == {x: "slower" if factor > 1 else "faster" for x, factor in shift.items()}
-    # What is told comes first, and the greatest change at the top.
+    # What is reported comes first, and the greatest change at the top.
     assert [change.significant for change in results.changes[:11]] == [True] * 11
     sizes = [abs(math.log(change.ratio)) for change in results.changes[:11]]
     assert sizes == sorted(sizes, reverse=True)
@@ -168,7 +168,7 @@ def test_whole_calls_are_compared_where_one_side_knows_no_more() -> None:
     assert compare(before, after).changes[0].ratio == pytest.approx(1.1)
 
 
-def test_a_busy_machine_and_a_drift_of_everything_are_told() -> None:
+def test_a_busy_machine_and_a_drift_of_everything_are_reported() -> None:
     busy = replace(CPU, machine=CPU.machine | {"load": 3.5})
     before = record_of(*(point("a", x, 1.0) for x in range(9)), runs=(CPU,))
     after = record_of(*(point("a", x, 1.6) for x in range(9)), runs=(busy,))

@@ -1,4 +1,4 @@
-"""The documents' experiments: each runs, tells right sentences whatever is missing, and checks."""
+"""The documents' experiments: each runs and checks, and its findings hold whatever is missing."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ MISSING = re.compile(r"not installed|would take too long")
 
 
 @pytest.mark.parametrize("experiment", OURS, ids=IDS)
-def test_an_experiment_runs_and_tells_what_it_found(experiment: Experiment, tmp_path: Path) -> None:
+def test_an_experiment_runs_and_its_findings_hold(experiment: Experiment, tmp_path: Path) -> None:
     path = tmp_path / "record.jsonl"
     done = Runner(Environment("emulated", quick=True), path).measure([experiment])
     record = records.read(path)
@@ -159,7 +159,7 @@ def test_files_and_generators_notice_other_arcs() -> None:
         one.check(None)
 
 
-def test_a_new_process_that_fails_is_told() -> None:
+def test_a_new_process_that_fails_is_reported() -> None:
     one = startup._process("import kleene; print(0.1, 7)", True, False)
     with pytest.raises(AssertionError, match="sum is 7"):
         one.check(one.run())

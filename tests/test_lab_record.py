@@ -126,7 +126,7 @@ def test_a_point_that_was_measured_again_stands_once() -> None:
     assert kept == {("c2", "cpu"): (9.0,), ("g", "cpu"): (2.0,), ("c", "emulated"): (3.0,)}
 
 
-def test_what_was_skipped_and_measured_later_is_no_longer_told() -> None:
+def test_what_was_skipped_and_measured_later_is_no_longer_reported() -> None:
     later = dataclasses.replace(CPU, id="c2", began="2026-12-01T10:00:00Z")
     record = record_of(
         Skip("c", "by-size", "no time", series="a", x=1.0),

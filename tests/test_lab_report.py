@@ -1,4 +1,4 @@
-"""The report: everything is there, nothing is fetched, and nothing that is told breaks it."""
+"""The report: everything is there, nothing is fetched, and no odd data breaks it."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def test_a_wrong_answer_is_never_timed() -> None:
         measure(both, 1.0)
 
 
-def test_a_last_answer_that_is_wrong_is_not_told() -> None:
+def test_a_last_answer_that_is_wrong_is_not_reported() -> None:
     answers = count(1)
     failed: list[str] = []
     results = measure({"": trial(lambda: next(answers))}, 1.0, failed=lambda n, e: failed.append(n))
@@ -302,7 +302,7 @@ def command(path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     return call
 
 
-def test_unknown_names_are_told(command: Callable[..., Any]) -> None:
+def test_unknown_names_are_reported(command: Callable[..., Any]) -> None:
     done = command("bfs-by-skale")
     assert done.exit_code == 2
     assert "no experiment is called 'bfs-by-skale'; see `kleene lab list`" in done.stderr

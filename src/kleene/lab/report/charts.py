@@ -9,18 +9,27 @@ and shows a legend instead.
 
 from __future__ import annotations
 
-import json
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from functools import cache
-from statistics import fmean
 from typing import Any, NamedTuple, cast
 
 import altair as alt
 from altair.utils.schemapi import debug_mode
 
 from kleene.lab.experiment import Experiment
+from kleene.lab.report.axes import (
+    NAME_STEP,
+    Domain,
+    axis_labels,
+    axis_scale,
+    from_pixel,
+    padded_domain,
+    round_ticks,
+    spread_apart,
+    to_pixel,
+)
 from kleene.lab.report.chart_data import Chart, format_value, x_labels
 from kleene.lab.report.palette import LIGHT, VARIABLES
 
@@ -28,10 +37,9 @@ __all__ = ["BODY", "Frame", "chart_spec", "config", "figure_spec", "frame_of"]
 
 BODY = 400
 _BAR_WIDTH, _BAR_STEP = 420, 18
-_NAME_STEP, _LONGEST_NAME = 13.5, 216
+_LONGEST_NAME = 216
 _FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, sans-serif"
 _FACTOR = 40  # largest value over smallest up to which bars are readable; above, dots on a log axis
-_TICKS = 7
 _FOCUS = {"name": "focus", "value": ""}  # the series that stands out; the page's script sets it
 
 _x_pixel, _x2_pixel = cast(Any, alt.XValue), cast(Any, alt.X2Value)  # Altair does not type them
@@ -39,7 +47,6 @@ _x_pixel, _x2_pixel = cast(Any, alt.XValue), cast(Any, alt.X2Value)  # Altair do
 Family = Sequence[Chart]  # the charts of one panel on all machines
 Colours = Mapping[str, str]
 Spec = dict[str, Any]
-Domain = tuple[float, float, bool]  # low, high, logarithmic
 
 
 class Frame(NamedTuple):
@@ -68,7 +75,7 @@ def frame_of(chart: Chart, family: Family) -> Frame:
         )
     left, right = 54, 22
     most = max(len(one.series) for one in family)
-    height = max(244, math.ceil(most * _NAME_STEP))
+    height = max(244, math.ceil(most * NAME_STEP))
     return Frame(BODY - left - right, height, left, right + names + 16, 24, 40)
 
 
@@ -172,54 +179,9 @@ def _styles(chart: Chart, colours: Colours) -> tuple[alt.Color, alt.Shape, alt.S
     )
 
 
-def _labels(values: Sequence[float], texts: Sequence[str]) -> Spec:
-    """Return the part of an axis that puts texts at values."""
-    nth = f"round(datum.index * {len(texts) - 1})"
-    return {"values": list(values), "labelExpr": f"{json.dumps(texts)}[{nth}]"}
-
-
-def _scale(domain: Domain) -> alt.Scale:
-    low, high, log = domain
-    if log:
-        return alt.Scale(type="log", domain=[low, high], nice=False)
-    return alt.Scale(domain=[low, high], nice=False, zero=False)
-
-
 def _name_width(names: Any) -> int:
     """Return about how many pixels the longest name takes."""
     return min(_LONGEST_NAME, math.ceil(6.1 * max(map(len, names), default=0)) + 4)
-
-
-def _around(values: Sequence[float], log: bool, margin: float = 0.04) -> Domain:
-    """Return a domain with some room around the values."""
-    low, high = (min(values), max(values)) if values else (1.0, 10.0)
-    if log:
-        low, high = (low / 2, high * 2) if high <= low * 1.0001 else (low, high)
-        room = (high / low) ** margin
-        return low / room, high * room, True
-    if high - low <= 1e-9 * max(abs(high), abs(low)):
-        half = abs(high) / 2 or 1.0
-        low, high = low - half, high + half
-    room = margin * (high - low)
-    return low - room, high + room, False
-
-
-def _ticks(domain: Domain) -> list[float]:
-    """Return round values: decades, or 1-2-5 between them, or multiples of a round step."""
-    low, high, log = domain
-    if log:
-        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-        for factors in ((1,), (1, 2, 5)):
-            ticks = [v for p in powers for f in factors if low <= (v := float(f"{f}e{p}")) <= high]
-            if len(ticks) >= 3:
-                return ticks[:: -(-len(ticks) // _TICKS)]
-    exponent = math.floor(math.log10((high - low) / _TICKS))
-    for factor in (1, 2, 5, 10, 20):
-        step = float(f"{factor}e{exponent}")
-        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-        if last - first < _TICKS:
-            return [float(f"{factor * k}e{exponent}") for k in range(first, last + 1)]
-    return [low, high]
 
 
 # ---- lines --------------------------------------------------------------------------------------
@@ -263,9 +225,9 @@ def _x_axis(chart: Chart, family: Family) -> alt.X:
     axis = alt.Axis(
         title=chart.x.name, ticks=True, tickSize=4, tickOffset=0, offset=2, labelPadding=4,
         labelOverlap="greedy", labelSeparation=8, titlePadding=5,
-        **_labels(values, x_labels(chart.x, values)),
+        **axis_labels(values, x_labels(chart.x, values)),
     )  # fmt: skip
-    return alt.X("x:Q", scale=_scale(_around(values, log, 0.03)), axis=axis)
+    return alt.X("x:Q", scale=axis_scale(padded_domain(values, log, 0.03)), axis=axis)
 
 
 def _y_domain(family: Family) -> Domain:
@@ -273,63 +235,30 @@ def _y_domain(family: Family) -> Domain:
     if family[0].y == "share":
         return 0, max(1.0, *values) * 1.02 if values else 1.0, False
     if not values or max(values) > 6 * min(values):
-        return _around(values, True)
+        return padded_domain(values, True)
     return 0, 1.06 * max(values), False
 
 
 def _y_axis(chart: Chart, domain: Domain) -> Spec:
-    ticks = _ticks(domain)
+    ticks = round_ticks(domain)
     texts = [format_value(tick, chart.y) if tick else "0" for tick in ticks]
     axis = alt.Axis(
         title=chart.y_title, titleAngle=0, titleAlign="left", titleBaseline="bottom", titleX=-54,
-        titleY=-10, grid=True, labelPadding=8, **_labels(ticks, texts),
+        titleY=-10, grid=True, labelPadding=8, **axis_labels(ticks, texts),
     )  # fmt: skip
-    return {"scale": _scale(domain), "axis": axis}
+    return {"scale": axis_scale(domain), "axis": axis}
 
 
 def _names(chart: Chart, frame: Frame, domain: Domain) -> list[Spec]:
     """Return where the lines end, and the places of their names, apart from each other."""
     ends = [(series.name, series.points[-1]) for series in chart.series]
-    pixels = _apart([_pixel(point.y, domain, frame.height) for _, point in ends], frame.height)
+    pixels = spread_apart(
+        [to_pixel(point.y, domain, frame.height) for _, point in ends], frame.height
+    )
     return [
-        {"series": name, "x": end.x, "y": end.y, "place": _value(pixel, domain, frame.height)}
+        {"series": name, "x": end.x, "y": end.y, "place": from_pixel(pixel, domain, frame.height)}
         for (name, end), pixel in zip(ends, pixels, strict=True)
     ]
-
-
-def _pixel(value: float, domain: Domain, height: int) -> float:
-    low, high, log = domain
-    of = math.log if log else float
-    return height * (of(high) - of(value)) / (of(high) - of(low))
-
-
-def _value(pixel: float, domain: Domain, height: int) -> float:
-    low, high, log = domain
-    share = 1 - pixel / height
-    return low * (high / low) ** share if log else low + (high - low) * share
-
-
-def _apart(wanted: Sequence[float], height: int, gap: float = _NAME_STEP) -> list[float]:
-    """Return places at least ``gap`` apart, in the order of those wanted and near to them.
-
-    Least squares: names that would overlap are pooled, and a pool is around its mean.
-
-    >>> _apart([10, 50, 51], 100, 10)
-    [10.0, 45.5, 55.5]
-    """
-    order = sorted(range(len(wanted)), key=lambda index: wanted[index])
-    pools: list[list[float]] = []
-    for rank, index in enumerate(order):
-        pools.append([wanted[index] - rank * gap])
-        while len(pools) > 1 and fmean(pools[-2]) > fmean(pools[-1]):
-            pools[-2:] = [pools[-2] + pools[-1]]
-    most = max(0.0, height - (len(wanted) - 1) * gap)
-    means = [min(max(fmean(pool), 0.0), most) for pool in pools for _ in pool]
-    places = {
-        index: mean + rank * gap
-        for rank, (index, mean) in enumerate(zip(order, means, strict=True))
-    }
-    return [places[index] for index in range(len(wanted))]
 
 
 # ---- bars ---------------------------------------------------------------------------------------
@@ -351,15 +280,15 @@ def _bars(
     values = [value for one in family for value in one.values]
     domain: Domain = (0, max(values, default=1.0), False)
     if values and max(values) > _FACTOR * min(values):
-        domain = _around(values, True, 0.06)
+        domain = padded_domain(values, True, 0.06)
     log = domain[2]
     axis = alt.Axis(
         orient="top", title=f"{chart.y_title} (logarithmic)" if log else chart.y_title,
-        labels=False, grid=True, values=_ticks(domain) if log else [0], titleAnchor="start",
+        labels=False, grid=True, values=round_ticks(domain) if log else [0], titleAnchor="start",
         titleAlign="left", titleX=-frame.left, titleY=-8, titleBaseline="bottom", zindex=0,
     )  # fmt: skip
     x, low, reach = (
-        alt.X(f"{name}:Q", scale=_scale(domain), axis=axis) for name in ("y", "low", "reach")
+        alt.X(f"{name}:Q", scale=axis_scale(domain), axis=axis) for name in ("y", "low", "reach")
     )
     y = alt.Y("key:N", scale=alt.Scale(domain=_bar_keys(chart)), axis=None)
     colour, shape, stroke = _styles(chart, colours)
