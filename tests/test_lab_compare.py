@@ -57,7 +57,7 @@ def test_few_repeats_claim_nothing(few: int) -> None:
     assert verdicts(many, [9.0] * few) == "too few repeats to tell"
 
 
-def test_three_repeats_may_tell_what_is_plain() -> None:
+def test_three_repeats_suffice_for_a_large_change() -> None:
     assert verdicts([1.0, 1.01, 1.02], [2.0, 2.02, 2.01]) == "slower"
     assert verdicts([1.0, 1.5, 2.2], [1.6, 1.0, 3.0]) == "the same"
 

@@ -84,7 +84,7 @@ def test_what_was_published_is_beside_what_is_measured(experiment: Experiment) -
         assert all(1e-6 < seconds < 1000 for seconds in published.y)
 
 
-def test_plans_are_told_apart() -> None:
+def test_plans_differ() -> None:
     """A point is known by its chart, series, device and x: nothing may be planned twice."""
     for experiment in DOCUMENTS:
         keys = [
@@ -201,7 +201,7 @@ def test_intervals_are_in_the_record(tmp_path: Path) -> None:
     assert column(replace(point, facts={})) == ""
 
 
-def test_changes_by_density_are_told_from_shared_ends() -> None:
+def test_changes_by_density_use_shared_ends() -> None:
     """A series that stopped early must not be compared over another range."""
     experiment = BY_ID["bfs-by-density"]
     record = read_made(experiment, {"queue, one core": {20: 1.0, 80: 4.0}})

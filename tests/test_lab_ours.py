@@ -170,7 +170,7 @@ def test_a_new_process_that_fails_is_reported() -> None:
 # ---- the setting --------------------------------------------------------------------------------
 
 
-def test_missing_files_are_told_with_what_to_do(tmp_path: Path) -> None:
+def test_missing_files_are_reported_with_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(Skipped, match=r"world-highways.npz: benchmarks/highways.py makes it"):
         highways().get(Environment("cpu", data=tmp_path))
     kl.write(kl.generate.grid(3, 3, weights=(1, 9)), tmp_path / "world-highways.npz")
@@ -194,7 +194,7 @@ def test_graphs_have_names() -> None:
     assert tiny.setup(Environment("cpu")) < 1e-3
 
 
-def test_a_speedup_is_told_beside_the_first_point() -> None:
+def test_a_speedup_is_relative_to_the_first_point() -> None:
     scaling = next(one for one in OURS if one.y == "speedup")
     run = records.Run("r", "2026-01-01T00:00:00Z", {"cores": 4}, "0", "0")
     points = tuple(

@@ -131,7 +131,7 @@ def test_a_record_of_nothing(tmp_path: Path) -> None:
     assert page.text.count("not run") == 5
 
 
-def test_what_an_experiment_cannot_tell_breaks_nothing(tmp_path: Path) -> None:
+def test_errors_in_declarations_do_not_stop_the_report(tmp_path: Path) -> None:
     def findings(results: Measurements) -> Iterator[str]:
         yield "First."
         raise ZeroDivisionError("no arcs")
@@ -306,7 +306,7 @@ def test_spreads() -> None:
     assert texts.spread(texts.points[0]).kind == "99 % interval"
 
 
-def test_machines_are_told_apart(tmp_path: Path) -> None:
+def test_machines_are_distinguished(tmp_path: Path) -> None:
     twin = replace(GPU, id="t", machine=GPU.machine | {"cores": 8})
     record = record_of(
         point("a", 1, 1.0, run="g"), point("a", 1, 2.0, run="t"), runs=(GPU, twin)

@@ -118,7 +118,7 @@ def test_a_last_answer_that_is_wrong_is_not_reported() -> None:
     assert (results, failed) == ({}, [""])
 
 
-@pytest.mark.skipif(harness._start_peak() is None, reason="the system does not tell")
+@pytest.mark.skipif(harness._start_peak() is None, reason="the system does not say")
 def test_the_peak_of_memory_sees_an_allocation() -> None:
     def run() -> int:
         return int(np.ones(2**25, np.uint8)[0])  # 32 MiB
@@ -217,7 +217,7 @@ def test_what_cannot_take_place_says_why(path: Path) -> None:
     assert records.read(path).skips[0].series is None
 
 
-def test_errors_are_told_and_the_others_go_on(path: Path) -> None:
+def test_errors_are_recorded_and_the_others_run(path: Path) -> None:
     def broken() -> Trial:
         raise ZeroDivisionError("oh\nno")
 
