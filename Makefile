@@ -35,7 +35,7 @@ format: $(VENV)/installed-dev
 	$(BIN)/clang-format -i $(CXX_FILES)
 
 # Kleene beside its peers: kleene lab run --suite peers, ARGS as it takes them, say
-# ARGS="peers-bfs --budget 60" or ARGS="--record mine.jsonl". The record is gone on with; see
+# ARGS="peers-bfs --budget 60" or ARGS="--record mine.jsonl". The record is resumed; see
 # kleene lab run --help.
 RECORD ?= kleene-lab.jsonl
 LAB := --record $(RECORD) --data benchmarks/data
@@ -43,7 +43,7 @@ bench: $(VENV)/installed-peers
 	$(BIN)/kleene lab run --suite peers $(LAB) $(ARGS)
 
 # Every experiment, and the report about them.
-lab: $(VENV)/installed-peers
+lab: $(VENV)/installed-peers $(VENV)/installed-report
 	$(BIN)/kleene lab run $(LAB) $(ARGS)
 	$(BIN)/kleene lab report $(RECORD)
 
