@@ -17,7 +17,7 @@ from kleene.backends.cuda.apsp_blocks import bank_conflict
 from kleene.backends.cuda.apsp_products import interleave
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
-from kleene.backends.cuda.runtime.timing import metered
+from kleene.backends.cuda.runtime.timing import timed_call
 from kleene.registry import Method, methods
 
 ROWS = [
@@ -72,11 +72,11 @@ def test_what_the_algorithm_takes_is_told_apart(
         launched.append(time.perf_counter())
 
     began = time.perf_counter()
-    with monkeypatch.context() as patch, metered("emulated") as meter:
+    with monkeypatch.context() as patch, timed_call("emulated") as timer:
         native = SimpleNamespace(**(vars(device.native) | {"launch": noted}))
         patch.setattr(device, "native", native)
         stats = solve(row, random_graph(70)).stats
-    (span,) = meter._spans["compute"]
+    (span,) = timer._spans["compute"]
     assert began <= span[0].time < launched[0]
     assert launched[-1] <= span[1].time
     assert 0 < stats.compute < stats.total

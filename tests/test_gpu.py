@@ -107,4 +107,4 @@ def test_a_thousand_calls_leave_nothing_behind() -> None:
     for _ in range(1000 if DEVICE == "cuda" else 3):
         assert (closure(g, "min_plus").distances == wanted).all()
     gc.collect()
-    assert getattr(open_device(DEVICE), "taken", 0) == 0
+    assert getattr(open_device(DEVICE), "allocated", 0) == 0

@@ -393,7 +393,7 @@ template <class T>
 T kl_acquire(const T* address, KL_SITE) {
   return kl_load(address, file, line);
 }
-inline int4 kl_fetch(const int4* address) { return *address; }
+inline int4 kl_load_int4(const int4* address) { return *address; }
 inline void kl_copy_commit() { ::kleene::emulator::copy_commit(); }
 template <int groups_left>
 inline void kl_copy_wait() {

@@ -28,7 +28,7 @@ from kleene.system.machine import Machine, as_threads, this_machine, with_memory
 from kleene.system.progress import reporter
 
 if TYPE_CHECKING:
-    from kleene.backends.cuda.runtime.timing import Meter
+    from kleene.backends.cuda.runtime.timing import CallTimer
 
 __all__ = ["apsp", "bfs", "closure", "explain", "methods", "sssp"]
 
@@ -385,16 +385,16 @@ def _solve(
     return Result(graph, plan, stats, answer, rows, columns, task.limit, source is not None)
 
 
-def _meter(device: str) -> AbstractContextManager[Meter | None]:
+def _meter(device: str) -> AbstractContextManager[CallTimer | None]:
     """Return what counts the parts of a call, where they can be told apart."""
     if device not in ("cuda", "emulated"):
         return nullcontext()
-    from kleene.backends.cuda.runtime.timing import metered
+    from kleene.backends.cuda.runtime.timing import timed_call
 
-    return metered(device)
+    return timed_call(device)
 
 
-def _timings(total: float, meter: Meter | None) -> Timings:
+def _timings(total: float, meter: CallTimer | None) -> Timings:
     if meter is None:
         return Timings(compute=total, total=total)
     there, back = meter.seconds("copy_in") or 0.0, meter.seconds("copy_out") or 0.0

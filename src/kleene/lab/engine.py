@@ -21,9 +21,9 @@ import numpy as np
 from kleene import _native
 from kleene.backends.cuda import closure_streamed
 from kleene.backends.cuda.closure_predecessors import recover, recovery_bytes
-from kleene.backends.cuda.closure_tiled import Closer, Layout
+from kleene.backends.cuda.closure_tiled import TiledClosure, TileLayout
 from kleene.backends.cuda.runtime.device import Device
-from kleene.backends.cuda.runtime.timing import metered
+from kleene.backends.cuda.runtime.timing import timed_call
 from kleene.graph.checks import format_bytes
 from kleene.lab.experiment import Unable
 from kleene.lab.matrices import Array, Case, Weights
@@ -59,16 +59,16 @@ def resident(setting: Setting, case: Case, n: int, most: int) -> Trial:
         begin = np.broadcast_to(np.arange(n, dtype=np.int32)[:, None], (n, n)).copy()
     closed = np.ones(matrix.shape, matrix.dtype)  # touched: the system need not give it by pages
     last = np.ones((n, n), np.int32) if case.paths else None
-    closer = Closer(device, layout)
+    closer = TiledClosure(device, layout)
 
     def run() -> Closed:
         began = time.perf_counter()
-        with metered(device.kind) as meter:
+        with timed_call(device.kind) as meter:
             arcs = closer.upload(matrix, begin, keep=case.recovered)
             assert closer.run(_silent), f"{case.name}: no cycle is negative"
-            found = closer.last
+            found = closer.predecessors
             if arcs is not None:
-                with device.meter.span("compute", device.main):
+                with device.timer.span("compute", device.main):
                     found = recover(device, arcs, closer.matrix, n)
                     assert found is not None, f"{case.name}: no predecessors were found"
             closer.download(closed, None)
@@ -93,7 +93,7 @@ def streamed(setting: Setting, case: Case, n: int, times: float) -> Trial:
 
     def run() -> Closed:
         np.copyto(matrix, arcs)
-        with _budget(device.taken + int(layout.bytes / times)):
+        with _budget(device.allocated + int(layout.bytes / times)):
             began = time.perf_counter()
             assert closure_streamed.close(device, layout, task, matrix, None)
             taken = time.perf_counter() - began
@@ -103,7 +103,7 @@ def streamed(setting: Setting, case: Case, n: int, times: float) -> Trial:
 
 
 def _trial(
-    run: Any, setting: Setting, case: Case, matrix: Array, weights: Weights, layout: Layout
+    run: Any, setting: Setting, case: Case, matrix: Array, weights: Weights, layout: TileLayout
 ) -> Trial:
     n = layout.n
     known = weights.rows
@@ -180,11 +180,11 @@ def cpu_ceiling(semiring: str, dtype: str, paths: bool, threads: int, seconds: f
     return statistics.median(rates)
 
 
-_DOWN, _THREADS, _GIVEN = 8, 256, 64  # kDown, kThreads, kGiven
+_DOWN, _THREADS, _GIVEN = 8, 256, 64  # kDown, kThreads, kFactors
 _KNOWN: dict[tuple[str, str], float] = {}
 
 
-def gpu_ceiling(setting: Setting, layout: Layout) -> float:
+def gpu_ceiling(setting: Setting, layout: TileLayout) -> float:
     """Return relaxations a second of a loop that has everything in registers."""
     assert setting.device is not None
     key = (setting.device.kind, layout.algebra)
@@ -195,10 +195,10 @@ def gpu_ceiling(setting: Setting, layout: Layout) -> float:
 
 
 def registers_only(
-    device: Device, layout: Layout, rounds: int, blocks: int = 0
+    device: Device, layout: TileLayout, rounds: int, blocks: int = 0
 ) -> tuple[float, Array]:
     """Run that loop; returns its rate and what it found."""
-    kernel = device.kernels("dense_ceiling", KL_ALGEBRA=layout.algebra)["dense_ceiling"]
+    kernel = device.kernels("closure_ceiling", KL_ALGEBRA=layout.algebra)["closure_ceiling"]
     blocks = blocks or kernel.resident_blocks(_THREADS)
     given = device.upload(given_words(layout.word))
     found = device.empty(blocks * _THREADS, layout.word)
@@ -213,7 +213,7 @@ def registers_only(
     return blocks * _THREADS * rounds * each / seconds, device.download(found)
 
 
-def across(layout: Layout) -> int:
+def across(layout: TileLayout) -> int:
     """Words across in the registers of a thread: kAcross."""
     return 4 if layout.word.itemsize == 8 else 16
 

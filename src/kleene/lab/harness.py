@@ -91,7 +91,7 @@ def measure(
 def _first(trial: Trial, device: Device | None) -> Measured:
     if device is not None:
         device.synchronize()
-        device.peak = device.taken
+        device.peak = device.allocated
     before = _start_peak()
     began = time.perf_counter()
     answer = trial.run()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import kleene as kl
 from kleene.backends.cpu.closure import Form
-from kleene.backends.cuda.closure_tiled import Layout
+from kleene.backends.cuda.closure_tiled import TileLayout
 from kleene.system.machine import cores
 
 __all__ = ["CASES", "PLAIN", "Case", "Weights", "graph_like"]
@@ -39,10 +39,10 @@ class Case(NamedTuple):
         """The type in which the engine computes, as the CPU's ceiling calls it."""
         return "bool" if self.dtype == "uint64" else self.dtype
 
-    def layout(self, n: int) -> Layout:
+    def layout(self, n: int) -> TileLayout:
         """Return how the matrix lies on a GPU."""
         form = Form("tiled", self.semiring, np.dtype(self.dtype), 0)
-        return Layout.of(form, n, not self.negative, self.paths and not self.recovered)
+        return TileLayout.of(form, n, not self.negative, self.paths and not self.recovered)
 
 
 PLAIN = Case("float32", "min_plus", "float32")

@@ -1,8 +1,8 @@
-"""All pairs on a GPU by blocks: the versions of blocked Floyd-Warshall, from plain to elaborate.
+"""Blocked Floyd-Warshall on a GPU: the versions of the literature, from simple to elaborate.
 
-In each round t, three phases: the diagonal block (t, t), the blocks in its row and column, the rest
-(Venkataraman, Sahni and Mukhopadhyaya 2003). The versions 1.0 to 4.1 are those of Zuccato and Lena
-(2022), for any number of vertices and any block size; ``blocked_multi`` is the form of Padamata and
+Each round t has three phases: the diagonal block (t, t), the blocks in its row and column, the rest
+(Venkataraman, Sahni and Mukhopadhyaya 2003). Versions 1.0 to 4.1 are those of Zuccato and Lena
+(2022), for any number of vertices and any block size; ``blocked_multi`` is that of Padamata and
 Raveendran (2013). The kernels are in ``kernels/apsp_global.cu``, ``apsp_shared.cu`` and
 ``apsp_multi.cu``; version 4.2 is in ``apsp_relaunched.py``.
 
@@ -40,13 +40,13 @@ _ELEMENTS = (4, 2)  # across and down, the best of Padamata and Raveendran
 
 
 def blocked_1_0(task: Task, *, block: int = 0) -> Answer:
-    """Launch every block by itself."""
+    """Launch every block separately."""
 
     def version(b: Blocks) -> bool:
         kernel = b.kernels("apsp_global")["apsp_global_one"]
 
         def one(t: int, i: int, j: int) -> None:
-            args = (b.d, b.last, b.n, b.side, t, i, j, b.cycle)
+            args = (b.d, b.predecessors, b.n, b.side, t, i, j, b.cycle)
             kernel.launch((1, 1), b.threads, args)
 
         def each_round(t: int) -> None:
@@ -72,7 +72,7 @@ def _three_launches(b: Blocks, kernels: str, grids: tuple[tuple[int, int], ...])
     phases = [file[f"{kernels}_{number}"] for number in (1, 2, 3)]
 
     def each_round(t: int) -> None:
-        args = (b.d, b.last, b.n, b.side, t)
+        args = (b.d, b.predecessors, b.n, b.side, t)
         phases[0].launch(grids[0], b.threads, (*args, b.cycle))
         for phase, grid in zip(phases[1:], grids[1:], strict=True):
             if grid[0] > 0:
@@ -84,7 +84,7 @@ def _three_launches(b: Blocks, kernels: str, grids: tuple[tuple[int, int], ...])
 
 
 def blocked_1_1(task: Task, *, block: int = 0) -> Answer:
-    """Launch all blocks in each phase; most have nothing to do in the first two."""
+    """Launch all blocks in each phase; most are idle in the first two."""
     return run(
         "blocked_1_1",
         lambda b: _three_launches(b, "apsp_global_all", ((b.count, b.count),) * 3),
@@ -94,7 +94,7 @@ def blocked_1_1(task: Task, *, block: int = 0) -> Answer:
 
 
 def blocked_1_2(task: Task, *, block: int = 0) -> Answer:
-    """Launch the blocks that a phase has."""
+    """Launch only the blocks of each phase."""
     return run(
         "blocked_1_2",
         lambda b: _three_launches(
@@ -122,17 +122,17 @@ def _shared(b: Blocks) -> bool:
 
 
 def blocked_2_0(task: Task, *, block: int = 0) -> Answer:
-    """Copy what a block reads to shared memory, as it is."""
+    """Copy the factors of a block to shared memory, by rows."""
 
     def version(b: Blocks) -> bool:
-        b.by_rows(turned=True)
+        b.by_rows(column_major=True)
         return _shared(b)
 
     return run("blocked_2_0", version, task, block)
 
 
 def blocked_2_1(task: Task, *, block: int = 0) -> Answer:
-    """The same, transposed or padded where columns would be read with bank conflicts."""
+    """Version 2.0 with factors transposed or padded against bank conflicts."""
 
     def version(b: Blocks) -> bool:
         b.without_conflicts()
@@ -143,8 +143,8 @@ def blocked_2_1(task: Task, *, block: int = 0) -> Answer:
 
 # ---- 3.0, 4.0, 4.1: pieces of phases, in streams and in graphs ----------------------------------
 
-#: What each piece of a round comes after, in the order in which they are launched: a name stands
-#: for the piece in this round if that has been launched, in the round before if not.
+#: Dependencies of each piece of a round, in launch order: a name is the piece of this round if it
+#: has been launched, else that of the previous round.
 _COARSE = {
     "diagonal": ("up_left", "up_right", "down_left", "down_right"),
     "up": ("diagonal",),
@@ -157,8 +157,8 @@ _COARSE = {
     "down_right": ("down", "right"),
 }
 
-#: Only what is really needed: the next diagonal block is in the lower right piece; the blocks above
-#: and left of it are in two others, or were final before.
+#: The true dependencies only: the next diagonal block is in the lower right piece; the blocks above
+#: and left of it are in two others, or are final.
 _FINE = _COARSE | {
     "diagonal": ("down_right",),
     "up": ("diagonal", "up_right"),
@@ -174,16 +174,16 @@ def _pieces(
     after: dict[str, tuple[str, ...]],
     grid: tuple[int, int] | None,
 ) -> Callable[[int], None]:
-    """Return what launches a round in nine streams, each piece after those that it needs."""
+    """Return a function that launches a round in nine streams, after its dependencies."""
     start = origin.record()
     done = dict.fromkeys(after, start)
     for stream in streams.values():
         stream.wait(start)
 
     def each_round(t: int) -> None:
-        before, here, beyond = (0, t), (t, t + 1), (t + 1, b.count)
-        row = {"up": before, "down": beyond}
-        column = {"left": before, "right": beyond}
+        before, diagonal, after_t = (0, t), (t, t + 1), (t + 1, b.count)
+        row = {"up": before, "down": after_t}
+        column = {"left": before, "right": after_t}
         for name, needed in after.items():
             stream = streams[name]
             for other in needed:
@@ -192,8 +192,8 @@ def _pieces(
                 b.diagonal(t, stream, grid or (1, 1))
             else:
                 vertical, _, horizontal = name.rpartition("_")
-                rows = row.get(vertical or horizontal, here)
-                columns = column.get(horizontal, here)
+                rows = row.get(vertical or horizontal, diagonal)
+                columns = column.get(horizontal, diagonal)
                 b.piece(t, rows, columns, stream, grid)
             done[name] = stream.record()
         if t == b.count - 1:
@@ -208,7 +208,7 @@ def _streams(b: Blocks) -> dict[str, Any]:
 
 
 def blocked_3_0(task: Task, *, block: int = 0) -> Answer:
-    """Break the phases into pieces that run in streams of their own."""
+    """Split the phases into pieces, each in a stream of its own."""
 
     def version(b: Blocks) -> bool:
         b.without_conflicts()
@@ -220,10 +220,10 @@ def blocked_3_0(task: Task, *, block: int = 0) -> Answer:
 
 
 def _graph(after: dict[str, tuple[str, ...]], b: Blocks) -> bool:
-    """Record everything, copies of the whole matrix included, then launch it.
+    """Capture everything, copies of the whole matrix included, then launch the graph.
 
-    Every launch has a block of threads for every block of the matrix, needed or not. Recording is
-    a part of the algorithm, and so are the copies: its time has them.
+    Every launch has a block of threads for every block of the matrix, needed or not. The time of
+    the algorithm includes the capture and the copies.
     """
     b.without_conflicts()
     staged = [b.device.pinned(array.shape, array.dtype) for array in b.host]
@@ -265,7 +265,7 @@ def blocked_4_1(task: Task, *, block: int = 0) -> Answer:
 
 
 def blocked_multi(task: Task, *, block: int = 0, across: int = 0, down: int = 0) -> Answer:
-    """Let each thread look after several cells, in registers in phase 3."""
+    """Compute several cells per thread, in registers in phase 3."""
     across, down = across or _ELEMENTS[0], down or _ELEMENTS[1]
     for name, value in (("across", across), ("down", down)):
         if value not in (1, 2, 4, 8):
@@ -282,7 +282,7 @@ def blocked_multi(task: Task, *, block: int = 0, across: int = 0, down: int = 0)
             b.diagonal(t)
             b.whole("cross", (others, 2), t)
             if others:
-                args = (b.d, b.last, b.n, b.side, t, b.cycle)
+                args = (b.d, b.predecessors, b.n, b.side, t, b.cycle)
                 rest.launch((others, others), b.threads, args, b.two_blocks)
 
         b.upload()

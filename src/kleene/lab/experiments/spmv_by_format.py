@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kleene as kl
-from kleene.backends.cuda.device_graph import on_device
+from kleene.backends.cuda.device_graph import get_device_graph
 from kleene.backends.cuda.spmv import multiplier
 from kleene.lab.documents import CHAPTER
 from kleene.lab.experiment import Axis, Experiment, Plan, Published
@@ -86,7 +86,7 @@ class _Kernels:
         assert setting.device is not None
         self._device = device = setting.device
         there, y = device.upload(x, "x"), device.empty(g.n, x.dtype, "y")
-        multiply = multiplier(on_device(g, device), x.dtype, "plus_times", form)
+        multiply = multiplier(get_device_graph(g, device), x.dtype, "plus_times", form)
         multiply(there, y)  # nothing is prepared while work is recorded
         device.synchronize()
         with device.main.capture() as captured:

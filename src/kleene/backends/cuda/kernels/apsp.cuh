@@ -2,7 +2,7 @@
 // of the best path found so far, last[i, j] the vertex before j on it, and *cycle tells that there
 // is a negative cycle and nothing more to do.
 #pragma once
-#include "kleene.cuh"
+#include "common/kleene.cuh"
 
 constexpr bool kInteger = static_cast<KL_TYPE>(0.5) == 0;
 
@@ -16,7 +16,7 @@ __device__ __forceinline__ KL_TYPE sum(KL_TYPE a, KL_TYPE b) {
 }
 
 // The same for all threads of a block, all of which ask: another kernel may be writing *cycle.
-__device__ __forceinline__ bool stopped(const int* cycle) {
+__device__ __forceinline__ bool cycle_found(const int* cycle) {
   return __syncthreads_or(kl_load(cycle)) != 0;
 }
 

@@ -3,14 +3,14 @@
 // launches of just the blocks that a phase has. See apsp_blocks.cuh for the phases. A block of the
 // matrix is a block of threads, one thread for a cell, or for several where the side is above 32.
 #include "apsp.cuh"
-#include "kleene.cuh"
+#include "common/kleene.cuh"
 
 // Block (bi, bj) through the vertices of block t, with a barrier after each. In phase 3 the cells
 // of a block do not depend on each other, and there is no barrier.
 template <int phase>
-__device__ __forceinline__ void work(KL_TYPE* d, int* last, long long n, int side, int t, int bi,
-                                     int bj, int* cycle) {
-  if (stopped(cycle)) return;
+__device__ __forceinline__ void work(KL_TYPE* d, int* predecessors, long long n, int side, int t,
+                                     int bi, int bj, int* cycle) {
+  if (cycle_found(cycle)) return;
   const auto begin = [&](int block) { return static_cast<long long>(block) * side; };
   const auto end = [&](int block) { return min(begin(block) + side, n); };
   for (long long k = begin(t); k < end(t); ++k) {
@@ -25,7 +25,7 @@ __device__ __forceinline__ void work(KL_TYPE* d, int* last, long long n, int sid
         if (through < d[i * n + j]) {
           d[i * n + j] = through;
 #if KL_PATHS
-          last[i * n + j] = last[k * n + j];
+          predecessors[i * n + j] = predecessors[k * n + j];
 #endif
         }
       }
@@ -34,8 +34,8 @@ __device__ __forceinline__ void work(KL_TYPE* d, int* last, long long n, int sid
   }
 }
 
-#define MATRIX KL_TYPE *d, int *last, long long n, int side, int t
-#define GIVEN d, last, n, side, t
+#define MATRIX KL_TYPE *d, int *predecessors, long long n, int side, int t
+#define GIVEN d, predecessors, n, side, t
 
 // ---- version 1.0: one kernel for one block of any phase -----------------------------------------
 

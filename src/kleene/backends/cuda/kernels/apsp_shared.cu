@@ -3,11 +3,11 @@
 // in phase 1 and the two factors in phases 2 and 3. `down` and `across` lay out the left factor:
 // (side, 1) by rows, (1, side) transposed.
 #include "apsp_blocks.cuh"
-#include "kleene.cuh"
+#include "common/kleene.cuh"
 
-#define MATRIX KL_TYPE *d, int *last, long long n, int side, int turned
+#define MATRIX KL_TYPE *d, int *predecessors, long long n, int side, int column_major
 #define LAYOUT int down, int across
-#define GIVEN Blocks{d, last, n, side, turned != 0}
+#define BLOCKS Blocks{d, predecessors, n, side, column_major != 0}
 
 // The block at this place when block t is left out.
 __device__ __forceinline__ int other_than(int t, int place) {
@@ -20,7 +20,7 @@ __device__ __forceinline__ int other_than(int t, int place) {
 KL_KERNEL_BOUNDS(1024, 1, apsp_shared_diagonal, MATRIX, int pitch, int t, int* cycle) {
   KL_DYNAMIC_SHARED(KL_TYPE, shared);
   if (blockIdx.x != 0 || blockIdx.y != 0) return;
-  GIVEN.diagonal(shared, pitch, t, cycle);
+  BLOCKS.diagonal(shared, pitch, t, cycle);
 }
 
 // Of r blocks a side, r - 1 in the row and r - 1 in the column.
@@ -28,13 +28,13 @@ KL_KERNEL_BOUNDS(1024, 1, apsp_shared_cross, MATRIX, LAYOUT, int t, const int* c
   KL_DYNAMIC_SHARED(KL_TYPE, shared);
   const int other = other_than(t, blockIdx.x);
   const bool in_row = blockIdx.y == 0;
-  GIVEN.cross(shared, down, across, t, in_row ? t : other, in_row ? other : t, cycle);
+  BLOCKS.cross(shared, down, across, t, in_row ? t : other, in_row ? other : t, cycle);
 }
 
 KL_KERNEL_BOUNDS(1024, 1, apsp_shared_rest, MATRIX, LAYOUT, int t, const int* cycle) {
   KL_DYNAMIC_SHARED(KL_TYPE, shared);
   const int bi = other_than(t, blockIdx.y), bj = other_than(t, blockIdx.x);
-  GIVEN.rest(shared, down, across, t, bi, bj, cycle);
+  BLOCKS.rest(shared, down, across, t, bi, bj, cycle);
 }
 
 // ---- rectangles of blocks: versions 3.0, 4.0 and 4.1 --------------------------------------------
@@ -48,9 +48,9 @@ KL_KERNEL_BOUNDS(1024, 1, apsp_shared_piece, MATRIX, LAYOUT, int t, int first_ro
   }
   const int bi = first_row + blockIdx.y, bj = first_column + blockIdx.x;
   if (bi == t || bj == t) {
-    GIVEN.cross(shared, down, across, t, bi, bj, cycle);
+    BLOCKS.cross(shared, down, across, t, bi, bj, cycle);
   } else {
-    GIVEN.rest(shared, down, across, t, bi, bj, cycle);
+    BLOCKS.rest(shared, down, across, t, bi, bj, cycle);
   }
 }
 
@@ -68,7 +68,7 @@ KL_KERNEL_BOUNDS(1024, 1, apsp_ring_near, MATRIX, LAYOUT, int r, const int* roun
   const int t = *round, at = blockIdx.x, next = t + 1;
   const bool in_row = at < r - 1;
   const int other = (in_row ? next + at : next + at - (r - 2)) % r;
-  GIVEN.rest(shared, down, across, t, in_row ? next : other, in_row ? other : next, cycle);
+  BLOCKS.rest(shared, down, across, t, in_row ? next : other, in_row ? other : next, cycle);
 }
 
 // Phase 3 for all others: (r - 2) x (r - 2) blocks.
@@ -76,12 +76,12 @@ KL_KERNEL_BOUNDS(1024, 1, apsp_ring_far, MATRIX, LAYOUT, int r, const int* round
                  const int* cycle) {
   KL_DYNAMIC_SHARED(KL_TYPE, shared);
   const int t = *round, bi = (t + 2 + blockIdx.y) % r, bj = (t + 2 + blockIdx.x) % r;
-  GIVEN.rest(shared, down, across, t, bi, bj, cycle);
+  BLOCKS.rest(shared, down, across, t, bi, bj, cycle);
 }
 
 KL_KERNEL_BOUNDS(1024, 1, apsp_ring_diagonal, MATRIX, int pitch, const int* round, int* cycle) {
   KL_DYNAMIC_SHARED(KL_TYPE, shared);
-  GIVEN.diagonal(shared, pitch, *round + 1, cycle);
+  BLOCKS.diagonal(shared, pitch, *round + 1, cycle);
 }
 
 // (r - 1) x 2 blocks.
@@ -90,7 +90,7 @@ KL_KERNEL_BOUNDS(1024, 1, apsp_ring_cross, MATRIX, LAYOUT, int r, const int* rou
   KL_DYNAMIC_SHARED(KL_TYPE, shared);
   const int next = *round + 1, other = (next + 1 + static_cast<int>(blockIdx.x)) % r;
   const bool in_row = blockIdx.y == 0;
-  GIVEN.cross(shared, down, across, next, in_row ? next : other, in_row ? other : next, cycle);
+  BLOCKS.cross(shared, down, across, next, in_row ? next : other, in_row ? other : next, cycle);
 }
 
-KL_KERNEL(apsp_ring_turn, int* round) { ++*round; }
+KL_KERNEL(apsp_ring_advance, int* round) { ++*round; }
