@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import kleene as kl
-from kleene.backends.cpu.closure import close_by, form_for
+from kleene.backends.common.dense_driver import close_matrix, engine_form
 from kleene.backends.cuda import closure_tiled as closure
 from kleene.backends.cuda.closure_streamed import BandSplit, StreamedClosure
 from kleene.backends.cuda.closure_tiled import TileLayout
@@ -69,14 +69,14 @@ def task(g: kl.Graph, semiring: str = "min_plus", dtype: str = "float32", **opti
 
 
 def streamed(device: EmulatedDevice, cut: BandSplit, asked: Task) -> Answer:
-    form = form_for("tiled", asked)
+    form = engine_form("tiled", asked)
 
     def engine(matrix: Any, predecessors: Any) -> bool:
         positive = bool(asked.graph.stats.min_weight >= 0)
         layout = TileLayout.of(form, asked.graph.n, positive, predecessors is not None)
         return StreamedClosure(device, layout, cut).run(asked, matrix, predecessors)
 
-    return close_by(engine, form, asked)
+    return close_matrix(engine, form, asked)
 
 
 @pytest.fixture
@@ -223,7 +223,7 @@ def test_all_bands_come_and_go_once_a_round(cut: BandSplit) -> None:
     visits = list(cut.visits())
     for first in range(0, cut.bands, cut.panel):
         here = [v for v in visits if v.first == first]
-        for side in ("comes", "goes"):
+        for side in ("enters", "leaves"):
             assert sorted(v.band for v in here if getattr(v, side)) == list(range(cut.bands))
 
 

@@ -19,6 +19,7 @@ from kleene import _native
 from kleene.backends.cpu import apsp_dense, closure
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Answer, Task
+from kleene.results.verify import Rows, verify
 
 Array = NDArray[Any]
 
@@ -122,10 +123,8 @@ def test_every_engine_at_every_size_and_level(dtype: Any) -> None:
 
 
 def assert_trees(g: kl.Graph, got: Answer) -> None:
-    kl.verify.verify(
-        kl.verify.Rows(
-            g, SEMIRINGS["min_plus"], np.arange(g.n), got.values, got.predecessors, None, False
-        )
+    verify(
+        Rows(g, SEMIRINGS["min_plus"], np.arange(g.n), got.values, got.predecessors, None, False)
     )
 
 

@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "graph/dense_arcs.hpp"
 #include "parallel.hpp"
 
 namespace kleene {
 namespace {
 
 using AnyMatrix = nb::ndarray<nb::c_contig, nb::device::cpu>;
+using AnyConstMatrix = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
 using Ids = Array<std::int32_t>;
 using Offsets = Array<std::int64_t>;
 using Predecessors = MutableArray<std::int32_t>;
@@ -67,6 +69,27 @@ void fill(const std::string& semiring, const Offsets& offsets, const Ids& neighb
                    threads, monitor);
         return nb::object();
       });
+}
+
+// From the canonical matrix of a graph; see graph/dense_arcs.hpp.
+void fill_from(const std::string& semiring, AnyConstMatrix weights, const nb::object& no_path,
+               AnyMatrix matrix, std::optional<Predecessors> last, int threads) {
+  PythonMonitor monitor(nb::none(), 0);
+  const auto copy = [&]<class T, class Out>(Type<T>, Type<Out>) {
+    Scale<Out> scale = scale_of<Out>(parse_algebra(semiring));
+    scale.zero = nb::cast<Out>(no_path);
+    const nb::gil_scoped_release release;
+    dense_fill_from(static_cast<const T*>(weights.data()), as_matrix<Out>(matrix, last), scale,
+                    threads, monitor);
+    return nb::object();
+  };
+  if (matrix.dtype() == nb::dtype<std::int16_t>()) {
+    with_type<std::int32_t, std::int64_t>(
+        weights.dtype(), [&](auto type) { return copy(type, Type<std::int16_t>{}); });
+  } else {
+    with_type<float, double, std::int32_t, std::int64_t>(
+        matrix.dtype(), [&](auto type) { return copy(type, type); });
+  }
 }
 
 template <class T>
@@ -220,6 +243,8 @@ void bind_dense(nb::module_& m) {
   m.def("dense_fill", &fill, nb::arg("semiring"), nb::arg("offsets"), nb::arg("neighbors"),
         nb::arg("weights").none(), nb::arg("used").none(), nb::arg("no_path"), nb::arg("matrix"),
         nb::arg("last").none(), nb::arg("threads"));
+  m.def("dense_fill_from", &fill_from, nb::arg("semiring"), nb::arg("weights"), nb::arg("no_path"),
+        nb::arg("matrix"), nb::arg("last").none(), nb::arg("threads"));
   m.def("dense_close", &close, nb::arg("method"), nb::arg("semiring"), nb::arg("matrix"),
         nb::arg("last").none(), nb::arg("threads"), nb::arg("block") = 0, nb::arg("level") = -1,
         nb::arg("progress").none() = nb::none());

@@ -1,5 +1,6 @@
 #include "arrays.hpp"
 #include "csr_forms.hpp"
+#include "graph/dense_arcs.hpp"
 #include "machine.hpp"
 
 namespace kleene {
@@ -146,6 +147,40 @@ nb::object sweep(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
   });
 }
 
+// Copies a matrix in canonical form; returns the extreme weights and the place of a bad entry.
+template <class T>
+void bind_matrix(nb::module_& m) {
+  using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+  m.def(
+      "dense_canonical",
+      [](const Matrix& entries, std::optional<T> null, bool null_nan, MutableArray<T> matrix,
+         MutableArray<std::int64_t> degrees, MutableArray<Magnitude<T>> heaviest, int threads) {
+        const auto n = static_cast<std::int64_t>(entries.shape(0));
+        PythonMonitor monitor(nb::none(), n);
+        DenseSummary<T> summary;
+        {
+          const nb::gil_scoped_release release;
+          summary = dense_canonical(entries.data(), n, null, null_nan, matrix.data(),
+                                    degrees.data(), heaviest.data(), threads, monitor);
+        }
+        return nb::make_tuple(summary.lowest, summary.highest, summary.bad);
+      },
+      nb::arg("entries"), nb::arg("null").none(), nb::arg("null_nan"), nb::arg("matrix"),
+      nb::arg("degrees"), nb::arg("heaviest"), nb::arg("threads"));
+  m.def(
+      "dense_to_csr",
+      [](const Matrix& matrix, const Array<std::int64_t>& offsets,
+         MutableArray<std::int32_t> neighbors, MutableArray<T> weights, int threads) {
+        const auto n = static_cast<std::int64_t>(matrix.shape(0));
+        PythonMonitor monitor(nb::none(), n);
+        const nb::gil_scoped_release release;
+        dense_to_csr(matrix.data(), n, offsets.data(), neighbors.data(), weights.data(), threads,
+                     monitor);
+      },
+      nb::arg("matrix"), nb::arg("offsets"), nb::arg("neighbors"), nb::arg("weights"),
+      nb::arg("threads"));
+}
+
 }  // namespace
 
 void bind_graph(nb::module_& m) {
@@ -165,6 +200,10 @@ void bind_graph(nb::module_& m) {
         nb::arg("other_offsets"), nb::arg("other_neighbors"), nb::arg("other_weights").none(),
         nb::arg("threads"));
   m.def("csr_from_matrix", &from_matrix, nb::arg("matrix"), nb::arg("loops"), nb::arg("threads"));
+  bind_matrix<float>(m);
+  bind_matrix<double>(m);
+  bind_matrix<std::int32_t>(m);
+  bind_matrix<std::int64_t>(m);
   m.def("bfs_sweep", &sweep, nb::arg("offsets"), nb::arg("neighbors"), nb::arg("source"));
   m.def("simd", &simd_level);
 }

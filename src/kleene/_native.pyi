@@ -98,6 +98,22 @@ def encode_distances(
     steps: int,
     threads: int,
 ) -> int: ...
+def dense_canonical(
+    entries: _Array,
+    null: Any,
+    null_nan: bool,
+    matrix: _Array,
+    degrees: NDArray[np.int64],
+    heaviest: _Array,
+    threads: int,
+) -> tuple[Any, Any, int]: ...
+def dense_to_csr(
+    matrix: _Array,
+    offsets: NDArray[np.int64],
+    neighbors: NDArray[np.int32],
+    weights: _Array,
+    threads: int,
+) -> None: ...
 def dense_levels() -> list[str]: ...
 def dense_ceiling(
     semiring: str,
@@ -113,6 +129,14 @@ def dense_fill(
     neighbors: _Array,
     weights: _Array | None,
     used: NDArray[np.bool_] | None,
+    no_path: Any,
+    matrix: _Array,
+    last: NDArray[np.int32] | None,
+    threads: int,
+) -> None: ...
+def dense_fill_from(
+    semiring: str,
+    weights: _Array,
     no_path: Any,
     matrix: _Array,
     last: NDArray[np.int32] | None,

@@ -471,7 +471,7 @@ def _vertices(graph: Graph, vertices: Vertices, name: str) -> Array:
             raise RequestError(f"{name} must be one-dimensional, not of shape {vertices.shape}")
         vertices = vertices.tolist()
     ids = [graph.vertex(v) for v in vertices]
-    return np.array(ids, dtype=graph.neighbors.dtype)
+    return np.array(ids, dtype=graph.id_dtype)
 
 
 def _sources(
@@ -484,10 +484,10 @@ def _sources(
     if source is not None:
         if isinstance(source, Iterable) and not isinstance(source, Hashable):
             raise RequestError(f"several sources go by keyword: {problem}(g, sources=[...])")
-        return np.array([graph.vertex(source)], dtype=graph.neighbors.dtype)
+        return np.array([graph.vertex(source)], dtype=graph.id_dtype)
     if problem in ("bfs", "sssp"):
         raise RequestError(f"{problem} needs a source, or several with sources=[...]")
-    return np.arange(graph.n, dtype=graph.neighbors.dtype)
+    return np.arange(graph.n, dtype=graph.id_dtype)
 
 
 def _name(name: Any, what: str) -> str:

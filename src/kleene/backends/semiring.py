@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.errors import RequestError
+from kleene.graph.no_path import no_path
 
 __all__ = ["SEMIRINGS", "Semiring", "semiring"]
 
@@ -49,10 +50,6 @@ class Semiring:
         return f"Semiring({self.name!r}: {self.finds})"
 
 
-def _highest(dtype: np.dtype[Any]) -> Any:
-    return np.inf if dtype.kind == "f" else np.iinfo(dtype).max
-
-
 def _lowest(dtype: np.dtype[Any]) -> Any:
     return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
 
@@ -61,20 +58,20 @@ def _plus(a: Array, b: Array) -> Array:
     """Add; for integers, whose "no path" is an ordinary number, leave that number alone."""
     if a.dtype.kind == "f":
         return np.add(a, b)
-    none = np.iinfo(a.dtype).max
-    no_path = (a == none) | (b == none)
+    none = no_path(a.dtype)
+    absent = (a == none) | (b == none)
     with np.errstate(over="ignore"):
-        return np.where(no_path, none, a + b)
+        return np.where(absent, none, a + b)
 
 
 SEMIRINGS = {
     s.name: s
     for s in (
-        Semiring("min_plus", "shortest paths", np.less, _plus, _highest, lambda _: 0),
+        Semiring("min_plus", "shortest paths", np.less, _plus, no_path, lambda _: 0),
         Semiring(
             "boolean", "reachability", np.greater, np.logical_and, lambda _: False, lambda _: True
         ),
-        Semiring("max_min", "widest paths", np.greater, np.minimum, _lowest, _highest),
+        Semiring("max_min", "widest paths", np.greater, np.minimum, _lowest, no_path),
         Semiring(
             "max_times",
             "most reliable paths",

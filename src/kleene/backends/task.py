@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.graph.no_path import NO_HOPS
+
 if TYPE_CHECKING:
     from kleene.backends.semiring import Semiring
     from kleene.graph import Graph
@@ -42,7 +44,7 @@ class Task:
     @property
     def no_path(self) -> Any:
         """The value of a vertex that cannot be reached."""
-        return -1 if self.hops else self.semiring.zero(self.dtype)
+        return NO_HOPS if self.hops else self.semiring.zero(self.dtype)
 
     def empty_values(self) -> Array:
         """Return an array for the values, one row per source, not filled: ``out`` if given."""
@@ -65,7 +67,7 @@ class Task:
         """Return an array for the predecessors, not filled, or None when they are not wanted."""
         if not self.predecessors:
             return None
-        return np.empty((len(self.sources), self.graph.n), dtype=self.graph.neighbors.dtype)
+        return np.empty((len(self.sources), self.graph.n), dtype=self.graph.id_dtype)
 
     def new_predecessors(self) -> Array | None:
         """Return an array of -1 for the predecessors, or None when they are not wanted."""

@@ -16,14 +16,12 @@ from numpy.typing import NDArray
 from kleene.errors import GraphError
 from kleene.graph.checks import as_array, as_ids, as_weights
 from kleene.graph.dlpack import to_numpy
-from kleene.graph.forms import no_arc
 from kleene.graph.labels import as_labels, ids_from_names, ids_from_numbers
 
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
 
 __all__ = [
-    "from_dense",
     "from_edge_index",
     "from_igraph",
     "from_networkx",
@@ -67,27 +65,6 @@ def to_scipy(graph: Graph) -> Any:
     offsets = graph.offsets.astype(np.int32) if small else graph.offsets
     neighbors = graph.neighbors if small else graph.neighbors.astype(np.int64)
     return scipy.sparse.csr_array((data, neighbors, offsets), shape=(graph.n, graph.n))
-
-
-def from_dense(cls: type[Graph], matrix: Any, null_value: Any = None) -> Graph:
-    matrix = to_numpy(matrix)
-    mask = np.ma.getmaskarray(matrix) if np.ma.isMaskedArray(matrix) else None
-    array = as_array(np.ma.getdata(matrix) if mask is not None else matrix, "the matrix")
-    n = _require_square(array.shape, "the matrix")
-    if array.dtype == bool:
-        present = array.copy()
-    elif array.dtype.kind in "iuf":
-        present = array != no_arc(array.dtype)
-    else:
-        raise GraphError(f"the matrix must hold real numbers, not {array.dtype}")
-    if null_value is not None:
-        is_nan = isinstance(null_value, float) and np.isnan(null_value)
-        present &= ~np.isnan(array) if is_nan else array != null_value
-    if mask is not None:
-        present = present & ~mask
-    rows, columns = np.nonzero(present)
-    weights = None if array.dtype == bool else array[rows, columns]
-    return cls.from_edges(rows, columns, weights, n=n)
 
 
 def from_networkx(cls: type[Graph], graph: Any, weight: str | None = "weight") -> Graph:

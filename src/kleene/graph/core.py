@@ -17,8 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 from kleene import _native
 from kleene.errors import DeviceError, GraphError
 from kleene.graph import anything, checks, convert
-from kleene.graph.forms import COO, CSC, CSR, ELL, csr_to_coo, csr_to_dense, csr_to_ell, no_arc
+from kleene.graph.dense import DenseArcs, dense_arcs
+from kleene.graph.forms import COO, CSC, CSR, ELL, csr_to_coo, csr_to_dense, csr_to_ell
 from kleene.graph.labels import as_labels
+from kleene.graph.no_path import no_path
 from kleene.graph.statistics import Statistics
 from kleene.system.machine import as_threads, threads_for
 
@@ -71,6 +73,25 @@ class Graph:
         """Wrap arrays that are already canonical; nothing is checked. Prefer the ``from_*``."""
         fields = dict(zip(CSR._fields, map(_read_only, csr), strict=True))
         self.__dict__.update(fields, directed=directed, labels=labels, name=name)
+
+    @classmethod
+    def _from_matrix(cls, arcs: DenseArcs) -> Graph:
+        """Wrap a canonical matrix; ``neighbors`` and ``weights`` are made when asked for."""
+        made = cls.__new__(cls)
+        made.__dict__.update(
+            offsets=_read_only(arcs.offsets), dense=_read_only(arcs.matrix), _dense_arcs=arcs,
+            directed=True, labels=None, name="",
+        )  # fmt: skip
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        """Make the rows of arcs of a graph that came as a matrix."""
+        arcs = self.__dict__.get("_dense_arcs")
+        if arcs is None or name not in ("neighbors", "weights"):
+            raise AttributeError(f"a Graph has no attribute {name!r}")
+        _, neighbors, weights = map(_read_only, arcs.csr())
+        self.__dict__.update(neighbors=neighbors, weights=weights)
+        return self.__dict__[name]
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Graph is immutable: cannot set {name!r}")
@@ -263,7 +284,7 @@ class Graph:
         >>> kl.Graph.from_dense([[0, 3, inf], [inf, 0, 1], [2, inf, 0]])
         Graph(3 vertices, 3 arcs, float64 weights 1 to 3, directed)
         """
-        return convert.from_dense(cls, matrix, null_value)
+        return cls._from_matrix(dense_arcs(matrix, null_value))
 
     @classmethod
     def from_networkx(cls, graph: Any, weight: str | None = "weight") -> Graph:
@@ -380,7 +401,20 @@ class Graph:
     @property
     def m(self) -> int:
         """Arcs."""
-        return len(self.neighbors)
+        return int(self.offsets[-1])
+
+    @property
+    def weight_dtype(self) -> np.dtype[Any] | None:
+        """The type of the weights; None for an unweighted graph."""
+        if "weights" not in self.__dict__:  # it came as a matrix
+            return self.dense.dtype if self.__dict__["_dense_arcs"].weighted else None
+        return None if self.weights is None else self.weights.dtype
+
+    @property
+    def id_dtype(self) -> np.dtype[Any]:
+        """The type of vertex ids: int32, or int64 past 2^31 vertices."""
+        rows = self.__dict__.get("neighbors")  # a matrix never has so many vertices
+        return np.dtype(np.int32) if rows is None else rows.dtype
 
     @property
     def csr(self) -> CSR:
@@ -425,8 +459,13 @@ class Graph:
         """
         dtype = np.dtype(np.int32) if self.weights is None else self.weights.dtype
         self.require_dense(dtype)
-        matrix: Array = _read_only(csr_to_dense(self.csr, dtype, no_arc(dtype), 0))
+        matrix: Array = _read_only(csr_to_dense(self.csr, dtype, no_path(dtype), 0))
         return matrix
+
+    @property
+    def has_dense(self) -> bool:
+        """Whether :attr:`dense` costs nothing: the graph came as a matrix, or made it before."""
+        return "dense" in self.__dict__
 
     def require_dense(self, dtype: np.dtype[Any]) -> None:
         """Raise unless there is memory for a matrix of this type.
@@ -665,13 +704,13 @@ class Graph:
         )
 
     def __repr__(self) -> str:
-        if self.weights is None:
+        if self.weight_dtype is None:
             weights = "unweighted"
         elif self.m == 0:
-            weights = f"{self.weights.dtype} weights"
+            weights = f"{self.weight_dtype} weights"
         else:
             low, high = self.stats.min_weight, self.stats.max_weight
-            weights = f"{self.weights.dtype} weights {low:.6g} to {high:.6g}"
+            weights = f"{self.weight_dtype} weights {low:.6g} to {high:.6g}"
         if self.directed:
             arcs, kind = f"{self.m:,} arc{'s' * (self.m != 1)}", "directed"
         else:

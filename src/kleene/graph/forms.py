@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["COO", "CSC", "CSR", "ELL", "csr_to_coo", "csr_to_dense", "csr_to_ell", "no_arc"]
+from kleene.graph.no_path import no_path
+
+__all__ = ["COO", "CSC", "CSR", "ELL", "csr_to_coo", "csr_to_dense", "csr_to_ell"]
 
 Array = NDArray[Any]
 
@@ -48,14 +50,6 @@ class ELL(NamedTuple):
     weights: Array | None
 
 
-def no_arc(dtype: np.dtype[Any]) -> Any:
-    """Return the value that stands for "no arc" or "no path" in arrays of this type.
-
-    Infinity for floats, the largest value for integers.
-    """
-    return np.inf if dtype.kind == "f" else np.iinfo(dtype).max
-
-
 def csr_to_coo(csr: CSR) -> COO:
     """Repeat each source over its row."""
     n = len(csr.offsets) - 1
@@ -72,7 +66,7 @@ def csr_to_ell(csr: CSR) -> ELL:
     neighbors[filled] = csr.neighbors
     if csr.weights is None:
         return ELL(neighbors, None)
-    weights = np.full(neighbors.shape, no_arc(csr.weights.dtype), dtype=csr.weights.dtype)
+    weights = np.full(neighbors.shape, no_path(csr.weights.dtype), dtype=csr.weights.dtype)
     weights[filled] = csr.weights
     return ELL(neighbors, weights)
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Statistics"]
 
+Array = NDArray[Any]
+
 
 class Statistics:
     """Facts about one graph, computed when first asked for and then kept.
@@ -72,11 +74,19 @@ class Statistics:
         return self._extreme("max")
 
     def _extreme(self, which: str) -> Any:
-        if self._graph.m == 0:
+        g = self._graph
+        if g.m == 0:
             return 0
-        if self._graph.weights is None:
+        if g.weight_dtype is None:
             return 1
-        return getattr(self._graph.weights, which)().item()
+        if self._matrix is not None:
+            return getattr(self._matrix, f"{which}_weight")
+        return getattr(g.weights, which)().item()
+
+    @property
+    def _matrix(self) -> Any:
+        """What a graph that came as a matrix knows of its weights."""
+        return self._graph.__dict__.get("_dense_arcs")
 
     @property
     def negative(self) -> bool:
@@ -94,19 +104,28 @@ class Statistics:
         g = self._graph
         if g.m == 0:
             return 0
-        if g.weights is None:
+        if g.weight_dtype is None:
             return g.n
         bound: int | float = g.n * max(abs(self.min_weight), abs(self.max_weight))
         if bound <= np.iinfo(np.int32).max:
             return bound
-        magnitudes = np.abs(g.weights)
-        if magnitudes.dtype.kind == "i":  # |-2^31| wraps to itself; unsigned, it is right again
-            magnitudes = magnitudes.view(f"u{magnitudes.dtype.itemsize}").astype(np.uint64)
-        heaviest = np.maximum.reduceat(magnitudes, g.offsets[:-1][self.degrees > 0])
+        heaviest = self._heaviest()
         if heaviest.dtype.kind == "f":
             return min(bound, float(heaviest.sum(dtype=np.float64)))
         low, high = heaviest & np.uint64(0xFFFFFFFF), heaviest >> np.uint64(32)
         return min(bound, (int(high.sum()) << 32) + int(low.sum()))
+
+    def _heaviest(self) -> Array:
+        """Return the largest magnitude of a weight in each row that has arcs."""
+        g = self._graph
+        if self._matrix is not None:
+            heaviest: Array = self._matrix.heaviest
+            return heaviest
+        assert g.weights is not None
+        magnitudes = np.abs(g.weights)
+        if magnitudes.dtype.kind == "i":  # |-2^31| wraps to itself; unsigned, it is right again
+            magnitudes = magnitudes.view(f"u{magnitudes.dtype.itemsize}").astype(np.uint64)
+        return np.maximum.reduceat(magnitudes, g.offsets[:-1][self.degrees > 0])
 
     @cached_property
     def symmetric(self) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kleene as kl
-from kleene.backends.cpu.closure import Form
+from kleene.backends.common.dense_driver import MatrixForm
 from kleene.backends.cuda.closure_tiled import TileLayout
 from kleene.system.machine import cores
 
@@ -41,7 +41,7 @@ class Case(NamedTuple):
 
     def layout(self, n: int) -> TileLayout:
         """Return how the matrix lies on a GPU."""
-        form = Form("tiled", self.semiring, np.dtype(self.dtype), 0)
+        form = MatrixForm("tiled", self.semiring, np.dtype(self.dtype), 0)
         return TileLayout.of(form, n, not self.negative, self.paths and not self.recovered)
 
 

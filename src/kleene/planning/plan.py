@@ -361,7 +361,7 @@ def graph_facts(graph: Graph, hops: bool = False) -> Facts:
     return _known_facts(
         n,
         m,
-        None if graph.weights is None else str(graph.weights.dtype),
+        None if graph.weight_dtype is None else str(graph.weight_dtype),
         stats.min_weight,
         stats.max_weight,
         stats.path_bound,

@@ -17,6 +17,7 @@ from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Answer
 from kleene.errors import FormatError, RequestError, VerificationError
 from kleene.graph import Graph
+from kleene.graph.no_path import NO_HOPS
 from kleene.planning.plan import Plan
 from kleene.results.verify import Proof, Rows, verify
 from kleene.system.atomic_file import atomic_path
@@ -121,7 +122,7 @@ class Result:
     def no_path(self) -> Any:
         """The value that stands for "no path": -1 for hops, infinity, or the largest integer."""
         if self.problem == "bfs":
-            return -1
+            return NO_HOPS
         return SEMIRINGS[self.plan.semiring].zero(self._answer.values.dtype)
 
     @cached_property
@@ -201,7 +202,7 @@ class Result:
         order = np.argsort(owner, kind="stable")
         offsets = np.zeros(len(ends) + 1, dtype=np.int64)
         np.cumsum(np.bincount(owner, minlength=len(ends)), out=offsets[1:])
-        return Paths(walked[order].astype(self.graph.neighbors.dtype), offsets)
+        return Paths(walked[order].astype(self.graph.id_dtype), offsets)
 
     @property
     def next_hops(self) -> Array:

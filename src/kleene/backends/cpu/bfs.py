@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from kleene import _native
-from kleene.backends.task import Answer, Progress, Task
+from kleene.backends.common.bfs_dtype import convert_hops, unlimited
+from kleene.backends.task import Answer, Task
 from kleene.graph import Graph
 
 __all__ = [
-    "converted",
     "direction_optimizing",
     "edge",
     "frontier",
-    "hop_rows",
     "multi_source",
     "privatized",
     "queue",
@@ -25,9 +22,6 @@ __all__ = [
     "vertex_pull",
     "vertex_push",
 ]
-
-#: The core's way to say "without end", for each type of vertex ids.
-_FARTHEST = {np.dtype(t): int(np.iinfo(t).max) for t in (np.int32, np.int64)}
 
 _Pulls = Callable[[Graph, int], bool]
 
@@ -48,9 +42,6 @@ def _if_cheap(graph: Graph, sources: int) -> bool:
 #: Making the CSC form of a directed graph takes as long as searching from so many sources.
 _SOURCES_WORTH_CSC = 64
 
-#: Rows that are searched at once when hop counts must be converted to another type.
-_CONVERTED_ROWS = 1024
-
 
 def _method(name: str, pulls: _Pulls = _never, by_arcs: bool = False) -> Callable[[Task], Answer]:
     """Return the function that runs one native form.
@@ -63,8 +54,8 @@ def _method(name: str, pulls: _Pulls = _never, by_arcs: bool = False) -> Callabl
         g = task.graph
         ids = g.neighbors.dtype  # the core counts hops in the type of the vertex ids
         if task.dtype != ids:
-            return converted(run, task, ids)
-        farthest = _FARTHEST[ids]
+            return convert_hops(run, task, ids)
+        farthest = unlimited(ids)
         csc = g.csc if pulls(g, len(task.sources)) else None
         values, predecessors = task.empty_values(), task.empty_predecessors()
         horizons = np.empty(len(task.sources), dtype=ids)
@@ -91,32 +82,6 @@ def _method(name: str, pulls: _Pulls = _never, by_arcs: bool = False) -> Callabl
     return run
 
 
-def converted(run: Callable[[Task], Answer], task: Task, ids: np.dtype[Any]) -> Answer:
-    """Search some rows at a time in the core's type, and convert them to the task's."""
-    values, predecessors = task.empty_values(), task.empty_predecessors()
-    horizons = task.new_horizons()
-    for first in range(0, len(task.sources), _CONVERTED_ROWS):
-        rows = slice(first, first + _CONVERTED_ROWS)
-        part = replace(
-            task, sources=task.sources[rows], dtype=ids, out=None, progress=_from(first, task)
-        )
-        found = run(part)
-        values[rows] = found.values
-        values[rows][found.values == part.no_path] = task.no_path
-        if predecessors is not None:
-            predecessors[rows] = found.predecessors
-        if found.horizons is not None:
-            ended = found.horizons != _FARTHEST[ids]
-            horizons[rows][ended] = found.horizons[ended]
-    return Answer(values, predecessors, horizons)
-
-
-def _from(first: int, task: Task) -> Progress | None:
-    if task.progress is None:
-        return None
-    return lambda done, total: task.report(first + done, len(task.sources))
-
-
 queue = _method("queue")
 spmv = _method("spmv")
 edge = _method("edge", by_arcs=True)
@@ -126,8 +91,3 @@ frontier = _method("frontier")
 privatized = _method("privatized")
 direction_optimizing = _method("direction_optimizing", pulls=_if_cheap)
 multi_source = _method("multi_source", pulls=_if_cheap)
-
-
-def hop_rows(task: Task) -> Answer:
-    """Path lengths of a graph without weights: hop counts, with the task's own "no path"."""
-    return multi_source(task)

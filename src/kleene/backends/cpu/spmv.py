@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from kleene import _native
 from kleene.graph import Graph
-from kleene.graph.forms import CSR, csr_to_dense, no_arc
+from kleene.graph.forms import CSR, csr_to_dense
+from kleene.graph.no_path import no_path
 
 __all__ = ["spmv"]
 
@@ -40,7 +41,7 @@ def spmv(graph: Graph, x: Array, algebra: str, form: str, threads: int) -> Array
         ids.reshape(-1),
         tails,
         None if weights is None else weights.astype(dtype, copy=False).reshape(-1),
-        no_arc(dtype),
+        no_path(dtype),
         x,
         y,
         threads,
@@ -55,4 +56,4 @@ def _matrix(g: Graph, weights: Array | None, dtype: np.dtype[Any]) -> Array:
         return g.dense
     g.require_dense(dtype)
     values = None if weights is None else weights.astype(dtype, copy=False)
-    return csr_to_dense(CSR(g.offsets, g.neighbors, values), dtype, no_arc(dtype), 0)
+    return csr_to_dense(CSR(g.offsets, g.neighbors, values), dtype, no_path(dtype), 0)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.backends.cpu.closure import as_seen, close_by
+from kleene.backends.common.dense_driver import close_matrix, plain_form
 from kleene.backends.cuda.runtime.device import (
     Device,
     HostArray,
@@ -209,4 +209,4 @@ def run(method: str, version: Version, task: Task, block: int = 0) -> Answer:
             task.report(blocks.count, blocks.count)
         return closed
 
-    return close_by(engine, as_seen(method, task), task)
+    return close_matrix(engine, plain_form(method, task), task)

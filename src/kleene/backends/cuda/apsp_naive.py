@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from kleene.backends.cpu.closure import as_seen, close_by
+from kleene.backends.common.dense_driver import close_matrix, plain_form
 from kleene.backends.cuda.runtime.device import (
     HostArray,
     ceil_div,
@@ -24,7 +24,7 @@ _STEPS = 256  # launched between progress reports and checks for Ctrl-C
 
 def naive(task: Task) -> Answer:
     """Allow one more inner vertex per launch; one thread per pair."""
-    return close_by(partial(_naive, task), as_seen("naive", task), task)
+    return close_matrix(partial(_naive, task), plain_form("naive", task), task)
 
 
 def _naive(task: Task, matrix: HostArray, predecessors: HostArray | None) -> bool:

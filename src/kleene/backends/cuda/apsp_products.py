@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kleene.backends.cpu.closure import as_seen, close_by
+from kleene.backends.common.dense_driver import close_matrix, plain_form
 from kleene.backends.cuda.runtime.device import (
     Array,
     HostArray,
@@ -157,7 +157,7 @@ def _run(
             return True
         return close(Products(method, more(n), task, matrix, predecessors))
 
-    return close_by(engine, as_seen(method, task), task)
+    return close_matrix(engine, plain_form(method, task), task)
 
 
 # ---- repeated squaring --------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kleene.backends.cpu.closure import Form, close_by, form_for
+from kleene.backends.common.dense_driver import MatrixForm, close_matrix, engine_form
 from kleene.backends.cuda import apsp_naive
 from kleene.backends.cuda.closure_predecessors import recover, recovery_bytes
 from kleene.backends.cuda.runtime.device import (
@@ -45,13 +45,13 @@ _AHEAD = 8  # rounds queued on the device
 
 def tiled(task: Task) -> Answer:
     """Eliminate vertices block by block; tile products do almost all of the work."""
-    form = form_for("tiled", task)
+    form = engine_form("tiled", task)
     if form.method != "tiled":  # sums could wrap
         return apsp_naive.naive(task)
-    return close_by(partial(_close, task, form), form, task)
+    return close_matrix(partial(_close, task, form), form, task)
 
 
-def _close(task: Task, form: Form, matrix: HostArray, predecessors: HostArray | None) -> bool:
+def _close(task: Task, form: MatrixForm, matrix: HostArray, predecessors: HostArray | None) -> bool:
     device, n, stats = open_device(task.device), task.graph.n, task.graph.stats
     if n == 0:
         return True
@@ -86,7 +86,7 @@ def close_in_place(device: Device, lengths: Array, report: Progress) -> bool:
     n = lengths.shape[0]
     if n == 0:
         return True
-    form = Form("tiled", "min_plus", lengths.dtype, np.inf)
+    form = MatrixForm("tiled", "min_plus", lengths.dtype, np.inf)
     device.synchronize()  # the library that made the array has streams of its own
     layout = TileLayout.of(form, n, is_nonnegative(device, lengths), paths=False)
     require_memory(device, layout.bytes, f"shortest distances of {n:,} vertices")
@@ -160,7 +160,7 @@ class TileLayout(NamedTuple):
     reordered: bool  # floats as integers in the same order
 
     @classmethod
-    def of(cls, form: Form, n: int, nonnegative: bool, paths: bool) -> TileLayout:
+    def of(cls, form: MatrixForm, n: int, nonnegative: bool, paths: bool) -> TileLayout:
         """Choose the number format; ``nonnegative`` says that no weight is negative."""
         kind, bits = form.dtype.kind, 8 * form.dtype.itemsize
         word = np.dtype(f"i{max(4, form.dtype.itemsize)}")

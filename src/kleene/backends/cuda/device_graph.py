@@ -21,7 +21,8 @@ from kleene.backends.cuda.runtime.device import (
 )
 from kleene.errors import DeviceError
 from kleene.graph import Graph
-from kleene.graph.forms import CSR, csr_to_dense, no_arc
+from kleene.graph.forms import CSR, csr_to_dense
+from kleene.graph.no_path import no_path
 
 __all__ = ["Arcs", "DeviceGraph", "Hubs", "get_device_graph", "place"]
 
@@ -121,7 +122,9 @@ class DeviceGraph:
             g.require_dense(dtype)
             lengths = g.weights.astype(dtype, copy=False) if weighted else None
             csr = CSR(g.offsets, g.neighbors, lengths)
-            self._matrices[key] = self._upload(csr_to_dense(csr, dtype, no_arc(dtype), 0), "matrix")
+            self._matrices[key] = self._upload(
+                csr_to_dense(csr, dtype, no_path(dtype), 0), "matrix"
+            )
         return self._matrices[key]
 
     def hubs(self, segment: int) -> Hubs:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kleene.backends.common.cycles import RISE, is_negative
-from kleene.backends.cpu import sssp as cpu
+from kleene.backends.common.native_sssp import search
 from kleene.backends.cuda.device_graph import DeviceGraph
 from kleene.backends.cuda.load_balance import WorkQueues
 from kleene.backends.cuda.runtime.device import Array, Device, HostArray, ceil_div, ctype
@@ -105,7 +105,7 @@ class _BellmanFord(SsspSearch):
         """Use the result of the CPU, or its negative cycle, which racing predecessors hid here."""
         own = np.array([source], self.task.sources.dtype)
         task = replace(self.task, sources=own, predecessors=True, out=None, progress=None)
-        answer = cpu.bellman_ford(replace(task, device="cpu"))
+        answer = search("bellman_ford", task)
         assert self.predecessors is not None
         assert answer.predecessors is not None
         self.device.copy(self.distances, answer.values[0])

@@ -7,11 +7,11 @@ Dijkstra's algorithm runs from every source.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
+from kleene.backends.common.johnson import exact_rows
 from kleene.backends.reference.sssp import (
     arc_weights,
     bellman_ford,
@@ -21,7 +21,7 @@ from kleene.backends.reference.sssp import (
 )
 from kleene.backends.task import Answer, Task
 
-__all__ = ["exact_rows", "johnson"]
+__all__ = ["johnson"]
 
 
 def johnson(task: Task) -> Answer:
@@ -38,27 +38,3 @@ def johnson(task: Task) -> Answer:
     # Costs are not distances: the search cannot tell from them when it is past the targets.
     answer = dijkstra_rows(replace(task, targets=None), costs.tolist(), lengths.tolist())
     return exact_rows(task, answer, bellman_ford)
-
-
-def exact_rows(task: Task, answer: Answer, search: Callable[[Task], Answer]) -> Answer:
-    """Search again, without potentials, for rows in which some arc still improves a value.
-
-    In floating point, large potentials drown small differences of cost.
-    """
-    if task.dtype.kind != "f":
-        return answer
-    s, t, _ = task.graph.coo
-    lengths = arc_weights(task.graph, task.dtype)
-    eps = float(np.finfo(task.dtype).eps)
-    for row in range(len(task.sources)):
-        values = answer.values[row]
-        through, held = values[s] + lengths, values[t]
-        better = np.flatnonzero(through < held)
-        added = np.abs(values[s[better]]) + np.abs(lengths[better])
-        if (held[better] - through[better] > 8 * eps * added).any():
-            own = task.sources[row : row + 1]
-            again = search(replace(task, sources=own, out=None, progress=None))
-            values[...] = again.values[0]
-            if answer.predecessors is not None and again.predecessors is not None:
-                answer.predecessors[row] = again.predecessors[0]
-    return answer

@@ -1,0 +1,202 @@
+"""Closures of whole matrices: what surrounds every dense engine, on any device.
+
+The matrix is the caller's memory wherever its rows are the answer's rows, so that all pairs take
+no more memory than their answer. What the engine computes in may differ from what the user sees
+(``MatrixForm``): bits for booleans, int16 where no path is longer than that holds, half of the
+type's maximum for "no path" where integers are added without a check.
+
+A negative cycle shows on the diagonal. Only then are the potentials computed that say whether a
+source leads to it: if so, they know the cycle; if not, the matrix is closed again without the arcs
+that no source leads to. A cycle that shows even then is negative by rounding only. Closing a matrix
+would double its length again and again (Hougardy 2010), so that searches take over.
+
+S. Hougardy, "The Floyd-Warshall algorithm on graphs with negative cycles", 2010.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene import _native
+from kleene.backends.common.johnson import johnson
+from kleene.backends.common.native_sssp import potentials
+from kleene.backends.task import Answer, Task
+from kleene.graph.no_path import no_path
+
+__all__ = ["Engine", "MatrixForm", "close_matrix", "engine_form", "plain_form", "threads_of"]
+
+Array = NDArray[Any]
+
+#: Below so many vertices one thread is done before a second has started (some 20 us).
+_WORTH_THREADS = 128
+
+#: Closes a matrix and its predecessors (or None) in place. False: there is a negative cycle, and
+#: nothing is closed.
+Engine = Callable[[Array, Array | None], bool]
+
+
+class MatrixForm(NamedTuple):
+    """How an engine keeps the matrix, and which of its values are paths."""
+
+    method: str
+    semiring: str
+    dtype: np.dtype[Any]
+    no_path: Any
+    lowest: Any = None  # None: the values are what the user sees
+    highest: Any = None
+
+
+def close_matrix(engine: Engine, form: MatrixForm, task: Task) -> Answer:
+    """Close the whole matrix by some engine, then keep the rows of the sources."""
+    answer = _close(engine, form, task, None)
+    if answer is None:
+        heights = potentials(replace(task, progress=None))
+        reachable = heights != no_path(task.dtype)
+        if not reachable.all():
+            answer = _close(engine, form, task, reachable)
+    return johnson(task) if answer is None else answer
+
+
+def plain_form(method: str, task: Task) -> MatrixForm:
+    """Return the form of an engine that works on what the user sees."""
+    return MatrixForm(method, task.semiring.name, task.dtype, task.semiring.zero(task.dtype))
+
+
+def engine_form(method: str, task: Task) -> MatrixForm:
+    """Return the form that suits a method; one that would let sums wrap names another method."""
+    semiring, dtype = task.semiring.name, task.dtype
+    plain = plain_form(method, task)
+    if semiring == "boolean":
+        if method != "tiled":
+            return plain._replace(dtype=np.dtype(np.uint8), no_path=0)
+        if not task.predecessors:
+            return plain._replace(dtype=np.dtype(np.uint64))
+        # A path of arcs of width one: joined pairs are those with any width.
+        ends = np.iinfo(np.int32)
+        return MatrixForm(method, "max_min", np.dtype(np.int32), ends.min, ends.min + 1, ends.max)
+    if semiring != "min_plus" or dtype.kind == "f" or method != "tiled":
+        return plain
+    bound, negative = task.graph.stats.path_bound, task.graph.stats.negative
+    short = np.dtype(np.int16)
+    if not task.predecessors and _adds_safely(short, bound, negative):
+        dtype = short
+    elif not _adds_safely(dtype, bound, negative):
+        return plain._replace(method="floyd_warshall")  # which checks before it adds
+    return MatrixForm(method, semiring, dtype, np.iinfo(dtype).max // 2, np.iinfo(dtype).min, bound)
+
+
+def threads_of(task: Task) -> int:
+    """Return how many threads the matrix is worth."""
+    return task.threads if task.graph.n >= _WORTH_THREADS else 1
+
+
+def _adds_safely(dtype: np.dtype[Any], bound: int | float, negative: bool) -> bool:
+    """Return whether sums stay apart from "no path", half of the maximum, less negative paths."""
+    return bound * (2 if negative else 1) < np.iinfo(dtype).max // 2
+
+
+def _close(
+    engine: Engine, form: MatrixForm, task: Task, used: NDArray[np.bool_] | None
+) -> Answer | None:
+    """Return the answer, or None when there is a negative cycle among the used arcs."""
+    n, threads = task.graph.n, threads_of(task)
+    whole = len(task.sources) == n and bool((task.sources == np.arange(n)).all())
+    values = np.empty((len(task.sources), n), task.dtype) if task.out is None else task.out
+    matrix = _memory(form.dtype, n, values if whole else None)
+    predecessors = np.empty((n, n), dtype=np.int32) if task.predecessors else None
+    _fill(form, task, used, matrix, predecessors, threads)
+    if not engine(matrix, predecessors):
+        return None
+    _export(form, task, matrix, values, threads)
+    if form.semiring == "min_plus" and (values[np.arange(len(values)), task.sources] < 0).any():
+        return None  # it showed late
+    if predecessors is None:
+        return Answer(values, None)
+    if not whole:
+        predecessors = predecessors[task.sources]
+    _reattach(task, values, predecessors, threads)
+    return Answer(values, predecessors)
+
+
+def _fill(
+    form: MatrixForm,
+    task: Task,
+    used: NDArray[np.bool_] | None,
+    matrix: Array,
+    predecessors: Array | None,
+    threads: int,
+) -> None:
+    """Fill the matrix with the arcs: from the graph's own matrix, where it keeps one."""
+    g = task.graph
+    same_values = form.semiring == task.semiring.name
+    if (
+        g.has_dense
+        and used is None
+        and same_values
+        and (form.dtype == g.dense.dtype or (form.dtype == np.int16 and g.dense.dtype.kind == "i"))
+    ):
+        _native.dense_fill_from(form.semiring, g.dense, form.no_path, matrix, predecessors, threads)
+        return
+    _native.dense_fill(
+        form.semiring, g.offsets, g.neighbors, _typed(g.weights, form.dtype, task), used,
+        form.no_path, matrix, predecessors, threads,
+    )  # fmt: skip
+
+
+def _typed(weights: Array | None, dtype: np.dtype[Any], task: Task) -> Array | None:
+    """Return weights in the type of the matrix, None where each counts one."""
+    if weights is None or task.semiring.name == "boolean":
+        return None
+    return weights.astype(dtype, copy=False)
+
+
+def _memory(dtype: np.dtype[Any], n: int, values: Array | None) -> Array:
+    """Return an n x n matrix, in the memory of the answer if that is wide enough."""
+    if dtype == np.uint64:  # bits
+        return np.empty((n, -(-n // 64)), dtype)
+    if values is None or values.dtype.itemsize < dtype.itemsize:
+        return np.empty((n, n), dtype)
+    return values.reshape(-1).view(dtype)[: n * n].reshape(n, n)
+
+
+def _export(form: MatrixForm, task: Task, matrix: Array, values: Array, threads: int) -> None:
+    """Put the rows of the sources where the answer is."""
+    seen = values.view(np.uint8) if values.dtype == bool else values
+    if form.lowest is None and form.dtype != np.uint64:
+        if not np.may_share_memory(matrix, values):
+            seen[...] = matrix[task.sources]
+        return
+
+    def export(begin: int, end: int, of: Array) -> None:
+        _native.dense_export(
+            of, task.sources[begin:end], form.lowest, form.highest, task.no_path,
+            seen[begin:end], threads,
+        )  # fmt: skip
+
+    end = len(values)
+    if form.dtype.itemsize < task.dtype.itemsize and np.may_share_memory(matrix, values):
+        # Rows widen in place: those from the middle on go past all that is still to be read.
+        while end > 1:
+            export((end + 1) // 2, end, matrix)
+            end = (end + 1) // 2
+        matrix = matrix[:1].copy()
+    export(0, end, matrix)
+
+
+def _reattach(task: Task, values: Array, predecessors: Array, threads: int) -> None:
+    """Make trees of the predecessors, where cycles of no weight closed on themselves."""
+    g = task.graph
+    seen = values.view(np.uint8) if values.dtype == bool else values
+    loose = _native.dense_loose(task.sources, seen, predecessors, task.no_path, threads)
+    if loose is None:
+        return
+    _native.dense_hang(
+        task.semiring.name, task.sources, seen, predecessors, task.no_path, loose,
+        g.offsets, g.neighbors, _typed(g.weights, task.dtype, task),
+        g.csc.offsets, g.csc.neighbors, _typed(g.csc.weights, task.dtype, task), threads,
+    )  # fmt: skip

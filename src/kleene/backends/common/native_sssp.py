@@ -1,0 +1,87 @@
+"""Shortest paths by the native core, for every backend that needs a search on the host.
+
+The CPU backend's methods are these searches. Others ask for them where a device cannot decide: to
+name a negative cycle, or to go on where rounding makes a cycle look negative.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene import _native
+from kleene.backends.task import Answer, Task
+from kleene.errors import NegativeCycleError
+from kleene.graph.no_path import no_path
+
+__all__ = ["arc_lengths", "potentials", "search"]
+
+Array = NDArray[Any]
+
+
+def arc_lengths(weights: Array | None, task: Task) -> Array:
+    """Return arc lengths in the type of the distances; ones for an unweighted graph."""
+    if weights is None or task.dtype.kind == "b":
+        return np.ones(task.graph.m, dtype=task.dtype)
+    return weights.astype(task.dtype, copy=False)
+
+
+def search(method: str, task: Task, costs: Array | None = None) -> Answer:
+    """Return one row per source, by the native method of this name.
+
+    With ``costs``, these order the search and distances are sums of the arc lengths.
+    """
+    values, predecessors = task.empty_values(), task.empty_predecessors()
+    horizons = task.new_horizons()
+    lengths = arc_lengths(task.graph.weights, task)
+    reported = None if costs is None else lengths
+    _call(method, task, lengths if costs is None else costs, reported, values, predecessors,
+          horizons)  # fmt: skip
+    return Answer(values, predecessors, horizons)
+
+
+def potentials(task: Task) -> Array:
+    """Return, for every vertex, its distance from the nearest source of the task.
+
+    Raises NegativeCycleError for a negative cycle that some source leads to.
+    """
+    distances = np.empty(task.graph.n, dtype=task.dtype)
+    lengths = arc_lengths(task.graph.weights, task)
+    _call("potentials", task, lengths, None, distances, None, distances[:0])
+    return distances
+
+
+def _call(
+    method: str,
+    task: Task,
+    lengths: Array,
+    reported: Array | None,
+    values: Array,
+    predecessors: Array | None,
+    horizons: Array,
+) -> None:
+    g = task.graph
+    pulls = method == "llp"
+    farthest = no_path(task.dtype)
+    cycle = _native.sssp(
+        method,
+        g.offsets,
+        g.neighbors,
+        lengths,
+        reported,
+        g.csc.offsets if pulls else None,
+        g.csc.neighbors if pulls else None,
+        arc_lengths(g.csc.weights, task) if pulls else None,
+        task.sources,
+        task.targets,
+        farthest if task.limit is None else min(task.limit, farthest),
+        values,
+        predecessors,
+        horizons,
+        task.threads,
+        task.progress,
+    )
+    if cycle:
+        raise NegativeCycleError(cycle)

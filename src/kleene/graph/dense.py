@@ -1,0 +1,113 @@
+"""Graphs from matrices. The graph keeps the matrix, in canonical form; rows of arcs come later.
+
+Dense methods read the matrix itself. Compressed rows are made, on all cores, when something first
+asks for them: a graph of 16,384 vertices has 268 million arcs, and their ids alone take as much
+memory as the matrix.
+"""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene import _native
+from kleene.errors import GraphError
+from kleene.graph.checks import as_array, as_weights, require_memory
+from kleene.graph.dlpack import to_numpy
+from kleene.graph.forms import CSR
+from kleene.graph.no_path import no_path
+from kleene.system.machine import threads_for
+
+__all__ = ["DenseArcs", "dense_arcs"]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class DenseArcs:
+    """The arcs of a graph as a matrix, and what a plan needs to know of them."""
+
+    matrix: Array  # no_path for no arc; on the diagonal 0, or a negative self-loop
+    offsets: NDArray[np.int64]
+    min_weight: int | float
+    max_weight: int | float
+    heaviest: Array  # the largest magnitude in each row
+    weighted: bool
+
+    def csr(self) -> CSR:
+        """Return the arcs as compressed rows."""
+        m, dtype = int(self.offsets[-1]), self.matrix.dtype
+        require_memory(
+            m * (4 + dtype.itemsize),
+            f"compressed rows of {m:,} arcs",
+            "use a dense method: method='tiled'",
+        )
+        neighbors, weights = np.empty(m, np.int32), np.empty(m, dtype)
+        threads = threads_for(self.matrix.size)
+        _native.dense_to_csr(self.matrix, self.offsets, neighbors, weights, threads)
+        return CSR(self.offsets, neighbors, weights if self.weighted else None)
+
+
+def dense_arcs(matrix: Any, null_value: Any = None) -> DenseArcs:
+    """Return a canonical copy of a square array of weights."""
+    matrix = to_numpy(matrix)
+    mask = np.ma.getmaskarray(matrix) if np.ma.isMaskedArray(matrix) else None
+    array = as_array(np.ma.getdata(matrix) if mask is not None else matrix, "the matrix")
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise GraphError(f"the matrix must be square, not of shape {array.shape}")
+    n, weighted = len(array), array.dtype != bool
+    require_memory(n * n * 4, f"a matrix of {n:,} vertices", "use a sparse form")
+    entries, null = _entries(array, mask, null_value)
+    null_nan = null is not None and null != null
+    canonical = np.empty_like(entries)
+    degrees = np.empty(n, np.int64)
+    heaviest = np.empty(n, entries.dtype if entries.dtype.kind == "f" else np.uint64)
+    lowest, highest, bad = _native.dense_canonical(
+        entries, None if null_nan else null, null_nan, canonical, degrees, heaviest,
+        threads_for(entries.size),
+    )  # fmt: skip
+    if bad >= 0:
+        row, column = divmod(bad, n)
+        raise GraphError(
+            f"entry ({row}, {column}) of the matrix is {entries[row, column]}, which is no weight; "
+            "write inf where there is no arc"
+        )
+    offsets = np.concatenate(([0], np.cumsum(degrees)))
+    if offsets[-1] == 0:
+        lowest = highest = 0
+    return DenseArcs(canonical, offsets, lowest, highest, heaviest, weighted)
+
+
+def _entries(array: Array, mask: Array | None, null_value: Any) -> tuple[Array, Any]:
+    """Return the entries in a type of weights, and the null value where it can occur."""
+    if array.dtype.kind not in "biuf":
+        raise GraphError(f"the matrix must hold real numbers, not {array.dtype}")
+    null = null_value
+    if null is not None:
+        if not isinstance(null, (numbers.Real, np.number, np.bool_)):
+            raise GraphError(f"null_value must be a number, not {null_value!r}")
+        fits = np.asarray(null).astype(array.dtype) if null == null else null
+        null = null if null != null or fits == null else None
+        if null is not None and array.dtype.kind == "f":
+            null = float(null)
+        elif null is not None:
+            null = None if null != null else int(null)
+    absent = mask
+    if array.dtype == bool:
+        absent = ~array if mask is None else ~array | mask
+        if null is not None:
+            absent |= array == bool(null)
+        null = None
+    elif array.dtype.kind in "iu" and array.dtype not in (np.int32, np.int64):
+        # The largest value of a narrower type means "no arc" too.
+        largest = array == no_path(array.dtype)
+        absent = largest if mask is None else largest | mask
+    entries = as_weights(array, "the matrix")
+    assert entries is not None
+    if absent is not None and absent.any():
+        entries = np.where(absent, entries.dtype.type(no_path(entries.dtype)), entries)
+    return np.ascontiguousarray(entries), null
