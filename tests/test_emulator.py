@@ -212,7 +212,7 @@ CONFLICTS = [
     ("bad_past_end", 1, 128, ("o", 64), 0, "writes 4 bytes at the end of array 'o' of 64 numbers"),
     ("bad_before_start", 1, 64, ("i", "o"), 0, "reads 4 bytes, 4 bytes before the start of array"),
     ("bad_shared_end", 1, 64, ("o",), 256, "at the end of 256 bytes of dynamic shared memory"),
-    ("bad_unwritten", 1, 64, ("o",), 0, "reads shared memory that nobody has written"),
+    ("bad_unwritten", 1, 64, ("o",), 0, "reads uninitialised shared memory"),
     ("bad_missing_barrier", 1, 64, ("o",), 0, ""),
     ("bad_missing_second_barrier", 1, 64, ("o",), 256, "conflict: it "),
     ("bad_missing_syncwarp", 1, 32, ("o",), 0, ""),

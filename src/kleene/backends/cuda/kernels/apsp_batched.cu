@@ -1,24 +1,26 @@
-// Shortest paths from many sources at once, weights not negative.
+// Shortest paths from batches of sources, for non-negative weights.
 //
-// Sources go in groups of 32, a lane each: distances[group][vertex][lane]. A round pulls: the warp
-// that looks after a vertex reads the rows of those neighbours that fired, 32 distances at a time,
-// and keeps the smallest sums. Nobody else writes the row of a vertex, so nothing is atomic; who
-// reads it may see it as it was or as it will be, and is told in the next round if it changed.
+// Sources form groups of 32, one per lane: distances[group][vertex][lane]. A round pulls: the warp
+// of a vertex reads the rows of neighbours that fired, 32 distances at a time, and keeps the
+// smallest sums. Only this warp writes the row, so nothing is atomic; a concurrent reader sees the
+// old or the new row, and the vertex fires again in the next round if it changed.
 //
 // A vertex whose row has changed fires only when the smallest of its new distances is below a
-// threshold, so that distances which will still improve do not travel far. The threshold rises when
-// nobody fires any more (near and far sets, Davidson et al. 2014).
+// threshold, so that distances that will still improve are not propagated far. The threshold is
+// raised when no vertex fires (near-far sets, Davidson et al. 2014).
 //
-// The vertex that last improved a distance is its predecessor, and there are no circles: take v
-// with predecessor u. If u's distance is not smaller than v's, then v's is u's final one, which u
-// had before v had its own; so along predecessors the distances fall, or else the times.
+// The vertex that last improved a distance is its predecessor, and predecessors form no cycle: let
+// u be the predecessor of v. If the distance of u is not smaller than that of v, both are equal and
+// final, and u had its distance before v; so along predecessors the distances decrease, or the
+// times at which they were set.
 #include "apsp.cuh"
 #include "common/multi_source.cuh"
 
 constexpr int kLanes = 32;
-constexpr int kMinBlocks = sizeof(KL_TYPE) == 8 ? 3 : 4;  // blocks, as registers allow
-constexpr int kMaxProbedArcs = 8;  // arcs for each lane that asks; with more, a vertex is not asked
-constexpr int kFires = 1, kWaits = 2;  // news of a round
+constexpr int kMinBlocks =
+    sizeof(KL_TYPE) == 8 ? 3 : 4;  // blocks per multiprocessor, as registers allow
+constexpr int kMaxProbedArcs = 8;  // arcs per testing lane; vertices with more are not tested first
+constexpr int kFires = 1, kWaits = 2;  // events of a round
 
 namespace {
 
@@ -30,10 +32,10 @@ __device__ __forceinline__ KL_TYPE lowest(KL_TYPE value) {
   return value;
 }
 
-// The best of what one lane has seen for one vertex.
+// The best distance of one lane for one vertex.
 struct Best {
   KL_TYPE value;
-  int predecessor;  // -1: nothing better than what was there
+  int predecessor;  // -1: not improved
 
   __device__ void take(KL_TYPE sum, int u) {
     if (sum < value) {
@@ -43,14 +45,14 @@ struct Best {
   }
 };
 
-// One round. A row is the 32 distances of a vertex in a group; those of a group follow each other.
+// One round. A row is the 32 distances of a vertex in a group; the rows of a group are contiguous.
 struct Round {
   const Incoming& in;
   const KL_TYPE* lengths;
   int n, groups, vertices_per_warp;
   KL_TYPE* distances;
   int* predecessors;
-  KL_TYPE* keys;  // the smallest new distance of a row that has not fired since, or none
+  KL_TYPE* keys;  // smallest new distance of a row since it last fired, or no_path
   const unsigned char* fired;
   unsigned char* next;
   KL_TYPE* part_values;
@@ -59,7 +61,7 @@ struct Round {
   KL_TYPE limit;
   double threshold;
 
-  // Hubs, first half: every segment leaves what it has found.
+  // Hubs, step 1: every segment stores its best distances.
   __device__ void relax_segments() const {
     const int lane = kl_lane();
     const long long segments = in.segments();
@@ -79,7 +81,7 @@ struct Round {
     }
   }
 
-  // Second half, after all have done the first; returns news.
+  // Hubs, step 2, after a grid barrier: combines the segments; returns events.
   __device__ int join_segments() const {
     const int lane = kl_lane();
     const long long segments = in.segments(), items = static_cast<long long>(groups) * in.hub_count;
@@ -104,7 +106,7 @@ struct Round {
     return events;
   }
 
-  // All other vertices; returns news. A warp goes from item to item, some vertices of a group each.
+  // All other vertices; returns events. An item of a warp is some vertices of a group.
   __device__ int relax_vertices() const {
     const int lane = kl_lane(), lanes_per_vertex = 32 / vertices_per_warp,
               per_group = (n - 1) / vertices_per_warp + 1;
@@ -120,7 +122,7 @@ struct Round {
         top += n;
         if (top >= rows) break;
       }
-      // Some lanes ask for each vertex, and the first of them keeps its books.
+      // Some lanes test each vertex; the first of them is its leader.
       const int v = part * vertices_per_warp + own;
       long long begin = 0, end = 0;
       bool hit = false, is_leader = false;
@@ -152,7 +154,7 @@ struct Round {
   }
 
  private:
-  // Takes what neighbours that fired offer along these arcs.
+  // Relaxes these incoming arcs from neighbours that fired.
   __device__ void relax(long long top, long long begin, long long end, Best& best) const {
     const KL_TYPE none = KlLimits<KL_TYPE>::none();
     const int lane = kl_lane();
@@ -166,7 +168,7 @@ struct Round {
         int predecessor[kPrefetch], who = 0;
         KL_TYPE along[kPrefetch], value[kPrefetch];
         for (int k = 0; k < kPrefetch; ++k) {
-          if (left != 0) who = __ffs(left) - 1;  // or the last one again
+          if (left != 0) who = __ffs(left) - 1;  // or repeat the last one
           left &= left - 1;
           predecessor[k] = __shfl_sync(kAllLanes, u, who);
           along[k] = __shfl_sync(kAllLanes, length, who);
@@ -180,7 +182,7 @@ struct Round {
     }
   }
 
-  // Keeps what is better in a row, and returns the smallest of it.
+  // Stores the improved distances of a row; returns the smallest of them.
   __device__ KL_TYPE keep(long long row, const Best& best) const {
     const KL_TYPE none = KlLimits<KL_TYPE>::none();
     const long long at = row * kLanes + kl_lane();
@@ -197,7 +199,7 @@ struct Round {
     return kl_load(fired + row) == 0 ? keys[row] : KlLimits<KL_TYPE>::none();
   }
 
-  // Lets a row fire in the next round, or wait, by the smaller of two keys.
+  // Makes a row fire in the next round, or wait, by the smaller of two keys.
   __device__ int mark(long long row, KL_TYPE a, KL_TYPE b) const {
     const KL_TYPE key = a < b ? a : b;
     const bool waits = key != KlLimits<KL_TYPE>::none();
@@ -219,7 +221,7 @@ KL_KERNEL(apsp_batched_clear, KL_TYPE* distances, KL_TYPE* keys, long long rows)
   }
 }
 
-// One thread for each source.
+// One thread per source.
 KL_KERNEL(apsp_batched_init, const int* sources, int count, int n, KL_TYPE* distances,
           unsigned char* fired, double increment, double* thresholds) {
   const int source = blockIdx.x * blockDim.x + threadIdx.x;
@@ -230,9 +232,9 @@ KL_KERNEL(apsp_batched_init, const int* sources, int count, int n, KL_TYPE* dist
   fired[vertex] = 1;
 }
 
-// Goes on for at most so many rounds. A warp asks for so many vertices together, from 4 to 32,
-// whether any of their neighbours fired. fired holds two sets of marks, by turns. Segments of hubs
-// leave what they found in the arrays of parts.
+// Runs at most `most` rounds. A warp tests vertices_per_warp vertices at once, 4 to 32, for
+// neighbours that fired. `fired` is double-buffered. The part_ arrays hold the results of hub
+// segments.
 KL_KERNEL_BOUNDS(256, kMinBlocks, apsp_batched_rounds, const long long* offsets,
                  const int* neighbors, const KL_TYPE* lengths, const int* hubs, const int* first,
                  const int* segment_hub, int hub_count, int segment, int n, int groups,
@@ -281,7 +283,7 @@ KL_KERNEL_BOUNDS(256, kMinBlocks, apsp_batched_rounds, const long long* offsets,
       increment = least;
     } else {
       threshold += increment;
-      increment *= 2;  // there may be a wide gap
+      increment *= 2;  // the next distance may be far away
     }
   }
   rounds.finish(finished);
@@ -291,7 +293,7 @@ KL_KERNEL_BOUNDS(256, kMinBlocks, apsp_batched_rounds, const long long* offsets,
   }
 }
 
-// Turns groups of lanes into rows of the answer, 32 x 32 numbers at a time; kThreads threads.
+// Transposes groups of lanes into rows of the result, 32 x 32 numbers at a time; kThreads threads.
 namespace {
 
 template <class T>

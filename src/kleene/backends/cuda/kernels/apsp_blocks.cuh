@@ -1,15 +1,15 @@
 // Blocked Floyd-Warshall in shared memory (Venkataraman, Sahni and Mukhopadhyaya 2003): the matrix
-// is cut into blocks of side x side cells, those at the edge smaller, and round t allows paths
-// through the vertices of block t in three phases: the diagonal block (t, t), the blocks in its row
-// and column, the rest. Here are the phases for one block; kernels say which blocks they work on.
+// is split into blocks of side x side cells, smaller at the edge, and round t allows paths through
+// the vertices of block t in three phases: the diagonal block (t, t), the blocks in its row and
+// column, the rest. Here are the phases for one block; kernels choose the blocks.
 //
-// A cell d[k, k] is never part of a path: the step of vertex k passes over row and column k of the
-// diagonal block. So nothing that is read in a step is written in it, rounding or not.
+// A cell d[k, k] is never part of a path: the step of vertex k skips row and column k of the
+// diagonal block. So no cell is both read and written in a step, rounding or not.
 #pragma once
 #include "apsp.cuh"
 
-// Calls body(row, column) for the thread's cells of a block. Neighbouring threads have neighbouring
-// columns; if turned, neighbouring rows.
+// Calls body(row, column) for the thread's cells of a block. Adjacent threads have adjacent
+// columns, or adjacent rows if column_major.
 template <class Body>
 __device__ __forceinline__ void each_cell(int rows, int columns, bool column_major, Body body) {
   const int x = threadIdx.x, y = threadIdx.y, width = blockDim.x, height = blockDim.y;
@@ -61,8 +61,8 @@ struct Blocks {
               [&](int row, int column) { d[at(bi, bj, row, column)] = from.at(row, column); });
   }
 
-  // One step of block (bi, bj) through vertex k of block t, in a copy of it. The predecessors stay
-  // in global memory; they are seldom written.
+  // One step of block (bi, bj) through vertex k of block t, in shared memory. Predecessors stay in
+  // global memory; they are rarely written.
   __device__ __forceinline__ void step(const Tile& own, const Tile& left, const Tile& right, int t,
                                        int bi, int bj, int k) const {
     each_cell(count(bi), count(bj), column_major, [&](int row, int column) {
@@ -77,8 +77,8 @@ struct Blocks {
     });
   }
 
-  // Phase 1: the diagonal block, in shared memory of side rows of `pitch` cells. A negative cycle
-  // shows before the step of its last vertex.
+  // Phase 1: the diagonal block, in shared memory with rows of `pitch` cells. A negative cycle is
+  // found before the step of its last vertex.
   __device__ __forceinline__ void diagonal(KL_TYPE* shared, int pitch, int t, int* cycle) const {
     if (cycle_found(cycle)) return;
     const Tile own{shared, pitch, 1};
@@ -96,7 +96,7 @@ struct Blocks {
   }
 
   // Phase 2: a block in the row or column of the diagonal block; one of bi and bj is t. The left
-  // factor is read by columns: it is laid out as the caller says.
+  // factor is read by columns; `down` and `across` are its strides.
   __device__ __forceinline__ void cross(KL_TYPE* shared, int down, int across, int t, int bi,
                                         int bj, const int* cycle) const {
     if (cycle_found(cycle)) return;

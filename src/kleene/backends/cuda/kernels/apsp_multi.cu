@@ -1,12 +1,12 @@
 // Phase 3 of blocked Floyd-Warshall with several elements per thread, as Padamata and Raveendran
 // (2013) measured it: each thread keeps a small rectangle of cells in registers and reads each
-// value of shared memory once for a whole row or column of them. Phases 1 and 2 are those of
-// apsp_shared.cu, launched with as few threads. There is a kernel for each size of the rectangle.
+// value of shared memory once for a whole row or column of it. Phases 1 and 2 are those of
+// apsp_shared.cu, launched with as many threads. There is a kernel per size of the rectangle.
 #include "apsp_blocks.cuh"
 #include "common/kleene.cuh"
 
-// One rectangle. Its cells are blockDim apart, so that neighbouring threads have neighbouring
-// columns; those past the edge of the block read its last row or column, and are not kept.
+// One rectangle. Its cells are blockDim apart, so that adjacent threads have adjacent columns;
+// cells past the edge of the block read its last row or column and are dropped.
 template <int across, int down>
 __device__ __forceinline__ void rectangle(const Blocks& m, const Tile& left, const Tile& right,
                                           int t, int bi, int bj, int first_row, int first_column) {
@@ -75,7 +75,7 @@ __device__ __forceinline__ void rest(const Blocks& m, KL_TYPE* shared, int t, in
   }
 }
 
-// (r - 1) x (r - 1) blocks, of so few threads that their rectangles stay in registers.
+// (r - 1) x (r - 1) blocks, with few enough threads to keep the rectangles in registers.
 #define KL_MULTI(across, down)                                                                \
   KL_KERNEL_BOUNDS((across * down < 4 ? 1024 : 4096 / (across * down)), 1,                    \
                    apsp_multi_##across##x##down, KL_TYPE* d, int* predecessors, long long n,  \

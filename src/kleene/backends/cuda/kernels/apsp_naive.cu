@@ -1,13 +1,13 @@
-// All pairs by Floyd-Warshall, one thread per cell and one launch per inner vertex k.
+// Floyd-Warshall, one thread per cell and one launch per inner vertex k.
 //
-// After step k, d[i, j] is the length of the best path from i to j whose inner vertices are all at
-// most k, and last[i, j] the vertex before j on it. Within a step the row and the column of k do
-// not change, because d[k, k] is not negative: that is what lets all cells be updated at once. A
-// cell d[k, k] below zero is a negative cycle; it sets *cycle and the steps after it do nothing.
+// After step k, d[i, j] is the length of the best path from i to j with inner vertices <= k, and
+// predecessors[i, j] the vertex before j on it. Row and column k do not change in step k, because
+// d[k, k] is not negative, so all cells can be updated in parallel. A negative d[k, k] is a
+// negative cycle; it sets *cycle, and later steps do nothing.
 #include "apsp.cuh"
 #include "common/kleene.cuh"
 
-// One thread: looks for a negative cycle through k before the step.
+// One thread: tests for a negative cycle through k before the step.
 KL_KERNEL(apsp_naive_pivot, const KL_TYPE* d, long long n, int k, int* cycle) {
   if (d[k * n + k] < 0) *cycle = 1;
 }

@@ -1,14 +1,13 @@
-// All pairs by min-plus products of matrices: repeated squaring, and R-Kleene.
+// All pairs by min-plus matrix products: repeated squaring, and R-Kleene.
 //
-// A product works on tiles of 64 x 64 cells in shared memory, as products of numbers do: blocks of
-// 16 x 16 threads with 16 cells each (Padamata and Raveendran 2013). One template serves matrices
-// by rows and in quadtree order, where the matrix is cut into square tiles and tile (i, j) has the
-// number made by interleaving the bits of i and j (Morton 1966): every quadrant, of every size, is
-// then one contiguous quarter.
+// A product has tiles of 64 x 64 cells in shared memory: blocks of 16 x 16 threads with 16 cells
+// each (Padamata and Raveendran 2013). One template for matrices by rows and in Morton order, where
+// the matrix is split into square tiles and the number of tile (i, j) interleaves the bits of i and
+// j (Morton 1966): every quadrant, of every size, is contiguous.
 #include "apsp.cuh"
 #include "common/kleene.cuh"
 
-// ---- where a cell is ----------------------------------------------------------------------------
+// ---- memory order -------------------------------------------------------------------------------
 
 struct RowMajor {
   long long pitch;
@@ -16,7 +15,7 @@ struct RowMajor {
   __device__ __forceinline__ long long at(int i, int j) const { return i * pitch + j; }
 };
 
-// The bits of x at every other place.
+// The bits of x, spread to every other bit.
 __device__ __forceinline__ long long spread_bits(int x) {
   unsigned long long bits = static_cast<unsigned>(x);
   bits = (bits | bits << 16) & 0x0000FFFF0000FFFFull;
@@ -40,9 +39,9 @@ struct Quadtree {
 
 constexpr int kThreads = 16, kEach = 4, kTile = kThreads * kEach, kDepth = 16;
 
-// to = the best of c and a times b. `to` may be c itself, but not a factor. Where a factor is a
-// diagonal block, its diagonal is passed over: c has these paths already. *improved is set if any
-// cell of `to` is better than that of c.
+// to = min(c, a b). `to` may be c itself, but not a factor. The diagonal of a factor that is a
+// diagonal block is skipped: c has these paths already. Sets *improved if any cell of `to` is
+// better than in c.
 template <class Order>
 __device__ __forceinline__ void product(KL_TYPE* to, int* to_predecessors, Order to_at,
                                         const KL_TYPE* c, const int* c_predecessors, Order c_at,
@@ -139,15 +138,15 @@ KL_KERNEL_BOUNDS(256, 1, apsp_quadtree_product, KL_TYPE* to, int* to_predecessor
           b_predecessors, order, b_diagonal != 0, size, size, size, improved, cycle);
 }
 
-// ---- around it ----------------------------------------------------------------------------------
+// ---- other steps --------------------------------------------------------------------------------
 
-// A negative cycle shows on the diagonal.
+// A negative cycle makes a diagonal cell negative.
 KL_KERNEL(apsp_product_cycle, const KL_TYPE* d, long long n, int* cycle) {
   const long long k = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x;
   if (k < n && d[k * n + k] < 0) kl_store(cycle, 1);
 }
 
-// From rows to quadtree order, or back; what is past the edge there is "no path".
+// Converts from rows to Morton order, or back; padding is no_path.
 KL_KERNEL(apsp_quadtree_move, KL_TYPE* d, int* predecessors, long long n, KL_TYPE* tree,
           int* tree_predecessors, int side, int size, int back) {
   const Quadtree order{side};

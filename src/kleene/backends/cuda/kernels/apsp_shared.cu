@@ -1,6 +1,6 @@
-// Blocked Floyd-Warshall in shared memory: who works on which block. After versions 2.0 to 4.1 of
-// Zuccato and Lena (2022); see apsp_blocks.cuh for the work itself. Shared memory holds one block
-// in phase 1 and the two factors in phases 2 and 3. `down` and `across` lay out the left factor:
+// Blocked Floyd-Warshall in shared memory: the kernels of versions 2.0 to 4.1 of Zuccato and Lena
+// (2022), and of 4.2. The phases are in apsp_blocks.cuh. Shared memory holds one block in phase 1
+// and the two factors in phases 2 and 3. `down` and `across` are the strides of the left factor:
 // (side, 1) by rows, (1, side) transposed.
 #include "apsp_blocks.cuh"
 #include "common/kleene.cuh"
@@ -9,21 +9,21 @@
 #define LAYOUT int down, int across
 #define BLOCKS Blocks{d, predecessors, n, side, column_major != 0}
 
-// The block at this place when block t is left out.
+// The index-th block other than t.
 __device__ __forceinline__ int other_than(int t, int place) {
   return place < t ? place : place + 1;
 }
 
 // ---- whole phases: versions 2.0 and 2.1 ---------------------------------------------------------
 
-// Work for one block; others do nothing.
+// One block works; others exit.
 KL_KERNEL_BOUNDS(1024, 1, apsp_shared_diagonal, MATRIX, int pitch, int t, int* cycle) {
   KL_DYNAMIC_SHARED(KL_TYPE, shared);
   if (blockIdx.x != 0 || blockIdx.y != 0) return;
   BLOCKS.diagonal(shared, pitch, t, cycle);
 }
 
-// Of r blocks a side, r - 1 in the row and r - 1 in the column.
+// r - 1 blocks in the row and r - 1 in the column.
 KL_KERNEL_BOUNDS(1024, 1, apsp_shared_cross, MATRIX, LAYOUT, int t, const int* cycle) {
   KL_DYNAMIC_SHARED(KL_TYPE, shared);
   const int other = other_than(t, blockIdx.x);
@@ -39,7 +39,7 @@ KL_KERNEL_BOUNDS(1024, 1, apsp_shared_rest, MATRIX, LAYOUT, int t, const int* cy
 
 // ---- rectangles of blocks: versions 3.0, 4.0 and 4.1 --------------------------------------------
 
-// Blocks of a grid that is larger than the rectangle do nothing.
+// The grid may be larger than the rectangle.
 KL_KERNEL_BOUNDS(1024, 1, apsp_shared_piece, MATRIX, LAYOUT, int t, int first_row, int rows,
                  int first_column, int columns, const int* cycle) {
   KL_DYNAMIC_SHARED(KL_TYPE, shared);
@@ -56,10 +56,10 @@ KL_KERNEL_BOUNDS(1024, 1, apsp_shared_piece, MATRIX, LAYOUT, int t, int first_ro
 
 // ---- a round that can be launched again: version 4.2 --------------------------------------------
 
-// The number of the round t is in *round. Blocks are counted from t on, around the matrix: then
-// every round has the same numbers of blocks, and one recorded graph serves all of them. Phase 3 of
-// round t begins with the row and column of block t + 1, so that phases 1 and 2 of the next round
-// run while the rest of phase 3 does.
+// *round is the number t of the round. Blocks are numbered cyclically from t, so every round has
+// the same numbers of blocks, and one captured graph works for all of them. Phase 3 of round t
+// begins with the row and column of block t + 1, so that phases 1 and 2 of the next round overlap
+// with the rest of phase 3.
 
 // Phase 3 for the row and the column of block t + 1: 2 r - 3 blocks.
 KL_KERNEL_BOUNDS(1024, 1, apsp_ring_near, MATRIX, LAYOUT, int r, const int* round,

@@ -1,7 +1,7 @@
 // Direction-optimizing BFS with few launches for all levels (Beamer, Asanovic and Patterson 2012).
 //
-// bfs_direction_wide runs levels with work for the whole GPU, in one of three ways, which all blocks
-// choose from the same totals:
+// bfs_direction_wide runs levels with work for the whole GPU, in one of three ways, which all
+// blocks choose from the same totals:
 //   push   the frontier is in the queue (bfs_direction_queue.cuh); its vertices visit their
 //          neighbours. Vertices with many arcs are split into ranges, which all warps share after a
 //          grid barrier;
@@ -12,8 +12,8 @@
 //          would have found the vertex already. So one bit per vertex is enough, and the bits of
 //          the next level go to a second bitmap.
 //
-// bfs_direction_narrow runs levels with little work, which are bound by the latency of memory and of
-// the barrier: few blocks of few threads, no choices, a barrier that sums the arcs of the level,
+// bfs_direction_narrow runs levels with little work, which are bound by the latency of memory and
+// of the barrier: few blocks of few threads, no choices, a barrier that sums the arcs of the level,
 // distances written one level late to keep them off the critical path. Each kernel returns when the
 // frontier suits the other.
 #include "bfs_direction_queue.cuh"
@@ -23,8 +23,9 @@ const int kWideThreads = 512;
 const int kNarrowThreads = 256;
 const int kPrefetchVertices = 16;  // vertices ahead in the offsets to prefetch
 const int kSerialArcs = 32;        // arcs that one lane scans in a pull
-const int kSmallLevels = 4;        // consecutive small levels after which bfs_direction_wide returns
-const int kLargeArcs = 1 << 18;    // arcs added for a vertex that is too large for bfs_direction_narrow
+const int kSmallLevels = 4;  // consecutive small levels after which bfs_direction_wide returns
+const int kLargeArcs =
+    1 << 18;  // arcs added for a vertex that is too large for bfs_direction_narrow
 const unsigned long long kQueueOverflow = 1ull << 36;  // arcs added when the queue overflows
 
 enum Done { kRunning, kExhausted, kEarlyExit };

@@ -11,8 +11,8 @@ const unsigned kAllLanes = 0xffffffffu;
 const int kRangeArcs = 128;          // arcs of a range at most
 const int kDegreeOverflow = 0xffff;  // the degree of an entry that is this or more
 
-// One entry: a vertex, its predecessor, and a range of its arcs. As int4: vertex, predecessor, and a
-// 64-bit word with the first arc in the low 48 bits and the number of arcs above.
+// One entry: a vertex, its predecessor, and a range of its arcs. As int4: vertex, predecessor, and
+// a 64-bit word with the first arc in the low 48 bits and the number of arcs above.
 struct KlArcRange {
   int vertex;
   int predecessor;

@@ -1,5 +1,5 @@
-// BFS with frontier queues: a launch has a thread per vertex of the frontier, and they fill the next
-// queue. After Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, 4th edition,
+// BFS with frontier queues: a launch has a thread per vertex of the frontier, and they fill the
+// next queue. After Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, 4th edition,
 // sections 15.5 to 15.7: one global queue; a queue per block in shared memory, appended to the
 // global one at the end; a single block that runs many levels.
 //

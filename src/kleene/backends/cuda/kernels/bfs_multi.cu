@@ -37,7 +37,8 @@ __device__ __forceinline__ unsigned searches_of(int count, int word) {
   return left >= 32 ? kAllLanes : left > 0 ? (1u << left) - 1 : 0;
 }
 
-// Position of a lane: the lanes of a group hold the words of a row; `words` is a power of two <= 32.
+// Position of a lane: the lanes of a group hold the words of a row; `words` is a power of two
+// <= 32.
 struct Lane {
   int id, words, word, group, groups;
 
@@ -108,8 +109,8 @@ struct ArcScan {
     return __popc(which);
   }
 
-  // Makes u the predecessor for these searches; if several groups of lanes have the same search, the
-  // first one wins. Returns the union over the groups.
+  // Makes u the predecessor for these searches; if several groups of lanes have the same search,
+  // the first one wins. Returns the union over the groups.
   __device__ unsigned claim(const Lane& lane, unsigned new_searches, int u,
                             unsigned* hub_bits) const {
     unsigned up_to = new_searches;

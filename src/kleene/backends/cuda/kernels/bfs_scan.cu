@@ -10,12 +10,14 @@
 //   sequential                 or, if few were gathered, by one thread
 //   setDepth                   sets the distances of marked vertices; reports if any is unvisited
 //
-// mask: an int per vertex, zero between levels. Predecessors are our addition: a thread that gathers
-// an unvisited vertex writes its predecessor. All such writes are of the same level, so any is right.
+// mask: an int per vertex, zero between levels. Predecessors are our addition: a thread that
+// gathers an unvisited vertex writes its predecessor. All such writes are of the same level, so any
+// is right.
 #include "bfs.cuh"
 #include "common/prefix_scan.cuh"
 
-constexpr int kSequential = 512;  // gathered vertices up to which one thread is used: their threshold
+constexpr int kSequential =
+    512;  // gathered vertices up to which one thread is used: their threshold
 
 // One thread.
 KL_KERNEL(bfs_scan_init, int source, int* distances, int* frontier, long long* left) {

@@ -80,8 +80,8 @@ KL_KERNEL(bfs_spmv_init, int source, int* distances, unsigned char* x_old, unsig
 }
 
 // A thread per row: x_new |= A x_old. x_new holds the vertices of two levels before, so after the
-// product it is 1 for all vertices within `level` hops. A vertex that is not in x_old is new, and only
-// a vertex of the previous level has an arc to it.
+// product it is 1 for all vertices within `level` hops. A vertex that is not in x_old is new, and
+// only a vertex of the previous level has an arc to it.
 KL_KERNEL(bfs_spmv_multiply, const int* edges, const long long* offsets, int n, int level,
           const unsigned char* x_old, unsigned char* x_new, int* distances, int* predecessors,
           int* last_level) {

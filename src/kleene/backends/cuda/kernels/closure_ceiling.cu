@@ -1,10 +1,10 @@
 // The upper bound of the tiled closure: its inner operation with all operands in registers. For
 // benchmarks only.
 //
-// Each thread relaxes kDown x kAcross words, as a thread of closure_tiled_product does, with factors
-// in registers. kDown left factors change in each step, one instruction beside many, so that the
-// compiler can reuse no product. A step relaxes 2 kDown kAcross products of kLanes columns, and a
-// round has two steps.
+// Each thread relaxes kDown x kAcross words, as a thread of closure_tiled_product does, with
+// factors in registers. kDown left factors change in each step, one instruction beside many, so
+// that the compiler can reuse no product. A step relaxes 2 kDown kAcross products of kLanes
+// columns, and a round has two steps.
 #include "closure_semiring.cuh"
 
 constexpr int kDown = 8;

@@ -1,22 +1,22 @@
-// Predecessors from shortest distances, where every arc is longer than zero.
+// Predecessors from shortest distances, if every arc length is positive.
 //
-// An arc is tight if it is itself a shortest path: only tight arcs can be the last on one. Even of
-// a dense graph few arcs are tight, so it is cheaper to look for predecessors when all distances
-// are known than to carry them along. Where a tight arc joins i to j, i comes before j; else some
-// tight arc (k, j) has d[i, k] + its length = d[i, j], and its k is nearer to i than j, so that no
-// chain can be a circle. Rounding may spoil the sum by a little: then the smallest one is taken.
+// An arc is tight if it is itself a shortest path: only tight arcs can end one. Even in a dense
+// graph few arcs are tight, so it is cheaper to recover predecessors from the distances than to
+// compute them along. If the arc (i, j) is tight, the predecessor of j from i is i; otherwise some
+// tight arc (k, j) has d[i, k] + length = d[i, j], and k is nearer to i than j, so predecessors
+// form no cycle. Rounding may change the sum a little: then the k with the smallest sum is taken.
 //
-//   recover_count   how many tight arcs of kRows rows each column has
-//   recover_fill    lists them by column, from above; puts i where one joins i to j, -1 elsewhere
-//   recover_last    looks for the others
+//   closure_predecessors_count    the number of tight arcs of kRows rows in each column
+//   closure_predecessors_list     lists them by column; predecessors = i if (i, j) is tight, else -1
+//   closure_predecessors_search   searches the lists for the others
 //
-// Matrices are n x n with rows `stride` apart: `before` holds the arcs, `after` the distances.
+// Matrices are n x n with rows `stride` apart.
 #include "common/kleene.cuh"
 
-constexpr int kRows = 256;         // that a block counts and lists
-constexpr int kRowsPerThread = 4;  // rows that share their reading of the lists
+constexpr int kRows = 256;         // of a block that counts or lists
+constexpr int kRowsPerThread = 4;  // rows that share one pass over a list
 
-// "No path": infinity, and for integers half of their range, as in dense_algebra.cuh.
+// Infinity, and for integers half of their range, as in closure_semiring.cuh.
 __device__ __forceinline__ KL_TYPE no_path() { return KlLimits<KL_TYPE>::none() / 2; }
 
 __device__ __forceinline__ bool is_tight(KL_TYPE arc, KL_TYPE distance) {
@@ -35,7 +35,7 @@ KL_KERNEL(closure_predecessors_count, const KL_TYPE* arcs, const KL_TYPE* distan
   counts[blockIdx.y * static_cast<long long>(n) + j] = count;
 }
 
-// `last` may be the memory of `before`: each thread has read an entry when it writes there.
+// `predecessors` may be the memory of `arcs`: each thread reads an entry before it writes it.
 KL_KERNEL(closure_predecessors_list, const KL_TYPE* arcs, const KL_TYPE* distances,
           long long stride, int n, const long long* offsets, int* tails, KL_TYPE* lengths,
           int* predecessors) {

@@ -1,36 +1,37 @@
-// The dense engine: elimination by blocks of vertices (the order of native/core/dense_tiled.cpp,
-// where it is argued that predecessor chains have no circles).
+// The tiled closure: elimination by blocks of vertices, in the order of the CPU's tiled closure
+// (native/core), where it is shown that predecessors form no cycle.
 //
 // For each block K of kBlock vertices, with d the matrix before the round:
 //
-//   tiled_columns    left = the columns of K, turned so that a vertex of K is a row, and expanded
-//   tiled_diagonal   closes d[K, K] vertex by vertex
-//   tiled_product    closes the rows of K: their product with that
-//   tiled_product    for all other rows, the best of d[i, j] and left[k, i] times d[k, j] over K
+//   closure_tiled_columns    left = the columns of K, transposed (a vertex of K is a row), expanded
+//   closure_tiled_diagonal   closes d[K, K] vertex by vertex
+//   closure_tiled_product    closes the rows of K: their product with the closed diagonal block
+//   closure_tiled_product    for all other rows, d[i, j] = best of d[i, j] and left[k, i] times
+//                            d[k, j] over k in K
 //
-// With paths, the rows of K go through its vertices one by one, as the diagonal block did: it keeps
-// the multipliers (column k as it is when the turn comes to k) and tiled_strips uses them, a strip
-// of columns in a block. A product would let ties be broken in two ways, and chains could be
-// circles.
+// With paths, the rows of K are relaxed through its vertices one by one, as in the diagonal block:
+// that kernel keeps the multipliers (column k at the step of k), and closure_tiled_strips applies
+// them, a strip of columns per block. A product could break ties differently, and predecessors
+// could form a cycle.
 //
-// The product does almost all of the work, as a matrix product does it: panels go to shared memory
-// by asynchronous copies while the panel before is used; each thread keeps 8 x 8 words in registers
-// and goes through two vertices at a time. `part` picks its tiles, so that those which the next
-// round begins with (its rows and its columns) can go first, and that round's first three kernels
-// run beside the rest.
+// The product does almost all of the work, like a GEMM: asynchronous copies bring panels to shared
+// memory while the previous panel is used; each thread keeps 8 x 8 words in registers and relaxes
+// through two vertices at a time. `part` selects tiles, so that those the next round starts with
+// (its rows and columns) come first, and the first three kernels of that round overlap with the
+// rest.
 //
-// Rows and columns are padded with "no path" to whole tiles; no kernel meets an edge.
+// Rows and columns are padded with no_path to whole tiles, so no kernel checks bounds.
 #include "closure_semiring.cuh"
 
 constexpr int kBlock = 128;
 constexpr int kThreads = 256;
-constexpr int kVec = 16 / sizeof(Word);                  // words of a 16-byte access
+constexpr int kVec = 16 / sizeof(Word);                  // words per 16-byte access
 constexpr int kRows = 128, kWords = 512 / sizeof(Word);  // of a tile
-constexpr int kTall = 8, kWide = kWords / 16;            // words of a thread
+constexpr int kTall = 8, kWide = kWords / 16;            // words per thread
 constexpr int kTallVecs = kTall / kVec, kWideVecs = kWide / kVec;
 
-// Vertices in shared memory at a time, and pairs of them that are written out one after the other:
-// the best of 16, 32 and of 1, 2, 4, 8 on an H200.
+// Vertices in shared memory at a time, and the unrolling over pairs of them: the best of 16, 32 and
+// of 1, 2, 4, 8 on an H200.
 constexpr int kDepth = sizeof(Word) == 8 ? 16 : 32;
 #if KL_ALGEBRA == KL_MIN_PLUS_FLOAT || KL_ALGEBRA == KL_MIN_PLUS_INT || \
     KL_ALGEBRA == KL_BOOLEAN || KL_ALGEBRA == KL_MIN_PLUS_DOUBLE || KL_ALGEBRA == KL_MIN_PLUS_LONG
@@ -48,7 +49,7 @@ struct Panel {
   Word right[kDepth][kWords];
 };
 
-// ---- before and after ---------------------------------------------------------------------------
+// ---- initialisation and conversion --------------------------------------------------------------
 
 KL_KERNEL(closure_tiled_clear, Word* words, long long count) {
   const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
@@ -59,7 +60,7 @@ KL_KERNEL(closure_tiled_clear, Word* words, long long count) {
 }
 
 #if KL_ALGEBRA == KL_MAX_MIN_INT || KL_ALGEBRA == KL_MAX_MIN_LONG
-// The bits of floating-point numbers, read as integers, in the order of the numbers; and back.
+// Converts the bits of floats to integers in the same order, and back.
 KL_KERNEL(closure_tiled_reorder, Word* words, long long count) {
   const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
   for (long long i = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; i < count;
@@ -101,10 +102,10 @@ KL_KERNEL(closure_tiled_columns, const Word* matrix, long long stride, int first
   }
 }
 
-// One block of threads, each with 8 x 8 entries. Puts out the multipliers if there are paths, else
-// the closed block; of both, row k is what vertex k has for all others. When the turn comes to
-// vertex k, its column and its row are in shared memory; whoever has those of the next vertex puts
-// them beside.
+// One block of threads with 8 x 8 entries each. Writes the multipliers if there are paths, else the
+// closed block; row k of either belongs to vertex k. At the step of vertex k, its column and row
+// are in shared memory; the threads that hold those of the next vertex publish them in the other
+// buffer.
 KL_KERNEL_BOUNDS(kThreads, 1, closure_tiled_diagonal, const Word* left, long long left_stride,
                  int first, Word* out, int* cycle) {
   __shared__ Word column[2][kBlock], row[2][kBlock];
@@ -166,16 +167,15 @@ KL_KERNEL_BOUNDS(kThreads, 1, closure_tiled_diagonal, const Word* left, long lon
 }
 
 #if KL_PATHS
-// Does arithmetic round, so that the way from a vertex to itself may look better than none?
+// Whether rounding may make a cycle seem better than the empty path.
 #if KL_ALGEBRA == KL_MIN_PLUS_FLOAT || KL_ALGEBRA == KL_MIN_PLUS_DOUBLE
 constexpr bool kRounds = true;
 #else
 constexpr bool kRounds = false;
 #endif
 
-// One strip of a tile's width in each block. It goes through the same turns, with the multipliers
-// that the diagonal block has left. The rows begin at `first` and are those of `vertex` and the
-// vertices after it.
+// One strip of the width of a tile per block: the steps of the diagonal block, with its
+// multipliers. The rows begin at `first` and belong to the vertices from `vertex` on.
 KL_KERNEL_BOUNDS(kThreads, 1, closure_tiled_strips, Word* matrix, int* predecessors,
                  long long stride, int first, int vertex, const Word* multipliers,
                  const int* cycle) {
@@ -237,7 +237,7 @@ KL_KERNEL_BOUNDS(kThreads, 1, closure_tiled_strips, Word* matrix, int* predecess
 #pragma unroll
     for (int j = 0; j < kWide; ++j) {
       const bool own = kRounds && vertex + top + i == blockIdx.x * kWords + side + j;
-      matrix[corner + i * stride + j] = own ? one() : d[i][j];  // in spite of rounding
+      matrix[corner + i * stride + j] = own ? one() : d[i][j];  // despite rounding
       predecessors[corner + i * stride + j] = own ? -1 : p[i][j];
     }
   }
@@ -250,12 +250,11 @@ struct Tile {
   int row, column;
 };
 
-// Columns of tiles that the vertices of a block take, at most.
+// Columns of tiles that hold the vertices of a block, at most.
 constexpr int kAheadColumns = kBlock / kLanes > kWords ? kBlock / kLanes / kWords : 1;
 
-// Which tile a block takes, of those that `part` stands for: all but the row of tiles `skip` (part
-// 0; none if it is negative), the row `ahead` and the kAheadColumns columns from `ahead_column` on
-// (1), the others (2).
+// The tile of a block. Part 0 is all tiles but the row of tiles `skip` (none if negative); part 1
+// the row `ahead` and the kAheadColumns columns from `ahead_column`; part 2 the others.
 __device__ __forceinline__ Tile find_tile(int part, int columns, int skip, int ahead,
                                           int ahead_column) {
   const int at = blockIdx.x;
@@ -277,15 +276,15 @@ __device__ __forceinline__ Tile find_tile(int part, int columns, int skip, int a
   return {other_row(at / left), column < ahead_column ? column : column + kAheadColumns};
 }
 
-// c = the best of c and left times right, tile by tile; last likewise. Goes through `depth`
-// vertices, a multiple of kDepth. Needs two panels of shared memory, and for paths two bytes more
-// for each word of a tile.
+// c = best of c and left times right, one tile per block; predecessors likewise. `depth` vertices,
+// a multiple of kDepth. Needs shared memory for two panels, and with paths two bytes per word of a
+// tile.
 KL_KERNEL_BOUNDS(kThreads, 2, closure_tiled_product, Word* c, int* predecessors, long long stride,
                  const Word* left, long long left_stride, const Word* right,
                  const int* right_predecessors, long long right_stride, int depth, int part,
                  int columns, int skip, int ahead, int ahead_column, const int* cycle) {
   KL_DYNAMIC_SHARED(Panel, panels);
-  // The next round's diagonal may be finding a cycle just now: the block decides as one.
+  // The next round may be setting *cycle concurrently: the block decides as one.
   if (__syncthreads_or(kl_load(cycle))) return;
   const Tile tile = find_tile(part, columns, skip, ahead, ahead_column);
   const long long corner = static_cast<long long>(tile.row) * kRows * stride +
@@ -294,13 +293,13 @@ KL_KERNEL_BOUNDS(kThreads, 2, closure_tiled_product, Word* c, int* predecessors,
   left += static_cast<long long>(tile.row) * kRows;
   right += static_cast<long long>(tile.column) * kWords;
 
-  // A warp has 32 rows of the tile and half of its columns; its threads lie 4 by 8, so that what
-  // they read together is one line of shared memory.
+  // A warp has 32 rows of the tile and half of its columns; its threads are arranged 4 by 8, so
+  // that a read of the warp is one 128-byte line of shared memory.
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int top = warp / 2 * 32 + lane / 8 * kVec;
   const int side = warp % 2 * (kWords / 2) + lane % 8 * kVec;
 
-  // What this thread copies: 16 bytes of some vertices of every panel.
+  // Each thread copies 16 bytes of some vertices of every panel.
   constexpr int kAcrossLeft = kRows / kVec, kAcrossRight = kWords / kVec;
   constexpr int kStepLeft = kThreads / kAcrossLeft, kStepRight = kThreads / kAcrossRight;
   const Word *from_left, *from_right;
@@ -322,8 +321,7 @@ KL_KERNEL_BOUNDS(kThreads, 2, closure_tiled_product, Word* c, int* predecessors,
     }
     kl_copy_commit();
   };
-  // Calls use(panel, first vertex) for one panel after the other, each fetched while the one before
-  // is used.
+  // Calls use(panel, first vertex) for each panel; the next one is copied meanwhile.
   const auto each_panel = [&](auto&& use) {
     rewind();
     fetch(panels[0]);
@@ -336,7 +334,7 @@ KL_KERNEL_BOUNDS(kThreads, 2, closure_tiled_product, Word* c, int* predecessors,
     }
   };
 
-  // The tile itself is wanted last: it comes as far as the second cache by then.
+  // The tile itself is read last: prefetch it to the L2 cache.
   kl_prefetch(reinterpret_cast<const char*>(c + threadIdx.x / 2 * stride) + threadIdx.x % 2 * 256);
   kl_prefetch(reinterpret_cast<const char*>(c + threadIdx.x / 2 * stride) + threadIdx.x % 2 * 256 +
               128);
@@ -374,8 +372,8 @@ KL_KERNEL_BOUNDS(kThreads, 2, closure_tiled_product, Word* c, int* predecessors,
     }
   });
 
-  // Only what has become better is written.
-  unsigned long long improved = 0;  // a bit for each word of the thread
+  // Only improved words are written.
+  unsigned long long improved = 0;  // one bit per word of the thread
 #pragma unroll
   for (int i = 0; i < kTall; ++i) {
     const int row = top + i / kVec * 4 * kVec + i % kVec;
@@ -396,9 +394,9 @@ KL_KERNEL_BOUNDS(kThreads, 2, closure_tiled_product, Word* c, int* predecessors,
   }
 
 #if KL_PATHS
-  // Most words have not become better, and for the others it is cheaper to look again for the
-  // vertex than to carry it along. They are listed first, since they lie scattered: a list is dealt
-  // out evenly. The first vertex that gives the value is the one that counts.
+  // Few words improve, and for these it is cheaper to search the vertex again than to track it.
+  // They are scattered, so they are listed first and the list is shared evenly. The first vertex
+  // with the value is taken.
   __shared__ int listed;
   constexpr unsigned short kDone = 0xffff;
   auto* const list = reinterpret_cast<unsigned short*>(panels + 2);

@@ -2,21 +2,21 @@
 //
 //   y[v] = sum over arcs u -> v of x[u] times weight(u, v)
 //
-//   spmv_begin   "nothing" in all of y
-//   spmv_csr     arcs by tail, dealt to warps by position
-//   spmv_csc     arcs by head, dealt to warps by position; terms of one sum are added up in the
-//   warp spmv_coo     a thread for an arc spmv_ell     a thread for a tail; the k-th arcs of all
-//   tails lie side by side spmv_dense   a thread for a head and some of the rows
+//   spmv_init    y = zero
+//   spmv_csr     arcs by tail, shared evenly by warps
+//   spmv_csc     arcs by head, shared evenly by warps; terms of one sum are added within the warp
+//   spmv_coo     a thread per arc
+//   spmv_ell     a thread per tail; the k-th arcs of all tails are adjacent
+//   spmv_dense   a thread per head and block of rows
 //
-// Sums meet in y, by atomic operations. Weights are null where every arc weighs one. The algebra is
-// a number at run time, and a type where the loops are.
+// Terms are added to y atomically. Weights are null if every arc has weight one. The semiring is a
+// number in the interface and a template parameter in the loops.
 //
 // W. Hwu, D. Kirk and I. El Hajj, "Programming Massively Parallel Processors", 2022, chapter 14.
 #include "common/distances.cuh"
 #include "common/load_balance.cuh"
 
-// ---- the algebras: nothing, times, and put(y, term), which adds a term where others do
-// -----------
+// ---- semirings: zero, times, add, and accumulate(y, term), an atomic add ------------------------
 
 enum Algebra : int { kPlusTimes, kMinPlus, kBoolean, kMaxMin, kMaxTimes };
 
@@ -25,7 +25,7 @@ __device__ __forceinline__ T lowest() {
   return -KlLimits<T>::none() - (kl_is_integer<T> ? 1 : 0);
 }
 
-// Integers wrap, as NumPy's do.
+// Integers wrap, as in NumPy.
 template <class T>
 __device__ __forceinline__ T product(T a, T b) {
   if constexpr (!kl_is_integer<T>) {
@@ -36,7 +36,7 @@ __device__ __forceinline__ T product(T a, T b) {
   }
 }
 
-// Integers stop at the ends of their type, and the highest one is "no path" and stays so.
+// Integers saturate; the largest one is no_path and stays so.
 template <class T>
 __device__ __forceinline__ T length(T a, T w) {
   if constexpr (kl_is_integer<T>) {
@@ -55,7 +55,7 @@ __device__ __forceinline__ void add_to(long long* y, long long term) {
   atomicAdd(reinterpret_cast<Word*>(y), static_cast<Word>(term));
 }
 
-// The order of floats in integers is told in distances.cuh.
+// distances.cuh explains the order of float bits.
 __device__ __forceinline__ void raise_to(int* y, int term) { atomicMax(y, term); }
 __device__ __forceinline__ void raise_to(long long* y, long long term) { atomicMax(y, term); }
 __device__ __forceinline__ void raise_to(float* y, float term) {
@@ -107,7 +107,7 @@ struct Semiring {
       return a < b ? b : a;
     }
   }
-  // A look before spares most of the atomic operations, where y comes to an end.
+  // A test first avoids most of the atomic operations of idempotent sums.
   static __device__ __forceinline__ void accumulate(T* y, T term) {
     if constexpr (algebra == kPlusTimes) {
       if (term != 0) add_to(y, term);
@@ -129,7 +129,7 @@ struct Semiring {
   }
 };
 
-// Calls body(algebra) with the algebra as a type.
+// Calls body with the semiring as a type.
 template <class Body>
 __device__ __forceinline__ void with_semiring(int algebra, Body body) {
   switch (algebra) {
@@ -146,7 +146,7 @@ __device__ __forceinline__ void with_semiring(int algebra, Body body) {
   }
 }
 
-// ---- the forms ----------------------------------------------------------------------------------
+// ---- matrix forms -------------------------------------------------------------------------------
 
 __device__ __forceinline__ KL_TYPE weight(const KL_TYPE* weights, long long at) {
   return weights == nullptr ? static_cast<KL_TYPE>(1) : weights[at];
@@ -208,7 +208,7 @@ KL_KERNEL(spmv_ell, int algebra, const int* heads, const KL_TYPE* weights, const
   });
 }
 
-// The diagonal of a graph's matrix is the empty path, which is no arc, unless it holds a loop.
+// A zero on the diagonal is the empty path, not an arc; a loop has another value.
 KL_KERNEL(spmv_dense, int algebra, const KL_TYPE* matrix, const KL_TYPE* x, int n, int rows,
           KL_TYPE* y) {
   const int v = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,20 +1,20 @@
-// Shortest paths as a lattice-linear predicate: distances are approached from below.
+// Shortest paths as a lattice-linear predicate: lower bounds rise to the distances.
 //
 // bounds[j] (G in the papers) is a lower bound on the distance of j; it only rises. offers[j] is
-// the length of the best path to j that has been found, over fixed vertices. Where the two meet, j
-// is fixed. A round, with a barrier of the whole grid after each step:
+// the length of the best path to j found so far through fixed vertices. When they are equal, j is
+// fixed. A round, with a grid barrier after each step:
 //
-//   beta = the least offer of all that are open: a minimum over each block, then over all blocks
-//   for all open j: bounds[j] = max(beta, least bounds[i] + length of all arcs into j)     (alpha)
-//                   j is fixed if its offer is not above that; else it stays open
-//   for all j that are newly fixed: make offers along the arcs out of j, which open their heads
-//   when nothing is open, the vertices that are not fixed cannot be reached
+//   beta = the least offer of all open vertices: a minimum per block, then over all blocks
+//   for all open j: bounds[j] = max(beta, min of bounds[i] + length over incoming arcs)    (alpha)
+//                   j is fixed if its offer is at most that; otherwise it stays open
+//   for all newly fixed j: make offers along the outgoing arcs, which open their heads
+//   when no vertex is open, the vertices that are not fixed are unreachable
 //
-// The vertex whose offer is beta is always fixed, so rounds come to an end. A vertex that is not
-// fixed has a bound of beta at least, also where it was never looked at, so only open ones are. The
-// bounds that a thread reads while others raise them are valid whether old or new.
+// The vertex whose offer is beta is always fixed, so the search ends. An unfixed vertex has a bound
+// of at least beta even if it was never visited, so only open ones are visited. Bounds that are
+// read while others raise them are valid, old or new.
 //
-// A warp looks at the arcs into a vertex, or the whole block if they are many.
+// A warp reads the incoming arcs of a vertex, or the whole block if they are many.
 //
 // V. K. Garg, "Predicate detection to solve combinatorial optimization problems", 2020.
 #include "common/distances.cuh"
@@ -27,7 +27,7 @@ enum StateWord {
   kOpenSize,
   kNewlySize = 2,
   kRound = 3
-};  // of `words`; there are two sizes of open
+};  // indices of `state`; there are two sizes of open
 
 template <class T>
 __device__ __forceinline__ T warp_min(T value) {
@@ -40,7 +40,7 @@ __device__ __forceinline__ T warp_min(T value) {
 
 __device__ __forceinline__ int warps_per_block() { return static_cast<int>(blockDim.x) / 32; }
 
-// The least over the block, for all its threads. `shared` has room for one value a warp.
+// The minimum over the block, for all its threads. `shared` holds one value per warp.
 __device__ __forceinline__ KL_TYPE block_min(KL_TYPE value, KL_TYPE* shared) {
   value = warp_min(value);
   if (warps_per_block() == 1) return value;
@@ -63,7 +63,7 @@ struct Search {
   int* states;
 };
 
-// The least that any thread's share of the arcs into a vertex allows; shares are `stride` apart.
+// The minimum over this thread's incoming arcs of a vertex, which are `stride` apart.
 __device__ __forceinline__ KL_TYPE least_of(const Search& s, long long begin, long long end,
                                             int stride, KL_TYPE beta) {
   KL_TYPE least = KlLimits<KL_TYPE>::none();
@@ -76,7 +76,7 @@ __device__ __forceinline__ KL_TYPE least_of(const Search& s, long long begin, lo
   return least;
 }
 
-// Raises the bounds of some open vertices at a time, one a warp.
+// Raises the bounds of open vertices, one per warp.
 __device__ __forceinline__ void raise_bounds(const Search& s, const int* open, int size,
                                              KL_TYPE beta, KL_TYPE* minima, int* many, int* next,
                                              long long* newly_fixed, unsigned long long* state,
@@ -105,7 +105,7 @@ __device__ __forceinline__ void raise_bounds(const Search& s, const int* open, i
       const KL_TYPE offer = kl_load(s.offers + j);
       const KL_TYPE alpha = begin == end ? beta : max(beta, least);
       fixed = alpha >= offer;
-      kl_store(s.bounds + j, fixed ? offer : alpha);  // above the offer at the source only
+      kl_store(s.bounds + j, fixed ? offer : alpha);  // alpha exceeds the offer at the source only
       if (fixed) kl_store(s.states + j, int{kFixed});
     }
     kl_enqueue(fixed, j, s.offsets, newly_fixed, state + kNewlySize);
@@ -134,9 +134,9 @@ __device__ __forceinline__ void make_offers(const Search& s, const long long* ne
       });
 }
 
-// betas[round % 2] is the beta of a round, "no path" before it begins; open vertices are in even or
-// odd, words[kOpenSize + round % 2] is their number. Ends early when beta is beyond the limit: then
-// nothing is open any more.
+// betas[round % 2] is the beta of a round, no_path before it begins; the open vertices are in even
+// or odd, and state[kOpenSize + round % 2] is their number. Ends when beta is beyond the limit, and
+// sets that number to 0.
 KL_KERNEL_BOUNDS(256, 4, sssp_llp_rounds, const long long* offsets, const int* neighbors,
                  const KL_TYPE* lengths, const long long* incoming_offsets,
                  const int* incoming_tails, const KL_TYPE* incoming_lengths, KL_TYPE* offers,

@@ -1,73 +1,70 @@
-// Shortest paths from one source, in one launch, for lengths that are not negative: near vertices
-// first, far ones later.
+// Near-far search from one source in one launch, for non-negative lengths.
 //
-// Distances below a threshold are near. Near vertices are expanded, again when a better distance is
-// found, until none is left; then everything below the threshold is final, the threshold rises, and
-// far vertices that are below it now become near.
+// Vertices with distances below the threshold are near, the others far. Near vertices are expanded,
+// again if their distance decreases, until none is left; then all distances below the threshold are
+// final, the threshold is raised, and far vertices below it become near.
 //
 //   for each round
-//     if nothing is near: raise the threshold, and look through the far vertices;
+//     if no vertex is near: raise the threshold and scan the far lists;
 //     else: expand the vertices of the queue, all blocks together;
-//     what is near goes into the queue of the next round; a barrier of the whole grid.
+//     near vertices go into the queue of the next round; grid barrier.
 //
-// That suits wide frontiers, whose arcs the lanes of a warp share; sssp_narrow.cu is for small
-// ones.
+// This engine is for wide frontiers, whose arcs the lanes of a warp share; for small ones there is
+// sssp_near_far_narrow.cu.
 //
-// An entry, near or far, holds the distance it was made with. It is out of date, and dropped,
-// unless that is still the distance of its vertex, so that no vertex is expanded twice at one
-// distance. Every list has an end. What no list has room for is noted in a bit per vertex, and all
-// bits are looked at when nothing is near.
+// An entry, near or far, holds the distance at which it was made. It is stale, and dropped, if the
+// distance of its vertex has changed, so no vertex is expanded twice at one distance. Lists have a
+// fixed capacity. A vertex that does not fit sets a spill bit, and all spill bits are read when no
+// vertex is near.
 //
-// The threshold rises by delta, from what it was or from the smallest far distance. Delta is
-// doubled when the arcs relaxed below one threshold were too few to keep the device busy and there
-// are few far vertices, too; it is halved when they were so many that more thresholds would save
-// work.
+// The threshold is raised by delta, from its old value or the smallest far distance. Delta is
+// doubled if a bucket relaxed too few arcs to keep the device busy and there are few far vertices;
+// it is halved if a bucket relaxed so many that more buckets would save work.
 //
-// Integers are added in 32 bits as long as no sum is too large for them: then `overflow` is set,
-// and the host begins again with 64.
+// Integers are added in 32 bits while no sum overflows; on overflow the host restarts with 64 bits.
 //
 // A. Davidson et al., "Work-efficient parallel GPU methods for single-source shortest paths", 2014.
 // U. Meyer and P. Sanders, "Delta-stepping: a parallelizable shortest path algorithm", 2003.
 #include "sssp_near_far.cuh"
 
-const int kScan = 4;  // far entries that a thread looks at at a time
+const int kScan = 4;  // far entries that a thread loads at once
 
-// ---- what blocks share --------------------------------------------------------------------------
+// ---- state and totals ---------------------------------------------------------------------------
 
-// What a round adds up; three of them take turns: one is read, one is added to, one is cleared.
+// Totals of a round. Three alternate: one is read, one is added to, one is cleared.
 struct Totals {
   unsigned long long arcs;      // relaxed
-  unsigned long long waiting;   // near entries, and far ones times 2^32
-  unsigned long long farthest;  // of the targets
+  unsigned long long waiting;   // near entries + far entries * 2^32
+  unsigned long long farthest;  // settled target
   unsigned unsettled;           // targets
   unsigned longest;             // list of a block
-  unsigned near_spills;         // vertices that only have a bit
+  unsigned near_spills;         // near vertices with a spill bit only
   unsigned far_spills;
 };
 
-// What all blocks know. It is in memory between launches.
+// State of the search, kept in memory between launches.
 struct State {
   unsigned long long threshold;
-  unsigned long long horizon;      // everything up to here is final, if done is 2
+  unsigned long long horizon;      // largest final distance, if done is 2
   unsigned long long arcs;         // relaxed
-  unsigned long long bucket_arcs;  // since the threshold was raised
+  unsigned long long bucket_arcs;  // of the current bucket
   double delta;
   unsigned started;
-  unsigned done;  // 1: all is found, 2: enough is
+  unsigned done;  // 1: no vertex left, 2: all targets settled
   unsigned round;
-  unsigned bucket;  // how often the threshold was raised
+  unsigned bucket;  // number of the bucket
   unsigned near_spills;
   unsigned far_spills;
-  unsigned far;      // vertices when the threshold was raised
-  unsigned checked;  // were the targets looked at in the round before?
-  unsigned spills;   // in all
+  unsigned far;      // vertices at the start of the bucket
+  unsigned checked;  // whether the last round checked the targets
+  unsigned spills;   // in total
   unsigned unused;
 };
 
 struct Control {
   State state;
   Totals totals[3];
-  unsigned long long nearest[3];  // of the far distances, all bits turned; they take turns, too
+  unsigned long long nearest[3];  // far distance, complemented; alternate as the totals do
   unsigned long long expanded;    // entries
   unsigned long long overflow;
 };
@@ -80,31 +77,30 @@ __device__ __forceinline__ Totals load_totals(const Totals* totals) {
 
 // ---- lists of a block ---------------------------------------------------------------------------
 
-// What a block adds up in shared memory.
+// Totals of a block, in shared memory.
 struct BlockTotals {
   unsigned long long arcs;
   unsigned long long expanded;
-  unsigned long long nearest;  // all bits turned
+  unsigned long long nearest;  // complemented
   unsigned long long farthest;
-  int listed;  // entries in the queue
-  int far;     // entries that wait
+  int listed;  // near entries
+  int far;     // far entries
   unsigned unsettled;
   unsigned near_spills;
   unsigned far_spills;
 };
 
-// How vertices get into the lists, with all lanes of a warp. Every list has an end; what finds no
-// room is noted in a bit per vertex.
+// The lists of a block; whole warps append. A vertex that does not fit sets its spill bit.
 struct BlockLists {
   BlockTotals* block_totals;
-  int4* queue;  // that blocks share: entry k of the list of block b stands at k * blocks + b
+  int4* queue;  // of all blocks: entry k of the list of block b is at k * blocks + b
   int capacity;
   int* far_vertices;
   Word* far_distances;
   int far_capacity;
   unsigned* spilled;
   int lane;
-  Word nearest;  // of the far distances that this thread has put there
+  Word nearest;  // far distance appended by this thread
 
   __device__ __forceinline__ void spill(int v, unsigned* count) {
     atomicOr(spilled + (v >> 5), 1u << (v & 31));
@@ -126,7 +122,7 @@ struct BlockLists {
       }
     }
   }
-  // Into this block's list of the queue. A vertex with many arcs has several entries.
+  // Appends to the near list of this block; a vertex with many arcs is split into several entries.
   __device__ __forceinline__ void append_near(int v, Word distance, long long begin, int degree) {
     if (!__any_sync(kAllLanes, degree > 0)) return;
     const int arcs_each =
@@ -203,21 +199,21 @@ KL_KERNEL_BOUNDS(512, 2, sssp_near_far_rounds, const long long* offsets, const i
     }
     state.delta = least;
   }
-  kl_grid_sync(barrier);  // all have read the state, and may write it
+  kl_grid_sync(barrier);  // all blocks have read the state
 
   Word threshold = static_cast<Word>(state.threshold);
   unsigned arcs = 0, expanded = 0;  // of this thread in a round
   BlockLists own = {&block_totals, entries, capacity, own_far_vertices, own_far_distances,
                     far_capacity,  spilled, lane,     kNoPath};
 
-  // ---- arcs ----
+  // ---- relaxation ----
 
   const auto add_length = [&](Word tail_distance, KL_TYPE length) -> Word {
     const Word through = sum(tail_distance, length);
     if (through == kNoPath && limit == kNoPath - 1) kl_store(&control->overflow, 1ull);
     return through;
   };
-  // All arcs of the pieces that the lanes bring, shared by the lanes.
+  // The lanes share the arcs of all their ranges.
   const auto expand = [&](const ArcRange& range, Word tail_distance) {
     int end = range.degree;
     for (int step = 1; step < 32; step *= 2) {
@@ -228,7 +224,7 @@ KL_KERNEL_BOUNDS(512, 2, sssp_near_far_rounds, const long long* offsets, const i
     const long long shift = range.begin - (end - range.degree);
     for (int first = 0; first < total; first += 32) {
       const int arc = first + lane;
-      int source_lane = 0;  // the first lane whose arcs end past this one
+      int source_lane = 0;  // the first lane whose arcs end after this one
       for (int step = 16; step > 0; step /= 2) {
         if (__shfl_sync(kAllLanes, end, source_lane + step - 1) <= arc) source_lane += step;
       }
@@ -244,7 +240,7 @@ KL_KERNEL_BOUNDS(512, 2, sssp_near_far_rounds, const long long* offsets, const i
         through = add_length(start, length);
         if (through <= limit && through < kl_load(distances + v)) {
           const Word old = atomicMin(distances + v, through);
-          if (through < threshold) {  // asked for before it is known whether it is needed
+          if (through < threshold) {  // loaded early, in case the distance decreases
             begin = __ldg(offsets + v);
             degree = static_cast<int>(__ldg(offsets + v + 1) - begin);
           }
@@ -264,7 +260,7 @@ KL_KERNEL_BOUNDS(512, 2, sssp_near_far_rounds, const long long* offsets, const i
     if (active) {
       tail_distance = kl_load(distances + range.vertex);
       if (tag_of(tail_distance) != range.tag) {
-        range.degree = 0;  // out of date
+        range.degree = 0;  // stale
       } else {
         arcs += range.degree;
         expanded++;
@@ -273,9 +269,9 @@ KL_KERNEL_BOUNDS(512, 2, sssp_near_far_rounds, const long long* offsets, const i
     expand(range, tail_distance);
   };
 
-  // ---- what is done when nothing is near ----
+  // ---- no near vertices ----
 
-  // Several entries of each thread at once: they take as long to come as one.
+  // Several entries per thread at once, to overlap their latencies.
   const auto scan_far = [&] {
     const int size = min(block_totals.far, far_capacity);
     __syncthreads();
@@ -290,7 +286,7 @@ KL_KERNEL_BOUNDS(512, 2, sssp_near_far_rounds, const long long* offsets, const i
         v[i] = place < size ? own_far_vertices[place] : -1;
         distance[i] = place < size ? own_far_distances[place] : kNoPath;
       }
-      __syncthreads();  // what is kept goes to places that were read
+      __syncthreads();  // kept entries overwrite entries that were read
 #pragma unroll
       for (int i = 0; i < kScan; i++) {
         current[i] = kNoPath;
@@ -314,7 +310,7 @@ KL_KERNEL_BOUNDS(512, 2, sssp_near_far_rounds, const long long* offsets, const i
     }
   };
   const auto sweep_spilled = [&] {
-    __syncthreads();  // what the scan kept is in its place
+    __syncthreads();  // the far list is complete
     const int words = (n + 31) / 32, stride = lists * blockDim.x;
     for (int first = block * blockDim.x + warp * 32; first < words; first += stride) {
       const int w = first + lane;
@@ -346,12 +342,12 @@ KL_KERNEL_BOUNDS(512, 2, sssp_near_far_rounds, const long long* offsets, const i
 
   // ---- rounds ----
 
-  unsigned long long done_arcs = 0, done_expanded = 0;  // the second in the first thread
+  unsigned long long done_arcs = 0, done_expanded = 0;  // done_expanded in the first thread only
   for (int budget = rounds; budget > 0; state.round++) {
     const Totals totals = load_totals(control->totals + state.round % 3);
     const unsigned long long nearest_word = kl_load(control->nearest + state.bucket % 3);
     unsigned long long published_nearest =
-        nearest_word;  // the smallest far distance that was told, bits turned
+        nearest_word;  // smallest far distance published so far, complemented
     state.arcs += totals.arcs;
     state.bucket_arcs += totals.arcs;
     state.near_spills += totals.near_spills;
@@ -406,7 +402,7 @@ KL_KERNEL_BOUNDS(512, 2, sssp_near_far_rounds, const long long* offsets, const i
       const int4* const current_queue = entries + static_cast<long long>(side) * capacity * lists;
       const int* const sizes = counts + side * lists;
       const unsigned places = totals.longest * lists, threads = lists * blockDim.x;
-      // Few entries go to as many warps as there are; many are read in their order.
+      // Few entries are spread over all warps; many are read in order.
       const unsigned own_place = places <= threads
                                      ? (static_cast<unsigned>(lane) * warps + warp) * lists + block
                                      : block * blockDim.x + threadIdx.x;
@@ -475,7 +471,7 @@ KL_KERNEL_BOUNDS(512, 2, sssp_near_far_rounds, const long long* offsets, const i
   }
 }
 
-// Distances as they are answered. Integers may have become wider.
+// Converts words to the distances of the result; integers may be widened.
 KL_KERNEL(sssp_near_far_write_distances, const Word* distances, int n, void* out, int bytes) {
   const int v = blockIdx.x * blockDim.x + threadIdx.x;
   if (v >= n) return;

@@ -1,15 +1,15 @@
-// Distances as words, and entries of lists, for the near-far searches.
+// Distances as words, and list entries, of the two near-far engines.
 //
-// Numbers that are not negative have the order of their bits, so distances are words without a
-// sign, whatever their type; all ones is "no path".
+// The bits of non-negative numbers are in the order of the numbers, so distances of all types are
+// unsigned words; all ones is no_path.
 #pragma once
 #include "common/kleene.cuh"
 
 const unsigned kAllLanes = 0xffffffffu;
 const int kRangeArcs =
-    128;  // arcs of an entry, unless its vertex has so many that a list has no room
+    128;  // arcs of an entry at most, unless that would take more entries than a list has
 
-// ---- numbers ------------------------------------------------------------------------------------
+// ---- words --------------------------------------------------------------------------------------
 
 template <class T>
 struct KlWord;
@@ -52,7 +52,7 @@ using Type = KlWord<KL_TYPE>;
 using Word = Type::Word;
 const Word kNoPath = ~static_cast<Word>(0);
 
-// "No path" if the sum is too large for the type.
+// no_path if the sum overflows.
 __device__ __forceinline__ Word sum(Word tail_distance, KL_TYPE length) {
   if constexpr (static_cast<KL_TYPE>(0.5) == 0) {
     const Word through = tail_distance + static_cast<Word>(length);

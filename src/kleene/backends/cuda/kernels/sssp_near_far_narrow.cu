@@ -1,48 +1,47 @@
-// Shortest paths from one source where frontiers are small and paths long: roads and grids. Like
-// sssp_near_far.cu, near vertices first, far ones later, until nothing is near; but made for
-// waiting less. A hop is one barrier among few blocks, which also adds up how many vertices are
-// near next; four lanes have a vertex together; whatever a hop needs was asked for as early as
-// it was known. Between two barriers a block goes on for some hops with what it found itself.
+// Near-far search for small frontiers and long paths: road networks and grids. The algorithm of
+// sssp_near_far.cu, made for low latency. A hop is one barrier of few blocks, which also sums the
+// number of near vertices; four lanes share a vertex; loads are issued as early as possible.
+// Between two barriers a block runs some hops alone, on the vertices it found itself.
 //
-// Distances below the threshold are near. An entry, near or far, holds the distance it was made
-// with, and is out of date unless that is still the distance of its vertex. Each block keeps the
-// far vertices it found. When nothing is near, the smallest far distance is found, the threshold
-// rises to delta above it, and every block looks through its far vertices. Delta is doubled when
-// there were few near vertices between barriers, and halved when there were so many that better
-// distances are found for most of them later. What a list has no room for is a bit of its vertex;
-// all bits are looked at whenever the threshold rises.
+// Vertices with distances below the threshold are near. An entry, near or far, holds the distance
+// at which it was made, and is stale if the distance of its vertex has changed. Each block keeps
+// the far vertices it found. When no vertex is near, the blocks find the smallest far distance, the
+// threshold becomes delta above it, and every block scans its far vertices. Delta is doubled if
+// there were few near vertices per hop, and halved if there were so many that most of them were
+// improved later. A vertex that does not fit into a list sets a spill bit; all spill bits are read
+// when the threshold is raised.
 #include "sssp_near_far.cuh"
 
 const int kThreads = 256;
-const int kLocalEntries = 256;     // entries that a block keeps to itself for its next hop
-const int kPrefetchVertices = 16;  // vertices on: those of a line of offsets, likely to come soon
+const int kLocalEntries = 256;     // of a block for its next hop alone
+const int kPrefetchVertices = 16;  // vertices ahead in the offsets to prefetch
 
 enum Done { kRunning, kExhausted, kEarlyExit };
 
-// What all blocks know, between launches.
+// State between launches.
 struct State {
-  unsigned long long barrier_value, other_barrier_value;  // words of the barrier that take turns
+  unsigned long long barrier_value, other_barrier_value;  // of the two alternating words
   unsigned long long threshold;
-  unsigned long long horizon;   // everything up to here is final, if enough is found
-  unsigned long long expanded;  // entries taken
-  unsigned long long overflow;  // was a sum too large for the type?
+  unsigned long long horizon;   // largest final distance, at an early exit
+  unsigned long long expanded;  // entries
+  unsigned long long overflow;  // whether a sum overflowed
   double delta;
-  long long entries;  // near ones since the threshold was raised
-  long long rounds;   // since then
+  long long entries;  // near entries of the current bucket
+  long long rounds;   // hops of the current bucket
   int near;           // entries of the queue
-  int spilled;        // are there bits to look at?
+  int spilled;        // whether there are spill bits
   int done;
   int hop;
-  int bucket;         // how often the threshold was raised
-  int barrier_index;  // of the two words
-  int sweeps;         // how often there were bits to look at
+  int bucket;         // number of the bucket
+  int barrier_index;  // of the barrier word to use next
+  int sweeps;         // buckets with spill bits
   int unused;
 };
 
-// What is found when the threshold rises; three of them take turns.
+// Totals at a change of the threshold; three alternate.
 struct ThresholdTotals {
-  unsigned long long nearest;   // far distance, all bits turned
-  unsigned long long farthest;  // of the targets
+  unsigned long long nearest;   // far distance, complemented
+  unsigned long long farthest;  // settled target
   unsigned unsettled;           // targets
   unsigned unused;
 };
@@ -94,7 +93,7 @@ KL_KERNEL_BOUNDS(kThreads, 1, sssp_near_far_narrow_hops, const long long* offset
   State state = control->state;
   Word threshold = static_cast<Word>(state.threshold);
   int4* queue = entries;
-  int own = -1;  // the hop for which this block keeps what is near; -1: for all blocks
+  int own = -1;  // the local hop to append near vertices to; -1 for the queue of all blocks
   if (state.delta == 0) state.delta = least;
   if (first_thread) {
     tail = local_tails[0] = local_tails[1] = local_tails[2] = 0;
@@ -110,7 +109,7 @@ KL_KERNEL_BOUNDS(kThreads, 1, sssp_near_far_narrow_hops, const long long* offset
   const auto put = [&](int k, int v, Word distance, long long begin, int degree) {
     queue[static_cast<unsigned>(k) * blocks + block] = pack(v, distance, begin, degree);
   };
-  // The lanes' near vertices go into this block's list of the queue, long ones in pieces.
+  // Appends near vertices to the local list or the queue; large ones are split into ranges.
   const auto append_near = [&](int v, Word distance, long long begin, int degree) {
     unsigned some = __ballot_sync(kAllLanes, degree > 0);
     if (some == 0) return;
@@ -142,7 +141,7 @@ KL_KERNEL_BOUNDS(kThreads, 1, sssp_near_far_narrow_hops, const long long* offset
       const Word reached = __shfl_sync(kAllLanes, distance, source_lane);
       const long long start = __shfl_sync(kAllLanes, begin, source_lane);
       const int each =
-          max(kRangeArcs, (arcs - 1) / capacity + 1);  // so that a list has room for all
+          max(kRangeArcs, (arcs - 1) / capacity + 1);  // so that all ranges fit into a list
       const int pieces = (arcs - 1) / each + 1;
       int first = 0;
       if (lane == 0) first = atomicAdd(&tail, pieces);
@@ -200,7 +199,7 @@ KL_KERNEL_BOUNDS(kThreads, 1, sssp_near_far_narrow_hops, const long long* offset
       append_far(lower && !near, v, through);
     }
   };
-  // All blocks wait for each other; a number is added up on the way.
+  // Barrier of all blocks; returns the sum of a number over them.
   const auto grid_barrier = [&](unsigned long long number) {
     if (first_thread) {
       barrier_value = blocks == 1 ? state.barrier_value + (number << 16)
@@ -242,7 +241,7 @@ KL_KERNEL_BOUNDS(kThreads, 1, sssp_near_far_narrow_hops, const long long* offset
         if (size == 0) break;
         own = hop < local_hops ? hop : -1;
         if (first_thread) local_tails[(hop + 1) % 3] = 0;
-        const int first = (threadIdx.x & ~31) / 4;  // eight entries to a warp
+        const int first = (threadIdx.x & ~31) / 4;  // eight entries per warp
         for (int i = first; i < size; i += blockDim.x / 4) {
           const int mine = i + lane / 4;
           process(mine < size ? unpack(local[(hop + 1) & 1][mine]) : ArcRange{0, 0, 0, 0});
@@ -250,7 +249,7 @@ KL_KERNEL_BOUNDS(kThreads, 1, sssp_near_far_narrow_hops, const long long* offset
       }
       own = -1;
     } else {
-      // Nothing is near: what is the smallest far distance, and are the targets final?
+      // No vertex is near: find the smallest far distance; check the targets.
       ThresholdTotals* const totals = control->threshold_totals + state.bucket % 3;
       const int many = min(far_tail, far_capacity), words = (n + 31) / 32;
       if (first_thread) block_nearest = 0, kept = 0;
@@ -304,7 +303,7 @@ KL_KERNEL_BOUNDS(kThreads, 1, sssp_near_far_narrow_hops, const long long* offset
       threshold = max(sum(lowest, Type::from_double(state.delta)), static_cast<Word>(lowest + 1));
       state.bucket++;
 
-      // Near ones into the queue; the others stay, without gaps.
+      // Near vertices go into the queue; the far list is compacted.
       if (first_thread) spills = 0;
       __syncthreads();
       for (int first = 0; first < many; first += blockDim.x) {
@@ -324,7 +323,7 @@ KL_KERNEL_BOUNDS(kThreads, 1, sssp_near_far_narrow_hops, const long long* offset
         }
         append_near(v, distance, begin, degree);
         const unsigned some = __ballot_sync(kAllLanes, stays);
-        __syncthreads();  // all have read their part
+        __syncthreads();  // all entries have been read
         int base = 0;
         if (lane == 0 && some != 0) base = atomicAdd(&kept, __popc(some));
         base = __shfl_sync(kAllLanes, base, 0) + __popc(some & lower_lanes);
@@ -377,7 +376,8 @@ KL_KERNEL_BOUNDS(kThreads, 1, sssp_near_far_narrow_hops, const long long* offset
 
   if (first_thread) far_counts[block] = min(far_tail, far_capacity);
   __syncthreads();
-  if (state.done == kRunning) grid_barrier(0);  // the state is not written before all have read it
+  if (state.done == kRunning)
+    grid_barrier(0);  // all blocks have read the state before it is written
   if (block == 0 && first_thread) {
     state.threshold = threshold;
     state.overflow = kl_load(&control->state.overflow);

@@ -1,19 +1,18 @@
-// The tree of shortest paths, from the distances alone: how a search begins and ends.
+// Predecessors from final distances, and the steps before and after every search.
 //
-// Distances are final: every vertex that was reached, but the source, has a tight arc into it, one
-// with distance[u] + length == distance[v] as the machine adds. Tight arcs that come from nearer
-// vertices cannot form circles, so that any of them serves; sssp_tree_descend takes one for each
-// vertex, in one pass over all arcs. It leaves out vertices at the end of tight arcs of length
-// zero, or so short that rounding took them away; where lengths are negative it is of no use. What
-// is left is hung on vertices that hang already, one layer after the other: a vertex gets its
-// predecessor once and keeps it, so that no circle can close.
+// Every reached vertex except the source has a tight incoming arc: distance[u] + length ==
+// distance[v] in floating-point arithmetic. Tight arcs from nearer vertices form no cycle, so any
+// of them will do: sssp_predecessors_nearer takes one per vertex in one pass over all arcs. It
+// misses heads of tight arcs of length zero, or lost to rounding; with negative lengths it does not
+// apply. The missing vertices are attached to the tree layer by layer: a vertex gets its
+// predecessor once and keeps it, so no cycle can form.
 //
-//   sssp_begin         distances before a search
-//   sssp_cut           "no path" for what is farther than a limit
-//   sssp_tree_descend  predecessors by tight arcs from nearer vertices
-//   sssp_tree_left     counts the vertices without predecessor
-//   sssp_tree_hang     the first layer of these
-//   sssp_tree_spread   all other layers
+//   sssp_init_distances              distances before a search
+//   sssp_apply_limit                 no_path for distances beyond a limit
+//   sssp_predecessors_nearer         predecessors by tight arcs from nearer vertices
+//   sssp_predecessors_count_missing  counts the vertices without predecessor
+//   sssp_predecessors_first_layer    attaches the first layer of these
+//   sssp_predecessors_layers         attaches all other layers
 #include "common/distances.cuh"
 #include "common/load_balance.cuh"
 
@@ -50,14 +49,14 @@ KL_KERNEL(sssp_predecessors_count_missing, const KL_TYPE* distances, const int* 
   if (threadIdx.x == 0 && count > 0) atomicAdd(missing, static_cast<unsigned long long>(count));
 }
 
-// Is the arc tight, in sums that rise? They do not unless a search said so.
+// Whether the arc is tight, in biased sums; the bias is 0 unless the search used one.
 template <class T>
 __device__ __forceinline__ bool is_tight(T tail_distance, T length, T head_distance, T bias) {
   return head_distance != KlLimits<T>::none() &&
          kl_biased_term(tail_distance, bias) + kl_biased_term(length, bias) == head_distance;
 }
 
-// Hangs v on u if it hangs nowhere. Predecessors never change again: so v is not above u.
+// Attaches v to u unless it is attached. Predecessors never change, so v is no ancestor of u.
 __device__ __forceinline__ bool attach(int v, int u, int source, int* predecessors) {
   return v != source && kl_load(predecessors + v) < 0 && atomicCAS(predecessors + v, -1, u) == -1;
 }
@@ -78,9 +77,9 @@ KL_KERNEL(sssp_predecessors_first_layer, const long long* offsets, const int* ne
   });
 }
 
-// Layer `round` is in queues[round % 2]; sizes[round % 3] is its size, the next one's is being
-// counted, and the one after that is set to zero. With `sums`, lengths are added up there along the
-// tree; the source has its 0.
+// Layer `round` is in queue round % 2 and its size in sizes[round % 3]; the size of the next layer
+// is being counted, and the one after that is cleared. `sums`, if given, receives the sums of
+// lengths along the tree; it is 0 at the source.
 KL_KERNEL_BOUNDS(256, 4, sssp_predecessors_layers, const long long* offsets, const int* neighbors,
                  const KL_TYPE* lengths, const KL_TYPE* distances, int source, KL_TYPE bias,
                  int* predecessors, KL_TYPE* sums, long long* even, long long* odd,
@@ -88,7 +87,7 @@ KL_KERNEL_BOUNDS(256, 4, sssp_predecessors_layers, const long long* offsets, con
   for (const long long end = round + rounds; round < end; ++round) {
     const long long size = static_cast<long long>(kl_load(sizes + round % 3));
     if (kl_global_warp() == 0 && kl_lane() == 0) kl_store(sizes + (round + 2) % 3, 0ull);
-    if (size == 0) return;  // and now all three sizes are zero
+    if (size == 0) return;  // all three sizes are zero now
     long long* const next = round % 2 == 0 ? odd : even;
     kl_expand(
         round % 2 == 0 ? even : odd, size, offsets, [&](int u) { return distances[u]; },

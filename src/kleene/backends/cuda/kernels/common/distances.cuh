@@ -39,8 +39,8 @@ __device__ __forceinline__ double kl_atomic_min(double* address, double value) {
 }
 
 // A term of a biased sum, for searches where rounding makes a cycle seem negative (see
-// src/kleene/backends/common/cycles.py). A bias of 0 leaves it as it is, and so do integers. Explicit
-// rounding gives all kernels the same sums.
+// src/kleene/backends/common/cycles.py). A bias of 0 leaves it as it is, and so do integers.
+// Explicit rounding gives all kernels the same sums.
 __device__ __forceinline__ float kl_biased_term(float term, float bias) {
   return bias == 0 ? term : __fmul_rn(term, term > 0 ? 1 + bias : 1 - bias);
 }

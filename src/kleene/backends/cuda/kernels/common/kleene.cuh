@@ -1,9 +1,11 @@
-// Included by every kernel: kernel declarations, ordered loads and stores, asynchronous copies, grid
-// barriers, no_path. The only file that knows whether it is compiled for a GPU or the emulator.
+// Included by every kernel: kernel declarations, ordered loads and stores, asynchronous copies,
+// grid barriers, no_path. The only file that knows whether it is compiled for a GPU or the
+// emulator.
 //
 //   KL_KERNEL(apsp_step, float* d, int n) { ... }
-//   KL_KERNEL_BOUNDS(256, 2, apsp_tile, float* d, int n) { ... }   // threads per block, blocks per SM
-//   KL_DYNAMIC_SHARED(float, tile);                                // float* tile, 16-byte aligned
+//   KL_KERNEL_BOUNDS(256, 2, apsp_tile, float* d, int n) { ... }   // threads per block, blocks per
+//   SM KL_DYNAMIC_SHARED(float, tile);                                // float* tile, 16-byte
+//   aligned
 #pragma once
 
 #ifdef KLEENE_EMULATED
@@ -25,7 +27,8 @@ __device__ __forceinline__ unsigned kl_lane() {
 }
 
 // Volatile accesses to memory that other threads access at the same time: not torn, ordered by
-// fences, never optimised away. A loop that waits for another thread reads with these or atomically.
+// fences, never optimised away. A loop that waits for another thread reads with these or
+// atomically.
 template <class T>
 __device__ __forceinline__ T kl_load(const T* address) {
   return *const_cast<const volatile T*>(address);
@@ -37,7 +40,8 @@ __device__ __forceinline__ void kl_store(T* address, T value) {
 }
 
 // Release and acquire at device scope: an addition that publishes what the thread wrote and returns
-// the old value, and a load. A loop of loads calls kl_pause, which lets the emulator switch threads.
+// the old value, and a load. A loop of loads calls kl_pause, which lets the emulator switch
+// threads.
 #define KL_RELEASE_ACQUIRE(T, bits, in_register)                       \
   __device__ __forceinline__ T kl_release_add(T* address, T value) {   \
     T old;                                                             \
@@ -61,7 +65,8 @@ KL_RELEASE_ACQUIRE(unsigned long long, "64", "l")
 
 __device__ __forceinline__ void kl_pause() {}
 
-// Relaxed 16-byte load of what other blocks wrote before a barrier; it is not moved by the compiler.
+// Relaxed 16-byte load of what other blocks wrote before a barrier; it is not moved by the
+// compiler.
 __device__ __forceinline__ int4 kl_load_int4(const int4* address) {
   int4 v;
   asm volatile("ld.relaxed.gpu.global.v4.s32 {%0, %1, %2, %3}, [%4];"
@@ -140,9 +145,9 @@ KL_REDUCE(__reduce_xor_sync, unsigned, a ^ b)
 // ---- grid barriers ------------------------------------------------------------------------------
 
 // Barrier of the `blocks` blocks with the lowest numbers; one thread of each calls it, between two
-// __syncthreads. *state is zero before the first launch that uses it, and can be reused by the next.
-// The top bit flips when the last block arrives: block 0 adds what the increments of the others
-// leave to it.
+// __syncthreads. *state is zero before the first launch that uses it, and can be reused by the
+// next. The top bit flips when the last block arrives: block 0 adds what the increments of the
+// others leave to it.
 __device__ __forceinline__ void kl_grid_barrier(unsigned* state, unsigned blocks) {
   if (blocks == 1) return;
   const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);

@@ -77,15 +77,14 @@ __device__ __forceinline__ void kl_for_arcs(const long long* offsets, int n, Vis
   }
 }
 
-// Calls visit(active, tail, value, arc) with whole warps; exactly one active lane visits each arc of
-// each entry. `value` is load(tail), read once per entry.
+// Calls visit(active, tail, value, arc) with whole warps; exactly one active lane visits each arc
+// of each entry. `value` is load(tail), read once per entry.
 template <class Load, class Visit>
 __device__ __forceinline__ void kl_expand(const long long* queue, long long size,
                                           const long long* offsets, Load load, Visit visit) {
   const int lane = static_cast<int>(kl_lane());
   const long long per_warp = (size + kl_total_warps() - 1) / kl_total_warps();
-  const int entries =
-      per_warp < 32 ? static_cast<int>(per_warp) : 32;  // per warp at a time
+  const int entries = per_warp < 32 ? static_cast<int>(per_warp) : 32;  // per warp at a time
   for (long long first = kl_global_warp() * entries; first < size;
        first += kl_total_warps() * entries) {
     int u = 0, count = 0;

@@ -1,5 +1,5 @@
-// Shared by the batched searches: rounds within a cooperative launch, and hubs, whose arcs are split
-// among warps.
+// Shared by the batched searches: rounds within a cooperative launch, and hubs, whose arcs are
+// split among warps.
 #pragma once
 #include "common/kleene.cuh"
 
@@ -10,7 +10,8 @@ constexpr unsigned kAllLanes = 0xffffffffu;
 constexpr int kPrefetch = 4;  // rows loaded at once by a warp
 
 // Indices of the control words, which the host reads after a launch.
-constexpr int kRoundsDone = 0, kFinished = 1, kTargetsLeft = 2, kEvents = 3;  // three words of events
+constexpr int kRoundsDone = 0, kFinished = 1, kTargetsLeft = 2,
+              kEvents = 3;  // three words of events
 
 // The rounds of a cooperative launch. Blocks signal events during a round; end() returns the union
 // over all blocks. Three words alternate, so that none is cleared while another block reads it.

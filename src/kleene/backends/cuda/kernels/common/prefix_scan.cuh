@@ -1,8 +1,8 @@
 // Exclusive prefix sums of any number of values.
 //
-// A block scans twice as many values as it has threads, a power of two, up and down a tree in shared
-// memory (Blelloch 1990). The totals of several blocks are scanned in the same way, in as many
-// passes as needed, and added to the values of each block; prefix_scan.py launches the passes.
+// A block scans twice as many values as it has threads, a power of two, up and down a tree in
+// shared memory (Blelloch 1990). The totals of several blocks are scanned in the same way, in as
+// many passes as needed, and added to the values of each block; prefix_scan.py launches the passes.
 //
 //   KL_KERNEL(x_scan, const int* in, long long* out, long long* totals, long long n) {
 //     KL_DYNAMIC_SHARED(long long, shared);
