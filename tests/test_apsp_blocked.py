@@ -58,7 +58,7 @@ def assert_solves(row: Method, g: kl.Graph, block: int | None = None, **keywords
 
 @pytest.mark.parametrize("seed", [0, 5])
 @pytest.mark.parametrize("row", ROWS, ids=label)
-def test_what_the_algorithm_takes_is_told_apart(
+def test_the_compute_time_is_measured_apart(
     row: Method, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever streams and graphs it uses, all of its work is between two marks of the device."""
@@ -194,7 +194,7 @@ def test_blocks_that_shared_memory_does_not_hold() -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=label)
-def test_device_memory_is_asked_for_first(row: Method, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_device_memory_is_checked_first(row: Method, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KLEENE_DEVICE_MEMORY", "20K")
     with pytest.raises(kl.MemoryBudgetError, match=f"apsp by {row.name} on 100 vertices"):
         solve(row, random_graph(100))

@@ -193,7 +193,7 @@ def test_memory(cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
         d.free_memory()
 
 
-def test_small_pieces_of_memory_serve_again(cuda: FakeCuda) -> None:
+def test_small_allocations_are_reused(cuda: FakeCuda) -> None:
     d = open_cuda()
     waits: list[int] = []
     d.runtime.deviceSynchronize = lambda: waits.append(1)
@@ -276,7 +276,7 @@ class Driver:
 
 
 @pytest.mark.parametrize(
-    ("driver", "package", "gpus", "told"),
+    ("driver", "package", "gpus", "reason"),
     [
         (None, None, 1, "no NVIDIA driver was found; install it"),
         (Driver(12040, 1), None, 1, "does not tell its version"),
@@ -291,7 +291,7 @@ class Driver:
     ],
 )  # fmt: skip
 def test_what_is_missing(
-    driver: Any, package: str | None, gpus: int, told: str | None, tmp_path: Path,
+    driver: Any, package: str | None, gpus: int, reason: str | None, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     for gpu in range(gpus):
@@ -300,10 +300,10 @@ def test_what_is_missing(
     monkeypatch.setattr(nvidia, "library", lambda: driver)
     monkeypatch.setattr(nvidia, "package", lambda: package)
     why = nvidia.missing.__wrapped__()
-    assert (why is None) if told is None else (told in why)
+    assert (why is None) if reason is None else (reason in why)
 
 
-def test_one_sentence_for_who_asks_and_none_for_who_does_not() -> None:
+def test_an_explicit_device_raises_and_auto_does_not() -> None:
     g = graph("complete")
     if "cuda" in machine.this_machine().devices:
         pytest.skip("there is a GPU")
@@ -336,7 +336,7 @@ def test_auto_falls_back_when_the_gpu_is_full(
     assert kl.apsp(graph("complete")).plan.device == "cpu"
 
 
-def test_auto_asks_for_all_the_memory_unless_parts_of_it_serve(
+def test_auto_requires_all_the_memory_unless_the_method_streams(
     cuda: FakeCuda, gpu_machine: None
 ) -> None:
     cuda.memory = 2**31
@@ -380,7 +380,7 @@ def test_an_array_of_another_library() -> None:
         whole[::2]
 
 
-def test_a_plan_tells_of_device_memory() -> None:
+def test_a_plan_has_the_device_memory() -> None:
     facts = Facts(1000, 10**6, "float32", 0, 1, 1000)
     box = machine.Machine(4, None, "avx2", ("cuda", "cpu", "emulated"))
     real = make_plan(facts, Request("apsp", method="naive", device="cuda"), box)

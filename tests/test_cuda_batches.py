@@ -226,7 +226,7 @@ def test_memory_cuts_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_estimates_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the table says of device memory is no less than what is taken, and not much more."""
+    """The device memory in the registry is no less than what is allocated, and not much more."""
     device = open_device("emulated")
     allocated = 0
 

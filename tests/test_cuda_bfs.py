@@ -33,12 +33,12 @@ def search(g: kl.Graph, source: int, form: str, **options: Any) -> kl.Result:
 
 
 def check(g: kl.Graph, source: int, form: str) -> None:
-    """The depths of the reference, with parents that prove them and without."""
+    """The distances of the reference, with verified predecessors and without."""
     wanted = kl.bfs(g, source, device="reference").distances.tolist()
     assert search(g, source, form, predecessors=False).distances.tolist() == wanted
-    told = search(g, source, form, predecessors=True)
-    assert told.distances.tolist() == wanted
-    told.verify()
+    found = search(g, source, form, predecessors=True)
+    assert found.distances.tolist() == wanted
+    found.verify()
 
 
 def grid(rows: int, columns: int) -> kl.Graph:
@@ -135,8 +135,8 @@ def test_memory_is_what_the_table_says(form: str, monkeypatch: pytest.MonkeyPatc
     row = find("bfs", form, "cuda")
     assert row is not None
     assert row.device_memory is not None
-    told = row.device_memory(Size(g.n, g.m, 1, 4, True))
-    assert told / 1.1 <= most - before <= told + 4096
+    expected = row.device_memory(Size(g.n, g.m, 1, 4, True))
+    assert expected / 1.1 <= most - before <= expected + 4096
 
 
 # ---- frontiers ----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Memory for answers is asked for while the device works."""
+"""Output arrays are prefaulted while the device works."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_every_page_is_touched(monkeypatch: pytest.MonkeyPatch) -> None:
     small = np.full(5, 7, np.int8)
     with prefault.prefault(2, values[1], None, small):
         pass
-    assert (values[[0, 2]] == 7).all(), "the neighbours are nobody's business"
+    assert (values[[0, 2]] == 7).all(), "other rows are unchanged"
     pages = values[1].view(np.uint8)[:: prefault._PAGE]
     assert (pages == 0).all()
     assert small[0] == 0

@@ -30,7 +30,7 @@ def recovered(g: kl.Graph, source: int, distances: Any, seed: int = 0, **options
 
 
 def assert_tree(g: kl.Graph, source: int, distances: Any, predecessors: Any) -> None:
-    """Each reached vertex but the source hangs on it by tight arcs."""
+    """Each reached vertex is connected to the source by tight arcs."""
     weights = np.ones(g.m, distances.dtype) if g.weights is None else g.weights
     weights = weights.astype(distances.dtype)
     none = np.inf if distances.dtype.kind == "f" else np.iinfo(distances.dtype).max
@@ -93,7 +93,7 @@ def test_a_tree_with_hubs_and_vertices_without_arcs() -> None:
     assert_tree(g, 0, far, predecessors)
 
 
-def test_circles_of_rounding_are_told() -> None:
+def test_cycles_of_rounding_are_counted() -> None:
     g = kl.Graph.from_edges([0, 1, 2], [1, 2, 1], [1.0, 0.5, -0.5])
     assert recovered(g, 0, np.array([0.0, 0.75, 1.25]), negative=True)[0] == 2
     raised = np.array([0, 1.25, 1.25 * 1.25 + 0.5 * 1.25])

@@ -68,15 +68,15 @@ def task(g: kl.Graph, semiring: str = "min_plus", dtype: str = "float32", **opti
     return Task(g, SEMIRINGS[semiring], sources, None, None, dtype=np.dtype(dtype), **options)
 
 
-def streamed(device: EmulatedDevice, cut: BandSplit, asked: Task) -> Answer:
-    form = engine_form("tiled", asked)
+def streamed(device: EmulatedDevice, cut: BandSplit, request: Task) -> Answer:
+    form = engine_form("tiled", request)
 
     def engine(matrix: Any, predecessors: Any) -> bool:
-        positive = bool(asked.graph.stats.min_weight >= 0)
-        layout = TileLayout.of(form, asked.graph.n, positive, predecessors is not None)
-        return StreamedClosure(device, layout, cut).run(asked, matrix, predecessors)
+        positive = bool(request.graph.stats.min_weight >= 0)
+        layout = TileLayout.of(form, request.graph.n, positive, predecessors is not None)
+        return StreamedClosure(device, layout, cut).run(request, matrix, predecessors)
 
-    return close_matrix(engine, form, asked)
+    return close_matrix(engine, form, request)
 
 
 @pytest.fixture
@@ -93,9 +93,9 @@ def test_every_algebra(semiring: str, dtype: str, low: int, high: int) -> None:
     number = ALGEBRAS.index((semiring, dtype, low, high))
     g = sample(300, low, high, dtype)
     wanted = kl.closure(g, semiring, predecessors=False, device="cpu").values
-    asked = task(g, semiring, dtype)
+    request = task(g, semiring, dtype)
     for seed, cut in ((0, CUTS[number % 3]), (7 + number, CUTS[(number + 1) % 3])):
-        got = streamed(EmulatedDevice(seed), cut, asked)
+        got = streamed(EmulatedDevice(seed), cut, request)
         assert np.array_equal(got.values, wanted), (seed, cut)
 
 
@@ -124,8 +124,8 @@ def test_predecessors(semiring: str, dtype: str, seed: int, monkeypatch: Any) ->
 @pytest.mark.parametrize("paths", [False, True])
 def test_under_the_checked_emulator(paths: bool) -> None:
     g = sample(140)
-    asked = task(g, predecessors=paths)
-    got = streamed(EmulatedDevice(5, "_emulator_checked"), BandSplit(128, 2, 1, 2), asked)
+    request = task(g, predecessors=paths)
+    got = streamed(EmulatedDevice(5, "_emulator_checked"), BandSplit(128, 2, 1, 2), request)
     assert np.array_equal(got.values, kl.apsp(g, device="cpu").distances)
 
 
@@ -187,7 +187,7 @@ class Crowded(EmulatedDevice):
 
     def empty(self, shape: Any, dtype: Any, name: str = "") -> Array:
         if self.allocated + np.prod(shape) * np.dtype(dtype).itemsize > 1_200_000:
-            raise kl.MemoryBudgetError("somebody was here before")
+            raise kl.MemoryBudgetError("allocated by another process")
         return super().empty(shape, dtype, name)
 
 

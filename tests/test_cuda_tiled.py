@@ -46,7 +46,7 @@ def test_rounds_overlap_in_any_order(
 
 
 @pytest.mark.parametrize("weights", [(1, 9), (1, 1), (0, 2)])
-def test_paths_are_recovered_or_carried_along(weights: tuple[int, int]) -> None:
+def test_predecessors_are_recovered_or_computed_along(weights: tuple[int, int]) -> None:
     """Few tight arcs, all arcs tight, and weights of zero."""
     rng = np.random.default_rng(1)
     dense = rng.integers(weights[0], weights[1], (150, 150), endpoint=True).astype(np.float32)

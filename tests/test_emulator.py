@@ -180,9 +180,9 @@ WRONG = [
 
 @pytest.mark.parametrize("module", MODULES)
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize(("name", "grid", "block", "more", "options", "told"), WRONG)
+@pytest.mark.parametrize(("name", "grid", "block", "more", "options", "expected"), WRONG)
 def test_wrong_kernels(
-    name: str, grid: int, block: int, more: tuple[Any, ...], options: dict[str, Any], told: str,
+    name: str, grid: int, block: int, more: tuple[Any, ...], options: dict[str, Any], expected: str,
     seed: int, module: str,
 ) -> None:  # fmt: skip
     d = device(seed, module)
@@ -195,7 +195,7 @@ def test_wrong_kernels(
     assert message.startswith(f"kernel {name} (barriers.cu), block (")
     assert "thread (" in message or "cooperative" in options
     assert "barriers.cu:" in message
-    assert told in message
+    assert expected in message
     block_sum(d)  # and nothing is broken
 
 
@@ -226,9 +226,9 @@ CONFLICTS = [
 
 @needs_checks
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize(("name", "grid", "block", "names", "shared", "told"), CONFLICTS)
+@pytest.mark.parametrize(("name", "grid", "block", "names", "shared", "expected"), CONFLICTS)
 def test_what_the_checked_build_catches(
-    name: str, grid: int, block: int, names: tuple[Any, ...], shared: int, told: str, seed: int
+    name: str, grid: int, block: int, names: tuple[Any, ...], shared: int, expected: str, seed: int
 ) -> None:
     d = device(seed, "_emulator_checked")
     arrays = {
@@ -242,7 +242,7 @@ def test_what_the_checked_build_catches(
         d.synchronize()
     message = str(caught.value)
     assert message.startswith(f"kernel {name} (memory.cu), block (")
-    assert told in message
+    assert expected in message
     assert "memory.cu:" in message, "the source line"
 
 

@@ -75,7 +75,7 @@ def test_negative_weights(n: int, dtype: str, paths: bool) -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
 @pytest.mark.parametrize("at", [0, 127, 200, 511])
 def test_negative_cycles(at: int, dtype: str, paths: bool) -> None:
-    """A cycle through several tiles, far from or on their edges, is found and told."""
+    """A cycle through several tiles, far from or on their edges, is found and reported."""
     n = 513
     s, t = np.arange(n), np.roll(np.arange(n), -1)
     weights = np.ones(n, dtype)

@@ -75,7 +75,7 @@ PASSED = Check("r1", "tests", 12, 0)
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "message"),
     [
         ([RUN, PASSED], None),
         ([replace(RUN, kernels="0"), PASSED], "on 2026-01-02 with other kernels"),
@@ -90,20 +90,20 @@ PASSED = Check("r1", "tests", 12, 0)
     ],
 )
 def test_records_that_cannot_be_relied_on_are_told(
-    lines: list[Line], told: str | None, tmp_path: Path
+    lines: list[Line], message: str | None, tmp_path: Path
 ) -> None:
     assert gpu_record.path_for("NVIDIA H200").name == "nvidia-h200.jsonl"
     records.write(tmp_path / "a.jsonl", lines)
     found = gpu_record.stale(tmp_path)
-    assert len(found) == (told is not None)
-    assert told is None or told in found[0]
+    assert len(found) == (message is not None)
+    assert message is None or message in found[0]
 
 
 def test_an_old_record_counts_until_there_is_a_new_one(tmp_path: Path) -> None:
     old = tmp_path / "a.json"
     old.write_text('{"device": "NVIDIA H200", "date": "2026-01-01", "digest": "0"}')
-    [told] = gpu_record.stale(tmp_path)
-    assert "run `make gpu-check` on NVIDIA H200" in told
+    [message] = gpu_record.stale(tmp_path)
+    assert "run `make gpu-check` on NVIDIA H200" in message
     records.write(tmp_path / "a.jsonl", [RUN, PASSED])
     assert gpu_record.stale(tmp_path) == []
 
@@ -135,8 +135,8 @@ def test_estimates_stand_beside_what_was_measured() -> None:
     assert 0.35 > found[1].estimated > found[2].estimated > 0
     assert found[4].estimated == pytest.approx(2048**3 / 35e9, rel=0.1)
     assert str(found[0]).startswith("searches, BFS, R-MAT, n = 1,048,576  ")
-    [told] = gpu_estimates.misplaced(found)
-    assert told == (
+    [message] = gpu_estimates.misplaced(found)
+    assert message == (
         "searches, BFS, R-MAT, n = 1,048,576: GPU, graph there is taken and 6.7 times slower"
     )
 
