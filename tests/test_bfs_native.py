@@ -137,9 +137,9 @@ def test_other_types(method: str, dtype: Any) -> None:
     kl.bfs(g, 0, method=method, dtype=dtype, limit=2).verify()
 
 
-def test_hop_rows_say_no_path_as_asked() -> None:
+def test_multi_source_say_no_path_as_asked() -> None:
     """All pairs of a graph without weights are hop rows, in any type and with its own "no path"."""
-    from kleene.backends.cpu.bfs import hop_rows
+    from kleene.backends.cpu.bfs import multi_source
     from kleene.backends.semiring import semiring
     from kleene.backends.task import Task
 
@@ -150,7 +150,7 @@ def test_hop_rows_say_no_path_as_asked() -> None:
             g, semiring("min_plus"), np.arange(g.n, dtype=np.int32), None, None, True,
             np.dtype(dtype), 2,
         )  # fmt: skip
-        answer = hop_rows(task)
+        answer = multi_source(task)
         assert np.array_equal(answer.values, np.where(hops < 0, none, hops))
 
 

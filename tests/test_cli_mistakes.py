@@ -88,7 +88,7 @@ def test_a_device_that_is_not_there_is_code_6(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = Machine(cores=1, memory=None, simd="none", devices=("reference",))
-    monkeypatch.setattr("kleene.api.solve.this_machine", lambda: plain)
+    monkeypatch.setattr("kleene.planning.plan.live_machine", lambda: plain)
     result = kleene("bfs", "towns.csv", "-s", "ann", "--device", "cuda")
     assert result.exit_code == 6
     assert "kleene doctor" in result.stderr

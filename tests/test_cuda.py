@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,20 +17,26 @@ from fake_cupy import FakeCuda
 from graphs import graph
 
 import kleene as kl
-from kleene.api import solve as api
 from kleene.backends.cuda.runtime import cupy_device
 from kleene.backends.cuda.runtime.cupy_device import CupyDevice, open_cuda
 from kleene.backends.cuda.runtime.device import Array, open_device, require_memory
 from kleene.errors import KernelError
-from kleene.planning import device_choice as placement
-from kleene.planning.cost_model import Seconds
-from kleene.planning.plan import Facts, Request, make_plan
-from kleene.registry import methods
+from kleene.planning import device_choice
+from kleene.planning import machine as planning_machine
+from kleene.planning import plan as planning
+from kleene.planning.plan import make_plan
+from kleene.planning.request import Facts, Request
+from kleene.registry import PATH_PROBLEMS, methods
 from kleene.system import machine, nvidia
 
 # ---- every method, watched ----------------------------------------------------------------------
 
-ROWS = [(row, s) for row in methods(device="emulated") for s in row.semirings]
+ROWS = [
+    (row, s)
+    for row in methods(device="emulated")
+    if row.problem in PATH_PROBLEMS
+    for s in row.semirings
+]
 IDS = [f"{row.problem}-{row.name}-{semiring}" for row, semiring in ROWS]
 
 
@@ -72,14 +79,17 @@ def cuda(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeCuda]:
 @pytest.fixture
 def gpu_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let plans see a GPU."""
-    machine.this_machine.cache_clear()
-    api._gpu_opens.cache_clear()
-    api._usual_plan.cache_clear()
+
+    def forget() -> None:
+        machine.this_machine.cache_clear()
+        planning_machine.live_machine.cache_clear()
+        planning_machine._gpu_opens.cache_clear()
+        planning._SMALL_PLANS.clear()
+
+    forget()
     monkeypatch.setattr(nvidia, "missing", lambda: None)
     yield
-    machine.this_machine.cache_clear()
-    api._gpu_opens.cache_clear()
-    api._usual_plan.cache_clear()
+    forget()
 
 
 def all_given_back(cuda: FakeCuda) -> bool:
@@ -318,7 +328,7 @@ def test_auto_falls_back_when_the_gpu_does_not_open(
     cuda: FakeCuda, gpu_machine: None, monkeypatch: pytest.MonkeyPatch, recwarn: Any, capfd: Any
 ) -> None:
     cuda.capability = (5, 0)
-    monkeypatch.setattr(placement, "estimate", lambda *given: Seconds(gpu=0.0, cpu=1.0))
+    monkeypatch.setattr(device_choice, "cpu_seconds", lambda *given: math.inf)
     result = kl.apsp(graph("complete"))
     assert result.plan.device == "cpu"
     assert not recwarn.list
@@ -330,20 +340,25 @@ def test_auto_falls_back_when_the_gpu_does_not_open(
 def test_auto_falls_back_when_the_gpu_is_full(
     cuda: FakeCuda, gpu_machine: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(placement, "estimate", lambda *given: Seconds(gpu=0.0, cpu=1.0))
+    monkeypatch.setattr(device_choice, "cpu_seconds", lambda *given: math.inf)
     assert kl.apsp(graph("complete")).plan.device == "cuda"
     monkeypatch.setenv("KLEENE_DEVICE_MEMORY", "1K")
     assert kl.apsp(graph("complete")).plan.device == "cpu"
 
 
-def test_auto_requires_all_the_memory_unless_the_method_streams(
-    cuda: FakeCuda, gpu_machine: None
-) -> None:
-    cuda.memory = 2**31
-    g = graph("complete")
-    needs = replace(kl.explain(g, "apsp"), device_memory=2**33)
-    assert not api._gpu_serves(replace(needs, streams=False), g)
-    assert api._gpu_serves(replace(needs, streams=True), g)
+def test_auto_requires_all_the_memory_unless_the_method_streams() -> None:
+    facts = Facts(2**15, 2**24, "float32", 0, 1, 1000)
+    box = machine.Machine(4, None, "avx2", ("cuda", "cpu"), gpu_memory=2**31)
+    tiled = make_plan(facts, Request("apsp", method="tiled", predecessors=False), box)
+    assert tiled.device_memory > 2**31
+    assert (tiled.device, tiled.streams) == ("cuda", True)
+    small = replace(box, gpu_memory=2**20)
+    plan = make_plan(facts, Request("apsp", method="tiled", predecessors=False), small)
+    assert plan.device == "cpu"
+    assert "the GPU has 1.0 MiB free, and " in plan.reasons[0]
+    closed = make_plan(facts, Request("apsp", predecessors=False), replace(box, gpu_memory=None))
+    assert closed.device == "cpu"
+    assert "the GPU does not open" in closed.reasons[0]
 
 
 def test_auto_never_chooses_the_emulator() -> None:
@@ -385,10 +400,10 @@ def test_a_plan_has_the_device_memory() -> None:
     box = machine.Machine(4, None, "avx2", ("cuda", "cpu", "emulated"))
     real = make_plan(facts, Request("apsp", method="naive", device="cuda"), box)
     assert real.device_memory == 8 * 1000**2
-    assert "on it    7.6 MiB" in str(real)
+    assert "on GPU   7.6 MiB" in str(real)
     assert "streamed" not in str(real)
     tiled = make_plan(facts, Request("apsp", method="tiled", device="cuda"), box)
-    assert "7.6 MiB; streamed from the host if there is less" in str(tiled)
+    assert "7.6 MiB; streamed from the host if less is free" in str(tiled)
     emulated = make_plan(facts, Request("apsp", method="naive", device="emulated"), box)
     assert emulated.memory == real.memory + real.device_memory
     assert emulated.device_memory == 0

@@ -19,7 +19,7 @@ from kleene import _native
 from kleene.backends.cpu import apsp_dense, closure
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Answer, Task
-from kleene.results.verify import Rows, verify
+from kleene.results.verify import PathValues, verify
 
 Array = NDArray[Any]
 
@@ -123,9 +123,8 @@ def test_every_engine_at_every_size_and_level(dtype: Any) -> None:
 
 
 def assert_trees(g: kl.Graph, got: Answer) -> None:
-    verify(
-        Rows(g, SEMIRINGS["min_plus"], np.arange(g.n), got.values, got.predecessors, None, False)
-    )
+    everywhere, algebra = np.arange(g.n), SEMIRINGS["min_plus"]
+    verify(PathValues(g, algebra, everywhere, got.values, got.predecessors, None, False))
 
 
 # ---- chains -------------------------------------------------------------------------------------

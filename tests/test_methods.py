@@ -13,10 +13,14 @@ from oracle import EMPTY, EXTEND, best_values
 
 import kleene as kl
 from kleene.backends.semiring import SEMIRINGS
-from kleene.registry import Method, methods
+from kleene.registry import PATH_PROBLEMS, Method, methods
 from kleene.system.machine import this_machine
 
-ROWS = [row for row in methods() if row.device in this_machine().devices]
+ROWS = [
+    row
+    for row in methods()
+    if row.problem in PATH_PROBLEMS and row.device in this_machine().devices
+]
 
 
 def solve(row: Method, g: kl.Graph, semiring: str, **options: Any) -> kl.Result:

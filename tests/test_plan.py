@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 import kleene as kl
 from kleene.errors import DeviceError, GraphError, MemoryBudgetError, RequestError
-from kleene.planning.cost_model import estimate, gpu_cost
-from kleene.planning.plan import _RULES, Facts, Request, make_plan
+from kleene.planning.cost_model import cpu_seconds, gpu_cost
+from kleene.planning.plan import make_plan
+from kleene.planning.request import Facts, Request
+from kleene.planning.rules import RULES, choose_method
 from kleene.registry import DEVICES, PROBLEMS, find, methods
 from kleene.system import machine as machine_module
 from kleene.system.machine import Machine, available_memory, cores, threads_for
@@ -155,7 +157,9 @@ def test_a_method_that_both_devices_have_runs_where_it_is_faster() -> None:
 def test_estimates_grow_with_the_work(problem: str, degree: int, device: str) -> None:
     def costs(n: int, cores: int = 4, **options: Any) -> tuple[float, float]:
         facts = Facts(n, degree * n, "int32", 1, 255, 255 * n, True, device)
-        return estimate(facts, Request(problem, **options), replace(GPU_BOX, cores=cores))
+        request = Request(problem, **options)
+        method, _ = choose_method(facts, request, "cuda")
+        return gpu_cost(facts, request, method.name).total, cpu_seconds(facts, request, cores)
 
     sizes = [
         costs(n, sources=1 if problem in ("bfs", "sssp") else None) for n in (10, 10**3, 10**4)
@@ -219,7 +223,7 @@ def test_what_is_asked_for_counts_for_the_device() -> None:
 
 
 def test_every_rule_names_a_row_and_ends_with_one_that_always_fits() -> None:
-    for (problem, device), rules in _RULES.items():
+    for (problem, device), rules in RULES.items():
         assert problem in PROBLEMS
         assert device in DEVICES
         for rule in rules:
@@ -227,7 +231,7 @@ def test_every_rule_names_a_row_and_ends_with_one_that_always_fits() -> None:
         assert rules[-1].fits(SMALL, Request(problem))
     # What runs by CUDA runs in the emulator, by the same rules.
     rows = {(row.problem, row.device) for row in methods() if row.device != "emulated"}
-    assert set(_RULES) == rows
+    assert set(RULES) == rows
     emulated = {row.problem for row in methods(device="emulated")}
     assert emulated == {row.problem for row in methods(device="cuda")}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from sklearn.neighbors import kneighbors_graph
 
 import kleene as kl
 from kleene import MemoryBudgetError, RequestError
-from kleene.api import geodesic_distances as geodesics
 from kleene.interop import sklearn as patching
 
 ORIGINAL = scipy.sparse.csgraph.shortest_path
@@ -26,6 +26,8 @@ ROLL = make_swiss_roll(160, random_state=0)[0]
 FAR = np.array([100.0, 0, 0])
 THREE_ROLLS = np.concatenate([ROLL[:70], ROLL[70:140] + FAR, ROLL[140:] - FAR])
 DISTANCES = pairwise_distances(ROLL)
+
+GEODESICS = import_module("kleene.api.geodesic_distances")  # the name is the function's too
 
 
 @pytest.fixture(autouse=True)
@@ -139,7 +141,7 @@ BY = ["sklearn", "tree"]
 @pytest.fixture(params=BY)
 def finder(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "tree":
-        monkeypatch.setattr(geodesics, "find_spec", lambda name: None)
+        monkeypatch.setattr(GEODESICS, "find_spec", lambda name: None)
     return str(request.param)
 
 
@@ -192,7 +194,7 @@ def test_parts_that_are_left_alone() -> None:
 def test_parts_are_joined_tile_by_tile(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.warns(UserWarning, match="3 parts"):
         whole = kl.geodesic_distances(THREE_ROLLS, n_neighbors=12)
-    monkeypatch.setattr(geodesics, "_TILE", 500)
+    monkeypatch.setattr(GEODESICS, "_TILE", 500)
     with pytest.warns(UserWarning, match="3 parts"):
         assert np.allclose(kl.geodesic_distances(THREE_ROLLS, n_neighbors=12), whole)
 
@@ -261,7 +263,7 @@ def test_mistakes(finder: str) -> None:
 def test_too_many_points_are_refused_before_memory_is_taken(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("kleene.system.machine.available_memory", lambda: 10**6)
+    monkeypatch.setattr("kleene.planning.machine.available_memory", lambda: 10**6)
     X = np.random.default_rng(0).random((4000, 2))
     with pytest.raises(MemoryBudgetError, match="sources"):
         kl.geodesic_distances(X, n_neighbors=12, connect=False)

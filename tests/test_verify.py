@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 import kleene as kl
 from kleene.backends.semiring import SEMIRINGS
-from kleene.results.verify import Rows, verify
+from kleene.results.verify import PathValues, verify
 
 
-def rows_of(result: kl.Result) -> Rows:
+def rows_of(result: kl.Result) -> PathValues:
     answer = result._answer
-    return Rows(
+    return PathValues(
         result.graph,
         SEMIRINGS[result.plan.semiring],
         result.sources,
@@ -50,7 +50,7 @@ ANSWERS: dict[str, Callable[[], kl.Result]] = {
 }
 
 
-def value_mutations(rows: Rows) -> Iterator[tuple[str, Rows]]:
+def value_mutations(rows: PathValues) -> Iterator[tuple[str, PathValues]]:
     """One value at a time: better, worse, lost, invented."""
     semiring, dtype = rows.semiring, rows.values.dtype
     none = -1 if rows.hops else semiring.zero(dtype)
@@ -72,7 +72,7 @@ def value_mutations(rows: Rows) -> Iterator[tuple[str, Rows]]:
             yield f"{what} at {row}, {v}", replace(rows, values=values)
 
 
-def predecessor_mutations(rows: Rows) -> Iterator[tuple[str, Rows]]:
+def predecessor_mutations(rows: PathValues) -> Iterator[tuple[str, PathValues]]:
     """One predecessor at a time: lost, invented, to a stranger, to itself, out of range."""
     assert rows.predecessors is not None
     rng = np.random.default_rng(1)

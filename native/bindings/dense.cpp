@@ -152,7 +152,7 @@ void export_rows(AnyMatrix matrix, const Ids& rows, const nb::object& lowest,
     return nb::object();
   };
   if (matrix.dtype() == nb::dtype<std::int16_t>()) {
-    with_type<std::int32_t, std::int64_t>(
+    with_type<std::int32_t, std::int64_t, double>(
         values.dtype(), [&](auto out) { return copy(Type<std::int16_t>{}, out); });
   } else if (values.dtype() == nb::dtype<std::uint8_t>()) {
     copy(Type<std::int32_t>{}, Type<std::uint8_t>{});

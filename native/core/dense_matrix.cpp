@@ -101,6 +101,7 @@ KLEENE_EXPORT(std::int64_t, std::int64_t)
 KLEENE_EXPORT(std::int16_t, std::int32_t)
 KLEENE_EXPORT(std::int16_t, std::int64_t)
 KLEENE_EXPORT(std::int32_t, std::uint8_t)
+KLEENE_EXPORT(std::int16_t, double)
 KLEENE_EXPORT(std::int32_t, double)
 KLEENE_EXPORT(std::int64_t, double)
 #undef KLEENE_EXPORT

@@ -11,11 +11,18 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from kleene.api.close_distances import close_distances
-from kleene.api.distance_encodings import distance_encodings
-from kleene.api.geodesic_distances import geodesic_distances
-from kleene.api.solve import apsp, bfs, closure, explain, methods, sssp
-from kleene.api.spmv import spmv
+from kleene.api import (
+    apsp,
+    bfs,
+    close_distances,
+    closure,
+    distance_encodings,
+    explain,
+    geodesic_distances,
+    methods,
+    spmv,
+    sssp,
+)
 from kleene.errors import (
     DeviceError,
     FormatError,

@@ -1,5 +1,31 @@
 """The calls that users make: arguments are checked here, once, then planned and run."""
 
-from kleene.api.solve import Out, Progress, Vertices, apsp, bfs, closure, explain, methods, sssp
+from kleene.api.apsp import apsp
+from kleene.api.arguments import Out, Progress, Vertices
+from kleene.api.bfs import bfs
+from kleene.api.close_distances import close_distances
+from kleene.api.closure import closure
+from kleene.api.distance_encodings import distance_encodings
+from kleene.api.explain import explain
+from kleene.api.geodesic_distances import geodesic_distances
+from kleene.api.k_shortest import k_shortest
+from kleene.api.spmv import spmv
+from kleene.api.sssp import sssp
+from kleene.registry import methods
 
-__all__ = ["Out", "Progress", "Vertices", "apsp", "bfs", "closure", "explain", "methods", "sssp"]
+__all__ = [
+    "Out",
+    "Progress",
+    "Vertices",
+    "apsp",
+    "bfs",
+    "close_distances",
+    "closure",
+    "distance_encodings",
+    "explain",
+    "geodesic_distances",
+    "k_shortest",
+    "methods",
+    "spmv",
+    "sssp",
+]

@@ -1,19 +1,27 @@
-"""Shortest distances in a matrix that is already there, in host memory or on a GPU."""
+"""Shortest distances in a matrix that exists already, in host memory or on a GPU."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kleene.api.solve import apsp
-from kleene.backends.task import Progress
-from kleene.errors import RequestError
+from kleene.api.apsp import apsp
+from kleene.api.arguments import make_request
+from kleene.errors import GraphError, NegativeCycleError, RequestError
 from kleene.graph import Graph
+from kleene.graph.dense import dense_arcs
+from kleene.planning.plan import plan_call
+from kleene.planning.request import Facts
+from kleene.registry import find
 
 __all__ = ["close_distances"]
 
 Matrix = TypeVar("Matrix")
+Array = NDArray[Any]
+Progress = Callable[[int, int], object]
 
 _TYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
@@ -21,31 +29,32 @@ _TYPES = (np.dtype(np.float32), np.dtype(np.float64))
 def close_distances(
     lengths: Matrix, *, threads: int | None = None, progress: Progress | None = None
 ) -> Matrix:
-    """Turn a matrix of arc lengths into shortest distances, in place, where it is.
+    """Turn a matrix of arc lengths into shortest distances, in place, on its device.
 
-    An array of NumPy is worked on by the CPU. An array on a GPU (of CuPy, PyTorch or any library
-    with ``__cuda_array_interface__``) stays there: nothing but a few numbers crosses the bus.
+    A NumPy array is worked on by the CPU, without a second matrix unless some length is negative.
+    An array on a GPU (of CuPy, PyTorch or any library with ``__cuda_array_interface__``) stays
+    there: only a few numbers cross the bus.
 
     Parameters
     ----------
     lengths : array of float32 or float64, n x n
         Entry (i, j) is the length of the arc from i to j, ``inf`` where there is none. Lengths may
-        be negative; the diagonal counts for nothing, unless it is negative. On a GPU nobody looks
-        for NaN, which stays where it is.
+        be negative; the diagonal is ignored, unless it is negative. On a GPU, NaN is not checked
+        for, and stays where it is.
     threads : int, optional
         How many threads the CPU may use.
     progress : function, optional
-        Is told (done, total) now and then.
+        Called with (done, total) now and then.
 
     Returns
     -------
     array
-        ``lengths`` itself, with zeros in its diagonal.
+        ``lengths`` itself, with zeros on its diagonal.
 
     Raises
     ------
     NegativeCycleError
-        There is a cycle of negative length; ``lengths`` is then as it was.
+        There is a cycle of negative length; ``lengths`` is then unchanged.
 
     Examples
     --------
@@ -75,28 +84,45 @@ def _require_matrix(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         raise RequestError(f"lengths must be float32 or float64, not {dtype}")
 
 
-def _close_on_host(
-    lengths: np.ndarray[Any, Any], threads: int | None, progress: Progress | None
-) -> None:
-    g = Graph.from_dense(lengths)
-    told: Any = progress
-    found = apsp(
-        g, method="tiled", device="cpu", predecessors=False, dtype=lengths.dtype,
-        threads=threads, progress=told,
-    )  # fmt: skip
-    lengths[...] = found.distances
+def _close_on_host(lengths: Array, threads: int | None, progress: Progress | None) -> None:
+    out = lengths if lengths.flags.c_contiguous and lengths.dtype.isnative else None
+    own_diagonal = lengths.diagonal().copy()
+    try:
+        arcs = dense_arcs(lengths, out=out)
+        if out is not None and arcs.min_weight < 0:
+            # A failed closure overwrites the matrix, so keep one to name the cycle from.
+            arcs = dense_arcs(lengths)
+        found = apsp(
+            Graph._from_matrix(arcs), method="tiled", device="cpu", predecessors=False,
+            dtype=lengths.dtype, threads=threads, progress=progress, out=out,
+        )  # fmt: skip
+    except (GraphError, NegativeCycleError) as error:
+        if isinstance(error, NegativeCycleError):
+            np.copyto(lengths, arcs.matrix)
+        np.fill_diagonal(lengths, own_diagonal)
+        raise
+    if out is None:
+        lengths[...] = found.distances
 
 
 def _close_on_gpu(lengths: Any, progress: Progress | None) -> None:
-    from kleene.backends.cuda.closure_tiled import close_in_place
-    from kleene.backends.cuda.runtime.device import Array, open_device
+    from kleene.backends.cuda.runtime.device import Array as DeviceArray
+    from kleene.backends.cuda.runtime.device import open_device
 
-    array = Array.of(lengths)
+    array = DeviceArray.of(lengths)
     _require_matrix(array.shape, array.dtype)
     if array.shape[0] and array.strides[1] != array.dtype.itemsize:
         raise RequestError("the rows of lengths must be contiguous on a GPU")
-    device = open_device("cuda")
-    if not close_in_place(device, array, progress or (lambda done, total: None)):
+    n = array.shape[0]
+    facts = Facts(n, n * n, str(array.dtype), -np.inf, np.inf, 0, device="cuda")  # signs unknown
+    request = make_request(
+        "closure", semiring="min_plus", method="tiled", device="cuda", predecessors=False, out=True
+    )
+    plan = plan_call(facts, request)
+    method = find(plan.problem, plan.method, plan.device)
+    assert method is not None
+    device = open_device(plan.device)
+    if not method.load_in_place()(device, array, progress or (lambda done, total: None)):
         # The CPU names the cycle, or finds that it is negative by rounding only.
         lost = Graph.from_dense(device.download(array))
         found = apsp(lost, device="cpu", predecessors=False, dtype=array.dtype)

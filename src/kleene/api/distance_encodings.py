@@ -17,11 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene import _native
-from kleene.errors import RequestError
-from kleene.graph.batch import as_batch
-from kleene.graph.checks import require_memory
+from kleene.backends.task import EncodingsTask
+from kleene.errors import MemoryBudgetError, RequestError
+from kleene.graph.batch import Batch, as_batch
 from kleene.graph.dlpack import give_back
+from kleene.graph.no_path import NO_HOPS, no_path
+from kleene.planning.plan import plan_call
+from kleene.planning.request import Facts, Request
+from kleene.registry import Method, find
 from kleene.system.machine import as_threads, threads_for
 
 __all__ = ["distance_encodings"]
@@ -124,19 +127,13 @@ def distance_encodings(
     kind = _value_type(dtype, weighted, min(farthest, longest - 1))
     lost = _code(unreachable, "unreachable", kind, _no_path(kind))
     outside = _code(pad, "pad", kind, lost)
-    cells = made.count * width * width
-    require_memory(
-        cells * (kind.itemsize + 8 * steps),
-        f"the encodings of {made.count:,} graphs, padded to {width:,} vertices,",
-        "encode fewer graphs at a time, those of a size together, or use a narrower dtype",
-    )
+    method = _plan(made, width, kind, steps)
     values = np.empty((made.count, width, width), dtype=kind)
     paths = np.empty((made.count, width, width, steps), dtype=np.int64) if steps else None
-    bad = _native.encode_distances(
-        made.vertices, made.arcs, made.sources, made.targets, made.lengths, made.local,
-        not directed, width, values, farthest, lost, outside, paths, steps,
-        threads_for(cells, as_threads(threads)),
-    )  # fmt: skip
+    team = threads_for(values.size, as_threads(threads))
+    bad = method.load()(
+        EncodingsTask(made, not directed, width, values, farthest, lost, outside, paths, team)
+    )
     if bad >= 0:
         raise made.bad_arc(bad)
     if paths is None:
@@ -144,6 +141,25 @@ def distance_encodings(
     if made.order is not None:
         paths = np.where(paths < 0, paths, made.order[paths])
     return give_back(values, made.model), give_back(paths, made.model)
+
+
+def _plan(batch: Batch, width: int, dtype: np.dtype[Any], path_arcs: int) -> Method:
+    """Return the method, or refuse when the arrays do not fit in memory."""
+    facts = Facts(width, len(batch.sources), None, 0, 0, width)
+    request = Request(
+        "distance_encodings", sources=batch.count * width, predecessors=False, dtype=str(dtype),
+        pair_bytes=8 * path_arcs,
+    )  # fmt: skip
+    try:
+        plan = plan_call(facts, request)
+    except MemoryBudgetError as error:
+        raise MemoryBudgetError(
+            f"{batch.count:,} graphs, padded to {width:,} vertices: {error}; encode fewer graphs "
+            "at a time, those of a size together, or use a narrower dtype"
+        ) from None
+    method = find(plan.problem, plan.method, plan.device)
+    assert method is not None
+    return method
 
 
 # ---- codes and types ----------------------------------------------------------------------------
@@ -185,8 +201,8 @@ def _value_type(dtype: Any, weighted: bool, most: float) -> np.dtype[Any]:
     return kind
 
 
-def _no_path(kind: np.dtype[Any]) -> float:
-    return {"f": math.inf, "i": -1}.get(kind.kind, int(np.iinfo(np.uint8).max))
+def _no_path(kind: np.dtype[Any]) -> Any:
+    return NO_HOPS if kind.kind == "i" else no_path(kind)
 
 
 def _code(value: Any, name: str, kind: np.dtype[Any], default: float) -> float:

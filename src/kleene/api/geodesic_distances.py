@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.api.solve import Out, Progress, Vertices, apsp
+from kleene.api.apsp import apsp
+from kleene.api.arguments import Out, Progress, Vertices
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.dlpack import to_numpy

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kleene.backends.cpu import spmv as cpu
+from kleene.api.arguments import require_graph
 from kleene.backends.semiring import SEMIRINGS
-from kleene.errors import GraphError, RequestError
+from kleene.backends.task import SpmvTask
+from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_weights
-from kleene.system.machine import threads_for
+from kleene.planning.plan import plan_call
+from kleene.planning.request import Request, graph_facts
+from kleene.registry import find, methods
+from kleene.system.machine import as_threads, threads_for
 
 __all__ = ["spmv"]
 
 Array = NDArray[Any]
 
-_ALGEBRAS = ("plus_times", *SEMIRINGS)
-_FORMS = ("csr", "csc", "coo", "ell", "dense")
+_SEMIRINGS = ("plus_times", *SEMIRINGS)
 _DEVICES = ("auto", "cpu", "cuda", "emulated")
 
 
@@ -75,28 +79,30 @@ def spmv(
     >>> kl.spmv(g, [0.0, 4.0, 9.0], "min_plus").tolist()
     [inf, 4.0, 7.0]
     """
-    if not isinstance(graph, Graph):
-        raise GraphError(f"expected a kleene.Graph, not {type(graph).__name__}")
-    if semiring not in _ALGEBRAS:
-        raise RequestError(f"no semiring {semiring!r}; there are {', '.join(map(repr, _ALGEBRAS))}")
-    if form not in _FORMS:
-        raise RequestError(f"no form {form!r}; there are {', '.join(map(repr, _FORMS))}")
-    if device not in _DEVICES:
-        raise RequestError(f"no device {device!r}; there are {', '.join(map(repr, _DEVICES))}")
-    if threads is not None and (not isinstance(threads, (int, np.integer)) or threads < 1):
-        raise RequestError(f"threads must be a whole number from 1, not {threads!r}")
+    require_graph(graph)
+    _require_known(semiring, _SEMIRINGS, "semiring")
+    _require_known(form, dict.fromkeys(row.name for row in methods("spmv")), "form")
+    _require_known(device, _DEVICES, "device")
     vector = np.asarray(x)
     if vector.shape != (graph.n,):
         raise RequestError(f"x has shape {vector.shape}, and the graph {graph.n:,} vertices")
     values = np.ascontiguousarray(_values(graph, vector, semiring))
-    place = graph.device if device == "auto" else device
-    if place == "cpu":
-        y = cpu.spmv(graph, values, semiring, form, threads_for(graph.m, threads))
-    else:
-        from kleene.backends.cuda.spmv import spmv as elsewhere
-
-        y = elsewhere(graph, values, semiring, form, place)
+    request = Request(
+        "spmv", semiring, form, device, sources=1, predecessors=False, dtype=str(values.dtype),
+        threads=as_threads(threads),
+    )  # fmt: skip
+    plan = plan_call(graph_facts(graph, hops=True), request)
+    method = find("spmv", plan.method, plan.device)
+    assert method is not None
+    team = threads_for(graph.m, request.threads)
+    task = SpmvTask(graph, values, semiring, plan.method, team, plan.device)
+    y: Array = method.load()(task)
     return y.astype(bool) if semiring == "boolean" else y
+
+
+def _require_known(name: str, known: Iterable[str], what: str) -> None:
+    if name not in known:
+        raise RequestError(f"no {what} {name!r}; there are {', '.join(map(repr, known))}")
 
 
 def _values(graph: Graph, x: Array, semiring: str) -> Array:

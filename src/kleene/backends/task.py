@@ -17,8 +17,9 @@ from kleene.graph.no_path import NO_HOPS
 if TYPE_CHECKING:
     from kleene.backends.semiring import Semiring
     from kleene.graph import Graph
+    from kleene.graph.batch import Batch
 
-__all__ = ["Answer", "Progress", "Task"]
+__all__ = ["Answer", "EncodingsTask", "KShortestTask", "Progress", "SpmvTask", "Task"]
 
 Array = NDArray[Any]
 Progress = Callable[[int, int], object]
@@ -93,3 +94,41 @@ class Answer:
     values: Array
     predecessors: Array | None
     horizons: Array | None = None
+
+
+@dataclass(frozen=True)
+class SpmvTask:
+    """One product of a vector and a graph's matrix."""
+
+    graph: Graph
+    x: Array  # in the type of the answer
+    semiring: str
+    form: str
+    threads: int
+    device: str
+
+
+@dataclass(frozen=True)
+class KShortestTask:
+    """One search for the shortest paths between two vertices, best first."""
+
+    graph: Graph
+    source: int
+    target: int
+    count: int
+    remaining: Array  # float64 distances from every vertex to the target
+
+
+@dataclass(frozen=True)
+class EncodingsTask:
+    """Distances in a batch of small graphs, into arrays padded to ``side`` vertices."""
+
+    batch: Batch
+    symmetric: bool
+    side: int
+    values: Array  # (graphs, side, side)
+    max_distance: float
+    unreachable: float
+    pad: float
+    path_arcs: Array | None  # (graphs, side, side, steps): the first arcs of each path
+    threads: int

@@ -18,7 +18,7 @@ __all__ = ["info"]
 @bundled
 def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
     """Describe a graph: size, weights, degrees, diameter, memory."""
-    from kleene.graph.checks import format_bytes
+    from kleene.system.formatting import format_bytes
 
     read, format = graph.read_with_format(threads)
     stats = read.stats

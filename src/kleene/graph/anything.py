@@ -121,4 +121,4 @@ def _from_array(cls: type[Graph], matrix: Any, null_value: Any = None) -> Graph:
             f"an array of shape {array.shape} is no matrix of weights; if its rows are sources and "
             "targets, pass tuple(array)"
         )
-    return convert.from_dense(cls, array, null_value)
+    return cls.from_dense(array, null_value)

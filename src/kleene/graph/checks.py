@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kleene._native import BadArc
 from kleene.errors import GraphError, MemoryBudgetError
+from kleene.system.formatting import format_bytes
 from kleene.system.machine import available_memory
 
 __all__ = [
@@ -19,7 +20,6 @@ __all__ = [
     "as_vertex_count",
     "as_weights",
     "explain_bad_arc",
-    "format_bytes",
     "require_finite",
     "require_memory",
 ]
@@ -141,12 +141,3 @@ def require_memory(needed: int, what: str, advice: str) -> None:
             f"{what} needs {format_bytes(needed)} and {format_bytes(available)} are available; "
             f"{advice}"
         )
-
-
-def format_bytes(count: float) -> str:
-    """Return a size as people write it: ``1.5 GiB``."""
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB", "PiB"):
-        if count < 1024 or unit == "PiB":
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1024
-    raise AssertionError

@@ -411,6 +411,12 @@ class Graph:
         return None if self.weights is None else self.weights.dtype
 
     @property
+    def fits_int32(self) -> bool:
+        """Whether weights are integers, and no path and no sum of two is too long for int32."""
+        kind = "i" if self.weight_dtype is None else self.weight_dtype.kind
+        return kind == "i" and 2 * self.stats.path_bound < np.iinfo(np.int32).max
+
+    @property
     def id_dtype(self) -> np.dtype[Any]:
         """The type of vertex ids: int32, or int64 past 2^31 vertices."""
         rows = self.__dict__.get("neighbors")  # a matrix never has so many vertices

@@ -52,8 +52,8 @@ class DenseArcs:
         return CSR(self.offsets, neighbors, weights if self.weighted else None)
 
 
-def dense_arcs(matrix: Any, null_value: Any = None) -> DenseArcs:
-    """Return a canonical copy of a square array of weights."""
+def dense_arcs(matrix: Any, null_value: Any = None, out: Array | None = None) -> DenseArcs:
+    """Return a square array of weights in canonical form: a copy, or in ``out``."""
     matrix = to_numpy(matrix)
     mask = np.ma.getmaskarray(matrix) if np.ma.isMaskedArray(matrix) else None
     array = as_array(np.ma.getdata(matrix) if mask is not None else matrix, "the matrix")
@@ -63,7 +63,7 @@ def dense_arcs(matrix: Any, null_value: Any = None) -> DenseArcs:
     require_memory(n * n * 4, f"a matrix of {n:,} vertices", "use a sparse form")
     entries, null = _entries(array, mask, null_value)
     null_nan = null is not None and null != null
-    canonical = np.empty_like(entries)
+    canonical = np.empty_like(entries) if out is None else out
     degrees = np.empty(n, np.int64)
     heaviest = np.empty(n, entries.dtype if entries.dtype.kind == "f" else np.uint64)
     lowest, highest, bad = _native.dense_canonical(
@@ -86,16 +86,7 @@ def _entries(array: Array, mask: Array | None, null_value: Any) -> tuple[Array, 
     """Return the entries in a type of weights, and the null value where it can occur."""
     if array.dtype.kind not in "biuf":
         raise GraphError(f"the matrix must hold real numbers, not {array.dtype}")
-    null = null_value
-    if null is not None:
-        if not isinstance(null, (numbers.Real, np.number, np.bool_)):
-            raise GraphError(f"null_value must be a number, not {null_value!r}")
-        fits = np.asarray(null).astype(array.dtype) if null == null else null
-        null = null if null != null or fits == null else None
-        if null is not None and array.dtype.kind == "f":
-            null = float(null)
-        elif null is not None:
-            null = None if null != null else int(null)
+    null = _null(null_value, array.dtype)
     absent = mask
     if array.dtype == bool:
         absent = ~array if mask is None else ~array | mask
@@ -111,3 +102,20 @@ def _entries(array: Array, mask: Array | None, null_value: Any) -> tuple[Array, 
     if absent is not None and absent.any():
         entries = np.where(absent, entries.dtype.type(no_path(entries.dtype)), entries)
     return np.ascontiguousarray(entries), null
+
+
+def _null(null_value: Any, dtype: np.dtype[Any]) -> int | float | None:
+    """Return the null value as a number of this type; None where no entry can equal it."""
+    if null_value is None:
+        return None
+    if not isinstance(null_value, (numbers.Real, np.bool_)):
+        raise GraphError(f"null_value must be a number, not {null_value!r}")
+    number: Any = null_value
+    if dtype.kind == "f":
+        return float(number)
+    if not float(number).is_integer():  # not a whole number, infinite or NaN
+        return None
+    if dtype.kind == "b":
+        return int(number)
+    limits = np.iinfo(dtype)
+    return int(number) if limits.min <= int(number) <= limits.max else None

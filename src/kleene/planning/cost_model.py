@@ -1,28 +1,23 @@
-"""About how long a call takes on a GPU and on the CPU, by facts alone.
+"""About how many seconds a call takes on a GPU and on the CPU, by facts alone.
 
-All numbers are of one GPU and one CPU, and rough. ``benchmarks/gpu_estimates.py`` holds them
-against what was measured.
+All numbers are of one GPU and one CPU, and rough. ``benchmarks/gpu_estimates.py`` compares them
+with what was measured.
 """
 
 from __future__ import annotations
 
 from math import ceil, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from kleene.planning.dtype_choice import choose_dtype
-from kleene.system.machine import Machine
-
-if TYPE_CHECKING:
-    from kleene.planning.plan import Facts, Request
+from kleene.planning.request import Facts, Request
 
 __all__ = [
     "Cost",
-    "Seconds",
     "batches_pay",
     "cpu_seconds",
-    "estimate",
     "gpu_cost",
-    "gpu_method",
+    "has_gpu_cost",
     "is_thin",
     "searches_share",
     "several",
@@ -136,13 +131,6 @@ class Cost(NamedTuple):
         return self.start + self.call + self.copies + self.work
 
 
-class Seconds(NamedTuple):
-    """How long a call should take on a GPU and on the CPU, by rough estimate."""
-
-    gpu: float
-    cpu: float
-
-
 # ---- facts --------------------------------------------------------------------------------------
 
 
@@ -172,8 +160,8 @@ def _item(facts: Facts, request: Request) -> int:
 # ---- on the GPU ---------------------------------------------------------------------------------
 
 
-#: For which there are estimates: what the planner takes.
-_ESTIMATED = {
+#: Methods that the model knows: those that the rules choose.
+_MODELLED = {
     "bfs": ("multi_source", "direction_optimizing"),
     "sssp": ("bellman_ford", "near_far"),
     "apsp": ("batched", "tiled"),
@@ -181,15 +169,9 @@ _ESTIMATED = {
 }
 
 
-def gpu_method(facts: Facts, request: Request) -> str:
-    """Return the method that runs on a GPU; the planner's, for one without an estimate."""
-    if request.method in _ESTIMATED[request.problem]:
-        return request.method
-    if request.problem == "bfs":
-        return "multi_source" if searches_share(facts, request) else "direction_optimizing"
-    if request.problem == "sssp":
-        return "bellman_ford" if facts.min_weight < 0 else "near_far"
-    return "batched" if request.problem == "apsp" and batches_pay(facts, request) else "tiled"
+def has_gpu_cost(problem: str, method: str = "") -> bool:
+    """Return whether the model knows a problem, or one of its methods, on a GPU."""
+    return problem in _MODELLED and (not method or method in _MODELLED[problem])
 
 
 def searches_share(facts: Facts, request: Request) -> bool:
@@ -337,12 +319,3 @@ def _cpu_search(facts: Facts, request: Request, threads: int) -> float:
         shared = _THIN_SHARED_HOPS if request.problem == "bfs" else _THIN_SHARED
     cores = float((threads / 2) ** shared)
     return (facts.n + facts.m) * arc / cores
-
-
-# ---- on both ------------------------------------------------------------------------------------
-
-
-def estimate(facts: Facts, request: Request, machine: Machine) -> Seconds:
-    """Estimate a call by the best method of each device."""
-    gpu = gpu_cost(facts, request, gpu_method(facts, request)).total
-    return Seconds(gpu, cpu_seconds(facts, request, request.threads or machine.cores))

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
-
 from kleene.errors import DeviceError, RequestError
-from kleene.planning.cost_model import estimate
-from kleene.registry import DEVICES, find, methods
+from kleene.planning.cost_model import cpu_seconds, gpu_cost, has_gpu_cost
+from kleene.planning.dtype_choice import choose_dtype
+from kleene.planning.request import Facts, Request
+from kleene.planning.rules import choose_method, unknown_method
+from kleene.registry import DEVICES, Size, find, methods
+from kleene.system.formatting import format_bytes
 from kleene.system.machine import Machine
 
-if TYPE_CHECKING:
-    from kleene.planning.plan import Facts, Request
+__all__ = ["choose_device"]
 
-__all__ = ["choose_device", "unknown_method"]
+#: The GPU must be faster by this factor, since estimates are rough and from other machines; for a
+#: graph that the user placed on the GPU, by the second.
+_MARGIN, _MARGIN_PLACED = 2.0, 1.0
 
-#: The GPU must be faster by this, since estimates are rough and from other machines; a graph that
-#: was placed on the GPU has someone who wants it there.
-_CLEARLY, _PLACED = 2.0, 1.0
+#: Free GPU memory that a method wants beyond its own, as a factor.
+_HEADROOM = 1.2
 
-
-def _gpu_pays(facts: Facts, request: Request, machine: Machine) -> tuple[bool, str]:
-    """Is a GPU clearly the better place, and why, or why not?"""
-    gpu, cpu = estimate(facts, request, machine)
-    placed = facts.device == "cuda"
-    pays = gpu * (_PLACED if placed else _CLEARLY) < cpu
-    faster = "faster" if placed else "clearly faster"
-    told = f"{faster} than the CPU, about {gpu:.2g} s against {cpu:.2g} s"
-    there = ", with the graph there" if placed else ""
-    return pays, (told if pays else f"the GPU is not {told}") + there
+#: With so much GPU memory, matrices that are larger are streamed in large enough pieces.
+_WORTH_STREAMING = 2**30
 
 
 def choose_device(facts: Facts, request: Request, machine: Machine) -> tuple[str, str]:
@@ -38,7 +32,10 @@ def choose_device(facts: Facts, request: Request, machine: Machine) -> tuple[str
             raise RequestError(f"no device {request.device!r}; there are {known}")
         _require_device(request.device, machine)
         return request.device, f"device {request.device!r} was asked for"
-    # The first that has it, best first; a GPU is compared with the others.
+    if not has_gpu_cost(request.problem):  # light work: where the graph is
+        _require_device(facts.device, machine)
+        return facts.device, f"device {facts.device}: the graph is there"
+    # The fastest kind of device that has the method; a GPU is compared with the others.
     offering = [device for device in machine.devices if _offers(device, request)]
     why = ""
     if offering[:1] == ["cuda"] and len(offering) > 1:
@@ -53,8 +50,40 @@ def choose_device(facts: Facts, request: Request, machine: Machine) -> tuple[str
     unknown_method(request)
 
 
+def _gpu_pays(facts: Facts, request: Request, machine: Machine) -> tuple[bool, str]:
+    """Return whether the GPU is clearly faster and has the memory, and why (not)."""
+    modelled = has_gpu_cost(request.problem, request.method)
+    rules = request if modelled else request._replace(method="auto", options=())
+    method, _ = choose_method(facts, rules, "cuda")
+    gpu = gpu_cost(facts, request, method.name).total
+    cpu = cpu_seconds(facts, request, request.threads or machine.cores)
+    placed = facts.device == "cuda"
+    pays = gpu * (_MARGIN_PLACED if placed else _MARGIN) < cpu
+    faster = "faster" if placed else "clearly faster"
+    estimate = f"{faster} than the CPU, about {gpu:.2g} s against {cpu:.2g} s"
+    there = ", with the graph there" if placed else ""
+    if not pays:
+        return False, f"the GPU is not {estimate}{there}"
+    free = machine.free_gpu_memory()
+    if free is None:
+        return False, "the GPU does not open; see `kleene doctor`"
+    size = Size.of(facts, request, choose_dtype(facts, request)[0].itemsize)
+    needed = method.device_memory(size) if method.device_memory is not None else 0
+    if placed:  # its arcs are counted in what the method needs
+        needed -= 8 * (facts.n + 1) + 4 * facts.m
+    needed = int(_HEADROOM * needed)
+    if method.streams:
+        needed = min(needed, _WORTH_STREAMING)
+    if free <= needed:
+        return (
+            False,
+            f"the GPU has {format_bytes(free)} free, and {format_bytes(needed)} are needed",
+        )
+    return True, estimate + there
+
+
 def _offers(device: str, request: Request) -> bool:
-    if device == "emulated":  # runs only for those who ask for it
+    if device == "emulated":  # only on request
         return False
     if request.method == "auto":
         return bool(methods(request.problem, device))
@@ -71,12 +100,3 @@ def _require_device(device: str, machine: Machine) -> None:
         + (why or f"there are {', '.join(map(repr, machine.devices))}")
         + f"{instead}; see `kleene doctor`"
     )
-
-
-def unknown_method(request: Request) -> NoReturn:
-    """Refuse a method that is not there, and tell those that are."""
-    device = None if request.device == "auto" else request.device
-    names = dict.fromkeys(row.name for row in methods(request.problem, device))
-    where = "" if device is None else f" on device {device!r}"
-    there = f"there are {', '.join(map(repr, names))}" if names else "there are none yet"
-    raise RequestError(f"no method {request.method!r} for {request.problem}{where}; {there}")

@@ -1,21 +1,22 @@
-"""In which type path values are computed and told: wide enough that no sum wraps."""
+"""In which type path values are computed and returned: wide enough that no sum wraps."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kleene.errors import GraphError, RequestError
-
-if TYPE_CHECKING:
-    from kleene.planning.plan import Facts, Request
+from kleene.planning.request import Facts, Request
+from kleene.registry import PATH_PROBLEMS
 
 __all__ = ["choose_dtype"]
 
 
 def choose_dtype(facts: Facts, request: Request) -> tuple[np.dtype[Any], str]:
     """Return the type of the values and why, or refuse the one that was asked for."""
+    if request.problem not in PATH_PROBLEMS:  # its values are not path lengths
+        return np.dtype(request.dtype or facts.weight_dtype or np.int32), "the type of the input"
     if request.problem == "bfs":
         chosen, reason = np.dtype(np.int32 if facts.n < 2**31 else np.int64), "hop counts"
     elif request.semiring == "boolean":
@@ -34,7 +35,7 @@ def _fitting_dtype(facts: Facts, request: Request) -> tuple[np.dtype[Any], str]:
     whose = "the type of the weights" if facts.weight_dtype else "a unit weight per arc"
     if request.semiring == "max_times":
         kept = own if own.kind == "f" else np.dtype(np.float64)
-        return kept, whose if own.kind == "f" else "products need fractions"
+        return kept, whose if own.kind == "f" else "products need floats"
     bound = facts.path_bound
     if request.semiring == "max_min":  # paths are as wide as an arc; "no path" is the lowest value
         bound = max(abs(facts.min_weight), abs(facts.max_weight)) / 2

@@ -10,16 +10,23 @@ from dataclasses import replace
 from functools import cache
 
 from kleene.errors import RequestError
-from kleene.registry import apsp, bfs, closure, sssp
+from kleene.registry import apsp, bfs, closure, distance_encodings, k_shortest, spmv, sssp
 from kleene.registry.method import Method, Size
 
-__all__ = ["DEVICES", "PROBLEMS", "Method", "Size", "find", "methods"]
+__all__ = ["DEVICES", "PATH_PROBLEMS", "PROBLEMS", "Method", "Methods", "Size", "find", "methods"]
 
-PROBLEMS = {
+#: Problems whose answer is one row of path values per source.
+PATH_PROBLEMS = {
     "bfs": "fewest hops from a source",
     "sssp": "shortest paths from a source",
     "apsp": "shortest paths between all pairs",
     "closure": "best paths between all pairs over a semiring",
+}
+PROBLEMS = {
+    **PATH_PROBLEMS,
+    "spmv": "product of a vector and the graph's matrix over a semiring",
+    "k_shortest": "the k shortest paths between two vertices",
+    "distance_encodings": "distances in many small graphs, as one padded array",
 }
 
 #: Where a method can run, the fastest kind of device first.
@@ -46,7 +53,12 @@ def _everywhere(rows: tuple[Method, ...]) -> tuple[Method, ...]:
     return (*rows, *(_emulated(row) for row in rows if row.device == "cuda"))
 
 
-_ROWS = _everywhere((*bfs.ROWS, *sssp.ROWS, *apsp.ROWS, *closure.ROWS))
+_ROWS = _everywhere(
+    (
+        *bfs.ROWS, *sssp.ROWS, *apsp.ROWS, *closure.ROWS, *spmv.ROWS, *k_shortest.ROWS,
+        *distance_encodings.ROWS,
+    )
+)  # fmt: skip
 _ROW_OF = {(row.problem, row.name, row.device): row for row in _ROWS}
 
 

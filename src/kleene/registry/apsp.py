@@ -63,6 +63,7 @@ TILED_ON_GPU = Method(
     rows_workspace,
     device_memory=whole_matrix,
     streams=True,
+    in_place="kleene.backends.cuda.closure_tiled:close_in_place",
 )
 
 ROWS = (

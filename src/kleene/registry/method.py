@@ -6,9 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import NamedTuple
-
-from kleene.backends.task import Answer
+from typing import Any, NamedTuple
 
 __all__ = ["Method", "Size"]
 
@@ -21,6 +19,12 @@ class Size(NamedTuple):
     sources: int
     item: int  # bytes of one path value
     predecessors: bool
+
+    @classmethod
+    def of(cls, facts: Any, request: Any, item: int) -> Size:
+        """Return the size of a request on a graph of these facts."""
+        sources = facts.n if request.sources is None else request.sources
+        return cls(facts.n, facts.m, sources, item, request.predecessors)
 
 
 @dataclass(frozen=True)
@@ -38,23 +42,30 @@ class Method:
     semirings: tuple[str, ...] = ("min_plus",)
     device_memory: Callable[[Size], int] | None = None  # bytes on the GPU, for those that use one
     options: tuple[str, ...] = ()  # numbers that its function takes besides the task
-    streams: bool = False  # does it do with less there, piece by piece?
+    streams: bool = False  # does it run with less there, streaming the matrix in pieces?
+    answer: Callable[[Size], int] | None = None  # bytes of the answer, if not sources x n values
+    in_place: str | None = None  # "module:function" for arrays that are on the device already
 
     @property
     def needs(self) -> str:
         """What a graph must have for this method."""
         return "any weights" if self.negative else "no negative weights"
 
-    def load(self) -> Callable[..., Answer]:
+    def load(self) -> Callable[..., Any]:
         """Import the function that runs this method: it takes a task, and the options by name."""
         return _load(self.entry)
+
+    def load_in_place(self) -> Callable[..., Any]:
+        """Import the function that works on an array where it is."""
+        assert self.in_place is not None
+        return _load(self.in_place)
 
     def __str__(self) -> str:
         return f"{self.problem} {self.name} on {self.device}: {self.summary} ({self.origin})"
 
 
 @cache
-def _load(entry: str) -> Callable[..., Answer]:
+def _load(entry: str) -> Callable[..., Any]:
     module, _, name = entry.partition(":")
-    function: Callable[..., Answer] = getattr(import_module(module), name)
+    function: Callable[..., Any] = getattr(import_module(module), name)
     return function

@@ -19,7 +19,7 @@ from kleene.errors import FormatError, RequestError, VerificationError
 from kleene.graph import Graph
 from kleene.graph.no_path import NO_HOPS
 from kleene.planning.plan import Plan
-from kleene.results.verify import Proof, Rows, verify
+from kleene.results.verify import PathValues, Proof, verify
 from kleene.system.atomic_file import atomic_path
 
 __all__ = ["Paths", "Result", "Timings"]
@@ -115,8 +115,8 @@ class Result:
         One entry per vertex of the graph, also when ``targets`` were named. None when the call
         had ``predecessors=False``.
         """
-        parents = self._answer.predecessors
-        return None if parents is None else parents[0] if self._single else parents
+        predecessors = self._answer.predecessors
+        return None if predecessors is None else predecessors[0] if self._single else predecessors
 
     @property
     def no_path(self) -> Any:
@@ -154,14 +154,14 @@ class Result:
                 "path takes a target, or a source and a target when there are several sources"
             )
         self._require_target(target)
-        parents = self._parents(row)
+        predecessors = self._predecessors_of(row)
         if self._answer.values[row, target] == self.no_path:
             return []
         path = [target]
-        while (target := int(parents[target])) != -1:
+        while (target := int(predecessors[target])) != -1:
             path.append(target)
             if len(path) > self.graph.n:
-                raise self._circular()
+                raise self._cyclic()
         return path[::-1]
 
     def paths(self, targets: Iterable[Any] | None = None, source: Hashable | None = None) -> Paths:
@@ -179,7 +179,7 @@ class Result:
         if source is None and len(self.sources) != 1:
             raise RequestError("name a source: this result has several")
         row = 0 if source is None else self._row(self._vertex(source))
-        parents = self._parents(row)
+        predecessors = self._predecessors_of(row)
         if targets is None:
             ends = np.arange(self.graph.n) if self.targets is None else self.targets
         else:
@@ -193,38 +193,38 @@ class Result:
         walking = np.arange(len(ends))
         while len(walking := walking[at[walking] != -1]):
             if len(steps) == self.graph.n:
-                raise self._circular()
+                raise self._cyclic()
             steps.append(at[walking])
             which.append(walking)
-            at[walking] = parents[at[walking]]
-        owner = np.concatenate(which[::-1]) if which else np.empty(0, dtype=int)
+            at[walking] = predecessors[at[walking]]
+        path_of = np.concatenate(which[::-1]) if which else np.empty(0, dtype=int)
         walked = np.concatenate(steps[::-1]) if steps else np.empty(0, dtype=int)
-        order = np.argsort(owner, kind="stable")
+        order = np.argsort(path_of, kind="stable")
         offsets = np.zeros(len(ends) + 1, dtype=np.int64)
-        np.cumsum(np.bincount(owner, minlength=len(ends)), out=offsets[1:])
+        np.cumsum(np.bincount(path_of, minlength=len(ends)), out=offsets[1:])
         return Paths(walked[order].astype(self.graph.id_dtype), offsets)
 
     @property
     def next_hops(self) -> Array:
         """The vertex after the source on each path; -1 for sources and unreached vertices."""
-        parents = self._answer.predecessors
-        if parents is None:
+        predecessors = self._answer.predecessors
+        if predecessors is None:
             raise self._no_predecessors()
-        hops = np.full(parents.shape, -1, dtype=parents.dtype)
+        hops = np.full(predecessors.shape, -1, dtype=predecessors.dtype)
         for row, source in enumerate(self.sources.tolist()):
-            inner = (parents[row] != -1) & (parents[row] != source)
-            first = np.where(inner, parents[row], np.arange(self.graph.n))
+            inner = (predecessors[row] != -1) & (predecessors[row] != source)
+            first = np.where(inner, predecessors[row], np.arange(self.graph.n))
             for _ in range(self.graph.n.bit_length() + 1):  # each round looks back twice as far
                 first = first[first]
             if inner[first].any():
-                raise self._circular()
-            hops[row] = np.where(parents[row] == -1, -1, first)
+                raise self._cyclic()
+            hops[row] = np.where(predecessors[row] == -1, -1, first)
         return hops[0] if self._single else hops
 
     # ---- proof ----------------------------------------------------------------------------
 
     def verify(self, sample: int | None = None, seed: int = 0) -> Proof:
-        """Prove this answer right, or raise VerificationError; see ``kleene.verify``.
+        """Prove this answer right, or raise VerificationError; see ``kleene.results.verify``.
 
         The proof takes O(arcs) per source and does not use the method that made the answer.
         All sources are checked when that takes seconds; else a random sample of them.
@@ -243,7 +243,7 @@ class Result:
         >>> proof.rows, proof.tolerance
         (1, 'exact')
         """
-        rows = Rows(
+        claim = PathValues(
             self.graph,
             SEMIRINGS[self.plan.semiring],
             self.sources,
@@ -254,7 +254,7 @@ class Result:
             targets=self.targets,
             limit=self._limit,
         )
-        return verify(rows, sample, seed)
+        return verify(claim, sample, seed)
 
     # ---- elsewhere ------------------------------------------------------------------------
 
@@ -294,11 +294,11 @@ class Result:
             "distance": self._answer.values[rows, ends],
         }
         if self._answer.predecessors is not None:
-            parents = self._answer.predecessors[rows, ends]
+            predecessors = self._answer.predecessors[rows, ends]
             table["predecessor"] = (
-                parents
+                predecessors
                 if self.graph.labels is None
-                else np.where(parents == -1, np.array(None), names[parents])
+                else np.where(predecessors == -1, np.array(None), names[predecessors])
             )
         return pd.DataFrame(table)
 
@@ -394,15 +394,15 @@ class Result:
         if self.targets is not None and target not in self.targets:
             raise RequestError(f"vertex {target} is not among the targets of this result")
 
-    def _parents(self, row: int) -> Array:
+    def _predecessors_of(self, row: int) -> Array:
         if self._answer.predecessors is None:
             raise self._no_predecessors()
-        parents: Array = self._answer.predecessors[row]
-        return parents
+        predecessors: Array = self._answer.predecessors[row]
+        return predecessors
 
-    def _circular(self) -> VerificationError:
+    def _cyclic(self) -> VerificationError:
         return VerificationError(
-            "the predecessors go round in a circle: verify() would have refused this result"
+            "the predecessors form a cycle: verify() would have refused this result"
         )
 
     def _no_predecessors(self) -> RequestError:
@@ -418,14 +418,14 @@ def _is_sound(
     """Whether loaded arrays have the shapes, types and ranges that a result's have."""
     shape = (len(sources), graph.n)
     ids = [sources] + ([] if targets is None else [targets])
-    parents, horizons = answer.predecessors, answer.horizons
+    tree, horizons = answer.predecessors, answer.horizons
     return (
         answer.values.shape == shape
         and answer.values.dtype == np.dtype(plan.dtype)
         and all(i.ndim == 1 and i.dtype.kind == "i" for i in ids)
         and all(bool(((i >= 0) & (i < graph.n)).all()) for i in ids)
-        and (parents is None or (parents.shape == shape and parents.dtype.kind == "i"))
-        and (parents is None or bool(((parents >= -1) & (parents < graph.n)).all()))
+        and (tree is None or (tree.shape == shape and tree.dtype.kind == "i"))
+        and (tree is None or bool(((tree >= -1) & (tree < graph.n)).all()))
         and (horizons is None or (horizons.shape == shape[:1] and horizons.dtype.kind in "if"))
     )
 

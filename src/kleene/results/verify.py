@@ -44,13 +44,13 @@ from kleene.errors import RequestError, VerificationError
 from kleene.graph import Graph
 from kleene.system.machine import threads_for
 
-__all__ = ["Proof", "Rows", "verify"]
+__all__ = ["PathValues", "Proof", "verify"]
 
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Rows:
+class PathValues:
     """What is to be proved: path values from some sources, over a semiring."""
 
     graph: Graph
@@ -83,49 +83,49 @@ class Proof:
         return f"proved: {rows}, {self.tolerance}, in {self.seconds:.2g} s"
 
 
-#: Without being told, prove as many rows as this many arc checks allow (some seconds).
+#: By default, prove as many rows as this many arc checks allow (some seconds).
 _WORK = 200_000_000
 
 #: Arcs looked at together, by one thread: what belongs to them stays in its cache.
 _PIECE = 2**17
 
 
-def verify(rows: Rows, sample: int | None = None, seed: int = 0) -> Proof:
+def verify(claim: PathValues, sample: int | None = None, seed: int = 0) -> Proof:
     """Prove every row, or a random sample of them; raise VerificationError at the first fault."""
     if sample is not None and (not isinstance(sample, (int, np.integer)) or sample < 1):
         raise RequestError(f"sample must be a whole number from 1, not {sample!r}")
     began = time.perf_counter()
-    count = len(rows.sources)
-    affordable = max(16, _WORK // max(1, rows.graph.m + rows.graph.n))
+    count = len(claim.sources)
+    affordable = max(16, _WORK // max(1, claim.graph.m + claim.graph.n))
     wanted = min(count, affordable if sample is None else sample)
     chosen = np.arange(count)
     if wanted < count:
         chosen = np.sort(np.random.default_rng(seed).choice(count, wanted, replace=False))
-    checker = _Checker(rows)
+    checker = _Checker(claim)
     for row in chosen.tolist():
         checker.check(row)
     return Proof(
-        len(chosen), count, rows.graph.m, checker.tolerance_in_words(), time.perf_counter() - began
+        len(chosen), count, claim.graph.m, checker.tolerance_in_words(), time.perf_counter() - began
     )
 
 
 class _Checker:
     """Checks rows one by one; holds what they share."""
 
-    def __init__(self, rows: Rows) -> None:
-        self.rows = rows
-        graph = rows.graph
+    def __init__(self, claim: PathValues) -> None:
+        self.claim = claim
+        graph = claim.graph
         self.n, self.arcs = graph.n, graph.coo
-        self.dtype = rows.values.dtype
-        unit = rows.hops or graph.weights is None or self.dtype.kind == "b"
+        self.dtype = claim.values.dtype
+        unit = claim.hops or graph.weights is None or self.dtype.kind == "b"
         self._one = np.ones(1, self.dtype)
         self.weights = None if unit or graph.weights is None else graph.weights
         if self.weights is not None:
             self.weights = self.weights.astype(self.dtype, copy=False)
-        inexact = self.dtype.kind == "f" and rows.semiring.name != "max_min"
+        inexact = self.dtype.kind == "f" and claim.semiring.name != "max_min"
         self.eps = float(np.finfo(self.dtype).eps) if inexact else 0.0
-        self.sums = rows.semiring.name == "min_plus"  # else values are products, or exact
-        self.zero = rows.semiring.zero(self.dtype)
+        self.sums = claim.semiring.name == "min_plus"  # else values are products, or exact
+        self.zero = claim.semiring.zero(self.dtype)
         self.deepest = 0
 
     def length(self, arcs: Array | slice) -> Array:
@@ -134,7 +134,7 @@ class _Checker:
 
     def over_arcs(self, look: Callable[[slice], None]) -> None:
         """Let all threads look at all arcs, piece by piece; the first complaint is passed on."""
-        m = self.rows.graph.m
+        m = self.claim.graph.m
         pieces = [slice(at, min(at + _PIECE, m)) for at in range(0, m, _PIECE)]
         if (threads := threads_for(m)) == 1:
             for piece in pieces:
@@ -150,25 +150,25 @@ class _Checker:
         return f"up to rounding, {4 * self.eps * (self.deepest + 1):.1g} of what was added"
 
     def check(self, row: int) -> None:
-        self.source = int(self.rows.sources[row])
-        values = np.asarray(self.rows.values[row])
+        self.source = int(self.claim.sources[row])
+        values = np.asarray(self.claim.values[row])
         if values.shape != (self.n,):
             self.fail(f"there are {len(values)} values for {self.n} vertices")
         if self.dtype.kind == "f" and np.isnan(values).any():
             self.fail(f"vertex {int(np.flatnonzero(np.isnan(values))[0])} holds NaN")
-        if self.rows.hops:
+        if self.claim.hops:
             if (values < -1).any():
                 self.fail(f"vertex {int(values.argmin())} holds {values.min()}")
             values = np.where(values < 0, self.zero, values)
         self.values = values
         self.reached = values != self.zero
-        self.horizon = self.zero if self.rows.horizons is None else self.rows.horizons[row]
+        self.horizon = self.zero if self.claim.horizons is None else self.claim.horizons[row]
         self.magnitude = self.magnitudes()
         self.check_source()
-        if self.rows.predecessors is None:
+        if self.claim.predecessors is None:
             depth = self.check_tight_search()
         else:
-            depth = self.check_predecessors(np.asarray(self.rows.predecessors[row]))
+            depth = self.check_predecessors(np.asarray(self.claim.predecessors[row]))
         self.deepest = max(self.deepest, depth)
         self.check_horizon()
         self.check_no_arc_improves(depth)
@@ -180,9 +180,9 @@ class _Checker:
         """How large the numbers were that each value was made of."""
         magnitude: Array = np.where(self.reached, np.abs(self.values), 0)
         if self.eps and self.sums and self.length(slice(None)).min(initial=0) < 0:
-            led_to = self.length(self.reached[self.arcs.sources])
-            if led_to.min(initial=0) < 0:
-                largest = float(magnitude.max()) + float(np.abs(led_to).max())
+            reachable = self.length(self.reached[self.arcs.sources])
+            if reachable.min(initial=0) < 0:
+                largest = float(magnitude.max()) + float(np.abs(reachable).max())
                 magnitude = np.full(self.n, largest)
         return magnitude
 
@@ -200,12 +200,12 @@ class _Checker:
 
     def through(self, arcs: Array | slice) -> Array:
         """Value of the path to each arc's source, extended by the arc."""
-        return self.rows.semiring.times(self.values[self.arcs.sources[arcs]], self.length(arcs))
+        return self.claim.semiring.times(self.values[self.arcs.sources[arcs]], self.length(arcs))
 
     # ---- fact 1 ----------------------------------------------------------------------------
 
     def check_source(self) -> None:
-        one = self.rows.semiring.one(self.dtype)
+        one = self.claim.semiring.one(self.dtype)
         if self.values[self.source] != one:
             self.fail(f"the source holds {self.values[self.source]}, and should hold {one}")
 
@@ -220,7 +220,7 @@ class _Checker:
         some = piece if len(used) == len(leads) else used
         through = self.through(some)
         old = self.values[self.arcs.targets[some]]
-        better = self.rows.semiring.better(through, old)
+        better = self.claim.semiring.better(through, old)
         if self.horizon != self.zero:  # only what lies within the horizon must be there
             better &= through <= self.horizon
         if better.any() and self.eps:
@@ -238,7 +238,7 @@ class _Checker:
     def check_horizon(self) -> None:
         if self.horizon == self.zero:
             return
-        limit, targets = self.rows.limit, self.rows.targets
+        limit, targets = self.claim.limit, self.claim.targets
         if (limit is None or self.horizon < limit) and (
             targets is None or not self.reached[targets].all()
         ):
@@ -250,37 +250,38 @@ class _Checker:
 
     # ---- fact 3 ----------------------------------------------------------------------------
 
-    def check_predecessors(self, parents: Array) -> int:
+    def check_predecessors(self, predecessors: Array) -> int:
         """Each is a tight arc, and the chains end at the source; return the longest chain."""
-        if parents.shape != (self.n,) or parents.dtype.kind != "i":
+        if predecessors.shape != (self.n,) or predecessors.dtype.kind != "i":
             self.fail("the predecessors are not one vertex id per vertex")
-        has = parents != -1
+        has = predecessors != -1
         expected = self.reached.copy()
         expected[self.source] = False
         if (has != expected).any():
             v = int(np.flatnonzero(has != expected)[0])
             state = "reached" if self.reached[v] else "not reached"
-            self.fail(f"vertex {v} is {state} and has predecessor {parents[v]}")
+            self.fail(f"vertex {v} is {state} and has predecessor {predecessors[v]}")
         vertices = np.flatnonzero(has)
-        from_ = parents[vertices]
-        if ((from_ < 0) | (from_ >= self.n)).any():
-            v = int(vertices[(from_ < 0) | (from_ >= self.n)][0])
-            self.fail(f"the predecessor of vertex {v} is {parents[v]}, which is no vertex")
-        arcs = self.arcs_from(parents)[vertices]
+        tails = predecessors[vertices]
+        if ((tails < 0) | (tails >= self.n)).any():
+            v = int(vertices[(tails < 0) | (tails >= self.n)][0])
+            self.fail(f"the predecessor of vertex {v} is {predecessors[v]}, which is no vertex")
+        arcs = self.arcs_from(predecessors)[vertices]
         if (arcs < 0).any():
             v = int(vertices[arcs < 0][0])
-            self.fail(f"the predecessor of vertex {v} is {parents[v]}, but there is no such arc")
-        depth = 0 if self.falls(arcs) else self.follow(parents, vertices)
+            tail = predecessors[v]
+            self.fail(f"the predecessor of vertex {v} is {tail}, but there is no such arc")
+        depth = 0 if self.falls(arcs) else self.follow(predecessors, vertices)
         self.check_tight(arcs, depth)
         return depth
 
-    def arcs_from(self, parents: Array) -> Array:
+    def arcs_from(self, predecessors: Array) -> Array:
         """Return where the arc from each vertex's predecessor is, -1 if nowhere."""
         where = np.full(self.n, -1, dtype=np.int64)
 
         def look(piece: slice) -> None:
             targets = self.arcs.targets[piece]
-            found = np.flatnonzero(parents[targets] == self.arcs.sources[piece])
+            found = np.flatnonzero(predecessors[targets] == self.arcs.sources[piece])
             where[targets[found]] = piece.start + found
 
         self.over_arcs(look)
@@ -292,10 +293,10 @@ class _Checker:
             return False
         return bool((self.through(arcs) > self.values[self.arcs.sources[arcs]]).all())
 
-    def follow(self, parents: Array, vertices: Array) -> int:
+    def follow(self, predecessors: Array, vertices: Array) -> int:
         """Follow all chains at once, doubling the stride; return the longest, which must end."""
         ancestor = np.arange(self.n)
-        ancestor[vertices] = parents[vertices]
+        ancestor[vertices] = predecessors[vertices]
         steps = np.zeros(self.n, dtype=np.int64)
         steps[vertices] = 1
         for _ in range(max(1, self.n).bit_length() + 1):
@@ -364,7 +365,7 @@ class _Checker:
             tight |= np.abs(offered - held) <= self.arc_slack(arcs, depth)
         ends = self.arcs.sources[arcs[tight]], self.arcs.targets[arcs[tight]]
         links = csr_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(self.n, self.n))
-        order, parents = breadth_first_order(links, self.source)
+        order, predecessors = breadth_first_order(links, self.source)
         found = np.zeros(self.n, dtype=bool)
         found[order] = True
-        return found, self.follow(parents, order[1:])
+        return found, self.follow(predecessors, order[1:])

@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass
 from importlib import metadata, util
 from typing import Any
 
-from kleene.graph.checks import format_bytes
 from kleene.system import machine, nvidia
+from kleene.system.formatting import format_bytes
 
 __all__ = ["Gpu", "Report", "examine"]
 
@@ -113,7 +113,7 @@ def examine() -> Report:
         here.cores,
         os.cpu_count() or here.cores,
         here.simd,
-        here.memory,
+        machine.available_memory(),
         machine.memory_limit(),
         here.devices,
         driver,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib import util
 from pathlib import Path
@@ -26,7 +26,6 @@ __all__ = [
     "memory_limit",
     "this_machine",
     "threads_for",
-    "with_memory",
 ]
 
 #: More than any machine has; a typing error should not start a million threads.
@@ -44,11 +43,20 @@ class Machine:
     simd: str
     devices: tuple[str, ...] = ("cpu", "reference")
     absent: tuple[tuple[str, str], ...] = ()  # other devices, and what is missing for each
+    gpu_memory: int | None = 2**62  # bytes free on the GPU; None when it does not open
+
+    def free_memory(self) -> int | None:
+        """Return the bytes that a process may still take, None when not known."""
+        return self.memory
+
+    def free_gpu_memory(self) -> int | None:
+        """Return the bytes that are free on the GPU, None when it does not open."""
+        return self.gpu_memory
 
 
 @cache
 def this_machine() -> Machine:
-    """Describe the machine we run on; what does not change while we run."""
+    """Return the facts about this machine that do not change while we run."""
     absent = {"cuda": nvidia.missing(), "emulated": _no_emulator()}
     return Machine(
         cores=cores(),
@@ -66,11 +74,6 @@ def this_machine() -> Machine:
 def _no_emulator() -> str | None:
     found = util.find_spec("kleene._emulator") is not None
     return None if found else "this build of Kleene came without it"
-
-
-def with_memory(machine: Machine) -> Machine:
-    """Return the same machine with the memory that is available now."""
-    return replace(machine, memory=available_memory())
 
 
 def cores() -> int:

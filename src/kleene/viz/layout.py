@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.api.solve import bfs, sssp
+from kleene.api.bfs import bfs
+from kleene.api.sssp import sssp
 from kleene.graph import Graph
 
 __all__ = ["component", "pivot_mds"]

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from kleene.graph import Graph
 
-__all__ = ["RISE", "add_up", "circles", "is_negative", "rising"]
+__all__ = ["RISE", "add_up", "closed_chains", "is_negative", "rising"]
 
 Array = NDArray[Any]
 
@@ -56,36 +56,37 @@ def rising(numbers: Array) -> Array:
     return raised
 
 
-def circles(parents: Array) -> list[list[int]]:
-    """Return the circles that chains of predecessors close, each in the order of arcs."""
-    ancestor = np.append(parents, -1)  # the last entry stands for "ended", and so does index -1
-    for _ in range(len(parents).bit_length() + 1):
+def closed_chains(predecessors: Array) -> list[list[int]]:
+    """Return the cycles that chains of predecessors close, each in the order of arcs."""
+    # The last entry stands for "ended", and so does index -1.
+    ancestor = np.append(predecessors, -1)
+    for _ in range(len(predecessors).bit_length() + 1):
         ancestor = ancestor[ancestor]
     found, seen = [], set()
-    for vertex in np.unique(ancestor[ancestor != -1]).tolist():  # all of them on circles
+    for vertex in np.unique(ancestor[ancestor != -1]).tolist():  # all of them on cycles
         if vertex in seen:
             continue
-        circle = [vertex]
-        while (before := int(parents[circle[-1]])) != vertex:
-            circle.append(before)
-        seen.update(circle)
-        found.append(circle[::-1])
+        cycle = [vertex]
+        while (before := int(predecessors[cycle[-1]])) != vertex:
+            cycle.append(before)
+        seen.update(cycle)
+        found.append(cycle[::-1])
     return found
 
 
-def add_up(graph: Graph, lengths: Array, parents: Array, distances: Array) -> None:
+def add_up(graph: Graph, lengths: Array, predecessors: Array, distances: Array) -> None:
     """Set the distances of all vertices with predecessors to the sums along them, in place.
 
     ``lengths`` are those of ``graph.csc``.
     """
     offsets, sources, _ = graph.csc
     targets = np.repeat(np.arange(graph.n), np.diff(offsets))
-    taken = parents[targets] == sources
+    taken = predecessors[targets] == sources
     step = np.zeros_like(distances)
     step[targets[taken]] = lengths[taken]
-    layer = np.flatnonzero(parents == -1)
-    children = np.argsort(parents, kind="stable")
-    begins = np.searchsorted(parents[children], np.arange(graph.n + 1))
+    layer = np.flatnonzero(predecessors == -1)
+    children = np.argsort(predecessors, kind="stable")
+    begins = np.searchsorted(predecessors[children], np.arange(graph.n + 1))
     while len(layer):
         layer = np.concatenate([children[begins[u] : begins[u + 1]] for u in layer.tolist()])
-        distances[layer] = distances[parents[layer]] + step[layer]
+        distances[layer] = distances[predecessors[layer]] + step[layer]

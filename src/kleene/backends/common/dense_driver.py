@@ -79,8 +79,11 @@ def engine_form(method: str, task: Task) -> MatrixForm:
         # A path of arcs of width one: joined pairs are those with any width.
         ends = np.iinfo(np.int32)
         return MatrixForm(method, "max_min", np.dtype(np.int32), ends.min, ends.min + 1, ends.max)
-    if semiring != "min_plus" or dtype.kind == "f" or method != "tiled":
+    exact = dtype.kind == "i" or (dtype == np.float64 and task.graph.fits_int32)
+    if semiring != "min_plus" or not exact or method != "tiled":
         return plain
+    if dtype.kind == "f":
+        dtype = np.dtype(np.int32)  # twice the lanes, the same sums
     bound, negative = task.graph.stats.path_bound, task.graph.stats.negative
     short = np.dtype(np.int16)
     if not task.predecessors and _adds_safely(short, bound, negative):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
+from kleene.backends.task import SpmvTask
 from kleene.graph import Graph
 from kleene.graph.forms import CSR, csr_to_dense
 from kleene.graph.no_path import no_path
@@ -17,9 +18,10 @@ __all__ = ["spmv"]
 Array = NDArray[Any]
 
 
-def spmv(graph: Graph, x: Array, algebra: str, form: str, threads: int) -> Array:
+def spmv(task: SpmvTask) -> Array:
     """Return x A; ``x`` has the type of the answer, and weights are converted to it."""
-    g, dtype = graph, x.dtype
+    g, x, algebra, form = task.graph, task.x, task.semiring, task.form
+    dtype = x.dtype
     offsets, tails, ids, weights = None, None, g.neighbors, g.weights
     if form == "csr":
         offsets = g.offsets
@@ -44,7 +46,7 @@ def spmv(graph: Graph, x: Array, algebra: str, form: str, threads: int) -> Array
         no_path(dtype),
         x,
         y,
-        threads,
+        task.threads,
     )
     return y
 

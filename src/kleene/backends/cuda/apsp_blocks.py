@@ -26,7 +26,7 @@ from kleene.backends.cuda.runtime.device import (
 )
 from kleene.backends.task import Answer, Task
 from kleene.errors import RequestError
-from kleene.graph.checks import format_bytes
+from kleene.system.formatting import format_bytes
 
 __all__ = ["Blocks", "bank_conflict", "run"]
 

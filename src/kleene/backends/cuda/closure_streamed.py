@@ -33,7 +33,7 @@ from kleene.backends.cuda.row_batches import copy_threads, start_copies, wait_al
 from kleene.backends.cuda.runtime.device import Array, Device, Event, HostArray, ceil_div
 from kleene.backends.task import Task
 from kleene.errors import MemoryBudgetError
-from kleene.graph.checks import format_bytes
+from kleene.system.formatting import format_bytes
 
 __all__ = ["BandSplit", "StreamedClosure", "close"]
 

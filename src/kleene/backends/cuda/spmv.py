@@ -18,30 +18,25 @@ from kleene.backends.cuda.runtime.device import (
     ctype,
     open_device,
 )
-from kleene.graph import Graph
+from kleene.backends.task import SpmvTask
 
 __all__ = ["multiplier", "spmv"]
 
 HostArray = NDArray[Any]
 
-_ALGEBRAS = (
-    "plus_times",
-    "min_plus",
-    "boolean",
-    "max_min",
-    "max_times",
-)  # in the order of the enum in the kernels
+#: In the order of the enum in the kernels.
+_ALGEBRAS = ("plus_times", "min_plus", "boolean", "max_min", "max_times")
 _THREADS = 256
 _ROWS = 64  # of a dense matrix, per thread
 
 
-def spmv(graph: Graph, x: HostArray, algebra: str, form: str, kind: str) -> HostArray:
+def spmv(task: SpmvTask) -> HostArray:
     """Return x A; weights are converted to the type of ``x``."""
-    device = open_device(kind)
+    device, graph, x = open_device(task.device), task.graph, task.x
     if graph.n == 0:
         return x.copy()
     there, y = device.upload(x, "x"), device.empty(graph.n, x.dtype, "y")
-    multiplier(get_device_graph(graph, device), x.dtype, algebra, form)(there, y)
+    multiplier(get_device_graph(graph, device), x.dtype, task.semiring, task.form)(there, y)
     return device.download(y)
 
 

@@ -31,9 +31,9 @@ def johnson(task: Task) -> Answer:
     heights = potentials(task)
     lengths = arc_weights(task.graph, task.dtype)
     s, t, _ = task.graph.coo
-    led_to = heights[s] != task.semiring.zero(task.dtype)  # other arcs are never looked at
+    reachable = heights[s] != task.semiring.zero(task.dtype)  # other arcs are never relaxed
     costs = np.zeros_like(lengths)
-    costs[led_to] = lengths[led_to] + heights[s[led_to]] - heights[t[led_to]]
+    costs[reachable] = lengths[reachable] + heights[s[reachable]] - heights[t[reachable]]
     np.maximum(costs, 0, out=costs)  # below zero by rounding only
     # Costs are not distances: the search cannot tell from them when it is past the targets.
     answer = dijkstra_rows(replace(task, targets=None), costs.tolist(), lengths.tolist())

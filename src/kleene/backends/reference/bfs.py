@@ -18,7 +18,7 @@ def queue(task: Task) -> Answer:
     horizons = task.new_horizons()
     for row, source in enumerate(task.sources.tolist()):
         missing = None if task.targets is None else set(task.targets.tolist()) - {source}
-        hops, parent = {source: 0}, {source: -1}
+        hops, predecessor = {source: 0}, {source: -1}
         level, depth = [source], 0
         while level:
             if depth == task.limit or (missing is not None and not missing):
@@ -29,13 +29,13 @@ def queue(task: Task) -> Answer:
             for u in level:
                 for v in neighbors[offsets[u] : offsets[u + 1]]:
                     if v not in hops:
-                        hops[v], parent[v] = depth, u
+                        hops[v], predecessor[v] = depth, u
                         next_level.append(v)
             if missing is not None:
                 missing.difference_update(next_level)
             level = next_level
         values[row, list(hops)] = list(hops.values())
         if predecessors is not None:
-            predecessors[row, list(parent)] = list(parent.values())
+            predecessors[row, list(predecessor)] = list(predecessor.values())
         task.report(row + 1, len(task.sources))
     return Answer(values, predecessors, horizons)

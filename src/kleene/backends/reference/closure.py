@@ -2,7 +2,7 @@
 
 After step k, entry (i, j) holds the best path from i to j whose inner vertices are all at most k
 (Kleene 1956, Roy 1959, Floyd 1962, Warshall 1962). An entry changes only for a strictly better
-path, which is what keeps predecessor chains free of circles when cycles of weight zero exist (but
+path, which is what keeps predecessor chains free of cycles when cycles of weight zero exist (but
 for rounding: see chains.py).
 
 A cycle that is negative by rounding only must not be gone round: the recurrence would double its
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.backends.reference.apsp import johnson
-from kleene.backends.reference.predecessor_chains import hung_on_sources
+from kleene.backends.reference.predecessor_chains import reattach_to_sources
 from kleene.backends.reference.sssp import arc_weights, potentials
 from kleene.backends.task import Answer, Task
 
@@ -42,21 +42,21 @@ def floyd_warshall(task: Task) -> Answer:
     matrix = np.full((g.n, g.n), s.zero(task.dtype), dtype=task.dtype)
     matrix[rows, columns] = weights[kept]
     np.fill_diagonal(matrix, s.one(task.dtype))
-    parents = None
+    predecessors = None
     if task.predecessors:
-        parents = np.full((g.n, g.n), -1, dtype=g.neighbors.dtype)
-        parents[rows, columns] = rows
-        np.fill_diagonal(parents, -1)
-    if not _close(task, matrix, parents):
+        predecessors = np.full((g.n, g.n), -1, dtype=g.neighbors.dtype)
+        predecessors[rows, columns] = rows
+        np.fill_diagonal(predecessors, -1)
+    if not _close(task, matrix, predecessors):
         return johnson(task)
 
     values = task.new_values()
     values[...] = matrix[task.sources]
-    answer = Answer(values, None if parents is None else parents[task.sources])
-    return hung_on_sources(task, answer, weights) if s.name == "min_plus" else answer
+    answer = Answer(values, None if predecessors is None else predecessors[task.sources])
+    return reattach_to_sources(task, answer, weights) if s.name == "min_plus" else answer
 
 
-def _close(task: Task, matrix: Array, parents: Array | None) -> bool:
+def _close(task: Task, matrix: Array, predecessors: Array | None) -> bool:
     """Close the matrix in place; False at a cycle that is better than the empty path."""
     s, n = task.semiring, len(matrix)
     one = s.one(task.dtype)
@@ -66,7 +66,7 @@ def _close(task: Task, matrix: Array, parents: Array | None) -> bool:
         through = s.times(matrix[:, k, None], matrix[None, k, :])
         improved = s.better(through, matrix)
         np.copyto(matrix, through, where=improved)
-        if parents is not None:
-            np.copyto(parents, parents[None, k, :], where=improved)
+        if predecessors is not None:
+            np.copyto(predecessors, predecessors[None, k, :], where=improved)
         task.report(k + 1, n)
     return not s.better(matrix.diagonal(), one).any()

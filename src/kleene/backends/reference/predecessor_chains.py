@@ -1,7 +1,7 @@
-"""Predecessors that rounding left in a circle, hung on their source again.
+"""Predecessors that rounding closed into a cycle, attached to their source again.
 
 Where a cycle of floating-point weights sums to zero but for rounding, going round it may seem to
-improve a value by a last bit, and predecessors may then form a circle. The values are right up to
+improve a value by a last bit, and predecessors may then form a cycle. The values are right up to
 rounding all the same, so each vertex still has an arc that nearly attains its value, and chains of
 such arcs lead to the source: a search that always takes the arc with the least slack finds them.
 """
@@ -16,25 +16,26 @@ from numpy.typing import NDArray
 
 from kleene.backends.task import Answer, Task
 
-__all__ = ["hung_on_sources"]
+__all__ = ["reattach_to_sources"]
 
 Array = NDArray[Any]
 
 
-def hung_on_sources(task: Task, answer: Answer, lengths: Array) -> Answer:
+def reattach_to_sources(task: Task, answer: Answer, lengths: Array) -> Answer:
     """Return the answer with every chain of predecessors ending at its source."""
     if answer.predecessors is not None and task.dtype.kind == "f":
         for row, source in enumerate(task.sources.tolist()):
-            if _has_circle(answer.predecessors[row]):
+            if _has_cycle(answer.predecessors[row]):
                 tree = _least_slack_tree(task, answer.values[row], lengths.tolist(), source)
                 answer.predecessors[row] = tree
     return answer
 
 
-def _has_circle(parents: Array) -> bool:
+def _has_cycle(predecessors: Array) -> bool:
     """Follow all chains at once, doubling the stride; those that end, end within n steps."""
-    ancestor = np.append(parents, -1)  # the last entry stands for "ended", and so does index -1
-    for _ in range(len(parents).bit_length() + 1):
+    # The last entry stands for "ended", and so does index -1.
+    ancestor = np.append(predecessors, -1)
+    for _ in range(len(predecessors).bit_length() + 1):
         ancestor = ancestor[ancestor]
     return bool((ancestor != -1).any())
 
@@ -43,17 +44,17 @@ def _least_slack_tree(task: Task, values: Array, lengths: list[Any], source: int
     """Grow a tree from the source, always by the arc that misses its target's value by least."""
     offsets, neighbors = task.graph.offsets.tolist(), task.graph.neighbors.tolist()
     held = values.tolist()
-    parents = np.full(task.graph.n, -1, dtype=task.graph.neighbors.dtype)
-    hung: set[int] = set()
+    predecessors = np.full(task.graph.n, -1, dtype=task.graph.neighbors.dtype)
+    attached: set[int] = set()
     heap = [(0.0, source, -1)]
     while heap:
-        _, u, parent = heapq.heappop(heap)
-        if u in hung:
+        _, u, predecessor = heapq.heappop(heap)
+        if u in attached:
             continue
-        hung.add(u)
-        parents[u] = parent
+        attached.add(u)
+        predecessors[u] = predecessor
         for arc in range(offsets[u], offsets[u + 1]):
             v = neighbors[arc]
-            if v not in hung and values[v] != task.no_path:
+            if v not in attached and values[v] != task.no_path:
                 heapq.heappush(heap, (abs(held[u] + lengths[arc] - held[v]), v, u))
-    return parents
+    return predecessors

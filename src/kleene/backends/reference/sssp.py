@@ -58,7 +58,7 @@ def dijkstra_rows(task: Task, costs: list[Any], lengths: list[Any]) -> Answer:
         horizon = horizons[row].item() if task.limit is None else task.limit
         cost: dict[int, Any] = {source: 0}
         length: dict[int, Any] = {source: 0}
-        parent = {source: -1}
+        predecessor = {source: -1}
         settled: set[int] = set()
         heap = [(0, source)]
         while heap:
@@ -78,13 +78,13 @@ def dijkstra_rows(task: Task, costs: list[Any], lengths: list[Any]) -> Answer:
                 if v not in cost or through < cost[v]:
                     cost[v] = through
                     length[v] = rounded(length[u] + lengths[arc])
-                    parent[v] = u
+                    predecessor[v] = u
                     heapq.heappush(heap, (cost[v], v))
         horizons[row] = horizon
         order = list(settled)
         values[row, order] = [length[v] for v in order]
         if predecessors is not None:
-            predecessors[row, order] = [parent[v] for v in order]
+            predecessors[row, order] = [predecessor[v] for v in order]
         task.report(row + 1, len(task.sources))
     return Answer(values, predecessors, horizons)
 
@@ -94,9 +94,9 @@ def bellman_ford(task: Task) -> Answer:
     values, predecessors = task.new_values(), task.new_predecessors()
     for row, source in enumerate(task.sources.tolist()):
         values[row, source] = 0
-        parents = _relax(task.graph, values[row])
+        tree = _relax(task.graph, values[row])
         if predecessors is not None:
-            predecessors[row] = parents
+            predecessors[row] = tree
         task.report(row + 1, len(task.sources))
     return Answer(values, predecessors)
 
@@ -121,17 +121,17 @@ def _relax(graph: Graph, distances: Array) -> Array:
     lengths = np.ones(graph.m) if weights is None else weights
     lengths = lengths.astype(distances.dtype)
     begun = distances.copy()
-    parents, closed = _rounds(graph, lengths, distances, lambda held: held)
+    predecessors, closed = _rounds(graph, lengths, distances, lambda held: held)
     for cycle in closed:
         if cycles.is_negative(graph, cycle, distances.dtype):
             raise NegativeCycleError(cycle)
     if closed:  # by rounding only
         distances[...] = begun
-        parents, closed = _rounds(graph, cycles.rising(lengths), distances, cycles.rising)
+        predecessors, closed = _rounds(graph, cycles.rising(lengths), distances, cycles.rising)
         for cycle in closed:
             raise NegativeCycleError(cycle)
-        cycles.add_up(graph, lengths, parents, distances)
-    return parents
+        cycles.add_up(graph, lengths, predecessors, distances)
+    return predecessors
 
 
 def _rounds(
@@ -139,15 +139,15 @@ def _rounds(
 ) -> tuple[Array, list[list[int]]]:
     """Lower ``distances``, as ``seen`` by their neighbours, until no arc improves one.
 
-    Returns the predecessors and the circles that they form: with some, not all is done.
+    Returns the predecessors and the cycles that they close: with some, the search is not done.
     """
     plus = SEMIRINGS["min_plus"].times
     offsets, sources, _ = graph.csc
-    parents = np.full(graph.n, -1, dtype=graph.neighbors.dtype)
+    predecessors = np.full(graph.n, -1, dtype=graph.neighbors.dtype)
     entered = np.flatnonzero(np.diff(offsets))  # vertices with an arc into them
     starts, arcs_into = offsets[entered], np.diff(offsets)[entered]
     if len(entered) == 0:
-        return parents, []
+        return predecessors, []
     # Integers must not wrap while a negative cycle goes round. The plan chose a type that holds
     # every path twice over, so whatever falls below half its range has gone round already.
     too_low = -np.inf if distances.dtype.kind == "f" else np.iinfo(distances.dtype).min // 2
@@ -156,17 +156,17 @@ def _rounds(
         best = np.minimum.reduceat(through, starts)
         improved = best < distances[entered]
         if not improved.any():
-            return parents, cycles.circles(parents)
+            return predecessors, cycles.closed_chains(predecessors)
         attains = np.flatnonzero(through == np.repeat(best, arcs_into))
         first = attains[np.searchsorted(attains, starts)]  # the first arc that attains the best
         changed = entered[improved]
-        parents[changed] = sources[first[improved]]
+        predecessors[changed] = sources[first[improved]]
         distances[changed] = best[improved]
-        # Whoever improves in round n has gone round; most circles show long before.
+        # What improves in round n has gone round a cycle; most cycles show long before.
         now = round_number & (round_number - 1) == 0 or round_number == graph.n
         if now or distances[changed].min() < too_low:
-            closed = cycles.circles(parents)
+            closed = cycles.closed_chains(predecessors)
             if closed:
-                return parents, closed
+                return predecessors, closed
             assert round_number < graph.n
     raise AssertionError("rounds end")

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.graph import Graph
+from kleene.graph.no_path import no_path
 from kleene.interop.csgraph.errors import renamed_cycles
 from kleene.interop.csgraph.solve import (
     NULL,
     Ours,
-    farthest,
     require_no_cycle,
     rooted,
     solve,
@@ -34,7 +34,7 @@ from kleene.interop.csgraph.validation import (
 __all__ = ["bellman_ford", "dijkstra", "floyd_warshall", "johnson", "shortest_path"]
 
 Array = NDArray[Any]
-Answer = Array | tuple[Array, ...]
+Arrays = Array | tuple[Array, ...]
 
 
 def shortest_path(
@@ -240,7 +240,7 @@ def johnson(
 # ---- inside -------------------------------------------------------------------------------------
 
 
-def _answer(distances: Array, predecessors: Array | None, shape: tuple[int, ...]) -> Answer:
+def _answer(distances: Array, predecessors: Array | None, shape: tuple[int, ...]) -> Arrays:
     if predecessors is None:
         return distances.reshape(shape)
     return distances.reshape(shape), predecessors.reshape(shape)
@@ -270,64 +270,66 @@ def _memory_to_overwrite(csgraph: Any) -> Array | None:
 
 
 def _within(
-    graph: Graph, sources: Array | None, predecessors: bool, limit: float, ours: Ours
+    graph: Graph, sources: Array | None, keep_predecessors: bool, limit: float, ours: Ours
 ) -> tuple[Array, Array | None]:
     """Solve within a limit that no part of a path may exceed, not even to come back under it."""
     if limit == np.inf or not graph.stats.negative:
-        return solve(graph, sources, predecessors, ours, limit)
+        return solve(graph, sources, keep_predecessors, ours, limit)
     chosen = np.arange(graph.n, dtype=np.int32) if sources is None else sources
-    distances, before = solve(graph, chosen, predecessors, ours)
+    distances, predecessors = solve(graph, chosen, keep_predecessors, ours)
     for i in range(len(chosen)):
-        row, parents = _row_within(graph, chosen[i : i + 1], predecessors, limit, ours)
+        row, own = _row_within(graph, chosen[i : i + 1], keep_predecessors, limit, ours)
         distances[i] = row[0]
-        if before is not None and parents is not None:
-            before[i] = parents[0]
-    return distances, before
+        if predecessors is not None and own is not None:
+            predecessors[i] = own[0]
+    return distances, predecessors
 
 
 def _row_within(
-    graph: Graph, source: Array, predecessors: bool, limit: float, ours: Ours
+    graph: Graph, source: Array, keep_predecessors: bool, limit: float, ours: Ours
 ) -> tuple[Array, Array | None]:
     """Take out the vertices beyond the limit, until those that are left keep to it."""
     sources, targets, weights = graph.coo
     while True:
-        distances, before = solve(graph, source, predecessors, ours)
-        beyond = (distances[0] > limit) & (distances[0] < farthest(distances.dtype))
+        distances, predecessors = solve(graph, source, keep_predecessors, ours)
+        beyond = (distances[0] > limit) & (distances[0] < no_path(distances.dtype))
         if not beyond.any():
-            return distances, before
+            return distances, predecessors
         kept = ~beyond[targets]
         sources, targets = sources[kept], targets[kept]
         weights = None if weights is None else weights[kept]
         graph = Graph.from_edges(sources, targets, weights, n=graph.n)
 
 
-def _nearest(graph: Graph, sources: Array, predecessors: bool, limit: float, ours: Ours) -> Answer:
+def _nearest(
+    graph: Graph, sources: Array, keep_predecessors: bool, limit: float, ours: Ours
+) -> Arrays:
     """Return distances from the nearest source, and with predecessors also which source that is."""
     n = graph.n
     if n == 0 or len(sources) == 0:
         dtype = np.dtype(np.float64 if ours.dtype is None else ours.dtype)
-        far = np.full(n, farthest(dtype), dtype)
+        far = np.full(n, no_path(dtype), dtype)
         none = np.full(n, NULL, np.int32)
-        return (far, none, none.copy()) if predecessors else far
+        return (far, none, none.copy()) if keep_predecessors else far
     root = np.array([n], np.int32)
-    distances, before = _within(rooted(graph, sources), root, predecessors, limit, ours)
+    distances, predecessors = _within(rooted(graph, sources), root, keep_predecessors, limit, ours)
     lengths = distances[0, :n]
-    if before is None:
+    if predecessors is None:
         return lengths
-    parents = before[0, :n].copy()
+    tree = predecessors[0, :n].copy()
     # A source may hang on another by arcs of no length; it is its own nearest all the same.
     starts = np.unique(sources)
     starts = starts[lengths[starts] == 0]
-    parents[starts] = NULL
-    parents[parents == n] = NULL
-    origins = _origins(parents)
-    origins[lengths == farthest(lengths.dtype)] = NULL
-    return lengths, parents, origins
+    tree[starts] = NULL
+    tree[tree == n] = NULL
+    origins = _origins(tree)
+    origins[lengths == no_path(lengths.dtype)] = NULL
+    return lengths, tree, origins
 
 
-def _origins(parents: Array) -> Array:
-    """Return the vertex at which each chain of parents begins."""
-    above = np.where(parents == NULL, np.arange(len(parents), dtype=parents.dtype), parents)
+def _origins(tree: Array) -> Array:
+    """Return the vertex at which each chain of predecessors begins."""
+    above = np.where(tree == NULL, np.arange(len(tree), dtype=tree.dtype), tree)
     while True:  # each round looks back twice as far
         further = above[above]
         if np.array_equal(further, above):

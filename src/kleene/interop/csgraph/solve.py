@@ -8,12 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.api.solve import apsp, bfs, explain, sssp
+from kleene.api.apsp import apsp
+from kleene.api.bfs import bfs
+from kleene.api.sssp import sssp
 from kleene.graph import Graph
 from kleene.graph.forms import CSR
+from kleene.graph.no_path import no_path
 from kleene.system.machine import threads_for
 
-__all__ = ["NULL", "Ours", "farthest", "require_no_cycle", "rooted", "solve"]
+__all__ = ["NULL", "Ours", "require_no_cycle", "rooted", "solve"]
 
 Array = NDArray[Any]
 
@@ -22,10 +25,6 @@ NULL = -9999
 
 #: Sources from which on it pays to look whether all lengths are whole.
 _MANY = 16
-
-#: Sources that are searched from at once where answers are converted, as many as a search without
-#: weights shares its way among; and pairs of vertices from which on batches are worth it.
-_BATCH, _WORTH_BATCHES = 512, 2**21
 
 
 class Ours(NamedTuple):
@@ -62,50 +61,21 @@ def solve(
         "device": ours.device,
         "threads": ours.threads,
         "limit": None if limit == np.inf else limit,
-        "dtype": None if ours.dtype is None or hops else wanted,
+        "dtype": None if hops else wanted,
     }
     if single:
         assert sources is not None
         result = (bfs if hops else sssp)(graph, int(sources[0]), **keywords)
     else:
-        if ours.dtype is None and count * graph.n >= _WORTH_BATCHES:
-            plan = explain(graph, "apsp", sources=sources, **keywords)
-            if (plan.method, plan.device) == ("batched", "cpu") and plan.dtype != wanted:
-                chosen = np.arange(count) if sources is None else sources
-                return _by_batches(graph, chosen, np.dtype(plan.dtype), keywords, out)
-        result = apsp(graph, sources=sources, **keywords)
+        result = apsp(graph, sources=sources, out=out, **keywords)
     values = result.distances.reshape(shape)
-    if values.dtype != wanted or out is not None:
-        values = _converted(values, result.no_path, wanted, out)
-    parents = result.predecessors
-    if parents is not None:
-        parents = parents.reshape(shape)
-        _export(parents, 0, NULL, parents)
-    return values, parents
-
-
-def _by_batches(
-    graph: Graph, sources: Array, dtype: np.dtype[Any], keywords: dict[str, Any], out: Array | None
-) -> tuple[Array, Array | None]:
-    """Search from some sources at a time, and convert rows while they are in the cache."""
-    shape = (len(sources), graph.n)
-    values = np.empty(shape) if out is None else out
-    parents = np.empty(shape, np.int32) if keywords["predecessors"] else None
-    room = np.empty((_BATCH, graph.n), dtype)
-    lowest = np.iinfo(dtype).min
-    for first in range(0, len(sources), _BATCH):
-        rows = slice(first, first + _BATCH)
-        batch = sources[rows]
-        result = apsp(graph, sources=batch, out=room[: len(batch)], **{**keywords, "dtype": dtype})
-        _export(result.distances, lowest, np.inf, values[rows])
-        if parents is not None:
-            _export(result.predecessors, 0, NULL, parents[rows])
-    return values, parents
-
-
-def farthest(dtype: np.dtype[Any]) -> Any:
-    """Return the value of "no path"."""
-    return np.inf if dtype.kind == "f" else np.iinfo(dtype).max
+    if values.dtype != wanted:
+        values = _converted(values, result.no_path, wanted)
+    tree = result.predecessors
+    if tree is not None:
+        tree = tree.reshape(shape)
+        _export(tree)
+    return values, tree
 
 
 def rooted(graph: Graph, sources: Array) -> Graph:
@@ -144,19 +114,15 @@ def _whole(graph: Graph) -> Graph:
     return Graph(graph.csr._replace(weights=whole), graph.directed)
 
 
-def _converted(values: Array, no_path: Any, wanted: np.dtype[Any], out: Array | None) -> Array:
-    made = np.empty(values.shape, wanted) if out is None else out
-    if made.dtype == np.float64 and values.dtype.kind == "i":
-        _export(values, 0 if no_path == -1 else np.iinfo(values.dtype).min, np.inf, made)
-        return made
-    made[...] = values
-    if values.dtype.kind == "i":
-        made[values == no_path] = farthest(wanted)
+def _converted(hops: Array, absent: int, wanted: np.dtype[Any]) -> Array:
+    made = hops.astype(wanted)
+    made[hops == absent] = no_path(wanted)
     return made
 
 
-def _export(values: Any, lowest: int, no_path: float, to: Array) -> None:
-    """Copy integers, with another value for those below ``lowest`` and for the largest of all."""
-    rows = np.arange(len(values), dtype=np.int32)
-    highest = np.iinfo(values.dtype).max - 1
-    _native.dense_export(values, rows, lowest, highest, no_path, to, threads_for(values.size))
+def _export(predecessors: Array) -> None:
+    """Write SciPy's value for "no predecessor", in place, on all threads."""
+    rows = np.arange(len(predecessors), dtype=np.int32)
+    highest = np.iinfo(predecessors.dtype).max - 1
+    threads = threads_for(predecessors.size)
+    _native.dense_export(predecessors, rows, 0, highest, NULL, predecessors, threads)

@@ -1,4 +1,4 @@
-"""The k shortest paths between two vertices; the algorithm is in ``native/core/yen.cpp``."""
+"""The k shortest paths between two vertices as SciPy returns them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene import _native
-from kleene.api.solve import sssp
+from kleene.api.k_shortest import k_shortest
 from kleene.interop.csgraph.errors import renamed_cycles
 from kleene.interop.csgraph.solve import NULL, Ours, require_no_cycle
 from kleene.interop.csgraph.validation import as_graph
@@ -29,15 +28,15 @@ def yen(
     threads: int | None = None,
     dtype: Any = None,
 ) -> Any:
-    """Find the K shortest paths without repeated vertices as ``scipy.sparse.csgraph.yen`` does.
+    """Return the K shortest paths without repeated vertices as ``scipy.sparse.csgraph.yen`` does.
 
     Parameters
     ----------
     csgraph, source, sink, K, directed, return_predecessors, unweighted
         As in SciPy.
     device, threads
-        Where, and on how many threads, the distances to the sink are found; the paths themselves
-        are found on one core.
+        The device, and the number of threads, for the distances to the sink; the paths themselves
+        are computed on one core.
     dtype : optional
         The type of the lengths, float64 unless given.
 
@@ -61,17 +60,11 @@ def yen(
     count = operator.index(K)
     if count < 0:
         raise ValueError("negative dimensions are not allowed")
-    first, last = int(source), int(sink)
-    weights = np.ones(graph.m) if graph.weights is None else graph.weights.astype(np.float64)
     with renamed_cycles():
         require_no_cycle(graph, Ours(device, threads))
-        ahead = sssp(
-            graph.transpose(), last, predecessors=False, dtype=np.float64,
-            device=device, threads=threads,
-        ).distances  # fmt: skip
-    lengths, vertices, offsets = _native.yen(
-        graph.offsets, graph.neighbors, weights, ahead, first, last, count
-    )
+        lengths, vertices, offsets = k_shortest(
+            graph, int(source), int(sink), count, device=device, threads=threads
+        )
     if dtype is not None:
         lengths = lengths.astype(dtype)
     if not return_predecessors:

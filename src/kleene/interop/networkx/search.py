@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.api.solve import apsp, bfs, sssp
+from kleene.api.apsp import apsp
+from kleene.api.bfs import bfs
+from kleene.api.sssp import sssp
 from kleene.errors import NegativeCycleError
 from kleene.graph import Graph
 from kleene.interop.networkx.graph import Arcs

@@ -26,8 +26,8 @@ from kleene.backends.cuda.runtime.device import Argument, Array, HostArray, Shap
 from kleene.backends.cuda.runtime.loader import Signature
 from kleene.backends.cuda.runtime.timing import ThreadTimer
 from kleene.errors import DeviceError, KernelError, MemoryBudgetError
-from kleene.graph.checks import format_bytes
 from kleene.system import nvidia
+from kleene.system.formatting import format_bytes
 
 __all__ = ["CupyDevice", "open_cuda"]
 

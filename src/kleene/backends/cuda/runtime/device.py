@@ -25,7 +25,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from kleene.backends.cuda.runtime.timing import ThreadTimer
 from kleene.errors import DeviceError, MemoryBudgetError
-from kleene.graph.checks import format_bytes
+from kleene.system.formatting import format_bytes
 
 __all__ = [
     "Argument",

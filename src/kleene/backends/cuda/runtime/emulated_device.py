@@ -30,7 +30,7 @@ from kleene.backends.cuda.runtime.device import Argument, Array, HostArray, Shap
 from kleene.backends.cuda.runtime.loader import Signature, find_variant
 from kleene.backends.cuda.runtime.timing import ThreadTimer
 from kleene.errors import DeviceError, KernelError, MemoryBudgetError
-from kleene.graph.checks import format_bytes
+from kleene.system.formatting import format_bytes
 from kleene.system.machine import cores
 
 __all__ = ["EmulatedDevice"]

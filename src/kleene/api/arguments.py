@@ -1,0 +1,202 @@
+"""Arguments, checked once; everything behind trusts them."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.backends.semiring import semiring as find_semiring
+from kleene.errors import GraphError, RequestError
+from kleene.graph import Graph
+from kleene.planning.request import Request
+from kleene.system.machine import as_threads
+
+__all__ = [
+    "Call",
+    "Out",
+    "Progress",
+    "Vertices",
+    "as_limit",
+    "as_vertices",
+    "check_call",
+    "make_request",
+    "require_graph",
+]
+
+Array = NDArray[Any]
+Vertices = Iterable[Any]
+Progress = bool | Callable[[int, int], object] | None
+Out = Array | str | Path | None
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call: the request, which a plan is made from, and the data."""
+
+    request: Request
+    graph: Graph
+    sources: Array
+    targets: Array | None
+    limit: float | None
+    progress: Progress
+    out: Out
+    single: bool  # one source: arrays of the result have one dimension
+
+
+def check_call(
+    problem: str,
+    graph: Any,
+    *,
+    semiring: str = "min_plus",
+    source: Hashable | None = None,
+    sources: Vertices | None = None,
+    targets: Vertices | None = None,
+    limit: float | None = None,
+    predecessors: bool = True,
+    deterministic: bool = False,
+    method: str = "auto",
+    device: str = "auto",
+    dtype: Any = None,
+    threads: int | None = None,
+    progress: Progress = None,
+    out: Out = None,
+    options: Mapping[str, int] | None = None,
+) -> Call:
+    """Check the arguments of a path problem."""
+    require_graph(graph)
+    rows = _as_sources(problem, graph, source, sources)
+    columns = None if targets is None else as_vertices(graph, targets, "targets")
+    request = make_request(
+        problem,
+        semiring=semiring,
+        sources=None if source is None and sources is None else len(rows),
+        predecessors=predecessors,
+        deterministic=deterministic,
+        limited=limit is not None,
+        method=method,
+        device=device,
+        dtype=dtype,
+        threads=threads,
+        out=out is not None,
+        options=options,
+    )
+    return Call(request, graph, rows, columns, limit, progress, out, source is not None)
+
+
+def make_request(
+    problem: str,
+    *,
+    semiring: str = "min_plus",
+    sources: int | None = None,
+    predecessors: bool = True,
+    deterministic: bool = False,
+    limited: bool = False,
+    method: str = "auto",
+    device: str = "auto",
+    dtype: Any = None,
+    threads: int | None = None,
+    out: bool = False,
+    options: Mapping[str, int] | None = None,
+) -> Request:
+    """Return what the user asks for, without the data."""
+    return Request(
+        problem,
+        find_semiring(semiring).name,
+        _as_name(method, "method"),
+        _as_name(device, "device"),
+        sources,
+        bool(predecessors),
+        None if dtype is None else _dtype_name(dtype),
+        limited,
+        as_threads(threads),
+        out,
+        _as_options(options),
+        bool(deterministic),
+    )
+
+
+def require_graph(graph: Any) -> None:
+    """Refuse what is no Graph, and say how to make one."""
+    if isinstance(graph, Graph):
+        return
+    raise GraphError(
+        f"expected a kleene.Graph, not {type(graph).__name__}; make one with "
+        "kleene.Graph.from_any(...) and use it for all calls"
+    )
+
+
+def as_vertices(graph: Graph, vertices: Vertices, name: str) -> Array:
+    """Return the ids of a sequence of ids or labels."""
+    if isinstance(vertices, (str, bytes)) or not np.iterable(vertices):
+        raise RequestError(f"{name} must be a sequence of vertices, not {vertices!r}")
+    if isinstance(vertices, np.ndarray):
+        if vertices.ndim != 1:
+            raise RequestError(f"{name} must be one-dimensional, not of shape {vertices.shape}")
+        vertices = vertices.tolist()
+    ids = [graph.vertex(v) for v in vertices]
+    return np.array(ids, dtype=graph.id_dtype)
+
+
+def _as_sources(
+    problem: str, graph: Graph, source: Hashable | None, sources: Vertices | None
+) -> Array:
+    if source is not None and sources is not None:
+        raise RequestError("give either source or sources, not both")
+    if sources is not None:
+        return as_vertices(graph, sources, "sources")
+    if source is not None:
+        if isinstance(source, Iterable) and not isinstance(source, Hashable):
+            raise RequestError(f"several sources go by keyword: {problem}(g, sources=[...])")
+        return np.array([graph.vertex(source)], dtype=graph.id_dtype)
+    if problem in ("bfs", "sssp"):
+        raise RequestError(f"{problem} needs a source, or several with sources=[...]")
+    return np.arange(graph.n, dtype=graph.id_dtype)
+
+
+def _as_name(name: Any, what: str) -> str:
+    if not isinstance(name, str):
+        raise RequestError(f"{what} must be a name, not {name!r}")
+    return name
+
+
+def _as_options(options: Any) -> tuple[tuple[str, int], ...]:
+    if options is None:
+        return ()
+    if not isinstance(options, Mapping):
+        raise RequestError(f"options must be a mapping of names to numbers, not {options!r}")
+    for name, value in options.items():
+        _as_name(name, "an option")
+        if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
+            raise RequestError(f"option {name!r} must be an integer from 1 on, not {value!r}")
+    return tuple(sorted((name, int(value)) for name, value in options.items()))
+
+
+def _dtype_name(dtype: Any) -> str:
+    try:
+        return str(np.dtype(dtype))
+    except TypeError:
+        return str(dtype)  # the plan refuses it, and says what it may be
+
+
+def as_limit(limit: Any, dtype: np.dtype[Any]) -> int | float | None:
+    """Return a limit in the type of the values; None where no value is beyond it."""
+    if limit is None:
+        return None
+    real: object = limit
+    if isinstance(real, bool) or not isinstance(real, numbers.Real):
+        raise RequestError(f"limit must be a number, not {limit!r}")
+    if limit != limit or limit < 0:  # NaN alone differs from itself
+        raise RequestError(f"limit must be a number from 0 on, and is {limit}")
+    most = float(np.finfo(dtype).max) if dtype.kind == "f" else int(np.iinfo(dtype).max)
+    if limit >= most:  # no value of this type is beyond
+        return None
+    # Values are compared with the limit in their own type.
+    rounded: int | float = dtype.type(math.floor(limit) if dtype.kind == "i" else limit).item()
+    return rounded

@@ -1,0 +1,85 @@
+"""Breadth-first search."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from kleene.api.arguments import Out, Progress, Vertices, check_call
+from kleene.api.execution import solve
+from kleene.graph import Graph
+from kleene.results.result import Result
+
+__all__ = ["bfs"]
+
+
+def bfs(
+    graph: Graph,
+    source: Hashable | None = None,
+    *,
+    sources: Vertices | None = None,
+    targets: Vertices | None = None,
+    limit: float | None = None,
+    predecessors: bool = True,
+    deterministic: bool = False,
+    method: str = "auto",
+    device: str = "auto",
+    dtype: Any = None,
+    threads: int | None = None,
+    progress: Progress = None,
+    out: Out = None,
+) -> Result:
+    """Return the fewest hops from a source to every vertex; weights are ignored.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph to search.
+    source : vertex
+        A vertex id, or a label of the graph. Integers are always ids; for labels that are
+        integers, ``graph.index(label)`` is the id.
+    sources : sequence of vertices, optional
+        Several sources in one call; the result has one row for each.
+    targets : sequence of vertices, optional
+        The vertices of interest: the search stops when all are settled, and the result holds
+        their distances in this order.
+    limit : int, optional
+        The depth to stop at; vertices further away count as not reached.
+    predecessors : bool
+        Whether to keep predecessors, which paths are read from.
+    deterministic : bool
+        Whether predecessors must be the same in every run: among the best paths to a vertex,
+        those with the fewest arcs, and among their last arcs the one from the smallest vertex.
+        Takes one more pass over the arcs for each source, on one core. With float weights and a
+        method on matrices, rows in which sums round differently keep the method's own choice.
+    method, device : str
+        ``"auto"`` is the fastest correct choice; see :func:`kleene.methods`.
+    dtype : optional
+        The type of the hop counts, int32 unless given.
+    threads : int, optional
+        How many threads may be used; all cores unless given.
+    progress : bool or function, optional
+        True shows a progress bar; a function is called with (done, total).
+    out : array, str or Path, optional
+        Where to store the distances: an array of the right shape and type, or the name of an
+        ``.npy`` file, which is then mapped into memory.
+
+    Returns
+    -------
+    Result
+        ``distances`` are hop counts, -1 where there is no path.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> g = kl.Graph.from_edges([0, 1, 0], [1, 2, 3], n=5)
+    >>> kl.bfs(g, 0).distances.tolist()
+    [0, 1, 2, 1, -1]
+    """
+    call = check_call(
+        "bfs", graph,
+        source=source, sources=sources, targets=targets, limit=limit,
+        predecessors=predecessors, deterministic=deterministic, method=method,
+        device=device, dtype=dtype, threads=threads, progress=progress, out=out,
+    )  # fmt: skip
+    return solve(call)

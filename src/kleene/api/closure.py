@@ -1,0 +1,61 @@
+"""Best paths between all pairs, over a semiring."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kleene.api.arguments import Out, Progress, Vertices, check_call
+from kleene.api.execution import solve
+from kleene.graph import Graph
+from kleene.results.result import Result
+
+__all__ = ["closure"]
+
+
+def closure(
+    graph: Graph,
+    semiring: str = "boolean",
+    *,
+    sources: Vertices | None = None,
+    targets: Vertices | None = None,
+    predecessors: bool = False,
+    deterministic: bool = False,
+    method: str = "auto",
+    device: str = "auto",
+    dtype: Any = None,
+    threads: int | None = None,
+    progress: Progress = None,
+    out: Out = None,
+) -> Result:
+    """Return the value of the best path between all pairs, the empty path included.
+
+    Parameters
+    ----------
+    semiring : {"boolean", "min_plus", "max_min", "max_times"}
+        Which path is best: any (is there one?), the shortest, the widest (its narrowest arc is
+        as wide as possible), or the most reliable (the product of its weights, probabilities
+        from 0 to 1, is largest). The other parameters are those of :func:`bfs`.
+
+    Returns
+    -------
+    Result
+        ``values[i, j]`` belongs to the best path from i to j. The diagonal holds the empty path:
+        True, 0, infinity (or the largest integer), 1. No path is False, infinity (or the
+        largest integer), minus infinity (or the smallest integer), 0.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> g = kl.Graph.from_edges([0, 1, 0], [1, 2, 2], [0.9, 0.8, 0.5])
+    >>> kl.closure(g, "max_times").values[0].round(2).tolist()
+    [1.0, 0.9, 0.72]
+    >>> kl.closure(g).values.astype(int).tolist()
+    [[1, 1, 1], [0, 1, 1], [0, 0, 1]]
+    """
+    call = check_call(
+        "closure", graph,
+        semiring=semiring, sources=sources, targets=targets, predecessors=predecessors,
+        deterministic=deterministic, method=method, device=device, dtype=dtype,
+        threads=threads, progress=progress, out=out,
+    )  # fmt: skip
+    return solve(call)

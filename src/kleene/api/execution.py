@@ -1,0 +1,131 @@
+"""From a checked call to its result: plan, find the method, run it, time it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.api.arguments import Call, Out, as_limit
+from kleene.backends.common.predecessors import choose_predecessors
+from kleene.backends.semiring import SEMIRINGS
+from kleene.backends.task import Answer, Task
+from kleene.errors import RequestError
+from kleene.planning.plan import plan_call
+from kleene.planning.request import graph_facts
+from kleene.registry import find
+from kleene.results.result import Result, Timings
+from kleene.system.atomic_file import atomic_path
+from kleene.system.progress import reporter
+
+if TYPE_CHECKING:
+    from kleene.backends.cuda.runtime.timing import CallTimer
+
+__all__ = ["solve"]
+
+Array = NDArray[Any]
+
+
+def solve(call: Call) -> Result:
+    """Plan and run a path problem."""
+    graph, request = call.graph, call.request
+    hops = request.problem == "bfs"
+    plan = plan_call(graph_facts(graph, hops), request)
+    method = find(plan.problem, plan.method, plan.device)
+    assert method is not None
+    dtype = np.dtype(plan.dtype)
+    with (
+        reporter(call.progress, f"{plan.problem} by {plan.method}") as report,
+        _output(call.out, (len(call.sources), graph.n), dtype, call.single) as memory,
+    ):
+        task = Task(
+            graph,
+            SEMIRINGS[request.semiring],
+            call.sources,
+            call.targets,
+            as_limit(call.limit, dtype),
+            request.predecessors,
+            dtype,
+            plan.threads,
+            report,
+            memory,
+            plan.device,
+            hops,
+        )
+        began = time.perf_counter()
+        with _meter(plan.device) as meter:
+            answer = _within_limit(method.load()(task, **dict(request.options)), task)
+            if request.deterministic:
+                choose_predecessors(task, answer)
+        stats = _timings(time.perf_counter() - began, meter)
+    return Result(graph, plan, stats, answer, call.sources, call.targets, task.limit, call.single)
+
+
+def _meter(device: str) -> AbstractContextManager[CallTimer | None]:
+    """Return a timer of copies and kernels, on devices that have both."""
+    if device not in ("cuda", "emulated"):
+        return nullcontext()
+    from kleene.backends.cuda.runtime.timing import timed_call
+
+    return timed_call(device)
+
+
+def _timings(total: float, meter: CallTimer | None) -> Timings:
+    if meter is None:
+        return Timings(compute=total, total=total)
+    copy_in, copy_out = meter.seconds("copy_in") or 0.0, meter.seconds("copy_out") or 0.0
+    compute = meter.seconds("compute")
+    rest = max(0.0, total - copy_in - copy_out)  # for methods that do not time their kernels
+    return Timings(copy_in, rest if compute is None else compute, copy_out, total)
+
+
+def _within_limit(answer: Answer, task: Task) -> Answer:
+    """Cut off what lies beyond the limit, unless the method stopped there by itself."""
+    if task.limit is None or answer.horizons is not None:
+        return answer
+    beyond = answer.values > task.limit
+    answer.values[beyond] = task.no_path
+    if answer.predecessors is not None:
+        answer.predecessors[beyond] = -1
+    horizons = np.full(len(task.sources), task.limit, dtype=task.dtype)
+    return Answer(answer.values, answer.predecessors, horizons)
+
+
+def _output(
+    out: Out, shape: tuple[int, int], dtype: np.dtype[Any], single: bool
+) -> AbstractContextManager[Array | None]:
+    """Return a context with two-dimensional memory for the values, or None."""
+    if out is None:
+        return nullcontext()
+    outer = shape[1:] if single else shape
+    if isinstance(out, (str, Path)):
+        if Path(out).suffix != ".npy":
+            raise RequestError(f"out must name an .npy file, not {str(out)!r}")
+        return _file_output(out, shape, outer, dtype)
+    if not isinstance(out, np.ndarray):
+        raise RequestError(f"out must be an array or a file name, not {type(out).__name__}")
+    if out.shape != outer or out.dtype != dtype or not out.flags.writeable:
+        kind = "" if out.flags.writeable else "read-only "
+        raise RequestError(
+            f"out must be a writable {dtype} array of shape {outer}, and is a "
+            f"{kind}{out.dtype} array of shape {out.shape}"
+        )
+    if not out.flags.c_contiguous:
+        raise RequestError("out must be C-contiguous")
+    return nullcontext(out.reshape(shape))
+
+
+@contextmanager
+def _file_output(
+    out: str | Path, shape: tuple[int, int], outer: tuple[int, ...], dtype: np.dtype[Any]
+) -> Iterator[Array]:
+    """Yield a mapped file, which appears under its name at the end."""
+    with atomic_path(out) as beside:
+        mapped = np.lib.format.open_memmap(beside, mode="w+", dtype=dtype, shape=outer)
+        yield mapped.reshape(shape)
+        mapped.flush()

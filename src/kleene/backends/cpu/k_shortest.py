@@ -1,0 +1,24 @@
+"""The k shortest paths without repeated vertices; the algorithm is in ``native/core/yen.cpp``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene import _native
+from kleene.backends.task import KShortestTask
+
+__all__ = ["yen"]
+
+Array = NDArray[Any]
+
+
+def yen(task: KShortestTask) -> tuple[Array, Array, Array]:
+    """Return the lengths, and the paths as (vertices, offsets)."""
+    g = task.graph
+    weights = np.ones(g.m) if g.weights is None else g.weights.astype(np.float64, copy=False)
+    return _native.yen(
+        g.offsets, g.neighbors, weights, task.remaining, task.source, task.target, task.count
+    )

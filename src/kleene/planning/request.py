@@ -1,0 +1,66 @@
+"""What a plan is made from: the facts about a graph, and what the user asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from kleene.graph import Graph
+
+__all__ = ["Facts", "Request", "graph_facts"]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a plan needs to know of a graph."""
+
+    n: int
+    m: int
+    weight_dtype: str | None
+    min_weight: int | float
+    max_weight: int | float
+    path_bound: int | float
+    csc: bool = False  # are the incoming arcs made already?
+    device: str = "cpu"  # where the arcs are, besides main memory
+
+
+class Request(NamedTuple):
+    """What the user asked for, without the data."""
+
+    problem: str
+    semiring: str = "min_plus"
+    method: str = "auto"
+    device: str = "auto"
+    sources: int | None = None  # how many; None for all vertices
+    predecessors: bool = True
+    dtype: str | None = None
+    limited: bool = False
+    threads: int | None = None
+    out: bool = False  # the caller brings the memory for the values
+    options: tuple[tuple[str, int], ...] = ()  # settings of the method
+    deterministic: bool = False
+    pair_bytes: int = 0  # bytes of the answer for a pair, beside its value and predecessor
+
+
+#: The same facts are the same object, which makes plans quick to look up.
+_shared_facts = lru_cache(maxsize=256)(Facts)
+
+
+def graph_facts(graph: Graph, hops: bool = False) -> Facts:
+    """Collect what a plan needs to know of this graph; for hop counts, without its weights."""
+    n, m = graph.n, graph.m
+    if hops:
+        return _shared_facts(n, m, None, min(1, m), min(1, m), n, graph.csc_at_hand, graph.device)
+    stats, dtype = graph.stats, graph.weight_dtype
+    return _shared_facts(
+        n,
+        m,
+        None if dtype is None else str(dtype),
+        stats.min_weight,
+        stats.max_weight,
+        stats.path_bound,
+        graph.csc_at_hand,
+        graph.device,
+    )

@@ -1,0 +1,196 @@
+"""Which method runs: for each problem and device, the first rule that fits.
+
+Every threshold says where it was measured. ``tests/test_plan.py`` holds each rule to a row of the
+registry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NoReturn
+
+from kleene.errors import RequestError
+from kleene.planning import cost_model
+from kleene.planning.request import Facts, Request
+from kleene.registry import Method, find, methods
+
+__all__ = ["RULES", "Rule", "choose_method", "unknown_method"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Use ``method`` when ``fits``; the first rule that fits wins."""
+
+    method: str
+    fits: Callable[[Facts, Request], bool]
+    reason: str
+
+
+#: One Floyd-Warshall step costs 2.6 ns a pair of vertices with predecessors, one arc of one
+#: Dijkstra search 1.0 us (both references, n = 500 to 3000, Xeon with AVX-512, NumPy 2.4): the
+#: matrix wins when the arcs are more than n^2 over this number.
+_MATRIX_WORTH = 400
+
+#: The tiled engine wins over searches in vector lanes when the arcs are more than n^2 over this
+#: number; with paths, which cost it half its rate and them next to nothing, over the second one.
+#: Uniform graphs of 500, 1000 and 2000 vertices and degrees 4 to 64, two cores with AVX-512.
+_TILES_WORTH, _TILES_WORTH_PATHS = 60, 12
+
+_ALWAYS: Callable[[Facts, Request], bool] = lambda facts, request: True  # noqa: E731
+
+
+#: With fewer vertices and arcs than this, one queue is done before more than that pays: random
+#: graphs of degree 8 and chains from 2^4 to 2^14 vertices, two cores of a Xeon with AVX-512.
+_TINY = 2**12
+
+
+def _share_work(facts: Facts, request: Request) -> bool:
+    """Searching from several sources at once beats searching from each, where they meet.
+
+    On a grid, where searches have little in common, it loses by a factor of 3 even for 64 sources.
+    """
+    return cost_model.several(facts, request) and not cost_model.is_thin(facts)
+
+
+def _tiny(facts: Facts, request: Request) -> bool:
+    return facts.n + facts.m < _TINY
+
+
+#: Sources from which on searches go together in vector lanes, even on the smallest graphs.
+_TOGETHER = 32
+
+
+def _tiny_and_few(facts: Facts, request: Request) -> bool:
+    return _tiny(facts, request) and (request.sources or facts.n) < _TOGETHER
+
+
+def _incoming(facts: Facts, request: Request) -> bool:
+    return facts.csc
+
+
+def _negative(facts: Facts, request: Request) -> bool:
+    return facts.min_weight < 0
+
+
+def _matrix_pays(facts: Facts, request: Request) -> bool:
+    return request.sources is None and facts.m * _MATRIX_WORTH > facts.n * facts.n
+
+
+def _unweighted(facts: Facts, request: Request) -> bool:
+    """Bit-parallel searches beat tiles by 4 to 20 at every density from 4 arcs a vertex to n / 4.
+
+    Uniform graphs of 500 and 2000 vertices and the Facebook graph of 4,039, with and without
+    predecessors; two cores of a Xeon with AVX-512.
+    """
+    return facts.weight_dtype is None
+
+
+def _tiles_pay(facts: Facts, request: Request) -> bool:
+    sources = facts.n if request.sources is None else request.sources
+    worth = _TILES_WORTH_PATHS if request.predecessors else _TILES_WORTH
+    return facts.m * sources * worth > facts.n**3
+
+
+RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
+    ("bfs", "cpu"): (
+        Rule("multi_source", _share_work, "many searches share their way through the graph"),
+        Rule("queue", _tiny, "the graph is too small to share among threads"),
+        Rule("direction_optimizing", _incoming, "looks at a small part of the arcs"),
+        Rule(
+            "direction_optimizing",
+            _ALWAYS,
+            "uses all threads; it would be faster with incoming arcs, which take longer to make "
+            "than one search (to have them for many searches, touch graph.csc once)",
+        ),
+    ),
+    ("bfs", "reference"): (Rule("queue", _ALWAYS, "looks at each arc once"),),
+    ("sssp", "cpu"): (
+        Rule("bellman_ford", _negative, "some weights are negative"),
+        Rule("dijkstra", _tiny_and_few, "the graph is too small for more than one core"),
+        Rule("delta_stepping", _ALWAYS, "no weight is negative, and all cores can help"),
+    ),
+    ("sssp", "reference"): (
+        Rule("bellman_ford", _negative, "some weights are negative"),
+        Rule("dijkstra", _ALWAYS, "no weight is negative, so each vertex is settled once"),
+    ),
+    ("apsp", "cpu"): (
+        Rule("batched", _unweighted, "hops are counted for hundreds of sources at once"),
+        Rule("tiled", _tiles_pay, "the graph is small or dense enough for a matrix"),
+        Rule("johnson", _negative, "some weights are negative, and the graph is sparse"),
+        Rule("batched", _ALWAYS, "searching from each source costs less than filling a matrix"),
+    ),
+    ("apsp", "reference"): (
+        Rule("floyd_warshall", _matrix_pays, "the graph is small or dense enough for a matrix"),
+        Rule("johnson", _ALWAYS, "searching from each source costs less than filling a matrix"),
+    ),
+    ("bfs", "cuda"): (
+        Rule(
+            "multi_source",
+            cost_model.searches_share,
+            "many searches share their way through the graph",
+        ),
+        Rule("direction_optimizing", _ALWAYS, "looks at a small part of the arcs"),
+    ),
+    ("sssp", "cuda"): (
+        Rule("bellman_ford", _negative, "some weights are negative"),
+        Rule("near_far", _ALWAYS, "no weight is negative, so most vertices are settled once"),
+    ),
+    ("apsp", "cuda"): (
+        Rule("batched", _unweighted, "hops are counted for a thousand sources at once"),
+        Rule("tiled", _negative, "some weights are negative, which a matrix takes"),
+        Rule(
+            "batched",
+            cost_model.batches_pay,
+            "searching from each source costs less than filling a matrix",
+        ),
+        Rule("tiled", _ALWAYS, "the graph is small or dense enough for a matrix"),
+    ),
+    ("closure", "cpu"): (Rule("tiled", _ALWAYS, "takes every semiring, on all cores"),),
+    ("closure", "cuda"): (Rule("tiled", _ALWAYS, "takes every semiring"),),
+    ("closure", "reference"): (Rule("floyd_warshall", _ALWAYS, "takes every semiring"),),
+    ("spmv", "cpu"): (Rule("csr", _ALWAYS, "the form that every graph has"),),
+    ("spmv", "cuda"): (Rule("csr", _ALWAYS, "the form that every graph has"),),
+    ("k_shortest", "cpu"): (Rule("yen", _ALWAYS, "the only method"),),
+    ("distance_encodings", "cpu"): (Rule("batched", _ALWAYS, "the only method"),),
+}
+
+
+def choose_method(facts: Facts, request: Request, device: str) -> tuple[Method, str]:
+    if request.method != "auto":
+        row = find(request.problem, request.method, device)
+        if row is None:
+            unknown_method(request)
+        reason = f"method {request.method!r} was asked for"
+    else:
+        rules = RULES.get((request.problem, "cuda" if device == "emulated" else device))
+        if rules is None:
+            unknown_method(request)
+        rule = next(rule for rule in rules if rule.fits(facts, request))
+        row = find(request.problem, rule.method, device)
+        assert row is not None, rule
+        reason = f"{rule.method}: {rule.reason}"
+    if request.semiring not in row.semirings:
+        raise RequestError(f"method {row.name!r} does not take the semiring {request.semiring!r}")
+    if not row.negative and facts.min_weight < 0:
+        raise RequestError(
+            f"method {row.name!r} needs weights that are not negative, and the smallest is "
+            f"{facts.min_weight:g}; leave the method to 'auto'"
+        )
+    for name, value in request.options:
+        if name not in row.options:
+            takes = (
+                f"it takes {', '.join(map(repr, row.options))}" if row.options else "it has none"
+            )
+            raise RequestError(f"method {row.name!r} has no option {name!r}; {takes}")
+        reason += f", with {name} = {value}"
+    return row, reason
+
+
+def unknown_method(request: Request) -> NoReturn:
+    """Refuse a method that does not exist, and list those that do."""
+    device = None if request.device == "auto" else request.device
+    names = dict.fromkeys(row.name for row in methods(request.problem, device))
+    where = "" if device is None else f" on device {device!r}"
+    there = f"there are {', '.join(map(repr, names))}" if names else "there are none"
+    raise RequestError(f"no method {request.method!r} for {request.problem}{where}; {there}")

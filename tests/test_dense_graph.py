@@ -1,0 +1,152 @@
+"""Graphs that come as a matrix: the same graph as by edges, without rows of arcs until asked."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import kleene as kl
+
+TYPES = ["float32", "float64", "int32", "int64", "int16", "int8", "uint8", "uint16", "float16"]
+INF = np.inf
+
+
+def absent(matrix: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    largest = np.inf if matrix.dtype.kind == "f" else np.iinfo(matrix.dtype).max
+    return np.asarray(matrix == largest)
+
+
+def by_edges(matrix: np.ndarray[Any, Any], null: Any = None) -> kl.Graph:
+    """Make the graph arc by arc, without the code under test."""
+    missing = absent(matrix)
+    if null is not None:
+        missing |= np.isnan(matrix) if null != null else matrix == null
+    tails, heads = np.nonzero(~missing)
+    return kl.Graph.from_edges(tails, heads, matrix[tails, heads], n=len(matrix))
+
+
+def has_rows(g: kl.Graph) -> bool:
+    return "neighbors" in g.__dict__
+
+
+@st.composite
+def matrices(draw: Any) -> np.ndarray[Any, Any]:
+    n = draw(st.integers(0, 7))
+    dtype = np.dtype(draw(st.sampled_from(TYPES)))
+    largest = np.inf if dtype.kind == "f" else np.iinfo(dtype).max
+    low = 0 if dtype.kind == "u" else -3
+    values = st.one_of(st.integers(low, 9), st.just(largest))
+    return draw(hnp.arrays(dtype, (n, n), elements=values.map(dtype.type)))
+
+
+@given(matrices(), st.sampled_from([None, 0, 5, -1, 0.5, INF, np.nan]))
+def test_a_matrix_makes_the_graph_of_its_arcs(matrix: np.ndarray[Any, Any], null: Any) -> None:
+    if null is not None and null != null and matrix.dtype.kind != "f":
+        null = None
+    made, expected = kl.Graph.from_dense(matrix, null_value=null), by_edges(matrix, null)
+    assert (made.n, made.m, made.weight_dtype) == (expected.n, expected.m, expected.weight_dtype)
+    for fact in ("min_weight", "max_weight", "path_bound", "max_degree"):
+        assert getattr(made.stats, fact) == getattr(expected.stats, fact), fact
+    assert repr(made) == repr(expected)
+    assert not has_rows(made)
+    assert np.array_equal(made.dense, expected.dense)
+    assert made.equals(expected)
+    assert has_rows(made)
+    assert not made.neighbors.flags.writeable
+
+
+def test_booleans_and_masks() -> None:
+    joined = np.array([[True, True, False], [False, False, True], [True, False, False]])
+    g = kl.Graph.from_dense(joined)
+    assert (g.m, g.weight_dtype, g.weights) == (3, None, None)
+    assert g.neighbors.tolist() == [1, 2, 0]
+    weights = np.ma.masked_equal(np.array([[0, 3, 9], [9, 0, 9], [4, 9, 0]]), 9)
+    assert kl.Graph.from_dense(weights).coo.weights.tolist() == [3, 4]
+    masked = np.ma.array(joined, mask=np.eye(3, k=1, dtype=bool))
+    assert kl.Graph.from_dense(masked).neighbors.tolist() == [0]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("value", "shown"), [(np.nan, "nan"), (-INF, "-inf")])
+def test_an_entry_that_is_no_weight_is_named(dtype: str, value: float, shown: str) -> None:
+    matrix = np.ones((300, 300), dtype)
+    matrix[211, 17] = matrix[250, 3] = value
+    with pytest.raises(kl.GraphError, match=rf"entry \(211, 17\) of the matrix is {shown}"):
+        kl.Graph.from_dense(matrix)
+    if value != value:
+        assert kl.Graph.from_dense(matrix, null_value=np.nan).m == 300 * 299 - 2
+
+
+def test_the_graph_does_not_share_the_callers_matrix() -> None:
+    matrix = np.array([[0.0, 2.0], [3.0, 0.0]])
+    g = kl.Graph.from_dense(matrix)
+    matrix[...] = -1
+    assert g.dense.tolist() == [[0, 2], [3, 0]]
+    assert kl.apsp(g).distances.tolist() == [[0, 2], [3, 0]]
+    assert not g.dense.flags.writeable
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
+@pytest.mark.parametrize("predecessors", [False, True])
+def test_dense_methods_use_the_matrix_itself(dtype: str, predecessors: bool) -> None:
+    rng = np.random.default_rng(3)
+    matrix = rng.integers(1, 100, (150, 150)).astype(dtype)
+    matrix[rng.random(matrix.shape) < 0.5] = (
+        np.inf if matrix.dtype.kind == "f" else np.iinfo(dtype).max
+    )
+    g, expected = kl.Graph.from_dense(matrix), by_edges(matrix)
+    for call in (kl.apsp, lambda g, **k: kl.closure(g, "max_min", **k)):
+        result = call(g, method="tiled", device="cpu", predecessors=predecessors)
+        assert not has_rows(g), "rows of arcs were made"
+        assert np.array_equal(result.distances, call(expected, device="cpu").distances)
+    kl.apsp(g, predecessors=predecessors).verify()
+    some = kl.apsp(g, method="tiled", sources=[5, 3]).distances
+    assert np.array_equal(some, kl.apsp(expected, sources=[5, 3]).distances)
+
+
+def test_a_negative_self_loop_stays_in_the_matrix() -> None:
+    g = kl.Graph.from_dense([[-1.0, 2.0], [INF, 5.0]])
+    assert (g.m, g.dense.tolist()) == (2, [[-1, 2], [INF, 0]])
+    with pytest.raises(kl.NegativeCycleError) as caught:
+        kl.apsp(g, method="tiled")
+    assert caught.value.cycle == [0]
+
+
+# ---- in place -----------------------------------------------------------------------------------
+
+
+def peak_of(call: Any) -> int:
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_distances_are_closed_without_a_second_matrix() -> None:
+    lengths = np.random.default_rng(1).random((1000, 1000))
+    expected = kl.apsp(kl.Graph.from_dense(lengths)).distances
+    assert peak_of(lambda: kl.close_distances(lengths)) < 0.2 * lengths.nbytes
+    assert np.allclose(lengths, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_failed_closure_leaves_the_matrix_as_it_was(order: Any) -> None:
+    lengths = np.array(np.random.default_rng(1).random((90, 90)), order=order)
+    lengths[3, 4], lengths[4, 3], lengths[7, 7] = -2, 1, 6
+    before = lengths.copy()
+    with pytest.raises(kl.NegativeCycleError) as caught:
+        kl.close_distances(lengths)
+    assert {3, 4} <= set(caught.value.cycle)
+    assert np.array_equal(lengths, before)
+    lengths[3, 4] = before[3, 4] = np.nan
+    with pytest.raises(kl.GraphError, match=r"entry \(3, 4\)"):
+        kl.close_distances(lengths)
+    assert np.array_equal(lengths, before, equal_nan=True)
