@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kleene as kl
-from kleene.backends.cuda.apsp_blocks import bank_conflict
+from kleene.backends.cuda.apsp_blocked_matrix import bank_conflict
 from kleene.backends.cuda.apsp_products import interleave
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
@@ -242,7 +242,7 @@ def test_quadtree_order_of_the_kernel(side: int, level: int, missing: int) -> No
     size = side * 2**level
     n = max(1, size - missing)
     device = EmulatedDevice()
-    move = device.kernels("apsp_products", KL_TYPE="int", KL_PATHS=0)["apsp_quadtree_move"]
+    move = device.kernels("apsp_products", KL_TYPE="int", KL_PATHS=0)["apsp_products_convert"]
     matrix = np.arange(n * n, dtype=np.int32).reshape(n, n)
     d, tree = device.upload(matrix), device.empty(size * size, np.int32)
     back = device.empty((n, n), np.int32)

@@ -3,8 +3,8 @@
 Each round t has three phases: the diagonal block (t, t), the blocks in its row and column, the rest
 (Venkataraman, Sahni and Mukhopadhyaya 2003). Versions 1.0 to 4.1 are those of Zuccato and Lena
 (2022), for any number of vertices and any block size; ``blocked_multi`` is that of Padamata and
-Raveendran (2013). The kernels are in ``kernels/apsp_global.cu``, ``apsp_shared.cu`` and
-``apsp_multi.cu``; version 4.2 is in ``apsp_relaunched.py``.
+Raveendran (2013). The kernels are in ``kernels/apsp_blocked_*.cu``; version 4.2 is in
+``apsp_blocked_relaunched.py``.
 
 Each takes a task, and ``block``, the side of a block; ``blocked_multi`` also takes ``across`` and
 ``down``, the elements per thread.
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from kleene.backends.cuda.apsp_blocks import Blocks, run
+from kleene.backends.cuda.apsp_blocked_matrix import BlockedMatrix, run
 from kleene.backends.cuda.runtime.device import ceil_div
 from kleene.backends.task import Answer, Task
 from kleene.errors import RequestError
@@ -42,8 +42,8 @@ _ELEMENTS = (4, 2)  # across and down, the best of Padamata and Raveendran
 def blocked_1_0(task: Task, *, block: int = 0) -> Answer:
     """Launch every block separately."""
 
-    def version(b: Blocks) -> bool:
-        kernel = b.kernels("apsp_global")["apsp_global_one"]
+    def version(b: BlockedMatrix) -> bool:
+        kernel = b.kernels("apsp_blocked_global")["apsp_blocked_global_one"]
 
         def one(t: int, i: int, j: int) -> None:
             args = (b.d, b.predecessors, b.n, b.side, t, i, j, b.cycle)
@@ -67,8 +67,8 @@ def blocked_1_0(task: Task, *, block: int = 0) -> Answer:
     return run("blocked_1_0", version, task, block)
 
 
-def _three_launches(b: Blocks, kernels: str, grids: tuple[tuple[int, int], ...]) -> bool:
-    file = b.kernels("apsp_global")
+def _three_launches(b: BlockedMatrix, kernels: str, grids: tuple[tuple[int, int], ...]) -> bool:
+    file = b.kernels("apsp_blocked_global")
     phases = [file[f"{kernels}_{number}"] for number in (1, 2, 3)]
 
     def each_round(t: int) -> None:
@@ -87,7 +87,7 @@ def blocked_1_1(task: Task, *, block: int = 0) -> Answer:
     """Launch all blocks in each phase; most are idle in the first two."""
     return run(
         "blocked_1_1",
-        lambda b: _three_launches(b, "apsp_global_all", ((b.count, b.count),) * 3),
+        lambda b: _three_launches(b, "apsp_blocked_global_all", ((b.count, b.count),) * 3),
         task,
         block,
     )
@@ -98,7 +98,7 @@ def blocked_1_2(task: Task, *, block: int = 0) -> Answer:
     return run(
         "blocked_1_2",
         lambda b: _three_launches(
-            b, "apsp_global", ((1, 1), (b.count - 1, 2), (b.count - 1, b.count - 1))
+            b, "apsp_blocked_global", ((1, 1), (b.count - 1, 2), (b.count - 1, b.count - 1))
         ),
         task,
         block,
@@ -108,7 +108,7 @@ def blocked_1_2(task: Task, *, block: int = 0) -> Answer:
 # ---- 2.0, 2.1: shared memory --------------------------------------------------------------------
 
 
-def _shared(b: Blocks) -> bool:
+def _shared(b: BlockedMatrix) -> bool:
     others = b.count - 1
 
     def each_round(t: int) -> None:
@@ -124,7 +124,7 @@ def _shared(b: Blocks) -> bool:
 def blocked_2_0(task: Task, *, block: int = 0) -> Answer:
     """Copy the factors of a block to shared memory, by rows."""
 
-    def version(b: Blocks) -> bool:
+    def version(b: BlockedMatrix) -> bool:
         b.by_rows(column_major=True)
         return _shared(b)
 
@@ -134,7 +134,7 @@ def blocked_2_0(task: Task, *, block: int = 0) -> Answer:
 def blocked_2_1(task: Task, *, block: int = 0) -> Answer:
     """Version 2.0 with factors transposed or padded against bank conflicts."""
 
-    def version(b: Blocks) -> bool:
+    def version(b: BlockedMatrix) -> bool:
         b.without_conflicts()
         return _shared(b)
 
@@ -168,7 +168,7 @@ _FINE = _COARSE | {
 
 
 def _pieces(
-    b: Blocks,
+    b: BlockedMatrix,
     origin: Any,
     streams: dict[str, Any],
     after: dict[str, tuple[str, ...]],
@@ -203,14 +203,14 @@ def _pieces(
     return each_round
 
 
-def _streams(b: Blocks) -> dict[str, Any]:
+def _streams(b: BlockedMatrix) -> dict[str, Any]:
     return {name: b.device.stream() for name in _COARSE}
 
 
 def blocked_3_0(task: Task, *, block: int = 0) -> Answer:
     """Split the phases into pieces, each in a stream of its own."""
 
-    def version(b: Blocks) -> bool:
+    def version(b: BlockedMatrix) -> bool:
         b.without_conflicts()
         b.upload()
         b.rounds(_pieces(b, b.device.main, _streams(b), _COARSE, None))
@@ -219,7 +219,7 @@ def blocked_3_0(task: Task, *, block: int = 0) -> Answer:
     return run("blocked_3_0", version, task, block)
 
 
-def _graph(after: dict[str, tuple[str, ...]], b: Blocks) -> bool:
+def _graph(after: dict[str, tuple[str, ...]], b: BlockedMatrix) -> bool:
     """Capture everything, copies of the whole matrix included, then launch the graph.
 
     Every launch has a block of threads for every block of the matrix, needed or not. The time of
@@ -271,11 +271,11 @@ def blocked_multi(task: Task, *, block: int = 0, across: int = 0, down: int = 0)
         if value not in (1, 2, 4, 8):
             raise RequestError(f"{name} can be 1, 2, 4 or 8 elements per thread, not {value}")
 
-    def version(b: Blocks) -> bool:
+    def version(b: BlockedMatrix) -> bool:
         width = min(ceil_div(b.side, across), 32)
         most = min(1024, 4096 // (across * down)) // width
         b.threads = (width, min(ceil_div(b.side, down), most))
-        rest = b.kernels("apsp_multi")[f"apsp_multi_{across}x{down}"]
+        rest = b.kernels("apsp_blocked_multi")[f"apsp_blocked_multi_{across}x{down}"]
         others = b.count - 1
 
         def each_round(t: int) -> None:

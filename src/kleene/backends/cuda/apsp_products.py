@@ -85,7 +85,9 @@ class Products:
             "KL_PATHS": int(predecessors is not None),
         }
         self.kernels = self.device.kernels("apsp_products", **defines)
-        self.closing = self.device.kernels("apsp_shared", **defines)["apsp_shared_diagonal"]
+        self.closing = self.device.kernels("apsp_blocked_shared", **defines)[
+            "apsp_blocked_shared_diagonal"
+        ]
         self.shared = 2 * _TILE * _DEPTH * task.dtype.itemsize
 
     def empty(self, *shape: int) -> Part:
@@ -105,7 +107,7 @@ class Products:
     def multiply(self, to: Part, c: Part, a: Part, b: Part, diagonal: tuple[bool, bool]) -> None:
         """Set ``to`` to min(c, a b); ``diagonal`` says which factors are diagonal blocks."""
         rows, columns = c.d.shape
-        self.kernels["apsp_product"].launch(
+        self.kernels["apsp_products_rows"].launch(
             (ceil_div(columns, _TILE), ceil_div(rows, _TILE)),
             _THREADS,
             (
@@ -171,7 +173,7 @@ def min_plus(task: Task) -> Answer:
 def _square(p: Products) -> bool:
     current, spare = p.whole, p.empty(p.n, p.n)
     squarings = p.n.bit_length()  # 2 ** squarings > n: paths and cycles of n arcs are known
-    check = p.kernels["apsp_product_cycle"]
+    check = p.kernels["apsp_products_find_cycle"]
     with p.computing():
         for done in range(squarings):
             p.device.fill(p.improved, 0)
@@ -274,7 +276,7 @@ def _by_quadrants(block: int, p: Products) -> bool:
     def move(back: bool) -> None:
         grid = (ceil_div(size, cut),) * 2
         args = (*p.whole, p.n, *tree, side, size, int(back))
-        p.kernels["apsp_quadtree_move"].launch(grid, (cut, cut), args)
+        p.kernels["apsp_products_convert"].launch(grid, (cut, cut), args)
 
     def quadrant(rows: Range, columns: Range) -> Part:
         """Return a contiguous part; rows and columns are aligned ranges of equal size."""
@@ -290,7 +292,7 @@ def _by_quadrants(block: int, p: Products) -> bool:
         in_place = inner not in (rows, columns)
         to = c if in_place else spare.cut(slice(c.d.size))
         cells = (rows[1] - rows[0]) * side
-        p.kernels["apsp_quadtree_product"].launch(
+        p.kernels["apsp_products_quadtree"].launch(
             (ceil_div(cells, _TILE),) * 2,
             _THREADS,
             (

@@ -38,9 +38,9 @@ _PACKED = ("KL_MIN_PLUS_SHORT", "KL_BOOLEAN")  # several columns per word; no pr
 VARIANTS: dict[str, tuple[Variant, ...]] = {
     "apsp_naive": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
     "apsp_batched": _rows(KL_TYPE=_TYPES),
-    "apsp_global": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
-    "apsp_shared": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
-    "apsp_multi": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
+    "apsp_blocked_global": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
+    "apsp_blocked_shared": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
+    "apsp_blocked_multi": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
     "apsp_products": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
     "bfs_direction": _rows(),
     "bfs_frontiers": _rows(),

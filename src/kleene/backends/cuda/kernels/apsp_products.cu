@@ -118,7 +118,7 @@ __device__ __forceinline__ void product(KL_TYPE* to, int* to_predecessors, Order
   if (better) kl_store(improved, 1);
 }
 
-KL_KERNEL_BOUNDS(256, 1, apsp_product, KL_TYPE* to, int* to_predecessors, long long to_pitch,
+KL_KERNEL_BOUNDS(256, 1, apsp_products_rows, KL_TYPE* to, int* to_predecessors, long long to_pitch,
                  const KL_TYPE* c, const int* c_predecessors, long long c_pitch, const KL_TYPE* a,
                  long long a_pitch, int a_diagonal, const KL_TYPE* b, const int* b_predecessors,
                  long long b_pitch, int b_diagonal, int rows, int inner, int columns, int* improved,
@@ -129,10 +129,10 @@ KL_KERNEL_BOUNDS(256, 1, apsp_product, KL_TYPE* to, int* to_predecessors, long l
 }
 
 // Quadrants, of `size` cells a side.
-KL_KERNEL_BOUNDS(256, 1, apsp_quadtree_product, KL_TYPE* to, int* to_predecessors, const KL_TYPE* c,
-                 const int* c_predecessors, const KL_TYPE* a, int a_diagonal, const KL_TYPE* b,
-                 const int* b_predecessors, int b_diagonal, int side, int size, int* improved,
-                 const int* cycle) {
+KL_KERNEL_BOUNDS(256, 1, apsp_products_quadtree, KL_TYPE* to, int* to_predecessors,
+                 const KL_TYPE* c, const int* c_predecessors, const KL_TYPE* a, int a_diagonal,
+                 const KL_TYPE* b, const int* b_predecessors, int b_diagonal, int side, int size,
+                 int* improved, const int* cycle) {
   const Quadtree order{side};
   product(to, to_predecessors, order, c, c_predecessors, order, a, order, a_diagonal != 0, b,
           b_predecessors, order, b_diagonal != 0, size, size, size, improved, cycle);
@@ -141,13 +141,13 @@ KL_KERNEL_BOUNDS(256, 1, apsp_quadtree_product, KL_TYPE* to, int* to_predecessor
 // ---- other steps --------------------------------------------------------------------------------
 
 // A negative cycle makes a diagonal cell negative.
-KL_KERNEL(apsp_product_cycle, const KL_TYPE* d, long long n, int* cycle) {
+KL_KERNEL(apsp_products_find_cycle, const KL_TYPE* d, long long n, int* cycle) {
   const long long k = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x;
   if (k < n && d[k * n + k] < 0) kl_store(cycle, 1);
 }
 
 // Converts from rows to Morton order, or back; padding is no_path.
-KL_KERNEL(apsp_quadtree_move, KL_TYPE* d, int* predecessors, long long n, KL_TYPE* tree,
+KL_KERNEL(apsp_products_convert, KL_TYPE* d, int* predecessors, long long n, KL_TYPE* tree,
           int* tree_predecessors, int side, int size, int back) {
   const Quadtree order{side};
   const int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;

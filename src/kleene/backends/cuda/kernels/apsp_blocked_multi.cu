@@ -1,8 +1,9 @@
 // Phase 3 of blocked Floyd-Warshall with several elements per thread, as Padamata and Raveendran
 // (2013) measured it: each thread keeps a small rectangle of cells in registers and reads each
 // value of shared memory once for a whole row or column of it. Phases 1 and 2 are those of
-// apsp_shared.cu, launched with as many threads. There is a kernel per size of the rectangle.
-#include "apsp_blocks.cuh"
+// apsp_blocked_shared.cu, launched with as many threads. There is a kernel per size of the
+// rectangle.
+#include "apsp_blocked.cuh"
 #include "common/kleene.cuh"
 
 // One rectangle. Its cells are blockDim apart, so that adjacent threads have adjacent columns;
@@ -78,8 +79,8 @@ __device__ __forceinline__ void rest(const Blocks& m, KL_TYPE* shared, int t, in
 // (r - 1) x (r - 1) blocks, with few enough threads to keep the rectangles in registers.
 #define KL_MULTI(across, down)                                                                \
   KL_KERNEL_BOUNDS((across * down < 4 ? 1024 : 4096 / (across * down)), 1,                    \
-                   apsp_multi_##across##x##down, KL_TYPE* d, int* predecessors, long long n,  \
-                   int side, int t, const int* cycle) {                                       \
+                   apsp_blocked_multi_##across##x##down, KL_TYPE* d, int* predecessors,       \
+                   long long n, int side, int t, const int* cycle) {                          \
     KL_DYNAMIC_SHARED(KL_TYPE, shared);                                                       \
     const int i = blockIdx.y, j = blockIdx.x;                                                 \
     rest<across, down>(Blocks{d, predecessors, n, side, false}, shared, t, i < t ? i : i + 1, \

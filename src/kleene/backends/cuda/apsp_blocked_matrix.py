@@ -1,6 +1,6 @@
 """What all versions of blocked Floyd-Warshall share: a matrix on the device, split into blocks.
 
-The phases for one block are in ``kernels/apsp_blocks.cuh``; here are their launches, the layout of
+The phases for one block are in ``kernels/apsp_blocked.cuh``; here are their launches, the layout of
 blocks in shared memory, and the copies of the matrix.
 """
 
@@ -28,7 +28,7 @@ from kleene.backends.task import Answer, Task
 from kleene.errors import RequestError
 from kleene.system.formatting import format_bytes
 
-__all__ = ["Blocks", "bank_conflict", "run"]
+__all__ = ["BlockedMatrix", "bank_conflict", "run"]
 
 _SIDE = 32  # a block of 1024 threads, one per cell: the largest of Zuccato and Lena
 _ROUNDS = 16  # queued between progress reports and checks for Ctrl-C
@@ -47,7 +47,7 @@ def bank_conflict(side: int, itemsize: int = 4) -> bool:
     return lcm(side, banks) <= (min(side, banks) - 1) * side
 
 
-class Blocks:
+class BlockedMatrix:
     """A matrix and its predecessors on the device, split into blocks."""
 
     def __init__(
@@ -103,7 +103,7 @@ class Blocks:
 
     def check(self) -> None:
         """Load kernels and check shared memory, which is not allowed during capture."""
-        self.kernels("apsp_shared")
+        self.kernels("apsp_blocked_shared")
         _ = self.two_blocks
 
     @property
@@ -129,7 +129,7 @@ class Blocks:
     def diagonal(self, t: int, stream: Any = None, grid: tuple[int, int] = (1, 1)) -> None:
         """Phase 1, in shared memory."""
         args = (*self.view, self.pitch, t, self.cycle)
-        self.kernels("apsp_shared")["apsp_shared_diagonal"].launch(
+        self.kernels("apsp_blocked_shared")["apsp_blocked_shared_diagonal"].launch(
             grid, self.threads, args, self.one_block, stream
         )
 
@@ -138,7 +138,7 @@ class Blocks:
         if grid[0] == 0:
             return
         args = (*self.view, *self.layout, t, self.cycle)
-        self.kernels("apsp_shared")[f"apsp_shared_{phase}"].launch(
+        self.kernels("apsp_blocked_shared")[f"apsp_blocked_shared_{phase}"].launch(
             grid, self.threads, args, self.two_blocks, stream
         )
 
@@ -155,13 +155,13 @@ class Blocks:
         if height <= 0 or width <= 0:
             return
         args = (*self.view, *self.layout, t, rows[0], height, columns[0], width, self.cycle)
-        self.kernels("apsp_shared")["apsp_shared_piece"].launch(
+        self.kernels("apsp_blocked_shared")["apsp_blocked_shared_piece"].launch(
             grid or (width, height), self.threads, args, self.two_blocks, stream
         )
 
     @property
     def view(self) -> tuple[Any, ...]:
-        """The first arguments of all kernels in apsp_shared.cu."""
+        """The first arguments of all kernels in apsp_blocked_shared.cu."""
         return (self.d, self.predecessors, self.n, self.side, self.column_major)
 
     # ---- copies and rounds ----------------------------------------------------------------------
@@ -193,7 +193,7 @@ class Blocks:
         return True
 
 
-Version = Callable[[Blocks], bool]  # closes the matrix; False at a negative cycle
+Version = Callable[[BlockedMatrix], bool]  # closes the matrix; False at a negative cycle
 
 
 def run(method: str, version: Version, task: Task, block: int = 0) -> Answer:
@@ -203,7 +203,7 @@ def run(method: str, version: Version, task: Task, block: int = 0) -> Answer:
         if len(matrix) == 0:
             task.report(1, 1)
             return True
-        blocks = Blocks(method, task, block, matrix, predecessors)
+        blocks = BlockedMatrix(method, task, block, matrix, predecessors)
         closed = version(blocks)
         if closed:
             task.report(blocks.count, blocks.count)

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.backends.cuda.apsp_blocks import Blocks, run
+from kleene.backends.cuda.apsp_blocked_matrix import BlockedMatrix, run
 from kleene.backends.cuda.runtime.device import HostArray, ceil_div
 from kleene.backends.task import Answer, Task
 
@@ -34,7 +34,7 @@ def blocked_4_2(task: Task, *, block: int = 0) -> Answer:
     return run("blocked_4_2", _close, task, block)
 
 
-def _close(b: Blocks) -> bool:
+def _close(b: BlockedMatrix) -> bool:
     work = b.device.stream()
     transfers = _RowTransfers(b)
     with b.computing():  # copies included, since they overlap
@@ -49,19 +49,19 @@ def _close(b: Blocks) -> bool:
         return _last_round(b, work, transfers)
 
 
-def _stripes(b: Blocks, first: int, end: int) -> Iterator[tuple[int, int]]:
+def _stripes(b: BlockedMatrix, first: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield ranges of block rows."""
     height = ceil_div(b.count, _STRIPES)
     for begin in range(first, end, height):
         yield begin, min(begin + height, end)
 
 
-def _both_first_phases(b: Blocks, work: Any, t: int) -> None:
+def _both_first_phases(b: BlockedMatrix, work: Any, t: int) -> None:
     b.diagonal(t, work)
     b.whole("cross", (b.count - 1, 2), t, work)
 
 
-def _first_round(b: Blocks, work: Any, transfers: _RowTransfers) -> None:
+def _first_round(b: BlockedMatrix, work: Any, transfers: _RowTransfers) -> None:
     """Run round 0, stripe by stripe as they arrive."""
     work.wait(transfers.fetch(0, 1))
     b.diagonal(0, work)
@@ -72,23 +72,25 @@ def _first_round(b: Blocks, work: Any, transfers: _RowTransfers) -> None:
         b.piece(0, stripe, (1, b.count), work)
 
 
-def _rounds_between(b: Blocks, work: Any) -> None:
+def _rounds_between(b: BlockedMatrix, work: Any) -> None:
     """Run phase 3 of round 1 to phase 2 of the last round."""
-    file, r = b.kernels("apsp_shared"), b.count
+    file, r = b.kernels("apsp_blocked_shared"), b.count
     current = b.device.upload(np.ones(1, np.int32), "round")
     work.wait(b.device.main.record())
     beside = b.device.stream()
     with work.capture() as captured:
         beside.wait(work.record())
         phases = (*b.view, *b.layout, r, current, b.cycle)
-        file["apsp_ring_far"].launch((r - 2, r - 2), b.threads, phases, b.two_blocks, beside)
-        file["apsp_ring_near"].launch((2 * r - 3, 1), b.threads, phases, b.two_blocks, work)
-        file["apsp_ring_diagonal"].launch(
+        file["apsp_blocked_ring_far"].launch(
+            (r - 2, r - 2), b.threads, phases, b.two_blocks, beside
+        )
+        file["apsp_blocked_ring_near"].launch((2 * r - 3, 1), b.threads, phases, b.two_blocks, work)
+        file["apsp_blocked_ring_diagonal"].launch(
             (1, 1), b.threads, (*b.view, b.pitch, current, b.cycle), b.one_block, work
         )
-        file["apsp_ring_cross"].launch((r - 1, 2), b.threads, phases, b.two_blocks, work)
+        file["apsp_blocked_ring_cross"].launch((r - 1, 2), b.threads, phases, b.two_blocks, work)
         work.wait(beside.record())
-        file["apsp_ring_advance"].launch((1, 1), (1, 1), (current,), 0, work)
+        file["apsp_blocked_ring_advance"].launch((1, 1), (1, 1), (current,), 0, work)
     for t in range(1, r - 1):
         captured.graph.launch(work)
         if t % _ROUNDS == 0:
@@ -97,7 +99,7 @@ def _rounds_between(b: Blocks, work: Any) -> None:
     work.synchronize()  # graph and round number are in use until here
 
 
-def _last_round(b: Blocks, work: Any, transfers: _RowTransfers) -> bool:
+def _last_round(b: BlockedMatrix, work: Any, transfers: _RowTransfers) -> bool:
     """Run phase 3 of the last round stripe by stripe; copy each back when it is done."""
     last = b.count - 1
     ready = work.record()
@@ -116,7 +118,7 @@ def _last_round(b: Blocks, work: Any, transfers: _RowTransfers) -> bool:
 class _RowTransfers:
     """Copies block rows between host and device, in its own stream and through two buffers."""
 
-    def __init__(self, b: Blocks) -> None:
+    def __init__(self, b: BlockedMatrix) -> None:
         self._b = b
         self.stream = b.device.stream()
         rows = min(ceil_div(b.count, _STRIPES) * b.side, b.n)

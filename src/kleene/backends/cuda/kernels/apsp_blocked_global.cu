@@ -1,7 +1,7 @@
 // Blocked Floyd-Warshall in global memory: versions 1.0, 1.1 and 1.2 of Zuccato and Lena (2022): a
 // launch per block, three launches of all blocks of which most are idle, three launches of exactly
-// the blocks of a phase. The phases are those of apsp_blocks.cuh. A block of threads has a block of
-// the matrix, one thread per cell, or per several cells if the side exceeds 32.
+// the blocks of a phase. The phases are those of apsp_blocked.cuh. A block of threads has a block
+// of the matrix, one thread per cell, or per several cells if the side exceeds 32.
 #include "apsp.cuh"
 #include "common/kleene.cuh"
 
@@ -39,7 +39,7 @@ __device__ __forceinline__ void work(KL_TYPE* d, int* predecessors, long long n,
 
 // ---- version 1.0: one kernel for one block of any phase -----------------------------------------
 
-KL_KERNEL_BOUNDS(1024, 1, apsp_global_one, MATRIX, int bi, int bj, int* cycle) {
+KL_KERNEL_BOUNDS(1024, 1, apsp_blocked_global_one, MATRIX, int bi, int bj, int* cycle) {
   if (bi == t && bj == t) {
     work<1>(GIVEN, bi, bj, cycle);
   } else if (bi == t || bj == t) {
@@ -51,17 +51,17 @@ KL_KERNEL_BOUNDS(1024, 1, apsp_global_one, MATRIX, int bi, int bj, int* cycle) {
 
 // ---- version 1.1: a kernel for each phase, always over all blocks -------------------------------
 
-KL_KERNEL_BOUNDS(1024, 1, apsp_global_all_1, MATRIX, int* cycle) {
+KL_KERNEL_BOUNDS(1024, 1, apsp_blocked_global_all_1, MATRIX, int* cycle) {
   const int bi = blockIdx.y, bj = blockIdx.x;
   if (bi == t && bj == t) work<1>(GIVEN, bi, bj, cycle);
 }
 
-KL_KERNEL_BOUNDS(1024, 1, apsp_global_all_2, MATRIX, int* cycle) {
+KL_KERNEL_BOUNDS(1024, 1, apsp_blocked_global_all_2, MATRIX, int* cycle) {
   const int bi = blockIdx.y, bj = blockIdx.x;
   if ((bi == t) != (bj == t)) work<2>(GIVEN, bi, bj, cycle);
 }
 
-KL_KERNEL_BOUNDS(1024, 1, apsp_global_all_3, MATRIX, int* cycle) {
+KL_KERNEL_BOUNDS(1024, 1, apsp_blocked_global_all_3, MATRIX, int* cycle) {
   const int bi = blockIdx.y, bj = blockIdx.x;
   if (bi != t && bj != t) work<3>(GIVEN, bi, bj, cycle);
 }
@@ -73,14 +73,16 @@ __device__ __forceinline__ int other_than(int t, int place) {
   return place < t ? place : place + 1;
 }
 
-KL_KERNEL_BOUNDS(1024, 1, apsp_global_1, MATRIX, int* cycle) { work<1>(GIVEN, t, t, cycle); }
+KL_KERNEL_BOUNDS(1024, 1, apsp_blocked_global_1, MATRIX, int* cycle) {
+  work<1>(GIVEN, t, t, cycle);
+}
 
-KL_KERNEL_BOUNDS(1024, 1, apsp_global_2, MATRIX, int* cycle) {
+KL_KERNEL_BOUNDS(1024, 1, apsp_blocked_global_2, MATRIX, int* cycle) {
   const int other = other_than(t, blockIdx.x);
   const bool in_row = blockIdx.y == 0;
   work<2>(GIVEN, in_row ? t : other, in_row ? other : t, cycle);
 }
 
-KL_KERNEL_BOUNDS(1024, 1, apsp_global_3, MATRIX, int* cycle) {
+KL_KERNEL_BOUNDS(1024, 1, apsp_blocked_global_3, MATRIX, int* cycle) {
   work<3>(GIVEN, other_than(t, blockIdx.y), other_than(t, blockIdx.x), cycle);
 }
