@@ -73,7 +73,7 @@ class _Searches:
         self._limit = _NO_LIMIT if task.limit is None else int(min(task.limit, _NO_LIMIT))
         n, chunks = graph.n, ceil_div(graph.n, _CHUNK)
         self._seen = device.empty((n, self._words), np.uint32, "seen")
-        self._front = device.empty((2, n, self._words), np.uint32, "front")
+        self._frontier = device.empty((2, n, self._words), np.uint32, "frontier")
         self._active = device.empty((2, chunks), np.uint32, "active")
         self._full = device.empty(chunks, np.uint32, "full")
         self._hub_bits = device.empty(
@@ -106,7 +106,7 @@ class _Searches:
     def start(self, sources: Array, rows: RowBuffers) -> None:
         """Clear the buffers and launch."""
         device, count = self._device, sources.size
-        for array in (self._seen, self._front[0], self._active, self._full, self._hub_bits):
+        for array in (self._seen, self._frontier[0], self._active, self._full, self._hub_bits):
             device.fill(array, 0)
         device.fill(self._control, 0)
         if rows.predecessors is not None:
@@ -118,8 +118,8 @@ class _Searches:
             (ceil_div(count, _THREADS),),
             (_THREADS,),
             (
-                sources, count, self._graph.n, self._words, self._targets, self._seen, self._front,
-                self._active, rows.values, self._control,
+                sources, count, self._graph.n, self._words, self._targets, self._seen,
+                self._frontier, self._active, rows.values, self._control,
             ),
         )  # fmt: skip
         self._count, self._rows = count, rows
@@ -147,7 +147,7 @@ class _Searches:
             (
                 *graph.csc, hubs.vertices, hubs.first, hubs.segment_hub, hubs.vertices.size,
                 hubs.segment, graph.n, self._words, self._span, self._count, self._seen,
-                self._front, self._active, self._full, self._hub_bits, self._target_bits,
+                self._frontier, self._active, self._full, self._hub_bits, self._target_bits,
                 rows.values, rows.predecessors, self._limit, self._most, self._control,
                 self._barrier,
             ),

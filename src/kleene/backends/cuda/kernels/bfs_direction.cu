@@ -23,19 +23,17 @@ const int kWideThreads = 512;
 const int kNarrowThreads = 256;
 const int kPrefetchVertices = 16;  // vertices ahead in the offsets to prefetch
 const int kSerialArcs = 32;        // arcs that one lane scans in a pull
-const int kSmallLevels = 4;  // consecutive small levels after which bfs_direction_wide returns
-const int kLargeArcs =
-    1 << 18;  // arcs added for a vertex that is too large for bfs_direction_narrow
+const int kSmallLevels = 4;      // consecutive small levels after which bfs_direction_wide returns
+const int kLargeArcs = 1 << 18;  // arcs added for a vertex too large for bfs_direction_narrow
 const unsigned long long kQueueOverflow = 1ull << 36;  // arcs added when the queue overflows
 
 enum Done { kRunning, kExhausted, kEarlyExit };
 
 // State between launches.
 struct State {
-  unsigned long long barrier_value,
-      other_barrier_value;  // of the two alternating words
-  unsigned long long arcs;  // of the frontier
-  int level;                // of the frontier
+  unsigned long long barrier_value, other_barrier_value;  // of the two alternating words
+  unsigned long long arcs;                                // of the frontier
+  int level;                                              // of the frontier
   int done;
   int queued;         // whether the frontier is in the queue
   int writers;        // lists of the queue

@@ -54,7 +54,7 @@ struct Lane {
 // A scan of some incoming arcs of one vertex.
 struct ArcScan {
   const Incoming& in;
-  const unsigned* front;
+  const unsigned* frontier;
   const unsigned* active;
   int* predecessors;  // of this vertex; those of the next search are n entries on; or null
   long long n;
@@ -75,7 +75,7 @@ struct ArcScan {
           tails[k] = place < listed ? list[place] : -1;
           rows[k] = 0;
           if (tails[k] >= 0) {
-            rows[k] = kl_load(front + static_cast<long long>(tails[k]) * lane.words + lane.word);
+            rows[k] = kl_load(frontier + static_cast<long long>(tails[k]) * lane.words + lane.word);
           }
         }
         for (int k = 0; k < kPrefetch; ++k) {
@@ -138,7 +138,7 @@ struct Level {
   const Lane& lane;
   unsigned all;  // existing searches in the word of this lane
   int n, distance;
-  const unsigned *front, *active;
+  const unsigned *frontier, *active;
   unsigned *next, *next_active;
   unsigned *seen, *full, *hub_bits;
   int *distances, *predecessors;
@@ -205,7 +205,7 @@ struct Level {
     return static_cast<long long>(v) * lane.words + lane.word;
   }
   __device__ ArcScan scan(int v) const {
-    return {in, front, active, predecessors == nullptr ? nullptr : predecessors + v, n, list};
+    return {in, frontier, active, predecessors == nullptr ? nullptr : predecessors + v, n, list};
   }
 };
 
@@ -213,14 +213,14 @@ struct Level {
 
 // One thread per search. All other words are zero, all other distances no_path.
 KL_KERNEL(bfs_multi_init, const int* sources, int count, int n, int words, int targets,
-          unsigned* seen, unsigned* front, unsigned* active, int* distances, int* control) {
+          unsigned* seen, unsigned* frontier, unsigned* active, int* distances, int* control) {
   const int search = blockIdx.x * blockDim.x + threadIdx.x;
   if (search == 0) control[kTargetsLeft] = targets;
   if (search >= count) return;
   const int s = sources[search];
   const long long at = static_cast<long long>(s) * words + search / 32;
   atomicOr(seen + at, 1u << (search % 32));
-  atomicOr(front + at, 1u << (search % 32));
+  atomicOr(frontier + at, 1u << (search % 32));
   atomicOr(active + s / 32, 1u << (s % 32));
   distances[search * static_cast<long long>(n) + s] = 0;
 }
@@ -234,12 +234,12 @@ KL_KERNEL(bfs_multi_clear, int* distances, long long size, int none) {
   }
 }
 
-// Runs at most `most` levels. A block tests `span` chunks at once. front and active are
+// Runs at most `most` levels. A block tests `span` chunks at once. frontier and active are
 // double-buffered.
 KL_KERNEL_BOUNDS(256, 4, bfs_multi_levels, const long long* offsets, const int* neighbors,
                  const int* hubs, const int* first, const int* segment_hub, int hub_count,
                  int segment, int n, int words, int span, int count, unsigned* seen,
-                 unsigned* front, unsigned* active, unsigned* full, unsigned* hub_bits,
+                 unsigned* frontier, unsigned* active, unsigned* full, unsigned* hub_bits,
                  const unsigned* target_bits, int* distances, int* predecessors, int limit,
                  int most, int* control, unsigned* barrier) {
   __shared__ unsigned new_by_vertex[kVertices][33];
@@ -261,9 +261,9 @@ KL_KERNEL_BOUNDS(256, 4, bfs_multi_levels, const long long* offsets, const int* 
                       searches_of(count, lane.word),
                       n,
                       distance,
-                      front + previous * row_words,
+                      frontier + previous * row_words,
                       active + previous * chunks,
-                      front + parity * row_words,
+                      frontier + parity * row_words,
                       active + parity * chunks,
                       seen,
                       full,
