@@ -1,4 +1,4 @@
-"""Pages that are made when the documentation is: the lab's results, from the records we keep."""
+"""mkdocs hook: generate the pages of lab results from the records in benchmarks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RECORDS = Path(__file__).parent.parent / "benchmarks"
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the page with charts, and the whole report."""
+    """Add the page with charts and the full report."""
     from kleene.lab.experiments import EXPERIMENTS
     from kleene.lab.record import read
     from kleene.lab.report.docs import results_page

@@ -1,4 +1,4 @@
-"""The graphs that every method must get right, by name."""
+"""Named test graphs for every method."""
 
 from __future__ import annotations
 

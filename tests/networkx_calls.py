@@ -1,4 +1,4 @@
-"""One way to call each function of the NetworkX backend, and how its answer compares to NetworkX's.
+"""A call of each function of the NetworkX backend, and how to compare its result with NetworkX's.
 
 ``CALLS`` maps a name to the arguments after the graph, made from a source, a target and a weight.
 """
@@ -172,8 +172,8 @@ CALLS: dict[str, list[Arguments]] = {
     "wiener_index": [nothing, weight],
 }
 
-#: Where several answers are right, and the backend's may be another than NetworkX's. The rest must
-#: be equal, down to the types of all parts.
+#: Functions with several correct results, where the backend's may differ from NetworkX's. All other
+#: results must be equal, including the types of all elements.
 OTHER_PATHS = {
     "all_pairs_bellman_ford_path",
     "astar_path",
@@ -239,12 +239,12 @@ def least_weight(graph: Any, u: Any, v: Any, weight: Any) -> Any:
 
 
 def length(graph: Any, path: list[Any], weight: Any) -> float:
-    """Add up a path, which must be one."""
+    """Return the length of a path, which must exist."""
     return math.fsum(least_weight(graph, u, v, weight) for u, v in pairwise(path))
 
 
 def check_same(ours: Any, theirs: Any, ordered: bool = False) -> None:
-    """Raise unless two answers are equal, in all their parts and in the types of these."""
+    """Raise unless two results are equal, including the types of all elements."""
     assert type(ours) is type(theirs), (ours, theirs)
     if isinstance(theirs, dict):
         assert list(ours) == list(theirs) if ordered else ours.keys() == theirs.keys()
@@ -286,7 +286,7 @@ def _is_rows(value: list[Any]) -> bool:
 
 
 def in_one_order(value: Any) -> Any:
-    """Sort all lists, whatever is in them."""
+    """Sort all lists, recursively."""
     if isinstance(value, dict):
         return {key: in_one_order(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -298,13 +298,13 @@ def in_floats(value: Any) -> Any:
     """Return all numbers that are values, and not nodes, as floats."""
     if isinstance(value, dict):
         return {key: in_floats(item) for key, item in value.items()}
-    if isinstance(value, tuple):  # parents and lengths
+    if isinstance(value, tuple):  # predecessors and lengths
         return value[0], in_floats(value[1])
     return float(value) if isinstance(value, int) else value
 
 
 def check_parents(graph: Any, weight: Any, parents: Any, lengths: Any) -> None:
-    """Raise unless every node's distance is that of its parent and the edge between them."""
+    """Raise unless every node's distance is its predecessor's plus the edge between them."""
     for v, u in parents.items():
         if u is not None and u != v:
             assert lengths[v] == lengths[u] + least_weight(graph, u, v, weight)

@@ -23,7 +23,7 @@ outcomes: Counter[str] = Counter()
 
 
 def counted(name: str, function: Any) -> Any:
-    """Wrap a function so that its calls are counted; a generator's when it is first asked."""
+    """Wrap a function to count its calls; a generator counts at its first item."""
 
     def stream(*args: Any, **kwargs: Any) -> Any:
         try:

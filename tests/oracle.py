@@ -1,4 +1,4 @@
-"""The slowest and plainest way to a right answer, sharing nothing with the package's methods."""
+"""The oracle: a simple, slow solver that shares no code with the package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line, command by command, inside this process."""
+"""The command line, in process."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def document(*arguments: object) -> dict[str, Any]:
 
 @pytest.fixture
 def towns(tmp_path: Path) -> Path:
-    """A graph with names for vertices."""
+    """A graph with labels."""
     path = tmp_path / "towns.csv"
     path.write_text(TOWNS)
     return path
@@ -40,7 +40,7 @@ def towns(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def square(tmp_path: Path) -> Path:
-    """A graph with numbers for vertices: 0 - 1 - 2 - 3 - 0, and 4 alone."""
+    """A graph without labels: 0 - 1 - 2 - 3 - 0, and an isolated vertex 4."""
     path = tmp_path / "square.npz"
     kl.write(kl.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], n=5, directed=False), path)
     return path
@@ -60,7 +60,7 @@ def commands(command: Any, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
 ALL = commands(typer.main.get_command(app))
 
 
-def test_there_are_the_commands_that_the_documentation_names() -> None:
+def test_commands_match_the_documentation() -> None:
     names = {path[0] for path in ALL if path}
     text = Path(__file__).parents[1].joinpath("docs", "command-line.md").read_text()
     for name in names:
@@ -121,7 +121,7 @@ def test_sssp_as_json(towns: Path) -> None:
     assert by_name["eve"]["distance"] is None
 
 
-def test_sources_and_targets_repeat_or_take_commas(towns: Path) -> None:
+def test_sources_and_targets_as_lists(towns: Path) -> None:
     found = document("sssp", towns, "-s", "ann,eve", "-s", "bob", "-t", "dee", "-t", "cy,ann")
     assert [(p["source"], p["target"], p["distance"]) for p in found["pairs"]] == [
         ("ann", "dee", 8), ("ann", "cy", 7), ("ann", "ann", 0),
@@ -204,10 +204,10 @@ def test_infinities_are_valid_json(tmp_path: Path) -> None:
     for width in ("5", "0.5"):
         path.write_text(f"a,b,{width}\n")
         found = document("closure", path, "--semiring", "max_min", "--top", 9)
-        assert found["pairs"][0]["value"] == "inf"  # the empty path is as wide as can be
+        assert found["pairs"][0]["value"] == "inf"  # the width of the empty path
 
 
-def test_path_is_told_step_by_step(towns: Path) -> None:
+def test_path_is_printed_step_by_step(towns: Path) -> None:
     found = document("path", towns, "ann", "dee")
     assert found["path"] == [
         {"vertex": "ann", "length": None, "total": 0},
@@ -220,7 +220,7 @@ def test_path_is_told_step_by_step(towns: Path) -> None:
     assert "bob" in kleene("path", towns, "ann", "dee").output
 
 
-def test_no_path_is_an_answer_and_an_exit_code(towns: Path) -> None:
+def test_no_path_sets_the_exit_code(towns: Path) -> None:
     result = kleene("path", towns, "dee", "ann")
     assert result.exit_code == 1
     assert "no path from dee to ann" in result.output
@@ -245,7 +245,7 @@ def test_results_are_saved_and_verified(towns: Path, tmp_path: Path) -> None:
     assert "proved" in kleene("verify", towns, saved).output
 
 
-def test_a_wrong_result_is_found(towns: Path, tmp_path: Path) -> None:
+def test_a_wrong_result_is_detected(towns: Path, tmp_path: Path) -> None:
     graph = kl.read(towns)
     result = kl.sssp(graph, 0)
     result.distances[2] += 1
@@ -290,7 +290,7 @@ def test_convert_there_and_back(towns: Path, tmp_path: Path) -> None:
 # ---- about --------------------------------------------------------------------------------------
 
 
-def test_info_tells_the_format_that_was_found(tmp_path: Path, towns: Path) -> None:
+def test_info_prints_the_detected_format(tmp_path: Path, towns: Path) -> None:
     kl.write(kl.read(towns), tmp_path / "towns.txt", "dimacs")
     assert document("info", tmp_path / "towns.txt")["format"] == "dimacs"
     told = kleene("info", "-", stdin="0 1\n").output
@@ -311,7 +311,7 @@ def test_info(towns: Path, square: Path) -> None:
     assert "ann, bob, cy, ..." in kleene("info", towns).output
 
 
-def test_the_memory_that_info_tells_is_what_the_forms_take(towns: Path) -> None:
+def test_info_memory_is_the_size_of_the_forms(towns: Path) -> None:
     graph = kl.read(towns)
     told = document("info", towns)["memory"]
     for form in ("csr", "csc", "coo", "ell"):
@@ -326,13 +326,13 @@ def test_methods_are_the_rows_of_the_registry() -> None:
     assert max(map(len, kleene("methods").output.splitlines())) <= 100
 
 
-def test_no_methods_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_methods(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kl, "methods", lambda problem, device: ())
-    assert kleene("methods").output == "none yet\n"
+    assert kleene("methods").output == "no methods\n"
     assert document("methods")["methods"] == []
 
 
-def test_explain_tells_the_plan(towns: Path) -> None:
+def test_explain_prints_the_plan(towns: Path) -> None:
     found = document("explain", towns, "sssp", "-s", "ann")
     assert found["plan"] == document("sssp", towns, "-s", "ann")["plan"] | {
         "available": found["plan"]["available"]
@@ -344,20 +344,18 @@ def test_quiet_prints_nothing(towns: Path) -> None:
     assert kleene("info", towns, "-q").output == ""
 
 
-def test_the_tour_proves_everything_and_draws(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_tour_verifies_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     graph = kl.generate.grid(6, 7, weights=(1, 9))
     picture = tmp_path / "demo.svg"
-    found = tour(graph, str(picture), speak=True)
+    found = tour(graph, str(picture), verbose=True)
     assert len(found["proofs"]) == 3
     assert found["longest"]["path"][-1]["total"] == found["longest"]["distance"]
     assert picture.exists()
     spoken = capsys.readouterr().out
     assert str(picture) in spoken
     assert spoken.count("proved:") == 3
-    assert "junctions more" in spoken
-    tour(graph, str(picture), speak=False)
+    assert "more junctions" in spoken
+    tour(graph, str(picture), verbose=False)
     assert capsys.readouterr().out == ""
 
 
@@ -366,5 +364,5 @@ def test_the_demo_is_the_tour_of_rome(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.chdir(tmp_path)
     assert document("demo")["picture"] == "kleene-demo.svg"
     assert (tmp_path / "kleene-demo.svg").exists()
-    assert "every answer proved" in kleene("demo", "--picture", "other.svg").output
+    assert "every result is verified" in kleene("demo", "--picture", "other.svg").output
     assert (tmp_path / "other.svg").exists()

@@ -1,4 +1,4 @@
-"""``kleene doctor``: answers on every machine, and gives the right advice."""
+"""``kleene doctor``: works on every machine, and gives the right advice."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_without_a_driver(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Driver:
-    """Stands in for libcuda; codes other than 0 are errors."""
+    """A fake libcuda; codes other than 0 are errors."""
 
     def __init__(self, version: int = 12040, tells: int = 0, starts: int = 0) -> None:
         self.version, self.tells, self.starts = version, tells, starts
@@ -93,7 +93,7 @@ def test_the_extra_fits_the_driver(
 
 @pytest.mark.parametrize(
     ("driver", "problem"),
-    [(Driver(tells=1), "does not tell its version"), (Driver(starts=100), "error 100")],
+    [(Driver(tells=1), "does not report its version"), (Driver(starts=100), "error 100")],
 )
 def test_a_broken_driver(driver: Driver, problem: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda name: driver)
@@ -113,13 +113,13 @@ def test_a_cupy_that_does_not_import(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "does not work" in "\n".join(report.advice)
 
 
-def test_nothing_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     full = replace(examine(), advice=())
     monkeypatch.setattr(doctor, "examine", lambda: full)
     assert "Nothing is missing" in CliRunner().invoke(app, ["doctor"]).output
 
 
-def test_a_missing_package_is_advised(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_advice_for_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "_version", {"networkx": "3.2"}.get)
     advice = "\n".join(examine().advice)
     assert 'pip install "kleene[plot]"' in advice
@@ -127,7 +127,7 @@ def test_a_missing_package_is_advised(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "networkx" not in advice
 
 
-def test_a_limit_that_is_none_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_memory_limit_is_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "_cgroup_memory", lambda: [(2**63 - 4096, 5), (2**30, 2**20)])
     assert machine.memory_limit() == 2**30
     assert machine._cgroup_available() == 2**30 - 2**20

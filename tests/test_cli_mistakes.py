@@ -1,4 +1,4 @@
-"""What the command line says to mistakes: one line, and a code that scripts can use."""
+"""Errors on the command line: one line on standard error, and an exit code."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def kleene(*arguments: object) -> Any:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working directory with files good and bad."""
+    """A working directory with valid and invalid files."""
     texts = {"bad.gr": "p sp 2 1\na 1 9 1\n", "cycle.csv": "a,b,1\nb,a,-2\n", "towns.csv": TOWNS}
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
@@ -43,8 +43,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (2, "sssp needs a source", "sssp towns.csv"),
         (2, "no method 'magic'", "sssp towns.csv -s ann --method magic"),
         (2, "no format", "info towns.csv --format magic"),
-        (2, "results are saved as", "sssp towns.csv -s ann --out result.txt"),
-        (2, "which format", "convert towns.csv -"),
+        (2, "unknown suffix", "sssp towns.csv -s ann --out result.txt"),
+        (2, "standard output needs --to", "convert towns.csv -"),
         (2, "no problem 'tsp'", "explain towns.csv tsp"),
         (2, "no semiring", "closure towns.csv --semiring magic"),
         (2, "no vertex '999999999999", f"sssp towns.csv -s {'9' * 5000}"),
@@ -52,7 +52,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (2, "no vertex '--1'", "sssp large.npz -s --1"),
         (2, "no vertex '\u0663'", "sssp large.npz -s \u0663"),
         (2, "no vertex '9999999999999999999'", "sssp large.npz -s 9999999999999999999"),
-        (3, "(on the command line: --undirected)", "convert towns.csv t.graph"),
+        (3, "undirected graphs only; add --undirected or use", "convert towns.csv t.graph"),
         (3, "No such file", "info nowhere.gr"),
         (3, "bad.gr:2: found '9'", "info bad.gr"),
         (3, "not a result saved by Kleene", "verify towns.csv large.npz"),
@@ -66,7 +66,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (5, "GiB are available", "apsp large.npz"),
     ],
 )
-def test_a_mistake_gets_one_line_and_its_code(
+def test_an_error_is_one_line_and_an_exit_code(
     code: int, message: str, arguments: str, folder: Path
 ) -> None:
     result = kleene(*arguments.split())
@@ -78,15 +78,13 @@ def test_a_mistake_gets_one_line_and_its_code(
 
 
 @pytest.mark.parametrize("arguments", ["bfs", "no-such-command", "info --no-such-option", "info"])
-def test_wrong_usage_is_code_2(arguments: str) -> None:
+def test_invalid_usage_is_code_2(arguments: str) -> None:
     result = kleene(*arguments.split())
     assert result.exit_code == 2
     assert "Usage: " in result.output
 
 
-def test_a_device_that_is_not_there_is_code_6(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unavailable_device_is_code_6(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = Machine(cores=1, memory=None, simd="none", devices=("reference",))
     monkeypatch.setattr("kleene.planning.plan.live_machine", lambda: plain)
     result = kleene("bfs", "towns.csv", "-s", "ann", "--device", "cuda")
@@ -103,18 +101,18 @@ def test_binary_formats_are_not_for_terminals(
 
     monkeypatch.setattr(sys, "stdout", Terminal(io.BytesIO()))
     graph, output = kl.read("towns.csv"), Output()
-    with pytest.raises(kl.RequestError, match="gap is binary"):
+    with pytest.raises(kl.RequestError, match="gap is a binary"):
         write_and_show(graph, "convert", "-", "gap", None, output)
     write_and_show(graph, "convert", "-", "dimacs", None, output)
 
 
-def test_contents_of_no_known_format(folder: Path) -> None:
+def test_unknown_format(folder: Path) -> None:
     result = CliRunner().invoke(app, ["sssp", "-", "-s", "ann"], input=TOWNS)
     assert result.exit_code == 3
     assert "--format edge_list" in result.stderr
 
 
-def test_a_negative_cycle_is_told_by_name(folder: Path) -> None:
+def test_a_negative_cycle_is_reported_by_label(folder: Path) -> None:
     told = kleene("sssp", "cycle.csv", "-s", "a").stderr
     assert "a -> b -> a" in told or "b -> a -> b" in told
     ring = "".join(f"v{i},v{(i + 1) % 40},{-1 if i else 2}\n" for i in range(40))
@@ -124,7 +122,7 @@ def test_a_negative_cycle_is_told_by_name(folder: Path) -> None:
     assert len(told) < 200
 
 
-def test_a_fault_of_ours_is_not_hidden(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_internal_errors_are_not_hidden(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
@@ -132,16 +130,16 @@ def test_a_fault_of_ours_is_not_hidden(folder: Path, monkeypatch: pytest.MonkeyP
     assert isinstance(kleene("info", "towns.csv").exception, ZeroDivisionError)
 
 
-def test_numbers_that_are_names_come_first(tmp_path: Path) -> None:
+def test_integer_labels_come_before_ids(tmp_path: Path) -> None:
     (tmp_path / "far.csv").write_text("100,7,2\n7,5,2\n")
     told = json.loads(kleene("path", tmp_path / "far.csv", "100", "5", "--json").stdout)
     assert [step["vertex"] for step in told["path"]] == [100, 7, 5]
     error = kleene("path", tmp_path / "far.csv", "0", "5").stderr
-    assert "its 3 vertices are named 5 to 100" in error
+    assert "its 3 vertices are labelled 5 to 100" in error
     assert kleene("path", tmp_path / "far.csv", "x", "5").exit_code == 2
 
 
-def test_a_label_may_hold_commas(tmp_path: Path) -> None:
+def test_a_label_may_contain_commas(tmp_path: Path) -> None:
     (tmp_path / "g.csv").write_text('"a,b",c,2\na,b,3\n')
     assert [s["source"] for s in _sources(tmp_path, "a,b")] == ["a,b"]
     assert [s["source"] for s in _sources(tmp_path, "a, c")] == ["a", "c"]
@@ -153,17 +151,25 @@ def _sources(folder: Path, text: str) -> list[dict[str, Any]]:
     return [pair for pair in pairs if pair["source"] == pair["target"]]
 
 
-def find_in(graph: kl.Graph) -> Callable[[str], int]:
-    from kleene.cli.vertices import find
+def vertex_parser(graph: kl.Graph) -> Callable[[str], int]:
+    from kleene.cli.vertices import parse_vertex
 
-    return lambda text: find(graph, text)
+    return lambda text: parse_vertex(graph, text)
 
 
-def test_vertices_without_names_are_numbers_from_zero() -> None:
-    find = find_in(kl.Graph.from_edges([0], [1]))
+def test_vertices_without_labels_are_ids() -> None:
+    find = vertex_parser(kl.Graph.from_edges([0], [1]))
     assert find("1") == 1
     for wrong in ("2", "-1", "x", "1.0", ""):
         with pytest.raises(kl.RequestError, match="0 to 1"):
             find(wrong)
     with pytest.raises(kl.RequestError, match="it has none"):
-        find_in(kl.Graph.from_edges([], []))("0")
+        vertex_parser(kl.Graph.from_edges([], []))("0")
+
+
+def test_messages_name_options_instead_of_keywords() -> None:
+    from kleene.cli.exit_codes import _in_options
+
+    library = "pass sources=[...], or out='d.npy', or predecessors=False; device='cpu' works"
+    command = "pass --source VERTEX, or --out d.npy, or --no-predecessors; --device cpu works"
+    assert _in_options(library) == command

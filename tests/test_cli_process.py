@@ -1,4 +1,4 @@
-"""The command line as a process: pipes, signals, codes, and what it does not import."""
+"""The command line as a process: pipes, signals, exit codes, and imports."""
 
 from __future__ import annotations
 
@@ -43,9 +43,7 @@ def test_errors_go_to_standard_error_without_a_traceback() -> None:
 
 @posix
 @pytest.mark.parametrize("json_too", [(), ("--json",)])
-def test_a_reader_who_has_seen_enough_is_no_trouble(
-    tmp_path: Path, json_too: tuple[str, ...]
-) -> None:
+def test_a_closed_pipe(tmp_path: Path, json_too: tuple[str, ...]) -> None:
     kl.write(kl.generate.path(200_000), tmp_path / "path.npz")
     command = [*KLEENE, "bfs", str(tmp_path / "path.npz"), "-s", "0", "--top", "20000", *json_too]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -57,7 +55,7 @@ def test_a_reader_who_has_seen_enough_is_no_trouble(
 
 
 @posix
-def test_interruption_takes_less_than_a_second(tmp_path: Path) -> None:
+def test_ctrl_c_takes_less_than_a_second(tmp_path: Path) -> None:
     pipe = tmp_path / "graph"
     os.mkfifo(pipe)
     command = [*KLEENE, "apsp", str(pipe), "--device", "reference", "-o", str(tmp_path / "o.npy")]

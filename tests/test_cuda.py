@@ -289,7 +289,7 @@ class Driver:
     ("driver", "package", "gpus", "reason"),
     [
         (None, None, 1, "no NVIDIA driver was found; install it"),
-        (Driver(12040, 1), None, 1, "does not tell its version"),
+        (Driver(12040, 1), None, 1, "does not report its version"),
         (Driver(12040), None, 0, "sees no GPU"),
         (Driver(11080), None, 1, "runs CUDA 11.8, and 12 or newer is needed"),
         (Driver(12040), None, 1, 'CuPy is not installed; pip install "kleene[cuda12]"'),

@@ -1,4 +1,4 @@
-"""Pictures: well-formed, complete, the same every time; places that follow the distances."""
+"""Drawing: well-formed, complete and deterministic pictures; layouts that follow distances."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def shapes(path: Path, tag: str) -> list[ET.Element]:
 
 
 def strokes(path: Path) -> int:
-    """Count the lines of the picture, whatever their colours."""
+    """Count the lines of the picture in all colours."""
     data = [p.get("d", "") for p in shapes(path, "path") if p.get("fill") == "none"]
     return sum(d.count("M") for d in data)
 
@@ -35,7 +35,7 @@ def rome() -> kl.Graph:
     return kl.datasets.rome()
 
 
-# ---- places -------------------------------------------------------------------------------------
+# ---- layout -------------------------------------------------------------------------------------
 
 
 def test_a_path_is_laid_out_on_a_line() -> None:
@@ -51,25 +51,25 @@ def test_a_grid_is_laid_out_as_a_grid() -> None:
     assert abs(np.corrcoef(rows, places[:, 1])[0, 1]) > 0.98
 
 
-def test_places_are_in_the_units_of_the_weights() -> None:
+def test_layout_is_in_the_units_of_the_weights() -> None:
     graph = kl.generate.path(10, weights=250.0)
     assert np.ptp(pivot_mds(graph)[:, 0]) == pytest.approx(9 * 250)
 
 
-def test_places_follow_distances_on_a_road_network(rome: kl.Graph) -> None:
+def test_layout_follows_distances_on_a_road_network(rome: kl.Graph) -> None:
     places = pivot_mds(rome)
     distances = kl.sssp(rome.symmetrise(), 7).distances
     drawn = np.hypot(*(places - places[7]).T)
     assert np.corrcoef(distances, drawn)[0, 1] > 0.95
 
 
-def test_places_are_the_same_every_time() -> None:
+def test_layout_is_deterministic() -> None:
     first, second = (pivot_mds(kl.generate.small_world(300, weights=(1, 9))) for _ in range(2))
     assert np.array_equal(first, second)
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3])
-def test_tiny_graphs_have_places(n: int) -> None:
+def test_layout_of_tiny_graphs(n: int) -> None:
     places = pivot_mds(kl.generate.complete(n))
     assert places.shape == (n, 2)
     assert np.isfinite(places).all()
@@ -98,7 +98,7 @@ def test_every_street_is_drawn_once(rome: kl.Graph, tmp_path: Path) -> None:
     }
     route = result.path(2965)
     bed, line = shapes(path, "path")[-2:]
-    assert strokes(path) == len(streets) + 2  # and the route with its bed
+    assert strokes(path) == len(streets) + 2  # and the path with its outline
     for stroke in (bed, line):
         assert stroke.get("d", "").count("l") == len(route) - 1
     assert len(shapes(path, "circle")) == 2
@@ -119,12 +119,12 @@ def test_everything_is_inside_the_picture(tmp_path: Path) -> None:
         assert 0 < float(text.get("y", "")) < height
 
 
-def test_what_cannot_be_reached_is_grey_and_other_parts_are_told(tmp_path: Path) -> None:
+def test_unreachable_vertices_are_grey_and_other_components_are_reported(tmp_path: Path) -> None:
     graph = kl.Graph.from_edges([0, 1, 3, 5], [1, 2, 0, 6])
     path = kl.draw(kl.bfs(graph, 0), tmp_path / "g.svg", target=3)
     told = words(path)
-    assert "4 vertices (3 in other parts of the graph are not drawn)" in told
-    assert "1 cannot be reached (grey)" in told
+    assert "4 vertices (3 in other components are not drawn)" in told
+    assert "1 are unreachable (grey)" in told
     assert "no path to 3" in told
     assert "2 hops" in told
     assert strokes(path) == 3
@@ -134,7 +134,7 @@ def test_given_positions_show_everything(tmp_path: Path) -> None:
     graph = kl.Graph.from_edges([0, 2], [1, 3])
     path = kl.draw(kl.bfs(graph, 0), tmp_path / "g.svg", positions=[[0, 0], [1, 0], [0, 1], [1, 1]])
     assert strokes(path) == 2
-    assert "4 vertices; 2 cannot be reached" in words(path)
+    assert "4 vertices; 2 are unreachable" in words(path)
 
 
 def test_y_points_up(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_a_row_of_many(tmp_path: Path) -> None:
     result = kl.apsp(kl.generate.cycle(6))
     path = kl.draw(result, tmp_path / "g.svg", target=2, row=5)
     assert "Hops from 5" in words(path).replace("hops", "Hops")
-    assert "route to 2: 3 hops" in words(path)
+    assert "path to 2: 3 hops" in words(path)
 
 
 @pytest.mark.parametrize("n", [1, 2])
@@ -173,20 +173,20 @@ def test_colours_get_lighter_with_distance(tmp_path: Path) -> None:
     assert all(a < b for a, b in pairwise(light))
 
 
-# ---- refusals -----------------------------------------------------------------------------------
+# ---- errors -------------------------------------------------------------------------------------
 
 
-def test_a_blot_is_refused(tmp_path: Path) -> None:
+def test_too_many_arcs_are_refused(tmp_path: Path) -> None:
     graph = kl.generate.complete(500)
     with pytest.raises(kl.RequestError, match="subgraph"):
         kl.draw(kl.bfs(graph, 0), tmp_path / "g.svg")
     assert not list(tmp_path.iterdir())
 
 
-def test_requests_that_make_no_picture(tmp_path: Path) -> None:
+def test_invalid_arguments(tmp_path: Path) -> None:
     graph = kl.generate.cycle(5)
     path = tmp_path / "g.svg"
-    with pytest.raises(kl.RequestError, match="row must be 0 to 0"):
+    with pytest.raises(kl.RequestError, match="row must be from 0 to 0"):
         kl.draw(kl.bfs(graph, 0), path, row=1)
     with pytest.raises(kl.RequestError, match="distances to all vertices"):
         kl.draw(kl.bfs(graph, 0, targets=[1]), path)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import kleene as kl
 from kleene import Graph, GraphError, RequestError, distance_encodings
-from kleene.graph.dlpack import give_back, to_numpy
+from kleene.graph.dlpack import to_library, to_numpy
 
 Arcs = list[tuple[int, int]]
 INF = float("inf")
@@ -221,14 +221,18 @@ EDGE = np.array([[0, 1], [1, 0]])
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: distance_encodings(EDGE), RequestError, "one edge index needs ptr= or batch="),
-        (lambda: distance_encodings([EDGE[:, :1]]), RequestError, "pass n=, a number for each"),
+        (lambda: distance_encodings(EDGE), RequestError, "an edge index needs ptr= or batch="),
+        (lambda: distance_encodings([EDGE[:, :1]]), RequestError, "pass n=, one number per"),
         (lambda: distance_encodings([EDGE], n=[2, 3]), RequestError, "n has 2 entries for 1 graph"),
-        (lambda: distance_encodings(EDGE, ptr=[0, 2], n=[2]), RequestError, "n goes with a seq"),
-        (lambda: distance_encodings(EDGE, ptr=[1, 2]), RequestError, "ptr must begin with 0"),
-        (lambda: distance_encodings(EDGE, ptr=[[0]]), RequestError, "ptr must be one row of whole"),
-        (lambda: distance_encodings(EDGE, batch=[1, 0]), RequestError, "batch must rise from 0"),
-        (lambda: distance_encodings(EDGE, ptr=[0, 1]), GraphError, "arc 1 begins at vertex 1, but"),
+        (lambda: distance_encodings(EDGE, ptr=[0, 2], n=[2]), RequestError, "n= is for a seq"),
+        (lambda: distance_encodings(EDGE, ptr=[1, 2]), RequestError, "ptr must start with 0"),
+        (
+            lambda: distance_encodings(EDGE, ptr=[[0]]),
+            RequestError,
+            "ptr must be a one-dimensional array of int",
+        ),
+        (lambda: distance_encodings(EDGE, batch=[1, 0]), RequestError, "batch must be sorted"),
+        (lambda: distance_encodings(EDGE, ptr=[0, 1]), GraphError, "arc 1 starts at vertex 1, but"),
         (
             lambda: distance_encodings(EDGE, ptr=[0, 1, 2]),
             GraphError,
@@ -239,8 +243,16 @@ EDGE = np.array([[0, 1], [1, 0]])
             GraphError,
             "arc 0 of graphs[1] leads from vertex 0 to vertex 1, but the vertices of graph 1 are 0",
         ),
-        (lambda: distance_encodings([EDGE.T[:1]], n=[2]), GraphError, "integers in two rows"),
-        (lambda: distance_encodings([[[0.5], [1]]], n=[2]), GraphError, "integers in two rows"),
+        (
+            lambda: distance_encodings([EDGE.T[:1]], n=[2]),
+            GraphError,
+            "must be an integer array of shape (2, arcs)",
+        ),
+        (
+            lambda: distance_encodings([[[0.5], [1]]], n=[2]),
+            GraphError,
+            "must be an integer array of shape (2, arcs)",
+        ),
         (lambda: distance_encodings([EDGE], n=[2], side=1), RequestError, "a graph has 2 vertices"),
         (lambda: distance_encodings([EDGE], n=[2], side=-1), RequestError, "side must be a whole"),
         (lambda: distance_encodings([], path_arcs=1.5), RequestError, "path_arcs must be a whole"),
@@ -266,16 +278,16 @@ EDGE = np.array([[0, 1], [1, 0]])
         (lambda: distance_encodings([], pad="x"), RequestError, "pad must be a number"),
         (lambda: distance_encodings(7), RequestError, "must be a sequence of graphs, not int"),
         (lambda: distance_encodings([7]), GraphError, "cannot make a graph from int"),
-        (lambda: distance_encodings([EDGE], n=[2], weighted=True), RequestError, "no weights"),
+        (lambda: distance_encodings([EDGE], n=[2], weighted=True), RequestError, "needs weights"),
         (
             lambda: distance_encodings([EDGE], n=[2], weighted=True, weights=[[1.0]]),
             GraphError,
-            "1 weights were given for 2 arcs",
+            "got 1 weights for 2 arcs",
         ),
         (
             lambda: distance_encodings(EDGE, ptr=[0, 2], weighted=True, weights=[1.0, -1.0]),
             GraphError,
-            "the weight of arc 1 is -1.0; it must be a number from 0 on",
+            "the weight of arc 1 is -1.0; it must be a number >= 0",
         ),
     ],
 )
@@ -349,9 +361,9 @@ def test_numpy_arrays_pass_without_a_copy() -> None:
     array = np.arange(6)
     assert to_numpy(array) is array
     assert np.shares_memory(to_numpy(Tensor(array)), array)
-    assert give_back(array, EDGE) is array
-    assert give_back(array, None) is array
-    assert give_back(array, Tensor(EDGE)) is array  # of a library that is not to be found
+    assert to_library(array, EDGE) is array
+    assert to_library(array, None) is array
+    assert to_library(array, Tensor(EDGE)) is array  # of a library that is not to be found
 
 
 def test_array_namespace_is_asked_first() -> None:
@@ -359,7 +371,7 @@ def test_array_namespace_is_asked_first() -> None:
         def __array_namespace__(self) -> Any:
             return SimpleNamespace(from_dlpack=lambda array: ("standard", array))
 
-    assert give_back(EDGE, Standard(EDGE))[0] == "standard"
+    assert to_library(EDGE, Standard(EDGE))[0] == "standard"
 
 
 @settings(deadline=None, max_examples=5)

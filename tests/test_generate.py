@@ -1,4 +1,4 @@
-"""Every generator keeps its promises and depends on nothing but its seed."""
+"""Generators: documented properties, and dependence on the seed only."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def my_rule(rng: np.random.Generator, count: int) -> np.ndarray:
 
 
 def is_canonical(graph: kl.Graph) -> bool:
-    """Whether building the graph anew from its arcs changes nothing."""
+    """Return whether rebuilding the graph from its arcs changes nothing."""
     s, t, w = graph.coo
     return bool(kl.Graph.from_edges(s, t, w, n=graph.n).equals(graph)) and not np.any(s == t)
 
@@ -93,7 +93,7 @@ def in_degrees(graph: kl.Graph) -> np.ndarray:
     return np.bincount(graph.neighbors, minlength=graph.n)
 
 
-# ---- promises of all ------------------------------------------------------------------------
+# ---- all generators -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -117,7 +117,7 @@ def test_seeds_matter(call):
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_name_makes_it_again(call):
+def test_name_reproduces_the_graph(call):
     graph = CALLS[call](seed=3)
     assert eval(graph.name, vars(generate)).equals(graph)
 
@@ -183,7 +183,7 @@ def test_rmat_relabel_is_a_permutation():
     assert not plain.equals(shuffled)
 
 
-def test_rmat_extreme_chances():
+def test_rmat_extreme_probabilities():
     graph = generate.rmat(6, 4, a=0, b=1, c=0, relabel=False)  # always the upper right
     assert graph.coo.sources.tolist() == [0]
     assert graph.coo.targets.tolist() == [63]
@@ -203,8 +203,8 @@ def test_uniform_has_exactly_m(n, data, directed, seed):
 
 
 @pytest.mark.parametrize("directed", [True, False])
-def test_uniform_favours_no_set(directed):
-    """All sets of 3 arcs among 4 vertices turn up equally often, by a chi-squared test."""
+def test_uniform_is_uniform(directed):
+    """All sets of 3 arcs among 4 vertices occur equally often, by a chi-squared test."""
     trials = 6000
     made = (generate.uniform(4, 3, directed=directed, seed=seed) for seed in range(trials))
     counts = Counter(tuple(graph.dense.ravel()) for graph in made)
@@ -215,8 +215,8 @@ def test_uniform_favours_no_set(directed):
     assert abs(chi - (outcomes - 1)) < 4 * math.sqrt(2 * (outcomes - 1))
 
 
-@pytest.mark.parametrize("m", [30_000, 400_000])  # few arcs are named one by one, many tossed
-def test_uniform_degrees_spread_as_they_should(m):
+@pytest.mark.parametrize("m", [30_000, 400_000])  # two sampling methods
+def test_uniform_degree_distribution(m):
     n = 2000
     share = m / (n * (n - 1))
     graph = generate.uniform(n, m, seed=11)
@@ -246,13 +246,13 @@ def test_capped(n, density, data, seed):
     assert is_canonical(graph)
 
 
-def test_capped_as_tight_as_can_be():
+def test_capped_at_degree_one():
     graph = generate.capped(200, 0.0, 1, seed=5)  # a single path through all vertices
     assert graph.m == 199
     assert reached_from_zero(graph) == 200
 
 
-def test_capped_by_share():
+def test_capped_by_float():
     graph = generate.capped(100, 0.25, 0.29)
     assert out_degrees(graph).max() <= 29
     assert generate.capped(100, 0.25, 1.0).m == generate.capped(100, 0.25, 99).m == 2475
@@ -292,7 +292,7 @@ def test_grid_joins_neighbours(rows, columns, layers, diagonals, directed):
     assert np.array_equal(np.stack(graph.coo[:2]), np.stack(np.nonzero(near)))
 
 
-def test_grid_drops_its_share():
+def test_grid_drops_the_expected_number():
     whole, left = generate.grid(200, 200), generate.grid(200, 200, drop=0.3)
     assert left.m / whole.m == pytest.approx(0.7, abs=0.01)
     assert generate.grid(20, 20, drop=1.0).m == 0
@@ -309,7 +309,7 @@ def test_small_world(n, data, p, seed):
     assert is_canonical(graph)
 
 
-def test_small_world_rewires_its_share():
+def test_small_world_rewires_the_expected_number():
     ring = generate.small_world(2000, 10, 0.0)
     assert set(out_degrees(ring).tolist()) == {10}
     step = np.abs(np.subtract(*generate.small_world(2000, 10, 0.25).coo[:2], dtype=np.int64))

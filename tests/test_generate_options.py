@@ -1,4 +1,4 @@
-"""What all generators share: weights, errors that help, progress and interruption."""
+"""Common options of the generators: weights, errors, progress and interruption."""
 
 from __future__ import annotations
 
@@ -70,44 +70,44 @@ def test_other_weights():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: generate.uniform(-1, 0), "n must be 0 to"),
-        (lambda: generate.uniform(2.5, 0), "n must be a whole number, not 2.5"),
-        (lambda: generate.uniform(4, 13), "m is 13, but 4 vertices have only 12 arcs"),
-        (lambda: generate.uniform(4, 7, directed=False), "only 6 edges"),
+        (lambda: generate.uniform(-1, 0), "n must be from 0 to"),
+        (lambda: generate.uniform(2.5, 0), "n must be an integer, not 2.5"),
+        (lambda: generate.uniform(4, 13), "m is 13, but 4 vertices have at most 12 arcs"),
+        (lambda: generate.uniform(4, 7, directed=False), "at most 6 edges"),
         (lambda: generate.uniform(4), "either m or density"),
         (lambda: generate.uniform(4, 1, density=0.5), "either m or density"),
         (lambda: generate.uniform(4, density=25), "for 25 % pass 0.25"),
-        (lambda: generate.uniform(4, 1, seed=-1), "seed must be 0 to"),
+        (lambda: generate.uniform(4, 1, seed=-1), "seed must be from 0 to"),
         (lambda: generate.uniform(4, 1, threads=0), "threads must be a whole number from 1"),
         (lambda: generate.dense(4, float("nan")), "density must be from 0 to 1"),
-        (lambda: generate.rmat(99), "scale must be 0 to 40"),
+        (lambda: generate.rmat(99), "scale must be from 0 to 40"),
         (lambda: generate.rmat(4, a=0.6, b=0.3, c=0.2), "a \\+ b \\+ c must be at most 1"),
         (lambda: generate.rmat(4, noise=0.5), "noise must be from 0 to 0.19"),
         (lambda: generate.capped(10, 0.5, 2), "raise max_degree to 5 or lower density"),
-        (lambda: generate.capped(10, 0.5, 0), "max_degree must be 1 to"),
+        (lambda: generate.capped(10, 0.5, 0), "max_degree must be from 1 to"),
         (lambda: generate.capped(10, 0.5, 30.0), "max_degree.* for 30 % pass 0.3"),
         (lambda: generate.small_world(10, 3), "k must be even"),
         (lambda: generate.small_world(10, 10), "k must be less than n = 10"),
         (lambda: generate.small_world(10, 4, "often"), "p must be a number from 0 to 1"),
         (lambda: generate.grid(-1, 3), "rows must be"),
-        (lambda: generate.grid(2**30, 2**30), "too many"),
+        (lambda: generate.grid(2**30, 2**30), "more than"),
         (lambda: generate.grid(2, 2, drop=2), "drop must be from 0 to 1"),
-        (lambda: generate.tree(4, 0), "branching must be 1 to"),
-        (lambda: generate.path(4, weights=(3, 1)), "low above high"),
+        (lambda: generate.tree(4, 0), "branching must be from 1 to"),
+        (lambda: generate.path(4, weights=(3, 1)), "low > high"),
         (lambda: generate.path(4, weights=(1, float("nan"))), "finite"),
         (lambda: generate.path(4, weights=float("inf")), "finite"),
         (lambda: generate.path(4, weights="heavy"), "weights cannot be 'heavy': pass None"),
-        (lambda: generate.path(4, weights=("a", "b")), "'a' where a number should be"),
+        (lambda: generate.path(4, weights=("a", "b")), "contains 'a', which is not a number"),
         (lambda: generate.path(4, weights=(1, 2, 3, 4)), "weights cannot be"),
         (lambda: generate.path(4, weights=(1, 2, "int8")), "not int8"),
         (lambda: generate.path(4, weights=(1, 2, "number")), "not 'number'"),
-        (lambda: generate.path(4, weights=(0.5, 2, "int32")), "give whole numbers"),
+        (lambda: generate.path(4, weights=(0.5, 2, "int32")), "pass integers"),
         (lambda: generate.path(4, weights=(0, 2**40, "int32")), "do not fit in int32"),
         (lambda: generate.path(4, weights=(0, 1e300, "float32")), "do not fit in float32"),
-        (lambda: generate.path(4, weights=lambda rng, count: [1]), "asked for 3 numbers"),
+        (lambda: generate.path(4, weights=lambda rng, count: [1]), "must return 3 numbers"),
     ],
 )
-def test_errors_help(call, message):
+def test_error_messages(call, message):
     with pytest.raises(kl.RequestError, match=message):
         call()
 

@@ -1,4 +1,4 @@
-"""Graphs from other libraries' objects, and back."""
+"""Conversion of graphs from and to other libraries."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_from_scipy_details() -> None:
     twice = sp.coo_array(([5.0, 2.0], ([0, 0], [1, 1])), shape=(2, 2))
     assert arcs_of(Graph.from_scipy(twice)) == {(0, 1): 2}
     assert Graph.from_scipy(sp.csr_array(np.eye(3, k=1, dtype=bool))).weights is None
-    with pytest.raises(GraphError, match=r"must be square, not of shape \(2, 3\)"):
+    with pytest.raises(GraphError, match=r"must be square, but has shape \(2, 3\)"):
         Graph.from_scipy(sp.csr_array((2, 3)))
     with pytest.raises(GraphError, match="not ndarray"):
         Graph.from_scipy(np.eye(2))
@@ -71,7 +71,7 @@ def test_from_dense() -> None:
 def test_dense_and_scipy_round_trip(name: str) -> None:
     g = graph(name)
     if g.stats.negative and (g.coo.sources == g.coo.targets).any():
-        return  # a dense form has its diagonal for something else
+        return  # the dense form has a zero diagonal
     assert Graph.from_scipy(g.to_scipy()).coo.sources.tolist() == g.coo.sources.tolist()
     back = Graph.from_dense(g.dense)
     assert back.neighbors.tolist() == g.neighbors.tolist()
@@ -120,7 +120,7 @@ def test_tables(make: Any) -> None:
 
 @given(st.lists(st.tuples(st.integers(-5, 40), st.integers(-5, 40)), min_size=1))
 def test_numbers_become_ids_in_order(pairs: list[tuple[int, int]]) -> None:
-    for scale in (1, 10**12):  # dense numbers and thin ones take different ways
+    for scale in (1, 10**12):  # dense and sparse ranges take different paths
         s, t = np.array(pairs, dtype=np.int64).T * scale
         ids_s, ids_t, labels, n = ids_from_numbers(s, t)
         occurring = sorted({*s.tolist(), *t.tolist()})
@@ -143,7 +143,7 @@ def test_tables_that_do_not_fit() -> None:
         Graph.from_table(pd.DataFrame({"source": [None, "b"], "target": ["b", "c"]}))
 
 
-def test_a_boolean_matrix_is_left_as_it_was() -> None:
+def test_a_boolean_matrix_is_not_changed() -> None:
     matrix = np.array([[False, True], [True, False]])
     Graph.from_dense(matrix, null_value=True)
     assert matrix.tolist() == [[False, True], [True, False]]

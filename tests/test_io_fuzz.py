@@ -1,4 +1,4 @@
-"""Damaged files of every format give a graph or one of our errors, and nothing else."""
+"""Damaged files of every format give a graph or a KleeneError, and nothing else."""
 
 from __future__ import annotations
 

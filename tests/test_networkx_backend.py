@@ -1,4 +1,4 @@
-"""The NetworkX backend beside NetworkX: the same calls, the same answers."""
+"""The NetworkX backend compared with NetworkX: same calls, same results."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def dispatched(name: str) -> Any:
     return function
 
 
-def test_what_is_announced_is_what_is_there() -> None:
+def test_announced_functions_exist() -> None:
     implemented = {name for name in registered if hasattr(backend, name)}
     assert implemented == set(FUNCTIONS) == set(calls.CALLS)
 
 
-def test_every_function_of_the_search_modules_is_there() -> None:
+def test_every_function_of_the_search_modules_exists() -> None:
     modules = ("networkx.algorithms.shortest_paths.", "networkx.algorithms.traversal.breadth_first")
     wanted = {name for name, f in registered.items() if f.__module__.startswith(modules)}
     assert len(wanted) == 54
@@ -55,7 +55,7 @@ def test_signatures_are_those_of_networkx(name: str) -> None:
     assert ours == inspect.isgeneratorfunction(dispatched(name).orig_func)
 
 
-def test_networkx_learns_of_the_backend_without_importing_it() -> None:
+def test_networkx_reads_the_description_without_importing_the_backend() -> None:
     program = (
         "import sys, networkx as nx; assert 'kleene' in nx.utils.backends.backend_info;"
         "assert 'kleene : Shortest paths' in nx.shortest_path.__doc__;"
@@ -64,7 +64,7 @@ def test_networkx_learns_of_the_backend_without_importing_it() -> None:
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
-# ---- the same answers ---------------------------------------------------------------------------
+# ---- results ------------------------------------------------------------------------------------
 
 LABELS = ["a", "b", ("c", 1), 4, "e", 2.5, frozenset("f"), "h"]
 #: Sums of these are exact in any order.
@@ -81,7 +81,7 @@ WEIGHTS = {
 
 @st.composite
 def graphs(draw: Any) -> tuple[Any, Any, Any]:
-    """Return a graph, a source and a target; edges without a weight count 1."""
+    """Return a graph, a source and a target; edges without a weight have weight 1."""
     kinds = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
     graph = draw(st.sampled_from(kinds))()
     nodes = draw(st.permutations(LABELS))[: draw(st.integers(1, len(LABELS)))]
@@ -105,14 +105,14 @@ def outcome(name: str, graph: Any, arguments: dict[str, Any], where: str) -> Any
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_answers_are_those_of_networkx(name: str) -> None:
+def test_results_equal_those_of_networkx(name: str) -> None:
     @settings(max_examples=40)
     @given(graphs(), st.sampled_from(calls.CALLS[name]))
     def check(made: tuple[Any, Any, Any], how: calls.Arguments) -> None:
         graph, s, t = made
         arguments = how(s, t, "weight")
         weights = [d.get("weight", 1) for *_, d in graph.edges(data=True)]
-        # NetworkX's A* never ends where a cycle is negative.
+        # NetworkX's A* does not terminate with a negative cycle.
         assume(not name.startswith("astar") or min(weights, default=1) >= 0)
         theirs = outcome(name, graph, arguments, "networkx")
         try:
@@ -131,7 +131,7 @@ def compare(name: str, graph: Any, arguments: dict[str, Any], ours: Any, theirs:
     weight = arguments.get("weight")
     if isinstance(theirs, Exception):
         if name == "find_negative_cycle" and not isinstance(ours, Exception):
-            # NetworkX loses a cycle that it has found, or stumbles over a negative loop.
+            # NetworkX misses the cycle, or fails on a negative self-loop.
             assert isinstance(theirs, AttributeError) or "detected but not" in str(theirs)
             return
         assert type(ours) is type(theirs), (ours, theirs)

@@ -1,4 +1,4 @@
-"""Graphs on their way to the NetworkX backend and back; what it takes, refuses and leaves alone."""
+"""Conversion of graphs for the NetworkX backend, and dispatch: what runs, what is refused."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kleene.interop.networkx import KleeneGraph, convert_from_nx, convert_to_nx
 
 @pytest.fixture(autouse=True)
 def quiet_cache() -> Iterator[None]:
-    """Let NetworkX use what it has converted before without a warning."""
+    """Let NetworkX use cached conversions without a warning."""
     nx.config.warnings_to_ignore.add("cache")
     yield
     nx.config.warnings_to_ignore.discard("cache")
@@ -30,11 +30,11 @@ def weighted_path(*weights: Any, kind: Any = nx.DiGraph) -> Any:
     return graph
 
 
-# ---- there and back -----------------------------------------------------------------------------
+# ---- conversion ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
-def test_a_graph_comes_back_as_it_was(kind: Any) -> None:
+def test_round_trip(kind: Any) -> None:
     graph = kind(name="one", year=1956)
     graph.add_node("alone", color="red")
     graph.add_edge("b", "a", weight=2, note="x")
@@ -75,7 +75,7 @@ def test_views_are_converted_in_their_own_order() -> None:
     )
 
 
-def test_conversions_are_kept_until_the_graph_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_conversions_are_cached_until_the_graph_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
 
     def counting(*args: Any, **options: Any) -> KleeneGraph:
@@ -94,7 +94,7 @@ def test_conversions_are_kept_until_the_graph_changes(monkeypatch: pytest.Monkey
     assert len(made) == 3
 
 
-def test_a_graph_lacks_what_it_was_converted_without() -> None:
+def test_missing_attributes_are_reported() -> None:
     copy = convert_from_nx(weighted_path(4), edge_attrs={"cost": 1}, preserve_edge_attrs=False)
     with pytest.raises(nx.NetworkXError, match="without the edge attribute 'weight'"):
         nx.dijkstra_path_length(copy, 0, 1)
@@ -141,7 +141,7 @@ def test_weights_that_arrays_cannot_hold_are_refused(weight: Any) -> None:
     with pytest.raises(NotImplementedError) as caught:
         nx.single_source_dijkstra_path_length(graph, 0, backend="kleene")
     assert isinstance(caught.value.__cause__, NotImplementedError)
-    with nx.config(backend_priority=["kleene"]):  # and NetworkX goes on by itself
+    with nx.config(backend_priority=["kleene"]):  # NetworkX runs the call itself
         graph = weighted_path(*[1] * 600, weight)
         if isinstance(weight, (Fraction, Decimal, int, float)):
             found = nx.single_source_dijkstra_path_length(graph, 0)
@@ -149,13 +149,13 @@ def test_weights_that_arrays_cannot_hold_are_refused(weight: Any) -> None:
             assert type(found[601]) is type(600 + weight)
 
 
-def test_strange_weights_are_refused_before_conversion_where_one_look_tells() -> None:
+def test_unsupported_weights_of_the_first_edge_are_refused_before_conversion() -> None:
     call = ("dijkstra_path_length", (weighted_path(Fraction(1, 3)), 0, 1), {})
     assert backend.can_run(*call) == "weights of type Fraction have no exact array form"
     assert backend.can_run("bfs_edges", (weighted_path(Fraction(1, 3)), 0), {}) is True
 
 
-def test_whole_numbers_of_any_kind_are_ints() -> None:
+def test_integers_of_any_type_become_ints() -> None:
     graph = weighted_path(np.int64(2), True, 3, np.uint8(4))
     lengths = nx.single_source_dijkstra_path_length(graph, 0, backend="kleene")
     assert lengths == {0: 0, 1: 2, 2: 3, 3: 6, 4: 10}
@@ -184,19 +184,19 @@ def test_sums_are_those_of_networkx_to_the_last_bit() -> None:
         assert call("kleene") == call("networkx")
 
 
-# ---- what runs where ----------------------------------------------------------------------------
+# ---- dispatch -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("name", "arguments", "reason"),
     [
-        ("bfs_edges", {"source": 0, "sort_neighbors": sorted}, "order of neighbors"),
-        ("generic_bfs_edges", {"source": 0, "neighbors": lambda v: []}, "up to a function"),
-        ("diameter", {"e": {0: 1}}, "given"),
-        ("eccentricity", {"sp": {}}, "given"),
-        ("barycenter", {"attr": "b"}, "stored"),
-        ("radius", {"usebounds": True, "weight": "weight"}, "without weights"),
-        ("transitive_closure_dag", {"topo_order": [0]}, "order is given"),
+        ("bfs_edges", {"source": 0, "sort_neighbors": sorted}, "search order"),
+        ("generic_bfs_edges", {"source": 0, "neighbors": lambda v: []}, "decides the neighbors"),
+        ("diameter", {"e": {0: 1}}, "nothing to compute"),
+        ("eccentricity", {"sp": {}}, "nothing to compute"),
+        ("barycenter", {"attr": "b"}, "store results"),
+        ("radius", {"usebounds": True, "weight": "weight"}, "unweighted graphs"),
+        ("transitive_closure_dag", {"topo_order": [0]}, "topo_order"),
     ],
 )
 def test_arguments_are_refused_with_a_reason(
@@ -213,26 +213,26 @@ def test_empty_graphs_and_wrong_arguments_are_left_to_networkx() -> None:
     assert backend.can_run("diameter", (nx.path_graph(2),), {}) is True
 
 
-def test_small_or_single_work_is_left_to_networkx() -> None:
+def test_small_calls_are_left_to_networkx() -> None:
     small, large = nx.path_graph(9), nx.path_graph(2000)
     for name, graph, arguments, wanted in [
         ("diameter", small, {}, "too small"),
         ("diameter", large, {}, True),
         ("all_pairs_shortest_path", large, {}, True),
         ("shortest_path_length", large, {}, True),
-        ("shortest_path_length", large, {"source": 1}, "without weights"),
+        ("shortest_path_length", large, {"source": 1}, "unweighted"),
         ("shortest_path", large, {"source": 1, "target": 5}, "one pair"),
-        ("single_target_shortest_path", large, {"target": 5}, "without weights"),
+        ("single_target_shortest_path", large, {"target": 5}, "unweighted"),
         ("single_source_dijkstra", large, {"source": 1}, True),
-        ("single_source_dijkstra", small, {"source": 1}, "less than the conversion"),
+        ("single_source_dijkstra", small, {"source": 1}, "less time than the conversion"),
         ("multi_source_dijkstra", large, {"sources": {1}}, True),
-        ("closeness_centrality", large, {"u": 1}, "without weights"),
+        ("closeness_centrality", large, {"u": 1}, "unweighted"),
         ("has_path", large, {"source": 1, "target": 5}, "one pair"),
     ]:
         found = backend.should_run(name, (graph,), arguments)
         assert found is True if wanted is True else wanted in str(found), name
     nx.diameter(small, backend="kleene")
-    assert backend.should_run("bfs_edges", (small, 1), {}) is True  # it was converted just now
+    assert backend.should_run("bfs_edges", (small, 1), {}) is True  # already converted
 
 
 def test_networkx_chooses_by_priority(caplog: pytest.LogCaptureFixture) -> None:
@@ -242,19 +242,19 @@ def test_networkx_chooses_by_priority(caplog: pytest.LogCaptureFixture) -> None:
         assert nx.shortest_path(nx.path_graph(60), 0, 3) == [0, 1, 2, 3]
     messages = [record.getMessage() for record in caplog.records]
     assert sum("Using backend 'kleene' for call to 'diameter'" in m for m in messages) == 1
-    assert any("too small to gain" in m for m in messages)
+    assert any("too small to be worth" in m for m in messages)
 
 
-def test_heuristics_that_mislead_are_refused() -> None:
+def test_inadmissible_heuristics_are_refused() -> None:
     graph = weighted_path(1, 1, 1)
     honest = nx.astar_path(graph, 0, 3, heuristic=lambda u, v: v - u, backend="kleene")
     assert honest == [0, 1, 2, 3]
     with pytest.raises(NotImplementedError) as caught:
         nx.astar_path(graph, 0, 3, heuristic=lambda u, v: 2 * (v - u), backend="kleene")
-    assert "larger than the distance" in str(caught.value.__cause__)
+    assert "not admissible" in str(caught.value.__cause__)
 
 
-def test_settings_reach_the_engines() -> None:
+def test_configuration_is_passed_on() -> None:
     graph = weighted_path(*range(1, 60))
     with nx.config.backends.kleene(threads=1, device="cpu"):
         assert nx.single_source_dijkstra_path_length(graph, 0, backend="kleene")[59] == 1770
@@ -265,13 +265,13 @@ def test_settings_reach_the_engines() -> None:
         nx.single_source_shortest_path_length(copy, 0)
 
 
-def test_many_nodes_are_taken_chunk_by_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_nodes_are_processed_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     from kleene.interop.networkx import search
 
     monkeypatch.setattr(search, "_CHUNK", 64)
     plain = nx.gnm_random_graph(30, 90, seed=2)
     graph = convert_from_nx(plain)
-    assert [len(c) for c in search.chunks(graph.links, None, 7)] == [7, 7, 7, 7, 2]
+    assert [len(c) for c in search.chunks(graph.unweighted_arcs, None, 7)] == [7, 7, 7, 7, 2]
     assert dict(nx.all_pairs_shortest_path(graph)) == dict(nx.all_pairs_shortest_path(plain))
     assert nx.closeness_centrality(graph) == nx.closeness_centrality(plain)
 

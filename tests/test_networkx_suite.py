@@ -1,4 +1,4 @@
-"""NetworkX's own tests, run over the backend: in a process of their own, calls counted."""
+"""NetworkX's own tests on the backend, in a separate process, with calls counted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import _kleene_networkx
-from kleene.interop.networkx.suite import EXCUSED
+from kleene.interop.networkx.testing import EXPECTED_FAILURES
 
 MODULES = [
     "shortest_paths",
@@ -23,7 +23,7 @@ MODULES = [
     "centrality.tests.test_closeness_centrality",
     "centrality.tests.test_harmonic_centrality",
 ]
-#: NetworkX's tests of it name the neighbors, which is up to a function.
+#: NetworkX's tests of it pass neighbors=, which is not supported.
 NOT_CALLED = {"generic_bfs_edges"}
 
 
@@ -32,7 +32,7 @@ def test_the_tests_of_networkx_pass(tmp_path: Path) -> None:
     environment = {
         **os.environ,
         "NETWORKX_TEST_BACKEND": "kleene",
-        "NETWORKX_FALLBACK_TO_NX": "True",  # for what the backend does not have
+        "NETWORKX_FALLBACK_TO_NX": "True",  # for unsupported functions
         "KLEENE_SUITE_REPORT": str(report),
         "PYTHONPATH": str(Path(__file__).parent),
     }
@@ -47,19 +47,19 @@ def test_the_tests_of_networkx_pass(tmp_path: Path) -> None:
     counts = json.loads(report.read_text())
     outcomes, answered, refused = counts["outcomes"], counts["answered"], counts["refused"]
     assert outcomes.get("failed", 0) == 0
-    assert outcomes.get("excused", 0) == len(EXCUSED)
+    assert outcomes.get("excused", 0) == len(EXPECTED_FAILURES)
     assert outcomes["passed"] >= 850
-    # Falling back to NetworkX passes its tests as well: so the functions must have run here.
+    # Tests also pass by falling back to NetworkX, so the backend's calls are counted.
     functions = set(_kleene_networkx.get_info()["functions"])
     assert functions - answered.keys() == NOT_CALLED
     assert sum(answered.values()) > 40_000
-    # Weights that rule out an answer, and heuristics that are larger than the distance.
+    # Unsupported weights, and heuristics that are not admissible.
     assert refused.keys() <= {"astar_path", "astar_path_length", "bidirectional_dijkstra"}
     assert sum(refused.values()) <= 20
 
 
-def test_excused_tests_are_marked(monkeypatch: pytest.MonkeyPatch) -> None:
-    from kleene.interop.networkx import suite
+def test_expected_failures_are_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    from kleene.interop.networkx import testing
 
     class Item:
         nodeid = "networkx/algorithms/tests/test_x.py::TestX::test_y"
@@ -68,8 +68,8 @@ def test_excused_tests_are_marked(monkeypatch: pytest.MonkeyPatch) -> None:
         def add_marker(self, marker: pytest.MarkDecorator) -> None:
             self.markers.append(marker)
 
-    monkeypatch.setitem(suite.EXCUSED, "TestX::test_y", "an accident of its steps")
+    monkeypatch.setitem(testing.EXPECTED_FAILURES, "TestX::test_y", "depends on the order of steps")
     item = Item()
-    suite.on_start_tests([item])
+    testing.on_start_tests([item])
     assert [m.name for m in item.markers] == ["xfail"]
-    assert item.markers[0].kwargs["reason"] == "an accident of its steps"
+    assert item.markers[0].kwargs["reason"] == "depends on the order of steps"

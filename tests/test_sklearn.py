@@ -1,4 +1,4 @@
-"""Isomap with Kleene's shortest paths beside Isomap as it comes, and geodesic distances."""
+"""Patched Isomap compared with scikit-learn's, and geodesic distances."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _as_it_was() -> Iterator[None]:
 
 
 def fit(X: Any, **options: Any) -> tuple[Isomap, list[str]]:
-    """Fit, and return the warnings as well."""
+    """Return the fitted Isomap and its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         return Isomap(**options).fit(X), [str(w.message) for w in caught]
@@ -57,7 +57,7 @@ def fit(X: Any, **options: Any) -> tuple[Isomap, list[str]]:
         (ROLL, {"path_method": "FW"}),
         (ROLL, {"path_method": "D", "n_neighbors": 150}),
         (ROLL.astype(np.float32), {"n_neighbors": 8}),
-        (np.concatenate([ROLL, ROLL]), {"n_neighbors": 8}),  # points twice: arcs of length zero
+        (np.concatenate([ROLL, ROLL]), {"n_neighbors": 8}),  # duplicate points: zero-weight arcs
         (THREE_ROLLS, {}),
         (THREE_ROLLS, {"n_neighbors": None, "radius": 9.0, "metric": "manhattan"}),
         (DISTANCES, {"metric": "precomputed"}),
@@ -81,13 +81,13 @@ def test_embeddings_are_those_of_sklearn(X: Any, options: dict[str, Any]) -> Non
         assert np.allclose(ours.transform(new), plain.transform(new), atol=tolerance)
 
 
-def test_several_parts_are_warned_of() -> None:
+def test_several_components_raise_a_warning() -> None:
     with kl.patch_sklearn():
         _, told = fit(THREE_ROLLS)
     assert any("number of connected components" in message for message in told)
 
 
-def test_kleene_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kleene_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
 
     def watched(g: kl.Graph, **how: Any) -> kl.Result:
@@ -102,8 +102,8 @@ def test_kleene_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     assert calls[0]["threads"] == 1
 
 
-def test_patches_come_and_go() -> None:
-    kl.unpatch_sklearn()  # nothing to take back is fine
+def test_patch_and_unpatch() -> None:
+    kl.unpatch_sklearn()  # without a patch, does nothing
     kl.patch_sklearn()
     outer = _isomap.shortest_path
     assert outer is not ORIGINAL
@@ -177,12 +177,12 @@ def test_geodesics_are_those_of_isomap(points: str, how: dict[str, Any]) -> None
     if caught:
         assert "parts; they are joined at their closest points" in str(caught[0].message)
     if points == "twice" and "radius" not in how:
-        return  # which of the points in one place are neighbours is anyone's choice
+        return  # ties between identical points are arbitrary
     assert np.allclose(found, wanted.dist_matrix_, rtol=1e-5 if points == "float32" else 1e-9)
 
 
 @pytest.mark.usefixtures("finder")
-def test_parts_that_are_left_alone() -> None:
+def test_components_that_are_not_joined() -> None:
     d = kl.geodesic_distances(THREE_ROLLS, n_neighbors=12, connect=False)
     apart = np.repeat([0, 1, 2], [70, 70, 20])
     assert np.array_equal(np.isinf(d), apart[:, None] != apart)
@@ -191,7 +191,7 @@ def test_parts_that_are_left_alone() -> None:
 
 
 @pytest.mark.usefixtures("finder")
-def test_parts_are_joined_tile_by_tile(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_components_are_joined_tile_by_tile(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.warns(UserWarning, match="3 parts"):
         whole = kl.geodesic_distances(THREE_ROLLS, n_neighbors=12)
     monkeypatch.setattr(GEODESICS, "_TILE", 500)
@@ -199,7 +199,7 @@ def test_parts_are_joined_tile_by_tile(monkeypatch: pytest.MonkeyPatch) -> None:
         assert np.allclose(kl.geodesic_distances(THREE_ROLLS, n_neighbors=12), whole)
 
 
-def test_points_in_one_place() -> None:
+def test_identical_points() -> None:
     X = np.zeros((7, 2))
     assert (kl.geodesic_distances(X, connect=False, n_neighbors=6) == 0).all()
 
@@ -260,7 +260,7 @@ def test_mistakes(finder: str) -> None:
         refused("X must be an array of finite numbers", X=np.arange(4.0))
 
 
-def test_too_many_points_are_refused_before_memory_is_taken(
+def test_too_many_points_are_refused_before_allocation(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("kleene.planning.machine.available_memory", lambda: 10**6)

@@ -1,4 +1,4 @@
-"""What NetworkX asks about its backend ``kleene`` when it is imported; nothing else is imported."""
+"""The description of the backend ``kleene`` that NetworkX reads on import; imports nothing else."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from typing import Any
 
 __all__ = ["get_info"]
 
-_ROWS = "Distances are found on all cores; rows become dictionaries as they are asked for."
-_REDUCED = "Distances are found on all cores, and reduced without building dictionaries."
-_TIES = "Of several shortest paths, the one that NetworkX finds is returned."
-_ANY_TIE = "Of several shortest paths, another one than NetworkX's may be returned."
-_SIGN = "Weights may be negative; cycles that are negative only by rounding count as zero."
-_BOOK = "Weights below zero raise ValueError where NetworkX does."
+_ROWS = "Distances are computed on all cores; each row becomes a dictionary on demand."
+_REDUCED = "Distances are computed on all cores and reduced without building dictionaries."
+_TIES = "Ties between shortest paths are broken as in NetworkX."
+_ANY_TIE = "Ties between shortest paths may be broken differently from NetworkX."
+_SIGN = "Weights may be negative; cycles that are negative only by rounding errors count as zero."
+_NEGATIVE = "Negative weights raise ValueError where NetworkX does."
 
 _HEURISTIC = (
-    "The heuristic does not guide the search; along the path found it must be admissible, or the "
-    "call is refused."
+    "The heuristic does not guide the search; the call is refused if it is not admissible along "
+    "the path found."
 )
 
 _FUNCTIONS = {
     "all_pairs_all_shortest_paths": _ROWS,
     "all_pairs_bellman_ford_path": _SIGN,
     "all_pairs_bellman_ford_path_length": f"{_ROWS} {_SIGN}",
-    "all_pairs_dijkstra": f"{_TIES} {_BOOK}",
-    "all_pairs_dijkstra_path": f"{_TIES} {_BOOK}",
-    "all_pairs_dijkstra_path_length": f"{_ROWS} {_BOOK}",
+    "all_pairs_dijkstra": f"{_TIES} {_NEGATIVE}",
+    "all_pairs_dijkstra_path": f"{_TIES} {_NEGATIVE}",
+    "all_pairs_dijkstra_path_length": f"{_ROWS} {_NEGATIVE}",
     "all_pairs_shortest_path": _TIES,
     "all_pairs_shortest_path_length": _ROWS,
     "all_shortest_paths": "",
@@ -41,20 +41,20 @@ _FUNCTIONS = {
     "bfs_predecessors": "`sort_neighbors` is not supported.",
     "bfs_successors": "`sort_neighbors` is not supported.",
     "bfs_tree": "`sort_neighbors` is not supported.",
-    "bidirectional_dijkstra": f"The search is one-sided. {_ANY_TIE}",
-    "bidirectional_shortest_path": f"The search is one-sided. {_ANY_TIE}",
+    "bidirectional_dijkstra": f"The search is not bidirectional. {_ANY_TIE}",
+    "bidirectional_shortest_path": f"The search is not bidirectional. {_ANY_TIE}",
     "center": f"{_REDUCED} `e` is not supported.",
     "closeness_centrality": _REDUCED,
     "descendants_at_distance": "",
     "diameter": f"{_REDUCED} `e` is not supported.",
-    "dijkstra_path": f"{_TIES} {_BOOK}",
-    "dijkstra_path_length": _BOOK,
-    "dijkstra_predecessor_and_distance": _BOOK,
+    "dijkstra_path": f"{_TIES} {_NEGATIVE}",
+    "dijkstra_path_length": _NEGATIVE,
+    "dijkstra_predecessor_and_distance": _NEGATIVE,
     "eccentricity": f"{_REDUCED} `sp` is not supported.",
     "efficiency": "",
-    "find_negative_cycle": f"{_SIGN} Where there are several cycles, another may be returned.",
-    "floyd_warshall": "Distances come from searches; negative cycles are refused.",
-    "floyd_warshall_numpy": "All pairs by the fastest method for the graph; negative cycles are "
+    "find_negative_cycle": f"{_SIGN} If there are several cycles, another one may be returned.",
+    "floyd_warshall": "Computed by a search per node; negative cycles are refused.",
+    "floyd_warshall_numpy": "Computed by the fastest method for the graph; negative cycles are "
     "refused.",
     "floyd_warshall_predecessor_and_distance": f"{_ANY_TIE} Negative cycles are refused.",
     "generic_bfs_edges": "`neighbors` is not supported.",
@@ -67,41 +67,41 @@ _FUNCTIONS = {
     "hyper_wiener_index": _REDUCED,
     "johnson": f"{_SIGN} {_ANY_TIE}",
     "local_efficiency": _REDUCED,
-    "multi_source_dijkstra": f"{_TIES} {_BOOK}",
-    "multi_source_dijkstra_path": f"{_TIES} {_BOOK}",
-    "multi_source_dijkstra_path_length": _BOOK,
+    "multi_source_dijkstra": f"{_TIES} {_NEGATIVE}",
+    "multi_source_dijkstra_path": f"{_TIES} {_NEGATIVE}",
+    "multi_source_dijkstra_path_length": _NEGATIVE,
     "negative_edge_cycle": f"{_SIGN} `heuristic` has no effect.",
     "periphery": f"{_REDUCED} `e` is not supported.",
     "predecessor": "",
     "radius": f"{_REDUCED} `e` is not supported.",
     "schultz_index": _REDUCED,
-    "shortest_path": f"{_BOOK} {_ANY_TIE}",
-    "shortest_path_length": _BOOK,
+    "shortest_path": f"{_NEGATIVE} {_ANY_TIE}",
+    "shortest_path_length": _NEGATIVE,
     "single_source_all_shortest_paths": "",
     "single_source_bellman_ford": f"{_SIGN} {_ANY_TIE}",
     "single_source_bellman_ford_path": f"{_SIGN} {_ANY_TIE}",
     "single_source_bellman_ford_path_length": _SIGN,
-    "single_source_dijkstra": f"{_TIES} {_BOOK}",
-    "single_source_dijkstra_path": f"{_TIES} {_BOOK}",
-    "single_source_dijkstra_path_length": _BOOK,
+    "single_source_dijkstra": f"{_TIES} {_NEGATIVE}",
+    "single_source_dijkstra_path": f"{_TIES} {_NEGATIVE}",
+    "single_source_dijkstra_path_length": _NEGATIVE,
     "single_source_shortest_path": _TIES,
     "single_source_shortest_path_length": "",
     "single_target_shortest_path": _ANY_TIE,
     "single_target_shortest_path_length": "",
-    "transitive_closure": "Reachability is found on all cores; the result is a NetworkX graph.",
+    "transitive_closure": "Reachability is computed on all cores; the result is a NetworkX graph.",
     "transitive_closure_dag": "`topo_order` is not supported. The result is a NetworkX graph.",
     "wiener_index": _REDUCED,
 }
 
 
 def get_info() -> dict[str, Any]:
-    """Return the description that NetworkX's documentation and configuration are made from."""
+    """Return the backend's description for NetworkX's documentation and configuration."""
     return {
         "backend_name": "kleene",
         "project": "kleene",
         "package": "kleene",
         "short_summary": "Shortest paths on all CPU cores and on NVIDIA GPUs.",
-        "description": "Shortest paths, breadth-first traversal and the measures made of them.",
+        "description": "Shortest paths, breadth-first traversal and distance measures.",
         "functions": {
             name: {"additional_docs": docs, "additional_parameters": {}} if docs else {}
             for name, docs in _FUNCTIONS.items()

@@ -66,7 +66,7 @@ class DeviceError(KleeneError, RuntimeError):
 
 
 class KernelError(DeviceError):
-    """A kernel, or the loop that launches it, did what it must not; the emulator tells."""
+    """A kernel, or the loop that launches it, broke a rule that the emulator checks."""
 
 
 class MemoryBudgetError(KleeneError, MemoryError):

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from kleene.backends.task import EncodingsTask
 from kleene.errors import MemoryBudgetError, RequestError
 from kleene.graph.batch import Batch, as_batch
-from kleene.graph.dlpack import give_back
+from kleene.graph.dlpack import to_library
 from kleene.graph.no_path import NO_HOPS, no_path
 from kleene.planning.plan import plan_call
 from kleene.planning.request import Facts, Request
@@ -118,7 +118,7 @@ def distance_encodings(
     ([0, 1, 2], [[-1, -1], [0, -1], [0, 2]])
     """
     made = as_batch(graphs, n, ptr, batch, weighted, weights)
-    longest = int(np.diff(made.vertices).max(initial=0))
+    longest = int(np.diff(made.vertex_offsets).max(initial=0))
     width = longest if side is None else _whole(side, "side")
     if width < longest:
         raise RequestError(f"side is {width}, but a graph has {longest} vertices")
@@ -137,15 +137,15 @@ def distance_encodings(
     if bad >= 0:
         raise made.bad_arc(bad)
     if paths is None:
-        return give_back(values, made.model)
+        return to_library(values, made.like)
     if made.order is not None:
         paths = np.where(paths < 0, paths, made.order[paths])
-    return give_back(values, made.model), give_back(paths, made.model)
+    return to_library(values, made.like), to_library(paths, made.like)
 
 
 def _plan(batch: Batch, width: int, dtype: np.dtype[Any], path_arcs: int) -> Method:
     """Return the method, or refuse when the arrays do not fit in memory."""
-    facts = Facts(width, len(batch.sources), None, 0, 0, width)
+    facts = Facts(width, len(batch.tails), None, 0, 0, width)
     request = Request(
         "distance_encodings", sources=batch.count * width, predecessors=False, dtype=str(dtype),
         pair_bytes=8 * path_arcs,

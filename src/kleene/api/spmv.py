@@ -39,7 +39,7 @@ def spmv(
     """Multiply a vector by the graph's matrix: ``y[v]`` adds up ``x[u] * weight`` over arcs u to v.
 
     The vector is on the left, so ``y`` follows the direction of the arcs: with ones and zeros in
-    ``x`` for the vertices of a frontier, ``y`` tells where it leads. For sums over outgoing arcs,
+    ``x`` for the vertices of a frontier, ``y`` marks where it leads. For sums over outgoing arcs,
     multiply by ``graph.transpose()``.
 
     Parameters

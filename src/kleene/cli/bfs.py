@@ -4,41 +4,41 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kleene.cli.bundles import bundled
-from kleene.cli.documents import distance_summary
+from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Method, Output
 from kleene.cli.output import line, number
-from kleene.cli.solve import Ends, Limit, Wanted, solve
+from kleene.cli.solve import Endpoints, Limit, ResultOptions, solve
+from kleene.cli.summaries import distance_summary
 
 if TYPE_CHECKING:
     from kleene import Result
 
 __all__ = ["bfs"]
 
-_BAR, _ROWS = 40, 24  # the longest bar, and the most of them
+_BAR, _ROWS = 40, 24  # the longest bar, and the largest number of bars
 
 
-@bundled
+@with_option_groups
 def bfs(
     *,
     graph: Input,
-    ends: Ends,
+    ends: Endpoints,
     limit: Limit = None,
     method: Method,
-    wanted: Wanted,
+    result_options: ResultOptions,
     output: Output,
 ) -> None:
-    """Count the fewest hops from a source to every vertex."""
-    answer = solve("bfs", graph, ends, method, wanted, output, limit=limit)
-    document, summary = distance_summary(answer.result)
-    levels = _levels(answer.result)
-    answer.show({**document, "levels": levels}, summary, top=10)
-    if levels and len(answer.result.sources) == 1 and not (output.json or output.quiet):
+    """Compute hop distances from a source to every vertex."""
+    solution = solve("bfs", graph, ends, method, result_options, output, limit=limit)
+    document, summary = distance_summary(solution.result)
+    levels = _levels(solution.result)
+    solution.show({**document, "levels": levels}, summary, top=10)
+    if levels and len(solution.result.sources) == 1 and not (output.json or output.quiet):
         _show_levels(levels)
 
 
 def _levels(result: Result) -> list[int]:
-    """Count the vertices at 0, 1, 2 ... hops."""
+    """Return the number of vertices at 0, 1, 2 ... hops."""
     import numpy as np
 
     hops = result.distances[result.reached]
@@ -46,14 +46,14 @@ def _levels(result: Result) -> list[int]:
 
 
 def _show_levels(levels: list[int]) -> None:
-    """Print a bar for each level, or for several together where there are many."""
-    together = -(-len(levels) // _ROWS)
-    counts = [sum(levels[at : at + together]) for at in range(0, len(levels), together)]
+    """Print a bar per level, or per group of levels if there are many."""
+    per_bar = -(-len(levels) // _ROWS)
+    counts = [sum(levels[at : at + per_bar]) for at in range(0, len(levels), per_bar)]
     most, digits = max(counts), len(number(max(counts)))
     line()
     for at, count in enumerate(counts):
-        first = at * together
-        last = min(first + together, len(levels)) - 1
+        first = at * per_bar
+        last = min(first + per_bar, len(levels)) - 1
         hops = str(first) if first == last else f"{first}-{last}"
         bar = "█" * round(_BAR * count / most) or "▏"
         line(f"  {hops:>5} hops  {number(count):>{digits}}  {bar}")

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from kleene.cli.bundles import bundled
-from kleene.cli.documents import reached_in_words
+from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Method, Output
 from kleene.cli.output import number
-from kleene.cli.solve import Ends, Wanted, solve
+from kleene.cli.solve import Endpoints, ResultOptions, solve
+from kleene.cli.summaries import describe_reached
 
 if TYPE_CHECKING:
     from kleene import Result
@@ -28,35 +28,35 @@ Semiring = Annotated[
 ]
 
 
-@bundled
+@with_option_groups
 def closure(
     *,
     graph: Input,
-    ends: Ends,
+    ends: Endpoints,
     semiring: Semiring = "boolean",
     method: Method,
-    wanted: Wanted,
+    result_options: ResultOptions,
     output: Output,
 ) -> None:
-    """Find the best path between all pairs, over a semiring."""
-    answer = solve("closure", graph, ends, method, wanted, output, semiring=semiring)
-    lowest, highest = _range(answer.result)
-    summary = {"semiring": semiring, "reached": reached_in_words(answer.result)}
+    """Compute the best paths between all pairs over a semiring."""
+    solution = solve("closure", graph, ends, method, result_options, output, semiring=semiring)
+    lowest, highest = _range(solution.result)
+    summary = {"semiring": semiring, "reached": describe_reached(solution.result)}
     if lowest is not None:
-        summary["values"] = f"{number(lowest)} to {number(highest)}, the empty paths aside"
+        summary["values"] = f"{number(lowest)} to {number(highest)}, without empty paths"
     document = {"semiring": semiring, "lowest": lowest, "highest": highest}
-    answer.show(document, summary, top=0)
+    solution.show(document, summary, top=0)
 
 
 def _range(result: Result) -> tuple[Any, Any]:
-    """Return the extreme values of paths that have arcs; None for reachability."""
+    """Return the smallest and largest value of non-empty paths; None for boolean."""
     import numpy as np
 
     if result.plan.semiring == "boolean":
         return None, None
     targets = np.arange(result.graph.n) if result.targets is None else result.targets
-    proper = result.reached & (result.sources[:, None] != targets)
-    if not proper.any():
+    nonempty = result.reached & (result.sources[:, None] != targets)
+    if not nonempty.any():
         return None, None
-    values = result.values[proper]
+    values = result.values[nonempty]
     return values.min().item(), values.max().item()

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from kleene.cli.bundles import bundled
-from kleene.cli.documents import about_graph, graph_in_words
+from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Output, Threads
 from kleene.cli.output import headline
+from kleene.cli.summaries import describe_graph, graph_fields
 
 if TYPE_CHECKING:
     from kleene import Graph
@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 __all__ = ["Destination", "To", "convert", "write_and_show"]
 
 Destination = Annotated[
-    str, Argument(metavar="OUT", help="The file to write, or - for standard output, with --to.")
+    str, Argument(metavar="OUT", help="The file to write, or - for standard output (needs --to).")
 ]
 To = Annotated[
-    str | None, Option("--to", metavar="FORMAT", help="The format, if the name does not say it.")
+    str | None,
+    Option("--to", metavar="FORMAT", help="The output format; by default, by suffix."),
 ]
 
 
-@bundled
+@with_option_groups
 def convert(
     *, graph: Input, out: Destination, to: To = None, threads: Threads = None, output: Output
 ) -> None:
@@ -36,18 +37,18 @@ def convert(
 def write_and_show(
     graph: Graph, command: str, out: str, to: str | None, threads: int | None, output: Output
 ) -> None:
-    """Write a graph, then say what was written unless the graph itself went to the output."""
+    """Write a graph; then describe it, unless it was written to standard output."""
     import kleene as kl
     from kleene.errors import RequestError
     from kleene.system.progress import reporter
 
     if out == "-" and to is None:
-        raise RequestError(f"which format? {', '.join(kl.io.FORMATS)}: choose one with --to")
+        raise RequestError(f"standard output needs --to with a format: {', '.join(kl.io.FORMATS)}")
     if out == "-" and sys.stdout.isatty() and to in kl.io.FORMATS and not kl.io.FORMATS[to].text:
-        raise RequestError(f"{to} is binary, which no terminal can show; send it to a file or pipe")
+        raise RequestError(f"{to} is a binary format; redirect the output to a file or pipe")
     with reporter(not output.quiet, f"writing {out}") as report:
         kl.write(graph, out, to, threads=threads, progress=report)
     if out == "-":
         return
-    document: dict[str, Any] = {"command": command, "out": out, "graph": about_graph(graph)}
-    output.show(document, lambda: headline(out, f": {graph.name}, {graph_in_words(graph)}"))
+    document: dict[str, Any] = {"command": command, "out": out, "graph": graph_fields(graph)}
+    output.show(document, lambda: headline(out, f": {graph.name}, {describe_graph(graph)}"))

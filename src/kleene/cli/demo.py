@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from kleene.cli.bundles import bundled
-from kleene.cli.documents import about_graph, about_plan, plan_in_words
+from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Output
 from kleene.cli.output import headline, line, number, seconds
 from kleene.cli.path import steps
+from kleene.cli.summaries import describe_plan, graph_fields, plan_fields
 
 if TYPE_CHECKING:
     from kleene import Graph, Result
@@ -20,62 +20,62 @@ if TYPE_CHECKING:
 __all__ = ["demo", "tour"]
 
 
-@bundled
+@with_option_groups
 def demo(
     *,
     picture: Annotated[
-        str, Option("--picture", metavar="FILE", help="Where to write the picture.")
+        str, Option("--picture", metavar="FILE", help="The picture to write.")
     ] = "kleene-demo.svg",
     output: Output,
 ) -> None:
-    """See Kleene at work on the streets of Rome, in a minute."""
+    """Run a one-minute demonstration on the road network of Rome."""
     import kleene as kl
 
-    document = tour(kl.datasets.rome(), picture, speak=not (output.json or output.quiet))
+    document = tour(kl.datasets.rome(), picture, verbose=not (output.json or output.quiet))
     output.show(document, lambda: None)
 
 
-def tour(graph: Graph, picture: str, speak: bool) -> dict[str, Any]:
-    """Solve every problem on a graph of streets, prove the answers, and draw the farthest route."""
+def tour(graph: Graph, picture: str, verbose: bool) -> dict[str, Any]:
+    """Solve every problem on a road network, verify the results, and draw the longest path."""
     import kleene as kl
 
-    say = _Guide(speak)
+    printer = _Printer(verbose)
     began = time.perf_counter()
-    say.title("The streets of Rome, 1999")
-    say.line(
-        f"{graph.n:,} junctions and {graph.m:,} one-way stretches of street, lengths in metres"
-    )
-    say.line("(9th DIMACS Implementation Challenge).")
+    printer.title("The road network of Rome, 1999")
+    printer.line(f"{graph.n:,} junctions and {graph.m:,} one-way road segments, lengths in metres")
+    printer.line("(9th DIMACS Implementation Challenge).")
 
-    say.title("1. How many street corners away is everything?", "r = kl.bfs(g, 0)")
+    printer.title("1. How many junctions away is everything?", "r = kl.bfs(g, 0)")
     hops = kl.bfs(graph, 0)
-    proofs = [say.proved(hops)]
+    proofs = [printer.verified(hops)]
     deepest = int(hops.distances.argmax())
-    say.line(f"The farthest from 0 is junction {deepest}: {hops.distances[deepest]:,} stretches.")
+    printer.line(
+        f"The farthest from 0 is junction {deepest}: {hops.distances[deepest]:,} segments."
+    )
 
-    say.title("2. And how many metres?", "r = kl.sssp(g, 0)")
+    printer.title("2. And how many metres?", "r = kl.sssp(g, 0)")
     metres = kl.sssp(graph, 0)
-    proofs.append(say.proved(metres))
+    proofs.append(printer.verified(metres))
     last = int(metres.distances.argmax())
-    say.line(f"The farthest by road is junction {last}: {_km(metres.distances[last])}.")
+    printer.line(f"The farthest from 0 is junction {last}: {_km(metres.distances[last])}.")
 
-    say.title("3. Between all pairs?", "r = kl.apsp(g)")
-    say.line(f"{graph.n**2:,} pairs; this is the long part.")
-    pairs = kl.apsp(graph, progress=speak)
-    proofs.append(say.proved(pairs))
+    printer.title("3. Between all pairs?", "r = kl.apsp(g)")
+    printer.line(f"{graph.n**2:,} pairs; this step takes the longest.")
+    pairs = kl.apsp(graph, progress=verbose)
+    proofs.append(printer.verified(pairs))
     source, target, longest = _longest(pairs)
     distances = pairs.distances[pairs.reached]
-    say.line(
-        f"Mean distance {_km(distances.mean())}; the longest of all shortest routes leads from "
+    printer.line(
+        f"Mean distance {_km(distances.mean())}; the longest of all shortest paths leads from "
         f"{source} to {target}."
     )
 
-    say.title("4. Which way?", f"r.path({source}, {target})")
+    printer.title("4. By which path?", f"r.path({source}, {target})")
     route = steps(graph, pairs.path(source, target))
-    say.line(f"{_km(longest)} along {len(route) - 1} stretches of street:")
-    say.route(route)
+    printer.line(f"{_km(longest)} along {len(route) - 1} road segments:")
+    printer.route(route)
 
-    say.title(
+    printer.title(
         "5. What does it look like?", f'kl.draw(r, "{picture}", target={target}, row={source})'
     )
     drawn = kl.draw(
@@ -83,18 +83,18 @@ def tour(graph: Graph, picture: str, speak: bool) -> dict[str, Any]:
         picture,
         target=target,
         row=source,
-        title="The longest of all shortest routes in Rome",
+        title="The longest of all shortest paths in Rome",
         unit="m",
     )
-    say.line(f"{drawn.resolve()}")
-    say.line("The streets are placed by the distances between them, without any map.")
+    printer.line(f"{drawn.resolve()}")
+    printer.line("The layout is computed from the distances alone, without a map.")
     total = time.perf_counter() - began
-    say.title(f"Done in {seconds(total)}, every answer proved.")
-    say.line("Next: kleene --help, or in Python: import kleene as kl")
+    printer.title(f"Done in {seconds(total)}; every result is verified.")
+    printer.line("Next: kleene --help, or in Python: import kleene as kl")
     return {
         "command": "demo",
-        "graph": about_graph(graph),
-        "plans": [about_plan(r.plan) for r in (hops, metres, pairs)],
+        "graph": graph_fields(graph),
+        "plans": [plan_fields(r.plan) for r in (hops, metres, pairs)],
         "proofs": [str(proof) for proof in proofs],
         "longest": {"source": source, "target": target, "distance": longest, "path": route},
         "picture": str(drawn),
@@ -115,33 +115,33 @@ def _km(metres: float) -> str:
     return f"{metres / 1000:.1f} km"
 
 
-class _Guide:
-    """Speaks to people, or keeps silent."""
+class _Printer:
+    """Prints the text of the demonstration, unless disabled."""
 
-    def __init__(self, speak: bool) -> None:
-        self.speak = speak
+    def __init__(self, verbose: bool) -> None:
+        self.verbose = verbose
 
-    def title(self, words: str, code: str = "") -> None:
-        if self.speak:
+    def title(self, text: str, code: str = "") -> None:
+        if self.verbose:
             line()
-            headline(words, f"   {code}" if code else "")
+            headline(text, f"   {code}" if code else "")
 
-    def line(self, words: str, style: str | None = None) -> None:
-        if self.speak:
-            line(f"  {words}", style)
+    def line(self, text: str, style: str | None = None) -> None:
+        if self.verbose:
+            line(f"  {text}", style)
 
-    def proved(self, result: Result) -> Proof:
-        """Prove a result and say what ran."""
+    def verified(self, result: Result) -> Proof:
+        """Verify a result and print what ran."""
         proof = result.verify()
-        self.line(f"{plan_in_words(result.plan)}: {seconds(result.stats.total)}", "dim")
+        self.line(f"{describe_plan(result.plan)}: {seconds(result.stats.total)}", "dim")
         self.line(str(proof), "green")
         return proof
 
     def route(self, route: list[dict[str, Any]], ends: int = 3) -> None:
-        """Print the first and the last steps of a route."""
+        """Print the first and last steps of a path."""
         middle = len(route) - 2 * ends
         for at, step in enumerate(route):
             if at < ends or at >= len(route) - ends or middle <= 1:
                 self.line(f"{number(step['total']):>8} m   junction {step['vertex']}")
             elif at == ends:
-                self.line(f"{'...':>8}     {middle} junctions more", "dim")
+                self.line(f"{'...':>8}     {middle} more junctions", "dim")

@@ -1,17 +1,17 @@
-"""``kleene doctor``: what this machine offers, and what to install to get more."""
+"""``kleene doctor``: what this machine supports, and what is missing."""
 
 from __future__ import annotations
 
-from kleene.cli.bundles import bundled
+from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Output
 from kleene.cli.output import facts, headline, line
 
 __all__ = ["doctor"]
 
 
-@bundled
+@with_option_groups
 def doctor(output: Output) -> None:
-    """Say what this machine offers, and how to get more."""
+    """Check this machine: devices, libraries, and what to install."""
     from kleene.system.doctor import examine
 
     report = examine()

@@ -1,4 +1,4 @@
-"""``kleene explain``: what would run, why, and in how much memory."""
+"""``kleene explain``: what would run, why, and how much memory it needs."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from kleene.cli.bundles import bundled
-from kleene.cli.documents import about_graph, about_plan
+from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Method, Output, Predecessors
 from kleene.cli.output import line
 from kleene.cli.solve import Limit, Sources
-from kleene.cli.vertices import find_all
+from kleene.cli.summaries import graph_fields, plan_fields
+from kleene.cli.vertices import parse_vertices
 
 __all__ = ["explain"]
 
 
-@bundled
+@with_option_groups
 def explain(
     *,
     graph: Input,
@@ -25,13 +25,13 @@ def explain(
     source: Sources = None,
     limit: Limit = None,
     semiring: Annotated[
-        str | None, Option("--semiring", metavar="NAME", help="For closure; as there.")
+        str | None, Option("--semiring", metavar="NAME", help="The semiring, for closure.")
     ] = None,
     predecessors: Predecessors = None,
     method: Method,
     output: Output,
 ) -> None:
-    """Say what would run, why, and in how much memory."""
+    """Explain which method would run, why, and how much memory it needs."""
     import kleene as kl
 
     read = graph.read(method.threads)
@@ -39,10 +39,10 @@ def explain(
         read,
         problem,
         semiring=semiring,
-        sources=find_all(read, source),
+        sources=parse_vertices(read, source),
         limit=limit,
         predecessors=predecessors,
         **asdict(method),
     )
-    document = {"command": "explain", "graph": about_graph(read), "plan": about_plan(plan)}
+    document = {"command": "explain", "graph": graph_fields(read), "plan": plan_fields(plan)}
     output.show(document, lambda: line(str(plan)))

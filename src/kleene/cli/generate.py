@@ -1,8 +1,8 @@
-"""``kleene generate``: a sub-command for each function of ``kleene.generate``.
+"""``kleene generate``: a subcommand for each function of ``kleene.generate``.
 
-The options are the function's parameters, with their types and their words from its docstring, so
-a new family needs no line here. Families are looked up when needed: the help of ``kleene`` itself
-does not wait for them.
+The options are the function's parameters, with types from its signature and help from its
+docstring, so a new generator needs no code here. Generators are imported when needed, not for
+``kleene --help``.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import Annotated, Any, get_args, get_type_hints
 import typer
 from typer.core import TyperGroup
 
-from kleene.cli.bundles import bundled, with_parameters
 from kleene.cli.convert import Destination, To, write_and_show
+from kleene.cli.option_groups import with_option_groups, with_parameters
 from kleene.cli.options import Output, Threads
 
-__all__ = ["Families"]
+__all__ = ["GeneratorCommands"]
 
 
-class Families(TyperGroup):
-    """A group of commands that is filled when it is first looked into."""
+class GeneratorCommands(TyperGroup):
+    """A group of commands that is created on first use."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return sorted(_commands())
@@ -35,24 +35,24 @@ class Families(TyperGroup):
 
 @cache
 def _commands() -> dict[str, Any]:
-    """Return a command for each family."""
+    """Return a command for each generator."""
     from kleene import generate
 
     app = typer.Typer(rich_markup_mode=None, add_completion=False)
     app.callback()(lambda: None)
-    for family in generate.__all__:
-        function = getattr(generate, family)
+    for name in generate.__all__:
+        function = getattr(generate, name)
         if inspect.isfunction(function):
-            app.command(family.replace("_", "-"))(_command(function))
+            app.command(name.replace("_", "-"))(_command(function))
     group: Any = typer.main.get_command(app)
-    found: dict[str, Any] = group.commands
-    return found
+    commands: dict[str, Any] = group.commands
+    return commands
 
 
 def _command(function: Callable[..., Any]) -> Callable[..., None]:
-    """Return the command that calls ``function`` with the options given, and writes the graph."""
+    """Return the command that calls ``function`` with the given options and writes the graph."""
 
-    @bundled
+    @with_option_groups
     def command(
         *, out: Destination, to: To = None, threads: Threads = None, output: Output, **options: Any
     ) -> None:
@@ -64,32 +64,31 @@ def _command(function: Callable[..., Any]) -> Callable[..., None]:
         write_and_show(graph, "generate", out, to, threads, output)
 
     own = [p for p in inspect.signature(command).parameters.values() if p.name != "options"]
-    made = with_parameters(command, [*_parameters(function), *own])
-    made.__name__, made.__doc__ = function.__name__, inspect.getdoc(function)
-    made.__doc__ = (made.__doc__ or "").split("\n\n")[0]
-    return made
+    command.__name__ = function.__name__
+    command.__doc__ = (inspect.getdoc(function) or "").split("\n\n")[0]
+    return with_parameters(command, [*_parameters(function), *own])
 
 
 # ---- from a parameter to an option --------------------------------------------------------------
 
 
 def _parameters(function: Callable[..., Any]) -> Iterator[inspect.Parameter]:
-    words = _words(function)
+    docs = _parameter_docs(function)
     kinds = get_type_hints(function)
     for name, parameter in inspect.signature(function).parameters.items():
         if name in ("threads", "progress"):
             continue
         required = parameter.default is inspect.Parameter.empty
         flag = f"--{name.replace('_', '-')}"
-        about = (_HELP.get(name) or words.get(name, "")) + _spelled(parameter.default)
+        help_text = (_HELP.get(name) or docs.get(name, "")) + _default_text(parameter.default)
         kind: Any
         kind, parser, metavar = _kind(name, kinds[name])
         if kind is bool:
             off = "--undirected" if name == "directed" else f"--no-{flag[2:]}"
-            option = typer.Option(f"{flag}/{off}", help=about)
+            option = typer.Option(f"{flag}/{off}", help=help_text)
         else:
-            option = typer.Option(flag, parser=parser, metavar=metavar, help=about)
-        # An option that is not given is not passed on, so defaults stay the function's own.
+            option = typer.Option(flag, parser=parser, metavar=metavar, help=help_text)
+        # An option that is not given is not passed, so the function's own defaults apply.
         yield inspect.Parameter(
             name,
             inspect.Parameter.KEYWORD_ONLY,
@@ -101,12 +100,12 @@ def _parameters(function: Callable[..., Any]) -> Iterator[inspect.Parameter]:
 _HELP = {
     "weights": "A number, LOW:HIGH such as 1:255 or 0.0:1.0, or LOW:HIGH:TYPE.",
     "seed": "The same seed makes the same graph.",
-    "directed": "Arcs one way, or both ways.",
+    "directed": "Make arcs or undirected edges.",
 }
 
 
 def _kind(name: str, annotation: Any) -> tuple[type, Callable[[str], Any] | None, str]:
-    """Return what typer needs to know of a type: the type, a parser, a word for the help."""
+    """Return the type, parser and metavar of an option."""
     if name == "weights":
         return str, _weights, "LOW:HIGH"
     kinds = set(get_args(annotation) or (annotation,)) - {type(None)}
@@ -132,12 +131,12 @@ def _weights(text: str) -> Any:
     if not rest:
         return _number(low)
     if len(rest) > 2:
-        raise typer.BadParameter(f"{text!r} is not LOW:HIGH")
+        raise typer.BadParameter(f"{text!r} is not LOW:HIGH or LOW:HIGH:TYPE")
     return (_number(low), _number(rest[0]), *rest[1:])
 
 
-def _spelled(default: Any) -> str:
-    """Return a default as one would write it on the command line, for the help."""
+def _default_text(default: Any) -> str:
+    """Return a default value as written on the command line, for the help."""
     if default is None or default is False or default is inspect.Parameter.empty:
         return ""
     if isinstance(default, tuple):
@@ -145,16 +144,16 @@ def _spelled(default: Any) -> str:
     return f"  [default: {'yes' if default is True else default}]"
 
 
-def _words(function: Callable[..., Any]) -> dict[str, str]:
-    """Return the first sentence on each parameter in a NumPy-style docstring."""
+def _parameter_docs(function: Callable[..., Any]) -> dict[str, str]:
+    """Return the first sentence about each parameter in a NumPy-style docstring."""
     doc = inspect.getdoc(function) or ""
     section = re.search(r"Parameters\n-+\n(.*?)(?:\n\n|\Z)", doc, re.DOTALL)
-    found: dict[str, str] = {}
+    docs: dict[str, str] = {}
     if section is None:
-        return found
+        return docs
     for head, body in re.findall(r"^(\w[^\n]*)\n((?:    [^\n]*\n?)+)", section[1], re.MULTILINE):
         text = " ".join(body.split()).replace("``", "")
         sentence = re.split(r"(?<=\.) (?=[A-Z])", text)[0]
         for name in head.partition(" : ")[0].split(","):
-            found[name.strip()] = sentence
-    return found
+            docs[name.strip()] = sentence
+    return docs

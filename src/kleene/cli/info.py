@@ -1,13 +1,13 @@
-"""``kleene info``: what a graph is like."""
+"""``kleene info``: properties of a graph."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kleene.cli.bundles import bundled
-from kleene.cli.documents import about_graph, graph_in_words
+from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Output, Threads
 from kleene.cli.output import facts, headline, line, number
+from kleene.cli.summaries import describe_graph, graph_fields
 
 if TYPE_CHECKING:
     from kleene import Graph
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["info"]
 
 
-@bundled
+@with_option_groups
 def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
     """Describe a graph: size, weights, degrees, diameter, memory."""
     from kleene.system.formatting import format_bytes
@@ -32,7 +32,7 @@ def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
         "command": "info",
         "file": graph.file,
         "format": format,
-        **about_graph(read),
+        **graph_fields(read),
         "min_weight": None if read.weights is None else stats.min_weight,
         "max_weight": None if read.weights is None else stats.max_weight,
         "degrees": degrees,
@@ -46,21 +46,21 @@ def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
     def page() -> None:
         headline(
             read.name or ("standard input" if graph.file == "-" else graph.file),
-            f": {graph_in_words(read)}",
+            f": {describe_graph(read)}",
         )
         line()
         low, high = document["min_weight"], document["max_weight"]
         facts(
             {
                 "format": document["format"],
-                "kind": "directed" if read.directed else "undirected, both directions held",
+                "kind": "directed" if read.directed else "undirected, both directions stored",
                 "weights": None if low is None else f"{number(low)} to {number(high)}",
-                "labels": None if read.labels is None else _labels_in_words(read),
+                "labels": None if read.labels is None else _describe_labels(read),
                 "degree": f"{degrees['min']:,} to {degrees['max']:,}, mean {degrees['mean']:.3g}",
                 "density": f"{stats.density:.3g}",
                 "symmetric": "yes" if stats.symmetric else "no",
                 "isolated": f"{document['isolated']:,} vertices" if document["isolated"] else None,
-                "diameter": f"at least {stats.diameter_estimate:,} hops (two sweeps)",
+                "diameter": f"at least {stats.diameter_estimate:,} hops (two searches)",
                 "memory": ", ".join(f"{k} {format_bytes(v)}" for k, v in memory.items()),
             }
         )
@@ -68,14 +68,14 @@ def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
     output.show(document, page)
 
 
-def _labels_in_words(graph: Graph) -> str:
+def _describe_labels(graph: Graph) -> str:
     assert graph.labels is not None
-    shown = [str(label) for label in graph.labels[:3].tolist()]
-    return ", ".join(shown) + (", ..." if graph.n > len(shown) else "")
+    first = [str(label) for label in graph.labels[:3].tolist()]
+    return ", ".join(first) + (", ..." if graph.n > len(first) else "")
 
 
 def _memory(graph: Graph) -> dict[str, Any]:
-    """Return the bytes that each form takes, made or not."""
+    """Return the size in bytes of each storage form."""
     vertex = graph.neighbors.itemsize
     weight = 0 if graph.weights is None else graph.weights.itemsize
     rows = 8 * (graph.n + 1) + (vertex + weight) * graph.m

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from kleene.cli.exits import EPILOG
+from kleene.cli.exit_codes import EPILOG
 from kleene.cli.lab_compare import compare
 from kleene.cli.lab_list import list_experiments
 from kleene.cli.lab_report import report

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from kleene.cli.bundles import bundled
+from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Output
 from kleene.cli.output import headline, line, number, seconds, table
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["compare"]
 
 
-@bundled
+@with_option_groups
 def compare(
     *,
     before: Annotated[str, Argument(metavar="A", help="A file of records, from before.")],

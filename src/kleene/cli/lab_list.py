@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from kleene.cli.bundles import bundled
+from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Output
 from kleene.cli.output import table
 
 __all__ = ["list_experiments"]
 
 
-@bundled
+@with_option_groups
 def list_experiments(*, output: Output) -> None:
     """List all experiments."""
     from kleene.lab.experiments import EXPERIMENTS

@@ -6,14 +6,14 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from kleene.cli.bundles import bundled
+from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Output
 from kleene.cli.output import line
 
 __all__ = ["report"]
 
 
-@bundled
+@with_option_groups
 def report(
     *,
     records: Annotated[

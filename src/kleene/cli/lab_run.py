@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Exit, Option
 
-from kleene.cli.bundles import bundled
-from kleene.cli.exits import NO
+from kleene.cli.exit_codes import ANSWER_NO
+from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Output
 from kleene.cli.output import line
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["chosen", "run"]
 
 
-@bundled
+@with_option_groups
 def run(
     *,
     experiments: Annotated[
@@ -69,7 +69,7 @@ def run(
         raise
     output.show(_document(summary, record), lambda: _page(summary, record))
     if summary.failed:
-        raise Exit(NO)
+        raise Exit(ANSWER_NO)
 
 
 def chosen(ids: list[str], suite: str) -> list[Experiment]:

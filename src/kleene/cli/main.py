@@ -1,6 +1,6 @@
-"""The entry point: ``kleene`` and its commands.
+"""The entry point of ``kleene``.
 
-Only what the help needs is imported here; each command imports the rest when it runs.
+Only what ``--help`` needs is imported here; each command imports the rest when it runs.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from kleene.cli.closure import closure
 from kleene.cli.convert import convert
 from kleene.cli.demo import demo
 from kleene.cli.doctor import doctor
-from kleene.cli.exits import EPILOG, reported
+from kleene.cli.exit_codes import EPILOG, exit_on_error
 from kleene.cli.explain import explain
-from kleene.cli.generate import Families
+from kleene.cli.generate import GeneratorCommands
 from kleene.cli.info import info
 from kleene.cli.lab import app as lab
 from kleene.cli.methods import methods
@@ -30,13 +30,13 @@ __all__ = ["app", "main"]
 
 
 class Commands(TyperGroup):
-    """The commands in the order of this file; errors become messages and exit codes."""
+    """The commands in the order of this module; errors become messages and exit codes."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(self.commands)
 
     def invoke(self, ctx: Any) -> Any:
-        with reported():
+        with exit_on_error():
             return super().invoke(ctx)
 
 
@@ -56,7 +56,7 @@ for function in _COMMANDS:
     app.command(epilog=EPILOG)(function)
 app.add_typer(
     typer.Typer(
-        cls=Families, no_args_is_help=True, help="Make a graph to order and write it to a file."
+        cls=GeneratorCommands, no_args_is_help=True, help="Generate a graph and write it to a file."
     ),
     name="generate",
 )
@@ -75,20 +75,22 @@ def _print_version(wanted: bool) -> None:
 def _kleene(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Say which Kleene."),
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Shortest paths, traversals and path closures of graphs.
 
-    A graph is a file (.gr, .mtx, edge lists, METIS, GAP, .npz, .npy, Parquet; gzip too), or - for
-    standard input. A vertex is named by its label where the file has labels, else by its number
-    from 0. Every command takes --json.
+    A graph is a file (.gr, .mtx, edge lists, METIS, GAP, .npz, .npy, Parquet; also gzip), or - for
+    standard input. A vertex is given by its label if the file has labels, otherwise by its number
+    from 0. Every command has --json.
     """
 
 
 def main() -> None:
     """Run the command line."""
-    with reported():
+    with exit_on_error():
         app(prog_name="kleene")
 
 

@@ -1,4 +1,4 @@
-"""``kleene methods``: every method there is."""
+"""``kleene methods``: the list of methods."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from kleene.cli.bundles import bundled
+from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Output
 from kleene.cli.output import headline, line
 
@@ -18,18 +18,19 @@ __all__ = ["methods"]
 _COLUMNS = ("problem", "name", "device", "needs", "origin", "summary")
 
 
-@bundled
+@with_option_groups
 def methods(
     *,
     problem: Annotated[
-        str | None, Argument(metavar="[PROBLEM]", help="bfs, sssp, apsp or closure.")
+        str | None, Argument(metavar="[PROBLEM]", help="The problem: bfs, sssp, apsp or closure.")
     ] = None,
     device: Annotated[
-        str | None, Option("--device", metavar="NAME", help="cuda, cpu, emulated or reference.")
+        str | None,
+        Option("--device", metavar="NAME", help="The device: cuda, cpu, emulated or reference."),
     ] = None,
     output: Output,
 ) -> None:
-    """List every method: its device, needs and origin."""
+    """List the methods with device, requirements and origin."""
     import kleene as kl
 
     rows = kl.methods(problem, device)
@@ -49,13 +50,13 @@ def _show(rows: Methods) -> None:
     from kleene.registry import PROBLEMS
 
     if not rows:
-        line("none yet")
+        line("no methods")
         return
     width = {c: max(len(getattr(row, c)) for row in rows) for c in ("name", "device", "needs")}
-    for problem, words in PROBLEMS.items():
+    for problem, description in PROBLEMS.items():
         own = [row for row in rows if row.problem == problem]
         if own:
-            headline(problem, f": {words}")
+            headline(problem, f": {description}")
         for row in own:
             cells = [getattr(row, column).ljust(width[column]) for column in width]
             line("  " + "  ".join([*cells, row.origin]))

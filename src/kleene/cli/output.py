@@ -1,4 +1,4 @@
-"""What commands print: tables for people, one JSON document for programs."""
+"""Printing: tables as text, or one JSON document."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 __all__ = ["console", "facts", "headline", "line", "number", "print_json", "seconds", "table"]
 
 
-# ---- for programs -------------------------------------------------------------------------------
+# ---- JSON ---------------------------------------------------------------------------------------
 
 
 def print_json(document: Mapping[str, Any]) -> None:
-    """Print a document; NumPy's numbers become plain ones, infinities the string ``inf``."""
+    """Print a document; NumPy values become Python values, infinities the string ``inf``."""
     sys.stdout.write(json.dumps(_plain(document), indent=2, allow_nan=False) + "\n")
 
 
@@ -36,33 +36,33 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
 
 
-# ---- for people ---------------------------------------------------------------------------------
+# ---- text ---------------------------------------------------------------------------------------
 
 
 @cache
 def console() -> Console:
-    """Return standard output; lines for a pipe are as long as they need be."""
+    """Return the console of standard output; lines are not wrapped for a pipe."""
     from rich.console import Console
 
     class Output(Console):
-        def on_broken_pipe(self) -> None:  # rich would exit with 1, which here means "no"
+        def on_broken_pipe(self) -> None:  # rich would exit with 1, which means "no" here
             raise BrokenPipeError
 
     return Output(highlight=False, width=None if sys.stdout.isatty() else 1000)
 
 
 def line(text: str = "", style: str | None = None) -> None:
-    """Print one line as it is."""
+    """Print one line without markup."""
     console().print(text, style=style, markup=False)
 
 
 def headline(title: str, rest: str = "") -> None:
-    """Print a title in bold, and what goes with it."""
+    """Print a title in bold, followed by plain text."""
     console().print(f"[bold]{_escape(title)}[/bold]{_escape(rest)}")
 
 
 def facts(pairs: Mapping[str, Any]) -> None:
-    """Print names and values in two columns; None is left out."""
+    """Print names and values in two columns; None values are omitted."""
     from rich.table import Table
 
     grid = Table.grid(padding=(0, 2))
@@ -75,7 +75,7 @@ def facts(pairs: Mapping[str, Any]) -> None:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence[str] = ()) -> None:
-    """Print a table; the columns named in ``right`` hold numbers."""
+    """Print a table; the columns named in ``right`` are right-aligned."""
     from rich.table import Table
 
     shown = Table(box=None, header_style="bold", padding=(0, 0, 0, 2))
@@ -87,7 +87,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence
 
 
 def _print_trimmed(renderable: Table) -> None:
-    """Print without the spaces that fill up the last column."""
+    """Print without trailing spaces."""
     with console().capture() as printed:
         console().print(renderable)
     for row in printed.get().splitlines():
@@ -95,7 +95,7 @@ def _print_trimmed(renderable: Table) -> None:
 
 
 def number(value: Any) -> str:
-    """Return a value as people write it: 12,345 and 0.25; nothing for None."""
+    """Return a value as text: 12,345 and 0.25; - for None."""
     if value is None:
         return "-"
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -104,7 +104,7 @@ def number(value: Any) -> str:
 
 
 def seconds(duration: float) -> str:
-    """Return a duration as people write it: 12 ms, 3.4 s."""
+    """Return a duration with its unit: 12 ms, 3.4 s."""
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if duration >= size:
             return f"{duration / size:.3g} {unit}"

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Exit, Option
 
-from kleene.cli.bundles import bundled
-from kleene.cli.documents import about_graph, about_plan, graph_in_words, plan_in_words
-from kleene.cli.exits import NO
-from kleene.cli.options import Input, Method, Output, cycle_by_name
+from kleene.cli.exit_codes import ANSWER_NO
+from kleene.cli.option_groups import with_option_groups
+from kleene.cli.options import Input, Method, Output, cycle_with_labels
 from kleene.cli.output import facts, headline, line, number, seconds, table
-from kleene.cli.vertices import find, name
+from kleene.cli.summaries import describe_graph, describe_plan, graph_fields, plan_fields
+from kleene.cli.vertices import parse_vertex, vertex_name
 
 if TYPE_CHECKING:
     from kleene import Graph
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 __all__ = ["path", "steps"]
 
 
-@bundled
+@with_option_groups
 def path(
     *,
     graph: Input,
-    source: Annotated[str, Argument(metavar="SOURCE", help="Where the path begins.")],
-    target: Annotated[str, Argument(metavar="TARGET", help="Where the path ends.")],
-    hops: Annotated[bool, Option("--hops", help="Count arcs, not weights.")] = False,
+    source: Annotated[str, Argument(metavar="SOURCE", help="The first vertex of the path.")],
+    target: Annotated[str, Argument(metavar="TARGET", help="The last vertex of the path.")],
+    hops: Annotated[bool, Option("--hops", help="Count arcs instead of weights.")] = False,
     method: Method,
     output: Output,
 ) -> None:
@@ -34,18 +34,18 @@ def path(
     import kleene as kl
 
     read = graph.read(method.threads)
-    start, end = find(read, source), find(read, target)
+    start, end = parse_vertex(read, source), parse_vertex(read, target)
     solve = kl.bfs if hops else kl.sssp
-    with cycle_by_name(read):
+    with cycle_with_labels(read):
         result = solve(read, start, targets=[end], progress=not output.quiet, **asdict(method))
     route = steps(read, result.path(end), hops)
     document = {
         "command": "path",
-        "graph": about_graph(read),
-        "plan": about_plan(result.plan),
+        "graph": graph_fields(read),
+        "plan": plan_fields(result.plan),
         "seconds": result.stats.total,
-        "source": name(read, start),
-        "target": name(read, end),
+        "source": vertex_name(read, start),
+        "target": vertex_name(read, end),
         "found": bool(route),
         "arcs": len(route) - 1 if route else None,
         "distance": route[-1]["total"] if route else None,
@@ -53,8 +53,8 @@ def path(
     }
 
     def page() -> None:
-        headline(read.name or "graph", f": {graph_in_words(read)}")
-        line(f"{plan_in_words(result.plan)}, {seconds(result.stats.total)}", style="dim")
+        headline(read.name or "graph", f": {describe_graph(read)}")
+        line(f"{describe_plan(result.plan)}, {seconds(result.stats.total)}", style="dim")
         line()
         if not route:
             line(f"  no path from {document['source']} to {document['target']}", style="red")
@@ -68,24 +68,24 @@ def path(
 
     output.show(document, page)
     if not route:
-        raise Exit(NO)
+        raise Exit(ANSWER_NO)
 
 
 _RIGHT = ("length", "total")
 
 
 def steps(graph: Graph, route: list[int], hops: bool = False) -> list[dict[str, Any]]:
-    """Return the vertices of a route by name, the length of the arc to each, and the total."""
+    """Return for each vertex of a path its name, the length of the arc to it, and the total."""
     import numpy as np
 
     total: Any = 0
-    found: list[dict[str, Any]] = []
-    for before, vertex in zip([None, *route], route, strict=False):
+    rows: list[dict[str, Any]] = []
+    for previous, vertex in zip([None, *route], route, strict=False):
         length: Any = None
-        if before is not None:
-            arcs = slice(graph.offsets[before], graph.offsets[before + 1])
+        if previous is not None:
+            arcs = slice(graph.offsets[previous], graph.offsets[previous + 1])
             at = arcs.start + int(np.searchsorted(graph.neighbors[arcs], vertex))
             length = 1 if hops or graph.weights is None else graph.weights[at].item()
             total += length
-        found.append({"vertex": name(graph, vertex), "length": length, "total": total})
-    return found
+        rows.append({"vertex": vertex_name(graph, vertex), "length": length, "total": total})
+    return rows

@@ -1,4 +1,4 @@
-"""Results into files: .npz (everything), .npy (distances), .csv and .tsv (a table)."""
+"""Saving results: .npz (everything), .npy (distances), .csv and .tsv (a table)."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ import csv
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kleene.cli.documents import value_name
+from kleene.cli.summaries import value_name
 
 if TYPE_CHECKING:
     from kleene import Result
 
-__all__ = ["check_name", "save"]
+__all__ = ["check_suffix", "save"]
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
-def check_name(out: str | None) -> None:
-    """Refuse a name that says no format, before any work is done."""
+def check_suffix(out: str | None) -> None:
+    """Raise for an unknown suffix, before any work is done."""
     from kleene.errors import RequestError
 
     if out is not None and Path(out).suffix not in (".npz", ".npy", *_SEPARATORS):
         raise RequestError(
-            f"{out}: results are saved as .npz (to load and verify), .npy (distances), .csv or .tsv"
+            f"{out}: unknown suffix; use .npz (to load and verify), .npy (distances), .csv or .tsv"
         )
 
 
 def save(result: Result, out: str) -> None:
-    """Write the result in the format that the name says; the file appears whole or not at all."""
+    """Write the result in the format of the suffix; the file is replaced atomically."""
     import numpy as np
 
     from kleene.system.atomic_file import atomic_path
@@ -35,26 +35,26 @@ def save(result: Result, out: str) -> None:
     if Path(out).suffix == ".npz":
         result.save(out)
     elif Path(out).suffix == ".npy":
-        with atomic_path(out) as beside:
-            np.save(beside, result.to_numpy())
+        with atomic_path(out) as temporary:
+            np.save(temporary, result.to_numpy())
     else:
-        with atomic_path(out) as beside:
-            _write_table(result, beside, _SEPARATORS[Path(out).suffix])
+        with atomic_path(out) as temporary:
+            _write_table(result, temporary, _SEPARATORS[Path(out).suffix])
 
 
 def _write_table(result: Result, path: Path, separator: str) -> None:
-    """Write a line for each pair that has a path: source, target, distance, predecessor."""
+    """Write a line per pair with a path: source, target, distance, predecessor."""
     import numpy as np
 
     graph = result.graph
     values, reached = np.atleast_2d(result.to_numpy()), np.atleast_2d(result.reached)
-    parents = None if result.predecessors is None else np.atleast_2d(result.predecessors)
+    predecessors = None if result.predecessors is None else np.atleast_2d(result.predecessors)
     names = list(range(graph.n)) if graph.labels is None else graph.labels.tolist()
     targets = np.arange(graph.n) if result.targets is None else result.targets
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, delimiter=separator, lineterminator="\n")
-        titles = ["source", "target", value_name(result), "predecessor"]
-        writer.writerow(titles if parents is not None else titles[:-1])
+        header = ["source", "target", value_name(result), "predecessor"]
+        writer.writerow(header if predecessors is not None else header[:-1])
         for row, source in enumerate(result.sources.tolist()):
             columns = np.flatnonzero(reached[row])
             ends = targets[columns]
@@ -63,7 +63,7 @@ def _write_table(result: Result, path: Path, separator: str) -> None:
                 [names[end] for end in ends.tolist()],
                 values[row, columns].tolist(),
             ]
-            if parents is not None:
-                before = parents[row, ends].tolist()
-                cells.append(["" if v == -1 else names[v] for v in before])
+            if predecessors is not None:
+                previous = predecessors[row, ends].tolist()
+                cells.append(["" if v == -1 else names[v] for v in previous])
             writer.writerows(zip(*cells, strict=True))

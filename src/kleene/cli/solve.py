@@ -1,4 +1,4 @@
-"""What the four problem commands have in common: read, solve, prove, save, show."""
+"""Common code of the four problem commands: read, solve, verify, save, print."""
 
 from __future__ import annotations
 
@@ -8,70 +8,80 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from kleene.cli.documents import about_result, pairs, show_pairs, show_result
-from kleene.cli.options import Input, Method, Output, Predecessors, cycle_by_name
-from kleene.cli.save import check_name, save
-from kleene.cli.vertices import find_all
+from kleene.cli.options import Input, Method, Output, Predecessors, cycle_with_labels
+from kleene.cli.save import check_suffix, save
+from kleene.cli.summaries import pairs, result_fields, show_pairs, show_result
+from kleene.cli.vertices import parse_vertices
 
 if TYPE_CHECKING:
     from kleene import Result
     from kleene.results.verify import Proof
 
-__all__ = ["Answer", "Ends", "Limit", "Sources", "Wanted", "solve"]
+__all__ = ["Endpoints", "Limit", "ResultOptions", "Solution", "Sources", "solve"]
 
 Sources = Annotated[
     list[str] | None,
-    Option("--source", "-s", metavar="VERTEX", help="A source; repeat, or separate with commas."),
+    Option(
+        "--source",
+        "-s",
+        metavar="VERTEX",
+        help="A source; repeat the option, or separate with commas.",
+    ),
 ]
 Limit = Annotated[
-    float | None, Option("--limit", metavar="LENGTH", help="Look no farther than this.")
+    float | None, Option("--limit", metavar="LENGTH", help="Stop the search at this distance.")
 ]
 
 
 @dataclass(frozen=True)
-class Ends:
-    """Where paths begin and end."""
+class Endpoints:
+    """Sources and targets."""
 
     source: Sources = None
     target: Annotated[
         list[str] | None,
-        Option("--target", "-t", metavar="VERTEX", help="A vertex of interest; as --source."),
+        Option(
+            "--target",
+            "-t",
+            metavar="VERTEX",
+            help="A target, like --source; all vertices by default.",
+        ),
     ] = None
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What is to be done with an answer."""
+class ResultOptions:
+    """What to do with the result."""
 
     out: Annotated[
         str | None,
-        Option("--out", "-o", metavar="FILE", help="Save the result: .npz, .npy, .csv or .tsv."),
+        Option("--out", "-o", metavar="FILE", help="Save the result as .npz, .npy, .csv or .tsv."),
     ] = None
-    verify: Annotated[bool, Option("--verify", help="Prove the answer right.")] = False
+    verify: Annotated[bool, Option("--verify", help="Verify the result.")] = False
     predecessors: Predecessors = None
     top: Annotated[
-        int | None, Option("--top", metavar="N", min=0, help="How many pairs to list.")
+        int | None, Option("--top", metavar="N", min=0, help="The number of pairs to print.")
     ] = None
 
 
 @dataclass(frozen=True)
-class Answer:
-    """A result, its proof if one was wanted, and how to show them."""
+class Solution:
+    """A result, its proof if verified, and how to print them."""
 
     result: Result
     proof: Proof | None
-    wanted: Wanted
+    result_options: ResultOptions
     output: Output
 
     def show(self, document: dict[str, Any], summary: dict[str, Any], top: int) -> None:
-        """Print summary and pairs; ``top`` is how many pairs when the user does not say."""
-        result, wanted = self.result, self.wanted
-        rows = pairs(result, top if wanted.top is None else wanted.top)
-        shared = about_result(result, self.proof)
-        saved = {"out": wanted.out, "pairs": rows}
+        """Print summary and pairs; ``top`` is the default number of pairs."""
+        result, result_options = self.result, self.result_options
+        rows = pairs(result, top if result_options.top is None else result_options.top)
+        shared = result_fields(result, self.proof)
+        saved = {"out": result_options.out, "pairs": rows}
 
         def page() -> None:
-            show_result(result, {**summary, "saved": wanted.out}, self.proof)
+            show_result(result, {**summary, "saved": result_options.out}, self.proof)
             show_pairs(rows, shared["of"], shared["sources"] == 1)
 
         self.output.show({**shared, **document, **saved}, page)
@@ -80,37 +90,43 @@ class Answer:
 def solve(
     problem: str,
     graph: Input,
-    ends: Ends,
+    ends: Endpoints,
     method: Method,
-    wanted: Wanted,
+    result_options: ResultOptions,
     output: Output,
     **keywords: Any,
-) -> Answer:
-    """Read the graph, solve the problem on it, then prove and save as wanted."""
+) -> Solution:
+    """Read the graph, solve the problem, then verify and save the result as requested."""
     import kleene as kl
     from kleene.errors import RequestError
 
-    check_name(wanted.out)
+    check_suffix(result_options.out)
     read = graph.read(method.threads)
-    sources, targets = find_all(read, ends.source), find_all(read, ends.target)
+    sources, targets = parse_vertices(read, ends.source), parse_vertices(read, ends.target)
     if problem in ("bfs", "sssp") and sources is None:
-        raise RequestError(f"{problem} needs a source: kleene {problem} {graph.file} --source ...")
+        raise RequestError(
+            f"{problem} needs a source: kleene {problem} {graph.file} --source VERTEX"
+        )
     if sources is not None:
         keywords |= {"source": sources[0]} if _single(problem, sources) else {"sources": sources}
-    mapped = wanted.out is not None and Path(wanted.out).suffix == ".npy" and targets is None
-    if mapped:  # written while it is made, so that it may be larger than memory
-        keywords["out"] = wanted.out
-    if wanted.predecessors is not None:
-        keywords["predecessors"] = wanted.predecessors
+    streamed = (
+        result_options.out is not None
+        and Path(result_options.out).suffix == ".npy"
+        and targets is None
+    )
+    if streamed:  # written row by row, so it may be larger than memory
+        keywords["out"] = result_options.out
+    if result_options.predecessors is not None:
+        keywords["predecessors"] = result_options.predecessors
     function = getattr(kl, problem)
-    with cycle_by_name(read):
+    with cycle_with_labels(read):
         result: Result = function(
             read, targets=targets, progress=not output.quiet, **asdict(method), **keywords
         )
-    proof = result.verify() if wanted.verify else None
-    if wanted.out is not None and not mapped:
-        save(result, wanted.out)
-    return Answer(result, proof, wanted, output)
+    proof = result.verify() if result_options.verify else None
+    if result_options.out is not None and not streamed:
+        save(result, result_options.out)
+    return Solution(result, proof, result_options, output)
 
 
 def _single(problem: str, sources: list[int]) -> bool:

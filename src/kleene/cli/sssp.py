@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from kleene.cli.bundles import bundled
-from kleene.cli.documents import distance_summary
+from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Method, Output
-from kleene.cli.solve import Ends, Limit, Wanted, solve
+from kleene.cli.solve import Endpoints, Limit, ResultOptions, solve
+from kleene.cli.summaries import distance_summary
 
 __all__ = ["sssp"]
 
 
-@bundled
+@with_option_groups
 def sssp(
     *,
     graph: Input,
-    ends: Ends,
+    ends: Endpoints,
     limit: Limit = None,
     method: Method,
-    wanted: Wanted,
+    result_options: ResultOptions,
     output: Output,
 ) -> None:
-    """Find shortest paths from a source; weights may be negative."""
-    answer = solve("sssp", graph, ends, method, wanted, output, limit=limit)
-    document, summary = distance_summary(answer.result)
-    answer.show(document, summary, top=10)
+    """Compute shortest paths from a source; weights may be negative."""
+    solution = solve("sssp", graph, ends, method, result_options, output, limit=limit)
+    document, summary = distance_summary(solution.result)
+    solution.show(document, summary, top=10)

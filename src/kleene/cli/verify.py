@@ -1,4 +1,4 @@
-"""``kleene verify``: prove a saved result right, or say where it is wrong."""
+"""``kleene verify``: verify a saved result."""
 
 from __future__ import annotations
 
@@ -7,36 +7,36 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from kleene.cli.bundles import bundled
-from kleene.cli.documents import about_graph, about_plan, show_result
+from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Output
+from kleene.cli.summaries import graph_fields, plan_fields, show_result
 
 __all__ = ["verify"]
 
 
-@bundled
+@with_option_groups
 def verify(
     *,
     graph: Input,
     result: Annotated[
-        str, Argument(metavar="RESULT", help="An .npz file that --out wrote, for this graph.")
+        str, Argument(metavar="RESULT", help="A result of this graph, saved as .npz by --out.")
     ],
     sample: Annotated[
         int | None,
-        Option("--sample", metavar="N", min=1, help="How many sources to check, at random."),
+        Option("--sample", metavar="N", min=1, help="Check only N sources, chosen at random."),
     ] = None,
-    seed: Annotated[int, Option("--seed", metavar="N", help="Chooses the sample.")] = 0,
+    seed: Annotated[int, Option("--seed", metavar="N", help="The random seed of --sample.")] = 0,
     output: Output,
 ) -> None:
-    """Prove a saved result right, or say where it is wrong."""
+    """Verify a saved result, or report where it is wrong."""
     import kleene as kl
 
     loaded = kl.Result.load(result, graph.read())
     proof = loaded.verify(sample, seed)
     document = {
         "command": "verify",
-        "graph": about_graph(loaded.graph),
-        "plan": about_plan(loaded.plan),
+        "graph": graph_fields(loaded.graph),
+        "plan": plan_fields(loaded.plan),
         "proof": asdict(proof),
     }
     output.show(document, lambda: show_result(loaded, {"result": result}, proof))

@@ -1,4 +1,4 @@
-"""Vertices as the command line names them: by label where the graph has labels, else by id."""
+"""Vertices on the command line: by label if the graph has labels, otherwise by id."""
 
 from __future__ import annotations
 
@@ -9,47 +9,47 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kleene import Graph
 
-__all__ = ["find", "find_all", "name"]
+__all__ = ["parse_vertex", "parse_vertices", "vertex_name"]
 
 
 _NUMBER = re.compile(r"-?[0-9]{1,19}")  # int64 has no more digits
 
 
-def find(graph: Graph, text: str) -> int:
-    """Return the id of the vertex that the user wrote."""
+def parse_vertex(graph: Graph, text: str) -> int:
+    """Return the id of the vertex that a text names."""
     from kleene.errors import RequestError
 
-    found = _known(graph, text)
-    if found is not None:
-        return found
+    vertex = _lookup(graph, text)
+    if vertex is not None:
+        return vertex
     if graph.labels is not None:
         first, last = graph.labels[[0, -1]].tolist() if graph.n else ("", "")
-        known = f"its {graph.n:,} vertices are named {first!r} to {last!r}"
+        known = f"its {graph.n:,} vertices are labelled {first!r} to {last!r}"
     else:
         known = f"its vertices are 0 to {graph.n - 1}" if graph.n else "it has none"
-    shown = text if len(text) <= 60 else text[:57] + "..."
-    raise RequestError(f"no vertex {shown!r} in the graph: {known}")
+    shortened = text if len(text) <= 60 else text[:57] + "..."
+    raise RequestError(f"no vertex {shortened!r} in the graph: {known}")
 
 
-def find_all(graph: Graph, texts: Sequence[str] | None) -> list[int] | None:
-    """Return the ids of all vertices that the user wrote, one by one or with commas between.
+def parse_vertices(graph: Graph, texts: Sequence[str] | None) -> list[int] | None:
+    """Return the ids of the vertices that texts name; a text may be a comma-separated list.
 
-    A label may hold commas itself, so a text is one vertex if it can be.
+    A label may contain commas, so a text is first looked up as a whole.
     """
     if not texts:
         return None
-    found = []
+    ids = []
     for text in texts:
-        whole = _known(graph, text)
+        whole = _lookup(graph, text)
         if whole is not None:
-            found.append(whole)
+            ids.append(whole)
         else:
-            found += [find(graph, word.strip()) for word in text.split(",")]
-    return found
+            ids += [parse_vertex(graph, word.strip()) for word in text.split(",")]
+    return ids
 
 
-def _known(graph: Graph, text: str) -> int | None:
-    """Return the id of the vertex that is written so, if there is one."""
+def _lookup(graph: Graph, text: str) -> int | None:
+    """Return the id of the vertex with this name, or None."""
     from kleene.errors import GraphError
 
     spellings: list[str | int] = [] if graph.labels is None else [text]
@@ -63,8 +63,8 @@ def _known(graph: Graph, text: str) -> int | None:
     return None
 
 
-def name(graph: Graph, vertex: int) -> Any:
-    """Return what the file calls a vertex, as a plain Python object."""
+def vertex_name(graph: Graph, vertex: int) -> Any:
+    """Return the label or id of a vertex, as a plain Python object."""
     if graph.labels is None:
         return int(vertex)
     label = graph.labels[vertex]

@@ -1,4 +1,4 @@
-"""Real graphs that come with Kleene, to try things on."""
+"""Example graphs that come with Kleene."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Graphs made to order: reproducible by seed, the same on any number of threads.
+"""Graph generators: reproducible by seed, on any number of threads.
 
 Every generator takes ``seed=0``, ``weights=None`` (see :mod:`kleene.generate.weights`),
 ``threads=None`` and ``progress=None``, and returns a :class:`kleene.Graph` whose ``name`` is the
-call that makes it again.
+call that reproduces it.
 """
 
 from kleene.generate.classic import complete, cycle, path, star, tree

@@ -1,4 +1,4 @@
-"""The small families that textbooks draw."""
+"""The classic families: path, cycle, star, tree, complete."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from kleene import _native
 from kleene.generate import checks
-from kleene.generate.job import Job, Progress
+from kleene.generate.builder import GraphBuilder, Progress
 from kleene.generate.weights import WeightRule
 from kleene.graph import Graph
 
@@ -30,11 +30,11 @@ def path(
     >>> kl.generate.path(4, directed=True).coo.targets.tolist()
     [1, 2, 3]
     """
-    job = Job(path, locals())
+    builder = GraphBuilder(path, locals())
     n = checks.as_count(n, "n")
-    job.expect(n, 2 * n, drawn=n)
+    builder.require_memory(n, 2 * n, drawn=n)
     vertices = np.arange(n)
-    return job.graph_of_arcs(n, vertices[:-1], vertices[1:], bool(directed))
+    return builder.from_arcs(n, vertices[:-1], vertices[1:], bool(directed))
 
 
 def cycle(
@@ -54,11 +54,11 @@ def cycle(
     >>> kl.generate.cycle(4, directed=True).coo.targets.tolist()
     [1, 2, 3, 0]
     """
-    job = Job(cycle, locals())
+    builder = GraphBuilder(cycle, locals())
     n = checks.as_count(n, "n")
-    job.expect(n, 2 * n, drawn=n)
+    builder.require_memory(n, 2 * n, drawn=n)
     vertices = np.arange(n)
-    return job.graph_of_arcs(n, vertices, np.roll(vertices, -1), bool(directed))
+    return builder.from_arcs(n, vertices, np.roll(vertices, -1), bool(directed))
 
 
 def star(
@@ -70,7 +70,7 @@ def star(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Graph:
-    """Make a star: vertex 0 joined to all others (with arcs away from it, if directed).
+    """Make a star: vertex 0 joined to all others (by arcs from vertex 0, if directed).
 
     Examples
     --------
@@ -78,11 +78,11 @@ def star(
     >>> kl.generate.star(5, directed=True).coo.targets.tolist()
     [1, 2, 3, 4]
     """
-    job = Job(star, locals())
+    builder = GraphBuilder(star, locals())
     n = checks.as_count(n, "n")
-    job.expect(n, 2 * n, drawn=n)
+    builder.require_memory(n, 2 * n, drawn=n)
     leaves = np.arange(1, n)
-    return job.graph_of_arcs(n, np.zeros_like(leaves), leaves, bool(directed))
+    return builder.from_arcs(n, np.zeros_like(leaves), leaves, bool(directed))
 
 
 def tree(
@@ -97,7 +97,7 @@ def tree(
 ) -> Graph:
     """Make a tree filled level by level; every vertex has up to ``branching`` children.
 
-    Vertex 0 is the root, and arcs lead away from it if the tree is directed.
+    Vertex 0 is the root; in a directed tree arcs lead away from it.
 
     Examples
     --------
@@ -105,11 +105,11 @@ def tree(
     >>> kl.generate.tree(7, directed=True).coo.sources.tolist()
     [0, 0, 1, 1, 2, 2]
     """
-    job = Job(tree, locals())
+    builder = GraphBuilder(tree, locals())
     n, branching = checks.as_count(n, "n"), checks.as_count(branching, "branching", least=1)
-    job.expect(n, 2 * n, drawn=n)
+    builder.require_memory(n, 2 * n, drawn=n)
     children = np.arange(1, n)
-    return job.graph_of_arcs(n, (children - 1) // branching, children, bool(directed))
+    return builder.from_arcs(n, (children - 1) // branching, children, bool(directed))
 
 
 def complete(
@@ -123,7 +123,7 @@ def complete(
 ) -> Graph:
     """Make the complete graph: every vertex joined to every other.
 
-    If directed, the two directions between a pair of vertices have weights of their own.
+    If directed, the two arcs between a pair of vertices have independent weights.
 
     Examples
     --------
@@ -131,10 +131,10 @@ def complete(
     >>> kl.generate.complete(4)
     Graph('complete(n=4)', 4 vertices, 6 edges, unweighted, undirected)
     """
-    job = Job(complete, locals())
+    builder = GraphBuilder(complete, locals())
     n = checks.as_count(n, "n", most=checks.MOST_PAIRED_VERTICES)
     arcs = n * (n - 1)
-    job.expect(n, arcs)
-    return job.graph_of_rows(
+    builder.require_memory(n, arcs)
+    return builder.from_rows(
         _native.capped_rows, n, arcs, max(n - 1, 0), False, directed=bool(directed)
     )

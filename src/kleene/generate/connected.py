@@ -1,4 +1,4 @@
-"""Random directed graphs in which every vertex can be reached from vertex 0."""
+"""Random directed graphs in which every vertex is reachable from vertex 0."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from kleene import _native
 from kleene.errors import RequestError
 from kleene.generate import checks
-from kleene.generate.job import Job, Progress
+from kleene.generate.builder import GraphBuilder, Progress
 from kleene.generate.weights import WeightRule
 from kleene.graph import Graph
 
@@ -24,20 +24,20 @@ def capped(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Graph:
-    """Make a random directed graph of a given density whose degrees are capped.
+    """Make a random directed graph of a given density with bounded out-degrees.
 
-    Every vertex can be reached from vertex 0, along a random tree that is part of the graph.
+    Every vertex is reachable from vertex 0, along a random spanning tree.
 
     Parameters
     ----------
     n : int
-        Vertices.
+        Number of vertices.
     density : float
-        The share, from 0 to 1, of the n (n - 1) possible arcs. The graph has exactly that many,
-        rounded; but at least n - 1, since it takes as many to reach every vertex.
+        The number of arcs divided by n (n - 1), from 0 to 1. The graph has exactly that many arcs,
+        rounded, but at least n - 1, which a spanning tree needs.
     max_degree : int or float
-        The most arcs that may leave a vertex: an int counts them, a float from 0 to 1 is a share of
-        n. So ``1`` is one arc, and ``1.0`` no limit.
+        The largest out-degree: an int is a number of arcs, a float from 0 to 1 is relative to n. So
+        ``1`` is one arc, and ``1.0`` is no limit.
     seed : int
         The same seed makes the same graph, on any machine and any number of threads.
     weights, threads, progress
@@ -54,23 +54,23 @@ def capped(
     >>> g.m == round(0.25 * 1024 * 1023), g.stats.max_degree <= 307
     (True, True)
     """
-    job = Job(capped, locals())
+    builder = GraphBuilder(capped, locals())
     n = checks.as_count(n, "n", most=checks.MOST_PAIRED_VERTICES)
-    arcs = max(round(checks.as_share(density, "density") * n * (n - 1)), n - 1, 0)
+    arcs = max(round(checks.as_proportion(density, "density") * n * (n - 1)), n - 1, 0)
     cap = min(_as_cap(max_degree, n), max(n - 1, 0))
     if arcs > n * cap:
         raise RequestError(
-            f"density = {density:g} asks for {arcs:,} arcs, but {n:,} vertices with at most "
-            f"{cap:,} each have {n * cap:,}; raise max_degree to {-(-arcs // n):,} or lower density"
+            f"density = {density:g} needs {arcs:,} arcs, but {n:,} vertices of degree at most "
+            f"{cap:,} have {n * cap:,}; raise max_degree to {-(-arcs // n):,} or lower density"
         )
-    job.expect(n, arcs)
-    return job.graph_of_rows(_native.capped_rows, n, arcs, cap, True)
+    builder.require_memory(n, arcs)
+    return builder.from_rows(_native.capped_rows, n, arcs, cap, True)
 
 
 def _as_cap(max_degree: int | float, n: int) -> int:
     if isinstance(max_degree, float):
-        share = checks.as_share(max_degree, "max_degree (a float is a share of n)")
-        return math.floor(share * n + 1e-9)  # 0.29 of 100 is 29
+        proportion = checks.as_proportion(max_degree, "max_degree (a float is relative to n)")
+        return math.floor(proportion * n + 1e-9)  # 0.29 * 100 is 29
     return checks.as_count(max_degree, "max_degree", least=1)
 
 
@@ -83,22 +83,22 @@ def path_plus(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Graph:
-    """Make a path through all vertices, and some random arcs into each.
+    """Make a path through all vertices, and some random arcs to each vertex.
 
-    The path 0 -> 1 -> ... -> n - 1 makes every vertex reachable from the first; the other arcs make
-    most of it useless.
+    The path 0 -> 1 -> ... -> n - 1 makes every vertex reachable from vertex 0; the random arcs are
+    shortcuts.
 
     Parameters
     ----------
     n : int
-        Vertices.
+        Number of vertices.
     extra : int
-        Arcs into every vertex besides the one of the path, from vertices that are all different (as
-        far as there are enough).
+        Random arcs to every vertex, besides the arc of the path, from distinct vertices (as far as
+        there are enough).
     seed : int
         The same seed makes the same graph, on any machine and any number of threads.
     weights, threads, progress
-        As for :func:`rmat`; weights are integers from 1 to 3 unless told otherwise.
+        As for :func:`rmat`; weights are integers from 1 to 3 by default.
 
     References
     ----------
@@ -111,9 +111,9 @@ def path_plus(
     >>> kl.generate.path_plus(1000)
     Graph('path_plus(n=1000)', 1,000 vertices, 2,999 arcs, int32 weights 1 to 3, directed)
     """
-    job = Job(path_plus, locals())
+    builder = GraphBuilder(path_plus, locals())
     n = checks.as_count(n, "n", most=checks.MOST_PAIRED_VERTICES)
     extra = min(checks.as_count(extra, "extra"), max(n - 1, 0))
     arcs = n * (extra + 1)
-    job.expect(n, arcs, drawn=arcs)
-    return job.graph_of_arcs(n, *job.arcs(_native.path_plus_arcs, n, extra))
+    builder.require_memory(n, arcs, drawn=arcs)
+    return builder.from_arcs(n, *builder.draw_arcs(_native.path_plus_arcs, n, extra))

@@ -1,11 +1,11 @@
-"""Random graphs in which every arc is as likely as any other."""
+"""Uniformly random graphs: every arc is equally likely."""
 
 from __future__ import annotations
 
 from kleene import _native
 from kleene.errors import RequestError
 from kleene.generate import checks
-from kleene.generate.job import Job, Progress
+from kleene.generate.builder import GraphBuilder, Progress
 from kleene.generate.weights import WeightRule
 from kleene.graph import Graph
 
@@ -23,23 +23,23 @@ def uniform(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Graph:
-    """Make a uniformly random graph: exactly so many arcs, every set of them equally likely.
+    """Make a uniformly random graph with exactly m arcs: G(n, m) of Erdős and Rényi.
 
-    This is the G(n, m) of Erdős and Rényi, and the "urand" of GAP.
+    This is also the "urand" graph of GAP.
 
     Parameters
     ----------
     n : int
-        Vertices.
+        Number of vertices.
     m : int, optional
-        Arcs, all distinct, so that ``graph.m == m``. With ``directed=False``, edges; then
-        ``graph.m == 2 * m``.
+        Number of distinct arcs, so that ``graph.m == m``. With ``directed=False``, number of edges;
+        then ``graph.m == 2 * m``.
     density : float, optional
-        Instead of ``m``: the share, from 0 to 1, of all possible arcs.
+        Instead of ``m``: the number of arcs divided by the number of possible arcs, from 0 to 1.
     seed : int
         The same seed makes the same graph, on any machine and any number of threads.
     directed : bool
-        Arcs, or edges that lead both ways.
+        Arcs, or undirected edges.
     weights, threads, progress
         As for :func:`rmat`.
 
@@ -55,22 +55,22 @@ def uniform(
     >>> kl.generate.uniform(100, density=0.25, directed=False).m
     2476
     """
-    job = Job(uniform, locals())
+    builder = GraphBuilder(uniform, locals())
     n = checks.as_count(n, "n", most=checks.MOST_PAIRED_VERTICES)
     possible = n * (n - 1) // (1 if directed else 2)
     if (m is None) == (density is None):
-        raise RequestError("give either m or density")
+        raise RequestError("pass either m or density")
     if m is None:
-        m = round(checks.as_share(density, "density") * possible)
+        m = round(checks.as_proportion(density, "density") * possible)
     m = checks.as_count(m, "m", most=2**62)
     if m > possible:
         kind = "arcs" if directed else "edges"
-        raise RequestError(f"m is {m:,}, but {n:,} vertices have only {possible:,} {kind}")
+        raise RequestError(f"m is {m:,}, but {n:,} vertices have at most {possible:,} {kind}")
     if directed:
-        job.expect(n, m)
-        return job.graph_of_rows(_native.capped_rows, n, m, max(n - 1, 0), False)
-    job.expect(n, 2 * m, drawn=m)
-    return job.graph_of_arcs(n, *job.arcs(_native.uniform_edges, n, m), directed=False)
+        builder.require_memory(n, m)
+        return builder.from_rows(_native.capped_rows, n, m, max(n - 1, 0), False)
+    builder.require_memory(n, 2 * m, drawn=m)
+    return builder.from_arcs(n, *builder.draw_arcs(_native.uniform_edges, n, m), directed=False)
 
 
 def dense(
@@ -87,13 +87,13 @@ def dense(
     Parameters
     ----------
     n : int
-        Vertices.
+        Number of vertices.
     density : float
-        The share, from 0 to 1, of the arcs that are there.
+        The number of arcs divided by n (n - 1), from 0 to 1.
     seed : int
         The same seed makes the same graph, on any machine and any number of threads.
     weights, threads, progress
-        As for :func:`rmat`; weights are integers up to 1000 unless told otherwise.
+        As for :func:`rmat`; weights are integers from 1 to 1000 by default.
 
     References
     ----------
@@ -105,8 +105,8 @@ def dense(
     >>> kl.generate.dense(64)
     Graph('dense(n=64)', 64 vertices, 4,032 arcs, int32 weights 1 to 1000, directed)
     """
-    job = Job(dense, locals())
+    builder = GraphBuilder(dense, locals())
     n = checks.as_count(n, "n", most=checks.MOST_PAIRED_VERTICES)
-    arcs = round(checks.as_share(density, "density") * n * (n - 1))
-    job.expect(n, arcs)
-    return job.graph_of_rows(_native.capped_rows, n, arcs, max(n - 1, 0), False)
+    arcs = round(checks.as_proportion(density, "density") * n * (n - 1))
+    builder.require_memory(n, arcs)
+    return builder.from_rows(_native.capped_rows, n, arcs, max(n - 1, 0), False)

@@ -1,9 +1,9 @@
-"""R-MAT: graphs with hubs and communities, by choosing quadrants of the adjacency matrix.
+"""R-MAT: graphs with hubs and communities, by recursive choice of quadrants of the matrix.
 
-An arc starts with the whole matrix and chooses one of its quadrants with chances a, b, c and d,
-then a quadrant of that, and so on until a single cell is left: its source and its target. The
-choices of four levels at a time are folded into one table (see RmatStep in the native core), which
-is computed here in exact integers, so that it is the same everywhere.
+An arc starts with the whole matrix and chooses one of its quadrants with probabilities a, b, c and
+d, then a quadrant of that, and so on until a single cell is left: its source and its target. Four
+levels at a time are folded into one table (see RmatStep in the native core), computed here in exact
+integers, so that it is the same on every machine.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from kleene import _native
 from kleene.errors import RequestError
 from kleene.generate import checks
-from kleene.generate.job import Job, Progress
+from kleene.generate.builder import GraphBuilder, Progress
 from kleene.generate.weights import WeightRule
 from kleene.graph import Graph
 
 __all__ = ["rmat"]
 
-Level = tuple[int, int, int, int]  # the chances of the quadrants, in units of 1 / _ONE
+Level = tuple[int, int, int, int]  # probabilities of the quadrants, in units of 1 / _ONE
 
 _ONE = 2**52
 _LEVELS = 4  # in one table
@@ -43,33 +43,33 @@ def rmat(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Graph:
-    """Make an R-MAT graph: a few hubs, many small vertices, like social networks and the web.
+    """Make an R-MAT graph: few hubs, many vertices of low degree, like social networks and the web.
 
     Parameters
     ----------
     scale : int
         The graph has 2^scale vertices.
     edge_factor : int
-        Arcs per vertex that are drawn. Self-loops and repetitions among them are dropped, so that
-        the graph has somewhat fewer.
+        Number of arcs drawn per vertex. Self-loops and duplicates are dropped, so the graph has
+        somewhat fewer.
     seed : int
         The same seed makes the same graph, on any machine and any number of threads.
     a, b, c : float
-        Chances of the upper left, upper right and lower left quadrant; the rest, 1 - a - b - c, is
-        left to the lower right. The defaults are those of Graph500.
+        Probabilities of the upper left, upper right and lower left quadrant; 1 - a - b - c is that
+        of the lower right. The defaults are those of Graph500.
     noise : float
-        Changes the chances at each level by up to so much. It smooths the steps that show in the
-        degrees of plain R-MAT; 0.1 is customary.
+        Largest random change of the probabilities at each level. It smooths the steps in the degree
+        distribution of plain R-MAT; 0.1 is customary.
     relabel : bool
         Number the vertices at random. Otherwise low numbers have high degrees.
     directed : bool
-        With False every arc is there in both directions, as in the "kron" graphs of GAP.
+        If False, the graph is undirected, as the "kron" graphs of GAP are.
     weights : None, number, (low, high), or function
         See :mod:`kleene.generate.weights`.
     threads : int, optional
-        All cores when not given.
+        Threads to use; all cores by default.
     progress : function, optional
-        Called now and then as ``progress(done, total)``.
+        Called repeatedly as ``progress(done, total)``.
 
     References
     ----------
@@ -83,75 +83,75 @@ def rmat(
     >>> kl.generate.rmat(10, edge_factor=8, seed=1, weights=(1, 255))
     Graph('rmat(scale=10, edge_factor=8, seed=1, weights=(1, 255))', 1,024 vertices, ...)
     """
-    job = Job(rmat, locals())
+    builder = GraphBuilder(rmat, locals())
     scale = checks.as_count(scale, "scale", most=40)
     edge_factor = checks.as_count(edge_factor, "edge_factor")
-    levels = _levels(scale, a, b, c, noise, job.seed)
+    levels = _levels(scale, a, b, c, noise, builder.seed)
     n, arcs = 2**scale, edge_factor * 2**scale
-    job.expect(n, arcs if directed else 2 * arcs, drawn=arcs)
-    made = job.arcs(_native.rmat_arcs, _tables(levels), n, arcs, bool(relabel))
-    return job.graph_of_arcs(n, *made, directed=bool(directed))
+    builder.require_memory(n, arcs if directed else 2 * arcs, drawn=arcs)
+    drawn = builder.draw_arcs(_native.rmat_arcs, _tables(levels), n, arcs, bool(relabel))
+    return builder.from_arcs(n, *drawn, directed=bool(directed))
 
 
 def _levels(scale: int, a: float, b: float, c: float, noise: float, seed: int) -> list[Level]:
-    """Check the chances and return those of every level, noise included."""
-    a, b, c = (checks.as_share(share, name) for share, name in ((a, "a"), (b, "b"), (c, "c")))
+    """Return the probabilities of every level, noise included."""
+    a, b, c = (checks.as_proportion(p, name) for p, name in ((a, "a"), (b, "b"), (c, "c")))
     d = 1 - a - b - c
     if d < -1e-9:
-        raise RequestError(f"a + b + c must be at most 1, and is {a + b + c:g}")
+        raise RequestError(f"a + b + c must be at most 1, but is {a + b + c:g}")
     d = max(d, 0.0)
-    noise, most = checks.as_share(noise, "noise"), min((a + d) / 2, b, c)
+    noise, most = checks.as_proportion(noise, "noise"), min((a + d) / 2, b, c)
     if noise > most:
         raise RequestError(
-            f"noise must be from 0 to {most:g}, and is {noise:g}: more would make a chance negative"
+            f"noise must be from 0 to {most:g}, but is {noise:g}: more makes a probability negative"
         )
     levels = []
     for draw in _native.noise(scale, seed).tolist():
         shift = noise * (2 * draw - 1)
-        shares = (a - 2 * shift * a / (a + d) if shift else a, b + shift, c + shift)
-        q0, q1, q2 = (round(share * _ONE) for share in shares)
+        level = (a - 2 * shift * a / (a + d) if shift else a, b + shift, c + shift)
+        q0, q1, q2 = (round(p * _ONE) for p in level)
         levels.append((q0, q1, q2, max(_ONE - q0 - q1 - q2, 0)))
     return levels
 
 
 def _tables(levels: list[Level]) -> NDArray[np.uint64]:
-    """Fold the levels by fours into alias tables, one after another."""
-    certain: Level = (_ONE, 0, 0, 0)  # stands in for a level above the first: adds leading zeros
+    """Return the alias tables of each four levels, concatenated."""
+    certain: Level = (_ONE, 0, 0, 0)  # padding before the first level: adds leading zeros
     padded = [certain] * (-len(levels) % _LEVELS) + levels
     steps = [tuple(padded[i : i + _LEVELS]) for i in range(0, len(padded), _LEVELS)]
-    made = {step: _alias_table(_chances(step)) for step in set(steps)}
-    tables = [made[step] for step in steps]
+    by_step = {step: _alias_table(_probabilities(step)) for step in set(steps)}
+    tables = [by_step[step] for step in steps]
     return np.array(tables, dtype=np.uint64).reshape(-1)
 
 
-def _chances(step: tuple[Level, ...]) -> list[int]:
-    """Return the chance of every outcome: bits of the source, then bits of the target."""
-    chances = {(0, 0): 1}
+def _probabilities(step: tuple[Level, ...]) -> list[int]:
+    """Return the probability of every outcome: bits of the source, then bits of the target."""
+    probabilities = {(0, 0): 1}
     for level in step:
-        chances = {
-            (source << 1 | quadrant >> 1, target << 1 | quadrant & 1): chance * level[quadrant]
-            for (source, target), chance in chances.items()
+        probabilities = {
+            (source << 1 | quadrant >> 1, target << 1 | quadrant & 1): p * level[quadrant]
+            for (source, target), p in probabilities.items()
             for quadrant in range(4)
         }
-    return [chances[cell] for cell in sorted(chances)]
+    return [probabilities[cell] for cell in sorted(probabilities)]
 
 
-def _alias_table(chances: list[int]) -> list[int]:
-    """Build Walker's table: for every cell the chance of its own outcome, then every alias.
+def _alias_table(probabilities: list[int]) -> list[int]:
+    """Return Walker's alias table: the probability of each cell's own outcome, then the aliases.
 
-    A cell with less than its share of chance is filled up by one that has more.
+    A cell with less than the mean probability is filled up from one with more.
     """
-    whole = sum(chances)
-    left = [_OUTCOMES * chance for chance in chances]
-    own, alias = [whole] * _OUTCOMES, list(range(_OUTCOMES))
-    poor = [cell for cell in alias if left[cell] < whole]
-    rich = [cell for cell in alias if left[cell] > whole]
-    while poor:
-        cell, donor = poor.pop(), rich[-1]
+    total = sum(probabilities)
+    left = [_OUTCOMES * p for p in probabilities]
+    own, alias = [total] * _OUTCOMES, list(range(_OUTCOMES))
+    small = [cell for cell in alias if left[cell] < total]
+    large = [cell for cell in alias if left[cell] > total]
+    while small:
+        cell, donor = small.pop(), large[-1]
         own[cell], alias[cell] = left[cell], donor
-        left[donor] -= whole - left[cell]
-        if left[donor] <= whole:
-            rich.pop()
-        if left[donor] < whole:
-            poor.append(donor)
-    return [(chance << _DRAW_BITS) // whole for chance in own] + alias
+        left[donor] -= total - left[cell]
+        if left[donor] <= total:
+            large.pop()
+        if left[donor] < total:
+            small.append(donor)
+    return [(p << _DRAW_BITS) // total for p in own] + alias

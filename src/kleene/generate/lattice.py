@@ -1,11 +1,11 @@
-"""Grids: the shape of streets, of images and of simulations; long paths, small degrees."""
+"""Grids, as in road networks, images and simulations: long paths, low degrees."""
 
 from __future__ import annotations
 
 from kleene import _native
 from kleene.errors import RequestError
 from kleene.generate import checks
-from kleene.generate.job import Job, Progress
+from kleene.generate.builder import GraphBuilder, Progress
 from kleene.generate.weights import WeightRule
 from kleene.graph import Graph
 
@@ -25,7 +25,7 @@ def grid(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Graph:
-    """Make a grid in which neighbours are joined.
+    """Make a two- or three-dimensional grid.
 
     Vertex (row, column) has the number ``row * columns + column``; in three dimensions
     ``(layer * rows + row) * columns + column``.
@@ -33,18 +33,18 @@ def grid(
     Parameters
     ----------
     rows, columns, layers : int
-        The shape; two dimensions without ``layers``.
+        The shape; two-dimensional without ``layers``.
     diagonals : bool
-        Join diagonal neighbours, too: 8 around a vertex instead of 4; in three dimensions 26
-        instead of 6.
+        Also join diagonal neighbours: 8 per vertex instead of 4; in three dimensions 26 instead of
+        6.
     drop : float
-        The chance of an edge to be left out. A grid without a tenth of its edges is a fair stand-in
-        for a road network; without more than half, it falls apart.
+        The probability that an edge is left out. With 0.1 the grid resembles a road network; above
+        0.5 it falls into many components.
     directed : bool
-        With False an edge has the same weight in both directions, and both are there or neither.
-        With True each direction has its own weight and is left out on its own.
+        If False, edges are undirected. If True, each direction has its own weight and is dropped
+        independently.
     seed : int
-        Decides weights and what is left out.
+        Determines the weights and the dropped edges.
     weights, threads, progress
         As for :func:`rmat`.
 
@@ -56,17 +56,19 @@ def grid(
     >>> kl.generate.grid(100, 100, drop=0.1, weights=(1.0, 2.0)).stats.max_degree
     4
     """
-    job = Job(grid, locals())
+    builder = GraphBuilder(grid, locals())
     rows, columns = checks.as_count(rows, "rows"), checks.as_count(columns, "columns")
     depth = 1 if layers is None else checks.as_count(layers, "layers")
-    drop = checks.as_share(drop, "drop")
+    drop = checks.as_proportion(drop, "drop")
     n = rows * columns * depth
     if n > checks.MOST_VERTICES:
-        raise RequestError(f"rows, columns and layers make {n:,} vertices: too many")
-    around = (8 if diagonals else 4) if layers is None else (26 if diagonals else 6)
-    job.expect(n, n * around)
+        raise RequestError(
+            f"rows, columns and layers make {n:,} vertices, more than {checks.MOST_VERTICES:,}"
+        )
+    degree = (8 if diagonals else 4) if layers is None else (26 if diagonals else 6)
+    builder.require_memory(n, n * degree)
     threshold = checks.as_threshold(drop)
-    return job.graph_of_rows(
+    return builder.from_rows(
         _native.grid_rows,
         depth,
         rows,

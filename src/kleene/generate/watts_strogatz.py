@@ -1,11 +1,11 @@
-"""Small worlds: local neighbourhoods and a few shortcuts between them."""
+"""Small-world graphs: local neighbourhoods and a few shortcuts between them."""
 
 from __future__ import annotations
 
 from kleene import _native
 from kleene.errors import RequestError
 from kleene.generate import checks
-from kleene.generate.job import Job, Progress
+from kleene.generate.builder import GraphBuilder, Progress
 from kleene.generate.weights import WeightRule
 from kleene.graph import Graph
 
@@ -22,24 +22,24 @@ def small_world(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Graph:
-    """Make a small-world graph: a ring of neighbours, some of whose edges became shortcuts.
+    """Make a small-world graph: a ring lattice, some of whose edges are rewired at random.
 
-    Every vertex is joined to the k / 2 next ones on either side of it; then each edge is replaced,
-    with probability ``p``, by a random one. The graph is undirected and has exactly n k / 2 edges.
+    Every vertex is joined to the k / 2 nearest on either side; then each edge is rewired with
+    probability ``p``. The graph is undirected and has exactly n k / 2 edges.
 
-    Watts and Strogatz let the replaced edge keep one end and choose the other anywhere. Here it
-    keeps its first end and chooses the other in the half of the ring ahead of it, which gives every
-    pair of vertices the same chance and lets all vertices choose at once without ever choosing
-    twice.
+    In the model of Watts and Strogatz a rewired edge keeps one end and draws the other from all
+    vertices. Here it keeps its first end and draws the other from the half of the ring ahead of it.
+    Every pair of vertices is equally likely, and all vertices can draw in parallel without
+    duplicates.
 
     Parameters
     ----------
     n : int
-        Vertices.
+        Number of vertices.
     k : int
-        Neighbours of every vertex before the change; even, and less than n.
+        Degree of every vertex before rewiring; even, and less than n.
     p : float
-        The chance of an edge to be replaced: 0 leaves the ring, 1 leaves no trace of it.
+        The probability that an edge is rewired: 0 keeps the ring, 1 rewires every edge.
     seed : int
         The same seed makes the same graph, on any machine and any number of threads.
     weights, threads, progress
@@ -55,14 +55,14 @@ def small_world(
     >>> kl.generate.small_world(1000, k=6, p=0.05, seed=3)
     Graph('small_world(n=1000, k=6, p=0.05, seed=3)', 1,000 vertices, 3,000 edges, ...)
     """
-    job = Job(small_world, locals())
+    builder = GraphBuilder(small_world, locals())
     n = checks.as_count(n, "n", most=checks.MOST_PAIRED_VERTICES)
     k = checks.as_count(k, "k")
     if k % 2 == 1:
-        raise RequestError(f"k must be even, as many neighbours on either side, and is {k}")
+        raise RequestError(f"k must be even (k / 2 neighbours on either side), but is {k}")
     if k >= max(n, 1):
-        raise RequestError(f"k must be less than n = {n}, and is {k}: pass a smaller k")
-    p = checks.as_share(p, "p")
-    job.expect(n, n * k, drawn=n * k // 2)
-    made = job.arcs(_native.small_world_edges, n, k // 2, checks.as_threshold(p))
-    return job.graph_of_arcs(n, *made, directed=False)
+        raise RequestError(f"k must be less than n = {n}, but is {k}")
+    p = checks.as_proportion(p, "p")
+    builder.require_memory(n, n * k, drawn=n * k // 2)
+    drawn = builder.draw_arcs(_native.small_world_edges, n, k // 2, checks.as_threshold(p))
+    return builder.from_arcs(n, *drawn, directed=False)

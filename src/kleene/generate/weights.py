@@ -1,18 +1,18 @@
-"""What ``weights=`` means to a generator.
+"""The ``weights=`` argument of the generators.
 
 ================================  ================================================================
 ``None``                          no weights
-``7``, ``0.5``                    every arc weighs that
+``7``, ``0.5``                    the same weight for every arc
 ``(1, 10)``                       random integers from 1 to 10, both included: int32, or int64 if
                                   they need it
-``(0.0, 1.0)``                    random float64 from 0 up to, not including, 1
-``(0, 1, "float32")``             the same in a type of your choice: float32, float64, int32, int64
-``f``                             your own: ``f(rng, count)`` returns ``count`` numbers, where
+``(0.0, 1.0)``                    random float64 in [0, 1)
+``(0, 1, "float32")``             the same in another type: float32, float64, int32 or int64
+``f``                             a function: ``f(rng, count)`` returns ``count`` numbers, where
                                   ``rng`` is a ``numpy.random.Generator`` made from the seed
 ================================  ================================================================
 
-The weight of an arc depends on the seed and the ends of the arc alone. An undirected edge has one
-weight for both directions. Negative weights are welcome.
+The weight of an arc depends only on the seed and its tail and head. An undirected edge has one
+weight for both directions. Weights may be negative.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from kleene import _native
 from kleene.errors import RequestError
 from kleene.graph import CSR, Graph
 from kleene.graph.checks import as_weights
+from kleene.graph.core import Progress
 
-__all__ = ["WeightRule", "as_rule", "rule_bytes", "weighted"]
+__all__ = ["WeightRule", "add_weights", "as_rule", "rule_bytes"]
 
-Progress = Callable[[int, int], object]
 Draw = Callable[[np.random.Generator, int], ArrayLike]
 WeightRule: TypeAlias = (
     float | tuple[int, int] | tuple[float, float] | tuple[float, float, str] | Draw | None
@@ -57,7 +57,7 @@ Rule: TypeAlias = Range | Draw | None
 
 
 def as_rule(weights: Any) -> Rule:
-    """Check a ``weights=`` argument and return it in one of three forms."""
+    """Check a ``weights=`` argument and return it as a Range, a function or None."""
     if weights is None or callable(weights):
         return weights  # type: ignore[no-any-return]
     if isinstance(weights, (tuple, list)) and len(weights) in (2, 3):
@@ -69,40 +69,39 @@ def as_rule(weights: Any) -> Rule:
     else:
         raise RequestError(f"weights cannot be {weights!r}: {_ADVICE}")
     if low > high:
-        raise RequestError(f"weights = {weights!r} has low above high; swap them")
+        raise RequestError(f"weights = {weights!r} has low > high; swap them")
     return _as_range(low, high, dtype)
 
 
 def _as_number(value: Any) -> float:
     """Return a Python int or float."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise RequestError(f"weights has {value!r} where a number should be: {_ADVICE}")
+        raise RequestError(f"weights contains {value!r}, which is not a number: {_ADVICE}")
     try:
         return operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         number = float(value)
     if not math.isfinite(number):
-        raise RequestError(f"weights must be finite, and there is {number} among them")
+        raise RequestError(f"weights must be finite, but contains {number}")
     return number
 
 
 def _as_range(low: float, high: float, dtype: Any) -> Range:
-    whole = isinstance(low, int) and isinstance(high, int)
+    integral = isinstance(low, int) and isinstance(high, int)
     if dtype is None:
-        # The largest integer of a type stands for "no arc" in the dense form: leave it out.
+        # The largest integer of a type means "no arc" in the dense form, so it is excluded.
         fits = low >= -(2**31) and high < 2**31 - 1
-        dtype = ("int32" if fits else "int64") if whole else "float64"
+        dtype = ("int32" if fits else "int64") if integral else "float64"
     try:
         dtype = np.dtype(dtype).name
     except TypeError:
         dtype = repr(dtype)
     if dtype not in _DTYPES:
-        raise RequestError(f"weights can be {', '.join(_DTYPES)}, not {dtype}")
+        raise RequestError(f"the type of weights must be {', '.join(_DTYPES)}, not {dtype}")
     if dtype.startswith("int"):
-        if not whole:
+        if not integral:
             raise RequestError(
-                f"weights from {low} to {high} cannot be {dtype}: give whole numbers, or a float "
-                "type"
+                f"weights from {low} to {high} cannot be {dtype}: pass integers, or a float type"
             )
         limits = np.iinfo(dtype)
         if low < limits.min or high >= limits.max or high - low >= 2**63:
@@ -115,16 +114,16 @@ def _as_range(low: float, high: float, dtype: Any) -> Range:
 
 
 def rule_bytes(rule: Rule) -> int:
-    """Return the bytes that the weight of an arc takes."""
+    """Return the bytes per weight while they are made."""
     if rule is None:
         return 0
     return np.dtype(rule.dtype).itemsize if isinstance(rule, Range) else 32
 
 
-def weighted(
+def add_weights(
     graph: Graph, rule: Rule, seed: int, threads: int, progress: Progress | None = None
 ) -> Graph:
-    """Return an unweighted graph with weights by the rule."""
+    """Return the graph with weights drawn by the rule."""
     if rule is None:
         return graph
     if not isinstance(rule, Range):
@@ -140,8 +139,8 @@ def weighted(
 def _drawn(
     graph: Graph, rule: Range, seed: int, threads: int, progress: Progress | None
 ) -> NDArray[Any]:
-    whole = rule.dtype.startswith("int")
-    low, count = (int(rule.low), int(rule.high) - int(rule.low) + 1) if whole else (0, 0)
+    integral = rule.dtype.startswith("int")
+    low, count = (int(rule.low), int(rule.high) - int(rule.low) + 1) if integral else (0, 0)
     values = _native.arc_weights(
         graph.offsets,
         graph.neighbors,
@@ -153,7 +152,7 @@ def _drawn(
         threads,
         progress,
     )
-    if not whole:  # [0, 1) so far; in NumPy, so that no compiler fuses the two steps into one
+    if not integral:  # scale from [0, 1) in NumPy, where no compiler fuses the two steps
         scalar = values.dtype.type
         values *= scalar(rule.high - rule.low)
         values += scalar(rule.low)
@@ -170,7 +169,7 @@ def _weighted_by_call(graph: Graph, draw: Draw, seed: int) -> Graph:
     if values is None or values.shape != sources.shape:
         found = "None" if values is None else f"an array of shape {values.shape}"
         raise RequestError(
-            f"the weights function was asked for {len(sources)} numbers and returned {found}"
+            f"the weights function must return {len(sources)} numbers, but returned {found}"
         )
     return Graph.from_edges(
         sources, targets, values, n=graph.n, directed=graph.directed, name=graph.name

@@ -1,4 +1,4 @@
-"""The graph, its forms, its checks and its statistics."""
+"""The graph: construction, storage forms, checks and statistics."""
 
 from kleene.graph.core import Graph
 from kleene.graph.forms import COO, CSC, CSR, ELL

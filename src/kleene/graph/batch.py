@@ -1,4 +1,4 @@
-"""Many graphs side by side: sequences of graphs, and batches as PyTorch Geometric keeps them."""
+"""Batches of graphs: sequences of graphs, and batches in the form of PyTorch Geometric."""
 
 from __future__ import annotations
 
@@ -21,37 +21,39 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Batch:
-    """Graphs side by side, in arrays; offsets have one entry more than there are graphs."""
+    """The arcs of several graphs, concatenated; graph ``g`` is given by two ranges of offsets."""
 
-    vertices: Array  # offsets
-    arcs: Array  # offsets
-    sources: Array
-    targets: Array
+    vertex_offsets: Array
+    arc_offsets: Array
+    tails: Array
+    heads: Array
     lengths: Array | None
-    local: bool  # ids of each graph start from 0; else they go on from graph to graph
-    order: Array | None = None  # where the arcs were, if they had to be put in order
-    model: Any = None  # an array of the library that the result is for
+    local_ids: bool  # ids of each graph start from 0; otherwise they are global
+    order: Array | None = None  # the input position of each arc, if the arcs were sorted by graph
+    like: Any = None  # an array of the library in which results are returned
 
     @property
     def count(self) -> int:
-        return len(self.vertices) - 1
+        return len(self.vertex_offsets) - 1
 
     def bad_arc(self, position: int) -> GraphError:
-        """Say what is wrong with an arc that leaves its graph."""
-        g = int(np.searchsorted(self.arcs, position, side="right")) - 1
-        first, end = (int(v) for v in self.vertices[g : g + 2])
-        if self.local:
+        """Return the error for an arc that leaves its graph."""
+        g = int(np.searchsorted(self.arc_offsets, position, side="right")) - 1
+        first, end = (int(v) for v in self.vertex_offsets[g : g + 2])
+        if self.local_ids:
             first, end = 0, end - first
         at = position if self.order is None else int(self.order[position])
-        where = f"arc {at - int(self.arcs[g])} of graphs[{g}]" if self.local else f"arc {at}"
-        ends = f"vertex {self.sources[position]} to vertex {self.targets[position]}"
+        where = (
+            f"arc {at - int(self.arc_offsets[g])} of graphs[{g}]" if self.local_ids else f"arc {at}"
+        )
+        ends = f"vertex {self.tails[position]} to vertex {self.heads[position]}"
         return GraphError(
             f"{where} leads from {ends}, but the vertices of graph {g} are {first} to {end - 1}"
         )
 
 
 def as_batch(graphs: Any, n: Any, ptr: Any, batch: Any, weighted: bool, weights: Any) -> Batch:
-    """Return whatever holds several graphs as a Batch; ``distance_encodings`` says what that is."""
+    """Return graphs in any supported form as a Batch; see ``distance_encodings`` for the forms."""
     if hasattr(graphs, "edge_index"):
         if ptr is None and batch is None:
             ptr, batch = getattr(graphs, "ptr", None), getattr(graphs, "batch", None)
@@ -62,30 +64,30 @@ def as_batch(graphs: Any, n: Any, ptr: Any, batch: Any, weighted: bool, weights:
         graphs = graphs.edge_index
     if ptr is not None or batch is not None:
         if n is not None:
-            raise RequestError("n goes with a sequence of graphs; ptr and batch already say it")
-        made = _union(graphs, ptr, batch, weights if weighted else None)
+            raise RequestError("n= is for a sequence of graphs, not for ptr= or batch=")
+        result = _union(graphs, ptr, batch, weights if weighted else None)
     elif isinstance(graphs, np.ndarray) or is_foreign(graphs):
         raise RequestError(
-            "one edge index needs ptr= or batch=, which say what graph a vertex belongs to; "
-            "pass [edge_index] and n=[vertices] if it is a single graph"
+            "an edge index needs ptr= or batch=, which assign vertices to graphs; "
+            "for a single graph, pass [edge_index] and n=[number of vertices]"
         )
     else:
-        made = _sequence(graphs, n, weighted, weights)
-    return replace(made, lengths=_lengths(made, weighted))
+        result = _sequence(graphs, n, weighted, weights)
+    return replace(result, lengths=_lengths(result, weighted))
 
 
-def _lengths(made: Batch, weighted: bool) -> Array | None:
+def _lengths(result: Batch, weighted: bool) -> Array | None:
     if not weighted:
         return None
-    if made.lengths is None:
-        raise RequestError("weighted=True, but there are no weights; pass weights=, one per arc")
-    lengths = np.asarray(made.lengths, dtype=np.float64)
-    if lengths.shape != made.sources.shape:
-        raise GraphError(f"{lengths.size} weights were given for {len(made.sources)} arcs")
+    if result.lengths is None:
+        raise RequestError("weighted=True needs weights; pass weights=, one per arc")
+    lengths = np.asarray(result.lengths, dtype=np.float64)
+    if lengths.shape != result.tails.shape:
+        raise GraphError(f"got {lengths.size} weights for {len(result.tails)} arcs")
     wrong = ~(lengths >= 0)
     if wrong.any():
         at = int(np.argmax(wrong))
-        raise GraphError(f"the weight of arc {at} is {lengths[at]}; it must be a number from 0 on")
+        raise GraphError(f"the weight of arc {at} is {lengths[at]}; it must be a number >= 0")
     return np.ascontiguousarray(lengths)
 
 
@@ -95,51 +97,51 @@ def _edge_index(index: Any, name: str) -> Array:
         return np.empty((2, 0), dtype=np.int64)
     if array.ndim != 2 or array.shape[0] != 2 or array.dtype.kind not in "iu":
         raise GraphError(
-            f"{name} must hold integers in two rows, sources and targets; it is a {array.dtype} "
-            f"array of shape {array.shape}"
+            f"{name} must be an integer array of shape (2, arcs), sources and targets; it is a "
+            f"{array.dtype} array of shape {array.shape}"
         )
     return array
 
 
-def _whole_numbers(values: Any, name: str) -> Array:
+def _integers(values: Any, name: str) -> Array:
     array = as_array(to_numpy(values), name)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise RequestError(f"{name} must be one row of whole numbers")
+        raise RequestError(f"{name} must be a one-dimensional array of integers")
     return array.astype(np.int64)
 
 
 def _union(graphs: Any, ptr: Any, batch: Any, weights: Any) -> Batch:
-    """One edge index over the vertices of all graphs."""
+    """Return the batch of one edge index over the vertices of all graphs."""
     if isinstance(graphs, Graph):
         weights = graphs.weights if weights is None else weights
         graphs = np.stack(graphs.coo[:2])
     index = _edge_index(graphs, "the edge index")
     if ptr is not None:
-        starts = _whole_numbers(ptr, "ptr")
+        starts = _integers(ptr, "ptr")
         if not len(starts) or starts[0] != 0 or (np.diff(starts) < 0).any():
-            raise RequestError("ptr must begin with 0 and not fall")
+            raise RequestError("ptr must start with 0 and must not decrease")
     else:
-        owners = _whole_numbers(batch, "batch")
-        if len(owners) and (owners[0] < 0 or (np.diff(owners) < 0).any()):
-            raise RequestError("batch must rise from 0: vertices of a graph follow one another")
-        starts = np.searchsorted(owners, np.arange(int(owners.max(initial=-1)) + 2))
-    sources, targets = np.ascontiguousarray(index, dtype=np.int64)
+        member = _integers(batch, "batch")
+        if len(member) and (member[0] < 0 or (np.diff(member) < 0).any()):
+            raise RequestError("batch must be sorted and not negative")
+        starts = np.searchsorted(member, np.arange(int(member.max(initial=-1)) + 2))
+    tails, heads = np.ascontiguousarray(index, dtype=np.int64)
     lengths = as_weights(to_numpy(weights), "weights")
     total = int(starts[-1])
-    if len(sources) and (sources.min() < 0 or sources.max() >= total):
-        at = int(np.argmax((sources < 0) | (sources >= total)))
+    if len(tails) and (tails.min() < 0 or tails.max() >= total):
+        at = int(np.argmax((tails < 0) | (tails >= total)))
         raise GraphError(
-            f"arc {at} begins at vertex {sources[at]}, but the vertices are 0 to {total - 1}"
+            f"arc {at} starts at vertex {tails[at]}, but the vertices are 0 to {total - 1}"
         )
-    owner = np.repeat(np.arange(len(starts) - 1), np.diff(starts))[sources]
+    member = np.repeat(np.arange(len(starts) - 1), np.diff(starts))[tails]
     order = None
-    if (owner[1:] < owner[:-1]).any():
-        order = np.argsort(owner, kind="stable")
-        owner, sources, targets = owner[order], sources[order], targets[order]
+    if (member[1:] < member[:-1]).any():
+        order = np.argsort(member, kind="stable")
+        member, tails, heads = member[order], tails[order], heads[order]
         if lengths is not None and len(lengths) == len(order):
             lengths = lengths[order]
-    arcs = np.searchsorted(owner, np.arange(len(starts)))
-    return Batch(starts, arcs, sources, targets, lengths, False, order, graphs)
+    arcs = np.searchsorted(member, np.arange(len(starts)))
+    return Batch(starts, arcs, tails, heads, lengths, False, order, graphs)
 
 
 def _offsets(counts: Any) -> Array:
@@ -153,8 +155,8 @@ def _sequence(graphs: Any, n: Any, weighted: bool, weights: Any) -> Batch:
         raise RequestError(f"graphs must be a sequence of graphs, not {type(graphs).__name__}")
     items = list(graphs)
     if n is None and all(type(item) is Graph for item in items) and weights is None:
-        return _of_graphs(items, weighted)
-    sizes = [None] * len(items) if n is None else _whole_numbers(n, "n").tolist()
+        return _from_graphs(items, weighted)
+    sizes = [None] * len(items) if n is None else _integers(n, "n").tolist()
     given = [None] * len(items) if weights is None else list(weights)
     for name, values in (("n", sizes), ("weights", given)):
         if len(values) != len(items):
@@ -163,27 +165,27 @@ def _sequence(graphs: Any, n: Any, weighted: bool, weights: Any) -> Batch:
     vertices = _offsets(size for size, _, _ in parts)
     arcs = _offsets(index.shape[1] for _, index, _ in parts)
     joined = np.concatenate([np.empty((2, 0), np.int64), *(p[1] for p in parts)], axis=1)
-    sources, targets = np.ascontiguousarray(joined, dtype=np.int64)
+    tails, heads = np.ascontiguousarray(joined, dtype=np.int64)
     lengths: Array | None = None
     if weighted and not any(w is None for *_, w in parts):
         lengths = np.concatenate([np.empty(0), *(as_weights(w, "weights") for *_, w in parts)])
     index = getattr(items[0], "edge_index", items[0]) if items else None
-    return Batch(vertices, arcs, sources, targets, lengths, True, model=index)
+    return Batch(vertices, arcs, tails, heads, lengths, True, like=index)
 
 
-def _of_graphs(graphs: list[Graph], weighted: bool) -> Batch:
-    """The usual case, without a look at each graph's form."""
+def _from_graphs(graphs: list[Graph], weighted: bool) -> Batch:
+    """Return the batch of Graphs without weights=: the fast path."""
     vertices = _offsets(g.n for g in graphs)
     arcs = _offsets(g.m for g in graphs)
     empty = np.empty(0, dtype=np.int64)
-    targets = np.concatenate([empty, *(g.neighbors for g in graphs)])
+    heads = np.concatenate([empty, *(g.neighbors for g in graphs)])
     degrees = np.diff(np.concatenate([empty, *(g.offsets for g in graphs)]))
     inner = np.delete(degrees, vertices[1:-1] + np.arange(len(graphs) - 1)) if graphs else empty
     ids = np.arange(vertices[-1]) - np.repeat(vertices[:-1], np.diff(vertices))
     lengths: Array | None = None
     if weighted and not any(g.weights is None for g in graphs):
         lengths = np.concatenate([np.empty(0), *(g.weights for g in graphs)])
-    return Batch(vertices, arcs, np.repeat(ids, inner), targets, lengths, True)
+    return Batch(vertices, arcs, np.repeat(ids, inner), heads, lengths, True)
 
 
 def _part(at: int, item: Any, size: int | None, weights: Any) -> tuple[int, Array, Any]:
@@ -196,8 +198,8 @@ def _part(at: int, item: Any, size: int | None, weights: Any) -> tuple[int, Arra
     elif size is None:
         if (isinstance(item, np.ndarray) or is_foreign(item)) and item.shape[:1] == (2,):
             raise RequestError(
-                f"{name} is an edge index, which does not say how many vertices there are; "
-                "pass n=, a number for each graph"
+                f"{name} is an edge index, which does not give the number of vertices; "
+                "pass n=, one number per graph"
             )
         g = Graph.from_any(item)
         return g.n, np.stack(g.coo[:2]), g.weights if weights is None else to_numpy(weights)

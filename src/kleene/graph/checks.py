@@ -1,4 +1,4 @@
-"""Checks at the door: arrays in, arrays of the right type out, or an error that helps."""
+"""Argument checks: return arrays of the right type, or raise an error that says what to do."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 
 Array = NDArray[Any]
 
-#: Past this many vertices, ids no longer fit in int32.
+#: With more vertices, ids do not fit in int32.
 MOST_INT32_VERTICES = 2**31 - 1
 
 
@@ -39,7 +39,7 @@ def as_array(values: ArrayLike, name: str) -> Array:
             f"{name} is ragged: its rows have different lengths; pass a flat sequence of numbers"
         ) from error
     if array.dtype == object:
-        raise GraphError(f"{name} holds Python objects; pass numbers (one type, no None)")
+        raise GraphError(f"{name} holds Python objects; pass numbers of one type, without None")
     return array
 
 
@@ -47,14 +47,14 @@ def as_ids(values: ArrayLike, name: str) -> Array:
     """Return a one-dimensional, contiguous int32 or int64 array of vertex ids."""
     array = as_array(values, name)
     if array.ndim != 1:
-        raise GraphError(f"{name} must be one-dimensional, not of shape {array.shape}")
+        raise GraphError(f"{name} must be one-dimensional, but has shape {array.shape}")
     if array.size == 0:
         return np.empty(0, dtype=np.int32)
     if array.dtype.kind == "f":
-        whole = np.isfinite(array) & (array == np.floor(array)) & (np.abs(array) < 2**53)
-        if not whole.all():
-            at = int(np.argmin(whole))
-            raise GraphError(f"{name}[{at}] is {array[at]}, which is not a vertex id")
+        integral = np.isfinite(array) & (array == np.floor(array)) & (np.abs(array) < 2**53)
+        if not integral.all():
+            at = int(np.argmin(integral))
+            raise GraphError(f"{name}[{at}] is {array[at]}, which is not an integer vertex id")
         return array.astype(np.int64)
     if array.dtype.kind not in "iu":
         raise GraphError(f"{name} must hold integer vertex ids, not {array.dtype}")
@@ -85,45 +85,47 @@ def as_weights(values: ArrayLike | None, name: str) -> Array | None:
                 f"{name} holds {array[at]}, too large for int64; pass weights as float64"
             )
     else:
-        raise GraphError(f"{name} must be real numbers, not {array.dtype}")
+        raise GraphError(f"{name} must hold real numbers, not {array.dtype}")
     return np.asarray(array, dtype=dtype, order="C")
 
 
 def as_summable(weights: Array) -> Array:
-    """Return weights in a type in which no sum of them can wrap."""
+    """Return weights in a type in which no sum of them can overflow."""
     if weights.dtype.kind == "f":
         return weights
     total = float(np.abs(weights.astype(np.float64)).sum())
     if total >= np.iinfo(np.int64).max:
-        raise GraphError("parallel arcs may sum beyond int64; pass weights as float64")
+        raise GraphError("the sum of parallel arcs may overflow int64; pass weights as float64")
     return weights if total < np.iinfo(np.int32).max else weights.astype(np.int64)
 
 
 def require_finite(weights: Array | None) -> None:
-    """Refuse sums that ran out of their type."""
+    """Raise if a sum of float weights overflowed."""
     if weights is not None and weights.dtype.kind == "f" and not np.isfinite(weights).all():
-        raise GraphError(f"parallel arcs sum beyond {weights.dtype}; scale the weights down")
+        raise GraphError(
+            f"the sum of parallel arcs overflows {weights.dtype}; scale the weights down"
+        )
 
 
 def as_vertex_count(n: Any) -> int:
-    """Return ``n`` as a plain int, or say what is wrong with it."""
+    """Return ``n`` as a non-negative int."""
     try:
         count = operator.index(n)
     except TypeError:
-        raise GraphError(f"n must be a whole number of vertices, not {n!r}") from None
+        raise GraphError(f"n must be an integer, not {n!r}") from None
     if count < 0:
-        raise GraphError(f"n must not be negative, and is {count}")
+        raise GraphError(f"n must not be negative, but is {count}")
     return count
 
 
 def explain_bad_arc(
     bad: BadArc, n: int, sources: Array | None, targets: Array, weights: Array | None
 ) -> GraphError:
-    """Turn the native core's (fault, position) into a sentence about the user's input."""
+    """Return the error for the native core's (fault, position) in terms of the user's input."""
     fault, at = bad.args
     if fault == "weight":
         assert weights is not None
-        advice = "remove the arc or repair the weight"
+        advice = "remove the arc or correct the weight"
         return GraphError(f"the weight of arc {at} is {weights[at]}; {advice}")
     assert fault == "target" or sources is not None
     ids = sources if fault == "source" and sources is not None else targets
@@ -132,12 +134,12 @@ def explain_bad_arc(
 
 
 def require_memory(needed: int, what: str, advice: str) -> None:
-    """Refuse with numbers and advice when ``needed`` bytes are more than there is."""
-    if needed < 2**26:  # not worth asking the system
+    """Raise MemoryBudgetError if ``needed`` bytes exceed the available memory."""
+    if needed < 2**26:  # too little to query the system
         return
     available = available_memory()
     if available is not None and needed > available:
         raise MemoryBudgetError(
-            f"{what} needs {format_bytes(needed)} and {format_bytes(available)} are available; "
+            f"{what} needs {format_bytes(needed)}, but {format_bytes(available)} are available; "
             f"{advice}"
         )

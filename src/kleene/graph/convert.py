@@ -1,7 +1,7 @@
-"""Graphs from other libraries' objects, and back.
+"""Conversion of graphs from and to other libraries.
 
-The objects bring their libraries along: none is imported here but SciPy, and NetworkX for the way
-back.
+No library is imported for the conversion from its objects, except SciPy; NetworkX is imported for
+the conversion to it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Array = NDArray[Any]
 
 def _require_square(shape: tuple[int, ...], what: str) -> int:
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise GraphError(f"{what} must be square, not of shape {shape}")
+        raise GraphError(f"{what} must be square, but has shape {shape}")
     return shape[0]
 
 
@@ -92,22 +92,22 @@ def from_networkx(cls: type[Graph], graph: Any, weight: str | None = "weight") -
 def to_networkx(graph: Graph) -> Any:
     import networkx as nx
 
-    made = nx.DiGraph(name=graph.name) if graph.directed else nx.Graph(name=graph.name)
+    result = nx.DiGraph(name=graph.name) if graph.directed else nx.Graph(name=graph.name)
     names = list(range(graph.n)) if graph.labels is None else graph.labels.tolist()
-    made.add_nodes_from(names)
+    result.add_nodes_from(names)
     coo = graph.coo
     ends = [(names[s], names[t]) for s, t in zip(coo.sources, coo.targets, strict=True)]
     if coo.weights is None:
-        made.add_edges_from(ends)
+        result.add_edges_from(ends)
     else:
-        made.add_weighted_edges_from(
+        result.add_weighted_edges_from(
             (s, t, w) for (s, t), w in zip(ends, coo.weights.tolist(), strict=True)
         )
-    return made
+    return result
 
 
 def _values(values: list[Any], what: str) -> Array | None:
-    """Return weights of which some may be None, which counts 1; None when all are."""
+    """Return weights with None replaced by 1, or None if all are None."""
     array = np.array(values)
     if array.dtype == object:
         missing = np.fromiter((v is None for v in values), dtype=bool, count=len(values))
@@ -123,11 +123,11 @@ def from_igraph(cls: type[Graph], graph: Any, weight: str | None = "weight") -> 
     weighted = weight is not None and weight in graph.es.attributes()
     names = graph.vs["name"] if "name" in graph.vs.attributes() else None
     if names is not None and not _are_labels(names):
-        raise GraphError("the vertices' attribute 'name' must differ from vertex to vertex")
+        raise GraphError("the vertex attribute 'name' must be unique")
     return cls.from_edges(
         ends[::2],
         ends[1::2],
-        _values(graph.es[weight], f"the edges' {weight!r}") if weighted else None,
+        _values(graph.es[weight], f"the edge attribute {weight!r}") if weighted else None,
         n=n,
         directed=graph.is_directed(),
         labels=None if names is None or names == list(range(n)) else names,
@@ -136,7 +136,7 @@ def from_igraph(cls: type[Graph], graph: Any, weight: str | None = "weight") -> 
 
 
 def _are_labels(names: list[Any]) -> bool:
-    """Can these be labels: hashable, all there and all different?"""
+    """Return whether the names are hashable, unique and not None."""
     try:
         return None not in names and len(set(names)) == len(names)
     except TypeError:  # not hashable
@@ -154,7 +154,7 @@ def from_rustworkx(
         labels = None if names == list(range(n)) else names
     elif n and nodes[-1] != n - 1:
         labels = nodes
-    if n and nodes[-1] != n - 1:  # some were removed, and the numbers have gaps
+    if n and nodes[-1] != n - 1:  # nodes were removed: indices have gaps
         ends = np.searchsorted(nodes, ends)
     return cls.from_edges(
         ends[:, 0],
@@ -169,22 +169,22 @@ def from_rustworkx(
 def _payload_weights(
     payloads: list[Any], weight: str | Callable[[Any], Any] | None
 ) -> Array | None:
-    """Return the weights that the payloads of rustworkx's edges are, or have."""
+    """Return the weights given by the payloads of rustworkx edges."""
     if weight is None or not payloads:
         return None
     if callable(weight):
-        return _values([weight(payload) for payload in payloads], "what weight() returned")
+        return _values([weight(payload) for payload in payloads], "the values of weight()")
     if any(isinstance(payload, Mapping) for payload in payloads):
         payloads = [p.get(weight) if isinstance(p, Mapping) else p for p in payloads]
     values = np.array(payloads, dtype=object)
     numbers = {type(v) for v in payloads} - {type(None)}
-    strange = [t for t in numbers if not issubclass(t, (int, float, np.number))]
-    if strange or values.ndim != 1:
+    unsupported = [t for t in numbers if not issubclass(t, (int, float, np.number))]
+    if unsupported or values.ndim != 1:
         raise GraphError(
-            f"the edges hold {strange[0].__name__} objects, which are no weights; pass weight=, a "
-            "function of what an edge holds, or weight=None for an unweighted graph"
+            f"edge payloads of type {unsupported[0].__name__} are not weights; pass weight=, "
+            "a function of the payload, or weight=None for an unweighted graph"
         )
-    return _values(payloads, "the edges' weights")
+    return _values(payloads, "the edge weights")
 
 
 def from_edge_index(
@@ -192,11 +192,11 @@ def from_edge_index(
 ) -> Graph:
     index = as_array(to_numpy(data.edge_index), "edge_index")
     if index.ndim != 2 or index.shape[0] != 2:
-        raise GraphError(f"edge_index must have two rows, and is of shape {index.shape}")
+        raise GraphError(f"edge_index must have two rows, but has shape {index.shape}")
     n = getattr(data, "num_nodes", None)
     weights = None if weight is None else to_numpy(getattr(data, weight, None))
     if weights is None and weight not in (None, "edge_weight"):
-        raise GraphError(f"there is no attribute {weight!r} beside edge_index")
+        raise GraphError(f"the object has edge_index but no attribute {weight!r}")
     if weights is not None and weights.ndim == 2 and weights.shape[1] == 1:
         weights = weights[:, 0]
     return cls.from_edges(
@@ -209,7 +209,7 @@ def _column(table: Any, name: str) -> Array:
         return np.asarray(table[name])
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise _missing_column(table, name) from error
-    except Exception as error:  # Polars and Arrow raise classes of their own
+    except Exception as error:  # Polars and Arrow raise their own exceptions
         if "not found" in str(error).lower() or "does not exist" in str(error).lower():
             raise _missing_column(table, name) from error
         raise

@@ -1,7 +1,7 @@
-"""The Graph: immutable, compressed sparse rows at heart, other forms derived and cached.
+"""The Graph: immutable, stored as CSR; other forms are derived and cached.
 
-The canonical form, which everything behind this file trusts: rows sorted by target, no parallel
-arcs, no self-loops except negative ones (each a negative cycle), finite weights.
+The canonical form, on which all other modules rely: rows sorted by head, no parallel arcs, no
+self-loops except negative ones (each a negative cycle), finite weights.
 """
 
 from __future__ import annotations
@@ -16,42 +16,43 @@ from numpy.typing import ArrayLike, NDArray
 
 from kleene import _native
 from kleene.errors import DeviceError, GraphError
-from kleene.graph import anything, checks, convert
+from kleene.graph import checks, convert
 from kleene.graph.dense import DenseArcs, dense_arcs
 from kleene.graph.forms import COO, CSC, CSR, ELL, csr_to_coo, csr_to_dense, csr_to_ell
+from kleene.graph.from_any import from_any
 from kleene.graph.labels import as_labels
 from kleene.graph.no_path import no_path
 from kleene.graph.statistics import Statistics
 from kleene.system.machine import as_threads, threads_for
 
-__all__ = ["Graph"]
+__all__ = ["Graph", "Progress"]
 
 Array = NDArray[Any]
 Progress = Callable[[int, int], object]
 
 
 class Graph:
-    """A directed graph with optional weights; an undirected one holds both directions.
+    """A directed graph with optional weights; an undirected one stores both directions.
 
     Make one with :meth:`from_edges`, :meth:`from_csr`, :meth:`from_scipy`, :meth:`from_dense`,
     :meth:`from_networkx`, :meth:`from_igraph`, :meth:`from_rustworkx` or :meth:`from_table`, with
-    :meth:`from_any`, which finds out what it is given, or with ``kleene.read`` and
+    :meth:`from_any`, which chooses by the type of its argument, or with ``kleene.read`` and
     ``kleene.generate``.
-    Whatever the input, parallel arcs become one (the lightest), self-loops are dropped unless
-    negative, and an infinite weight means that there is no arc.
+    For every input, the lightest of parallel arcs is kept, self-loops are dropped unless negative,
+    and an infinite weight means "no arc".
 
     Attributes
     ----------
     n, m : int
-        Vertices and arcs. An undirected edge counts as two arcs.
+        The numbers of vertices and arcs. An undirected edge counts as two arcs.
     offsets, neighbors, weights : array
         The CSR arrays, read-only. ``weights`` is None for an unweighted graph.
     directed : bool
-        False when the graph was made from undirected edges.
+        False if the graph was made from undirected edges.
     labels : array or None
-        The names of the vertices where the input had names, in order of vertex id.
+        The names of the vertices by vertex id, if the input had names.
     name : str
-        Where the graph came from, for people.
+        A name for display, usually where the graph comes from.
 
     Examples
     --------
@@ -70,22 +71,22 @@ class Graph:
     def __init__(
         self, csr: CSR, directed: bool = True, labels: Array | None = None, name: str = ""
     ) -> None:
-        """Wrap arrays that are already canonical; nothing is checked. Prefer the ``from_*``."""
+        """Wrap canonical arrays without any check; prefer the ``from_*`` constructors."""
         fields = dict(zip(CSR._fields, map(_read_only, csr), strict=True))
         self.__dict__.update(fields, directed=directed, labels=labels, name=name)
 
     @classmethod
     def _from_matrix(cls, arcs: DenseArcs) -> Graph:
-        """Wrap a canonical matrix; ``neighbors`` and ``weights`` are made when asked for."""
-        made = cls.__new__(cls)
-        made.__dict__.update(
+        """Wrap a canonical matrix; ``neighbors`` and ``weights`` are made on first access."""
+        graph = cls.__new__(cls)
+        graph.__dict__.update(
             offsets=_read_only(arcs.offsets), dense=_read_only(arcs.matrix), _dense_arcs=arcs,
             directed=True, labels=None, name="",
         )  # fmt: skip
-        return made
+        return graph
 
     def __getattr__(self, name: str) -> Any:
-        """Make the rows of arcs of a graph that came as a matrix."""
+        """Make the CSR arrays of a graph that was made from a matrix."""
         arcs = self.__dict__.get("_dense_arcs")
         if arcs is None or name not in ("neighbors", "weights"):
             raise AttributeError(f"a Graph has no attribute {name!r}")
@@ -102,7 +103,7 @@ class Graph:
     def __reduce__(self) -> tuple[Any, ...]:
         return Graph, (self.csr, self.directed, self.labels, self.name)
 
-    # ---- making one -----------------------------------------------------------------------
+    # ---- construction ---------------------------------------------------------------------
 
     @classmethod
     def from_edges(
@@ -119,20 +120,20 @@ class Graph:
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Graph:
-        """Make a graph from arrays of arc ends, in any order.
+        """Make a graph from arrays of sources and targets, in any order.
 
         Parameters
         ----------
         sources, targets : integers
             Vertex ids, from 0.
         weights : numbers, optional
-            One per arc, or one number for all. Infinity means "no arc".
+            One per arc, or one number for all arcs. Infinity means "no arc".
         n : int, optional
-            The number of vertices; one more than the largest id when not given.
+            The number of vertices; by default one more than the largest id.
         directed : bool
-            With False every edge becomes two arcs.
+            If False, every edge becomes two arcs.
         combine : {"min", "max", "sum"}
-            What becomes of parallel arcs: the lightest, the heaviest, or one arc of their sum.
+            The weight of parallel arcs: the smallest, the largest, or the sum.
         labels : sequence, optional
             Names of the vertices.
 
@@ -153,7 +154,7 @@ class Graph:
         if weights is not None and weights.ndim == 0:
             weights = np.full(len(sources), weights)
         if weights is not None and weights.shape != sources.shape:
-            raise GraphError(f"{weights.size} weights were given for {len(sources)} arcs")
+            raise GraphError(f"got {weights.size} weights for {len(sources)} arcs")
         if combine not in ("min", "max", "sum"):
             raise GraphError(f"combine must be 'min', 'max' or 'sum', not {combine!r}")
         if sources.dtype != targets.dtype:
@@ -169,8 +170,8 @@ class Graph:
         checks.require_memory(
             _build_bytes(n, len(sources) * (1 if directed else 2), weights),
             f"a graph of {n:,} vertices",
-            "renumber the vertices to 0 .. n - 1 (kleene.Graph.from_table does) if few of them "
-            "have arcs",
+            "if few vertices have arcs, renumber them to 0 .. n - 1, as kleene.Graph.from_table "
+            "does",
         )
         try:
             csr = _native.build_csr(
@@ -201,9 +202,9 @@ class Graph:
         labels: Sequence[Any] | Array | None = None,
         name: str = "",
     ) -> Graph:
-        """Make a graph from CSR arrays; they are used as they are when already canonical.
+        """Make a graph from CSR arrays; canonical arrays are used without a copy.
 
-        Pass ``directed=False`` only when every arc is there in both directions.
+        Pass ``directed=False`` only if every arc has a reverse arc of the same weight.
 
         Examples
         --------
@@ -217,17 +218,17 @@ class Graph:
         if len(starts) == 0 or starts[0] != 0 or starts[-1] != len(ends):
             found = "empty" if len(starts) == 0 else f"{starts[0]} .. {starts[-1]}"
             raise GraphError(
-                f"offsets must run from 0 to the number of arcs, {len(ends)}; they are {found}"
+                f"offsets must run from 0 to the number of arcs, {len(ends)}, but are {found}"
             )
-        falls = np.flatnonzero(np.diff(starts) < 0)
-        if len(falls):
-            at = int(falls[0])
+        decreases = np.flatnonzero(np.diff(starts) < 0)
+        if len(decreases):
+            at = int(decreases[0])
             raise GraphError(
-                f"offsets must not fall, but offsets[{at}] = {starts[at]} and "
+                f"offsets must not decrease, but offsets[{at}] = {starts[at]} and "
                 f"offsets[{at + 1}] = {starts[at + 1]}"
             )
         if values is not None and values.shape != ends.shape:
-            raise GraphError(f"{values.size} weights were given for {len(ends)} arcs")
+            raise GraphError(f"got {values.size} weights for {len(ends)} arcs")
         n = len(starts) - 1
         if ends.dtype == np.int64 and n <= checks.MOST_INT32_VERTICES:
             if len(ends) and (ends.min() < 0 or ends.max() >= n):
@@ -240,25 +241,25 @@ class Graph:
         except _native.BadArc as bad:
             raise checks.explain_bad_arc(bad, n, None, ends, values) from None
         if canonical:
-            made = cls(csr, labels=None if labels is None else as_labels(labels, n), name=name)
+            graph = cls(csr, labels=None if labels is None else as_labels(labels, n), name=name)
         else:
             coo = csr_to_coo(csr)
-            made = cls.from_edges(coo.sources, coo.targets, values, n=n, labels=labels, name=name)
+            graph = cls.from_edges(coo.sources, coo.targets, values, n=n, labels=labels, name=name)
         if directed:
-            return made
-        if not made.stats.symmetric:
+            return graph
+        if not graph.stats.symmetric:
             raise GraphError(
-                "directed=False, but some arc is not there in both directions with one weight; "
-                "leave directed=False out, or use symmetrise()"
+                "directed=False, but some arc has no reverse arc of the same weight; "
+                "omit directed=False, or use symmetrise()"
             )
-        return cls(made.csr, directed, made.labels, name)
+        return cls(graph.csr, directed, graph.labels, name)
 
     @classmethod
     def from_scipy(cls, matrix: Any) -> Graph:
         """Make a graph from a SciPy sparse array or matrix of any format.
 
         Entry (i, j) is the weight of the arc from i to j; explicit zeros are arcs of weight zero.
-        Duplicates in COO count as parallel arcs, so the smallest stays (SciPy would add them).
+        Duplicates in COO count as parallel arcs: the smallest is kept (SciPy would add them).
         A boolean matrix makes an unweighted graph.
 
         Examples
@@ -290,8 +291,8 @@ class Graph:
     def from_networkx(cls, graph: Any, weight: str | None = "weight") -> Graph:
         """Make a graph from a NetworkX graph; its nodes become the labels.
 
-        Arcs without the attribute ``weight`` count 1; if none has it, or ``weight=None``, the
-        graph is unweighted. Of parallel edges in a multigraph the lightest stays.
+        Edges without the attribute ``weight`` have weight 1; if none has it, or ``weight=None``,
+        the graph is unweighted. Of parallel edges in a multigraph the lightest is kept.
 
         Examples
         --------
@@ -304,10 +305,10 @@ class Graph:
 
     @classmethod
     def from_igraph(cls, graph: Any, weight: str | None = "weight") -> Graph:
-        """Make a graph from an igraph graph; the vertices' attribute "name" becomes the labels.
+        """Make a graph from an igraph graph; the vertex attribute "name" becomes the labels.
 
-        Edges without the attribute ``weight`` count 1; if none has it, or ``weight=None``, the
-        graph is unweighted. Of parallel edges the lightest stays.
+        Edges without the attribute ``weight`` have weight 1; if none has it, or ``weight=None``,
+        the graph is unweighted. Of parallel edges the lightest is kept.
 
         Examples
         --------
@@ -323,10 +324,10 @@ class Graph:
     ) -> Graph:
         """Make a graph from a rustworkx ``PyGraph`` or ``PyDiGraph``.
 
-        An edge weighs what it holds: a number, or the entry ``weight`` of a dict, or what
-        ``weight`` returns for it if that is a function; 1 if it holds None. If all hold None, or
-        ``weight=None``, the graph is unweighted. What the nodes hold becomes the labels where that
-        is hashable and differs from node to node; else the node indices, where nodes were removed.
+        The weight of an edge comes from its payload: a number, the entry ``weight`` of a dict, or
+        the value of ``weight(payload)`` if ``weight`` is a function; None counts as 1. If all
+        payloads are None, or ``weight=None``, the graph is unweighted. Node payloads become the
+        labels if they are hashable and unique; otherwise node indices do, if nodes were removed.
 
         Examples
         --------
@@ -342,18 +343,19 @@ class Graph:
 
     @classmethod
     def from_any(cls, thing: Any, /, **options: Any) -> Graph:
-        """Make a graph from whatever holds one.
+        """Make a graph from an object of any supported type.
 
         Parameters
         ----------
         thing
-            A Graph (returned as it is); a SciPy sparse array; a square NumPy array of weights, or
-            one of another library with DLPack; a NetworkX, igraph or rustworkx graph; a pandas,
-            Polars or Arrow table, or a dict of columns, named "source", "target" and, if there is
-            one, "weight"; a tuple (sources, targets) or (sources, targets, weights); an object
-            with ``edge_index``, as PyTorch Geometric has them; the name of a file.
+            A Graph (returned unchanged); a SciPy sparse array; a square array of weights, of NumPy
+            or of another library with DLPack; a NetworkX, igraph or rustworkx graph; a pandas,
+            Polars or Arrow table, or a dict of columns, with columns "source", "target" and
+            optionally "weight"; a tuple (sources, targets) or (sources, targets, weights); an
+            object with ``edge_index``, as in PyTorch Geometric; a file name.
         **options
-            What the constructor for such a thing takes, as ``weight="km"`` or ``directed=False``.
+            Keywords of the constructor for that type, such as ``weight="km"`` or
+            ``directed=False``.
 
         Examples
         --------
@@ -363,7 +365,7 @@ class Graph:
         >>> kl.Graph.from_any(([0, 1], [1, 2], [0.5, 1.5]), directed=False).m
         4
         """
-        return anything.from_any(cls, thing, options)
+        return from_any(cls, thing, options)
 
     @classmethod
     def from_table(
@@ -378,9 +380,9 @@ class Graph:
     ) -> Graph:
         """Make a graph from columns of a pandas, Polars or Arrow table, or a dict of arrays.
 
-        The vertices are the names that occur, numbers in increasing order, other names as they
-        appear; they become the labels unless they are 0 .. n - 1 already. With ``relabel=False``
-        integers are taken as vertex ids.
+        The vertices are the names that occur: integers in increasing order, other names in order of
+        first appearance. They become the labels unless they are 0 .. n - 1. With
+        ``relabel=False`` integers are vertex ids.
 
         Examples
         --------
@@ -391,69 +393,69 @@ class Graph:
         """
         return convert.from_table(cls, table, source, target, weight, directed, relabel)
 
-    # ---- its forms ------------------------------------------------------------------------
+    # ---- storage forms --------------------------------------------------------------------
 
     @property
     def n(self) -> int:
-        """Vertices."""
+        """The number of vertices."""
         return len(self.offsets) - 1
 
     @property
     def m(self) -> int:
-        """Arcs."""
+        """The number of arcs."""
         return int(self.offsets[-1])
 
     @property
     def weight_dtype(self) -> np.dtype[Any] | None:
         """The type of the weights; None for an unweighted graph."""
-        if "weights" not in self.__dict__:  # it came as a matrix
+        if "weights" not in self.__dict__:  # made from a matrix
             return self.dense.dtype if self.__dict__["_dense_arcs"].weighted else None
         return None if self.weights is None else self.weights.dtype
 
     @property
     def fits_int32(self) -> bool:
-        """Whether weights are integers, and no path and no sum of two is too long for int32."""
+        """Whether weights are integers and the sum of any two path lengths fits in int32."""
         kind = "i" if self.weight_dtype is None else self.weight_dtype.kind
         return kind == "i" and 2 * self.stats.path_bound < np.iinfo(np.int32).max
 
     @property
     def id_dtype(self) -> np.dtype[Any]:
-        """The type of vertex ids: int32, or int64 past 2^31 vertices."""
-        rows = self.__dict__.get("neighbors")  # a matrix never has so many vertices
+        """The type of vertex ids: int32, or int64 from 2^31 vertices."""
+        rows = self.__dict__.get("neighbors")  # a matrix never has that many vertices
         return np.dtype(np.int32) if rows is None else rows.dtype
 
     @property
     def csr(self) -> CSR:
-        """Outgoing arcs by source."""
+        """Outgoing arcs by tail."""
         return CSR(self.offsets, self.neighbors, self.weights)
 
     @cached_property
     def csc(self) -> CSC:
-        """Incoming arcs by target."""
+        """Incoming arcs by head."""
         if not self.directed:
             return CSC(*self.csr)
-        turned = _native.csr_transpose(*self.csr, threads_for(self.m))
-        return CSC(*map(_read_only, turned))
+        transposed = _native.csr_transpose(*self.csr, threads_for(self.m))
+        return CSC(*map(_read_only, transposed))
 
     @property
-    def csc_at_hand(self) -> bool:
-        """Whether :attr:`csc` costs nothing: it is the CSR itself, or was made before."""
+    def has_csc(self) -> bool:
+        """Whether :attr:`csc` is available without work: it is cached, or equal to the CSR form."""
         return not self.directed or "csc" in self.__dict__
 
     @cached_property
     def coo(self) -> COO:
-        """The two ends of every arc, by source."""
+        """The source and target (tail and head) of every arc, by source."""
         return COO(*map(_read_only, csr_to_coo(self.csr)))
 
     @cached_property
     def ell(self) -> ELL:
-        """Rows padded to the longest."""
+        """Rows padded to the length of the longest."""
         width = self.stats.max_degree
         item = self.neighbors.itemsize + (0 if self.weights is None else self.weights.itemsize)
         checks.require_memory(
             self.n * width * item,
-            f"ELL form with {self.n:,} rows of width {width:,}",
-            "use the CSR form: one long row makes every row long",
+            f"the ELL form with {self.n:,} rows of width {width:,}",
+            "use the CSR form; ELL pads every row to the longest",
         )
         return ELL(*map(_read_only, csr_to_ell(self.csr)))
 
@@ -470,7 +472,7 @@ class Graph:
 
     @property
     def has_dense(self) -> bool:
-        """Whether :attr:`dense` costs nothing: the graph came as a matrix, or made it before."""
+        """Whether :attr:`dense` is available without work: given as a matrix, or cached."""
         return "dense" in self.__dict__
 
     def require_dense(self, dtype: np.dtype[Any]) -> None:
@@ -487,19 +489,20 @@ class Graph:
             "use a sparse form",
         )
 
-    # ---- its place ------------------------------------------------------------------------
+    # ---- device and conversion -------------------------------------------------------------
 
     def to(self, device: str) -> Graph:
-        """Return the same graph with its arrays copied to a device, where calls find them.
+        """Return the same graph with its arrays copied to a device.
 
-        Every call on a GPU needs the arcs there. For a graph from ``to("cuda")`` they were copied
-        before, and forms that methods derive are kept too; ``device="auto"`` knows. The memory is
-        given back with the graph. ``to("cpu")`` returns the graph without copies elsewhere.
+        Every call on a GPU needs the arcs in GPU memory. A graph from ``to("cuda")`` holds them
+        there, together with the forms that methods derive, so calls need not copy them again;
+        ``device="auto"`` takes that into account. The memory is freed with the graph.
+        ``to("cpu")`` returns the graph without device copies.
 
         Parameters
         ----------
         device : {"cuda", "cpu", "emulated"}
-            Where the arrays are to be; ``"emulated"`` is the CPU playing a GPU.
+            The device; ``"emulated"`` is the emulator of a GPU on the CPU.
 
         Examples
         --------
@@ -510,25 +513,25 @@ class Graph:
         >>> kl.apsp(g, device=g.device).plan.device
         'emulated'
         """
-        made = Graph(self.csr, self.directed, self.labels, self.name)
-        made.__dict__.update(self.__dict__)  # with the forms made so far
-        made.__dict__.pop("placed", None)
+        graph = Graph(self.csr, self.directed, self.labels, self.name)
+        graph.__dict__.update(self.__dict__)  # including the forms derived so far
+        graph.__dict__.pop("placed", None)
         if device in ("cuda", "emulated"):
-            # By name: it is of a layer above, and only those who ask for it load it.
-            placed = import_module("kleene.backends.cuda.device_graph").place(made, device)
-            made.__dict__.update(placed=placed)
+            # By name: it is in a layer above, and is imported only when needed.
+            placed = import_module("kleene.backends.cuda.device_graph").place(graph, device)
+            graph.__dict__.update(placed=placed)
         elif device != "cpu":
-            raise DeviceError(f"no device {device!r}; there are 'cuda', 'cpu', 'emulated'")
-        return made
+            raise DeviceError(f"no device {device!r}; choose 'cuda', 'cpu' or 'emulated'")
+        return graph
 
     @property
     def placed(self) -> Any:
-        """What :meth:`to` put on another device; None for a graph in main memory alone."""
+        """The copies that :meth:`to` made on a device; None for a graph in host memory only."""
         return self.__dict__.get("placed")
 
     @property
     def device(self) -> str:
-        """Where the arrays are besides main memory: ``"cpu"`` for nowhere else."""
+        """The device that holds copies of the arrays; ``"cpu"`` for host memory only."""
         return "cpu" if self.placed is None else str(self.placed.device.kind)
 
     def to_scipy(self) -> Any:
@@ -553,14 +556,14 @@ class Graph:
         """
         return convert.to_networkx(self)
 
-    # ---- others from it -------------------------------------------------------------------
+    # ---- derived graphs -------------------------------------------------------------------
 
     @cached_property
     def _transposed(self) -> Graph:
         return Graph(CSR(*self.csc), self.directed, self.labels, self.name)
 
     def transpose(self) -> Graph:
-        """Return the graph with every arc turned round.
+        """Return the graph with every arc reversed.
 
         Examples
         --------
@@ -571,7 +574,7 @@ class Graph:
         return self._transposed
 
     def symmetrise(self, combine: Literal["min", "max", "sum"] = "min") -> Graph:
-        """Return the undirected graph that has an edge where this one has an arc.
+        """Return the undirected graph with an edge for every arc; ``combine`` sets the weight.
 
         Examples
         --------
@@ -591,7 +594,7 @@ class Graph:
         )
 
     def subgraph(self, vertices: ArrayLike) -> Graph:
-        """Return the graph on these vertices, renumbered in the order given.
+        """Return the subgraph induced by these vertices, renumbered in the order given.
 
         Labels are kept; without labels, the old ids become the labels.
 
@@ -605,14 +608,14 @@ class Graph:
         chosen = checks.as_ids(vertices, "vertices")
         if len(chosen) and (chosen.min() < 0 or chosen.max() >= self.n):
             bad = chosen[(chosen < 0) | (chosen >= self.n)][0]
-            raise GraphError(f"vertices has {bad}, but the graph's vertices are 0 to {self.n - 1}")
+            raise GraphError(f"vertices contains {bad}; the graph's vertices are 0 to {self.n - 1}")
         new_id = np.full(self.n, -1, dtype=self.neighbors.dtype)
         new_id[chosen] = np.arange(len(chosen))
         if len(chosen) != np.count_nonzero(new_id >= 0):
-            raise GraphError("vertices lists a vertex more than once")
+            raise GraphError("vertices contains a vertex more than once")
         s, t, w = self.coo
         kept = (new_id[s] >= 0) & (new_id[t] >= 0)
-        made = Graph.from_edges(
+        graph = Graph.from_edges(
             new_id[s[kept]],
             new_id[t[kept]],
             None if w is None else w[kept],
@@ -620,13 +623,13 @@ class Graph:
             labels=chosen if self.labels is None else self.labels[chosen],
             name=self.name,
         )
-        return Graph(made.csr, self.directed, made.labels, self.name)
+        return Graph(graph.csr, self.directed, graph.labels, self.name)
 
     def reweight(self, weights: ArrayLike | Callable[[Array, Array], ArrayLike] | None) -> Graph:
-        """Return the same arcs with other weights.
+        """Return the graph with the same arcs and other weights.
 
-        ``weights`` is one number per arc in the order of :attr:`coo`, one number for all, None to
-        drop the weights, or a function of the arrays (sources, targets).
+        ``weights`` is one number per arc in the order of :attr:`coo`, one number for all arcs, None
+        to drop the weights, or a function of the arrays (sources, targets).
 
         Examples
         --------
@@ -637,11 +640,11 @@ class Graph:
         """
         s, t, _ = self.coo
         values = weights(s, t) if callable(weights) else weights
-        made = Graph.from_edges(s, t, values, n=self.n, labels=self.labels, name=self.name)
-        undirected = not self.directed and made.stats.symmetric
-        return Graph(made.csr, not undirected, made.labels, self.name)
+        graph = Graph.from_edges(s, t, values, n=self.n, labels=self.labels, name=self.name)
+        undirected = not self.directed and graph.stats.symmetric
+        return Graph(graph.csr, not undirected, graph.labels, self.name)
 
-    # ---- about it -------------------------------------------------------------------------
+    # ---- queries --------------------------------------------------------------------------
 
     @cached_property
     def stats(self) -> Statistics:
@@ -667,12 +670,12 @@ class Graph:
         try:
             return self._ids[label]
         except (KeyError, TypeError):
-            raise GraphError(f"no vertex is labelled {label!r}") from None
+            raise GraphError(f"no vertex has the label {label!r}") from None
 
     def vertex(self, vertex: Hashable) -> int:
         """Return the id of a vertex given by id (any integer) or by label (anything else).
 
-        Integers are always ids; for labels that are integers, use :meth:`index`.
+        Integers are always ids; use :meth:`index` for labels that are integers.
 
         Examples
         --------
@@ -684,11 +687,11 @@ class Graph:
         if isinstance(vertex, (int, np.integer)) and not isinstance(vertex, (bool, np.bool_)):
             if 0 <= vertex < self.n:
                 return int(vertex)
-            span = f"are 0 to {self.n - 1}" if self.n else "are none: it is empty"
-            raise GraphError(f"no vertex {vertex}: the graph's vertices {span}")
+            span = f"the graph's vertices are 0 to {self.n - 1}" if self.n else "the graph is empty"
+            raise GraphError(f"no vertex {vertex}: {span}")
         if self.labels is None:
             raise GraphError(
-                f"no vertex {vertex!r}: vertices are whole numbers, and this graph has no labels"
+                f"no vertex {vertex!r}: vertices are integers, and this graph has no labels"
             )
         return self.index(vertex)
 
@@ -738,7 +741,7 @@ def _read_only(array: Any) -> Any:
 
 
 def _build_bytes(n: int, arcs: int, weights: Array | None) -> int:
-    """Memory that building takes at its peak: offsets, dealt arcs, and the result."""
+    """Return the peak memory of building the CSR form: offsets, bucketed arcs and the result."""
     ids = 4 if n <= checks.MOST_INT32_VERTICES else 8
     per_arc = 4 + 2 * ids + 2 * (0 if weights is None else weights.itemsize)
     return 8 * (n + 1) + per_arc * arcs

@@ -1,8 +1,7 @@
-"""Graphs from matrices. The graph keeps the matrix, in canonical form; rows of arcs come later.
+"""Graphs from matrices: the graph keeps the matrix in canonical form and derives the CSR form.
 
-Dense methods read the matrix itself. Compressed rows are made, on all cores, when something first
-asks for them: a graph of 16,384 vertices has 268 million arcs, and their ids alone take as much
-memory as the matrix.
+Dense methods read the matrix itself. The CSR form is built, on all cores, on first access: a graph
+of 16,384 vertices has 268 million arcs, and their ids alone take as much memory as the matrix.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class DenseArcs:
-    """The arcs of a graph as a matrix, and what a plan needs to know of them."""
+    """The arcs of a graph as a matrix, with the statistics that planning needs."""
 
     matrix: Array  # no_path for no arc; on the diagonal 0, or a negative self-loop
     offsets: NDArray[np.int64]
@@ -39,11 +38,11 @@ class DenseArcs:
     weighted: bool
 
     def csr(self) -> CSR:
-        """Return the arcs as compressed rows."""
+        """Return the CSR form."""
         m, dtype = int(self.offsets[-1]), self.matrix.dtype
         require_memory(
             m * (4 + dtype.itemsize),
-            f"compressed rows of {m:,} arcs",
+            f"the CSR form of {m:,} arcs",
             "use a dense method: method='tiled'",
         )
         neighbors, weights = np.empty(m, np.int32), np.empty(m, dtype)
@@ -58,7 +57,7 @@ def dense_arcs(matrix: Any, null_value: Any = None, out: Array | None = None) ->
     mask = np.ma.getmaskarray(matrix) if np.ma.isMaskedArray(matrix) else None
     array = as_array(np.ma.getdata(matrix) if mask is not None else matrix, "the matrix")
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
-        raise GraphError(f"the matrix must be square, not of shape {array.shape}")
+        raise GraphError(f"the matrix must be square, but has shape {array.shape}")
     n, weighted = len(array), array.dtype != bool
     require_memory(n * n * 4, f"a matrix of {n:,} vertices", "use a sparse form")
     entries, null = _entries(array, mask, null_value)
@@ -73,8 +72,8 @@ def dense_arcs(matrix: Any, null_value: Any = None, out: Array | None = None) ->
     if bad >= 0:
         row, column = divmod(bad, n)
         raise GraphError(
-            f"entry ({row}, {column}) of the matrix is {entries[row, column]}, which is no weight; "
-            "write inf where there is no arc"
+            f"entry ({row}, {column}) of the matrix is {entries[row, column]}, which is not a "
+            "weight; use inf for no arc"
         )
     offsets = np.concatenate(([0], np.cumsum(degrees)))
     if offsets[-1] == 0:
@@ -113,7 +112,7 @@ def _null(null_value: Any, dtype: np.dtype[Any]) -> int | float | None:
     number: Any = null_value
     if dtype.kind == "f":
         return float(number)
-    if not float(number).is_integer():  # not a whole number, infinite or NaN
+    if not float(number).is_integer():  # not an integer, infinite or NaN
         return None
     if dtype.kind == "b":
         return int(number)

@@ -1,8 +1,8 @@
-"""The forms of one graph: CSR, CSC, COO, ELL and dense.
+"""The storage forms of a graph: CSR, CSC, COO, ELL and dense.
 
-CSR gives a vertex's outgoing arcs, CSC its incoming ones, COO the two ends of an arc; ELL pads
-every row to the longest, so that a lane per row walks in step; dense is the adjacency matrix.
-Each form is a tuple of arrays and knows nothing of the others.
+CSR holds outgoing arcs by tail, CSC incoming arcs by head, COO the tail and head of every arc; ELL
+pads every row to the longest one, for one SIMD lane per row; dense is the adjacency matrix. Each
+form is a tuple of arrays, independent of the others.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Array = NDArray[Any]
 
 
 class CSR(NamedTuple):
-    """Row ``v`` is ``neighbors[offsets[v]:offsets[v + 1]]``: where the arcs of ``v`` lead."""
+    """Row ``v``, ``neighbors[offsets[v]:offsets[v + 1]]``: the heads of the arcs from ``v``."""
 
     offsets: NDArray[np.int64]
     neighbors: Array
@@ -28,7 +28,7 @@ class CSR(NamedTuple):
 
 
 class CSC(NamedTuple):
-    """Column ``v`` is ``neighbors[offsets[v]:offsets[v + 1]]``: where the arcs into ``v`` start."""
+    """Column ``v``, ``neighbors[offsets[v]:offsets[v + 1]]``: the tails of the arcs to ``v``."""
 
     offsets: NDArray[np.int64]
     neighbors: Array
@@ -36,7 +36,10 @@ class CSC(NamedTuple):
 
 
 class COO(NamedTuple):
-    """Arc ``i`` runs from ``sources[i]`` to ``targets[i]``."""
+    """Arc ``i`` leads from its tail ``sources[i]`` to its head ``targets[i]``.
+
+    The names are those of :meth:`Graph.from_edges`.
+    """
 
     sources: Array
     targets: Array
@@ -44,21 +47,21 @@ class COO(NamedTuple):
 
 
 class ELL(NamedTuple):
-    """``neighbors[v, k]`` is the ``k``-th neighbour of ``v``, or -1 past its degree."""
+    """``neighbors[v, k]`` is the ``k``-th neighbour of ``v``, or -1 beyond its degree."""
 
     neighbors: Array
     weights: Array | None
 
 
 def csr_to_coo(csr: CSR) -> COO:
-    """Repeat each source over its row."""
+    """Return the COO form: each row index, repeated over its row."""
     n = len(csr.offsets) - 1
     sources = np.repeat(np.arange(n, dtype=csr.neighbors.dtype), np.diff(csr.offsets))
     return COO(sources, csr.neighbors, csr.weights)
 
 
 def csr_to_ell(csr: CSR) -> ELL:
-    """Pad every row to the longest one: -1 for ids, "no arc" for weights."""
+    """Return the ELL form: rows padded with -1 for ids and "no arc" for weights."""
     degrees = np.diff(csr.offsets)
     width = int(degrees.max(initial=0))
     filled = np.arange(width) < degrees[:, None]
@@ -72,7 +75,7 @@ def csr_to_ell(csr: CSR) -> ELL:
 
 
 def csr_to_dense(csr: CSR, dtype: np.dtype[Any], null: Any, diagonal: Any) -> Array:
-    """Spread the arcs over a full matrix; ``null`` where there is no arc."""
+    """Return the dense matrix, with ``null`` where there is no arc."""
     n = len(csr.offsets) - 1
     dense = np.full((n, n), null, dtype=dtype)
     np.fill_diagonal(dense, diagonal)

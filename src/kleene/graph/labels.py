@@ -1,7 +1,7 @@
-"""From the names that a table or file uses for vertices to ids 0 .. n - 1, and back.
+"""Vertex ids 0 .. n - 1 from the names that a table or file uses for vertices.
 
-The vertices are the names that occur. Integers are taken in increasing order, so a table that
-uses exactly 0 .. n - 1 keeps its numbers and needs no labels; other names are taken in order of
+The vertices are the names that occur. Integers are numbered in increasing order, so a table that
+uses exactly 0 .. n - 1 keeps its numbers and needs no labels; other names are numbered in order of
 first appearance.
 """
 
@@ -29,11 +29,11 @@ def as_labels(labels: Sequence[Any] | Array, n: int) -> Array:
     else:
         array = np.fromiter(labels, dtype=object, count=len(labels))
     if array.shape != (n,):
-        raise GraphError(f"{len(labels)} labels were given for {n} vertices")
+        raise GraphError(f"got {len(labels)} labels for {n} vertices")
     rising = array.dtype.kind in "iu" and bool((array[1:] > array[:-1]).all())
     distinct = n if rising else len(set(array.tolist()))
     if distinct != n:
-        raise GraphError(f"labels must differ, and only {distinct} of {n} do")
+        raise GraphError(f"labels must be unique, but only {distinct} of {n} are distinct")
     array.flags.writeable = False
     return array
 
@@ -47,23 +47,23 @@ def ids_from_numbers(sources: Array, targets: Array) -> tuple[Array, Array, Arra
         return sources, targets, None, 0
     low = min(int(sources.min()), int(targets.min()))
     span = max(int(sources.max()), int(targets.max())) - low + 1
-    if span > 8 * len(sources) + 1024:  # too thin for a table of all numbers in the range
+    if span > 8 * len(sources) + 1024:  # too sparse for a table of the whole range
         names, inverse = np.unique(np.concatenate([sources, targets]), return_inverse=True)
         inverse = inverse.astype(np.int32 if len(names) < 2**31 else np.int64)
         return inverse[: len(sources)], inverse[len(sources) :], names, len(names)
     if sources.dtype != targets.dtype:
         sources, targets = sources.astype(np.int64), targets.astype(np.int64)
-    made = _native.renumber(sources, targets, low, span, threads_for(len(sources)))
-    if made is None:
+    renumbered = _native.renumber(sources, targets, low, span, threads_for(len(sources)))
+    if renumbered is None:
         return sources, targets, None, span
-    return *made, len(made[2])
+    return *renumbered, len(renumbered[2])
 
 
 def ids_from_names(sources: Sequence[Any], targets: Sequence[Any]) -> tuple[Array, Array, Array]:
     """Return (source ids, target ids, labels) from hashable names."""
     for names, end in ((sources, "source"), (targets, "target")):
         for row, name in enumerate(names):
-            if name is None or name != name:  # NaN alone differs from itself
+            if name is None or name != name:  # only NaN differs from itself
                 raise GraphError(f"the {end} in row {row} is missing ({name})")
     ids: dict[Any, int] = {}
     try:

@@ -1,7 +1,7 @@
-"""The value of "no path", which is also the weight of an absent arc in a matrix.
+"""The value of "no path", which is also the value of "no arc" in a matrix.
 
-Infinity for floats, the largest value of the type for integers: adding a weight never makes either
-look like a shorter path. Hop counts say -1 instead, as SciPy and NetworkX users expect.
+Infinity for floats, the largest value of the type for integers: both compare larger than every path
+length. Hop counts use -1 instead.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import numpy as np
 
 __all__ = ["NO_HOPS", "no_path"]
 
-#: The hop count of a vertex that cannot be reached.
+#: The hop count of an unreachable vertex.
 NO_HOPS = -1
 
 
 def no_path(dtype: np.dtype[Any]) -> Any:
-    """Return the distance that stands for "no path" in arrays of this type.
+    """Return the distance that means "no path" in arrays of this type.
 
     >>> no_path(np.dtype(np.float32)), no_path(np.dtype(np.int32))
     (inf, 2147483647)

@@ -1,4 +1,4 @@
-"""Facts about a graph that the planner and curious people need; each computed once, on demand."""
+"""Statistics of a graph for the planner and for users; each is computed once, on demand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = NDArray[Any]
 
 
 class Statistics:
-    """Facts about one graph, computed when first asked for and then kept.
+    """Statistics of one graph; each is computed on first access and cached.
 
     Examples
     --------
@@ -35,42 +35,42 @@ class Statistics:
 
     @cached_property
     def degrees(self) -> NDArray[np.int64]:
-        """Arcs leaving each vertex."""
+        """The number of outgoing arcs of each vertex."""
         degrees = np.diff(self._graph.offsets)
         degrees.flags.writeable = False
         return degrees
 
     @cached_property
     def in_degrees(self) -> NDArray[np.int64]:
-        """Arcs entering each vertex."""
+        """The number of incoming arcs of each vertex."""
         degrees = np.bincount(self._graph.neighbors, minlength=self._graph.n).astype(np.int64)
         degrees.flags.writeable = False
         return degrees
 
     @cached_property
     def max_degree(self) -> int:
-        """Return the most arcs that leave one vertex."""
+        """The largest number of outgoing arcs of a vertex."""
         return int(self.degrees.max(initial=0))
 
     @cached_property
     def mean_degree(self) -> float:
-        """Arcs per vertex."""
+        """The mean number of arcs per vertex."""
         return self._graph.m / self._graph.n if self._graph.n else 0.0
 
     @cached_property
     def density(self) -> float:
-        """Arcs over the number of ordered pairs of distinct vertices, 0 to 1."""
+        """The number of arcs divided by n (n - 1); 0 to 1."""
         pairs = self._graph.n * (self._graph.n - 1)
         return self._graph.m / pairs if pairs else 0.0
 
     @cached_property
     def min_weight(self) -> Any:
-        """Return the smallest weight; 1 when there are no weights, 0 when there are no arcs."""
+        """The smallest weight; 1 for an unweighted graph, 0 for a graph without arcs."""
         return self._extreme("min")
 
     @cached_property
     def max_weight(self) -> Any:
-        """Return the largest weight; 1 when there are no weights, 0 when there are no arcs."""
+        """The largest weight; 1 for an unweighted graph, 0 for a graph without arcs."""
         return self._extreme("max")
 
     def _extreme(self, which: str) -> Any:
@@ -85,21 +85,21 @@ class Statistics:
 
     @property
     def _matrix(self) -> Any:
-        """What a graph that came as a matrix knows of its weights."""
+        """The statistics of a graph made from a matrix; None for other graphs."""
         return self._graph.__dict__.get("_dense_arcs")
 
     @property
     def negative(self) -> bool:
-        """Is any weight below zero?"""
+        """Whether any weight is negative."""
         return bool(self.min_weight < 0)
 
     @cached_property
     def path_bound(self) -> int | float:
-        """Return a bound on the length, in absolute value, of every path without repeated vertices.
+        """An upper bound on the absolute length of every simple path.
 
-        Such a path leaves a vertex at most once, and leaves one vertex fewer than it visits: the
-        sum over the vertices of their heaviest arc bounds it, and so does n times the
-        heaviest arc of all. Exact for integers.
+        A simple path leaves each vertex at most once, so the sum over all vertices of the largest
+        absolute weight of an outgoing arc is a bound, and so is n times the largest absolute
+        weight. Exact for integers.
         """
         g = self._graph
         if g.m == 0:
@@ -123,22 +123,22 @@ class Statistics:
             return heaviest
         assert g.weights is not None
         magnitudes = np.abs(g.weights)
-        if magnitudes.dtype.kind == "i":  # |-2^31| wraps to itself; unsigned, it is right again
+        if magnitudes.dtype.kind == "i":  # |-2^31| overflows to itself; it is right as unsigned
             magnitudes = magnitudes.view(f"u{magnitudes.dtype.itemsize}").astype(np.uint64)
         return np.maximum.reduceat(magnitudes, g.offsets[:-1][self.degrees > 0])
 
     @cached_property
     def symmetric(self) -> bool:
-        """Does every arc have a twin in the other direction with the same weight?"""
+        """Whether every arc has a reverse arc of the same weight."""
         g = self._graph
         return not g.directed or _native.csr_is_symmetric(*g.csr, threads_for(g.m))
 
     @cached_property
     def diameter_estimate(self) -> int:
-        """Return a lower bound, usually close, on the largest hop distance.
+        """A lower bound, usually close, on the largest hop distance.
 
-        Two breadth-first sweeps: from the vertex of highest degree to a farthest vertex, and from
-        there. O(n + m), on one core.
+        Two breadth-first searches: from the vertex of highest degree, then from a farthest vertex
+        found. O(n + m), on one core.
         """
         g = self._graph
         if g.m == 0:

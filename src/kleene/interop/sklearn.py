@@ -1,9 +1,9 @@
-"""scikit-learn's Isomap with its shortest paths found by Kleene.
+"""scikit-learn's Isomap with shortest paths by Kleene.
 
 ``sklearn.manifold.Isomap`` fits in four steps: nearest neighbours, shortest paths between all
-pairs, centring, eigenvectors. The second takes most of the time, and is one call of SciPy's
-``shortest_path`` by a name of the module ``sklearn.manifold._isomap``. Patching puts another
-function behind that name; nothing else of scikit-learn changes.
+pairs, centring, eigenvectors. The second takes most of the time. It is one call of SciPy's
+``shortest_path`` through the module ``sklearn.manifold._isomap``. The patch replaces that name;
+nothing else in scikit-learn changes.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ def shortest_path(
     device: str = "auto",
     threads: int | None = None,
 ) -> NDArray[np.float64]:
-    """Do what Isomap asks of ``scipy.sparse.csgraph.shortest_path``: all distances, in float64.
+    """Return all distances in float64, as Isomap expects from ``csgraph.shortest_path`` of SciPy.
 
-    Isomap's ``path_method`` chooses between two ways to the same distances, and is not looked at.
+    ``method``, Isomap's ``path_method``, is ignored: all methods give the same distances.
     """
     arcs = csgraph.tocoo()
     g = Graph.from_edges(arcs.row, arcs.col, arcs.data, n=arcs.shape[0], directed=directed)
-    found = apsp(g, predecessors=False, dtype=np.float64, device=device, threads=threads)
-    distances: NDArray[np.float64] = found.distances
+    result = apsp(g, predecessors=False, dtype=np.float64, device=device, threads=threads)
+    distances: NDArray[np.float64] = result.distances
     return distances
 
 
@@ -47,24 +47,24 @@ def _isomap() -> ModuleType:
         from sklearn.manifold import _isomap
     except ImportError as error:
         raise RequestError(
-            'there is no scikit-learn to patch: pip install "kleene[sklearn]"'
+            'scikit-learn is not installed: pip install "kleene[sklearn]"'
         ) from error
     if not hasattr(_isomap, "shortest_path"):
         import sklearn
 
         raise RequestError(
             f"scikit-learn {sklearn.__version__} has no sklearn.manifold._isomap.shortest_path to "
-            "patch; another version of scikit-learn or of Kleene may help"
+            "patch; try another version of scikit-learn or Kleene"
         )
     module: ModuleType = _isomap
     return module
 
 
 class Patch:
-    """What :func:`patch_sklearn` returns: leaving its ``with`` block takes the patch back."""
+    """The patch of :func:`patch_sklearn`; as a context manager, it is undone at the end."""
 
-    def __init__(self, module: ModuleType, before: Any) -> None:
-        self._module, self._before = module, before
+    def __init__(self, module: ModuleType, original: Any) -> None:
+        self._module, self._original = module, original
 
     def __enter__(self) -> Patch:
         return self
@@ -75,23 +75,23 @@ class Patch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        vars(self._module)["shortest_path"] = self._before
+        vars(self._module)["shortest_path"] = self._original
 
 
 def patch_sklearn(*, device: str = "auto", threads: int | None = None) -> Patch:
-    """Make ``sklearn.manifold.Isomap`` find its shortest paths by Kleene, from now on.
+    """Make ``sklearn.manifold.Isomap`` compute its shortest paths by Kleene.
 
-    Embeddings are the same: distances are computed in float64, as SciPy does. The patch holds for
-    the process, until :func:`unpatch_sklearn`, or, in a ``with`` statement, for its block. Worker
-    processes (``joblib``) need a patch of their own. What follows the shortest paths, the
-    eigenvectors above all, is scikit-learn's as before.
+    Embeddings are the same: distances are computed in float64, as by SciPy. The patch holds for the
+    process until :func:`unpatch_sklearn`, or, in a ``with`` statement, for the block. Worker
+    processes (``joblib``) must be patched separately. All other steps, such as the eigenvectors,
+    remain scikit-learn's.
 
     Parameters
     ----------
     device : str
-        Where to search; ``"auto"`` takes a GPU where that is faster.
+        The device; ``"auto"`` uses a GPU where that is faster.
     threads : int, optional
-        How many threads may be used; all cores unless given.
+        Threads to use; all cores by default.
 
     Examples
     --------
@@ -107,14 +107,14 @@ def patch_sklearn(*, device: str = "auto", threads: int | None = None) -> Patch:
     if not isinstance(device, str):
         raise RequestError(f"device must be a name, not {device!r}")
     module = _isomap()
-    before = vars(module)["shortest_path"]
-    found = partial(shortest_path, device=device, threads=as_threads(threads))
-    vars(module)["shortest_path"] = found
-    return Patch(module, before)
+    original = vars(module)["shortest_path"]
+    patched = partial(shortest_path, device=device, threads=as_threads(threads))
+    vars(module)["shortest_path"] = patched
+    return Patch(module, original)
 
 
 def unpatch_sklearn() -> None:
-    """Give ``sklearn.manifold.Isomap`` SciPy's shortest paths again.
+    """Undo :func:`patch_sklearn`: Isomap uses SciPy's shortest paths again.
 
     Examples
     --------

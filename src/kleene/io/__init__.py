@@ -1,4 +1,4 @@
-"""Graphs from files and to files; one file per format."""
+"""Reading and writing graph files; one module per format."""
 
 from kleene.io.files import FORMATS, read, read_with_format, write
 

@@ -1,8 +1,8 @@
 """DIMACS ``.gr``: the format of the 9th DIMACS Implementation Challenge, Shortest Paths.
 
 ``c`` lines are comments, one line ``p sp <vertices> <arcs>`` comes before the arcs, and each line
-``a <source> <target> <weight>`` is an arc. Vertices count from 1 in the file and from 0 in the
-graph. See http://www.diag.uniroma1.it/challenge9/format.shtml.
+``a <source> <target> <weight>`` is an arc. Vertices are numbered from 1 in the file and from 0
+in the graph. See http://www.diag.uniroma1.it/challenge9/format.shtml.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from kleene.graph import Graph
 from kleene.io.format import Format
 from kleene.io.sink import Sink
 from kleene.io.source import Source
-from kleene.io.text import Layout, Text, VertexNames, write_arcs
+from kleene.io.text import ColumnLayout, TextReader, VertexNames, write_arcs
 
 __all__ = ["DIMACS"]
 
@@ -22,7 +22,7 @@ _FIRST_LINES = re.compile(rb"(?:\xef\xbb\xbf)?(?:c[^\n]*\n|[ \t\r]*\n)*+p[ \t]+s
 
 
 def read(source: Source, *, directed: bool = True, weighted: bool = True) -> Graph:
-    text = Text(source)
+    text = TextReader(source)
     line = text.peek(comments="c")
     header = _HEADER.fullmatch(line or "")
     if header is None:
@@ -30,10 +30,10 @@ def read(source: Source, *, directed: bool = True, weighted: bool = True) -> Gra
     n, declared = int(header[1]), int(header[2])
     header_line = text.line
     text.skip_line()
-    layout = Layout(1, 2, 3, comments="c", tag="a", low=1, high=n, base=1)
+    layout = ColumnLayout(1, 2, 3, comments="c", tag="a", low=1, high=n, base=1)
     sources, targets, weights, _ = text.arcs(layout)
     if len(sources) != declared:
-        text.fail(f"{len(sources)} arcs", f"{declared} as this line declares", header_line)
+        text.fail(f"{len(sources)} arcs", f"{declared} as declared on this line", header_line)
     text.require_vertices(n, header_line)
     return Graph.from_edges(
         sources,

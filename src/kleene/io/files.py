@@ -1,4 +1,4 @@
-"""``kleene.read`` and ``kleene.write``: which format a file has, and the way to its code."""
+"""``kleene.read`` and ``kleene.write``: choose the format of a file and call its module."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kleene.io.npy import NPY
 from kleene.io.npz import NPZ
 from kleene.io.parquet import PARQUET
 from kleene.io.sink import Sink, open_binary
-from kleene.io.source import Place, Progress, Source, require_place
+from kleene.io.source import PathOrFile, Progress, Source, require_path_or_file
 from kleene.system.machine import as_threads
 
 __all__ = ["FORMATS", "read", "read_with_format", "write"]
@@ -34,7 +34,7 @@ _NUMBERS = re.compile(rb"(?:\xef\xbb\xbf)?\s*[+-]?\d+(?:[ \t]+|[ \t]*[,;][ \t]*)
 
 
 def read(
-    path: Place,
+    path: PathOrFile,
     format: str | None = None,
     *,
     threads: int | None = None,
@@ -46,35 +46,35 @@ def read(
     Parameters
     ----------
     path : str, path or binary file
-        ``"-"`` is standard input. gzip is recognised and unpacked, whatever the name.
+        ``"-"`` is standard input. gzip is detected by content and decompressed.
     format : str, optional
         ``"dimacs"``, ``"matrix_market"``, ``"edge_list"``, ``"metis"``, ``"gap"``, ``"npz"``,
-        ``"npy"`` or ``"parquet"``. When not given, the contents decide where they are
-        unmistakable, then the suffix.
+        ``"npy"`` or ``"parquet"``. By default it is detected from the content, then from
+        the suffix.
     threads : int, optional
-        Threads that parse text; all cores when not given.
+        Threads that parse text; all cores by default.
     progress : callable, optional
         Called with (done, total), in bytes of the file, while text is read.
     **options
-        What the format takes; docs/formats.md lists them all.
+        Options of the format; docs/formats.md lists them all.
 
         directed : bool
-            Whether a line is an arc or an edge.
+            Whether a line is an arc or an undirected edge.
         weighted : bool
-            False leaves weights out; True insists on them.
+            False ignores weights; True requires them.
         relabel : bool
-            For edge lists and Parquet. False keeps integers as vertex ids.
+            For edge lists and Parquet. False takes integers as vertex ids.
         names, columns, header, separator, comments
-            For edge lists: whether vertices are names; which columns hold source, target and
-            weight, by title or number; whether the first line is one of titles; what separates
-            columns; the characters that open a comment.
+            For edge lists: whether vertices are names; the columns of source, target and weight,
+            by name or number; whether the first line is a header; the column separator; the
+            characters that start a comment.
         null_value : number
             For ``.npy`` and MatrixMarket arrays: the entry that means "no arc".
 
     Raises
     ------
     FormatError
-        The file is not what its format requires; the message begins with ``file:line:``.
+        The file does not follow its format; the message begins with ``file:line:``.
 
     Examples
     --------
@@ -94,14 +94,14 @@ def read(
 
 
 def read_with_format(
-    path: Place,
+    path: PathOrFile,
     format: str | None = None,
     *,
     threads: int | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> tuple[Graph, str]:
-    """Read a graph as :func:`read` does; return it and the name of the format it was in."""
+    """Read a graph like :func:`read`; return it and the name of its format."""
     threads = as_threads(threads)
     chosen = None if format is None else _by_name(format)
     if chosen is not None:
@@ -117,25 +117,25 @@ def read_with_format(
 
 def write(
     graph: Graph,
-    path: Place,
+    path: PathOrFile,
     format: str | None = None,
     *,
     threads: int | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> None:
-    """Write a graph to a file, which appears whole or not at all.
+    """Write a graph to a file; the file is replaced only when it is complete.
 
     Parameters
     ----------
     graph : Graph
     path : str, path or binary file
-        ``"-"`` is standard output. A text format is packed with gzip when the name ends in
+        ``"-"`` is standard output. A text format is compressed with gzip if the name ends in
         ``.gz``.
     format : str, optional
-        As for :func:`read`; the suffix decides when not given.
+        As for :func:`read`; by default the suffix decides.
     threads : int, optional
-        Threads that make text; all cores when not given.
+        Threads that format text; all cores by default.
     progress : callable, optional
         Called with (done, total), in arcs or vertices, while text is written.
     **options
@@ -153,35 +153,40 @@ def write(
     2 3 2.0
     """
     if not isinstance(graph, Graph):
-        raise RequestError(f"write takes a Graph first, not {type(graph).__name__}")
+        raise RequestError(
+            f"the first argument of write must be a Graph, not {type(graph).__name__}"
+        )
     threads = as_threads(threads)
-    require_place(path, "write")
-    suffix, packed = _suffix(fspath(path) if isinstance(path, (str, PathLike)) else "")
+    require_path_or_file(path, "write")
+    suffix, gzipped = _suffix(fspath(path) if isinstance(path, (str, PathLike)) else "")
     if format is not None:
         chosen = _by_name(format)
     else:
         named = _by_suffix(suffix)
         if named is None:
-            raise RequestError(f"which format is {suffix or 'no suffix'}? {_known()}")
+            what = f"unknown suffix {suffix!r}" if suffix else "the file name has no suffix"
+            raise RequestError(f"{what}; rename the file or give the format. {_known()}")
         chosen = named
-    if packed and not chosen.text:
-        raise RequestError(f"{chosen.title} is not packed with gzip; leave out .gz")
+    if gzipped and not chosen.text:
+        raise RequestError(
+            f"{chosen.title} files are not compressed with gzip; omit .gz from the name"
+        )
     chosen.check_options(chosen.write, options)
     try:
-        with open_binary(path, packed) as file:
+        with open_binary(path, gzipped) as file:
             chosen.write(graph, Sink(file, suffix, threads, progress), **options)
     except UnicodeEncodeError as error:
         raise GraphError(
-            f"label {error.object!r} cannot be written: {error.object[error.start]!r} is half a "
-            "character (a lone surrogate)"
+            f"label {error.object!r} cannot be written: {error.object[error.start]!r} is a lone "
+            "surrogate, which has no UTF-8 encoding"
         ) from None
 
 
-# ---- which format -----------------------------------------------------------------------------
+# ---- format detection -------------------------------------------------------------------------
 
 
 def _detect(source: Source) -> Format:
-    """Contents that are unmistakable decide, then the suffix, then contents that look right."""
+    """Return the format by signature, then by suffix, then by the look of the content."""
     head = source.head()
     for format in FORMATS.values():
         if format.claims(head):
@@ -192,16 +197,16 @@ def _detect(source: Source) -> Format:
     if head.startswith((b"#", b"%")) or _NUMBERS.match(head):
         return EDGE_LIST
     raise FormatError(
-        f"{source.name}: found contents of no known format, expected one. If it is an edge list, "
-        f'say so: format="edge_list" or, on the command line, --format edge_list. {_known()}'
+        f'{source.name}: cannot detect the format. For an edge list, pass format="edge_list". '
+        f"{_known()}"
     )
 
 
 def _suffix(name: str) -> tuple[str, bool]:
-    """Return the suffix that tells the format, and whether .gz follows it."""
+    """Return the suffix of the format, and whether .gz follows it."""
     path = Path(name)
-    packed = path.suffix.lower() == ".gz"
-    return (Path(path.stem) if packed else path).suffix.lower(), packed
+    gzipped = path.suffix.lower() == ".gz"
+    return (Path(path.stem) if gzipped else path).suffix.lower(), gzipped
 
 
 def _by_suffix(suffix: str) -> Format | None:
@@ -210,12 +215,12 @@ def _by_suffix(suffix: str) -> Format | None:
 
 def _by_name(name: str) -> Format:
     if name not in FORMATS:
-        raise RequestError(f"there is no format {name!r}. {_known()}")
+        raise RequestError(f"no format {name!r}. {_known()}")
     return FORMATS[name]
 
 
 def _known() -> str:
-    """List the formats and their suffixes, for messages."""
+    """Return the list of formats and their suffixes, for messages."""
     return "Formats: " + "; ".join(
         f"{format.name} ({' '.join(format.suffixes)})" for format in FORMATS.values()
     )

@@ -1,4 +1,4 @@
-"""What a file format is to Kleene: a name, its suffixes, how to know it, read it and write it."""
+"""The description of a file format: name, suffixes, detection, reader and writer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Format:
     name : str
         What ``format=`` takes.
     title : str
-        What people call it.
+        Its name in messages.
     suffixes : tuple of str
         In lower case, with the dot.
     read : callable
@@ -29,9 +29,9 @@ class Format:
     write : callable
         ``write(graph, file, *, options...)``. Its keywords are the options.
     claims : callable
-        Are these first bytes of a file unmistakably of this format?
+        Whether the first bytes of a file identify this format beyond doubt.
     text : bool
-        May it be packed with gzip when written?
+        Whether it is a text format, which may be written with gzip.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Format:
     text: bool = False
 
     def check_options(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
-        """Refuse an option that the function does not take, and name those it does."""
+        """Raise for an option that the function does not take; name those it takes."""
         known = [
             name
             for name, parameter in inspect.signature(function).parameters.items()
@@ -54,5 +54,5 @@ class Format:
             if option not in known:
                 verb = "reading" if function is self.read else "writing"
                 raise RequestError(
-                    f"{verb} {self.title} takes no option {option!r}; it takes {takes}"
+                    f"{verb} {self.title} has no option {option!r}; its options are {takes}"
                 )

@@ -1,9 +1,9 @@
 """GAP binary ``.sg`` and ``.wsg``: the serialized graphs of the GAP Benchmark Suite.
 
-One byte tells whether the graph is directed; then come, as int64, the number of arcs and of
-vertices; then the offsets (int64) and the neighbours (int32) of the CSR form. In a ``.wsg`` every
-neighbour is followed by its weight (int32). A directed graph has the incoming arcs behind the
-outgoing ones, in the same form. All little-endian. See https://github.com/sbeamer/gapbs.
+One byte says whether the graph is directed; then follow the numbers of arcs and vertices (int64),
+the offsets (int64) and the neighbours (int32) of the CSR form. In a ``.wsg`` every neighbour is
+followed by its weight (int32). A directed graph has the CSC form after the CSR form, in the same
+encoding. All numbers are little-endian. See https://github.com/sbeamer/gapbs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Header(NamedTuple):
     vertices: int
 
     def size(self, arc_bytes: int) -> int:
-        """Return the bytes of a whole file with this header."""
+        """Return the size in bytes of a file with this header."""
         half = 8 * (self.vertices + 1) + arc_bytes * self.arcs
         return _HEADER.itemsize + half * (1 + self.directed)
 
@@ -43,7 +43,7 @@ def read(source: Source) -> Graph:
     header = Header(*np.frombuffer(source.data, _HEADER, count=1)[0].tolist())
     if header.directed > 1 or header.arcs < 0 or header.vertices < 0:
         source.fail(f"found the header {tuple(header)}, expected directed (0 or 1), arcs, vertices")
-    # Without arcs both sizes are one, and the name decides.
+    # Without arcs both sizes are equal, and the suffix decides.
     guesses = (True, False) if source.suffix == ".wsg" else (False, True)
     fits = [w for w in guesses if header.size(8 if w else 4) == len(source.data)]
     if not fits:
@@ -72,11 +72,11 @@ def read(source: Source) -> Graph:
 def write(graph: Graph, sink: Sink) -> None:
     weights = graph.weights
     if graph.n >= 2**31:
-        raise GraphError("GAP files hold at most 2^31 - 1 vertices; write .npz")
+        raise GraphError("GAP files hold at most 2^31 - 1 vertices; use .npz")
     if weights is not None and (
         weights.dtype.kind == "f" or np.any(weights != weights.astype(np.int32))
     ):
-        raise GraphError("GAP files hold int32 weights only; reweight the graph, or write .npz")
+        raise GraphError("GAP files hold int32 weights only; reweight the graph or use .npz")
     header = np.array([(graph.directed, graph.m, graph.n)], dtype=_HEADER)
     sink.write(header.tobytes())
     _write_half(graph.csr, sink)

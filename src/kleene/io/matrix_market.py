@@ -1,8 +1,8 @@
 """MatrixMarket ``.mtx``: entry (i, j) of a square matrix is the weight of the arc from i to j.
 
-Rows and columns count from 1 in the file. A ``pattern`` matrix has no weights, a ``symmetric`` one
-is an undirected graph. The ``array`` form lists every entry of a dense matrix, column by column;
-there infinity means "no arc". See https://math.nist.gov/MatrixMarket/formats.html.
+Rows and columns are numbered from 1. A ``pattern`` matrix has no weights, a ``symmetric`` one is an
+undirected graph. The ``array`` form lists every entry of a dense matrix, column by column; there
+infinity means "no arc". See https://math.nist.gov/MatrixMarket/formats.html.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kleene.graph.checks import require_memory
 from kleene.io.format import Format
 from kleene.io.sink import Sink
 from kleene.io.source import Source
-from kleene.io.text import Layout, Text, VertexNames, shown, write_arcs
+from kleene.io.text import ColumnLayout, TextReader, VertexNames, excerpt, write_arcs
 
 __all__ = ["MATRIX_MARKET"]
 
@@ -29,17 +29,17 @@ _KNOWN = (
 _BANNER = "%%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric"
 _CLAIM = re.compile(rb"(?:\xef\xbb\xbf)?%%MatrixMarket\b", re.IGNORECASE)
 _REASONS = {
-    "complex": "real weights: shortest paths need an order, and complex numbers have none",
+    "complex": "real weights: complex numbers have no order",
     "hermitian": "'general' or 'symmetric': shortest paths need real weights",
-    "skew-symmetric": "'general' or 'symmetric': write both triangles of a skew-symmetric matrix "
-    "to get arcs of opposite weight",
+    "skew-symmetric": "'general' or 'symmetric': for arcs of opposite weight, write both "
+    "triangles as 'general'",
 }
 
 
 class Header(NamedTuple):
-    """The first line, its words in lower case."""
+    """The first line in lower case."""
 
-    layout: str
+    storage: str
     field: str
     symmetry: str
 
@@ -51,35 +51,35 @@ def read(
     weighted: bool = True,
     null_value: Any = None,
 ) -> Graph:
-    text = Text(source)
+    text = TextReader(source)
     header = _read_header(text)
-    both_ways = header.symmetry == "symmetric" or directed is False
-    if header.layout == "array":
+    undirected = header.symmetry == "symmetric" or directed is False
+    if header.storage == "array":
         graph = Graph.from_dense(_read_array(text, header), null_value)
         graph = graph if weighted else graph.reweight(None)
-        graph = graph.symmetrise() if both_ways else graph
+        graph = graph.symmetrise() if undirected else graph
         return Graph(graph.csr, graph.directed, name=source.stem)
     n, declared = _read_sizes(text, 3)
     size_line = text.line
     text.skip_line()
     weight = -1 if header.field == "pattern" else 2
-    layout = Layout(0, 1, weight, comments="%", kind=header.field, low=1, high=n, base=1)
+    layout = ColumnLayout(0, 1, weight, comments="%", kind=header.field, low=1, high=n, base=1)
     sources, targets, weights, _ = text.arcs(layout)
     if len(sources) != declared:
-        text.fail(f"{len(sources)} entries", f"{declared} as this line declares", size_line)
+        text.fail(f"{len(sources)} entries", f"{declared} as declared on this line", size_line)
     text.require_vertices(n, size_line)
     return Graph.from_edges(
         sources,
         targets,
         weights if weighted else None,
         n,
-        directed=not both_ways,
+        directed=not undirected,
         name=source.stem,
         threads=source.threads,
     )
 
 
-def _read_header(text: Text) -> Header:
+def _read_header(text: TextReader) -> Header:
     line = text.peek(comments="")
     words = (line or "").lower().split()
     if len(words) != 5 or words[:2] != ["%%matrixmarket", "matrix"]:
@@ -87,14 +87,14 @@ def _read_header(text: Text) -> Header:
     header = Header(*words[2:])
     for word, known in zip(header, _KNOWN, strict=True):
         if word not in known:
-            text.fail(shown(word.encode()), _REASONS.get(word, " or ".join(known)))
-    if header.layout == "array" and header.field == "pattern":
-        text.fail("'array pattern'", "'coordinate' for a pattern")
+            text.fail(excerpt(word.encode()), _REASONS.get(word, " or ".join(known)))
+    if header.storage == "array" and header.field == "pattern":
+        text.fail("'array pattern'", "'coordinate pattern'")
     text.skip_line()
     return header._replace(field="real") if header.field == "double" else header
 
 
-def _read_sizes(text: Text, count: int) -> tuple[int, int]:
+def _read_sizes(text: TextReader, count: int) -> tuple[int, int]:
     """Return the size of the square matrix and the last number of the line."""
     line = text.peek(comments="%")
     words = [] if line is None else line.split()
@@ -102,17 +102,17 @@ def _read_sizes(text: Text, count: int) -> tuple[int, int]:
         text.fail_at(line, f"the sizes: '<rows> <columns>{' <entries>' * (count == 3)}'")
     rows, columns, *_ = sizes = [int(word) for word in words]
     if rows != columns:
-        text.fail(f"{rows} rows and {columns} columns", "a square matrix: arcs among one set")
+        text.fail(f"{rows} rows and {columns} columns", "a square matrix")
     return rows, sizes[-1]
 
 
-def _read_array(text: Text, header: Header) -> Any:
+def _read_array(text: TextReader, header: Header) -> Any:
     n, _ = _read_sizes(text, 2)
     size_line = text.line
     text.skip_line()
     symmetric = header.symmetry == "symmetric"
     declared = n * (n + 1) // 2 if symmetric else n * n
-    layout = Layout(-1, -1, 0, comments="%", kind=header.field)
+    layout = ColumnLayout(-1, -1, 0, comments="%", kind=header.field)
     values = text.arcs(layout).weights
     assert values is not None
     if len(values) != declared:

@@ -1,8 +1,8 @@
-"""METIS ``.graph``: line i lists the neighbours of vertex i, counted from 1; undirected.
+"""METIS ``.graph``: line i lists the neighbours of vertex i, numbered from 1; undirected.
 
 The header is ``<vertices> <edges> [<fmt> [<ncon>]]``. The digits of fmt say whether lines carry
 the vertex's size, its ncon weights, and the weight of each edge; sizes and weights of vertices are
-skipped. ``%`` opens a comment. See the METIS manual, section 4.1.1.
+skipped. ``%`` starts a comment. See the METIS manual, section 4.1.1.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kleene.graph import Graph
 from kleene.io.format import Format
 from kleene.io.sink import Sink
 from kleene.io.source import Source
-from kleene.io.text import Text, write_rows
+from kleene.io.text import TextReader, write_rows
 
 __all__ = ["METIS"]
 
@@ -26,7 +26,7 @@ _HEADER = re.compile(r"\s*(\d{1,18})\s+(\d{1,18})(?:\s+([01]{1,3})(?:\s+(\d{1,3}
 
 
 def read(source: Source, *, weighted: bool = True) -> Graph:
-    text = Text(source)
+    text = TextReader(source)
     line = text.peek(comments="%")
     header = _HEADER.fullmatch(line or "")
     if header is None:
@@ -46,35 +46,33 @@ def read(source: Source, *, weighted: bool = True) -> Graph:
     return Graph(graph.csr, directed=False, name=source.stem)
 
 
-def _fail_asymmetric(text: Text, graph: Graph) -> NoReturn:
-    """Say which line lists an edge that its other end does not, or with another weight."""
+def _fail_asymmetric(text: TextReader, graph: Graph) -> NoReturn:
+    """Raise the error for an edge that is missing, or has another weight, at its other end."""
     sources, targets, weights = graph.coo
     forth = sources.astype(np.int64) * graph.n + targets  # in increasing order
     back = targets.astype(np.int64) * graph.n + sources
     lone = ~np.isin(forth, back)
     if lone.any():
         v, u = _edge(graph, lone)
-        text.fail(
-            f"edge {v} - {u}", f"it on the line of vertex {u} as well", _line_of_vertex(text, v)
-        )
+        text.fail(f"edge {v} - {u}", f"it on the line of vertex {u} too", _line_of_vertex(text, v))
     assert weights is not None
     differs = weights != weights[np.argsort(back)]
     v, u = _edge(graph, differs)
     text.fail(
         f"weight {weights[differs][0]} for edge {v} - {u}",
-        f"the same as on the line of vertex {u}",
+        f"the same weight as on the line of vertex {u}",
         _line_of_vertex(text, v),
     )
 
 
 def _edge(graph: Graph, which: NDArray[np.bool_]) -> tuple[int, int]:
-    """Return the ends, from 1, of the first of these arcs."""
+    """Return the ends, numbered from 1, of the first of these arcs."""
     at = int(np.argmax(which))
     return int(graph.coo.sources[at]) + 1, int(graph.coo.targets[at]) + 1
 
 
-def _line_of_vertex(text: Text, v: int) -> int:
-    """Return the number of the line of vertex v; the text is right behind the header."""
+def _line_of_vertex(text: TextReader, v: int) -> int:
+    """Return the line number of vertex v; the text is positioned after the header."""
     lines = text.data[text.offset :].tobytes().split(b"\n")
     rows = [i for i, line in enumerate(lines) if not line.lstrip().startswith(b"%")]
     return text.line + rows[v - 1]
@@ -84,12 +82,13 @@ def write(graph: Graph, sink: Sink) -> None:
     weights = graph.weights
     if graph.directed:
         raise GraphError(
-            "METIS holds undirected graphs only; write graph.symmetrise() (on the command line: "
-            "--undirected), or another format"
+            "METIS files hold undirected graphs only; write graph.symmetrise() or use "
+            "another format"
         )
     if weights is not None and (weights.dtype.kind == "f" or weights.min(initial=1) < 1):
         raise GraphError(
-            "METIS holds whole weights from 1 on; reweight the graph, or write another format"
+            "METIS files hold positive integer weights only; reweight the graph or use another "
+            "format"
         )
     fmt = "" if weights is None else " 001"
     sink.write(f"{graph.n} {graph.m // 2}{fmt}\n".encode())

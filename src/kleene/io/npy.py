@@ -1,7 +1,7 @@
 """Dense matrices in NumPy's ``.npy``: entry (i, j) is the weight of the arc from i to j.
 
 Infinity (the largest integer of an integer type) means "no arc"; see ``Graph.from_dense``. Arrays
-are never unpickled, and what a header claims is compared with the bytes there are.
+are never unpickled, and the size in the header is checked against the size of the file.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ _MAGIC = b"\x93NUMPY"
 def array_from_npy(data: NDArray[np.uint8]) -> NDArray[Any]:
     """Return the array that the bytes of an ``.npy`` file hold, without copying it.
 
-    Raises ValueError with what was found and expected.
+    Raises ValueError, saying what was found and what was expected.
     """
     file = io.BytesIO(data[: 1 << 16].tobytes())
     try:
         version = np.lib.format.read_magic(file)
         reader = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
         shape, fortran_order, dtype = reader[version[0]](file)
-    except Exception as error:  # whatever a damaged header makes NumPy stumble over
-        raise ValueError("found a damaged header, expected that of an .npy file") from error
+    except Exception as error:  # a damaged header makes NumPy raise many types
+        raise ValueError("found a damaged header, expected the header of an .npy file") from error
     if dtype.hasobject:
-        raise ValueError("found Python objects, expected numbers: they are never unpickled")
+        raise ValueError("found Python objects, expected numbers (Kleene never unpickles objects)")
     count = math.prod(shape)
     size = len(data) - file.tell()
     if any(length < 0 for length in shape) or count * dtype.itemsize != size:
@@ -61,7 +61,9 @@ def read(source: Source, *, null_value: Any = None, directed: bool = True) -> Gr
 
 def write(graph: Graph, sink: Sink) -> None:
     if graph.weights is not None and np.any(graph.coo.sources == graph.neighbors):
-        raise GraphError("a matrix has zeros on its diagonal and no place for negative self-loops")
+        raise GraphError(
+            "an .npy matrix has a zero diagonal and cannot hold negative self-loops; use .npz"
+        )
     np.lib.format.write_array(sink.file, graph.dense, allow_pickle=False)
 
 

@@ -1,8 +1,8 @@
-"""NumPy's ``.npz``: Kleene's own way to keep a graph whole, and SciPy's for sparse matrices.
+"""NumPy's ``.npz``: Kleene's native format, and SciPy's format for sparse matrices.
 
-Ours holds the CSR arrays, whether the graph is directed, its labels and its name; nothing is lost.
-SciPy's is what ``scipy.sparse.save_npz`` writes, in any of its formats. Nothing is unpickled, and
-the archive's members are measured before they are unpacked.
+Kleene's format holds the CSR arrays, whether the graph is directed, its labels and its name, so
+nothing is lost. SciPy's is what ``scipy.sparse.save_npz`` writes, in any sparse format. Nothing is
+unpickled, and the sizes of the archive's members are checked before they are decompressed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Arrays = dict[str, NDArray[Any]]
 
 _TAG = "kleene.graph"
 _VERSION = 1
-_PLACES = {  # the entries that say where the data are, in SciPy's forms
+_INDEX_ENTRIES = {  # the index arrays of SciPy's formats
     "csr": ("indices", "indptr"),
     "csc": ("indices", "indptr"),
     "bsr": ("indices", "indptr"),
@@ -41,9 +41,9 @@ _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)  # w
 
 def read(source: Source, *, directed: bool | None = None) -> Graph:
     try:
-        arrays = _unpacked(source)
+        arrays = _load_arrays(source)
         if str(arrays.get("format", "")) == _TAG:
-            graph = _from_ours(source, arrays, directed)
+            graph = _from_kleene(source, arrays, directed)
         else:
             graph = _from_scipy(source, arrays)
             if directed is False:
@@ -56,15 +56,15 @@ def read(source: Source, *, directed: bool | None = None) -> Graph:
     return graph
 
 
-def _unpacked(source: Source) -> Arrays:
-    """Return the members of the archive, once they are known to fit in memory."""
+def _load_arrays(source: Source) -> Arrays:
+    """Return the members of the archive, after a check that they fit in memory."""
     try:
         with zipfile.ZipFile(io.BytesIO(source.data.data)) as archive:
             members = [m for m in archive.infolist() if m.filename.endswith(".npy")]
             require_memory(
                 sum(member.file_size for member in members),
-                f"unpacking {source.name}",
-                "is it what it should be? It may be packed to mislead",
+                f"decompressing {source.name}",
+                "the file may be damaged or malicious",
             )
             return {
                 member.filename.removesuffix(".npy"): array_from_npy(
@@ -73,30 +73,30 @@ def _unpacked(source: Source) -> Arrays:
                 for member in members
             }
     except _DAMAGE as error:
-        source.fail(f"found a damaged archive ({error}), expected that of an .npz file")
+        source.fail(f"found a damaged archive ({error}), expected an .npz file")
 
 
 def _entry(source: Source, arrays: Arrays, name: str, what: str) -> NDArray[Any]:
-    """Return an entry of the archive, or say which one is missing."""
+    """Return an entry of the archive, or raise the error that it is missing."""
     if name not in arrays:
         held = ", ".join(sorted(arrays))
         source.fail(f"found the entries {held}, expected {name!r} in {what}")
     return arrays[name]
 
 
-def _from_ours(source: Source, arrays: Arrays, directed: bool | None) -> Graph:
+def _from_kleene(source: Source, arrays: Arrays, directed: bool | None) -> Graph:
     entries = ("version", "directed", "name", "offsets", "neighbors")
     *scalars, offsets, neighbors = (
-        _entry(source, arrays, name, "a graph of Kleene's") for name in entries
+        _entry(source, arrays, name, "a Kleene graph") for name in entries
     )
     for scalar, name in zip(scalars, entries, strict=False):
         if scalar.ndim:
-            source.fail(f"found {name!r} of shape {scalar.shape}, expected one value")
+            source.fail(f"found {name!r} of shape {scalar.shape}, expected a scalar")
     version, own_direction, title = (scalar.item() for scalar in scalars)
     if int(version) > _VERSION:
-        source.fail(f"found version {version}, expected at most {_VERSION}: update Kleene")
+        source.fail(f"found version {version}, expected at most {_VERSION}; upgrade Kleene")
     if directed is not None:
-        raise RequestError("a graph in Kleene's .npz knows itself whether it is directed")
+        raise RequestError("directed= does not apply to Kleene's .npz files, which store it")
     labels = arrays.get("labels")
     return Graph.from_csr(
         offsets,
@@ -114,14 +114,18 @@ def _from_scipy(source: Source, arrays: Arrays) -> Graph:
     kind = arrays.get("format")
     if kind is None or "shape" not in arrays:
         held = ", ".join(sorted(arrays)) or "nothing"
-        source.fail(f"found {held}, expected a graph of Kleene's or a sparse matrix of SciPy's")
+        source.fail(f"found {held}, expected a Kleene graph or a SciPy sparse matrix")
     form = kind.item().decode() if kind.dtype.kind == "S" else str(kind)
-    if form not in _PLACES:
-        source.fail(f"found the form {form!r}, expected one of {', '.join(_PLACES)}")
-    what = f"a sparse matrix of the form {form}"
-    data, *places = (_entry(source, arrays, name, what) for name in ("data", *_PLACES[form]))
+    if form not in _INDEX_ENTRIES:
+        source.fail(
+            f"found the sparse format {form!r}, expected one of {', '.join(_INDEX_ENTRIES)}"
+        )
+    what = f"a sparse matrix in {form} format"
+    data, *indices = (
+        _entry(source, arrays, name, what) for name in ("data", *_INDEX_ENTRIES[form])
+    )
     shape = tuple(int(length) for length in arrays["shape"])
-    parts = (data, tuple(places)) if form == "coo" else (data, *places)
+    parts = (data, tuple(indices)) if form == "coo" else (data, *indices)
     matrix = getattr(scipy.sparse, f"{form}_array")(parts, shape=shape)
     if hasattr(matrix, "check_format"):
         matrix.check_format(full_check=True)
@@ -148,7 +152,7 @@ def _storable(labels: NDArray[Any] | None) -> NDArray[Any] | None:
         if not isinstance(label, str) or label.endswith("\0"):
             raise GraphError(
                 f"label {label!r} cannot be written: labels must be integers, or strings that do "
-                "not end in a NUL character"
+                "not end with a NUL character"
             )
     return np.array(labels.tolist(), dtype=np.str_)
 

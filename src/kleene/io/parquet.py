@@ -1,4 +1,4 @@
-"""Parquet: a table with one arc a row, read and written with PyArrow where it is installed."""
+"""Parquet: a table with one arc per row, read and written with PyArrow."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def read(
     columns: Sequence[str] | None = None,
 ) -> Graph:
     if columns is not None and len(columns) not in (2, 3):
-        raise RequestError("columns must name the source, the target and, if any, the weight")
+        raise RequestError("columns must name the source, the target and optionally the weight")
     arrow, parquet = _pyarrow()
     try:
         file = parquet.ParquetFile(arrow.BufferReader(arrow.py_buffer(source.data)))
-        wanted = _wanted(source, file.schema_arrow.names, columns, weighted)
+        wanted = _column_names(source, file.schema_arrow.names, columns, weighted)
         table = file.read(columns=wanted)
         for title in wanted:
             if table[title].null_count:
@@ -57,14 +57,14 @@ def read(
         source.fail(str(error))
     except (arrow.ArrowException, OSError, ValueError, TypeError) as error:  # PyArrow's
         reason = " ".join(str(error).split())
-        source.fail(f"found what PyArrow cannot read ({reason}), expected a Parquet file")
+        source.fail(f"PyArrow cannot read the file ({reason}); expected a Parquet file")
     return Graph(graph.csr, graph.directed, graph.labels, source.stem)
 
 
-def _wanted(
+def _column_names(
     source: Source, titles: list[str], columns: Sequence[str] | None, weighted: bool | None
 ) -> list[str]:
-    """Return the titles of source, target and, if there is one, weight."""
+    """Return the names of the columns source, target and, if there is one, weight."""
     wanted = list(columns or ("source", "target", "weight"))
     if weighted is False or (columns is None and weighted is None and "weight" not in titles):
         wanted = wanted[:2]
@@ -84,7 +84,7 @@ def write(graph: Graph, sink: Sink) -> None:
     if graph.labels is not None:
         sources, targets = graph.labels[sources], graph.labels[targets]
         if graph.labels.dtype == object and not all(isinstance(x, str) for x in graph.labels):
-            raise GraphError("labels must be integers or strings to be written to Parquet")
+            raise GraphError("Parquet files hold integer or string labels only")
     columns = {"source": sources, "target": targets}
     if weights is not None:
         columns["weight"] = weights

@@ -1,4 +1,4 @@
-"""Where a graph is written to: a file that appears whole or not at all, a stream, or stdout."""
+"""The output of a writer: a file that is replaced atomically, a stream, or standard output."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import IO, cast
 
-from kleene.io.source import Place, Progress
+from kleene.io.source import PathOrFile, Progress
 from kleene.system.atomic_file import atomic_path
 
 __all__ = ["Sink", "open_binary"]
@@ -22,7 +22,7 @@ _GZIP_LEVEL = 6  # 9 takes three times as long for one per cent
 
 @dataclass(frozen=True)
 class Sink:
-    """A binary file to write to, and how."""
+    """A binary file to write to, and the options of the call."""
 
     file: IO[bytes]
     suffix: str  # of the path, without .gz
@@ -34,35 +34,35 @@ class Sink:
         self.file.write(piece)
 
     def report(self, done: int, total: int) -> None:
-        """Tell the user how much is written."""
+        """Report progress."""
         if self.progress is not None:
             self.progress(done, total)
 
 
 @contextmanager
-def open_binary(place: Place, packed: bool) -> Iterator[IO[bytes]]:
-    """Give a binary file to write to; with ``packed``, what is written is compressed."""
-    if not isinstance(place, (str, PathLike)):
-        with _packing(place, packed) as file:
+def open_binary(target: PathOrFile, gzipped: bool) -> Iterator[IO[bytes]]:
+    """Yield a binary file to write to; with ``gzipped``, the output is compressed."""
+    if not isinstance(target, (str, PathLike)):
+        with _compressing(target, gzipped) as file:
             yield file
-    elif fspath(place) == "-":
-        with _packing(sys.stdout.buffer, packed) as file:
+    elif fspath(target) == "-":
+        with _compressing(sys.stdout.buffer, gzipped) as file:
             yield file
         sys.stdout.buffer.flush()
     else:
         with (
-            atomic_path(fspath(place)) as beside,
-            beside.open("wb") as whole,
-            _packing(whole, packed) as file,
+            atomic_path(fspath(target)) as temporary,
+            temporary.open("wb") as raw,
+            _compressing(raw, gzipped) as file,
         ):
             yield file
 
 
 @contextmanager
-def _packing(file: IO[bytes], packed: bool) -> Iterator[IO[bytes]]:
-    if not packed:
+def _compressing(file: IO[bytes], gzipped: bool) -> Iterator[IO[bytes]]:
+    if not gzipped:
         yield file
         return
-    # No file name and no time in the header: the same graph gives the same bytes.
-    with gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0) as packing:
-        yield cast(IO[bytes], packing)
+    # No file name and no time in the header: the output is reproducible.
+    with gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0) as compressed:
+        yield cast(IO[bytes], compressed)

@@ -1,7 +1,7 @@
-"""What the text formats share: headers read line by line, bodies parsed and written natively.
+"""Common code of the text formats: headers are read here, bodies are parsed and written natively.
 
-A format describes its lines in a :class:`Layout`; the native core does the rest on all cores.
-Faults come back as an offset and what was expected there, and become ``file:line:`` messages.
+A format describes its lines by a :class:`ColumnLayout`; the native core parses them on all cores.
+It reports an error as an offset and what it expected there, which becomes a ``file:line:`` message.
 """
 
 from __future__ import annotations
@@ -22,20 +22,28 @@ from kleene.io.sink import Sink
 from kleene.io.source import Source, printable
 from kleene.system.machine import threads_for
 
-__all__ = ["Arcs", "Layout", "Text", "VertexNames", "shown", "write_arcs", "write_rows"]
+__all__ = [
+    "Arcs",
+    "ColumnLayout",
+    "TextReader",
+    "VertexNames",
+    "excerpt",
+    "write_arcs",
+    "write_rows",
+]
 
 Array = NDArray[Any]
 
 GRAIN = 1 << 20  # bytes of text that a thread parses at a time
-ARCS_AT_A_TIME = 1 << 21  # arcs (or vertices) made into text before it is written
-LONGEST_HEADER = 1 << 16  # bytes of a line that Python looks at
+ARCS_AT_A_TIME = 1 << 21  # arcs (or vertices) formatted before they are written
+LONGEST_HEADER = 1 << 16  # bytes of a header line that are read
 INT64 = np.iinfo(np.int64)
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LONE_RETURN = re.compile(rb"\r(?!\n|\Z)")
 
 
 class Arcs(NamedTuple):
-    """What a body of arcs held; ``names`` only where the vertices are names."""
+    """Parsed arcs; ``names`` only if the vertices are names."""
 
     sources: Array
     targets: Array
@@ -44,25 +52,25 @@ class Arcs(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Layout:
-    """What the lines of a body look like. Columns count from 0; -1 is no column."""
+class ColumnLayout:
+    """The columns of a line. Columns are numbered from 0; -1 is no column."""
 
     source: int = 0
     target: int = 1
     weight: int = -1
-    separator: str = " "  # a blank stands for runs of blanks
-    comments: str = ""  # characters that open a line to skip
-    tag: str = ""  # what the first column has to be
-    exact: bool = True  # nothing may follow the last of the columns
-    kind: str = "any"  # of the weights: "any", "integer" or "real"
+    separator: str = " "  # a space stands for any run of spaces and tabs
+    comments: str = ""  # characters that start a comment line
+    tag: str = ""  # required content of the first column
+    exact: bool = True  # no field may follow the last column
+    kind: str = "any"  # type of the weights: "any", "integer" or "real"
     low: int = INT64.min  # the smallest and the largest vertex as written in the file
     high: int = INT64.max
     base: int = 0  # subtracted from every vertex
     names: bool = False  # vertices are names, not numbers
 
 
-class Text:
-    """A place in a text file: behind it what was read, before it what comes next."""
+class TextReader:
+    """A text file and a position in it."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -71,17 +79,17 @@ class Text:
         self.line = 1
 
     def fail(self, found: str, expected: str, line: int | None = None) -> NoReturn:
-        """Raise the error for a line, this one if no other is named."""
+        """Raise the error for a line, by default the current one."""
         self.source.fail(f"found {found}, expected {expected}", self.line if line is None else line)
 
     def fail_at(self, line: str | None, expected: str) -> NoReturn:
         """Raise the error for what :meth:`peek` returned."""
-        self.fail("the end of the file" if line is None else shown(line.encode()), expected)
+        self.fail("the end of the file" if line is None else excerpt(line.encode()), expected)
 
     def peek(self, comments: str) -> str | None:
-        """Return the next line that is neither blank nor a comment, or None; stay before it.
+        """Return the next line that is neither blank nor a comment, or None, without consuming it.
 
-        Of a line longer than any header, its beginning.
+        A line longer than any header is cut.
         """
         begin = self.offset
         self.offset, self.line = _native.skip_comments(
@@ -95,7 +103,7 @@ class Text:
         return bytes(self.data[self.offset : end]).decode("utf-8", "backslashreplace")
 
     def skip_line(self) -> None:
-        """Step behind the line that :meth:`peek` returned."""
+        """Advance past the line that :meth:`peek` returned."""
         self.offset = min(self._line_end(self.offset) + 1, len(self.data))
         self.line += 1
 
@@ -110,32 +118,32 @@ class Text:
         return len(self.data)
 
     def require_vertices(self, n: int, line: int) -> None:
-        """Refuse a number of vertices, declared in this line, that does not fit in memory."""
+        """Raise if the number of vertices declared on this line does not fit in memory."""
         require_memory(
             8 * (n + 1),  # the offsets alone
             f"{self.source.name}:{line}: a graph of {n:,} vertices",
-            "repair the line if there are fewer, or use a machine with more memory",
+            "correct the line if there are fewer, or use a machine with more memory",
         )
 
     # ---- bodies ---------------------------------------------------------------------------
 
-    def arcs(self, layout: Layout) -> Arcs:
-        """Parse the rest of the text as one arc a line."""
+    def arcs(self, layout: ColumnLayout) -> Arcs:
+        """Parse the rest of the text as one arc per line."""
         self.source.require_memory()
         try:
             sources, targets, weights, characters, starts = _native.parse_arcs(
-                self.data, **asdict(layout), **self._place()
+                self.data, **asdict(layout), **self._parse_arguments()
             )
         except _native.BadLine as bad:
-            raise self._explained(bad) from None
+            raise self._line_error(bad) from None
         self._finish()
-        names = self._decoded(characters, starts) if layout.names else None
+        names = self._decode_names(characters, starts) if layout.names else None
         return Arcs(sources, targets, weights, names)
 
     def rows(
         self, n: int, skipped: int, weighted: bool, comments: str
     ) -> tuple[Array, Array, Array | None]:
-        """Parse the rest of the text as one vertex a line, into CSR arrays."""
+        """Parse the rest of the text as one vertex per line, into CSR arrays."""
         self.source.require_memory()
         try:
             csr = _native.parse_rows(
@@ -144,14 +152,14 @@ class Text:
                 skipped=skipped,
                 weighted=weighted,
                 comments=comments,
-                **self._place(),
+                **self._parse_arguments(),
             )
         except _native.BadLine as bad:
-            raise self._explained(bad) from None
+            raise self._line_error(bad) from None
         self._finish()
         return csr
 
-    def _place(self) -> dict[str, Any]:
+    def _parse_arguments(self) -> dict[str, Any]:
         return {
             "begin": self.offset,
             "line": self.line,
@@ -164,13 +172,13 @@ class Text:
         if self.source.progress is not None:
             self.source.progress(len(self.data), len(self.data))
 
-    def _explained(self, bad: _native.BadLine) -> Exception:
+    def _line_error(self, bad: _native.BadLine) -> Exception:
         line, begin, end, expected = bad.args
-        piece = shown(bytes(self.data[begin : min(end, begin + 200)]))
+        piece = excerpt(bytes(self.data[begin : min(end, begin + 200)]))
         start = begin
         while start > max(0, begin - 200) and self.data[start - 1] != ord("\n"):
             start -= 1
-        context = shown(bytes(self.data[start : min(self._line_end(begin), start + 200)]))
+        context = excerpt(bytes(self.data[start : min(self._line_end(begin), start + 200)]))
         found = piece
         if begin == len(self.data) and context == "''":
             found = "the end of the file"
@@ -180,8 +188,8 @@ class Text:
         within = "" if context in (piece, "''") else f" in {context}"
         return self.source.error(f"found {found}{within}, expected {expected}", line)
 
-    def _decoded(self, characters: Array, starts: Array) -> list[str]:
-        """Make names of the characters between the starts."""
+    def _decode_names(self, characters: Array, starts: Array) -> list[str]:
+        """Return the names whose characters begin at the starts."""
         whole = characters.tobytes()
         try:
             return [whole[a:b].decode().replace('""', '"') for a, b in pairwise(starts.tolist())]
@@ -190,12 +198,12 @@ class Text:
             before = self.data.tobytes().find(name)
             line = 1 + int(np.count_nonzero(self.data[:before] == ord("\n")))
             raise self.source.error(
-                f"found {shown(name)}, expected a name in UTF-8", line
+                f"found {excerpt(name)}, expected a name in UTF-8", line
             ) from None
 
 
-def shown(piece: bytes, most: int = 60) -> str:
-    """Quote a piece of a file for a message: on one line, not too long, nothing unprintable."""
+def excerpt(piece: bytes, most: int = 60) -> str:
+    """Return a piece of a file in quotes, shortened and escaped, for a message."""
     text = piece.strip(b" \t\r\n").decode("utf-8", "backslashreplace")
     if len(text) > most:
         text = text[: most - 3] + "..."
@@ -206,7 +214,7 @@ def shown(piece: bytes, most: int = 60) -> str:
 
 
 class VertexNames(NamedTuple):
-    """What vertices are called in a file: their id plus ``base``, a number each, or names."""
+    """The names of vertices in a file: their id plus ``base``, numbers, or strings."""
 
     base: int = 0
     numbers: Array | None = None
@@ -215,7 +223,7 @@ class VertexNames(NamedTuple):
 
     @classmethod
     def from_strings(cls, names: Sequence[bytes]) -> VertexNames:
-        """Lay the names one behind the other."""
+        """Concatenate the names."""
         starts = np.zeros(len(names) + 1, dtype=np.int64)
         np.cumsum([len(name) for name in names], out=starts[1:])
         characters = np.frombuffer(b"".join(names) or b"\0", dtype=np.uint8)
@@ -232,7 +240,7 @@ def write_arcs(
     constant: str = "",
     directions: str = "all",
 ) -> None:
-    """Write the arcs, one a line."""
+    """Write the arcs, one per line."""
     for begin, end in _spans(graph.m, sink):
         pieces = _native.write_arcs(
             *graph.csr,
@@ -250,7 +258,7 @@ def write_arcs(
 
 
 def write_rows(graph: Graph, sink: Sink) -> None:
-    """Write the vertices, one a line with its neighbours, which count from 1."""
+    """Write one line per vertex: its neighbours, numbered from 1."""
     for begin, end in _spans(graph.n, sink):
         pieces = _native.write_rows(
             *graph.csr, begin=begin, end=end, threads=threads_for(end - begin, sink.threads)

@@ -18,9 +18,9 @@ __all__ = [
     "cpu_seconds",
     "gpu_cost",
     "has_gpu_cost",
-    "is_thin",
+    "is_road_like",
+    "many_sources",
     "searches_share",
-    "several",
 ]
 
 
@@ -44,38 +44,39 @@ _SHARED_FROM = 2**16
 
 #: Bytes a second between a GPU and memory that is not page-locked: to the GPU (matrices of 4096 and
 #: more: 6.5 to 7.9 GB/s), back to memory that is used already (answers on R-MAT 22: 8 GB/s), and
-#: back to memory that the system has yet to give (R-MAT 23, 24: 2.4, 1.9 GB/s; matrices: 2.5 to 3.3
-#: GB/s), which arrays above so many bytes always are. Searches ask for it while the GPU is at work
+#: back to memory that is not yet mapped (R-MAT 23, 24: 2.4, 1.9 GB/s; matrices: 2.5 to 3.3
+#: GB/s), as arrays above so many bytes are. Searches prefault it while the GPU is busy
 #: (67 MB in 10 to 13 ms).
 _COPY_IN, _COPY_OUT, _COPY_NEW, _NEW = 7e9, 8e9, 2.5e9, 2**25
-_COPY_TOUCHED = 6e9
+_COPY_PREFAULTED = 6e9
 
-#: Many rows leave by page-locked memory while the next are found, if they are so many bytes (see
-#: ``kleene.backends.cuda.row_batches``); seconds to take that memory, and bytes a second (44,000
-#: rows: 0.29 s).
+#: Many rows are copied through page-locked memory while the next are computed, from so many bytes
+#: on (see ``kleene.backends.cuda.row_batches``); seconds to allocate that memory, and bytes a
+#: second (44,000 rows: 0.29 s).
 _ROWS_WORTH, _ROWS_START, _COPY_ROWS = 2**28, 0.03, 30e9
 
-#: Levels of a search, which are not known: thin graphs, by their mean degree roads and grids, are
-#: taken for squares (right for grids, twice too many for highways), others for small worlds.
-_THIN, _FEW_LEVELS = 6, 12
+#: Levels of a search, which are not known: graphs of a lower mean degree count as road-like, and as
+#: squares (right for grids, twice too many for highways), others as small worlds.
+_ROAD_DEGREE, _FEW_LEVELS = 6, 12
 
 #: A level with few vertices: grid of 4096 x 4096, 22 ms; highways, 2.0 ms. A level that the whole
 #: GPU works on, and a round of many searches at once.
 _GPU_NARROW_LEVEL, _GPU_LEVEL = 2.7e-6, 7e-6
 
 #: A vertex or arc of a breadth-first search: R-MAT 20, 22, 24 take 0.16, 0.43, 1.36 ms. Without
-#: incoming arcs all arcs are looked at: assumed, a little less than a weighted search.
+#: incoming arcs all arcs are read: assumed, a little less than a weighted search.
 _GPU_HOP, _GPU_PUSHED_HOP = 2.5e-12, 2.5e-11
 
 #: Many searches at once: bytes a second, mostly of the second cache; how many searches go in a
 #: batch; how often the bits at the end of an arc are read, by at least a sector of 32 bytes.
 _GPU_BYTES, _BATCH, _READ, _SECTOR = 3e12, 1024, 3, 32
 
-#: The same from so many sources on, where searches meet: on the CPU R-MAT of scale 14 and 17.
-_SEVERAL = 8
+#: Searches go together from so many sources on, where they overlap: on the CPU R-MAT of scale 14
+#: and 17.
+_MANY_SOURCES = 8
 
-#: Weighted search: a "level" of a thin graph (a grid of 4096 x 4096 takes 24 ms, highways from the
-#: middle of a continent 6.5 ms), rounds of others, and an arc (R-MAT 22, 4.8 ms).
+#: Weighted search: a "level" of a road-like graph (a grid of 4096 x 4096 takes 24 ms, highways from
+#: the middle of a continent 6.5 ms), rounds of others, and an arc (R-MAT 22, 4.8 ms).
 _GPU_HOPS_OF_LENGTHS, _GPU_ROUNDS, _GPU_LENGTH = 2.9e-6, 40, 3.2e-11
 
 #: Finding predecessors from distances: R-MAT 22, 1.3 ms.
@@ -102,14 +103,14 @@ _GPU_PHASES, _COPY_MATRIX = 1e-6, 3e9
 _INCOMING = 2e-8
 
 #: A vertex or arc of a search on two cores. Breadth-first: R-MAT 20, 15 ms, and a uniform graph of
-#: that size, 19 ms; thin: a grid of 2048 x 2048, 61 ms, and highways, 7.6 ms; 1.7 times as long
-#: without incoming arcs. Weighted: 137 and 292 ms; thin: 221 and 21 ms.
-_CPU_HOP, _CPU_THIN_HOP, _CPU_PUSHING = 5e-10, 3e-9, 1.7
-_CPU_LENGTH, _CPU_THIN_LENGTH = 5e-9, 9.5e-9
+#: that size, 19 ms; road-like: a grid of 2048 x 2048, 61 ms, and highways, 7.6 ms; 1.7 times as
+#: long without incoming arcs. Weighted: 137 and 292 ms; road-like: 221 and 21 ms.
+_CPU_HOP, _CPU_ROAD_HOP, _CPU_PUSHING = 5e-10, 3e-9, 1.7
+_CPU_LENGTH, _CPU_ROAD_LENGTH = 5e-9, 9.5e-9
 
-#: One search on t cores is as fast as on two by t / 2 to this power: R-MAT 20 and 22, and for thin
-#: graphs grids of 1024 and 2048, on 16 cores; there one level has little to share.
-_SHARED, _THIN_SHARED, _THIN_SHARED_HOPS = 0.7, 0.2, 0.0
+#: One search on t cores is as fast as on two by t / 2 to this power: R-MAT 20 and 22, and for
+#: road-like graphs grids of 1024 and 2048, on 16 cores; there one level has little to share.
+_SHARED, _ROAD_SHARED, _ROAD_SHARED_HOPS = 0.7, 0.2, 0.0
 
 #: A vertex or arc, source and core, where sources are shared among cores: with weights (16 cores:
 #: Rome 12.7 ms, uniform graphs of 8,000 and 16,000 vertices and degree 8 200 and 880 ms); without,
@@ -121,27 +122,27 @@ class Cost(NamedTuple):
     """Where the seconds of a call on a GPU go."""
 
     start: float  # opening it, once in a process
-    call: float  # whatever the size
+    call: float  # the same for every size
     copies: float
     work: float
 
     @property
     def total(self) -> float:
-        """All of them."""
+        """Their sum."""
         return self.start + self.call + self.copies + self.work
 
 
 # ---- facts --------------------------------------------------------------------------------------
 
 
-def is_thin(facts: Facts) -> bool:
-    """Is it like roads and grids, where searches have many small levels and little in common?"""
-    return facts.m < _THIN * facts.n
+def is_road_like(facts: Facts) -> bool:
+    """Return whether arcs are few, as in roads and grids: searches have many small levels."""
+    return facts.m < _ROAD_DEGREE * facts.n
 
 
-def several(facts: Facts, request: Request) -> bool:
-    """Are there enough sources for searches to go together?"""
-    return _sources(facts, request) >= _SEVERAL
+def many_sources(facts: Facts, request: Request) -> bool:
+    """Return whether there are enough sources for searches to go together."""
+    return _sources(facts, request) >= _MANY_SOURCES
 
 
 def _sources(facts: Facts, request: Request) -> int:
@@ -149,7 +150,7 @@ def _sources(facts: Facts, request: Request) -> int:
 
 
 def _levels(facts: Facts) -> float:
-    return 2 * sqrt(facts.n) if is_thin(facts) else _FEW_LEVELS
+    return 2 * sqrt(facts.n) if is_road_like(facts) else _FEW_LEVELS
 
 
 def _item(facts: Facts, request: Request) -> int:
@@ -175,19 +176,19 @@ def has_gpu_cost(problem: str, method: str = "") -> bool:
 
 
 def searches_share(facts: Facts, request: Request) -> bool:
-    """Are searches without weights faster together, on a GPU?
+    """Return whether searches without weights are faster together, on a GPU.
 
-    Yes where they soon meet. On a thin graph each level costs a look at all vertices, which one
-    search by itself saves: there it depends on how many there are.
+    They are where they soon overlap. On a road-like graph each level of a batch passes over all
+    vertices, which a single search does not: there the number of sources decides.
     """
-    if not (several(facts, request) and is_thin(facts)):
-        return several(facts, request)
+    if not (many_sources(facts, request) and is_road_like(facts)):
+        return many_sources(facts, request)
     together = gpu_cost(facts, request, "multi_source").total
     return together < gpu_cost(facts, request, "direction_optimizing").total
 
 
 def batches_pay(facts: Facts, request: Request) -> bool:
-    """Are searches from each source faster than a matrix, on a GPU?"""
+    """Return whether searches from each source are faster than a matrix, on a GPU."""
     if facts.weight_dtype is None:
         return True  # bits: no matrix is that small
     if facts.min_weight < 0:
@@ -225,20 +226,20 @@ def _rows_out(nbytes: float, many: bool, request: Request) -> float:
     if many and nbytes >= _ROWS_WORTH:
         return _ROWS_START + nbytes / _COPY_ROWS
     arrays = 2 if request.predecessors else 1
-    new = _COPY_NEW if many else _COPY_TOUCHED
+    new = _COPY_NEW if many else _COPY_PREFAULTED
     return nbytes / (_COPY_OUT if request.out or nbytes <= arrays * _NEW else new)
 
 
 def _hop_search(facts: Facts) -> float:
     arc = _GPU_HOP if facts.csc else _GPU_PUSHED_HOP
-    level = _GPU_NARROW_LEVEL if is_thin(facts) else _GPU_LEVEL
+    level = _GPU_NARROW_LEVEL if is_road_like(facts) else _GPU_LEVEL
     return _levels(facts) * level + (facts.n + facts.m) * arc
 
 
 def _hop_batches(facts: Facts, request: Request, sources: int) -> float:
     batches, width = ceil(sources / _BATCH), min(sources, _BATCH)
     level = _GPU_LEVEL
-    if is_thin(facts):
+    if is_road_like(facts):
         level += (8 * facts.n + 4 * facts.m) / _GPU_BYTES
     arc = _READ * max(_SECTOR, width / 8) / _GPU_BYTES
     return batches * (_levels(facts) * level + facts.m * arc)
@@ -246,8 +247,8 @@ def _hop_batches(facts: Facts, request: Request, sources: int) -> float:
 
 def _length_search(facts: Facts, request: Request) -> float:
     size = facts.n + facts.m
-    thin = is_thin(facts)
-    seconds = _levels(facts) * _GPU_HOPS_OF_LENGTHS if thin else _GPU_ROUNDS * _GPU_LEVEL
+    road_like = is_road_like(facts)
+    seconds = _levels(facts) * _GPU_HOPS_OF_LENGTHS if road_like else _GPU_ROUNDS * _GPU_LEVEL
     seconds += size * _GPU_LENGTH
     if facts.min_weight < 0:
         seconds *= _NEGATIVE
@@ -285,7 +286,7 @@ def cpu_seconds(facts: Facts, request: Request, threads: int) -> float:
     hops = request.problem == "bfs" or facts.weight_dtype is None
     if request.problem in ("bfs", "sssp"):
         seconds = sources * _cpu_search(facts, request, threads)
-        if request.problem == "bfs" and several(facts, request) and not is_thin(facts):
+        if request.problem == "bfs" and many_sources(facts, request) and not is_road_like(facts):
             seconds = min(seconds, work * _cpu_bits(request) / threads)
         return _CPU_CALL + _cpu_team(facts, threads) + seconds
     matrix = _cpu_team(facts, threads) + float(facts.n) ** 3 / (
@@ -308,14 +309,14 @@ def _cpu_bits(request: Request) -> float:
 
 
 def _cpu_search(facts: Facts, request: Request, threads: int) -> float:
-    thin = is_thin(facts)
+    road_like = is_road_like(facts)
     if request.problem == "bfs":
-        arc = _CPU_THIN_HOP if thin else _CPU_HOP * (1.0 if facts.csc else _CPU_PUSHING)
+        arc = _CPU_ROAD_HOP if road_like else _CPU_HOP * (1.0 if facts.csc else _CPU_PUSHING)
     else:
-        arc = _CPU_THIN_LENGTH if thin else _CPU_LENGTH
+        arc = _CPU_ROAD_LENGTH if road_like else _CPU_LENGTH
         arc *= _NEGATIVE if facts.min_weight < 0 else 1.0
     shared = _SHARED
-    if thin:
-        shared = _THIN_SHARED_HOPS if request.problem == "bfs" else _THIN_SHARED
+    if road_like:
+        shared = _ROAD_SHARED_HOPS if request.problem == "bfs" else _ROAD_SHARED
     cores = float((threads / 2) ** shared)
     return (facts.n + facts.m) * arc / cores

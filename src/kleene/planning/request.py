@@ -52,7 +52,7 @@ def graph_facts(graph: Graph, hops: bool = False) -> Facts:
     """Collect what a plan needs to know of this graph; for hop counts, without its weights."""
     n, m = graph.n, graph.m
     if hops:
-        return _shared_facts(n, m, None, min(1, m), min(1, m), n, graph.csc_at_hand, graph.device)
+        return _shared_facts(n, m, None, min(1, m), min(1, m), n, graph.has_csc, graph.device)
     stats, dtype = graph.stats, graph.weight_dtype
     return _shared_facts(
         n,
@@ -61,6 +61,6 @@ def graph_facts(graph: Graph, hops: bool = False) -> Facts:
         stats.min_weight,
         stats.max_weight,
         stats.path_bound,
-        graph.csc_at_hand,
+        graph.has_csc,
         graph.device,
     )

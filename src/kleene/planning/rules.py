@@ -50,7 +50,7 @@ def _share_work(facts: Facts, request: Request) -> bool:
 
     On a grid, where searches have little in common, it loses by a factor of 3 even for 64 sources.
     """
-    return cost_model.several(facts, request) and not cost_model.is_thin(facts)
+    return cost_model.many_sources(facts, request) and not cost_model.is_road_like(facts)
 
 
 def _tiny(facts: Facts, request: Request) -> bool:
@@ -94,7 +94,7 @@ def _tiles_pay(facts: Facts, request: Request) -> bool:
 
 RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
     ("bfs", "cpu"): (
-        Rule("multi_source", _share_work, "many searches share their way through the graph"),
+        Rule("multi_source", _share_work, "searches from many sources share their work"),
         Rule("queue", _tiny, "the graph is too small to share among threads"),
         Rule("direction_optimizing", _incoming, "looks at a small part of the arcs"),
         Rule(
@@ -128,7 +128,7 @@ RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
         Rule(
             "multi_source",
             cost_model.searches_share,
-            "many searches share their way through the graph",
+            "searches from many sources share their work",
         ),
         Rule("direction_optimizing", _ALWAYS, "looks at a small part of the arcs"),
     ),

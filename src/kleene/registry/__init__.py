@@ -49,7 +49,7 @@ def _emulated(row: Method) -> Method:
 
 
 def _everywhere(rows: tuple[Method, ...]) -> tuple[Method, ...]:
-    """Add the emulator's rows: whatever runs by CUDA runs there too."""
+    """Add the emulator's rows: what runs by CUDA runs there too."""
     return (*rows, *(_emulated(row) for row in rows if row.device == "cuda"))
 
 

@@ -51,7 +51,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class PathValues:
-    """What is to be proved: path values from some sources, over a semiring."""
+    """The claim to prove: path values from some sources, over a semiring."""
 
     graph: Graph
     semiring: Semiring
@@ -177,7 +177,7 @@ class _Checker:
         raise VerificationError(f"from source {self.source}: {what}")
 
     def magnitudes(self) -> Array:
-        """How large the numbers were that each value was made of."""
+        """Return the magnitude of the numbers that each value is a sum or product of."""
         magnitude: Array = np.where(self.reached, np.abs(self.values), 0)
         if self.eps and self.sums and self.length(slice(None)).min(initial=0) < 0:
             reachable = self.length(self.reached[self.arcs.sources])
@@ -288,7 +288,7 @@ class _Checker:
         return where
 
     def falls(self, arcs: Array) -> bool:
-        """Do exact values fall on the way back over each of the arcs?"""
+        """Return whether exact values fall along each of the arcs, from head to tail."""
         if self.eps or not self.sums:
             return False
         return bool((self.through(arcs) > self.values[self.arcs.sources[arcs]]).all())

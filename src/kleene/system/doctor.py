@@ -1,7 +1,6 @@
 """What this installation can use: cores, memory, GPUs, optional packages; and how to get more.
 
-Every probe answers or says why it cannot; none raises, since a broken driver is just what people
-run this for.
+Every probe answers or says why it cannot; none raises, since a broken driver is why it is run.
 """
 
 from __future__ import annotations
@@ -159,7 +158,7 @@ def _nvidia() -> tuple[str | None, str | None, tuple[Gpu, ...]]:
         return None, "not installed", ()
     driver = nvidia.driver_version(library)
     if driver is None:
-        return None, "installed, but does not tell its version", ()
+        return None, "installed, but does not report its version", ()
     status = library.cuInit(0)
     count = ctypes.c_int()
     if status != 0 or library.cuDeviceGetCount(ctypes.byref(count)) != 0:

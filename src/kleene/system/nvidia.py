@@ -64,7 +64,7 @@ def missing() -> str | None:
         return "no NVIDIA driver was found; install it from nvidia.com/drivers"
     version = driver_version(driver)
     if version is None:
-        return "the NVIDIA driver does not tell its version; reinstall it from nvidia.com/drivers"
+        return "the NVIDIA driver does not report its version; reinstall it from nvidia.com/drivers"
     if _GPUS.is_dir() and not any(_GPUS.iterdir()):
         return "the NVIDIA driver sees no GPU"
     major = int(version.partition(".")[0])

@@ -13,7 +13,7 @@ Report = Callable[[int, int], object]
 
 
 def reporter(progress: bool | Report | None, what: str) -> AbstractContextManager[Report | None]:
-    """Return a context with a function of (done, total), or None when nobody listens.
+    """Return a context with a function of (done, total), or None for no progress.
 
     True draws a bar on standard error, if that is a terminal.
     """

@@ -1,9 +1,9 @@
-"""A picture of a graph, coloured by distance from a source, with the route to a target.
+"""A drawing of a graph, coloured by distance from a source, with the path to a target.
 
-Without positions the vertices are placed by the distances between them (``kleene.layout``), so a
-road network comes out as its own street map. Lines are drawn once for both directions, in colours
-of equal perceptual steps that colour-blind readers can tell apart (viridis, without the yellow end
-that vanishes on a light ground); the route is vermilion, which does not occur among them.
+Without positions the vertices are laid out by the distances between them (``kleene.viz.layout``),
+so a road network resembles its street map. The two directions of an edge are drawn as one line. The
+colour map is viridis, perceptually uniform and safe for colour-blind readers, without the yellow
+end that vanishes on a light background; the path is vermilion, which is not in the colour map.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ __all__ = ["draw"]
 
 Array = NDArray[Any]
 
-_MOST_ARCS = 200_000  # past this a picture is a blot, and its file some megabytes
-_WIDTH, _MARGIN, _SIDE, _HEAD, _FOOT = 960, 48, 80, 108, 76  # pixels; names stand in _SIDE
+_MOST_ARCS = 200_000  # more arcs are illegible, and make files of megabytes
+_WIDTH, _MARGIN, _SIDE, _HEAD, _FOOT = 960, 48, 80, 108, 76  # pixels; _SIDE has room for names
 _GROUND, _INK, _FADED, _GREY, _ROUTE = "#fbfaf7", "#22262b", "#6b7178", "#cfcfca", "#d1380f"
 _SCALE = ("#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#9bd93c")
 _BUCKETS = 32
@@ -50,19 +50,19 @@ def draw(
     result : Result
         From ``bfs``, ``sssp`` or ``apsp``.
     path : str or Path
-        Where to write the picture. ``.svg`` needs nothing; other formats (``.png``, ``.pdf``)
-        need matplotlib, the extra ``kleene[plot]``.
+        The file to write. ``.svg`` needs no other package; other formats (``.png``, ``.pdf``) need
+        matplotlib, the extra ``kleene[plot]``.
     target : vertex, optional
-        A vertex, by id or label, whose route from the source is to stand out.
+        A vertex, by id or label; the path to it from the source is highlighted.
     positions : array of shape (n, 2), optional
-        Places of the vertices, y upwards. When not given, they are found from the distances, and
-        only the part of the graph that hangs together with the source is drawn.
+        Positions of the vertices, y upwards. By default they are computed from the distances, and
+        only the connected component of the source is drawn.
     row : int
-        Which source, for a result with several.
+        Index of the source, for a result with several.
     title : str, optional
-        A headline other than the graph's name and the source.
+        A title; by default the graph's name and the source.
     unit : str, optional
-        The unit of the distances, such as ``"m"``; hops are known.
+        The unit of the distances, such as ``"m"``; ``"hops"`` by default where arcs are counted.
 
     Returns
     -------
@@ -81,9 +81,9 @@ def draw(
     height = view.fit()
     picture = Picture(_WIDTH, height, title or view.headline(), view.description())
     picture.shapes += [Box(0, 0, _WIDTH, height, _GROUND)]
-    picture.shapes += view.map_and_route()
-    picture.shapes += view.ends()
-    picture.shapes += view.words(picture.title)
+    picture.shapes += view.graph_and_path()
+    picture.shapes += view.endpoints()
+    picture.shapes += view.captions(picture.title)
     picture.shapes += view.colour_bar(height - _FOOT + 24)
     picture.write(path)
     return Path(path)
@@ -92,17 +92,19 @@ def draw(
 def _view(
     result: Result, target: Hashable | None, positions: ArrayLike | None, row: int, unit: str | None
 ) -> _View:
-    """Check what is asked for, and gather what the picture shows."""
+    """Check the arguments and collect what is drawn."""
     graph = result.graph
     if graph.m > _MOST_ARCS:
         raise RequestError(
-            f"a picture of {graph.m:,} arcs would be a blot (the most is {_MOST_ARCS:,}); draw a "
-            "part of the graph: graph.subgraph(vertices)"
+            f"the graph has {graph.m:,} arcs, too many to draw (the limit is {_MOST_ARCS:,}); "
+            "draw a subgraph: graph.subgraph(vertices)"
         )
     if result.plan.semiring != "min_plus" or result.targets is not None:
-        raise RequestError("a picture needs distances to all vertices: from bfs, sssp or apsp")
+        raise RequestError(
+            "draw needs distances to all vertices: bfs, sssp or apsp without targets"
+        )
     if not 0 <= row < len(result.sources):
-        raise RequestError(f"row must be 0 to {len(result.sources) - 1}, and is {row}")
+        raise RequestError(f"row must be from 0 to {len(result.sources) - 1}, but is {row}")
     source = int(result.sources[row])
     route: list[int] = []
     end = None
@@ -110,51 +112,51 @@ def _view(
         end = graph.vertex(target)
         route = result.path(source, end)
     if positions is None:
-        shown = component(graph, source)
-        part = graph if len(shown) == graph.n else graph.subgraph(shown)
-        places = np.full((graph.n, 2), np.nan)
-        places[shown] = pivot_mds(part)
+        vertices = component(graph, source)
+        part = graph if len(vertices) == graph.n else graph.subgraph(vertices)
+        points = np.full((graph.n, 2), np.nan)
+        points[vertices] = pivot_mds(part)
     else:
-        shown = np.arange(graph.n)
-        places = np.array(positions, dtype=float)
-        if places.shape != (graph.n, 2) or not np.isfinite(places).all():
+        vertices = np.arange(graph.n)
+        points = np.array(positions, dtype=float)
+        if points.shape != (graph.n, 2) or not np.isfinite(points).all():
             raise GraphError(
-                f"positions must be finite and of shape ({graph.n}, 2), not {places.shape}"
+                f"positions must be finite and have shape ({graph.n}, 2), not {points.shape}"
             )
     distances = np.atleast_2d(result.to_numpy())[row]
     reached = np.atleast_2d(result.reached)[row]
     if unit is None:
         unit = "hops" if result.problem == "bfs" or graph.weights is None else ""
-    return _View(graph, source, end, route, shown, places, distances, reached, unit)
+    return _View(graph, source, end, route, vertices, points, distances, reached, unit)
 
 
 @dataclass
 class _View:
-    """What one picture shows; ``places`` become pixels by :meth:`fit`."""
+    """What is drawn; :meth:`fit` scales ``positions`` to pixels."""
 
     graph: Graph
     source: int
     target: int | None
     route: list[int]
-    shown: Array
-    places: NDArray[np.float64]
+    vertices: Array
+    positions: NDArray[np.float64]
     distances: Array
     reached: Array
     unit: str
 
     def fit(self) -> int:
-        """Scale the places to the canvas, turn y downwards, and return the canvas's height."""
-        low = self.places[self.shown].min(axis=0)
-        span = self.places[self.shown].max(axis=0) - low
+        """Scale the positions to the canvas, flip y, and return the canvas's height."""
+        low = self.positions[self.vertices].min(axis=0)
+        span = self.positions[self.vertices].max(axis=0) - low
         room = np.array([_WIDTH - 2 * _SIDE, 0.75 * _WIDTH])
         scale = float((room / np.where(span > 0, span, 1e-300)).min()) if span.any() else 1.0
         size = span * scale
         height = max(240.0, float(size[1]))
         corner = [(_WIDTH - size[0]) / 2, _HEAD + (height - size[1]) / 2]
-        self.places = (self.places - low) * scale * [1, -1] + [0, size[1]] + corner
+        self.positions = (self.positions - low) * scale * [1, -1] + [0, size[1]] + corner
         return round(height + _HEAD + _FOOT)
 
-    # ---- the map ---------------------------------------------------------------------------
+    # ---- the graph -------------------------------------------------------------------------
 
     def shade(self) -> NDArray[np.float64]:
         """Return 0 (at the source) to 1 (farthest) for each vertex; NaN where there is no path."""
@@ -164,56 +166,56 @@ class _View:
         scaled: NDArray[np.float64] = (shade - low) / (high - low if high > low else 1.0)
         return scaled
 
-    def map_and_route(self) -> Iterator[Lines | Dots]:
-        """Yield lines by colour, the grey ones first, vertices, and the route.
+    def graph_and_path(self) -> Iterator[Lines | Dots]:
+        """Yield lines by colour, grey first, then vertices and the path.
 
-        Vertices stand on the route where they are wider than it, under it where they are not, and
-        are left out where they would hide in their lines.
+        Vertices are drawn over the path if they are wider than it, under it otherwise, and are left
+        out if they are no wider than their lines.
         """
         sources, targets, _ = self.graph.coo
         drawn = np.unique(np.sort(np.stack([sources, targets], axis=1)), axis=0)
-        drawn = drawn[np.isfinite(self.places[drawn[:, 0], 0])]
+        drawn = drawn[np.isfinite(self.positions[drawn[:, 0], 0])]
         shade = self.shade()
-        strokes = self.places[drawn]
+        strokes = self.positions[drawn]
         typical = np.median(np.hypot(*(strokes[:, 1] - strokes[:, 0]).T)) if len(drawn) else 40.0
         width = float(np.clip(typical / 6, 1.2, 2.5))
         for colour, lines in _by_colour(shade[drawn].mean(axis=1)):
             yield Lines(list(strokes[lines]), colour, width)
         radius = float(min(typical / 5, 7))
         dots = [
-            Dots(self.places[self.shown[chosen]], colour, radius)
-            for colour, chosen in _by_colour(shade[self.shown])
+            Dots(self.positions[self.vertices[chosen]], colour, radius)
+            for colour, chosen in _by_colour(shade[self.vertices])
             if radius > width
         ]
-        stroke = [self.places[self.route]] if len(self.route) > 1 else []
+        stroke = [self.positions[self.route]] if len(self.route) > 1 else []
         route = [Lines(stroke, _GROUND, 7.5), Lines(stroke, _ROUTE, 4)] if stroke else []
         yield from route if radius > 4 else dots
         yield from dots if radius > 4 else route
 
-    def ends(self) -> Iterator[Dots | Text]:
-        """Yield source and target with their names, which stand on the outer side."""
+    def endpoints(self) -> Iterator[Dots | Text]:
+        """Yield the source and the target, with their names on the outer side."""
         marked = [(self.source, _INK)]
-        if self.target is not None and np.isfinite(self.places[self.target]).all():
+        if self.target is not None and np.isfinite(self.positions[self.target]).all():
             marked.append((self.target, _ROUTE))
         for vertex, colour in marked:
-            x, y = self.places[vertex].tolist()
-            yield Dots(self.places[[vertex]], colour, 7, rim=_GROUND)
+            x, y = self.positions[vertex].tolist()
+            yield Dots(self.positions[[vertex]], colour, 7, rim=_GROUND)
             name = self.name(vertex)
-            if min(x, _WIDTH - x) < 13 + _text_width(name, 16):  # too long: above, to the inside
+            if min(x, _WIDTH - x) < 13 + _text_width(name, 16):  # too long: put it above
                 place = (x - 8, y - 14, "start") if x < _WIDTH / 2 else (x + 8, y - 14, "end")
             else:
                 place = (x - 13, y + 5, "end") if x < _WIDTH / 2 else (x + 13, y + 5, "start")
             across, up, anchor = place
             yield Text(across, up, name, 16, colour, anchor, bold=True, halo=_GROUND)
 
-    # ---- the words -------------------------------------------------------------------------
+    # ---- texts -----------------------------------------------------------------------------
 
     def name(self, vertex: int) -> str:
         labels = self.graph.labels
         return str(vertex if labels is None else labels[vertex])
 
     def amount(self, distance: Any) -> str:
-        """Return a distance with its unit, as people write it."""
+        """Return a distance with its unit."""
         number = f"{distance:,}" if np.issubdtype(type(distance), np.integer) else f"{distance:,g}"
         return f"{number} {self.unit}".rstrip()
 
@@ -223,50 +225,50 @@ class _View:
         return f"{whose}{what.lower() if whose else what} from {self.name(self.source)}"
 
     def description(self) -> str:
-        parts = [f"{len(self.shown):,} vertices"]
-        left_out = self.graph.n - len(self.shown)
+        parts = [f"{len(self.vertices):,} vertices"]
+        left_out = self.graph.n - len(self.vertices)
         if left_out:
-            parts[0] += f" ({left_out:,} in other parts of the graph are not drawn)"
-        unreached = len(self.shown) - np.count_nonzero(self.reached[self.shown])
+            parts[0] += f" ({left_out:,} in other components are not drawn)"
+        unreached = len(self.vertices) - np.count_nonzero(self.reached[self.vertices])
         if unreached:
-            parts.append(f"{unreached:,} cannot be reached (grey)")
+            parts.append(f"{unreached:,} are unreachable (grey)")
         if self.route:
             steps = len(self.route) - 1
             arcs = f"{steps:,} arc{'s' * (steps != 1)}"
             length = self.amount(self.distances[self.route[-1]])
             along = "" if self.unit == "hops" else f" along {arcs}"
-            parts.append(f"route to {self.name(self.route[-1])}: {length}{along}")
+            parts.append(f"path to {self.name(self.route[-1])}: {length}{along}")
         elif self.target is not None:
             parts.append(f"no path to {self.name(self.target)}")
         return "; ".join(parts)
 
-    def words(self, title: str) -> Iterator[Text]:
-        for words, y, size, colour in ((title, 44, 24, _INK), (self.description(), 70, 15, _FADED)):
-            fitting = size * min(1.0, (_WIDTH - 2 * _MARGIN) / _text_width(words, size))
-            yield Text(_MARGIN, y, words, round(fitting, 1), colour, bold=colour == _INK)
+    def captions(self, title: str) -> Iterator[Text]:
+        for text, y, size, colour in ((title, 44, 24, _INK), (self.description(), 70, 15, _FADED)):
+            fitting = size * min(1.0, (_WIDTH - 2 * _MARGIN) / _text_width(text, size))
+            yield Text(_MARGIN, y, text, round(fitting, 1), colour, bold=colour == _INK)
 
     def colour_bar(self, y: float) -> Iterator[Box | Text]:
-        """Yield the scale of colours, from the source's distance to the farthest."""
+        """Yield the colour bar, from the smallest to the largest distance."""
         width, height = 280.0, 10.0
         step = width / _BUCKETS
-        for bucket in range(_BUCKETS):  # each over the end of the one before: no seams
+        for bucket in range(_BUCKETS):  # each overlaps the one before, so there are no seams
             yield Box(_MARGIN + bucket * step, y, width - bucket * step, height, _colour(bucket))
-        found = self.distances[self.reached]
+        distances = self.distances[self.reached]
         below = y + height + 18
-        yield Text(_MARGIN, below, self.amount(found.min()), 13, _FADED)
-        yield Text(_MARGIN + width, below, self.amount(found.max()), 13, _FADED, "end")
+        yield Text(_MARGIN, below, self.amount(distances.min()), 13, _FADED)
+        yield Text(_MARGIN + width, below, self.amount(distances.max()), 13, _FADED, "end")
 
 
-def _text_width(words: str, size: float) -> float:
-    """Return about how wide bold words are, in pixels."""
-    return 0.62 * size * max(1, len(words))
+def _text_width(text: str, size: float) -> float:
+    """Return an estimate of the width of bold text, in pixels."""
+    return 0.62 * size * max(1, len(text))
 
 
 # ---- colours ------------------------------------------------------------------------------------
 
 
 def _colour(bucket: int) -> str:
-    """Return a colour of the scale, between its anchors."""
+    """Return a colour of the colour map, interpolated between its anchors."""
     anchors = np.array([[int(a[i : i + 2], 16) for i in (1, 3, 5)] for a in _SCALE])
     at = bucket / (_BUCKETS - 1) * (len(anchors) - 1)
     mixed = [round(np.interp(at, range(len(anchors)), anchors[:, c])) for c in range(3)]
@@ -274,7 +276,7 @@ def _colour(bucket: int) -> str:
 
 
 def _by_colour(shades: Array) -> Iterator[tuple[str, Array]]:
-    """Yield a colour and who has it: grey for NaN first, then far before near."""
+    """Yield each colour with its indices: grey for NaN first, then far before near."""
     bucket = np.full(len(shades), -1)
     known = ~np.isnan(shades)
     bucket[known] = np.minimum((shades[known] * _BUCKETS).astype(int), _BUCKETS - 1)

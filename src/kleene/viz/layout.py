@@ -1,9 +1,9 @@
-"""Places in the plane for the vertices of a graph, from shortest-path distances alone.
+"""Graph layout in the plane, from shortest-path distances alone.
 
-Pivot MDS (Brandes and Pich 2007): measure the distance from every vertex to a few dozen pivots,
-square it, centre rows and columns, and keep the two directions in which the result varies most.
-The cost is one search per pivot and the singular values of a matrix that is tall and thin. Each
-pivot is the vertex farthest from the pivots before it, so they spread over the whole graph.
+Pivot MDS (Brandes and Pich 2007): compute the distances from a few dozen pivots to every vertex,
+square them, centre rows and columns, and keep the two principal axes. The cost is one search per
+pivot and the singular value decomposition of a tall, thin matrix. Each pivot is the vertex farthest
+from the pivots before it, so they spread over the whole graph.
 
 On a road network, where distance in the network follows distance on the ground, the result looks
 like the map.
@@ -29,7 +29,7 @@ _PIVOTS = 64
 
 
 def component(graph: Graph, vertex: int) -> Array:
-    """Return the vertices joined to ``vertex``, whatever the direction of the arcs, in order.
+    """Return the vertices of the weakly connected component of ``vertex``, in order.
 
     Examples
     --------
@@ -43,10 +43,10 @@ def component(graph: Graph, vertex: int) -> Array:
 
 
 def pivot_mds(graph: Graph, pivots: int = _PIVOTS) -> NDArray[np.float64]:
-    """Return one (x, y) per vertex of a connected graph; arc directions are not looked at.
+    """Return (x, y) for every vertex of a connected graph; arc directions are ignored.
 
-    Units are those of the weights, or hops where there are none or some are negative. The same
-    graph always gets the same places: x is the longer side, and signs are fixed.
+    Units are those of the weights, or hops if the graph is unweighted or some weight is negative.
+    The layout is deterministic: x is the longer side, and signs are fixed.
 
     Examples
     --------
@@ -63,17 +63,17 @@ def pivot_mds(graph: Graph, pivots: int = _PIVOTS) -> NDArray[np.float64]:
     axes, variation, _ = np.linalg.svd(centred, full_matrices=False)
     # The singular values of all columns would be larger than those of the sampled ones.
     variation *= np.sqrt(graph.n / centred.shape[1])
-    places = np.zeros((graph.n, 2))
+    positions = np.zeros((graph.n, 2))
     kept = min(2, len(variation))
-    places[:, :kept] = axes[:, :kept] * np.sqrt(variation[:kept])
-    if np.ptp(places[:, 1]) > np.ptp(places[:, 0]):
-        places = places[:, ::-1]
-    peaks = places[np.abs(places.round(9)).argmax(axis=0), [0, 1]]
-    return places * np.where(peaks > 0, -1.0, 1.0)
+    positions[:, :kept] = axes[:, :kept] * np.sqrt(variation[:kept])
+    if np.ptp(positions[:, 1]) > np.ptp(positions[:, 0]):
+        positions = positions[:, ::-1]
+    peaks = positions[np.abs(positions.round(9)).argmax(axis=0), [0, 1]]
+    return positions * np.where(peaks > 0, -1.0, 1.0)
 
 
 def _pivot_distances(graph: Graph, pivots: int) -> NDArray[np.float64]:
-    """Measure from every vertex to each pivot; the first of them lies on the rim."""
+    """Return the distance of every vertex from each pivot; the first pivot is peripheral."""
     undirected = graph.symmetrise() if graph.directed else graph
     search = bfs if graph.weights is None or graph.stats.negative else sssp
 

@@ -1,11 +1,10 @@
-"""A picture made of lines, dots, boxes, areas and words, and two ways to write it.
+"""A picture of lines, dots, boxes, areas and texts, written as SVG or by matplotlib.
 
-Shapes are in pixels from the top left corner. SVG is written here, by a few lines that any browser
-reads; all other formats are matplotlib's, which draws the same shapes at the same places. Lines
-and dots of one colour are one shape, which keeps files small.
+Coordinates are pixels from the top left corner. SVG is written here; matplotlib draws the same
+shapes for all other formats. Lines and dots of one colour are one shape, which keeps files small.
 
-A colour is one that CSS knows, or a name of the picture's palette. For a web page that has colours
-of its own, `Picture.svg` writes such names as the page's variables.
+A colour is a CSS colour or a name in the picture's palette. For a web page, `Picture.svg` writes
+palette names as CSS variables of the page.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class Lines:
     strokes: Sequence[Array]
     colour: str
     width: float
-    dashes: tuple[float, float] | None = None  # pixels drawn, pixels left out
+    dashes: tuple[float, float] | None = None  # lengths of dash and gap in pixels
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Area:
-    """Filled polygons of one colour, with an optional rim; a browser shows the tip on them."""
+    """Filled polygons of one colour, with an optional rim and a tooltip."""
 
     outlines: Sequence[Array]
     colour: str
@@ -72,11 +71,11 @@ class Area:
 
 @dataclass(frozen=True)
 class Text:
-    """One line of words; ``anchor`` says which end of it stands at x."""
+    """One line of text; ``anchor`` says which part of it is at x."""
 
     x: float
     y: float
-    words: str
+    content: str
     size: float
     colour: str
     anchor: str = "start"  # or "middle" or "end"
@@ -86,7 +85,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Group:
-    """Shapes that belong together; its name is their class in SVG."""
+    """A group of shapes; its name is their class in SVG."""
 
     name: str
     shapes: Sequence[Shape]
@@ -107,19 +106,19 @@ class Picture:
     palette: Mapping[str, str] = field(default_factory=dict)
 
     def svg(self) -> str:
-        """Return the picture for a page: of its width, font and colours."""
+        """Return the SVG for a web page, with the width, font and colours of the page."""
         variables = {name: f"var(--{name})" for name in self.palette}
         head = f'<svg viewBox="0 0 {self.width} {self.height}" role="img">'
         return "".join([head, *_svg_content(self, variables), "</svg>"])
 
     def write(self, path: str | Path) -> None:
-        """Write the picture in the format that the suffix names."""
+        """Write the picture in the format of the suffix."""
         path = Path(path)
         if not path.suffix:
-            raise RequestError(f"{path}: name the picture with a suffix, such as .svg or .png")
+            raise RequestError(f"{path}: the file name needs a suffix, such as .svg or .png")
         if path.suffix.lower() == ".svg":
-            with atomic_path(path) as beside:
-                beside.write_text("\n".join([*_svg(self), ""]), encoding="utf-8")
+            with atomic_path(path) as temporary:
+                temporary.write_text("\n".join([*_svg(self), ""]), encoding="utf-8")
         else:
             _write_matplotlib(self, path)
 
@@ -153,7 +152,7 @@ def _svg_shape(shape: Shape, paints: Mapping[str, str]) -> str:
                 f'<path d="{data}" fill="none" stroke="{_paint(colour, paints)}" '
                 f'stroke-width="{width:g}"{rest}/>'
             )
-        case Dots(at, colour, radius, None):  # a stroke of no length with round ends is a dot
+        case Dots(at, colour, radius, None):  # a zero-length stroke with round caps is a dot
             data = "".join(f"M{x:g} {y:g}h0" for x, y in np.round(at, 1).tolist())
             paint = _paint(colour, paints)
             return f'<path d="{data}" stroke="{paint}" stroke-width="{2 * radius:g}"/>'
@@ -195,9 +194,9 @@ def _svg_text(text: Text, paints: Mapping[str, str]) -> str:
     weight = ' font-weight="bold"' if text.bold else ""
     rest = (
         f'x="{text.x:g}" y="{text.y:g}" font-size="{text.size:g}" '
-        f'text-anchor="{text.anchor}"{weight}>{escape(text.words)}</text>'
+        f'text-anchor="{text.anchor}"{weight}>{escape(text.content)}</text>'
     )
-    # The halo is the same words under the words: not all readers know paint-order.
+    # The halo is a second text underneath: not all viewers support paint-order.
     halo = (
         f'<text fill="none" stroke="{_paint(text.halo, paints)}" stroke-width="4" {rest}'
         if text.halo
@@ -211,7 +210,7 @@ def _paint(colour: str | None, paints: Mapping[str, str]) -> str:
 
 
 def _svg_stroke(points: Array) -> str:
-    """Return a polyline in tenths of a pixel, each point relative to the one before it."""
+    """Return an SVG path in tenths of a pixel, each point relative to the one before it."""
     tenths = np.round(10 * points).astype(int)
     steps = np.diff(tenths, axis=0, prepend=[[0, 0]])
     first, *rest = (f"{x / 10:g} {y / 10:g}" for x, y in steps.tolist())
@@ -227,19 +226,19 @@ def _write_matplotlib(picture: Picture, path: Path) -> None:
     except ImportError as error:
         raise RequestError(
             f'a {path.suffix} picture needs matplotlib: pip install "kleene[plot]"; '
-            "an .svg picture needs nothing"
+            "an .svg picture does not"
         ) from error
     figure = Figure(figsize=(picture.width / 96, picture.height / 96), dpi=192)
     supported = figure.canvas.get_supported_filetypes()
     if path.suffix.lower().lstrip(".") not in supported:
         known = ", ".join(f".{name}" for name in sorted(supported))
-        raise RequestError(f"{path}: no picture format {path.suffix!r}; there are {known}")
+        raise RequestError(f"{path}: no picture format {path.suffix!r}; choose one of {known}")
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, picture.width), ylim=(picture.height, 0))
     axes.axis("off")
     for order, shape in enumerate(_flat(picture.shapes)):
         _matplotlib_shape(axes, shape, order, picture.palette)
-    with atomic_path(path) as beside:
-        figure.savefig(beside, metadata={"Title": picture.title})
+    with atomic_path(path) as temporary:
+        figure.savefig(temporary, metadata={"Title": picture.title})
 
 
 def _flat(shapes: Sequence[Shape]) -> Iterator[Shape]:
@@ -250,7 +249,7 @@ def _flat(shapes: Sequence[Shape]) -> Iterator[Shape]:
             yield shape
 
 
-_POINTS = 72 / 96  # of which matplotlib counts 72 to the inch, and SVG 96 pixels
+_POINTS = 72 / 96  # points per pixel
 
 
 def _matplotlib_shape(axes: Any, shape: Shape, order: int, paints: Mapping[str, str]) -> None:
@@ -297,7 +296,7 @@ def _matplotlib_text(axes: Any, text: Text, order: int, paints: Mapping[str, str
     axes.text(
         text.x,
         text.y,
-        text.words.replace("$", r"\$"),  # or matplotlib would set formulas
+        text.content.replace("$", r"\$"),  # no math mode
         fontsize=text.size * _POINTS,
         color=_paint(text.colour, paints),
         ha={"start": "left", "middle": "center", "end": "right"}[text.anchor],

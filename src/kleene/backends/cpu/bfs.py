@@ -36,7 +36,7 @@ def _always(graph: Graph, sources: int) -> bool:
 
 def _if_cheap(graph: Graph, sources: int) -> bool:
     """To make the incoming arcs takes longer than to search a few times without them."""
-    return graph.csc_at_hand or sources >= _SOURCES_WORTH_CSC
+    return graph.has_csc or sources >= _SOURCES_WORTH_CSC
 
 
 #: Making the CSC form of a directed graph takes as long as searching from so many sources.

@@ -71,7 +71,7 @@ class _Search(BfsSearch):
         words, capacity = ceil_div(n, 32), lists * min(_LONGEST_LIST, n + m // _RANGE_ARCS + 1)
         require_memory(device, 12 * words + 48 * capacity, f"bfs on {n:,} vertices")
         incoming: tuple[Array | None, ...] = (None, None, None)
-        if task.graph.csc_at_hand or len(task.sources) >= _SOURCES_WORTH_CSC:
+        if task.graph.has_csc or len(task.sources) >= _SOURCES_WORTH_CSC:
             unreachable = device.empty(words, np.uint32, "unreachable")
             grid, block = (min(ceil_div(n, 256), 16 * device.multiprocessors),), (256,)
             file["bfs_direction_mark_unreachable"].launch(

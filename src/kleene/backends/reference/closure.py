@@ -5,7 +5,7 @@ After step k, entry (i, j) holds the best path from i to j whose inner vertices 
 path, which is what keeps predecessor chains free of cycles when cycles of weight zero exist (but
 for rounding: see chains.py).
 
-A cycle that is negative by rounding only must not be gone round: the recurrence would double its
+A cycle that is negative by rounding only must not be followed: the recurrence would double its
 length again and again (Hougardy 2010). Searches take over there.
 
 S. Hougardy, "The Floyd-Warshall algorithm on graphs with negative cycles", 2010.

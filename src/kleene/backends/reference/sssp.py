@@ -149,7 +149,7 @@ def _rounds(
     if len(entered) == 0:
         return predecessors, []
     # Integers must not wrap while a negative cycle goes round. The plan chose a type that holds
-    # every path twice over, so whatever falls below half its range has gone round already.
+    # every path twice over, so a value below half its range has gone round a cycle.
     too_low = -np.inf if distances.dtype.kind == "f" else np.iinfo(distances.dtype).min // 2
     for round_number in count(1):
         through = plus(seen(distances)[sources], lengths)

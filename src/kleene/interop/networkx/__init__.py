@@ -1,4 +1,4 @@
-"""The NetworkX backend: NetworkX's functions, their results made by Kleene's engines.
+"""The NetworkX backend: NetworkX's functions, computed by Kleene.
 
 NetworkX finds this module through its entry point ``networkx.backends``. Every name listed in
 ``_kleene_networkx`` is a function here, with NetworkX's signature; its graph argument is a
@@ -9,12 +9,12 @@ from kleene.interop.networkx.bellman_ford import *  # noqa: F403
 from kleene.interop.networkx.closure import *  # noqa: F403
 from kleene.interop.networkx.convert import convert_from_nx, convert_to_nx
 from kleene.interop.networkx.dense import *  # noqa: F403
+from kleene.interop.networkx.dispatch import can_run, should_run
 from kleene.interop.networkx.efficiencies import *  # noqa: F403
 from kleene.interop.networkx.generic import *  # noqa: F403
 from kleene.interop.networkx.graph import KleeneGraph
 from kleene.interop.networkx.measures import *  # noqa: F403
-from kleene.interop.networkx.policy import can_run, should_run
-from kleene.interop.networkx.suite import on_start_tests
+from kleene.interop.networkx.testing import on_start_tests
 from kleene.interop.networkx.traversal import *  # noqa: F403
 from kleene.interop.networkx.unweighted import *  # noqa: F403
 from kleene.interop.networkx.weighted import *  # noqa: F403

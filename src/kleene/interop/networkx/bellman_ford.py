@@ -1,4 +1,4 @@
-"""Functions of networkx's ``weighted`` module for weights that may be negative."""
+"""The functions of networkx's ``weighted`` module that allow negative weights."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 import networkx as nx
 
 from kleene.errors import NegativeCycleError
-from kleene.interop.networkx.answers import (
+from kleene.interop.networkx.graph import Arcs, KleeneGraph, Weight
+from kleene.interop.networkx.result_dicts import (
     all_lengths,
     length_dict,
     path_dict,
@@ -16,8 +17,7 @@ from kleene.interop.networkx.answers import (
     predecessor_lists,
     value_of,
 )
-from kleene.interop.networkx.graph import Arcs, KleeneGraph, Weight
-from kleene.interop.networkx.search import Visit, chunks, no_path, search, visit_rows
+from kleene.interop.networkx.search import SearchResult, search, search_all
 
 __all__ = [
     "all_pairs_bellman_ford_path",
@@ -35,14 +35,14 @@ __all__ = [
 ]
 
 
-def _from(G: KleeneGraph, source: Any, weight: Weight | None) -> Visit:
+def _from(G: KleeneGraph, source: Any, weight: Weight | None) -> SearchResult:
     if source not in G:
         raise nx.NodeNotFound(f"Source {source} not in G")
     return search(G.arcs(weight), [G.ids[source]])
 
 
 def _refuse_negative_loops(arcs: Arcs) -> None:
-    """Raise for a negative loop anywhere, as some of NetworkX's functions do."""
+    """Raise for a negative self-loop anywhere in the graph, as some NetworkX functions do."""
     if arcs.negative and arcs.weights is not None and (arcs.weights[arcs.loops] < 0).any():
         raise nx.NetworkXUnbounded("Negative cycle detected.")
 
@@ -67,12 +67,12 @@ def single_source_bellman_ford(
         if source not in G:
             raise nx.NodeNotFound(f"Node {source} is not found in the graph")
         return 0, [source]
-    found = _from(G, source, weight)
+    result = _from(G, source, weight)
     if target is None:
-        return length_dict(G, found), path_dict(G, found)
-    if target not in G or found.row[G.ids[target]] == no_path(found.arcs):
+        return length_dict(G, result), path_dict(G, result)
+    if target not in G or result.distances[G.ids[target]] == result.arcs.no_path:
         raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
-    return value_of(found, G.ids[target]), path_to(G, found, G.ids[target])
+    return value_of(result, G.ids[target]), path_to(G, result, G.ids[target])
 
 
 def single_source_bellman_ford_path(
@@ -101,10 +101,10 @@ def bellman_ford_path_length(
         if source not in G:
             raise nx.NodeNotFound(f"Node {source} not found in graph")
         return 0
-    found = _from(G, source, weight)
-    if target not in G or found.row[G.ids[target]] == no_path(found.arcs):
+    result = _from(G, source, weight)
+    if target not in G or result.distances[G.ids[target]] == result.arcs.no_path:
         raise nx.NetworkXNoPath(f"node {target} not reachable from {source}")
-    return value_of(found, G.ids[target])
+    return value_of(result, G.ids[target])
 
 
 def bellman_ford_predecessor_and_distance(
@@ -117,10 +117,10 @@ def bellman_ford_predecessor_and_distance(
     if source not in G:
         raise nx.NodeNotFound(f"Node {source} is not found in the graph")
     _refuse_negative_loops(G.arcs(weight))
-    if len(G) == 1:  # NetworkX does not look at a loop of no weight then
+    if len(G) == 1:  # NetworkX ignores a zero-weight self-loop then
         return {source: []}, {source: 0}
-    found = _from(G, source, weight)
-    return predecessor_lists(G, found), length_dict(G, found)
+    result = _from(G, source, weight)
+    return predecessor_lists(G, result), length_dict(G, result)
 
 
 def goldberg_radzik(
@@ -129,11 +129,11 @@ def goldberg_radzik(
     if source not in G:
         raise nx.NodeNotFound(f"Node {source} is not found in the graph")
     _refuse_negative_loops(G.arcs(weight))
-    found = _from(G, source, weight)
-    names = G.names[found.order].tolist()
-    parents = G.names[found.parents[found.order]].tolist()
-    parents[0] = None
-    return dict(zip(names, parents, strict=True)), length_dict(G, found)
+    result = _from(G, source, weight)
+    names = G.names[result.order].tolist()
+    predecessors = G.names[result.predecessors[result.order]].tolist()
+    predecessors[0] = None
+    return dict(zip(names, predecessors, strict=True)), length_dict(G, result)
 
 
 # ---- all pairs ----------------------------------------------------------------------------------
@@ -148,11 +148,8 @@ def all_pairs_bellman_ford_path_length(
 def all_pairs_bellman_ford_path(
     G: KleeneGraph, weight: Weight | None = "weight"
 ) -> Iterator[tuple[Any, dict[Any, list[Any]]]]:
-    arcs = G.arcs(weight)
-    for sources in chunks(arcs):
-        found = visit_rows(arcs, sources)
-        for source, each in zip(sources.tolist(), found, strict=True):
-            yield G.nodes[source], path_dict(G, each)
+    for source, result in search_all(G.arcs(weight)):
+        yield G.nodes[source], path_dict(G, result)
 
 
 def johnson(G: KleeneGraph, weight: Weight | None = "weight") -> dict[Any, dict[Any, list[Any]]]:
@@ -181,11 +178,11 @@ def find_negative_cycle(G: KleeneGraph, source: Any, weight: Weight | None = "we
 
 
 def _closed(G: KleeneGraph, source: int, cycle: list[int]) -> list[Any]:
-    """Return a cycle from where NetworkX begins it: before the node that its search found first.
+    """Return a cycle with NetworkX's start: the node before the one that its search reached first.
 
-    Of two nodes, the first found comes first, since its search notices the way back at once.
+    Of two nodes, the one reached first comes first, since its search sees the way back at once.
     """
     inside = set(cycle)
-    found = next(v for v in search(G.links, [source]).order.tolist() if v in inside)
-    first = cycle.index(found) - (len(cycle) > 2)
+    result = next(v for v in search(G.unweighted_arcs, [source]).order.tolist() if v in inside)
+    first = cycle.index(result) - (len(cycle) > 2)
     return [G.nodes[v] for v in [*cycle[first:], *cycle[:first], cycle[first]]]

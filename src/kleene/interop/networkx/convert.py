@@ -1,4 +1,4 @@
-"""From NetworkX's graphs to the backend's, and back."""
+"""Conversion between NetworkX graphs and the backend's."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ def convert_from_nx(
     name: str | None = None,
     graph_name: str | None = None,
 ) -> KleeneGraph:
-    """Convert a NetworkX graph; NetworkX calls this, and so may users who call many functions.
+    """Convert a NetworkX graph; NetworkX calls this, and users may, before many calls.
 
     Parameters
     ----------
     graph : networkx.Graph or a subclass
-        The graph, which is not kept: later changes to it do not reach the copy.
+        The graph. It is copied: later changes to it do not affect the converted graph.
     edge_attrs, node_attrs : mapping of attribute to default, optional
         The attributes to keep; all of them unless given.
     preserve_edge_attrs, preserve_node_attrs, preserve_graph_attrs : bool
-        Whether to keep all attributes, where none were named.
+        Whether to keep all attributes, where none are named.
     name, graph_name : str, optional
         The function and the parameter that NetworkX converts for.
 
@@ -80,7 +80,7 @@ def convert_from_nx(
         node_data = [{a: d[a] for a in node_attrs if a in d} for d in _node_data(graph, nodes)]
     elif preserve_node_attrs:
         node_data = [d.copy() for d in _node_data(graph, nodes)]
-    made = KleeneGraph(
+    result = KleeneGraph(
         nodes,
         offsets,
         neighbors,
@@ -92,8 +92,8 @@ def convert_from_nx(
         graph=dict(graph.graph) if preserve_graph_attrs else None,
     )
     for attribute, default in (edge_attrs or {}).items():
-        made.arcs(attribute, default, hidden=True)  # refuses now what it cannot hold
-    return made
+        result.arcs(attribute, default, allow_hidden=True)  # raises if weights have no array form
+    return result
 
 
 def _column(rows: list[Any], attribute: Any) -> list[Any]:
@@ -114,7 +114,7 @@ def _node_data(graph: Any, nodes: list[Any]) -> Any:
 
 
 def convert_to_nx(obj: Any, *, name: str | None = None) -> Any:
-    """Return a NetworkX graph for a converted one; anything else is returned as it is.
+    """Return a converted graph as a NetworkX graph; anything else is returned unchanged.
 
     Examples
     --------
@@ -127,37 +127,37 @@ def convert_to_nx(obj: Any, *, name: str | None = None) -> Any:
         return obj
     directed = obj.is_directed()
     if obj.is_multigraph():
-        made = nx.MultiDiGraph() if directed else nx.MultiGraph()
+        result = nx.MultiDiGraph() if directed else nx.MultiGraph()
     else:
-        made = nx.DiGraph() if directed else nx.Graph()
-    made.graph.update(obj.graph)
+        result = nx.DiGraph() if directed else nx.Graph()
+    result.graph.update(obj.graph)
     if obj.node_data is None:
-        made.add_nodes_from(obj.nodes)
+        result.add_nodes_from(obj.nodes)
     else:
-        made.add_nodes_from(zip(obj.nodes, obj.node_data, strict=True))
-    links = obj.links
-    once = np.flatnonzero(links.owners <= links.neighbors) if not directed else links.owners >= 0
-    sources = obj.names[links.owners[once]].tolist()
+        result.add_nodes_from(zip(obj.nodes, obj.node_data, strict=True))
+    links = obj.unweighted_arcs
+    once = np.flatnonzero(links.tails <= links.neighbors) if not directed else links.tails >= 0
+    sources = obj.names[links.tails[once]].tolist()
     targets = obj.names[links.neighbors[once]].tolist()
     data = _edge_data(obj)
     if not directed:
         data = [data[i] for i in once.tolist()]
     if obj.is_multigraph():
-        made.add_edges_from(
+        result.add_edges_from(
             (u, v, key, d)
             for u, v, keys in zip(sources, targets, data, strict=True)
             for key, d in keys.items()
         )
     else:
-        made.add_edges_from(zip(sources, targets, data, strict=True))
-    return made
+        result.add_edges_from(zip(sources, targets, data, strict=True))
+    return result
 
 
 def _edge_data(graph: KleeneGraph) -> list[Any]:
-    """Return a dict of attributes for every arc; of a multigraph, one for each key."""
+    """Return a dict of attributes for every arc; for a multigraph, one per key."""
     if graph.data is not None:
         return graph.data
-    data: list[Any] = [{} for _ in range(len(graph.links.neighbors))]
+    data: list[Any] = [{} for _ in range(len(graph.unweighted_arcs.neighbors))]
     for attribute, column in graph.columns.items():
         for d, value in zip(data, column, strict=True):
             if value is not MISSING:

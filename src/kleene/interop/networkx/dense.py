@@ -1,4 +1,4 @@
-"""The functions of networkx's ``dense`` module: all pairs, as tables."""
+"""The functions of networkx's ``dense`` module: all pairs, as matrices and nested dicts."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.interop.networkx.answers import length_dict
 from kleene.interop.networkx.graph import Arcs, KleeneGraph, Weight
-from kleene.interop.networkx.search import Visit, chunks, no_path, rows, visit_rows
+from kleene.interop.networkx.result_dicts import length_dict
+from kleene.interop.networkx.search import SearchResult, distance_rows, search_all
 
 __all__ = ["floyd_warshall", "floyd_warshall_numpy", "floyd_warshall_predecessor_and_distance"]
 
@@ -25,11 +25,13 @@ def _infinity() -> float:
 
 @contextmanager
 def _no_negative_cycles() -> Iterator[None]:
-    """Refuse what NetworkX computes without complaint, though it means nothing."""
+    """Refuse graphs with negative cycles, for which NetworkX returns meaningless values."""
     try:
         yield
     except nx.NetworkXUnbounded as error:
-        raise NotImplementedError("there are no distances: some cycle is negative") from error
+        raise NotImplementedError(
+            "distances are undefined: the graph has a negative cycle"
+        ) from error
 
 
 def floyd_warshall_numpy(
@@ -47,64 +49,62 @@ def floyd_warshall_numpy(
         order = np.array([G.ids[node] for node in nodelist])
     arcs = G.arcs(weight)
     with _no_negative_cycles():
-        found = rows(arcs, np.arange(len(G), dtype=np.int32))
-    table = found.astype(np.float64)
-    table[found == no_path(arcs)] = np.inf
+        result = distance_rows(arcs, np.arange(len(G), dtype=np.int32))
+    table = result.astype(np.float64)
+    table[result == arcs.no_path] = np.inf
     return table if order is None else table[np.ix_(order, order)]
 
 
-def _visits(G: KleeneGraph, weight: Weight | None) -> Iterator[tuple[int, Visit]]:
-    arcs = _arcs(G, weight)
-    for sources in chunks(arcs):
-        with _no_negative_cycles():
-            yield from zip(sources.tolist(), visit_rows(arcs, sources), strict=True)
+def _search_results(G: KleeneGraph, weight: Weight | None) -> Iterator[tuple[int, SearchResult]]:
+    with _no_negative_cycles():
+        yield from search_all(_arcs(G, weight))
 
 
 def _arcs(G: KleeneGraph, weight: Weight | None) -> Arcs:
     if weight is None:  # NetworkX counts 1.0 here where an edge has no weight
-        links = G.links
+        links = G.unweighted_arcs
         return Arcs(
             links.offsets, links.neighbors, np.ones(len(links.neighbors)), None, links.directed
         )
     return G.arcs(weight, 1.0)
 
 
-def _table_row(G: KleeneGraph, found: Visit) -> dict[Any, Any]:
-    row: dict[Any, Any] = defaultdict(_infinity, length_dict(G, found))
-    if _has_float_zero(found):  # NetworkX compares it with the integer 0, and keeps it
-        row[G.nodes[int(found.order[0])]] = 0.0
+def _table_row(G: KleeneGraph, result: SearchResult) -> dict[Any, Any]:
+    row: dict[Any, Any] = defaultdict(_infinity, length_dict(G, result))
+    if _has_float_zero(result):  # NetworkX keeps it instead of the integer 0
+        row[G.nodes[int(result.order[0])]] = 0.0
     if len(row) < len(G):
         row.update(dict.fromkeys((node for node in G.nodes if node not in row), math.inf))
     return row
 
 
-def _has_float_zero(found: Visit) -> bool:
-    """Whether the source has a loop of weight 0.0."""
-    arcs, source = found.arcs, found.order[0]
+def _has_float_zero(result: SearchResult) -> bool:
+    """Return whether the source has a self-loop of weight 0.0."""
+    arcs, source = result.arcs, result.order[0]
     if not len(arcs.loops) or arcs.weights is None or arcs.weights.dtype.kind == "i":
         return False
     loop = arcs.loops[arcs.neighbors[arcs.loops] == source]
-    real = arcs.real is None or arcs.real[loop]
+    real = arcs.is_float is None or arcs.is_float[loop]
     return bool(((arcs.weights[loop] == 0) & real).any())
 
 
 def floyd_warshall(G: KleeneGraph, weight: Weight | None = "weight") -> dict[Any, dict[Any, Any]]:
-    return {G.nodes[source]: _table_row(G, found) for source, found in _visits(G, weight)}
+    return {G.nodes[source]: _table_row(G, result) for source, result in _search_results(G, weight)}
 
 
 def floyd_warshall_predecessor_and_distance(
     G: KleeneGraph, weight: Weight | None = "weight"
 ) -> tuple[dict[Any, dict[Any, Any]], dict[Any, dict[Any, Any]]]:
-    before: dict[Any, dict[Any, Any]] = {}
+    predecessors: dict[Any, dict[Any, Any]] = {}
     lengths = {}
-    loops = set(G.links.owners[G.links.loops].tolist())
-    for source, found in _visits(G, weight):
-        node, inner = G.nodes[source], found.order[1:]
-        lengths[node] = _table_row(G, found)
-        parents = G.names[found.parents[inner]].tolist()
-        row = dict(zip(G.names[inner].tolist(), parents, strict=True))
+    loops = set(G.unweighted_arcs.tails[G.unweighted_arcs.loops].tolist())
+    for source, result in _search_results(G, weight):
+        node, inner = G.nodes[source], result.order[1:]
+        lengths[node] = _table_row(G, result)
+        tree = G.names[result.predecessors[inner]].tolist()
+        row = dict(zip(G.names[inner].tolist(), tree, strict=True))
         if source in loops:
             row[node] = node
         if row:
-            before[node] = row
-    return before, lengths
+            predecessors[node] = row
+    return predecessors, lengths

@@ -1,4 +1,4 @@
-"""Efficiency: the mean of 1/distance, over a graph or around its nodes."""
+"""Efficiency: the mean of 1/distance, over a graph or over neighbourhoods of its nodes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from kleene.interop.networkx.generic import shortest_path_length
 from kleene.interop.networkx.graph import Arcs, KleeneGraph
 from kleene.interop.networkx.measures import inverse_sum
-from kleene.interop.networkx.search import chunks, rows
+from kleene.interop.networkx.search import chunks, distance_rows
 
 __all__ = ["efficiency", "global_efficiency", "local_efficiency"]
 
@@ -26,15 +26,15 @@ def _efficiency(arcs: Arcs) -> float:
     pairs = arcs.n * (arcs.n - 1)
     if pairs == 0:
         return 0
-    return sum(inverse_sum(rows(arcs, some), arcs) for some in chunks(arcs)) / pairs
+    return sum(inverse_sum(distance_rows(arcs, some), arcs) for some in chunks(arcs)) / pairs
 
 
 def global_efficiency(G: KleeneGraph) -> float:
-    return _efficiency(G.links)
+    return _efficiency(G.unweighted_arcs)
 
 
 def local_efficiency(G: KleeneGraph) -> float:
-    links = G.links
+    links = G.unweighted_arcs
     inside = np.full(links.n, -1, dtype=np.int32)
     total = 0.0
     for v in range(links.n):
@@ -52,7 +52,7 @@ def _induced(links: Arcs, nodes: Any, number: Any) -> Arcs:
     where = np.repeat(begins - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
     targets = number[links.neighbors[where]]
     kept = targets >= 0
-    owners = np.repeat(np.arange(len(nodes)), counts)[kept]
+    tails = np.repeat(np.arange(len(nodes)), counts)[kept]
     offsets = np.zeros(len(nodes) + 1, dtype=np.int64)
-    np.cumsum(np.bincount(owners, minlength=len(nodes)), out=offsets[1:])
+    np.cumsum(np.bincount(tails, minlength=len(nodes)), out=offsets[1:])
     return Arcs(offsets, targets[kept], directed=False)

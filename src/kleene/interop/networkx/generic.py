@@ -1,4 +1,4 @@
-"""The functions of networkx's ``generic`` module, which choose among the others by argument."""
+"""The functions of networkx's ``generic`` module, which dispatch to the others by argument."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import networkx as nx
 
 from kleene.interop.networkx import bellman_ford as bf
 from kleene.interop.networkx import measures, unweighted, weighted
-from kleene.interop.networkx.answers import length_dict, path_dict, predecessor_lists
 from kleene.interop.networkx.graph import KleeneGraph, Weight
-from kleene.interop.networkx.search import Visit, chunks, search, visit_rows
+from kleene.interop.networkx.result_dicts import length_dict, path_dict, predecessor_lists
+from kleene.interop.networkx.search import SearchResult, search, search_all
 
 __all__ = [
     "all_pairs_all_shortest_paths",
@@ -31,14 +31,14 @@ def _method(weight: Weight | None, method: str) -> str:
     return "unweighted" if weight is None else method
 
 
-def _to(G: KleeneGraph, target: Any, weight: Weight | None, method: str) -> Visit:
+def _to(G: KleeneGraph, target: Any, weight: Weight | None, method: str) -> SearchResult:
     """Search backwards from a target."""
     if method == "unweighted":
-        arcs, message = G.links, f"Source {target} not in G"
+        arcs, message = G.unweighted_arcs, f"Source {target} not in G"
     elif callable(weight) and G.is_directed():
         raise NotImplementedError("NetworkX calls the weight function with reversed edges here")
     elif method == "dijkstra":
-        arcs, message = G.arcs(weight, hidden=True), f"Node {target} not found in graph"
+        arcs, message = G.arcs(weight, allow_hidden=True), f"Node {target} not found in graph"
     else:
         arcs, message = G.arcs(weight), f"Source {target} not in G"
     if target not in G:
@@ -125,19 +125,23 @@ def average_shortest_path_length(
     n = len(G)
     if n == 1:
         return 0
-    arcs = G.links if method == "unweighted" else G.arcs(weight, hidden=method == "dijkstra")
+    arcs = (
+        G.unweighted_arcs
+        if method == "unweighted"
+        else G.arcs(weight, allow_hidden=method == "dijkstra")
+    )
     kind = "strongly connected" if G.is_directed() else "connected"
     disconnected = nx.NetworkXError(f"Graph is not {kind}.")
     if arcs.negative:
         measures.require_connected(G, disconnected)
     if method in dense and arcs.negative:
-        raise NotImplementedError("NetworkX does not look for negative cycles here")
+        raise NotImplementedError("NetworkX does not detect negative cycles here")
     by_rows = measures.connected_rows(arcs, disconnected, method == "dijkstra")
     total = sum(chain.from_iterable(map(measures.addends, by_rows)))
     return float(total / (n * (n - 1)))
 
 
-# ---- all of several shortest paths --------------------------------------------------------------
+# ---- all shortest paths -------------------------------------------------------------------------
 
 
 def _predecessors(G: KleeneGraph, source: Any, weight: Weight | None, method: str) -> Any:
@@ -164,36 +168,36 @@ def all_shortest_paths(
 def single_source_all_shortest_paths(
     G: KleeneGraph, source: Any, weight: Weight | None = None, method: str = "dijkstra"
 ) -> Iterator[tuple[Any, list[list[Any]]]]:
-    before = _predecessors(G, source, weight, method)
-    for node in before:
-        yield node, list(_paths_back(source, node, before))
+    predecessors = _predecessors(G, source, weight, method)
+    for node in predecessors:
+        yield node, list(_paths_back(source, node, predecessors))
 
 
 def all_pairs_all_shortest_paths(
     G: KleeneGraph, weight: Weight | None = None, method: str = "dijkstra"
 ) -> Iterator[tuple[Any, dict[Any, list[list[Any]]]]]:
-    if weight is not None and (callable(weight) or G.arcs(weight, hidden=True).negative):
+    if weight is not None and (callable(weight) or G.arcs(weight, allow_hidden=True).negative):
         for node in G:
             yield node, dict(single_source_all_shortest_paths(G, node, weight, method))
         return
     if weight is not None and method not in ("dijkstra", "bellman-ford"):
         raise ValueError(f"method not supported: {method}")
-    arcs = G.arcs(weight, hidden=method == "dijkstra")
-    for sources in chunks(arcs):
-        found = visit_rows(arcs, sources)
-        for source, each in zip(sources.tolist(), found, strict=True):
-            node, before = G.nodes[source], predecessor_lists(G, each)
-            yield node, {v: list(_paths_back(node, v, before)) for v in before}
+    arcs = G.arcs(weight, allow_hidden=method == "dijkstra")
+    for source, result in search_all(arcs):
+        node, predecessors = G.nodes[source], predecessor_lists(G, result)
+        yield node, {v: list(_paths_back(node, v, predecessors)) for v in predecessors}
 
 
-def _paths_back(source: Any, target: Any, before: dict[Any, list[Any]]) -> Iterator[list[Any]]:
-    """Walk back from the target along every list of predecessors, never in a circle."""
-    if target not in before:
+def _paths_back(
+    source: Any, target: Any, predecessors: dict[Any, list[Any]]
+) -> Iterator[list[Any]]:
+    """Yield all simple paths from the target back along the lists of predecessors."""
+    if target not in predecessors:
         raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
     path, on_path = [target], {target}
-    choices = [iter(before[target])]
+    choices = [iter(predecessors[target])]
     while choices:
-        # Where edges of no weight lead back to the source, NetworkX repeats paths, and so is this.
+        # If zero-weight edges lead back to the source, NetworkX yields paths twice; so does this.
         if path[-1] == source:
             yield path[::-1]
         node = next(choices[-1], _NOTHING)
@@ -203,7 +207,7 @@ def _paths_back(source: Any, target: Any, before: dict[Any, list[Any]]) -> Itera
         elif node not in on_path:
             path.append(node)
             on_path.add(node)
-            choices.append(iter(before[node]))
+            choices.append(iter(predecessors[node]))
 
 
 _NOTHING = object()

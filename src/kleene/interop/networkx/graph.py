@@ -1,8 +1,8 @@
-"""The backend's graph: NetworkX's nodes and rows of arcs as arrays, in NetworkX's order.
+"""The backend's graph: NetworkX's nodes and adjacency as arrays, in NetworkX's order.
 
-``Arcs`` are one weighting of the graph (every call names its weight), kept twice: in the order of
-NetworkX's adjacency, which decides among equally short paths, and as a ``kleene.Graph``, which the
-engines work on.
+``Arcs`` hold one weighting of the graph (every call names its weight) twice: in the order of
+NetworkX's adjacency, which breaks ties between shortest paths, and as a ``kleene.Graph``, which
+Kleene's methods run on.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.graph import Graph
+from kleene.graph.no_path import NO_HOPS, no_path
 from kleene.interop.networkx.weights import Weights, read_weights
 
 __all__ = ["Arcs", "KleeneGraph"]
@@ -25,7 +26,7 @@ Weight = Hashable | Callable[..., Any]
 
 
 class Arcs:
-    """Rows of arcs with one weight each; parallel edges are one arc, of the least weight."""
+    """Arcs in CSR form with one weight each; of parallel edges the lightest is kept."""
 
     def __init__(
         self,
@@ -36,19 +37,24 @@ class Arcs:
         directed: bool = True,
     ) -> None:
         self.offsets, self.neighbors, self.weights = offsets, neighbors, weights
-        self.real, self.directed = real, directed
+        self.is_float, self.directed = real, directed
         self.n = len(offsets) - 1
 
     @cached_property
     def graph(self) -> Graph:
-        """The same arcs for the engines."""
-        made = Graph.from_csr(self.offsets, self.neighbors, self.weights)
-        return made if self.directed else Graph(made.csr, directed=False)
+        """The same arcs as a :class:`kleene.Graph`."""
+        graph = Graph.from_csr(self.offsets, self.neighbors, self.weights)
+        return graph if self.directed else Graph(graph.csr, directed=False)
 
     @cached_property
-    def owners(self) -> NDArray[np.int32]:
-        """The source of every arc."""
+    def tails(self) -> NDArray[np.int32]:
+        """The tail of every arc."""
         return np.repeat(np.arange(self.n, dtype=np.int32), np.diff(self.offsets))
+
+    @property
+    def no_path(self) -> Any:
+        """The distance that means "no path"."""
+        return NO_HOPS if self.weights is None else no_path(self.weights.dtype)
 
     @cached_property
     def negative(self) -> bool:
@@ -57,32 +63,32 @@ class Arcs:
 
     @cached_property
     def loops(self) -> NDArray[np.int64]:
-        """The arcs that lead from a node to itself."""
-        return np.flatnonzero(self.owners == self.neighbors)
+        """Indices of the self-loops."""
+        return np.flatnonzero(self.tails == self.neighbors)
 
     @cached_property
     def reversed(self) -> Arcs:
-        """Every arc turned round."""
+        """The arcs of the reversed graph."""
         if not self.directed:
             return self
-        by_target = np.argsort(self.neighbors, kind="stable")
-        return self._with(by_target, self.owners[by_target], self.neighbors[by_target])
+        by_head = np.argsort(self.neighbors, kind="stable")
+        return self._with(by_head, self.tails[by_head], self.neighbors[by_head])
 
-    def only(self, kept: Array) -> Arcs:
-        """Return the arcs whose place in ``kept`` is true."""
+    def subset(self, kept: Array) -> Arcs:
+        """Return the arcs for which ``kept`` is true."""
         chosen = np.flatnonzero(kept)
-        return self._with(chosen, self.neighbors[chosen], self.owners[chosen])
+        return self._with(chosen, self.neighbors[chosen], self.tails[chosen])
 
-    def _with(self, chosen: Array, neighbors: Array, owners: Array) -> Arcs:
+    def _with(self, chosen: Array, neighbors: Array, tails: Array) -> Arcs:
         offsets = np.zeros(self.n + 1, dtype=np.int64)
-        np.cumsum(np.bincount(owners, minlength=self.n), out=offsets[1:])
+        np.cumsum(np.bincount(tails, minlength=self.n), out=offsets[1:])
         weights = None if self.weights is None else self.weights[chosen]
-        real = None if self.real is None else self.real[chosen]
+        real = None if self.is_float is None else self.is_float[chosen]
         return Arcs(offsets, neighbors, weights, real, self.directed)
 
 
 class KleeneGraph:
-    """A NetworkX graph that was converted for Kleene; NetworkX's functions take it as it is.
+    """A NetworkX graph converted for Kleene; NetworkX's functions accept it directly.
 
     Examples
     --------
@@ -110,51 +116,59 @@ class KleeneGraph:
     ) -> None:
         self.nodes, self._directed, self._multigraph = nodes, directed, multigraph
         self.ids: dict[Any, int] = dict(zip(nodes, range(len(nodes)), strict=True))
-        self.data = data  # the attributes of every arc: of a multigraph, by key
-        self.columns = columns or {}  # or some attributes: MISSING where an edge has none
+        self.data = data  # the attributes of every arc; for a multigraph, a dict by key
+        self.columns = columns or {}  # or some attributes by name; MISSING where an edge has none
         self.node_data, self.graph = node_data, graph or {}
-        self.links = Arcs(offsets, neighbors, directed=directed)  # without weights
+        self.unweighted_arcs = Arcs(offsets, neighbors, directed=directed)
         self._weighted: dict[Any, Arcs] = {}
         self.__networkx_cache__: dict[str, Any] = {}
 
-    # ---- what algorithms ask for ----------------------------------------------------------
+    # ---- for the algorithms ----------------------------------------------------------------
 
     @cached_property
     def names(self) -> NDArray[np.object_]:
-        """The nodes, to be picked by arrays of ids."""
+        """The nodes as an object array, to be indexed by arrays of ids."""
         return np.fromiter(self.nodes, dtype=object, count=len(self.nodes))
 
-    def arcs(self, weight: Weight | None, default: Any = 1, hidden: bool = False) -> Arcs:
+    def arcs(self, weight: Weight | None, default: Any = 1, allow_hidden: bool = False) -> Arcs:
         """Return the arcs under a weight: None, the name of an attribute, or a function.
 
-        ``hidden`` says whether a weight of None may hide an arc.
+        ``allow_hidden`` says whether a weight of None may hide an arc; otherwise it is refused.
         """
         if weight is None:
-            return self.links
-        if callable(weight):  # it may tell the two directions of an edge apart
-            return self._make_arcs(read_weights(self._called(weight), len(self)), hidden, True)
+            return self.unweighted_arcs
+        if callable(weight):  # the two directions of an edge may have different weights
+            return self._make_arcs(
+                read_weights(self._called(weight), len(self)), allow_hidden, True
+            )
         key = (weight, type(default))
         if key not in self._weighted:
             read = read_weights(self._attribute(weight, default), len(self), default)
             self._weighted[key] = self._make_arcs(read, True, self._directed)
-        if not hidden and len(self._weighted[key].neighbors) < len(self.links.neighbors):
+        if not allow_hidden and len(self._weighted[key].neighbors) < len(
+            self.unweighted_arcs.neighbors
+        ):
             raise _hidden()
         return self._weighted[key]
 
-    def _make_arcs(self, read: Weights, hidden: bool, directed: bool) -> Arcs:
-        if read.present is not None and not hidden:
+    def _make_arcs(self, read: Weights, allow_hidden: bool, directed: bool) -> Arcs:
+        if read.present is not None and not allow_hidden:
             raise _hidden()
-        links = self.links if read.present is None else self.links.only(read.present)
+        links = (
+            self.unweighted_arcs
+            if read.present is None
+            else self.unweighted_arcs.subset(read.present)
+        )
         if read.values is None and directed == links.directed:
             return links
-        return Arcs(links.offsets, links.neighbors, read.values, read.real, directed)
+        return Arcs(links.offsets, links.neighbors, read.values, read.is_float, directed)
 
     def _attribute(self, name: Hashable, default: Any) -> list[Any]:
         if self.data is None and name in self.columns:
             return self.columns[name]
         if self.data is None:
             raise nx.NetworkXError(
-                f"this graph was converted without the edge attribute {name!r}: convert it again, "
+                f"this graph was converted without the edge attribute {name!r}; convert it again "
                 f"with edge_attrs={{{name!r}: 1}}"
             )
         if self._multigraph:
@@ -163,12 +177,15 @@ class KleeneGraph:
 
     def _called(self, weight: Callable[..., Any]) -> list[Any]:
         if self.data is None:
-            raise nx.NetworkXError("this graph was converted without its edge attributes")
-        owners = self.names[self.links.owners].tolist()
-        targets = self.names[self.links.neighbors].tolist()
-        return list(map(weight, owners, targets, self.data))
+            raise nx.NetworkXError(
+                "this graph was converted without its edge attributes; convert it again with "
+                "preserve_edge_attrs=True"
+            )
+        tails = self.names[self.unweighted_arcs.tails].tolist()
+        targets = self.names[self.unweighted_arcs.neighbors].tolist()
+        return list(map(weight, tails, targets, self.data))
 
-    # ---- what NetworkX asks of a graph ----------------------------------------------------
+    # ---- the graph interface of NetworkX ---------------------------------------------------
 
     def is_directed(self) -> bool:
         """Return whether edges have a direction."""
@@ -179,19 +196,19 @@ class KleeneGraph:
         return self._multigraph
 
     def number_of_nodes(self) -> int:
-        """Return how many nodes there are."""
+        """Return the number of nodes."""
         return len(self.nodes)
 
     order = number_of_nodes
     __len__ = number_of_nodes
 
     def number_of_edges(self) -> int:
-        """Return how many edges there are, parallel ones counted."""
+        """Return the number of edges, parallel edges included."""
         if self._multigraph and self.data is not None:
             each = np.fromiter(map(len, self.data), dtype=np.int64, count=len(self.data))
         else:
-            each = np.ones(len(self.links.neighbors), dtype=np.int64)
-        arcs, loops = int(each.sum()), int(each[self.links.loops].sum())
+            each = np.ones(len(self.unweighted_arcs.neighbors), dtype=np.int64)
+        arcs, loops = int(each.sum()), int(each[self.unweighted_arcs.loops].sum())
         return arcs if self._directed else (arcs + loops) // 2
 
     def __iter__(self) -> Iterator[Any]:
@@ -235,4 +252,4 @@ class KleeneGraph:
 
 
 def _hidden() -> NotImplementedError:
-    return NotImplementedError("a weight of None hides an edge in Dijkstra's functions only")
+    return NotImplementedError("a weight of None hides an edge in the Dijkstra functions only")

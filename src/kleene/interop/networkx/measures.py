@@ -1,7 +1,7 @@
-"""Measures that are all pairs in disguise: rows of distances are reduced, chunk by chunk.
+"""Distance measures and centralities: rows of distances are reduced, chunk by chunk.
 
-NetworkX adds distances in the order of its dictionaries, which is by distance. Sums of sorted rows
-are sums of the same numbers in the same order, and so come out the same to the last bit.
+NetworkX adds distances in the order of its dictionaries, which is by distance. Adding sorted rows
+adds the same numbers in the same order, so the sums are equal to the last bit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.interop.networkx.graph import Arcs, KleeneGraph, Weight
-from kleene.interop.networkx.search import by_the_book, chunks, no_path, rows
+from kleene.interop.networkx.search import chunks, distance_rows, textbook_dijkstra
 
 __all__ = [
     "barycenter",
@@ -41,33 +41,33 @@ Array = NDArray[Any]
 
 
 def dijkstra_rows(arcs: Arcs, sources: Array) -> Array:
-    """Return distances as Dijkstra's algorithm finds them."""
+    """Return distances by Dijkstra's algorithm, also where weights are negative."""
     if not arcs.negative:
-        return rows(arcs, sources)
-    return np.array([by_the_book(arcs, [s]).row for s in sources.tolist()])
+        return distance_rows(arcs, sources)
+    return np.array([textbook_dijkstra(arcs, [s]).distances for s in sources.tolist()])
 
 
 def connected_rows(
     arcs: Arcs, disconnected: Exception, dijkstra: bool = True, sources: Array | None = None
 ) -> Iterator[Array]:
-    """Yield distances, some rows at a time; raise the exception where a node is not reached."""
-    # Weights below zero are an error of one source, and it depends on the order which comes first.
-    by_one = dijkstra and arcs.negative
-    for some in chunks(arcs, sources, 1 if by_one else None):
-        values = (dijkstra_rows if dijkstra else rows)(arcs, some)
-        if (values == no_path(arcs)).any():
+    """Yield distances, some rows at a time; raise the exception if a node is not reached."""
+    # Negative weights raise an error for one source; which one comes first depends on the order.
+    one_by_one = dijkstra and arcs.negative
+    for some in chunks(arcs, sources, 1 if one_by_one else None):
+        values = (dijkstra_rows if dijkstra else distance_rows)(arcs, some)
+        if (values == arcs.no_path).any():
             raise disconnected
         yield values
 
 
 def require_connected(G: KleeneGraph, disconnected: Exception) -> None:
-    """Raise the exception unless every node leads to every other, whatever the weights are."""
-    for _ in connected_rows(G.links, disconnected):
+    """Raise the exception unless the graph is (strongly) connected, ignoring weights."""
+    for _ in connected_rows(G.unweighted_arcs, disconnected):
         pass
 
 
 def addends(values: Array) -> list[Any]:
-    """Return numbers whose sum is that of all distances, as NetworkX would get it."""
+    """Return numbers that add up to the sum of all distances as NetworkX computes it."""
     if values.dtype.kind == "f" and values.shape[1] > 1:
         added: list[Any] = np.sort(values, axis=1).ravel().tolist()
         return added
@@ -77,7 +77,7 @@ def addends(values: Array) -> list[Any]:
 
 
 def row_sums(values: Array) -> list[Any]:
-    """Return the sum of each row; integers do not wrap."""
+    """Return the sum of each row; integers do not overflow."""
     if values.dtype.kind == "f":
         return [sum(row) for row in np.sort(values, axis=1).tolist()]
     if float(values.max(initial=0)) * values.shape[1] < 2.0**62:
@@ -94,10 +94,10 @@ def eccentricity(
 ) -> Any:
     nodes = list(G.nbunch_iter(v))
     kind = "digraph is not strongly" if G.is_directed() else "graph is not"
-    found = _eccentricities(
+    result = _eccentricities(
         G, weight, f"Found infinite path length because the {kind} connected", nodes
     )
-    return found[v] if v in G else found
+    return result[v] if v in G else result
 
 
 def _eccentricities(
@@ -105,7 +105,7 @@ def _eccentricities(
 ) -> dict[Any, Any]:
     nodes = G.nodes if nodes is None else nodes
     sources = np.fromiter((G.ids[node] for node in nodes), dtype=np.int32, count=len(nodes))
-    arcs = G.arcs(weight, hidden=True)
+    arcs = G.arcs(weight, allow_hidden=True)
     parts = connected_rows(arcs, nx.NetworkXError(message), sources=sources)
     farthest = chain.from_iterable(values.max(axis=1).tolist() for values in parts)
     # NetworkX compares with the source's own distance first, which is the integer 0.
@@ -116,8 +116,8 @@ def _by_bounds(G: KleeneGraph, usebounds: bool, weight: Weight | None) -> dict[A
     if usebounds is True and not G.is_directed():
         message = "Cannot compute metric because graph is not connected."
         return _eccentricities(G, weight, message)
-    found: dict[Any, Any] = eccentricity(G, weight=weight)
-    return found
+    result: dict[Any, Any] = eccentricity(G, weight=weight)
+    return result
 
 
 def diameter(
@@ -135,17 +135,17 @@ def radius(
 def periphery(
     G: KleeneGraph, e: None = None, usebounds: bool = False, weight: Weight | None = None
 ) -> list[Any]:
-    found = _by_bounds(G, usebounds, weight)
-    most = max(found.values())
-    return [node for node, value in found.items() if value == most]
+    result = _by_bounds(G, usebounds, weight)
+    most = max(result.values())
+    return [node for node, value in result.items() if value == most]
 
 
 def center(
     G: KleeneGraph, e: None = None, usebounds: bool = False, weight: Weight | None = None
 ) -> list[Any]:
-    found = _by_bounds(G, usebounds, weight)
-    least = min(found.values())
-    return [node for node, value in found.items() if value == least]
+    result = _by_bounds(G, usebounds, weight)
+    least = min(result.values())
+    return [node for node, value in result.items() if value == least]
 
 
 # ---- sums of distances --------------------------------------------------------------------------
@@ -157,7 +157,7 @@ def barycenter(
     disconnected = nx.NetworkXNoPath(
         f"Input graph {G} is disconnected, so every induced subgraph has infinite barycentricity."
     )
-    parts = connected_rows(G.arcs(weight, hidden=True), disconnected)
+    parts = connected_rows(G.arcs(weight, allow_hidden=True), disconnected)
     sums = list(chain.from_iterable(map(row_sums, parts)))
     least = min(sums)
     return [node for node, total in zip(G.nodes, sums, strict=True) if total == least]
@@ -166,19 +166,21 @@ def barycenter(
 def closeness_centrality(
     G: KleeneGraph, u: Any = None, distance: Weight | None = None, wf_improved: bool = True
 ) -> Any:
-    arcs = _towards(G, distance)
+    arcs = _incoming_arcs(G, distance)
     if u is not None and u not in G:
         known = f"Source {u} is not in G" if distance is None else f"Node {u} not found in graph"
         raise nx.NodeNotFound(known)
     sources = None if u is None else np.array([G.ids[u]], dtype=np.int32)
-    found: list[float] = []
+    result: list[float] = []
     for some in chunks(arcs, sources):
         values = dijkstra_rows(arcs, some)
-        missing = values == no_path(arcs)
+        missing = values == arcs.no_path
         counts = (values.shape[1] - missing.sum(axis=1)).tolist()
         values[missing] = 0
-        found.extend(map(_closeness, counts, row_sums(values), [(len(G), wf_improved)] * len(some)))
-    return found[0] if u is not None else dict(zip(G.nodes, found, strict=True))
+        result.extend(
+            map(_closeness, counts, row_sums(values), [(len(G), wf_improved)] * len(some))
+        )
+    return result[0] if u is not None else dict(zip(G.nodes, result, strict=True))
 
 
 def _closeness(reached: int, total: Any, how: tuple[int, bool]) -> float:
@@ -189,13 +191,13 @@ def _closeness(reached: int, total: Any, how: tuple[int, bool]) -> float:
     return float(closeness * ((reached - 1.0) / (n - 1)) if improved else closeness)
 
 
-def _towards(G: KleeneGraph, distance: Weight | None) -> Arcs:
-    """Return arcs turned round, for the distances towards a node."""
+def _incoming_arcs(G: KleeneGraph, distance: Weight | None) -> Arcs:
+    """Return the reversed arcs, for distances to a node."""
     if not G.is_directed():
-        return G.arcs(distance, hidden=True)
+        return G.arcs(distance, allow_hidden=True)
     if callable(distance):
         raise NotImplementedError("NetworkX calls the weight function with reversed edges here")
-    return G.arcs(distance, hidden=True).reversed
+    return G.arcs(distance, allow_hidden=True).reversed
 
 
 def harmonic_centrality(
@@ -204,31 +206,31 @@ def harmonic_centrality(
     wanted = set(G.nbunch_iter(nbunch) if nbunch is not None else G.nodes)
     origins = set(G.nbunch_iter(sources) if sources is not None else G.nodes)
     rows_from, columns = origins, wanted
-    arcs = G.arcs(distance, hidden=True)
-    if turned := len(wanted) < len(origins):  # the smaller side is searched from
-        rows_from, columns, arcs = wanted, origins, _towards(G, distance)
+    arcs = G.arcs(distance, allow_hidden=True)
+    if swapped := len(wanted) < len(origins):  # search from the smaller set
+        rows_from, columns, arcs = wanted, origins, _incoming_arcs(G, distance)
     starts = np.array([G.ids[v] for v in rows_from], dtype=np.int32)
     ends = np.array([G.ids[v] for v in columns], dtype=np.int64)
     totals: list[Any] = []
     counts: list[Any] = []
-    over = 1 if turned else 0
+    over = 1 if swapped else 0
     for some in chunks(arcs, starts):
         values = dijkstra_rows(arcs, some)[:, ends]
-        counted = (values != 0) & (values != no_path(arcs))
+        counted = (values != 0) & (values != arcs.no_path)
         inverse = np.zeros(values.shape)
         np.divide(1.0, values, out=inverse, where=counted)
         totals.append(inverse.sum(axis=over))
         counts.append(counted.sum(axis=over))
     if not totals:
         return dict.fromkeys(wanted, 0)
-    total, count = (np.concatenate(x) if turned else np.sum(x, axis=0) for x in (totals, counts))
+    total, count = (np.concatenate(x) if swapped else np.sum(x, axis=0) for x in (totals, counts))
     sums = [s if c else 0 for s, c in zip(total.tolist(), count.tolist(), strict=True)]
-    found = dict(zip(rows_from if turned else columns, sums, strict=True))
-    return {node: found[node] for node in wanted}
+    result = dict(zip(rows_from if swapped else columns, sums, strict=True))
+    return {node: result[node] for node in wanted}
 
 
 def harmonic_diameter(G: KleeneGraph, sp: None = None, *, weight: Weight | None = None) -> float:
-    arcs, n = G.arcs(weight, hidden=True), len(G)
+    arcs, n = G.arcs(weight, allow_hidden=True), len(G)
     total = sum(map(inverse_sum, (dijkstra_rows(arcs, some) for some in chunks(arcs)), [arcs] * n))
     if total != 0:
         return float(n * (n - 1) / total)
@@ -236,21 +238,21 @@ def harmonic_diameter(G: KleeneGraph, sp: None = None, *, weight: Weight | None 
 
 
 def inverse_sum(values: Array, arcs: Arcs) -> float:
-    """Return the sum of 1/d over all distances but those to a node itself."""
+    """Return the sum of 1/d over all distances d > 0."""
     if arcs.weights is None:
         counts = np.bincount(values[values > 0])
         return float((counts[1:] / np.arange(1, len(counts))).sum())
-    counted = values[(values != 0) & (values != no_path(arcs))]
+    counted = values[(values != 0) & (values != arcs.no_path)]
     return float((1 / counted).sum())
 
 
-# ---- indices of chemists ------------------------------------------------------------------------
+# ---- Wiener, Schultz and Gutman indices -----------------------------------------------------
 
 
 def _index(G: KleeneGraph, weight: Weight | None, term: Any) -> Any:
-    """Return the sum of a term over all rows of distances; infinity where not connected."""
+    """Return the sum of a term over all rows of distances; infinity if not connected."""
     disconnected = nx.NetworkXError()
-    arcs, begin, total = G.arcs(weight, hidden=True), 0, 0
+    arcs, begin, total = G.arcs(weight, allow_hidden=True), 0, 0
     try:
         if arcs.negative:
             require_connected(G, disconnected)
@@ -265,7 +267,7 @@ def _index(G: KleeneGraph, weight: Weight | None, term: Any) -> Any:
 
 
 def _exact(values: Array, factor: float) -> Array:
-    """Return distances whose products with a factor may be added without wrapping."""
+    """Return distances in a type in which sums of their products with a factor cannot overflow."""
     if values.dtype.kind == "f" or float(values.max(initial=0)) * factor * values.size < 2.0**62:
         return values.astype(np.int64) if values.dtype.kind == "i" else values
     return values.astype(object)
@@ -285,8 +287,8 @@ def hyper_wiener_index(G: KleeneGraph, weight: Weight | None = None) -> float:
 
 
 def _degrees(G: KleeneGraph) -> NDArray[np.int64]:
-    loops = np.bincount(G.links.owners[G.links.loops], minlength=len(G))
-    return np.diff(G.links.offsets) + loops
+    loops = np.bincount(G.unweighted_arcs.tails[G.unweighted_arcs.loops], minlength=len(G))
+    return np.diff(G.unweighted_arcs.offsets) + loops
 
 
 def schultz_index(G: KleeneGraph, weight: Weight | None = None) -> float:

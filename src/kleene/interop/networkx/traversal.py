@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 
 from kleene.interop.networkx.graph import KleeneGraph
-from kleene.interop.networkx.search import Visit, hop_limit, search
+from kleene.interop.networkx.search import SearchResult, hop_limit, search
 
 __all__ = [
     "bfs_edges",
@@ -26,15 +26,15 @@ __all__ = [
 
 
 def _tree(G: KleeneGraph, source: Any, reverse: bool, depth_limit: float | None) -> Any:
-    """Return the edges of the breadth-first tree, in the order of finding."""
+    """Return the edges of the breadth-first tree, in search order."""
     if source not in G:
         kind = "digraph" if G.is_directed() else "graph"
         raise nx.NetworkXError(f"The node {source} is not in the {kind}.")
-    links = G.links.reversed if reverse else G.links
-    found = search(links, [G.ids[source]], hop_limit(depth_limit))
-    children = found.order[1:]
-    parents = G.names[found.parents[children]].tolist()
-    return zip(parents, G.names[children].tolist(), strict=True)
+    links = G.unweighted_arcs.reversed if reverse else G.unweighted_arcs
+    result = search(links, [G.ids[source]], hop_limit(depth_limit))
+    children = result.order[1:]
+    predecessors = G.names[result.predecessors[children]].tolist()
+    return zip(predecessors, G.names[children].tolist(), strict=True)
 
 
 def generic_bfs_edges(
@@ -92,19 +92,19 @@ def bfs_layers(G: KleeneGraph, sources: Any) -> Iterator[list[Any]]:
         if source not in G:
             raise nx.NetworkXError(f"The node {source} is not in the graph.")
     if start:
-        yield from _layers(G, search(G.links, [G.ids[s] for s in start]))
+        yield from _layers(G, search(G.unweighted_arcs, [G.ids[s] for s in start]))
 
 
-def _layers(G: KleeneGraph, found: Visit) -> Iterator[list[Any]]:
-    bounds = np.cumsum(np.bincount(found.row[found.order])).tolist()
+def _layers(G: KleeneGraph, result: SearchResult) -> Iterator[list[Any]]:
+    bounds = np.cumsum(np.bincount(result.distances[result.order])).tolist()
     for begin, end in zip([0, *bounds], bounds, strict=False):
-        yield G.names[found.order[begin:end]].tolist()
+        yield G.names[result.order[begin:end]].tolist()
 
 
 def descendants_at_distance(G: KleeneGraph, source: Any, distance: int) -> set[Any]:
     if source not in G:
         raise nx.NetworkXError(f"The node {source} is not in the graph.")
-    row = search(G.links, [G.ids[source]]).row
+    row = search(G.unweighted_arcs, [G.ids[source]]).distances
     return set(G.names[np.flatnonzero((row == distance) & (row >= 0))].tolist())
 
 
@@ -117,16 +117,16 @@ def bfs_labeled_edges(G: KleeneGraph, sources: Any) -> Iterator[tuple[Any, Any, 
             raise KeyError(source)
     if not start:
         return
-    found, links = search(G.links, [G.ids[s] for s in start]), G.links
+    result, links = search(G.unweighted_arcs, [G.ids[s] for s in start]), G.unweighted_arcs
     place = np.full(links.n, -1, dtype=np.int64)
-    place[found.order] = np.arange(len(found.order))
-    arcs = np.flatnonzero(place[links.owners] >= 0)
-    arcs = arcs[np.argsort(place[links.owners[arcs]], kind="stable")]
-    u, v = links.owners[arcs], links.neighbors[arcs]
-    step = np.sign(found.row[v] - found.row[u])
+    place[result.order] = np.arange(len(result.order))
+    arcs = np.flatnonzero(place[links.tails] >= 0)
+    arcs = arcs[np.argsort(place[links.tails[arcs]], kind="stable")]
+    u, v = links.tails[arcs], links.neighbors[arcs]
+    step = np.sign(result.distances[v] - result.distances[u])
     labels = np.array(["level", "forward", "reverse"], dtype=object)[step]
-    labels[found.arrivals[v] == arcs] = "tree"
-    if not G.is_directed():  # each edge once, from the end that was found first
+    labels[result.predecessor_arcs[v] == arcs] = "tree"
+    if not G.is_directed():  # each edge once, from the endpoint reached first
         kept = (labels == "tree") | (step > 0) | ((step == 0) & (place[v] >= place[u]))
         u, v, labels = u[kept], v[kept], labels[kept]
     yield from zip(G.names[u].tolist(), G.names[v].tolist(), labels.tolist(), strict=True)

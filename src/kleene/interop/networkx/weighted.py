@@ -1,8 +1,8 @@
-"""Dijkstra's functions of networkx's ``weighted`` and ``astar`` modules.
+"""The Dijkstra functions of networkx's ``weighted`` module, and those of ``astar``.
 
-The engines find the distances; NetworkX's choice among equal paths is recovered afterwards. Weights
-below zero go by the book instead, since NetworkX's functions raise ValueError or do not depending
-on the order of their steps.
+Kleene computes the distances; NetworkX's choice among shortest paths is recovered afterwards.
+Negative weights take the textbook algorithm instead, since whether NetworkX raises ValueError
+depends on the order of its steps.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any
 
 import networkx as nx
 
-from kleene.interop.networkx.answers import (
+from kleene.interop.networkx.graph import Arcs, KleeneGraph, Weight
+from kleene.interop.networkx.result_dicts import (
     all_lengths,
     length_dict,
     path_dict,
@@ -20,8 +21,12 @@ from kleene.interop.networkx.answers import (
     predecessor_lists,
     value_of,
 )
-from kleene.interop.networkx.graph import Arcs, KleeneGraph, Weight
-from kleene.interop.networkx.search import Visit, by_the_book, chunks, no_path, search, visit_rows
+from kleene.interop.networkx.search import (
+    SearchResult,
+    search,
+    search_all,
+    textbook_dijkstra,
+)
 
 __all__ = [
     "all_pairs_dijkstra",
@@ -41,14 +46,16 @@ __all__ = [
     "single_source_dijkstra_path_length",
 ]
 
+_NEGATIVE = "with negative weights, NetworkX's result depends on the order of its steps"
+
 
 def dijkstra(
     arcs: Arcs, sources: list[int], limit: float | None = None, target: int | None = None
-) -> Visit:
-    """Search for the nodes nearest to any of the sources."""
+) -> SearchResult:
+    """Search from all sources together."""
     if arcs.negative and len(sources) > 1:
-        raise NotImplementedError("one source may improve another where weights are negative")
-    return (by_the_book if arcs.negative else search)(arcs, sources, limit, target)
+        raise NotImplementedError("negative weights are not supported with several sources")
+    return (textbook_dijkstra if arcs.negative else search)(arcs, sources, limit, target)
 
 
 def _sources(G: KleeneGraph, sources: Any) -> list[int]:
@@ -60,8 +67,8 @@ def _sources(G: KleeneGraph, sources: Any) -> list[int]:
     return list(dict.fromkeys(G.ids[s] for s in sources))
 
 
-def _reached(G: KleeneGraph, found: Visit, target: Any) -> bool:
-    return target in G and bool(found.row[G.ids[target]] != no_path(found.arcs))
+def _reached(G: KleeneGraph, result: SearchResult, target: Any) -> bool:
+    return target in G and bool(result.distances[G.ids[target]] != result.arcs.no_path)
 
 
 # ---- from one node, or several ------------------------------------------------------------------
@@ -78,12 +85,12 @@ def multi_source_dijkstra(
     if target in sources:
         return (0, [target])
     end = G.ids[target] if target in G else None
-    found = dijkstra(G.arcs(weight, hidden=True), ids, cutoff, end)
+    result = dijkstra(G.arcs(weight, allow_hidden=True), ids, cutoff, end)
     if target is None:
-        return length_dict(G, found), path_dict(G, found)
-    if not _reached(G, found, target):
+        return length_dict(G, result), path_dict(G, result)
+    if not _reached(G, result, target):
         raise nx.NetworkXNoPath(f"No path to {target}.")
-    return value_of(found, G.ids[target]), path_to(G, found, G.ids[target])
+    return value_of(result, G.ids[target]), path_to(G, result, G.ids[target])
 
 
 def multi_source_dijkstra_path(
@@ -92,7 +99,7 @@ def multi_source_dijkstra_path(
     cutoff: float | None = None,
     weight: Weight | None = "weight",
 ) -> dict[Any, list[Any]]:
-    arcs = G.arcs(weight, hidden=True)
+    arcs = G.arcs(weight, allow_hidden=True)
     return path_dict(G, dijkstra(arcs, _sources(G, sources), cutoff))
 
 
@@ -102,7 +109,7 @@ def multi_source_dijkstra_path_length(
     cutoff: float | None = None,
     weight: Weight | None = "weight",
 ) -> dict[Any, Any]:
-    arcs = G.arcs(weight, hidden=True)
+    arcs = G.arcs(weight, allow_hidden=True)
     return length_dict(G, dijkstra(arcs, _sources(G, sources), cutoff))
 
 
@@ -133,8 +140,8 @@ def dijkstra_predecessor_and_distance(
 ) -> tuple[dict[Any, list[Any]], dict[Any, Any]]:
     if source not in G:
         raise nx.NodeNotFound(f"Node {source} is not found in the graph")
-    found = dijkstra(G.arcs(weight, hidden=True), [G.ids[source]], cutoff)
-    return predecessor_lists(G, found), length_dict(G, found)
+    result = dijkstra(G.arcs(weight, allow_hidden=True), [G.ids[source]], cutoff)
+    return predecessor_lists(G, result), length_dict(G, result)
 
 
 # ---- from one node to another -------------------------------------------------------------------
@@ -155,10 +162,10 @@ def dijkstra_path_length(
     if source == target:
         return 0
     end = G.ids[target] if target in G else None
-    found = dijkstra(G.arcs(weight, hidden=True), [G.ids[source]], target=end)
-    if not _reached(G, found, target):
+    result = dijkstra(G.arcs(weight, allow_hidden=True), [G.ids[source]], target=end)
+    if not _reached(G, result, target):
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
-    return value_of(found, G.ids[target])
+    return value_of(result, G.ids[target])
 
 
 def bidirectional_dijkstra(
@@ -169,13 +176,13 @@ def bidirectional_dijkstra(
             raise nx.NodeNotFound(f"{role} {node} is not in G")
     if source == target:
         return 0, [source]
-    arcs, end = G.arcs(weight, hidden=True), G.ids[target]
+    arcs, end = G.arcs(weight, allow_hidden=True), G.ids[target]
     if arcs.negative:
-        raise NotImplementedError("what this gives for negative weights follows from its steps")
-    found = search(arcs, [G.ids[source]], target=end)
-    if not _reached(G, found, target):
+        raise NotImplementedError(_NEGATIVE)
+    result = search(arcs, [G.ids[source]], target=end)
+    if not _reached(G, result, target):
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
-    return value_of(found, end), path_to(G, found, end)
+    return value_of(result, end), path_to(G, result, end)
 
 
 # ---- A* -----------------------------------------------------------------------------------------
@@ -220,57 +227,57 @@ def _astar(
     weight: Weight | None,
     cutoff: float | None,
 ) -> tuple[list[Any], Any]:
-    """Search without the heuristic, then see whether A* would have found a path as short.
+    """Search without the heuristic, then check that A* would have found a path as short.
 
-    It does if the heuristic is 0 at the target and nowhere on a shortest path more than the rest of
-    the way: then some node of that path is always in the queue, ahead of any longer way.
+    It does if the heuristic is 0 at the target and nowhere on a shortest path exceeds the remaining
+    distance: then some node of that path is always in the queue, ahead of any longer path.
     """
-    arcs, end = G.arcs(weight, hidden=True), G.ids[target]
+    arcs, end = G.arcs(weight, allow_hidden=True), G.ids[target]
     if arcs.negative:
-        raise NotImplementedError("what A* gives for negative weights follows from its steps")
-    found = search(arcs, [G.ids[source]], target=end)
-    length = value_of(found, end) if _reached(G, found, target) else None
+        raise NotImplementedError(_NEGATIVE)
+    result = search(arcs, [G.ids[source]], target=end)
+    length = value_of(result, end) if _reached(G, result, target) else None
     if length is None or (cutoff and length > cutoff):
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
-    path = path_to(G, found, end)
+    path = path_to(G, result, end)
     if heuristic is not None:
         slack = 1e-12 * length if isinstance(length, float) else 0
         for node in path[1:]:
-            rest = length - found.row[G.ids[node]].item()
+            rest = length - result.distances[G.ids[node]].item()
             guess = heuristic(node, target)
             if not guess <= rest + slack or (node == target and guess != 0):
-                raise NotImplementedError("the heuristic is larger than the distance it estimates")
+                raise NotImplementedError("the heuristic is not admissible")
     return path, length
 
 
 # ---- all pairs ----------------------------------------------------------------------------------
 
 
-def _all_pairs(G: KleeneGraph, cutoff: float | None, arcs: Arcs) -> Iterator[tuple[Any, Visit]]:
+def _all_pairs(
+    G: KleeneGraph, cutoff: float | None, arcs: Arcs
+) -> Iterator[tuple[Any, SearchResult]]:
     if arcs.negative or (cutoff is not None and cutoff < 0):
         for i, node in enumerate(G.nodes):
             yield node, dijkstra(arcs, [i], cutoff)
         return
-    for sources in chunks(arcs):
-        found = visit_rows(arcs, sources, cutoff)
-        for source, each in zip(sources.tolist(), found, strict=True):
-            yield G.nodes[source], each
+    for source, result in search_all(arcs, cutoff):
+        yield G.nodes[source], result
 
 
 def all_pairs_dijkstra(
     G: KleeneGraph, cutoff: float | None = None, weight: Weight | None = "weight"
 ) -> Iterator[tuple[Any, tuple[dict[Any, Any], dict[Any, list[Any]]]]]:
-    for node, found in _all_pairs(G, cutoff, G.arcs(weight, hidden=True)):
-        yield node, (length_dict(G, found), path_dict(G, found))
+    for node, result in _all_pairs(G, cutoff, G.arcs(weight, allow_hidden=True)):
+        yield node, (length_dict(G, result), path_dict(G, result))
 
 
 def all_pairs_dijkstra_path_length(
     G: KleeneGraph, cutoff: float | None = None, weight: Weight | None = "weight"
 ) -> Iterator[tuple[Any, dict[Any, Any]]]:
-    arcs = G.arcs(weight, hidden=True)
+    arcs = G.arcs(weight, allow_hidden=True)
     if arcs.negative or (cutoff is not None and cutoff < 0):
-        for node, found in _all_pairs(G, cutoff, arcs):
-            yield node, length_dict(G, found)
+        for node, result in _all_pairs(G, cutoff, arcs):
+            yield node, length_dict(G, result)
     else:
         yield from all_lengths(G, arcs, cutoff)
 
@@ -278,5 +285,5 @@ def all_pairs_dijkstra_path_length(
 def all_pairs_dijkstra_path(
     G: KleeneGraph, cutoff: float | None = None, weight: Weight | None = "weight"
 ) -> Iterator[tuple[Any, dict[Any, list[Any]]]]:
-    for node, found in _all_pairs(G, cutoff, G.arcs(weight, hidden=True)):
-        yield node, path_dict(G, found)
+    for node, result in _all_pairs(G, cutoff, G.arcs(weight, allow_hidden=True)):
+        yield node, path_dict(G, result)

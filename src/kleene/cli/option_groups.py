@@ -1,9 +1,9 @@
-"""Options that several commands share, declared once.
+"""Groups of options that several commands share, declared once.
 
-A bundle is a frozen dataclass whose fields are typer options; a command takes bundles as
-parameters, and :func:`bundled` shows typer one flat signature:
+An option group is a frozen dataclass whose fields are typer options; a command takes groups as
+parameters, and :func:`with_option_groups` presents one flat signature to typer:
 
-    @bundled
+    @with_option_groups
     def info(graph: Input, show: Output) -> None: ...
 """
 
@@ -15,27 +15,27 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from typing import Any, get_type_hints
 
-__all__ = ["bundled", "with_parameters"]
+__all__ = ["with_option_groups", "with_parameters"]
 
 
-def bundled(function: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with its bundles spread out into single options."""
+def with_option_groups(function: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with its option groups expanded to single options."""
     hints = get_type_hints(function, include_extras=True)
-    bundles = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    groups = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
 
     @wraps(function)
     def command(**options: Any) -> None:
-        made: dict[str, Any] = {
+        groups_given: dict[str, Any] = {
             name: kind(**{field.name: options.pop(field.name) for field in fields(kind)})
-            for name, kind in bundles.items()
+            for name, kind in groups.items()
             if isinstance(kind, type)
         }
-        function(**made, **options)
+        function(**groups_given, **options)
 
     parameters: list[inspect.Parameter] = []
     for name, own in inspect.signature(function).parameters.items():
-        if name in bundles:
-            parameters += _fields(bundles[name])
+        if name in groups:
+            parameters += _fields(groups[name])
         else:
             parameters.append(
                 own.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name])
@@ -43,10 +43,10 @@ def bundled(function: Callable[..., None]) -> Callable[..., None]:
     return with_parameters(command, parameters)
 
 
-def _fields(bundle: Any) -> Iterator[inspect.Parameter]:
-    """Yield a parameter for each field of a bundle."""
-    hints = get_type_hints(bundle, include_extras=True)
-    for field in fields(bundle):
+def _fields(group: Any) -> Iterator[inspect.Parameter]:
+    """Yield a parameter for each field of an option group."""
+    hints = get_type_hints(group, include_extras=True)
+    for field in fields(group):
         default = inspect.Parameter.empty if field.default is MISSING else field.default
         yield inspect.Parameter(
             field.name,
@@ -59,8 +59,8 @@ def _fields(bundle: Any) -> Iterator[inspect.Parameter]:
 def with_parameters(
     function: Callable[..., None], parameters: list[inspect.Parameter]
 ) -> Callable[..., None]:
-    """Give a function of ``**options`` the signature that typer is to see."""
-    function.__dict__.pop("__wrapped__", None)  # or typer would look through to the original
+    """Set the signature of a function of ``**options`` that typer sees."""
+    function.__dict__.pop("__wrapped__", None)  # otherwise typer inspects the original
     function.__dict__["__signature__"] = inspect.Signature(parameters)
     function.__annotations__ = {p.name: p.annotation for p in parameters}
     return function

@@ -1,4 +1,4 @@
-"""The parts that JSON documents share, and their summaries for people."""
+"""Common fields of JSON documents, and summaries as text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kleene.cli.output import facts, headline, line, number, seconds, table
-from kleene.cli.vertices import name
+from kleene.cli.vertices import vertex_name
 
 if TYPE_CHECKING:
     from kleene import Graph, Result
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from kleene.results.verify import Proof
 
 __all__ = [
-    "about_graph",
-    "about_plan",
-    "about_result",
+    "describe_graph",
+    "describe_plan",
+    "describe_reached",
     "distance_summary",
-    "graph_in_words",
+    "graph_fields",
     "pairs",
-    "plan_in_words",
-    "reached_in_words",
+    "plan_fields",
+    "result_fields",
     "show_pairs",
     "show_result",
     "value_name",
 ]
 
 
-def about_graph(graph: Graph) -> dict[str, Any]:
-    """Return what identifies a graph."""
+def graph_fields(graph: Graph) -> dict[str, Any]:
+    """Return the JSON fields of a graph."""
     return {
         "name": graph.name,
         "vertices": graph.n,
@@ -41,20 +41,20 @@ def about_graph(graph: Graph) -> dict[str, Any]:
     }
 
 
-def about_plan(plan: Plan) -> dict[str, Any]:
-    """Return what runs and why; memory in bytes."""
+def plan_fields(plan: Plan) -> dict[str, Any]:
+    """Return the JSON fields of a plan; memory in bytes."""
     return asdict(plan)
 
 
-def about_result(result: Result, proof: Proof | None) -> dict[str, Any]:
-    """Return the parts that all results have."""
+def result_fields(result: Result, proof: Proof | None) -> dict[str, Any]:
+    """Return the JSON fields common to all results."""
     import numpy as np
 
     reached = int(np.count_nonzero(result.reached))
     return {
         "command": result.problem,
-        "graph": about_graph(result.graph),
-        "plan": about_plan(result.plan),
+        "graph": graph_fields(result.graph),
+        "plan": plan_fields(result.plan),
         "seconds": result.stats.total,
         "sources": len(result.sources),
         "reached": reached,
@@ -65,8 +65,8 @@ def about_result(result: Result, proof: Proof | None) -> dict[str, Any]:
 
 def show_result(result: Result, summary: dict[str, Any], proof: Proof | None) -> None:
     """Print what ran, a summary, and the proof."""
-    headline(result.graph.name or "graph", f": {graph_in_words(result.graph)}")
-    line(f"{plan_in_words(result.plan)}, {seconds(result.stats.total)}", style="dim")
+    headline(result.graph.name or "graph", f": {describe_graph(result.graph)}")
+    line(f"{describe_plan(result.plan)}, {seconds(result.stats.total)}", style="dim")
     line()
     facts(summary)
     if proof is not None:
@@ -74,15 +74,15 @@ def show_result(result: Result, summary: dict[str, Any], proof: Proof | None) ->
         line(f"  {proof}", style="green")
 
 
-def graph_in_words(graph: Graph) -> str:
-    """Return size and kind: 3 vertices, 2 arcs, int32 weights."""
+def describe_graph(graph: Graph) -> str:
+    """Return size and type: 3 vertices, 2 arcs, int32 weights."""
     weights = "unweighted" if graph.weights is None else f"{graph.weights.dtype} weights"
     arcs = f"{graph.m:,} arcs" if graph.directed else f"{graph.m // 2:,} edges"
     return f"{graph.n:,} vertices, {arcs}, {weights}"
 
 
-def plan_in_words(plan: Plan) -> str:
-    """Return one line on what ran."""
+def describe_plan(plan: Plan) -> str:
+    """Return one line about what ran."""
     what = plan.problem if plan.semiring == "min_plus" else f"{plan.problem} ({plan.semiring})"
     return f"{what} by {plan.method} on {plan.device}, {plan.dtype} values"
 
@@ -97,30 +97,30 @@ def pairs(result: Result, most: int) -> list[dict[str, Any]]:
     graph, what = result.graph, value_name(result)
     unbounded = _unbounded(result)
     values, reached = np.atleast_2d(result.to_numpy()), np.atleast_2d(result.reached)
-    parents = None if result.predecessors is None else np.atleast_2d(result.predecessors)
+    predecessors = None if result.predecessors is None else np.atleast_2d(result.predecessors)
     targets = range(graph.n) if result.targets is None else result.targets.tolist()
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     for row, source in enumerate(result.sources.tolist()):
         for column, target in enumerate(targets):
-            if len(found) == most:
-                return found
-            pair = {"source": name(graph, source), "target": name(graph, target)}
+            if len(rows) == most:
+                return rows
+            pair = {"source": vertex_name(graph, source), "target": vertex_name(graph, target)}
             value = values[row, column].item() if reached[row, column] else None
             pair[what] = value if value is None or value != unbounded else math.inf
-            if parents is not None:
-                before = int(parents[row, target])
-                pair["predecessor"] = None if before == -1 else name(graph, before)
-            found.append(pair)
-    return found
+            if predecessors is not None:
+                previous = int(predecessors[row, target])
+                pair["predecessor"] = None if previous == -1 else vertex_name(graph, previous)
+            rows.append(pair)
+    return rows
 
 
 def value_name(result: Result) -> str:
-    """Return what to call the value of a pair."""
+    """Return the name of a pair's value."""
     return "value" if result.problem == "closure" else "distance"
 
 
 def _unbounded(result: Result) -> Any:
-    """Return the number that stands for infinity among integers: the empty path is that wide."""
+    """Return the integer that means infinity: the width of the empty path in max_min."""
     from kleene.backends.semiring import SEMIRINGS
 
     if result.plan.semiring != "max_min":
@@ -129,7 +129,7 @@ def _unbounded(result: Result) -> Any:
 
 
 def show_pairs(rows: list[dict[str, Any]], of: int, one_source: bool) -> None:
-    """Print pairs as a table, and how many more there are."""
+    """Print pairs as a table, and the number of pairs omitted."""
     if not rows:
         return
     columns = [c for c in rows[0] if not (one_source and c == "source")]
@@ -140,7 +140,7 @@ def show_pairs(rows: list[dict[str, Any]], of: int, one_source: bool) -> None:
 
 
 def distance_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return (for JSON, for people) what the distances say; a source itself does not count."""
+    """Return statistics of the distances as (JSON fields, summary); sources do not count."""
     import numpy as np
 
     graph = result.graph
@@ -159,30 +159,30 @@ def distance_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
         eccentricity = values[row, last].item()
         if farthest is None or eccentricity > farthest["distance"]:
             farthest = {
-                "source": name(graph, source),
-                "target": name(graph, int(targets[last])),
+                "source": vertex_name(graph, source),
+                "target": vertex_name(graph, int(targets[last])),
                 "distance": eccentricity,
             }
-        everything = reached[row].all()
-        if everything and (center is None or eccentricity < center["distance"]):
-            center = {"source": name(graph, source), "distance": eccentricity}
+        reaches_all = reached[row].all()
+        if reaches_all and (center is None or eccentricity < center["distance"]):
+            center = {"source": vertex_name(graph, source), "distance": eccentricity}
     mean = total / count if count else None
     document = {"mean": mean, "farthest": farthest, "center": center}
-    shown: dict[str, Any] = {"reached": reached_in_words(result)}
+    summary: dict[str, Any] = {"reached": describe_reached(result)}
     if len(result.sources) == 1:
-        shown = {"source": name(graph, int(result.sources[0])), **shown}
+        summary = {"source": vertex_name(graph, int(result.sources[0])), **summary}
         if farthest is not None:
-            shown["farthest"] = f"{farthest['target']}, at {number(farthest['distance'])}"
+            summary["farthest"] = f"{farthest['target']}, at {number(farthest['distance'])}"
     elif farthest is not None:
         ends = f"from {farthest['source']} to {farthest['target']}"
-        shown["diameter"] = f"{number(farthest['distance'])}, {ends}"
+        summary["diameter"] = f"{number(farthest['distance'])}, {ends}"
     if len(result.sources) > 1 and center is not None:
-        shown["radius"] = f"{number(center['distance'])}, from {center['source']}"
-    shown["mean distance"] = None if mean is None else number(mean)
-    return document, shown
+        summary["radius"] = f"{number(center['distance'])}, from {center['source']}"
+    summary["mean distance"] = None if mean is None else number(mean)
+    return document, summary
 
 
-def reached_in_words(result: Result) -> str:
-    """Return how many pairs have a path: 5 of 7 vertices."""
+def describe_reached(result: Result) -> str:
+    """Return the number of pairs with a path: 5 of 7 vertices."""
     what = "vertices" if len(result.sources) == 1 else "pairs"
     return f"{int(result.reached.sum()):,} of {result.reached.size:,} {what}"

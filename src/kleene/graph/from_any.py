@@ -1,7 +1,7 @@
-"""``Graph.from_any``: which constructor an object is for.
+"""``Graph.from_any``: choose the constructor by the type of an object.
 
-No library is imported to find out: an object's class says where it comes from, and an object of a
-library that is not imported cannot exist.
+No library is imported for this: the class of an object names its library, which is imported
+already if the object exists.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
 
 __all__ = ["from_any"]
 
-_Maker = Callable[..., "Graph"]
+_Constructor = Callable[..., "Graph"]
 
 _TABLES = ("pandas", "polars", "pyarrow")
 
 
 def from_any(cls: type[Graph], thing: Any, options: dict[str, Any]) -> Graph:
-    name, make = _maker(cls, thing)
-    _require_options(name, make, options)
-    return make(thing, **options)
+    name, construct = _constructor(cls, thing)
+    _check_options(name, construct, options)
+    return construct(thing, **options)
 
 
-def _maker(cls: type[Graph], thing: Any) -> tuple[str, _Maker]:
-    """Return the constructor for an object, and what to call it."""
+def _constructor(cls: type[Graph], thing: Any) -> tuple[str, _Constructor]:
+    """Return the constructor for an object, and its name for messages."""
     if isinstance(thing, cls):
         return "a Graph", lambda graph: graph
     if isinstance(thing, (str, PathLike)):
-        return "kleene.read", import_module("kleene.io").read  # by name: it is of a layer above
+        return "kleene.read", import_module("kleene.io").read  # by name: io is a layer above
     libraries = {kind.__module__.partition(".")[0] for kind in type(thing).__mro__}
     for library in ("networkx", "igraph", "rustworkx"):
         if library in libraries:
@@ -57,25 +57,25 @@ def _maker(cls: type[Graph], thing: Any) -> tuple[str, _Maker]:
         return "Graph.from_dense", partial(_from_array, cls)
     if isinstance(thing, list):
         raise GraphError(
-            "a list may be the rows of a matrix or a list of edges; call Graph.from_dense(rows), "
-            "or Graph.from_edges(*zip(*edges))"
+            "a list is ambiguous: call Graph.from_dense(rows) for the rows of a matrix, or "
+            "Graph.from_edges(*zip(*edges)) for a list of edges"
         )
     raise GraphError(
-        f"cannot make a graph from {type(thing).__name__}; it can come from a SciPy sparse array, "
+        f"cannot make a graph from {type(thing).__name__}; pass a SciPy sparse array, "
         "a NumPy matrix, a NetworkX, igraph or rustworkx graph, a pandas, Polars or Arrow table, "
-        "a tuple (sources, targets, weights), an object with edge_index, or the name of a file"
+        "a tuple (sources, targets, weights), an object with edge_index, or a file name"
     )
 
 
-def _require_options(name: str, make: _Maker, options: dict[str, Any]) -> None:
-    parameters = list(inspect.signature(make).parameters.values())[1:]
+def _check_options(name: str, construct: _Constructor, options: dict[str, Any]) -> None:
+    parameters = list(inspect.signature(construct).parameters.values())[1:]
     if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters):
         return
     known = [p.name for p in parameters]
     for option in options:
         if option not in known:
-            has = f"has the options {', '.join(known)}" if known else "has no options"
-            raise RequestError(f"no option {option!r} here: {name} {has}")
+            takes = f"takes {', '.join(known)}" if known else "takes no options"
+            raise RequestError(f"unknown option {option!r}: {name} {takes}")
 
 
 def _from_table(
@@ -87,7 +87,7 @@ def _from_table(
     directed: bool = True,
     relabel: bool = True,
 ) -> Graph:
-    """As ``Graph.from_table``, but a column "weight" is taken for the weights if there is one."""
+    """Like ``Graph.from_table``, but a column "weight", if there is one, holds the weights."""
     if weight == "weight":
         names = getattr(table, "column_names", None) or getattr(table, "columns", None)
         weight = "weight" if "weight" in (table if names is None else list(names)) else None
@@ -105,8 +105,8 @@ def _from_tuple(
 ) -> Graph:
     if len(arrays) not in (2, 3):
         raise GraphError(
-            f"a tuple must be (sources, targets) or (sources, targets, weights), not {len(arrays)} "
-            "arrays"
+            f"a tuple must be (sources, targets) or (sources, targets, weights); it has "
+            f"{len(arrays)} elements"
         )
     sources, targets, weights = map(to_numpy, (*arrays, None)[:3])
     return cls.from_edges(
@@ -118,7 +118,7 @@ def _from_array(cls: type[Graph], matrix: Any, null_value: Any = None) -> Graph:
     array = to_numpy(matrix)
     if array.ndim == 2 and array.shape[0] == 2 != array.shape[1]:
         raise GraphError(
-            f"an array of shape {array.shape} is no matrix of weights; if its rows are sources and "
-            "targets, pass tuple(array)"
+            f"an array of shape {array.shape} is not a square matrix of weights; if its rows are "
+            "sources and targets, pass tuple(array)"
         )
     return cls.from_dense(array, null_value)

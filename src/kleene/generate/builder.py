@@ -1,4 +1,4 @@
-"""What all generators share: their common options, and the way from native arrays to a Graph."""
+"""Common code of the generators: shared options, and the steps from native arrays to a Graph."""
 
 from __future__ import annotations
 
@@ -10,97 +10,97 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.generate import checks
-from kleene.generate.weights import as_rule, rule_bytes, weighted
+from kleene.generate.weights import add_weights, as_rule, rule_bytes
 from kleene.graph import CSR, Graph
 from kleene.graph.checks import MOST_INT32_VERTICES, require_memory
+from kleene.graph.core import Progress
 from kleene.system.machine import as_threads, threads_for
 
-__all__ = ["Job", "Progress"]
+__all__ = ["GraphBuilder", "Progress"]
 
 Array = NDArray[Any]
-Progress = Callable[[int, int], object]
 
-#: Progress is told in thousandths of the whole: drawing, then building rows, then weights.
+#: Progress is reported in thousandths: drawing arcs, building the CSR form, weights.
 _DRAWN, _BUILT, _DONE = 500, 900, 1000
 
 
-class Job:
-    """One call of a generator.
+class GraphBuilder:
+    """Builds the graph of one generator call.
 
-    Made from the generator and its arguments (``locals()`` in its first line), of which it checks
-    those that all generators have.
+    Takes the generator and its arguments (``locals()`` in its first line), and checks those that
+    all generators have.
     """
 
     def __init__(self, generator: Callable[..., Graph], arguments: Mapping[str, Any]) -> None:
-        self.name = _spelled(generator, arguments)
+        self.name = _call_text(generator, arguments)
         self.seed = checks.as_seed(arguments["seed"])
         self.rule = as_rule(arguments["weights"])
         self.threads = as_threads(arguments["threads"])
         self.progress: Progress | None = arguments["progress"]
         self.work = 0
 
-    def expect(self, n: int, arcs: int, drawn: int = 0) -> None:
-        """Refuse what will not fit: ``arcs`` in the graph, made of ``drawn`` unsorted ones."""
+    def require_memory(self, n: int, arcs: int, drawn: int = 0) -> None:
+        """Raise if the graph does not fit in memory; ``drawn`` counts arcs drawn before sorting."""
         ids = 4 if n <= MOST_INT32_VERTICES else 8
         listed = 2 * ids * drawn + (4 + ids) * (arcs if drawn else 0)
         require_memory(
             16 * (n + 1) + listed + arcs * (ids + rule_bytes(self.rule)),
             f"{self.name} with {n:,} vertices and {arcs:,} arcs",
-            "ask for fewer of them",
+            "make a smaller graph",
         )
         self.work = n + arcs
 
-    def arcs(
+    def draw_arcs(
         self, native: Callable[..., tuple[Array, Array]], *arguments: Any
     ) -> tuple[Array, Array]:
-        """Call a native function that lists arcs."""
-        return native(*arguments, self.seed, self._team, self._stage(0, _DRAWN))
+        """Return the arcs drawn by a native function."""
+        return native(*arguments, self.seed, self._threads, self._stage(0, _DRAWN))
 
-    def graph_of_arcs(self, n: int, sources: Array, targets: Array, directed: bool = True) -> Graph:
-        """Return the graph of arcs, or of edges, in any order."""
+    def from_arcs(self, n: int, sources: Array, targets: Array, directed: bool = True) -> Graph:
+        """Return the graph of arcs or edges, given in any order."""
         graph = Graph.from_edges(
             sources,
             targets,
             n=n,
             directed=directed,
             name=self.name,
-            threads=self._team,
+            threads=self._threads,
             progress=self._stage(_DRAWN, _BUILT),
         )
         return self._weighted(graph)
 
-    def graph_of_rows(
+    def from_rows(
         self,
         native: Callable[..., tuple[NDArray[np.int64], Array]],
         *arguments: Any,
         directed: bool = True,
     ) -> Graph:
-        """Return the graph of a native function that makes finished rows."""
-        rows = native(*arguments, self.seed, self._team, self._stage(0, _BUILT))
+        """Return the graph of a native function that makes CSR rows."""
+        rows = native(*arguments, self.seed, self._threads, self._stage(0, _BUILT))
         return self._weighted(Graph(CSR(*rows, None), directed, name=self.name))
 
     def _weighted(self, graph: Graph) -> Graph:
         stage = self._stage(_BUILT, _DONE)
-        made = weighted(graph, self.rule, self.seed, self._team, stage)
+        weighted_graph = add_weights(graph, self.rule, self.seed, self._threads, stage)
         if self.progress is not None:
             self.progress(_DONE, _DONE)
-        return made
+        return weighted_graph
 
     @property
-    def _team(self) -> int:
+    def _threads(self) -> int:
         return threads_for(self.work, self.threads)
 
     def _stage(self, start: int, end: int) -> Progress | None:
-        """Return a progress function for one native call, which is only a part of the whole."""
+        """Return a progress function for one native call, a part of the whole."""
         if self.progress is None:
             return None
         report = self.progress
         return lambda done, total: report(start + (end - start) * done // max(total, 1), _DONE)
 
 
-def _spelled(generator: Callable[..., Graph], arguments: Mapping[str, Any]) -> str:
-    """Return the call as one would write it, without defaults and what does not shape the graph."""
-    shown = []
+def _call_text(generator: Callable[..., Graph], arguments: Mapping[str, Any]) -> str:
+    """Return the call as Python text, without defaults, threads and progress."""
+    parts = []
     for name, parameter in inspect.signature(generator).parameters.items():
         value = arguments[name]
         if name in ("threads", "progress") or value is parameter.default:
@@ -110,5 +110,5 @@ def _spelled(generator: Callable[..., Graph], arguments: Mapping[str, Any]) -> s
         if type(value) is type(parameter.default) and value == parameter.default:
             continue
         text = getattr(value, "__name__", None) or repr(value)
-        shown.append(f"{name}={text}")
-    return f"{generator.__name__}({', '.join(shown)})"
+        parts.append(f"{name}={text}")
+    return f"{generator.__name__}({', '.join(parts)})"

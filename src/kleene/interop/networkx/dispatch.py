@@ -1,9 +1,9 @@
-"""Which calls the backend can take, and which it should: both at a cost that does not grow.
+"""Which calls the backend can run, and which it should; both checks take constant time.
 
-``can_run`` looks at the arguments and at one edge. Weights that arrays cannot hold are found when
-the graph is converted, which then raises NotImplementedError: NetworkX takes that as a refusal too,
-and remembers it with the graph. ``should_run`` compares what NetworkX would need for the call with
-what the conversion costs; a graph that was converted before always runs.
+``can_run`` looks at the arguments and at one edge. Weights without an exact array form are detected
+when the graph is converted, which then raises NotImplementedError: NetworkX treats that as a
+refusal too, and caches it with the graph. ``should_run`` compares NetworkX's cost of the call with
+the cost of the conversion; a graph that is already converted always runs.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from typing import Any
 
 import networkx as nx
 
-from kleene.interop.networkx.weights import is_plain
+from kleene.interop.networkx.weights import is_exact_type
 
 __all__ = ["can_run", "should_run"]
 
-#: The return types of some functions were others before.
+#: Earlier versions return other types from some functions.
 _OLDEST = (3, 5)
 
-#: Arguments that must be left alone, and why.
+#: Arguments that are not supported, and why.
 _REFUSED = {
-    "e": "eccentricities are given, so there is nothing to compute",
-    "sp": "distances are given, so there is nothing to compute",
-    "attr": "results would have to be stored in the graph",
-    "sort_neighbors": "the order of neighbors is up to a function",
-    "neighbors": "the neighbors are up to a function",
-    "topo_order": "the order is given",
+    "e": "e= gives the eccentricities, so there is nothing to compute",
+    "sp": "sp= gives the distances, so there is nothing to compute",
+    "attr": "attr= would store results in the graph",
+    "sort_neighbors": "sort_neighbors= is not supported: a function decides the search order",
+    "neighbors": "neighbors= is not supported: a function decides the neighbors",
+    "topo_order": "topo_order= is not supported",
 }
-#: Searches from every node, though the name does not say so.
+#: Functions that search from every node, besides all_pairs_*.
 _FROM_ALL = {
     "average_shortest_path_length",
     "barycenter",
@@ -57,15 +57,15 @@ _FROM_ALL = {
     "transitive_closure_dag",
     "wiener_index",
 }
-#: Nodes from which on a call is faster than NetworkX though the graph must be converted: measured
-#: on random graphs with 5 edges a node. One search without weights never is.
+#: Graph sizes from which a call, conversion included, is faster than NetworkX: measured on random
+#: graphs with 5 edges per node. A single unweighted search never is.
 _LEAST_ALL, _LEAST_WEIGHTED = 50, 500
 
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-    """Say whether the backend can run a call, or why not."""
+    """Return True if the backend can run a call, else the reason."""
     if tuple(map(int, nx.__version__.split(".")[:2])) < _OLDEST:
-        return f"it needs NetworkX {'.'.join(map(str, _OLDEST))} or newer"
+        return f"Kleene needs NetworkX {'.'.join(map(str, _OLDEST))} or newer"
     try:
         bound = _signature(name).bind(*args, **kwargs).arguments
     except TypeError as error:
@@ -78,15 +78,17 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
         return "the graph is empty"
     weight = bound.get("weight", bound.get("distance", _default_weight(name)))
     if bound.get("usebounds") and weight is not None:
-        return "bounds are for graphs without weights"
+        return "usebounds=True is for unweighted graphs"
     if weight is None or callable(weight) or isinstance(graph, _converted()):
         return True
-    found = next((d.get(weight) for _, _, d in graph.edges(data=True)), None)
-    return is_plain(found) or f"weights of type {type(found).__name__} have no exact array form"
+    result = next((d.get(weight) for _, _, d in graph.edges(data=True)), None)
+    return (
+        is_exact_type(result) or f"weights of type {type(result).__name__} have no exact array form"
+    )
 
 
 def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-    """Say whether a call is faster here, the conversion of its graph included, or why not."""
+    """Return True if a call is faster here, conversion of its graph included, else the reason."""
     bound = _signature(name).bind(*args, **kwargs).arguments
     graph = bound["G"]
     if _is_cached(graph):
@@ -97,20 +99,20 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
         single = single and name == "closeness_centrality"
     elif "target" in bound:
         if single:
-            return "a search for one pair looks at little of the graph; the conversion at all of it"
+            return "a search for one pair visits part of the graph, the conversion all of it"
         single = True
     if not single:
-        return n >= _LEAST_ALL or f"a graph of {n} nodes is too small to gain from a conversion"
+        return n >= _LEAST_ALL or f"a graph of {n} nodes is too small to be worth converting"
     weight = bound.get("weight", bound.get("distance", _default_weight(name)))
     if weight is None:
-        return "one search without weights takes NetworkX no longer than the conversion"
-    return n >= _LEAST_WEIGHTED or f"one search of {n} nodes takes less than the conversion"
+        return "a single unweighted search takes NetworkX no longer than the conversion"
+    return n >= _LEAST_WEIGHTED or f"one search of {n} nodes takes less time than the conversion"
 
 
 def _is_cached(graph: Any) -> bool:
     cache_ = getattr(graph, "__networkx_cache__", None) or {}
     converted = cache_.get("backends", {}).get("kleene", {})
-    return any(isinstance(made, _converted()) for made in converted.values())
+    return any(isinstance(entry, _converted()) for entry in converted.values())
 
 
 @cache
