@@ -97,10 +97,10 @@ class BandSplit(NamedTuple):
     def fit(cls, layout: TileLayout, memory: int) -> BandSplit | None:
         """Return the split for so many bytes of device memory; None if they are too few.
 
-        >>> layout = Layout("KL_MIN_PLUS_LENGTH", np.dtype("f4"), np.dtype("f4"), 1, 32768, False,
-        ...                 False)
-        >>> Cut.fit(layout, 2**30)
-        Cut(height=256, bands=128, panel=26, buffers=4)
+        >>> kind = np.dtype("f4")
+        >>> layout = TileLayout("KL_MIN_PLUS_LENGTH", kind, kind, 1, 32768, False, False)
+        >>> BandSplit.fit(layout, 2**30)
+        BandSplit(height=256, bands=128, panel=26, buffers=4)
         """
         item = layout.word.itemsize
         row = layout.words * (item + (4 if layout.paths else 0))
