@@ -38,7 +38,7 @@ BACKENDS = ("backends.reference", "backends.cpu", "backends.cuda")
 #: when a user asks it to.
 UPWARD_BY_NAME = {
     ("graph/core.py", "backends.cuda"),
-    ("graph/anything.py", "io"),
+    ("graph/from_any.py", "io"),
 }
 
 _BY_NAME = re.compile(r"kleene\.([a-z_]+(?:\.[a-z_]+)*)")
