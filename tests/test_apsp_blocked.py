@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kleene as kl
-from kleene.backends.cuda.apsp_blocks import bank_conflict
+from kleene.backends.cuda.apsp_blocked_matrix import bank_conflict
 from kleene.backends.cuda.apsp_products import interleave
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
-from kleene.backends.cuda.runtime.timing import metered
+from kleene.backends.cuda.runtime.timing import timed_call
 from kleene.registry import Method, methods
 
 ROWS = [
@@ -58,7 +58,7 @@ def assert_solves(row: Method, g: kl.Graph, block: int | None = None, **keywords
 
 @pytest.mark.parametrize("seed", [0, 5])
 @pytest.mark.parametrize("row", ROWS, ids=label)
-def test_what_the_algorithm_takes_is_told_apart(
+def test_the_compute_time_is_measured_apart(
     row: Method, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever streams and graphs it uses, all of its work is between two marks of the device."""
@@ -72,11 +72,11 @@ def test_what_the_algorithm_takes_is_told_apart(
         launched.append(time.perf_counter())
 
     began = time.perf_counter()
-    with monkeypatch.context() as patch, metered("emulated") as meter:
+    with monkeypatch.context() as patch, timed_call("emulated") as timer:
         native = SimpleNamespace(**(vars(device.native) | {"launch": noted}))
         patch.setattr(device, "native", native)
         stats = solve(row, random_graph(70)).stats
-    (span,) = meter._spans["compute"]
+    (span,) = timer._spans["compute"]
     assert began <= span[0].time < launched[0]
     assert launched[-1] <= span[1].time
     assert 0 < stats.compute < stats.total
@@ -194,7 +194,7 @@ def test_blocks_that_shared_memory_does_not_hold() -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=label)
-def test_device_memory_is_asked_for_first(row: Method, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_device_memory_is_checked_first(row: Method, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KLEENE_DEVICE_MEMORY", "20K")
     with pytest.raises(kl.MemoryBudgetError, match=f"apsp by {row.name} on 100 vertices"):
         solve(row, random_graph(100))
@@ -242,7 +242,7 @@ def test_quadtree_order_of_the_kernel(side: int, level: int, missing: int) -> No
     size = side * 2**level
     n = max(1, size - missing)
     device = EmulatedDevice()
-    move = device.kernels("apsp_products", KL_TYPE="int", KL_PATHS=0)["apsp_quadtree_move"]
+    move = device.kernels("apsp_products", KL_TYPE="int", KL_PATHS=0)["apsp_products_convert"]
     matrix = np.arange(n * n, dtype=np.int32).reshape(n, n)
     d, tree = device.upload(matrix), device.empty(size * size, np.int32)
     back = device.empty((n, n), np.int32)

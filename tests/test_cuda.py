@@ -96,9 +96,9 @@ def all_given_back(cuda: FakeCuda) -> bool:
     """Is no memory held, but what the device keeps for later?"""
     gc.collect()
     d = open_cuda()
-    d.blocks.drop()
-    d.pages.drop()
-    return d.taken == 0 and cuda.free() == cuda.memory
+    d.blocks.clear()
+    d.pages.clear()
+    return d.allocated == 0 and cuda.free() == cuda.memory
 
 
 def test_a_method_runs_on_the_gpu(cuda: FakeCuda, gpu_machine: None) -> None:
@@ -187,12 +187,12 @@ def test_a_gpu_newer_than_the_compiler(cuda: FakeCuda) -> None:
 
 def test_memory(cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
     d = open_cuda()
-    with pytest.raises(kl.MemoryBudgetError, match=r"512\.0 MiB were asked of Fake GPU"):
+    with pytest.raises(kl.MemoryBudgetError, match=r"512\.0 MiB requested on Fake GPU"):
         d.empty(2**27, np.float32)
     monkeypatch.setenv("KLEENE_DEVICE_MEMORY", "1M")
     kept = d.empty(2**17, np.float32)
     assert d.free_memory() == 2**19
-    with pytest.raises(kl.MemoryBudgetError, match="are free"):
+    with pytest.raises(kl.MemoryBudgetError, match="KiB free"):
         d.empty(2**18, np.float32)
     with pytest.raises(kl.MemoryBudgetError, match=r"apsp needs .* device='cpu'"):
         require_memory(d, 2**20, "apsp")
@@ -203,14 +203,14 @@ def test_memory(cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
         d.free_memory()
 
 
-def test_small_pieces_of_memory_serve_again(cuda: FakeCuda) -> None:
+def test_small_allocations_are_reused(cuda: FakeCuda) -> None:
     d = open_cuda()
     waits: list[int] = []
     d.runtime.deviceSynchronize = lambda: waits.append(1)
     first = d.empty(1000, np.float32)
     address, d.peak = first.address, 0
     del first
-    assert d.taken == 0
+    assert d.allocated == 0
     assert d.free_memory() == cuda.memory, "what is kept can be had"
     assert waits == []
     again = d.empty(500, np.float64)
@@ -241,7 +241,7 @@ def test_the_parts_of_a_call_are_timed(cuda: FakeCuda, gpu_machine: None) -> Non
     assert stats.compute == pytest.approx(1.5e-3), "all steps"
     placed = kl.bfs(g, 0, device="cuda").stats
     assert placed.compute == pytest.approx(1.5e-3), "the search alone"
-    assert open_device("cuda").meter.current is None
+    assert open_device("cuda").timer.current is None
 
 
 def test_an_answer_that_the_device_does_not_hold(
@@ -286,7 +286,7 @@ class Driver:
 
 
 @pytest.mark.parametrize(
-    ("driver", "package", "gpus", "told"),
+    ("driver", "package", "gpus", "reason"),
     [
         (None, None, 1, "no NVIDIA driver was found; install it"),
         (Driver(12040, 1), None, 1, "does not report its version"),
@@ -301,7 +301,7 @@ class Driver:
     ],
 )  # fmt: skip
 def test_what_is_missing(
-    driver: Any, package: str | None, gpus: int, told: str | None, tmp_path: Path,
+    driver: Any, package: str | None, gpus: int, reason: str | None, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     for gpu in range(gpus):
@@ -310,10 +310,10 @@ def test_what_is_missing(
     monkeypatch.setattr(nvidia, "library", lambda: driver)
     monkeypatch.setattr(nvidia, "package", lambda: package)
     why = nvidia.missing.__wrapped__()
-    assert (why is None) if told is None else (told in why)
+    assert (why is None) if reason is None else (reason in why)
 
 
-def test_one_sentence_for_who_asks_and_none_for_who_does_not() -> None:
+def test_an_explicit_device_raises_and_auto_does_not() -> None:
     g = graph("complete")
     if "cuda" in machine.this_machine().devices:
         pytest.skip("there is a GPU")
@@ -346,7 +346,7 @@ def test_auto_falls_back_when_the_gpu_is_full(
     assert kl.apsp(graph("complete")).plan.device == "cpu"
 
 
-def test_auto_asks_for_all_the_memory_unless_the_method_streams() -> None:
+def test_auto_requires_all_the_memory_unless_the_method_streams() -> None:
     facts = Facts(2**15, 2**24, "float32", 0, 1, 1000)
     box = machine.Machine(4, None, "avx2", ("cuda", "cpu"), gpu_memory=2**31)
     tiled = make_plan(facts, Request("apsp", method="tiled", predecessors=False), box)
@@ -395,7 +395,7 @@ def test_an_array_of_another_library() -> None:
         whole[::2]
 
 
-def test_a_plan_tells_of_device_memory() -> None:
+def test_a_plan_has_the_device_memory() -> None:
     facts = Facts(1000, 10**6, "float32", 0, 1, 1000)
     box = machine.Machine(4, None, "avx2", ("cuda", "cpu", "emulated"))
     real = make_plan(facts, Request("apsp", method="naive", device="cuda"), box)
@@ -411,7 +411,7 @@ def test_a_plan_tells_of_device_memory() -> None:
 
 def test_settings_that_make_no_sense(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KLEENE_EMULATOR_SEED", "-1")
-    with pytest.raises(kl.DeviceError, match="whole number"):
+    with pytest.raises(kl.DeviceError, match="non-negative integer"):
         open_device("emulated")
     monkeypatch.setenv("KLEENE_EMULATOR_SEED", "")
     monkeypatch.setenv("KLEENE_EMULATOR", "nonesuch")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import kleene as kl
 from kleene.backends.cuda import bfs_frontiers, bfs_levels, bfs_scan
-from kleene.backends.cuda.prefix_scan import Scan
+from kleene.backends.cuda.prefix_scan import PrefixScan
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 from kleene.registry import Size, find
@@ -33,12 +33,12 @@ def search(g: kl.Graph, source: int, form: str, **options: Any) -> kl.Result:
 
 
 def check(g: kl.Graph, source: int, form: str) -> None:
-    """The depths of the reference, with parents that prove them and without."""
+    """The distances of the reference, with verified predecessors and without."""
     wanted = kl.bfs(g, source, device="reference").distances.tolist()
     assert search(g, source, form, predecessors=False).distances.tolist() == wanted
-    told = search(g, source, form, predecessors=True)
-    assert told.distances.tolist() == wanted
-    told.verify()
+    found = search(g, source, form, predecessors=True)
+    assert found.distances.tolist() == wanted
+    found.verify()
 
 
 def grid(rows: int, columns: int) -> kl.Graph:
@@ -124,19 +124,19 @@ def test_memory_is_what_the_table_says(form: str, monkeypatch: pytest.MonkeyPatc
     def watched(device: EmulatedDevice, *args: Any) -> Any:
         nonlocal most
         array = empty(device, *args)
-        most = max(most, device.taken)
+        most = max(most, device.allocated)
         return array
 
     device = open_device("emulated")
     assert isinstance(device, EmulatedDevice)
-    before = device.taken
+    before = device.allocated
     monkeypatch.setattr(EmulatedDevice, "empty", watched)
     search(g, 0, form, predecessors=True)
     row = find("bfs", form, "cuda")
     assert row is not None
     assert row.device_memory is not None
-    told = row.device_memory(Size(g.n, g.m, 1, 4, True))
-    assert told / 1.1 <= most - before <= told + 4096
+    expected = row.device_memory(Size(g.n, g.m, 1, 4, True))
+    assert expected / 1.1 <= most - before <= expected + 4096
 
 
 # ---- frontiers ----------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ def test_a_single_block_hands_over_and_takes_over(
 def test_sums_of_any_length(n: int) -> None:
     device = EmulatedDevice()
     kernels = device.kernels("bfs_scan")
-    scan = Scan(device, kernels["bfs_scan_prefixscan"], kernels["bfs_scan_prefixscan2"], n)
+    scan = PrefixScan(device, kernels["bfs_scan_prefixscan"], kernels["bfs_scan_prefixscan2"], n)
     host = np.random.default_rng(n).integers(0, 2**40, n)
     wanted = np.cumsum(host) - host
     values, total = device.upload(host), device.zeros(1, np.int64)
@@ -223,14 +223,14 @@ def test_compaction_on_both_sides_of_the_threshold(
 
     def launch(kernel: Any, *args: Any) -> None:
         launched.append(kernel.name)
-        bfs_levels.launch_over(kernel, *args)
+        bfs_levels.launch_threads(kernel, *args)
 
     def contracted(self: bfs_scan.Scanned, *args: int) -> tuple[int, bool]:
         size, left = contract(self, *args)
         sizes.append(size)
         return size, left
 
-    monkeypatch.setattr(bfs_scan, "launch_over", launch)
+    monkeypatch.setattr(bfs_scan, "launch_threads", launch)
     monkeypatch.setattr(bfs_scan.Scanned, "_contract", contracted)
     far = np.arange(3, 3 + gathered // 2)
     s = np.concatenate([[0, 0], 0 * far + 1, 0 * far + 2])

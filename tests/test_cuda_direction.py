@@ -16,14 +16,34 @@ from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 #: Constants under which searches push, pull, sweep, change over and come back in small graphs.
 SHAPES: dict[str, dict[str, int]] = {
     "as it is": {},
-    "many blocks": {"_EACH_BLOCK": 256},
-    "lists that are cut": {"_EACH_BLOCK": 256, "_LONGEST_LIST": 3},
-    "narrow alone": {"_EACH_BLOCK": 256, "_MOST": 10**6, "_LITTLE": 10**5, "_DENSE": 100},
-    "narrow, cut": {"_EACH_BLOCK": 256, "_LONGEST_LIST": 2, "_MOST": 10**6, "_DENSE": 100},
-    "back and forth": {"_EACH_BLOCK": 512, "_MOST": 60, "_LITTLE": 40, "_DENSE": 0},
-    "several launches": {"_EACH_BLOCK": 256, "_LEVELS": 5, "_MOST": 200, "_LITTLE": 100},
-    "never pulls": {"_EACH_BLOCK": 256, "_MUCH": 1, "_DENSE": 0},
-    "always pulls": {"_EACH_BLOCK": 256, "_MUCH": 10**9, "_DENSE": 0},
+    "many blocks": {"_WORK_PER_BLOCK": 256},
+    "lists that are cut": {"_WORK_PER_BLOCK": 256, "_LONGEST_LIST": 3},
+    "narrow alone": {
+        "_WORK_PER_BLOCK": 256,
+        "_MAX_NARROW_ARCS": 10**6,
+        "_NARROW_ARCS": 10**5,
+        "_DENSE": 100,
+    },
+    "narrow, cut": {
+        "_WORK_PER_BLOCK": 256,
+        "_LONGEST_LIST": 2,
+        "_MAX_NARROW_ARCS": 10**6,
+        "_DENSE": 100,
+    },
+    "back and forth": {
+        "_WORK_PER_BLOCK": 512,
+        "_MAX_NARROW_ARCS": 60,
+        "_NARROW_ARCS": 40,
+        "_DENSE": 0,
+    },
+    "several launches": {
+        "_WORK_PER_BLOCK": 256,
+        "_LEVELS": 5,
+        "_MAX_NARROW_ARCS": 200,
+        "_NARROW_ARCS": 100,
+    },
+    "never pulls": {"_WORK_PER_BLOCK": 256, "_PULL_PART": 1, "_DENSE": 0},
+    "always pulls": {"_WORK_PER_BLOCK": 256, "_PULL_PART": 10**9, "_DENSE": 0},
 }
 
 

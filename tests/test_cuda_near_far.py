@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene as kl
-from kleene.backends.cuda import sssp_lists, sssp_narrow
 from kleene.backends.cuda import sssp_near_far as near_far
+from kleene.backends.cuda import sssp_near_far_buffers, sssp_near_far_narrow
 from kleene.backends.cuda import sssp_search as lengths
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 
@@ -36,13 +36,15 @@ def assert_right(g: kl.Graph, source: int = 0, **options: Any) -> None:
 @contextmanager
 def tuned(narrow: bool, **values: Any) -> Iterator[None]:
     """Run one engine with other constants: names of its module in capitals, or of the tuning."""
-    module: Any = sssp_narrow if narrow else near_far
+    module: Any = sssp_near_far_narrow if narrow else near_far
     fields = {key: value for key, value in values.items() if key.islower()}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(near_far, "_NARROW_DEGREE", 1e9 if narrow else -1)
         patch.setattr(near_far, "_WIDE", near_far._WIDE._replace(**fields))
         for key in values.keys() - fields.keys():
-            patch.setattr(sssp_lists if key == "SHORTEST_LIST" else module, f"_{key}", values[key])
+            patch.setattr(
+                sssp_near_far_buffers if key == "SHORTEST_LIST" else module, f"_{key}", values[key]
+            )
         yield
 
 
@@ -77,12 +79,12 @@ def skewed(n: int, m: int, dtype: Any = np.int32) -> kl.Graph:
     return kl.Graph.from_edges(np.append(s, t), np.append(t, s), np.append(weights, weights), n=n)
 
 
-TINY = {"EACH_BLOCK": 40, "NEAR_ENTRIES": 6, "FAR_ENTRIES": 9, "SHORTEST_LIST": 2}
+TINY = {"WORK_PER_BLOCK": 40, "NEAR_ENTRIES": 6, "FAR_ENTRIES": 9, "SHORTEST_LIST": 2}
 CHOICES: list[tuple[bool, dict[str, Any]]] = [
     *((False, more) for more in ({}, TINY, TINY | {"ROUNDS": 2}, {"DELTA": 1e9}, {"DELTA": 1e-9})),
     *((True, more) for more in ({}, TINY, TINY | {"HOPS": 2}, {"DELTA": 1e9}, {"DELTA": 1e-9})),
-    *((True, TINY | {"LOCALS": locals, "MANY": 1}) for locals in range(3)),
-    (True, {"EACH_BLOCK": 40, "LOCALS": 2, "HOPS": 3}),
+    *((True, TINY | {"LOCAL_HOPS": locals, "MANY": 1}) for locals in range(3)),
+    (True, {"WORK_PER_BLOCK": 40, "LOCAL_HOPS": 2, "HOPS": 3}),
 ]
 arcs = st.lists(st.tuples(st.integers(0, 19), st.integers(0, 19), st.integers(0, 40)), max_size=80)
 
@@ -123,10 +125,10 @@ def test_orders(narrow: bool, seed: int, monkeypatch: pytest.MonkeyPatch, counts
     monkeypatch.setattr(lengths, "open_device", lambda kind: device)
     spills = "sweeps" if narrow else "spills"
     for g in (grid(20), skewed(200, 1000)):
-        with tuned(narrow, EACH_BLOCK=600):
+        with tuned(narrow, WORK_PER_BLOCK=600):
             assert_right(g)
             assert counts()[spills] == 0
-        with tuned(narrow, **TINY | {"EACH_BLOCK": 600}):
+        with tuned(narrow, **TINY | {"WORK_PER_BLOCK": 600}):
             assert_right(g)
             assert counts()[spills] > 0
 
@@ -138,12 +140,12 @@ def test_hops_of_a_block_by_itself(
     device = EmulatedDevice(locals, "_emulator_checked")
     monkeypatch.setattr(lengths, "open_device", lambda kind: device)
     g = grid(16)
-    with tuned(True, EACH_BLOCK=256, LOCALS=locals):
+    with tuned(True, WORK_PER_BLOCK=256, LOCAL_HOPS=locals):
         assert_right(g)
         assert_right(g, 77, limit=600)
         assert_right(g, 77, targets=[80, 200])
     chain = np.arange(300)
-    with tuned(True, EACH_BLOCK=256, LOCALS=locals, DELTA=1e9):
+    with tuned(True, WORK_PER_BLOCK=256, LOCAL_HOPS=locals, DELTA=1e9):
         assert_right(kl.Graph.from_edges(chain, chain + 1, chain % 4))
         assert 300 / (locals + 1) < counts()["hops"] < 310 / (locals + 1)
 
@@ -238,7 +240,7 @@ def test_several_launches(counts: Any) -> None:
         assert_right(grid(12))
         assert counts()["launches"] > 2
     for hops in (1, 2, 7):
-        with tuned(True, HOPS=hops, EACH_BLOCK=256, FEW=0):
+        with tuned(True, HOPS=hops, WORK_PER_BLOCK=256, FEW=0):
             assert_right(g, predecessors=True)
             assert counts()["launches"] == counts()["hops"] // hops + 1
             assert_right(grid(12))

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene as kl
-from kleene.backends.cuda.device_graph import on_device
+from kleene.backends.cuda.device_graph import get_device_graph
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 from kleene.backends.cuda.sssp_bellman_ford import _BellmanFord
-from kleene.backends.cuda.sssp_predecessors import recover_tree
+from kleene.backends.cuda.sssp_predecessors import recover_predecessors
 
 METHODS = ("bellman_ford", "bellman_ford_plain", "llp")
 TYPES = (np.int32, np.int64, np.float32, np.float64)
@@ -21,23 +21,25 @@ TYPES = (np.int32, np.int64, np.float32, np.float64)
 
 def recovered(g: kl.Graph, source: int, distances: Any, seed: int = 0, **options: Any) -> Any:
     device = EmulatedDevice(seed, "_emulator_checked")
-    parents = device.empty(g.n, np.int32)
+    predecessors = device.empty(g.n, np.int32)
     there = device.upload(np.asarray(distances))
-    left = recover_tree(device, on_device(g, device), there, source, parents, **options)
-    return left, device.download(parents)
+    left = recover_predecessors(
+        device, get_device_graph(g, device), there, source, predecessors, **options
+    )
+    return left, device.download(predecessors)
 
 
-def assert_tree(g: kl.Graph, source: int, distances: Any, parents: Any) -> None:
-    """Each reached vertex but the source hangs on it by tight arcs."""
+def assert_tree(g: kl.Graph, source: int, distances: Any, predecessors: Any) -> None:
+    """Each reached vertex is connected to the source by tight arcs."""
     weights = np.ones(g.m, distances.dtype) if g.weights is None else g.weights
     weights = weights.astype(distances.dtype)
     none = np.inf if distances.dtype.kind == "f" else np.iinfo(distances.dtype).max
     for v in range(g.n):
         walk, u = [], v
-        while parents[u] >= 0:
+        while predecessors[u] >= 0:
             assert len(walk) < g.n
             walk.append(u)
-            p = int(parents[u])
+            p = int(predecessors[u])
             row = g.neighbors[g.offsets[p] : g.offsets[p + 1]]
             arc = g.offsets[p] + int(np.flatnonzero(row == u)[0])
             assert distances[p] + weights[arc] == distances[u]
@@ -56,26 +58,26 @@ def test_trees_of_plain_graphs(dtype: Any, seed: int) -> None:
     g = kl.Graph.from_edges(rng.integers(0, 300, 900), rng.integers(0, 250, 900), weights, n=300)
     far = kl.sssp(g, 7, device="cpu").distances
     for negative in (False, True):
-        left, parents = recovered(g, 7, far, seed, negative=negative)
+        left, predecessors = recovered(g, 7, far, seed, negative=negative)
         assert left == 0
-        assert_tree(g, 7, far, parents)
+        assert_tree(g, 7, far, predecessors)
 
 
 def test_a_tree_of_zeros_is_hung_layer_by_layer() -> None:
     chain = np.arange(600)
     s, t = np.append(chain, chain + 1), np.append(chain + 1, chain)
     g = kl.Graph.from_edges(s, t, np.zeros(1200))
-    left, parents = recovered(g, 300, np.zeros(601))
+    left, predecessors = recovered(g, 300, np.zeros(601))
     assert left == 0
-    assert parents.tolist() == [*range(1, 301), -1, *range(300, 600)]
+    assert predecessors.tolist() == [*range(1, 301), -1, *range(300, 600)]
 
 
 def test_a_tree_where_rounding_takes_short_arcs_away() -> None:
     g = kl.Graph.from_edges([0, 1, 2, 3, 4], [1, 2, 3, 4, 2], [1.0, 1e-20, 1e-20, 1e-20, 1e-20])
     far = np.array([0.0, 1, 1, 1, 1])
-    left, parents = recovered(g, 0, far)
+    left, predecessors = recovered(g, 0, far)
     assert left == 0
-    assert parents.tolist() == [-1, 0, 1, 2, 3]
+    assert predecessors.tolist() == [-1, 0, 1, 2, 3]
 
 
 def test_a_tree_with_hubs_and_vertices_without_arcs() -> None:
@@ -86,17 +88,17 @@ def test_a_tree_with_hubs_and_vertices_without_arcs() -> None:
     weights = np.concatenate([hub % 2, np.ones(2999), [0]]).astype(np.int32)
     g = kl.Graph.from_edges(s, t, weights, n=n)
     far = kl.sssp(g, 0, device="cpu").distances
-    left, parents = recovered(g, 0, far)
+    left, predecessors = recovered(g, 0, far)
     assert left == 0
-    assert_tree(g, 0, far, parents)
+    assert_tree(g, 0, far, predecessors)
 
 
-def test_circles_of_rounding_are_told() -> None:
+def test_cycles_of_rounding_are_counted() -> None:
     g = kl.Graph.from_edges([0, 1, 2], [1, 2, 1], [1.0, 0.5, -0.5])
     assert recovered(g, 0, np.array([0.0, 0.75, 1.25]), negative=True)[0] == 2
     raised = np.array([0, 1.25, 1.25 * 1.25 + 0.5 * 1.25])
-    left, parents = recovered(g, 0, raised, negative=True, rise=0.25)
-    assert (left, parents.tolist()) == (0, [-1, 0, 1])
+    left, predecessors = recovered(g, 0, raised, negative=True, bias=0.25)
+    assert (left, predecessors.tolist()) == (0, [-1, 0, 1])
 
 
 @st.composite
@@ -113,9 +115,9 @@ def graphs(draw: Any, low: int = 0) -> kl.Graph:
 @given(graphs(), st.booleans(), st.integers(0, 5))
 def test_any_tree(g: kl.Graph, negative: bool, seed: int) -> None:
     far = kl.sssp(g, 0, device="reference").distances
-    left, parents = recovered(g, 0, far, seed, negative=negative)
+    left, predecessors = recovered(g, 0, far, seed, negative=negative)
     assert left == 0
-    assert_tree(g, 0, far, parents)
+    assert_tree(g, 0, far, predecessors)
 
 
 # ---- searches -----------------------------------------------------------------------------------
@@ -205,7 +207,7 @@ def test_integers_do_not_wrap_on_the_way_round(method: str) -> None:
 
 
 def test_a_cycle_that_notes_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_BellmanFord, "_closed_chain", lambda self: [])
+    monkeypatch.setattr(_BellmanFord, "_find_cycle", lambda self: [])
     g = kl.Graph.from_edges([0, 1, 2], [1, 2, 1], [3, -5, 4])
     with pytest.raises(kl.NegativeCycleError) as caught:
         solve(g, "bellman_ford")
@@ -213,7 +215,7 @@ def test_a_cycle_that_notes_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_circles_that_do_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_BellmanFord, "_hangs", lambda self, source: False)
+    monkeypatch.setattr(_BellmanFord, "_forms_tree", lambda self, source: False)
     g = kl.Graph.from_edges([0, 1], [1, 2], [3.0, -5.0])
     r = solve(g, "bellman_ford")
     assert r.distances.tolist() == [0, 3, -2]

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import kleene as kl
-from kleene.backends.cpu.closure import close_by, form_for
+from kleene.backends.common.dense_driver import close_matrix, engine_form
 from kleene.backends.cuda import closure_tiled as closure
-from kleene.backends.cuda.closure_streamed import Cut, Streamer
-from kleene.backends.cuda.closure_tiled import Layout
+from kleene.backends.cuda.closure_streamed import BandSplit, StreamedClosure
+from kleene.backends.cuda.closure_tiled import TileLayout
 from kleene.backends.cuda.runtime.device import Array
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 from kleene.backends.semiring import SEMIRINGS
@@ -40,11 +40,11 @@ ALGEBRAS = [
 
 #: Panels of one band and of several, bands of several blocks, ragged ends, 2 to 4 buffers.
 CUTS = [
-    Cut(128, 3, 1, 2),
-    Cut(128, 3, 2, 3),
-    Cut(256, 2, 1, 4),
-    Cut(128, 3, 3, 2),
-    Cut(128, 3, 1, 4),
+    BandSplit(128, 3, 1, 2),
+    BandSplit(128, 3, 2, 3),
+    BandSplit(256, 2, 1, 4),
+    BandSplit(128, 3, 3, 2),
+    BandSplit(128, 3, 1, 4),
 ]
 
 
@@ -68,15 +68,15 @@ def task(g: kl.Graph, semiring: str = "min_plus", dtype: str = "float32", **opti
     return Task(g, SEMIRINGS[semiring], sources, None, None, dtype=np.dtype(dtype), **options)
 
 
-def streamed(device: EmulatedDevice, cut: Cut, asked: Task) -> Answer:
-    form = form_for("tiled", asked)
+def streamed(device: EmulatedDevice, cut: BandSplit, request: Task) -> Answer:
+    form = engine_form("tiled", request)
 
-    def engine(matrix: Any, last: Any) -> bool:
-        positive = bool(asked.graph.stats.min_weight >= 0)
-        layout = Layout.of(form, asked.graph.n, positive, last is not None)
-        return Streamer(device, layout, cut).run(asked, matrix, last)
+    def engine(matrix: Any, predecessors: Any) -> bool:
+        positive = bool(request.graph.stats.min_weight >= 0)
+        layout = TileLayout.of(form, request.graph.n, positive, predecessors is not None)
+        return StreamedClosure(device, layout, cut).run(request, matrix, predecessors)
 
-    return close_by(engine, form, asked)
+    return close_matrix(engine, form, request)
 
 
 @pytest.fixture
@@ -93,15 +93,15 @@ def test_every_algebra(semiring: str, dtype: str, low: int, high: int) -> None:
     number = ALGEBRAS.index((semiring, dtype, low, high))
     g = sample(300, low, high, dtype)
     wanted = kl.closure(g, semiring, predecessors=False, device="cpu").values
-    asked = task(g, semiring, dtype)
+    request = task(g, semiring, dtype)
     for seed, cut in ((0, CUTS[number % 3]), (7 + number, CUTS[(number + 1) % 3])):
-        got = streamed(EmulatedDevice(seed), cut, asked)
+        got = streamed(EmulatedDevice(seed), cut, request)
         assert np.array_equal(got.values, wanted), (seed, cut)
 
 
 @pytest.mark.parametrize("cut", CUTS)
 @pytest.mark.parametrize("seed", [0, 3, 11])
-def test_every_cut_and_several_schedules(cut: Cut, seed: int) -> None:
+def test_every_cut_and_several_schedules(cut: BandSplit, seed: int) -> None:
     g = sample(290)
     wanted = kl.apsp(g, predecessors=False, device="cpu").distances
     assert np.array_equal(streamed(EmulatedDevice(seed), cut, task(g)).values, wanted)
@@ -113,7 +113,7 @@ def test_every_cut_and_several_schedules(cut: Cut, seed: int) -> None:
 def test_predecessors(semiring: str, dtype: str, seed: int, monkeypatch: Any) -> None:
     monkeypatch.setenv("KLEENE_EMULATOR_SEED", str(seed))
     monkeypatch.setenv("KLEENE_DEVICE_MEMORY", "2300K" if dtype == "float64" else "1600K")
-    monkeypatch.setattr(closure, "Closer", None)
+    monkeypatch.setattr(closure, "TiledClosure", None)
     g = sample(260, -3, 64, dtype)
     kl.closure(g, semiring, method="tiled", device="emulated").verify()
 
@@ -124,8 +124,8 @@ def test_predecessors(semiring: str, dtype: str, seed: int, monkeypatch: Any) ->
 @pytest.mark.parametrize("paths", [False, True])
 def test_under_the_checked_emulator(paths: bool) -> None:
     g = sample(140)
-    asked = task(g, predecessors=paths)
-    got = streamed(EmulatedDevice(5, "_emulator_checked"), Cut(128, 2, 1, 2), asked)
+    request = task(g, predecessors=paths)
+    got = streamed(EmulatedDevice(5, "_emulator_checked"), BandSplit(128, 2, 1, 2), request)
     assert np.array_equal(got.values, kl.apsp(g, device="cpu").distances)
 
 
@@ -133,7 +133,7 @@ def test_under_the_checked_emulator(paths: bool) -> None:
 
 
 def test_a_budget_is_kept(little: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(closure, "Closer", None)  # not to be made
+    monkeypatch.setattr(closure, "TiledClosure", None)  # not to be made
     g, steps = sample(400), []
     got = kl.apsp(
         g, method="tiled", device="emulated", predecessors=False,
@@ -186,8 +186,8 @@ class Crowded(EmulatedDevice):
     """A device that has less than it says."""
 
     def empty(self, shape: Any, dtype: Any, name: str = "") -> Array:
-        if self.taken + np.prod(shape) * np.dtype(dtype).itemsize > 1_200_000:
-            raise kl.MemoryBudgetError("somebody was here before")
+        if self.allocated + np.prod(shape) * np.dtype(dtype).itemsize > 1_200_000:
+            raise kl.MemoryBudgetError("allocated by another process")
         return super().empty(shape, dtype, name)
 
 
@@ -197,7 +197,7 @@ def test_memory_that_is_gone_when_it_is_wanted(monkeypatch: pytest.MonkeyPatch) 
     g = sample(400)
     got = kl.apsp(g, method="tiled", device="emulated", predecessors=False)
     assert np.array_equal(got.distances, kl.apsp(g, device="cpu").distances)
-    assert device.taken == 0
+    assert device.allocated == 0
 
 
 @pytest.mark.parametrize("seed", [0, 4])
@@ -210,7 +210,7 @@ def test_an_interrupted_call_leaves_nothing_behind(seed: int) -> None:
     with pytest.raises(KeyboardInterrupt):
         streamed(device, CUTS[0], task(sample(300), progress=stop))
     gc.collect()
-    assert device.taken == 0
+    assert device.allocated == 0
     assert not any(stream.queue for stream in device._streams)
     assert not [t for t in threading.enumerate() if t.name.startswith("kleene-carrier")]
 
@@ -218,22 +218,22 @@ def test_an_interrupted_call_leaves_nothing_behind(seed: int) -> None:
 # ---- the order ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cut", [*CUTS, Cut(128, 11, 4, 3), Cut(128, 7, 5, 4)])
-def test_all_bands_come_and_go_once_a_round(cut: Cut) -> None:
+@pytest.mark.parametrize("cut", [*CUTS, BandSplit(128, 11, 4, 3), BandSplit(128, 7, 5, 4)])
+def test_all_bands_come_and_go_once_a_round(cut: BandSplit) -> None:
     visits = list(cut.visits())
     for first in range(0, cut.bands, cut.panel):
         here = [v for v in visits if v.first == first]
-        for side in ("comes", "goes"):
+        for side in ("enters", "leaves"):
             assert sorted(v.band for v in here if getattr(v, side)) == list(range(cut.bands))
 
 
 def test_cuts_use_what_there_is() -> None:
     kind = np.dtype(np.float32)
     for n in (1000, 20_000, 200_000):
-        layout = Layout("KL_MIN_PLUS_LENGTH", kind, kind, 1, n, False, False)
+        layout = TileLayout("KL_MIN_PLUS_LENGTH", kind, kind, 1, n, False, False)
         for share in (0.9, 0.5, 0.25, 0.1):
             memory = int(share * layout.bytes)
-            cut = Cut.fit(layout, memory)
+            cut = BandSplit.fit(layout, memory)
             if cut is None:
                 assert n == 1000
                 continue

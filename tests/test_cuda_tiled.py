@@ -1,13 +1,18 @@
-"""The tiled engine on a device: what one stream prepares while another is at work."""
+"""The tiled closure on a device: overlapping rounds, predecessors, closing in place."""
 
 from __future__ import annotations
+
+from importlib import util
 
 import numpy as np
 import pytest
 
 import kleene as kl
+from kleene.backends.cuda import closure_tiled
+from kleene.backends.cuda.closure_tiled import is_nonnegative
+from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 
-#: Words of one, of several and of half as many columns as others; see kernels/dense_algebra.cuh.
+#: Words of one column and of several, of 4 and of 8 bytes; see kernels/closure_semiring.cuh.
 KINDS = [
     ("min_plus", "float32"),
     ("min_plus", "float64"),
@@ -41,7 +46,7 @@ def test_rounds_overlap_in_any_order(
 
 
 @pytest.mark.parametrize("weights", [(1, 9), (1, 1), (0, 2)])
-def test_paths_are_recovered_or_carried_along(weights: tuple[int, int]) -> None:
+def test_predecessors_are_recovered_or_computed_along(weights: tuple[int, int]) -> None:
     """Few tight arcs, all arcs tight, and weights of zero."""
     rng = np.random.default_rng(1)
     dense = rng.integers(weights[0], weights[1], (150, 150), endpoint=True).astype(np.float32)
@@ -49,3 +54,58 @@ def test_paths_are_recovered_or_carried_along(weights: tuple[int, int]) -> None:
     kl.apsp(g, method="tiled", device="emulated").verify()
     half = kl.Graph.from_dense(np.where(rng.random((150, 150)) < 0.5, dense, np.inf))
     kl.apsp(half, method="tiled", device="emulated").verify()
+
+
+# ---- in place: which arithmetic -----------------------------------------------------------------
+
+NEGATIVE = {"positive": (3.0, True), "zero": (0.0, True), "infinite": (np.inf, True),
+            "negative": (-1.0, False), "tiny": (-1e-45, False), "-0.0": (-0.0, False),
+            "NaN": (np.nan, False), "-NaN": (-np.nan, False)}  # fmt: skip
+
+
+@pytest.mark.parametrize("entry", NEGATIVE)
+@pytest.mark.parametrize("module", ["_emulator", "_emulator_checked"])
+def test_negative_entries_are_found(entry: str, module: str) -> None:
+    """One entry decides, wherever it is; what lies outside a part of an array does not."""
+    if util.find_spec(f"kleene.{module}") is None:
+        pytest.skip("built without the checked emulator")
+    device = EmulatedDevice(3, module)
+    value, nonnegative = NEGATIVE[entry]
+    for i, j in ((0, 0), (299, 299), (40, 131)):
+        whole = np.full((310, 320), -7, np.float32)
+        whole[5:305, 7:307] = 2
+        whole[5 + i, 7 + j] = value
+        part = device.upload(whole)[5:305, 7:307]
+        assert is_nonnegative(device, part) == nonnegative
+    assert not is_nonnegative(device, device.upload(np.ones((3, 3)))), "float64 has one arithmetic"
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("entry", [entry for entry in NEGATIVE if "NaN" not in entry])
+def test_closing_in_place(entry: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both arithmetics give the same distances, and the diagonal is +0.0."""
+    rng = np.random.default_rng(1)
+    n, (value, nonnegative) = 140, NEGATIVE[entry]
+    lengths = rng.integers(0, 30, (n, n)).astype(dtype)
+    lengths[rng.random((n, n)) < 0.9] = np.inf
+    lengths[7, :] = np.inf  # so that 3 to 7 is on no cycle
+    lengths[3, 7] = value
+    wanted = lengths.astype(np.float64)
+    np.fill_diagonal(wanted, 0)
+    for k in range(n):
+        np.minimum(wanted, wanted[:, k, None] + wanted[k], out=wanted)
+    layouts = []
+    made = closure_tiled.TiledClosure
+    monkeypatch.setattr(
+        closure_tiled,
+        "TiledClosure",
+        lambda d, layout: (layouts.append(layout), made(d, layout))[1],
+    )
+    device = EmulatedDevice()
+    there = device.upload(lengths)
+    assert closure_tiled.close_in_place(device, there, lambda done, total: None)
+    found = device.download(there)
+    np.testing.assert_array_equal(found, wanted.astype(dtype))
+    assert not np.signbit(np.diagonal(found)).any()
+    fast = dtype == "float32" and nonnegative
+    assert (layouts[0].algebra == "KL_MIN_PLUS_LENGTH") == fast

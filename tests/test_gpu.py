@@ -75,7 +75,7 @@ def test_negative_weights(n: int, dtype: str, paths: bool) -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
 @pytest.mark.parametrize("at", [0, 127, 200, 511])
 def test_negative_cycles(at: int, dtype: str, paths: bool) -> None:
-    """A cycle through several tiles, far from or on their edges, is found and told."""
+    """A cycle through several tiles, far from or on their edges, is found and reported."""
     n = 513
     s, t = np.arange(n), np.roll(np.arange(n), -1)
     weights = np.ones(n, dtype)
@@ -107,4 +107,4 @@ def test_a_thousand_calls_leave_nothing_behind() -> None:
     for _ in range(1000 if DEVICE == "cuda" else 3):
         assert (closure(g, "min_plus").distances == wanted).all()
     gc.collect()
-    assert getattr(open_device(DEVICE), "taken", 0) == 0
+    assert getattr(open_device(DEVICE), "allocated", 0) == 0

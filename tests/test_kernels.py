@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+import shutil
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -110,7 +111,7 @@ def test_the_emulator_has_every_kernel() -> None:
 
 
 def test_only_one_header_knows_the_emulator() -> None:
-    for path in loader.FOLDER.glob("*.cu*"):
+    for path in loader.FOLDER.rglob("*.cu*"):
         text = path.read_text()
         assert ("KLEENE_EMULATED" in text) == (path.name == "kleene.cuh"), path.name
         if path.suffix == ".cu":
@@ -131,8 +132,46 @@ def test_the_cache_of_compiled_kernels(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert len(calls) == 1
     assert loader.compiled(file, row, 80, compile_) != first
     assert loader.compiled(file, ROWS[1][1], 90, compile_) != first
-    assert loader.compiled(file, row, 90, compile_, afresh=True) != first
+    assert loader.compiled(file, row, 90, compile_, recompile=True) != first
     assert len(calls) == 4
     assert len(list((tmp_path / "new").iterdir())) == 3
     monkeypatch.setenv("KLEENE_CACHE_DIR", "/proc/nowhere")  # cannot be written
     assert loader.compiled(file, row, 90, compile_)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("int f();  // a comment", "int f();", True),
+        ("int f(/* none */);", "int f ( ) ;", True),
+        ("a +\n    b", "a + b", True),
+        ("a + +b", "a ++b", False),
+        ('f("a  b");', 'f("a b");', False),
+        ('f("// a");', 'f("// b");', False),
+        ('f("\\"//");  // a', 'f("\\"//");', True),
+        ("f('\"'); // '", "f('\"');", True),
+        ("#define F(x) \\\n    x  // a", "#define F(x) x", True),
+        ("#define F(x) x", "#define F (x) x", False),
+        ('#define S "a  b"', '#define S "a b"', False),
+        ("#if A\nb", "#if A b", False),
+    ],
+)
+def test_the_digest_ignores_comments_and_white_space(one: str, other: str, same: bool) -> None:
+    assert (loader.normalized(one) == loader.normalized(other)) == same
+
+
+def test_a_comment_needs_no_new_record(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    folder = tmp_path / "kernels"
+    shutil.copytree(loader.FOLDER, folder)
+    monkeypatch.setattr(loader, "FOLDER", folder)
+    digest = loader.digest.__wrapped__
+    before = digest(), digest("spmv"), digest("apsp_naive")
+    header, kernel = folder / "common" / "kleene.cuh", folder / "spmv.cu"
+    header.write_text("// More.\n" + header.read_text())
+    kernel.write_text(kernel.read_text() + "\n\n/* end */\n")
+    assert (digest(), digest("spmv"), digest("apsp_naive")) == before
+    kernel.write_text(kernel.read_text() + "\nint more;\n")
+    after = digest(), digest("spmv"), digest("apsp_naive")
+    assert [a == b for a, b in zip(before, after, strict=True)] == [False, False, True]
+    header.write_text(header.read_text() + "\nint more;\n")
+    assert digest("apsp_naive") != before[2]

@@ -38,7 +38,7 @@ BACKENDS = ("backends.reference", "backends.cpu", "backends.cuda")
 #: when a user asks it to.
 UPWARD_BY_NAME = {
     ("graph/core.py", "backends.cuda"),
-    ("graph/anything.py", "io"),
+    ("graph/from_any.py", "io"),
 }
 
 _BY_NAME = re.compile(r"kleene\.([a-z_]+(?:\.[a-z_]+)*)")
@@ -144,7 +144,7 @@ def test_the_root_holds_the_public_names_only() -> None:
 
 #: Files of a folder of methods that belong to no single problem.
 SHARED = {
-    "backends/cuda": {"device_graph", "frontiers", "prefix_scan", "row_batches", "variants"},
+    "backends/cuda": {"device_graph", "load_balance", "prefix_scan", "row_batches", "variants"},
     "backends/reference": {"cycles", "predecessor_chains"},
 }
 PROBLEMS = ("bfs", "sssp", "apsp", "closure", "spmv", "k_shortest", "distance_encodings")

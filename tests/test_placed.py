@@ -36,11 +36,11 @@ def taken() -> Iterator[Any]:
     """How much more memory of the emulated device is taken than before."""
     device: Any = open_device("emulated")
     gc.collect()
-    before = device.taken
+    before = device.allocated
 
     def more() -> int:
         gc.collect()
-        return int(device.taken - before)
+        return int(device.allocated - before)
 
     return more
 

@@ -12,16 +12,16 @@
 
 namespace kleene::emulator {
 
-__thread Here* here = nullptr;
+__thread ThreadContext* current_thread = nullptr;
 
-std::string written(uint3 index) {
+std::string to_text(uint3 index) {
   return "(" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " +
          std::to_string(index.z) + ")";
 }
 
-std::string written(Site site) {
+std::string to_text(Site site) {
   if (site.file == nullptr) return "an unknown line";
-  if (site.line < 0) {  // an address in the code, for whoever can look up its line
+  if (site.line < 0) {  // a code address; EmulatedDevice.with_line looks up its line
     Dl_info info{};
     dladdr(site.file, &info);
     char text[32];
@@ -50,10 +50,10 @@ const char* name_of(State state, Vote vote) {
   return "__syncthreads";
 }
 
-// Shared memory is never zero by itself: kernels that forget to fill it get this.
+// Fills shared memory, so that kernels that forget to initialise it fail.
 constexpr unsigned char kGarbage = 0xcd;
 
-constexpr std::uint32_t kLookEvery = 256;  // switches between looks at the monitor
+constexpr std::uint32_t kPollEvery = 256;  // fiber switches between polls of the monitor
 
 }  // namespace
 
@@ -93,7 +93,7 @@ void Block::begin(std::uint64_t index) {
     thread.state = State::kNew;
     thread.spins = thread.yields = thread.groups = 0;
   }
-  // Lanes that the block has no threads for are gone from the start.
+  // Lanes without a thread count as done.
   warps_.assign((count_ + 31) / 32, {0, 0});
   if (count_ % 32 != 0) warps_.back().done = ~0u << count_ % 32;
   std::iota(order_.begin(), order_.end(), 0u);
@@ -101,7 +101,7 @@ void Block::begin(std::uint64_t index) {
     for (std::uint32_t i = count_; i > 1; --i) std::swap(order_[i - 1], order_[random_.below(i)]);
   }
   ready_.clear();
-  started_ = done_ = at_barrier_ = at_grid_ = gave_way_ = 0;
+  started_ = done_ = at_barrier_ = at_grid_ = idle_yields_ = 0;
   if (checker != nullptr) checker->begin_block(*this, shared_);
 }
 
@@ -109,19 +109,19 @@ void Block::begin(std::uint64_t index) {
 
 Block::Stop Block::run() {
   for (std::uint32_t switches = 1;; ++switches) {
-    if (switches % kLookEvery == 0) watch_.look();
+    if (switches % kPollEvery == 0) watch_.look();
     const bool can_start = started_ < count_;
-    // Shuffled schedules let a thread that is ready overtake those that have not started.
+    // Shuffled schedules let a ready thread overtake those that have not started.
     if (can_start && (ready_.empty() || launch_.seed == 0 || random_.below(2) == 0)) {
       resume(*free_fiber());
     } else if (!ready_.empty()) {
-      if (gave_way_ > 2 * ready_.size()) {  // nobody here can go on by itself
-        gave_way_ = 0;
+      if (idle_yields_ > 2 * ready_.size()) {  // all threads wait for another block
+        idle_yields_ = 0;
         return Stop::kWaiting;
       }
       Thread& thread = *ready_.front();
       ready_.pop_front();
-      here = &thread;
+      current_thread = &thread;
       resume(*thread.fiber);
     } else if (done_ == count_) {
       return Stop::kDone;
@@ -131,7 +131,7 @@ Block::Stop Block::run() {
     } else if (!release_barrier(State::kAtBarrier)) {
       report_deadlock();
     } else if (launch_.cooperative && launch_.seed != 0 && random_.below(4) == 0) {
-      return Stop::kWaiting;  // shuffled schedules let other blocks overtake here
+      return Stop::kWaiting;  // shuffled schedules switch blocks here
     }
     if (!error_.empty()) throw KernelError(error_);
   }
@@ -168,7 +168,7 @@ void Block::start_threads() {
     Thread& thread = threads_[order_[started_++]];
     thread.fiber = running_;
     thread.state = State::kReady;
-    here = &thread;
+    current_thread = &thread;
     kernel.call(kernel.function, launch_.slots);
     finish(thread);
   }
@@ -176,7 +176,7 @@ void Block::start_threads() {
 
 void Block::suspend(Thread& thread) {
   thread.fiber->switch_to(scheduler_);
-  // The scheduler has made this thread `here` again.
+  // The scheduler has set current_thread to this thread again.
 }
 
 void Block::make_ready(Thread& thread) {
@@ -193,25 +193,26 @@ void Block::shuffle_ready(std::size_t from) {
 }
 
 void Block::finish(Thread& thread) {
-  if (!thread.copies.empty()) thread.copies.clear();  // nobody will look any more
-  if (checker != nullptr) checker->settle();
+  if (!thread.copies.empty()) thread.copies.clear();  // unfinished copies are dropped
+  if (checker != nullptr) checker->check_pending_write();
   thread.state = State::kDone;
   ++done_;
-  gave_way_ = 0;
+  idle_yields_ = 0;
   const auto number = static_cast<std::uint32_t>(&thread - threads_.data());
   warps_[number / 32].done |= 1u << number % 32;
   if (warps_[number / 32].waiting == 0) return;
   const std::uint32_t warp = number / 32 * 32;
-  // Lanes that wait for a mask with this one in it wait for one less.
+  // Lanes whose mask contains this one no longer wait for it.
   for (std::uint32_t i = warp; i < std::min(warp + 32, count_); ++i) {
-    if (threads_[i].state == State::kInWarp) settle_warp(threads_[i], warp, threads_[i].mask);
+    if (threads_[i].state == State::kInWarp)
+      complete_warp_operation(threads_[i], warp, threads_[i].mask);
   }
 }
 
 // ---- barriers -----------------------------------------------------------------------------------
 
 int Block::barrier(Thread& thread, Vote vote, int predicate, Site site) {
-  if (checker != nullptr) checker->settle();
+  if (checker != nullptr) checker->check_pending_write();
   thread.state = State::kAtBarrier;
   thread.vote = vote;
   thread.predicate = predicate;
@@ -225,7 +226,7 @@ void Block::grid_barrier(Thread& thread, Site site) {
   if (!launch_.cooperative) {
     fail(thread, site, "kl_grid_sync in a launch that is not cooperative");
   }
-  if (checker != nullptr) checker->settle();
+  if (checker != nullptr) checker->check_pending_write();
   thread.state = State::kAtGrid;
   thread.vote = Vote::kNone;
   thread.site = site;
@@ -233,7 +234,7 @@ void Block::grid_barrier(Thread& thread, Site site) {
   suspend(thread);
 }
 
-// All threads must wait at the same place: none may have left, none wait elsewhere.
+// All threads must wait at the same place: none may have exited or wait elsewhere.
 void Block::require_uniform(State at) {
   const Thread* waiting = nullptr;
   for (const Thread& thread : threads_) {
@@ -246,16 +247,16 @@ void Block::require_uniform(State at) {
          std::strcmp(thread.site.file, waiting->site.file) == 0)) {
       continue;
     }
-    const std::string others = "thread " + written(waiting->thread) + " waits at " +
-                               name_of(at, waiting->vote) + " in " + written(waiting->site);
+    const std::string others = "thread " + to_text(waiting->thread) + " waits at " +
+                               name_of(at, waiting->vote) + " in " + to_text(waiting->site);
     if (thread.state == State::kDone) {
-      throw KernelError(place(thread, waiting->site,
-                              "barrier divergence: it has left the kernel while " + others));
+      throw KernelError(describe(thread, waiting->site,
+                                 "barrier divergence: it has left the kernel while " + others));
     }
-    throw KernelError(place(thread, thread.site,
-                            std::string("barrier divergence: it waits at ") +
-                                name_of(thread.state, thread.vote) + " in " + written(thread.site) +
-                                " while " + others));
+    throw KernelError(describe(thread, thread.site,
+                               std::string("barrier divergence: it waits at ") +
+                                   name_of(thread.state, thread.vote) + " in " +
+                                   to_text(thread.site) + " while " + others));
   }
 }
 
@@ -274,39 +275,39 @@ bool Block::release_barrier(State at) {
     thread.predicate = thread.vote == Vote::kOr ? any : thread.vote == Vote::kAnd ? all : sum;
     make_ready(thread);
   }
-  at_barrier_ = gave_way_ = 0;
+  at_barrier_ = idle_yields_ = 0;
   shuffle_ready(0);
   return true;
 }
 
-void Block::leave_grid_barrier() {
+void Block::release_grid_barrier() {
   for (const std::uint32_t i : order_) make_ready(threads_[i]);
-  at_grid_ = gave_way_ = 0;
+  at_grid_ = idle_yields_ = 0;
   shuffle_ready(0);
 }
 
-void Block::give_way(Thread& thread, Site site) {
-  if (checker != nullptr) checker->settle();
+void Block::yield_thread(Thread& thread, Site site) {
+  if (checker != nullptr) checker->check_pending_write();
   if (++thread.yields > launch_.yields) {
     fail(thread, site,
-         "deadlock: it still waits after giving way " + std::to_string(launch_.yields) + " times");
+         "deadlock: it still waits after yielding " + std::to_string(launch_.yields) + " times");
   }
   thread.site = site;
-  ++gave_way_;
+  ++idle_yields_;
   make_ready(thread);
   if (launch_.seed != 0) shuffle_ready(ready_.size() / 2);
   suspend(thread);
 }
 
-// ---- what goes wrong ----------------------------------------------------------------------------
+// ---- errors -------------------------------------------------------------------------------------
 
-std::string Block::place(const Thread& thread, Site site, const std::string& what) const {
-  return launch_.kernel->title() + ", block " + written(index_) + ", thread " +
-         written(thread.thread) + ", " + written(site) + ": " + what;
+std::string Block::describe(const Thread& thread, Site site, const std::string& what) const {
+  return launch_.kernel->title() + ", block " + to_text(index_) + ", thread " +
+         to_text(thread.thread) + ", " + to_text(site) + ": " + what;
 }
 
 void Block::fail(const Thread& thread, Site site, const std::string& what) {
-  error_ = place(thread, site, what);
+  error_ = describe(thread, site, what);
   for (;;) running_->switch_to(scheduler_);
 }
 
@@ -322,7 +323,7 @@ void Block::report_deadlock() {
   const Thread* const warp = find(State::kInWarp);
   const Thread* const done = find(State::kDone);
   const auto waits = [](const Thread& thread, const char* name) {
-    return "thread " + written(thread.thread) + " waits at " + name + " in " + written(thread.site);
+    return "thread " + to_text(thread.thread) + " waits at " + name + " in " + to_text(thread.site);
   };
   if (warp != nullptr) {
     std::string missing;
@@ -334,21 +335,21 @@ void Block::report_deadlock() {
       missing = "lane " + std::to_string(lane.lane) + ", which " +
                 (lane.state == State::kAtGrid ? "waits at kl_grid_sync in "
                                               : "waits at a block barrier in ") +
-                written(lane.site);
+                to_text(lane.site);
     }
     throw KernelError(
-        place(*warp, warp->site, "deadlock: it waits in a warp operation for " + missing));
+        describe(*warp, warp->site, "deadlock: it waits in a warp operation for " + missing));
   }
   const Thread* const at = barrier != nullptr ? barrier : grid;
   if (barrier != nullptr && grid != nullptr) {
-    throw KernelError(place(*grid, grid->site,
-                            "barrier divergence: it waits at kl_grid_sync while " +
-                                waits(*barrier, name_of(State::kAtBarrier, barrier->vote))));
+    throw KernelError(describe(*grid, grid->site,
+                               "barrier divergence: it waits at kl_grid_sync while " +
+                                   waits(*barrier, name_of(State::kAtBarrier, barrier->vote))));
   }
-  throw KernelError(place(*(done != nullptr ? done : at), at->site, "deadlock"));
+  throw KernelError(describe(*(done != nullptr ? done : at), at->site, "deadlock"));
 }
 
-// ---- the operations that kernels call -----------------------------------------------------------
+// ---- operations called by kernels ---------------------------------------------------------------
 
 int block_barrier(Vote vote, int predicate, Site site) {
   Thread& thread = self();
@@ -360,10 +361,10 @@ void grid_barrier(Site site) {
   thread.in->grid_barrier(thread, site);
 }
 
-void give_way(Site site) {
+void yield_thread(Site site) {
   Thread& thread = self();
   thread.spins = 0;
-  thread.in->give_way(thread, site);
+  thread.in->yield_thread(thread, site);
 }
 
 void trap(Site site) { self().in->fail(self(), site, "__trap"); }
@@ -374,7 +375,7 @@ void atomic_access(void* address, unsigned bytes, bool writes, Site site) {
   if (Checker* const checker = thread.in->checker) {
     checker->atomic(thread, address, bytes, writes, site);
   }
-  if (++thread.spins >= kSpins) give_way(site);
+  if (++thread.spins >= kSpins) yield_thread(site);
 }
 
 void fence(bool device_wide) {
@@ -384,8 +385,7 @@ void fence(bool device_wide) {
   }
 }
 
-// The data is taken now and put in place at the wait: a kernel that looks in between sees what was
-// there before.
+// Reads the data now and writes it at the wait: a kernel that reads too early sees the old data.
 void copy_async(void* shared, const void* global, unsigned bytes, Site site) {
   Thread& thread = self();
   if ((reinterpret_cast<std::uintptr_t>(shared) | reinterpret_cast<std::uintptr_t>(global)) %
@@ -411,7 +411,7 @@ void copy_commit() { ++self().groups; }
 void copy_wait(int groups_left) {
   Thread& thread = self();
   if (thread.copies.empty()) return;
-  // Copies that were not committed wait for the group they will belong to.
+  // Uncommitted copies belong to the next group.
   const unsigned last = thread.groups - std::min(thread.groups, static_cast<unsigned>(groups_left));
   auto& copies = thread.copies;
   std::size_t kept = 0;

@@ -1,8 +1,8 @@
 // The threads of one block, as fibers on one OS thread.
 //
-// Threads start one after another on the same fiber for as long as they do not wait for each other,
-// so that a kernel without barriers costs little more than a loop. A thread that waits keeps its
-// fiber, and the next one starts on another.
+// Threads run one after another on the same fiber while none of them waits, so a kernel without
+// barriers costs little more than a loop. A thread that waits keeps its fiber, and the next thread
+// starts on another.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +28,12 @@ struct AsyncCopy {
   Site site;
 };
 
-// One CUDA thread. `Here` is what its kernel sees of it.
-struct Thread : Here {
+// One CUDA thread. Kernels see its ThreadContext.
+struct Thread : ThreadContext {
   Block* in;
   Fiber* fiber;
   State state;
-  Site site;  // where it waits, or last waited
+  Site site;  // where it waits or last waited
   Vote vote;
   int predicate;
 
@@ -43,13 +43,13 @@ struct Thread : Here {
   int argument, width;
 
   std::uint32_t yields;
-  unsigned groups;  // of asynchronous copies committed
+  unsigned groups;  // committed groups of asynchronous copies
   std::vector<AsyncCopy> copies;
 };
 
-inline Thread& self() { return *static_cast<Thread*>(here); }
+inline Thread& self() { return *static_cast<Thread*>(current_thread); }
 
-// Small and good enough to shuffle with.
+// SplitMix64, to shuffle schedules.
 struct Random {
   std::uint64_t state;
   std::uint64_t next() {
@@ -66,22 +66,22 @@ struct Random {
 
 class Checker;
 
-// Makes the running threads of all the blocks that one OS thread runs, one block after another.
+// Runs the blocks of one OS thread, one block after another.
 class Block {
  public:
-  // What makes run() return: the end, the grid's barrier, or threads that all wait for some block.
+  // Why run() returned: all done, all at the grid barrier, or all waiting for another block.
   enum class Stop : std::uint8_t { kDone, kAtGrid, kWaiting };
 
-  // `worker` 0 is the thread that entered the emulator, and polls.
+  // `worker` 0 is the thread that entered the emulator; it polls the monitor.
   Block(const Launch& launch, Monitor& monitor, int worker);
   ~Block();
 
   void begin(std::uint64_t index);
 
-  // Runs until all threads are done, all are at the grid's barrier, or some time has been spent on
-  // threads that only give way. Throws KernelError, or Abandoned when the monitor says so.
+  // Runs until all threads are done, all are at the grid barrier, or all have only yielded for a
+  // while. Throws KernelError, or Abandoned when the monitor asks for it.
   Stop run();
-  void leave_grid_barrier();  // before run() goes on after kAtGrid
+  void release_grid_barrier();  // before run() resumes after kAtGrid
 
   const Launch& launch() const { return launch_; }
   uint3 index() const { return index_; }
@@ -91,8 +91,8 @@ class Block {
   // ---- called on fibers ----
   int barrier(Thread& thread, Vote vote, int predicate, Site site);
   void grid_barrier(Thread& thread, Site site);
-  void give_way(Thread& thread, Site site);
-  std::uint64_t warp_meet(Thread& thread);
+  void yield_thread(Thread& thread, Site site);
+  std::uint64_t warp_operation(Thread& thread);
   [[noreturn]] void fail(const Thread& thread, Site site, const std::string& what);
 
   Checker* checker = nullptr;
@@ -107,10 +107,10 @@ class Block {
   void shuffle_ready(std::size_t from);
   bool release_barrier(State at);
   void require_uniform(State at);
-  void settle_warp(Thread& thread, std::uint32_t warp_start, unsigned mask);
+  void complete_warp_operation(Thread& thread, std::uint32_t warp_start, unsigned mask);
   void require_same_operation(const Thread& thread, std::uint32_t warp_start);
   Fiber* free_fiber();
-  std::string place(const Thread& thread, Site site, const std::string& what) const;
+  std::string describe(const Thread& thread, Site site, const std::string& what) const;
   [[noreturn]] void report_deadlock();
 
   const Launch& launch_;
@@ -125,18 +125,18 @@ class Block {
   };
   std::vector<Lanes> warps_;
   std::unique_ptr<unsigned char[]> memory_;
-  unsigned char* shared_;  // the same, aligned
+  unsigned char* shared_;  // memory_, aligned
   std::deque<Thread*> ready_;
   std::vector<std::unique_ptr<Fiber>> fibers_;
   std::vector<Fiber*> free_;
   Fiber scheduler_;
   Fiber* running_ = nullptr;
-  std::uint32_t started_ = 0, done_ = 0, at_barrier_ = 0, at_grid_ = 0, gave_way_ = 0;
+  std::uint32_t started_ = 0, done_ = 0, at_barrier_ = 0, at_grid_ = 0, idle_yields_ = 0;
   std::string error_;
 };
 
-// How a thread is written in messages.
-std::string written(uint3 index);
-std::string written(Site site);
+// Text for messages.
+std::string to_text(uint3 index);
+std::string to_text(Site site);
 
 }  // namespace kleene::emulator

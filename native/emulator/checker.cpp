@@ -15,7 +15,7 @@ namespace kleene::emulator {
 
 namespace {
 
-Time clock_now = 1;  // only the thread that runs kernels moves it
+Time clock_now = 1;  // advanced only by the thread that runs kernels
 
 Cells make_cells(std::size_t count) {
   void* const memory = std::calloc(std::max<std::size_t>(count, 1), sizeof(Cell));
@@ -27,29 +27,29 @@ Cells make_cells(std::size_t count) {
 
 std::mutex arrays_guard;
 std::map<std::uintptr_t, Allocation> arrays;
-Allocation* found_last = nullptr;
+Allocation* last_found = nullptr;
 
 Allocation* find_array(std::uintptr_t address) {
-  if (found_last != nullptr && address - found_last->first < found_last->bytes) return found_last;
+  if (last_found != nullptr && address - last_found->first < last_found->bytes) return last_found;
   const std::lock_guard lock(arrays_guard);
   auto after = arrays.upper_bound(address);
   if (after == arrays.begin()) return nullptr;
   Allocation& array = std::prev(after)->second;
   if (address - array.first >= array.bytes) return nullptr;
   if (!array.cells) array.cells = make_cells(array.bytes / array.item + 1);
-  found_last = &array;
-  return found_last;
+  last_found = &array;
+  return last_found;
 }
 
 // ---- this module --------------------------------------------------------------------------------
 
 struct Image {
-  std::uintptr_t first = 0, end = 0;      // its code and constants
-  std::uintptr_t tls = 0, tls_bytes = 0;  // the calling thread's copy of __shared__ variables
+  std::uintptr_t first = 0, end = 0;      // code and constants
+  std::uintptr_t tls = 0, tls_bytes = 0;  // __shared__ variables of the calling thread
 };
 
 #ifdef __linux__
-int look_at(dl_phdr_info* info, std::size_t, void* result) {
+int match_image(dl_phdr_info* info, std::size_t, void* result) {
   auto& image = *static_cast<Image*>(result);
   const auto own = reinterpret_cast<std::uintptr_t>(&clock_now);
   Image seen;
@@ -73,9 +73,9 @@ int look_at(dl_phdr_info* info, std::size_t, void* result) {
 Image this_image() {
   Image image;
 #ifdef __linux__
-  // Asking where it is brings the thread's copy into being, unless the compiler sees no use.
-  asm volatile("" : : "r"(&here) : "memory");
-  dl_iterate_phdr(&look_at, &image);
+  // Taking the address creates the thread's copy, unless the compiler drops it.
+  asm volatile("" : : "r"(&current_thread) : "memory");
+  dl_iterate_phdr(&match_image, &image);
 #endif
   return image;
 }
@@ -93,13 +93,13 @@ std::string title_of(const Allocation& array) {
 
 void register_array(std::uintptr_t first, std::size_t bytes, unsigned item, std::string name) {
   const std::lock_guard lock(arrays_guard);
-  found_last = nullptr;
+  last_found = nullptr;
   arrays[first] = Allocation{first, bytes, item, std::move(name), {}};
 }
 
 void forget_array(std::uintptr_t first) {
   const std::lock_guard lock(arrays_guard);
-  if (found_last != nullptr && found_last->first == first) found_last = nullptr;
+  if (last_found != nullptr && last_found->first == first) last_found = nullptr;
   arrays.erase(first);
 }
 
@@ -108,11 +108,11 @@ Checker::Checker(const Launch& launch)
 
 void Checker::begin_block(Block& block, unsigned char* shared) {
   Shadow& shadow = shadows_[&block];
-  const uint3 at = block.index();
+  const uint3 index = block.index();
   const dim3 grid = launch_.grid;
-  shadow.number = at.x + grid.x * (at.y + grid.y * at.z);
+  shadow.number = index.x + grid.x * (index.y + grid.y * index.z);
   shadow.began = ++clock_now;
-  shadow.met.assign(std::size_t{block.count()} * 32, 0);
+  shadow.warp_synced.assign(std::size_t{block.count()} * 32, 0);
   const auto first = reinterpret_cast<std::uintptr_t>(shared);
   if (!shadow.dynamic.cells) shadow.dynamic = {first, launch_.shared, make_cells(launch_.shared)};
   const Image image = this_image();
@@ -121,7 +121,7 @@ void Checker::begin_block(Block& block, unsigned char* shared) {
   }
 }
 
-// ---- what orders accesses -----------------------------------------------------------------------
+// ---- ordering -----------------------------------------------------------------------------------
 
 void Checker::block_synced(const Block& block) {
   times_[shadow_of(block).number].synced = ++clock_now;
@@ -133,7 +133,7 @@ void Checker::warp_synced(const Block& block, std::uint32_t first, unsigned lane
   for (unsigned a = 0; a < 32; ++a) {
     if ((lanes >> a & 1) == 0) continue;
     for (unsigned b = 0; b < 32; ++b) {
-      if (lanes >> b & 1) shadow.met[(first + a) * 32 + b] = clock_now;
+      if (lanes >> b & 1) shadow.warp_synced[(first + a) * 32 + b] = clock_now;
     }
   }
 }
@@ -144,22 +144,22 @@ void Checker::fence(const Thread& thread) {
   times_[shadow_of(*thread.in).number].fenced.push_back(++clock_now);
 }
 
-bool Checker::ordered(const Access& earlier, const Access& now, const Place& place,
+bool Checker::ordered(const Access& earlier, const Access& current, const Place& place,
                       const Shadow& shadow) const {
-  if (place.shared && earlier.time < shadow.began) return true;  // of the block before
+  if (place.shared && earlier.time < shadow.began) return true;  // by an earlier block
   if (earlier.time < began_ || earlier.time < grid_synced_) return true;
-  if (earlier.by(now.block, now.thread)) return true;
+  if (earlier.by(current.block, current.thread)) return true;
   const Times& theirs = times_[earlier.block];
-  if (earlier.block == now.block) {
+  if (earlier.block == current.block) {
     if (earlier.time < theirs.synced) return true;
-    if (earlier.thread / 32 == now.thread / 32 &&
-        earlier.time < shadow.met[now.thread * 32u + earlier.thread % 32]) {
+    if (earlier.thread / 32 == current.thread / 32 &&
+        earlier.time < shadow.warp_synced[current.thread * 32u + earlier.thread % 32]) {
       return true;
     }
   }
-  const auto& fences = theirs.fenced;  // was there one after that access, and heard of before this?
+  const auto& fences = theirs.fenced;  // a fence after the earlier access, acquired before this one
   const auto next = std::upper_bound(fences.begin(), fences.end(), earlier.time);
-  return next != fences.end() && *next < times_[now.block].acquired;
+  return next != fences.end() && *next < times_[current.block].acquired;
 }
 
 Access Checker::access_of(const Thread& thread, Site site, bool atomic) {
@@ -170,19 +170,19 @@ Access Checker::access_of(const Thread& thread, Site site, bool atomic) {
 // ---- accesses -----------------------------------------------------------------------------------
 
 void Checker::access(Thread& thread, const void* address, unsigned bytes, bool writes, Site site) {
-  settle();
-  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  check_pending_write();
+  const auto address_bits = reinterpret_cast<std::uintptr_t>(address);
   Place place;
-  if (!find(thread, at, bytes, writes, site, place)) return;
-  const Access now = access_of(thread, site, false);
-  if (!writes) return check_read(thread, place, now);
+  if (!find(thread, address_bits, bytes, writes, site, place)) return;
+  const Access current = access_of(thread, site, false);
+  if (!writes) return check_read(thread, place, current);
   for (unsigned i = 0; place.shared && i < place.cells; ++i) place.first[i].filled = clock_now;
-  if (bytes > sizeof pending_.before) return check_write(thread, place, now);
-  pending_ = {&thread, at, bytes, {}, now};
+  if (bytes > sizeof pending_.before) return check_write(thread, place, current);
+  pending_ = {&thread, address_bits, bytes, {}, current};
   std::memcpy(pending_.before, address, bytes);
 }
 
-void Checker::settle() {
+void Checker::check_pending_write() {
   if (pending_.thread == nullptr) return;
   Thread& thread = *pending_.thread;
   pending_.thread = nullptr;
@@ -195,17 +195,18 @@ void Checker::settle() {
 }
 
 void Checker::atomic(Thread& thread, const void* address, unsigned bytes, bool writes, Site site) {
-  settle();
+  check_pending_write();
   Place place;
-  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const auto address_bits = reinterpret_cast<std::uintptr_t>(address);
   times_[shadow_of(*thread.in).number].acquired = ++clock_now;
-  if (at % bytes != 0) thread.in->fail(thread, site, "an atomic operation that is not aligned");
-  if (!find(thread, at, bytes, writes, site, place)) return;
-  const Access now = access_of(thread, site, true);
+  if (address_bits % bytes != 0)
+    thread.in->fail(thread, site, "an atomic operation that is not aligned");
+  if (!find(thread, address_bits, bytes, writes, site, place)) return;
+  const Access current = access_of(thread, site, true);
   if (writes) {
-    check_write(thread, place, now);
+    check_write(thread, place, current);
   } else {
-    check_read(thread, place, now);
+    check_read(thread, place, current);
   }
 }
 
@@ -232,45 +233,45 @@ bool Checker::find(Thread& thread, std::uintptr_t address, unsigned bytes, bool 
   out_of_range(thread, address, bytes, writes, site, shadow);
 }
 
-void Checker::check_read(Thread& thread, const Place& place, const Access& now) {
+void Checker::check_read(Thread& thread, const Place& place, const Access& current) {
   const Shadow& shadow = shadow_of(*thread.in);
   for (unsigned i = 0; i < place.cells; ++i) {
     Cell& cell = place.first[i];
     if (place.shared && cell.filled < shadow.began) {
-      thread.in->fail(thread, now.site, "it reads shared memory that nobody has written");
+      thread.in->fail(thread, current.site, "it reads uninitialised shared memory");
     }
-    if (!(now.atomic && cell.write.atomic) && !ordered(cell.write, now, place, shadow)) {
-      conflict(thread, place, cell, cell.write, now, "reads what the other writes");
+    if (!(current.atomic && cell.write.atomic) && !ordered(cell.write, current, place, shadow)) {
+      conflict(thread, place, cell, cell.write, current, "reads what the other writes");
     }
-    if (cell.read.by(now.block, now.thread) || ordered(cell.read, now, place, shadow)) {
-      cell.read = now;
+    if (cell.read.by(current.block, current.thread) || ordered(cell.read, current, place, shadow)) {
+      cell.read = current;
     } else {
-      cell.other_read = now;
+      cell.other_read = current;
     }
   }
 }
 
-void Checker::check_write(Thread& thread, const Place& place, const Access& now) {
+void Checker::check_write(Thread& thread, const Place& place, const Access& current) {
   const Shadow& shadow = shadow_of(*thread.in);
   for (unsigned i = 0; i < place.cells; ++i) {
     Cell& cell = place.first[i];
-    if (!(now.atomic && cell.write.atomic) && !ordered(cell.write, now, place, shadow)) {
-      conflict(thread, place, cell, cell.write, now, "writes what the other writes");
+    if (!(current.atomic && cell.write.atomic) && !ordered(cell.write, current, place, shadow)) {
+      conflict(thread, place, cell, cell.write, current, "writes what the other writes");
     }
     for (const Access* read : {&cell.read, &cell.other_read}) {
-      if (!(now.atomic && read->atomic) && !ordered(*read, now, place, shadow)) {
-        conflict(thread, place, cell, *read, now, "writes what the other reads");
+      if (!(current.atomic && read->atomic) && !ordered(*read, current, place, shadow)) {
+        conflict(thread, place, cell, *read, current, "writes what the other reads");
       }
     }
-    cell.write = now;
-    cell.filled = now.time;
+    cell.write = current;
+    cell.filled = current.time;
   }
 }
 
-// ---- what goes wrong ----------------------------------------------------------------------------
+// ---- errors -------------------------------------------------------------------------------------
 
 void Checker::conflict(Thread& thread, const Place& place, const Cell& cell, const Access& earlier,
-                       const Access& now, const char* verbs) {
+                       const Access& current, const char* verbs) {
   const dim3 block = launch_.block, grid = launch_.grid;
   const uint3 other{earlier.thread % block.x, earlier.thread / block.x % block.y,
                     earlier.thread / block.x / block.y};
@@ -282,14 +283,14 @@ void Checker::conflict(Thread& thread, const Place& place, const Cell& cell, con
     what += ", in shared memory";
   }
   what += ", and nothing orders them; the other is ";
-  if (earlier.block != now.block) {
+  if (earlier.block != current.block) {
     what += "block " +
-            written(uint3{earlier.block % grid.x, earlier.block / grid.x % grid.y,
+            to_text(uint3{earlier.block % grid.x, earlier.block / grid.x % grid.y,
                           earlier.block / grid.x / grid.y}) +
             ", ";
   }
-  what += "thread " + written(other) + ", " + written(earlier.site);
-  thread.in->fail(thread, now.site, what);
+  what += "thread " + to_text(other) + ", " + to_text(earlier.site);
+  thread.in->fail(thread, current.site, what);
 }
 
 void Checker::out_of_range(Thread& thread, std::uintptr_t address, unsigned bytes, bool writes,
@@ -325,7 +326,7 @@ void Checker::out_of_range(Thread& thread, std::uintptr_t address, unsigned byte
   } else {
     what += beyond(nearest->first, nearest->bytes) + title_of(*nearest) + ", the nearest there is";
   }
-  arrays_guard.unlock();  // fail() does not return, and destroys nothing
+  arrays_guard.unlock();  // fail() neither returns nor unwinds
   thread.in->fail(thread, site, what);
 }
 

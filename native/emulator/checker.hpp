@@ -1,15 +1,14 @@
-// Watches what kernels do to memory, in the checked build.
+// Checks the memory accesses of kernels, in the checked build.
 //
-// Kernels are compiled with -fsanitize=thread, which puts a call before every access; the calls
-// come here (checker_hooks.cpp) and not to the sanitizer's library. Every address must lie in an
-// array of the device, in the block's shared memory or on the thread's stack. For every number of
-// an array, and every byte of shared memory, a shadow tells who wrote it last and who has read it
-// since.
+// Kernels are compiled with -fsanitize=thread, which inserts a call before every access; the calls
+// go to checker_hooks.cpp instead of the sanitizer's library. Every address must lie in a device
+// array, in the shared memory of the block or on the stack of the thread. A shadow cell per array
+// element, and per byte of shared memory, records the last write and the reads since.
 //
-// Two accesses to one place by different threads conflict if one of them writes a different value,
-// not both are atomic, and nothing orders them: no barrier of the block or the grid, no __syncwarp
-// of both lanes, no fence after the first that an atomic operation follows. That last rule asks for
-// less than CUDA does, so a conflict may be missed there, but none is made up.
+// Two accesses to one place by different threads are a race if one of them writes a different
+// value, not both are atomic, and nothing orders them: no block or grid barrier, no __syncwarp of
+// both lanes, no fence after the first followed by an atomic operation. The last rule is weaker
+// than CUDA's, so a race may be missed, but none is reported falsely.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +23,11 @@
 
 namespace kleene::emulator {
 
-// Times are counted in barriers and fences of all launches.
+// Logical time: the number of barriers and fences of all launches.
 using Time = std::uint32_t;
 
 struct Access {
-  Site site;  // a line of -1 means that `file` is an address in the code
+  Site site;  // with line -1, `file` is a code address
   Time time = 0;
   std::uint32_t block = 0;
   std::uint16_t thread = 0;
@@ -40,16 +39,16 @@ struct Access {
 };
 
 struct Cell {
-  Access write, read, other_read;  // the last two are of different threads
-  Time filled = 0;                 // when anything was last put there
+  Access write, read, other_read;  // the reads are of different threads
+  Time filled = 0;                 // time of the last write
 };
 
 struct FreeCells {
   void operator()(Cell* cells) const { std::free(cells); }
 };
-using Cells = std::unique_ptr<Cell[], FreeCells>;  // pages come when they are touched
+using Cells = std::unique_ptr<Cell[], FreeCells>;  // calloc: pages are mapped on first use
 
-// An array of the device.
+// A device array.
 struct Allocation {
   std::uintptr_t first;
   std::size_t bytes;
@@ -69,8 +68,8 @@ class Checker {
   void access(Thread& thread, const void* address, unsigned bytes, bool writes, Site site);
   void atomic(Thread& thread, const void* address, unsigned bytes, bool writes, Site site);
   void fence(const Thread& thread);
-  // Looks whether the write before has changed anything; called before anybody else goes on.
-  void settle();
+  // Checks the last write if it changed the value; called before another thread runs.
+  void check_pending_write();
   void block_synced(const Block& block);
   void warp_synced(const Block& block, std::uint32_t first, unsigned lanes);
   void grid_synced();
@@ -83,19 +82,19 @@ class Checker {
     bool holds(std::uintptr_t address) const { return address - first < bytes; }
   };
 
-  struct Shadow {  // of a block that runs
+  struct Shadow {  // of a running block
     std::uint32_t number;
     Time began;
     Region dynamic, fixed;
-    std::vector<Time> met;  // [thread][lane]: when they last met in __syncwarp
+    std::vector<Time> warp_synced;  // [thread][lane]: last common __syncwarp
   };
 
   struct Times {  // of every block of the launch
     Time synced = 0, acquired = 0;
-    std::vector<Time> fenced;  // each time, the earliest first
+    std::vector<Time> fenced;  // ascending
   };
 
-  // A write that has been announced and not yet looked at.
+  // A write that was announced and not yet checked.
   struct Pending {
     Thread* thread = nullptr;
     std::uintptr_t address;
@@ -104,7 +103,7 @@ class Checker {
     Access access;
   };
 
-  struct Place {  // what an address belongs to
+  struct Place {  // the cells of an address
     Cell* first;
     unsigned cells;
     bool shared;
@@ -113,12 +112,12 @@ class Checker {
 
   bool find(Thread& thread, std::uintptr_t address, unsigned bytes, bool writes, Site site,
             Place& place);
-  void check_read(Thread& thread, const Place& place, const Access& now);
-  void check_write(Thread& thread, const Place& place, const Access& now);
-  bool ordered(const Access& earlier, const Access& now, const Place& place,
+  void check_read(Thread& thread, const Place& place, const Access& current);
+  void check_write(Thread& thread, const Place& place, const Access& current);
+  bool ordered(const Access& earlier, const Access& current, const Place& place,
                const Shadow& shadow) const;
   [[noreturn]] void conflict(Thread& thread, const Place& place, const Cell& cell,
-                             const Access& earlier, const Access& now, const char* verbs);
+                             const Access& earlier, const Access& current, const char* verbs);
   [[noreturn]] void out_of_range(Thread& thread, std::uintptr_t address, unsigned bytes,
                                  bool writes, Site site, const Shadow& shadow);
   Access access_of(const Thread& thread, Site site, bool atomic);

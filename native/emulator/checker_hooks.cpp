@@ -1,12 +1,12 @@
-// What -fsanitize=thread calls before every access to memory.
+// The hooks that -fsanitize=thread calls before every memory access.
 #include "block.hpp"
 #include "checker.hpp"
 
 namespace kleene::emulator {
 namespace {
 
-inline void look(const void* address, unsigned bytes, bool writes, const void* pc) {
-  if (here == nullptr) return;  // while the module is loaded
+inline void check_access(const void* address, unsigned bytes, bool writes, const void* pc) {
+  if (current_thread == nullptr) return;  // while the module is being loaded
   Thread& thread = self();
   if (thread.in->checker == nullptr) return;
   thread.in->checker->access(thread, address, bytes, writes, {static_cast<const char*>(pc), -1});
@@ -15,9 +15,9 @@ inline void look(const void* address, unsigned bytes, bool writes, const void* p
 }  // namespace
 }  // namespace kleene::emulator
 
-#define KLEENE_HOOK(name, bytes, writes)                                         \
-  extern "C" void name(void* address) {                                          \
-    kleene::emulator::look(address, bytes, writes, __builtin_return_address(0)); \
+#define KLEENE_HOOK(name, bytes, writes)                                                 \
+  extern "C" void name(void* address) {                                                  \
+    kleene::emulator::check_access(address, bytes, writes, __builtin_return_address(0)); \
   }
 
 KLEENE_HOOK(__tsan_read1, 1, false)
@@ -40,10 +40,12 @@ KLEENE_HOOK(__tsan_unaligned_write8, 8, true)
 KLEENE_HOOK(__tsan_unaligned_write16, 16, true)
 
 extern "C" void __tsan_read_range(void* address, unsigned long bytes) {
-  kleene::emulator::look(address, static_cast<unsigned>(bytes), false, __builtin_return_address(0));
+  kleene::emulator::check_access(address, static_cast<unsigned>(bytes), false,
+                                 __builtin_return_address(0));
 }
 extern "C" void __tsan_write_range(void* address, unsigned long bytes) {
-  kleene::emulator::look(address, static_cast<unsigned>(bytes), true, __builtin_return_address(0));
+  kleene::emulator::check_access(address, static_cast<unsigned>(bytes), true,
+                                 __builtin_return_address(0));
 }
 extern "C" void __tsan_init() {}
 extern "C" void __tsan_func_entry(void*) {}

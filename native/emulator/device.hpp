@@ -1,6 +1,5 @@
-// What a kernel compiled for the emulator needs of it: where it is, and the operations by which
-// threads meet. The shim (shim.hpp) gives these CUDA's names. Light on headers, since every
-// specialisation of every kernel is compiled with it.
+// The interface of the emulator to kernels: thread indices and the collective operations. shim.hpp
+// gives them CUDA's names. Includes few headers, since every variant of every kernel includes it.
 #pragma once
 
 #include <stddef.h>
@@ -16,8 +15,8 @@ struct dim3 {
   unsigned x, y, z;
 };
 
-// In the checked build kernels are compiled with calls before every access to memory
-// (-fsanitize=thread, with hooks of our own); the shim itself is not.
+// The checked build instruments the memory accesses of kernels (-fsanitize=thread with our own
+// hooks), but not those of the shim.
 #ifdef KLEENE_CHECKED
 #define KL_UNCHECKED __attribute__((no_sanitize("thread"), noinline))
 #else
@@ -26,21 +25,22 @@ struct dim3 {
 
 namespace kleene::emulator {
 
-// What the running thread of the running block sees.
-struct Here {
+// The context of the running thread.
+struct ThreadContext {
   uint3 thread;
   uint3 block;
   dim3 block_dim;
   dim3 grid_dim;
   unsigned char* shared;  // dynamic shared memory
   unsigned lane;
-  unsigned spins;  // atomic operations since this thread last gave way
+  unsigned spins;  // atomic operations since this thread last yielded
 };
 
-// `__thread` and not `thread_local`: it has no constructor, and other files may know that.
-extern __thread Here* here;
+// `__thread` and not `thread_local`: no dynamic initialisation, so other files need no wrapper
+// call.
+extern __thread ThreadContext* current_thread;
 
-// The place in the source from which an operation was called.
+// The source line of a call.
 struct Site {
   const char* file;
   int line;
@@ -52,7 +52,7 @@ enum class Vote : unsigned char { kNone, kOr, kAnd, kCount };
 
 int block_barrier(Vote vote, int predicate, Site site);
 void grid_barrier(Site site);
-void give_way(Site site);
+void yield_thread(Site site);
 [[noreturn]] void trap(Site site);
 
 // ---- lanes of a warp ----------------------------------------------------------------------------
@@ -79,8 +79,9 @@ enum class WarpOp : unsigned char {
   kXor,
 };
 
-// All lanes in the mask give a value and get one; `argument` and `width` are those of shuffles.
-uint64_t warp_meet(WarpOp op, unsigned mask, uint64_t value, int argument, int width, Site site);
+// A collective operation of all lanes in the mask; `argument` and `width` are those of shuffles.
+uint64_t warp_operation(WarpOp op, unsigned mask, uint64_t value, int argument, int width,
+                        Site site);
 
 // ---- memory -------------------------------------------------------------------------------------
 
@@ -90,8 +91,8 @@ void copy_wait(int groups_left);
 
 void fence(bool device_wide);
 
-// Called before an atomic operation: gives way now and then, so that a thread which spins lets the
-// one it waits for go on.
+// Called before an atomic operation; yields now and then, so that a spinning thread lets others
+// run.
 void atomic_access(void* address, unsigned bytes, bool writes, Site site);
 
 long long clock_ticks();
@@ -100,7 +101,7 @@ long long clock_ticks();
 
 using Trampoline = void (*)(void (*kernel)(), const uint64_t* slots);
 
-// A parameter's type as NumPy writes it (f4, i8, b1), with a star before it for a pointer.
+// The NumPy type code of a parameter (f4, i8, b1), with a star for a pointer.
 template <class T>
 struct TypeCode {
   static constexpr char kKind = T(0.5) != T(0) ? 'f' : T(-1) < T(0) ? 'i' : 'u';
@@ -138,7 +139,7 @@ struct ParameterCode<volatile T*> : ParameterCode<T*> {};
 void add_kernel(const char* file, const char* variant, const char* name, int max_threads,
                 const char* const* codes, int parameters, void (*kernel)(), Trampoline call);
 
-// A static object of this type makes a kernel known under (file, variant, name).
+// A static object of this type registers a kernel under (file, variant, name).
 template <class... Parameters>
 struct Registrar {
   Registrar(const char* file, const char* variant, const char* name, int max_threads,

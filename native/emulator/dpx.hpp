@@ -1,5 +1,5 @@
-// CUDA's combined integer operations (DPX): additions and minima or maxima in one, on 32-bit values
-// and on pairs of 16-bit halves. Sums wrap, as they do on the GPU.
+// CUDA's DPX instructions: fused additions and minima or maxima, on 32-bit values and on pairs of
+// 16-bit halves. Sums wrap, as on the GPU.
 #pragma once
 
 template <class T>

@@ -17,8 +17,8 @@ namespace {
 constexpr std::size_t kStackBytes = 64 << 10;
 constexpr std::size_t kStacksAtOnce = 32;
 
-// Stacks start at different distances from a page's end: at the same distance, the tops of all of
-// them would fall into the same few lines of the cache.
+// Stacks start at different offsets in a page (cache colouring): otherwise the tops of all stacks
+// would map to the same few cache sets.
 constexpr std::size_t kColours = 64, kColourBytes = 64;
 
 }  // namespace
@@ -60,8 +60,8 @@ void StackPool::grow() {
 
 #ifdef KLEENE_FIBER_ASM
 
-// Saves what a called function must preserve on the stack, the stack pointer in *save, and goes on
-// where another fiber did the same.
+// Pushes the callee-saved registers, stores the stack pointer in *save, and resumes the fiber whose
+// stack pointer is `load`.
 extern "C" void kleene_fiber_switch(void** save, void* load);
 extern "C" void kleene_fiber_start();
 
@@ -145,7 +145,7 @@ Fiber::~Fiber() = default;
 
 void Fiber::switch_to(Fiber& other) { kleene_fiber_switch(&state_, other.state_); }
 
-#else  // any other machine
+#else  // other architectures
 
 namespace {
 

@@ -1,7 +1,7 @@
-// Fibers: stacks of their own, switched by hand. One fiber runs at a time on an OS thread, and
-// stays on the OS thread that started it.
+// Fibers: separate stacks with explicit switches. One fiber runs at a time on an OS thread, and a
+// fiber stays on the OS thread that started it.
 //
-// A fiber is abandoned by not resuming it: its stack goes back to the pool and is used again. So
+// A fiber that is never resumed is dropped without unwinding: its stack goes back to the pool. So
 // nothing that a fiber holds across a switch may need a destructor.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace kleene::emulator {
 
-// Memory for one fiber, with a guard page below: running out of stack is a fault, not a mystery.
+// Memory for one fiber, with a guard page below: stack overflow is a fault.
 struct Stack {
   std::byte* low;
   std::size_t bytes;
@@ -20,7 +20,7 @@ struct Stack {
   }
 };
 
-// Stacks are kept for the next launch.
+// Stacks are reused by later launches.
 class StackPool {
  public:
   static StackPool& shared();
@@ -49,7 +49,7 @@ class Fiber {
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  // Leaves this fiber, which must be the running one, for another.
+  // Switches from this fiber, which must be the running one, to another.
   void switch_to(Fiber& other);
 
   const Stack& stack() const { return stack_; }

@@ -1,5 +1,5 @@
-// Launches: blocks spread over a few OS threads, or, when they may wait for each other, each on an
-// OS thread of its own with one baton among them.
+// Launches. Independent blocks run on a few OS threads. The blocks of a cooperative launch have an
+// OS thread each, of which one runs at a time.
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -27,14 +27,14 @@ void add_kernel(const char* file, const char* variant, const char* name, int max
   Kernel known{file, variant, name, max_threads, {}, kernel, call};
   for (int i = 0; i < parameters; ++i) {
     known.codes.emplace_back(codes[i]);
-    known.codes.back().pop_back();  // the blank at its end
+    known.codes.back().pop_back();  // the trailing blank
   }
   kernels().push_back(std::move(known));
 }
 
 namespace {
 
-// Blocks in order, or for other seeds in steps of some number that has no factor in common.
+// Blocks in order; for other seeds in steps coprime to their number.
 struct BlockOrder {
   explicit BlockOrder(const Launch& launch) : count(launch.blocks()) {
     if (launch.seed == 0 || count < 2) return;
@@ -69,14 +69,14 @@ void run_independent(const Launch& launch, Monitor& monitor) {
   });
 }
 
-// One OS thread per block, since shared memory is the OS thread's; the one with the baton runs.
+// One OS thread per block, since __shared__ variables are thread-local; one of them runs at a time.
 class Grid {
  public:
   Grid(const Launch& launch, Monitor& monitor)
       : launch_(launch), monitor_(monitor), checker_(launch), random_{launch.seed} {
     for (std::uint64_t i = 0; i < launch.blocks(); ++i) {
-      members_.push_back(std::make_unique<Member>(launch, monitor));
-      if (launch.checked) members_.back()->block.checker = &checker_;
+      blocks_.push_back(std::make_unique<BlockThread>(launch, monitor));
+      if (launch.checked) blocks_.back()->block.checker = &checker_;
     }
   }
 
@@ -84,10 +84,11 @@ class Grid {
     std::vector<std::jthread> threads;
     std::exception_ptr interrupted;
     std::unique_lock lock(guard_);
-    for (std::size_t i = 0; i < members_.size(); ++i) threads.emplace_back([this, i] { live(i); });
-    pass_on();
+    for (std::size_t i = 0; i < blocks_.size(); ++i)
+      threads.emplace_back([this, i] { run_block(i); });
+    schedule_next();
     while (!ended_.wait_for(lock, std::chrono::milliseconds(50),
-                            [&] { return left_ == members_.size(); })) {
+                            [&] { return exited_ == blocks_.size(); })) {
       if (interrupted) continue;
       lock.unlock();
       try {
@@ -96,7 +97,7 @@ class Grid {
         interrupted = std::current_exception();
       }
       lock.lock();
-      if (interrupted) give_up();
+      if (interrupted) abort_launch();
     }
     lock.unlock();
     threads.clear();
@@ -107,107 +108,107 @@ class Grid {
  private:
   enum class Phase : std::uint8_t { kRunnable, kAtGrid, kReleased, kDone };
 
-  struct Member {
-    Member(const Launch& launch, Monitor& monitor) : block(launch, monitor, 1) {}
+  struct BlockThread {
+    BlockThread(const Launch& launch, Monitor& monitor) : block(launch, monitor, 1) {}
     Block block;
     Phase phase = Phase::kRunnable;
     std::condition_variable turn;
   };
 
-  // What the OS thread of one block does.
-  void live(std::size_t own) {
-    Member& member = *members_[own];
+  // Main function of the OS thread of one block.
+  void run_block(std::size_t own) {
+    BlockThread& block_thread = *blocks_[own];
     std::unique_lock lock(guard_);
     for (bool begun = false;; begun = true) {
-      member.turn.wait(lock, [&] { return turn_ == own || over_; });
-      if (over_) break;
+      block_thread.turn.wait(lock, [&] { return turn_ == own || aborted_; });
+      if (aborted_) break;
       lock.unlock();
       std::string error;
       Block::Stop stop = Block::Stop::kDone;
       try {
-        if (!begun) member.block.begin(own);
-        if (member.phase == Phase::kReleased) member.block.leave_grid_barrier();
-        stop = member.block.run();
+        if (!begun) block_thread.block.begin(own);
+        if (block_thread.phase == Phase::kReleased) block_thread.block.release_grid_barrier();
+        stop = block_thread.block.run();
       } catch (const KernelError& failed) {
         error = failed.what();
-      } catch (const Abandoned&) {  // over_ is set, or will be by the thread that polls
+      } catch (const Abandoned&) {  // aborted_ is set, or will be by the polling thread
       }
       lock.lock();
       if (!error.empty()) {
         error_ = error;
-        give_up();
+        abort_launch();
         break;
       }
-      member.phase = stop == Block::Stop::kDone     ? Phase::kDone
-                     : stop == Block::Stop::kAtGrid ? Phase::kAtGrid
-                                                    : Phase::kRunnable;
-      pass_on();
+      block_thread.phase = stop == Block::Stop::kDone     ? Phase::kDone
+                           : stop == Block::Stop::kAtGrid ? Phase::kAtGrid
+                                                          : Phase::kRunnable;
+      schedule_next();
       if (stop == Block::Stop::kDone) break;
     }
-    ++left_;
+    ++exited_;
     ended_.notify_one();
   }
 
-  // Gives the baton to the next block that can go on; the barrier opens when no other can.
-  void pass_on() {
+  // Runs the next runnable block; releases the grid barrier if there is none.
+  void schedule_next() {
     std::size_t next = choose();
-    if (next == kNobody) {
-      const auto in = [&](Phase phase) {
-        for (std::size_t i = 0; i < members_.size(); ++i) {
-          if (members_[i]->phase == phase) return i;
+    if (next == kNone) {
+      const auto find_phase = [&](Phase phase) {
+        for (std::size_t i = 0; i < blocks_.size(); ++i) {
+          if (blocks_[i]->phase == phase) return i;
         }
-        return kNobody;
+        return kNone;
       };
-      const std::size_t waiting = in(Phase::kAtGrid), done = in(Phase::kDone);
-      if (waiting == kNobody) return;  // all are done
-      if (done != kNobody) return report_left(done, waiting);
-      for (const auto& member : members_) member->phase = Phase::kReleased;
+      const std::size_t waiting = find_phase(Phase::kAtGrid), done = find_phase(Phase::kDone);
+      if (waiting == kNone) return;  // all are done
+      if (done != kNone) return report_exited_block(done, waiting);
+      for (const auto& block_thread : blocks_) block_thread->phase = Phase::kReleased;
       checker_.grid_synced();
-      turn_ = kNobody;
+      turn_ = kNone;
       next = choose();
     }
     turn_ = next;
-    members_[next]->turn.notify_one();
+    blocks_[next]->turn.notify_one();
   }
 
   std::size_t choose() {
-    const std::size_t count = members_.size();
-    const std::size_t from = launch_.seed != 0  ? random_.below(static_cast<std::uint32_t>(count))
-                             : turn_ == kNobody ? 0
-                                                : turn_ + 1;
+    const std::size_t count = blocks_.size();
+    const std::size_t from = launch_.seed != 0 ? random_.below(static_cast<std::uint32_t>(count))
+                             : turn_ == kNone  ? 0
+                                               : turn_ + 1;
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t candidate = (from + i) % count;
-      const Phase phase = members_[candidate]->phase;
+      const Phase phase = blocks_[candidate]->phase;
       if (phase == Phase::kRunnable || phase == Phase::kReleased) return candidate;
     }
-    return kNobody;
+    return kNone;
   }
 
-  void report_left(std::size_t done, std::size_t waiting) {
-    error_ = launch_.kernel->title() + ", block " + written(members_[done]->block.index()) +
+  void report_exited_block(std::size_t done, std::size_t waiting) {
+    error_ = launch_.kernel->title() + ", block " + to_text(blocks_[done]->block.index()) +
              ": barrier divergence: it has left the kernel while block " +
-             written(members_[waiting]->block.index()) + " waits at kl_grid_sync in " +
-             written(members_[waiting]->block.thread(0).site);
-    give_up();
+             to_text(blocks_[waiting]->block.index()) + " waits at kl_grid_sync in " +
+             to_text(blocks_[waiting]->block.thread(0).site);
+    abort_launch();
   }
 
-  void give_up() {
-    over_ = true;
+  void abort_launch() {
+    aborted_ = true;
     monitor_.stop();
-    for (const auto& member : members_) member->turn.notify_one();
+    for (const auto& block_thread : blocks_) block_thread->turn.notify_one();
   }
 
-  static constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
   const Launch& launch_;
   Monitor& monitor_;
   Checker checker_;
   Random random_;
-  std::vector<std::unique_ptr<Member>> members_;
+  std::vector<std::unique_ptr<BlockThread>> blocks_;
   std::mutex guard_;
   std::condition_variable ended_;
-  std::size_t turn_ = kNobody, left_ = 0;
-  bool over_ = false;
+  std::size_t turn_ = kNone, exited_ = 0;
+  bool aborted_ = false;
   std::string error_;
 };
 

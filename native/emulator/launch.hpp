@@ -1,4 +1,4 @@
-// Launches: what is to run, and what goes wrong.
+// Kernels, launches and their errors.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace kleene::emulator {
 
 struct Kernel {
   std::string file, variant, name;
-  int max_threads;                 // a block, by its launch bounds; 0: not bounded
+  int max_threads;                 // per block, by its launch bounds; 0 if unbounded
   std::vector<std::string> codes;  // of the parameters
   void (*function)();
   Trampoline call;
@@ -26,10 +26,10 @@ std::vector<Kernel>& kernels();
 struct Launch {
   const Kernel* kernel;
   dim3 grid, block;
-  const std::uint64_t* slots;  // one word for each argument
+  const std::uint64_t* slots;  // one word per argument
   std::uint32_t shared;        // bytes of dynamic shared memory
   std::uint64_t seed;          // of the schedule; 0: threads and blocks in order
-  std::uint32_t yields;        // how often a thread may give way before it counts as stuck
+  std::uint32_t yields;        // yields of a thread after which it counts as stuck
   int workers;                 // OS threads
   bool cooperative;
   bool checked;
@@ -38,7 +38,7 @@ struct Launch {
   std::uint32_t threads() const { return block.x * block.y * block.z; }
 };
 
-// Something that a kernel must not do; the text says which kernel, block, thread and line.
+// An error of a kernel; the text names kernel, block, thread and line.
 struct KernelError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

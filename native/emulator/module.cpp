@@ -1,4 +1,4 @@
-// Bindings of the emulator. KLEENE_MODULE is the module's name: the same runtime is built with
+// Bindings of the emulator. KLEENE_MODULE is the name of the module: the same runtime is built with
 // different kernels, checked and unchecked.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
@@ -53,7 +53,7 @@ void launch(std::size_t number, const Shape& grid, const Shape& block, const nb:
   std::vector<std::uint64_t> slots(arguments.size() / 8 + 1);
   std::memcpy(slots.data(), arguments.c_str(), arguments.size());
   if (arguments.size() != 8 * kernel.codes.size()) {
-    throw std::invalid_argument("a word for each parameter is wanted");
+    throw std::invalid_argument("expected 8 bytes per parameter");
   }
   const Launch what{&kernel, as_dim(grid), as_dim(block), slots.data(), shared,
                     seed,    yields,       workers,       cooperative,  kChecked};
@@ -67,7 +67,7 @@ void launch(std::size_t number, const Shape& grid, const Shape& block, const nb:
 
 NB_MODULE(KLEENE_MODULE, m) {
   using namespace kleene::emulator;
-  m.doc() = "Kleene's CUDA kernels, compiled for the CPU, and what runs them.";
+  m.doc() = "The emulator: CUDA kernels compiled for the CPU, and their launcher.";
   m.attr("checked") = kChecked;
   nb::exception<KernelError>(m, "KernelError", PyExc_RuntimeError);
   m.def("kernels", &list_kernels);

@@ -1,5 +1,5 @@
-// CUDA's language and built-in functions, as far as Kleene's kernels use them, in C++ for the
-// emulator. kleene.cuh includes this in place of what NVIDIA's compiler brings along.
+// The CUDA language extensions and built-in functions that Kleene's kernels use, in C++ for the
+// emulator. kleene.cuh includes it in place of the definitions of NVIDIA's compiler.
 #pragma once
 
 #include <math.h>
@@ -19,17 +19,19 @@
 #define __CUDA_ARCH__ 900
 
 #define KL_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()
-#define KL_HERE \
+#define KL_CALL_SITE \
   ::kleene::emulator::Site { file, line }
 
-// ---- where a thread is --------------------------------------------------------------------------
+// ---- thread and block indices -------------------------------------------------------------------
 
-KL_UNCHECKED inline uint3 kl_thread_index() { return ::kleene::emulator::here->thread; }
-KL_UNCHECKED inline uint3 kl_block_index() { return ::kleene::emulator::here->block; }
-KL_UNCHECKED inline dim3 kl_block_dim() { return ::kleene::emulator::here->block_dim; }
-KL_UNCHECKED inline dim3 kl_grid_dim() { return ::kleene::emulator::here->grid_dim; }
-KL_UNCHECKED inline unsigned kl_lane() { return ::kleene::emulator::here->lane; }
-KL_UNCHECKED inline unsigned char* kl_shared_memory() { return ::kleene::emulator::here->shared; }
+KL_UNCHECKED inline uint3 kl_thread_index() { return ::kleene::emulator::current_thread->thread; }
+KL_UNCHECKED inline uint3 kl_block_index() { return ::kleene::emulator::current_thread->block; }
+KL_UNCHECKED inline dim3 kl_block_dim() { return ::kleene::emulator::current_thread->block_dim; }
+KL_UNCHECKED inline dim3 kl_grid_dim() { return ::kleene::emulator::current_thread->grid_dim; }
+KL_UNCHECKED inline unsigned kl_lane() { return ::kleene::emulator::current_thread->lane; }
+KL_UNCHECKED inline unsigned char* kl_shared_memory() {
+  return ::kleene::emulator::current_thread->shared;
+}
 
 #define threadIdx (::kl_thread_index())
 #define blockIdx (::kl_block_index())
@@ -154,44 +156,45 @@ inline double __longlong_as_double(long long x) { return kl_bit_cast<double>(x);
 // ---- threads of a block -------------------------------------------------------------------------
 
 inline void __syncthreads(KL_SITE) {
-  ::kleene::emulator::block_barrier(::kleene::emulator::Vote::kNone, 0, KL_HERE);
+  ::kleene::emulator::block_barrier(::kleene::emulator::Vote::kNone, 0, KL_CALL_SITE);
 }
 inline int __syncthreads_or(int predicate, KL_SITE) {
-  return ::kleene::emulator::block_barrier(::kleene::emulator::Vote::kOr, predicate, KL_HERE);
+  return ::kleene::emulator::block_barrier(::kleene::emulator::Vote::kOr, predicate, KL_CALL_SITE);
 }
 inline int __syncthreads_and(int predicate, KL_SITE) {
-  return ::kleene::emulator::block_barrier(::kleene::emulator::Vote::kAnd, predicate, KL_HERE);
+  return ::kleene::emulator::block_barrier(::kleene::emulator::Vote::kAnd, predicate, KL_CALL_SITE);
 }
 inline int __syncthreads_count(int predicate, KL_SITE) {
-  return ::kleene::emulator::block_barrier(::kleene::emulator::Vote::kCount, predicate, KL_HERE);
+  return ::kleene::emulator::block_barrier(::kleene::emulator::Vote::kCount, predicate,
+                                           KL_CALL_SITE);
 }
 
-[[noreturn]] inline void __trap(KL_SITE) { ::kleene::emulator::trap(KL_HERE); }
+[[noreturn]] inline void __trap(KL_SITE) { ::kleene::emulator::trap(KL_CALL_SITE); }
 inline void __threadfence() { ::kleene::emulator::fence(true); }
 inline void __threadfence_system() { ::kleene::emulator::fence(true); }
 inline void __threadfence_block() { ::kleene::emulator::fence(false); }
-inline void __nanosleep(unsigned, KL_SITE) { ::kleene::emulator::give_way(KL_HERE); }
+inline void __nanosleep(unsigned, KL_SITE) { ::kleene::emulator::yield_thread(KL_CALL_SITE); }
 inline long long clock64() { return ::kleene::emulator::clock_ticks(); }
 inline long long clock() { return ::kleene::emulator::clock_ticks(); }
 
 // ---- lanes of a warp ----------------------------------------------------------------------------
 
-// Nothing promises that lanes run together: being alone is an answer that a right kernel can take.
+// CUDA does not guarantee convergence: a mask of the calling lane alone is a valid result.
 inline unsigned __activemask() { return 1u << kl_lane(); }
 
-#define KL_MEET(op, mask, value, argument, width)                                             \
-  ::kleene::emulator::warp_meet(::kleene::emulator::WarpOp::op, mask, value, argument, width, \
-                                KL_HERE)
+#define KL_WARP_OP(op, mask, value, argument, width)                                               \
+  ::kleene::emulator::warp_operation(::kleene::emulator::WarpOp::op, mask, value, argument, width, \
+                                     KL_CALL_SITE)
 
-inline void __syncwarp(unsigned mask = 0xffffffffu, KL_SITE) { KL_MEET(kSync, mask, 0, 0, 32); }
+inline void __syncwarp(unsigned mask = 0xffffffffu, KL_SITE) { KL_WARP_OP(kSync, mask, 0, 0, 32); }
 inline unsigned __ballot_sync(unsigned mask, int predicate, KL_SITE) {
-  return static_cast<unsigned>(KL_MEET(kBallot, mask, predicate != 0, 0, 32));
+  return static_cast<unsigned>(KL_WARP_OP(kBallot, mask, predicate != 0, 0, 32));
 }
 inline int __any_sync(unsigned mask, int predicate, KL_SITE) {
-  return static_cast<int>(KL_MEET(kAny, mask, predicate != 0, 0, 32));
+  return static_cast<int>(KL_WARP_OP(kAny, mask, predicate != 0, 0, 32));
 }
 inline int __all_sync(unsigned mask, int predicate, KL_SITE) {
-  return static_cast<int>(KL_MEET(kAll, mask, predicate != 0, 0, 32));
+  return static_cast<int>(KL_WARP_OP(kAll, mask, predicate != 0, 0, 32));
 }
 
 template <class T>
@@ -211,37 +214,37 @@ KL_UNCHECKED inline T kl_from_word(uint64_t word) {
 
 template <class T>
 inline T __shfl_sync(unsigned mask, T value, int lane, int width = 32, KL_SITE) {
-  return kl_from_word<T>(KL_MEET(kShuffle, mask, kl_to_word(value), lane, width));
+  return kl_from_word<T>(KL_WARP_OP(kShuffle, mask, kl_to_word(value), lane, width));
 }
 template <class T>
 inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32, KL_SITE) {
   return kl_from_word<T>(
-      KL_MEET(kShuffleUp, mask, kl_to_word(value), static_cast<int>(delta), width));
+      KL_WARP_OP(kShuffleUp, mask, kl_to_word(value), static_cast<int>(delta), width));
 }
 template <class T>
 inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32, KL_SITE) {
   return kl_from_word<T>(
-      KL_MEET(kShuffleDown, mask, kl_to_word(value), static_cast<int>(delta), width));
+      KL_WARP_OP(kShuffleDown, mask, kl_to_word(value), static_cast<int>(delta), width));
 }
 template <class T>
 inline T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 32, KL_SITE) {
-  return kl_from_word<T>(KL_MEET(kShuffleXor, mask, kl_to_word(value), lanes, width));
+  return kl_from_word<T>(KL_WARP_OP(kShuffleXor, mask, kl_to_word(value), lanes, width));
 }
 template <class T>
 inline unsigned __match_any_sync(unsigned mask, T value, KL_SITE) {
-  return static_cast<unsigned>(KL_MEET(kMatchAny, mask, kl_to_word(value), 0, 32));
+  return static_cast<unsigned>(KL_WARP_OP(kMatchAny, mask, kl_to_word(value), 0, 32));
 }
 template <class T>
 inline unsigned __match_all_sync(unsigned mask, T value, int* all, KL_SITE) {
-  const auto same = static_cast<unsigned>(KL_MEET(kMatchAll, mask, kl_to_word(value), 0, 32));
+  const auto same = static_cast<unsigned>(KL_WARP_OP(kMatchAll, mask, kl_to_word(value), 0, 32));
   *all = same != 0;
   return same;
 }
 
-#define KL_REDUCE(name, T, op)                                                         \
-  inline T name(unsigned mask, T value, KL_SITE) {                                     \
-    return static_cast<T>(                                                             \
-        KL_MEET(op, mask, static_cast<uint64_t>(static_cast<int64_t>(value)), 0, 32)); \
+#define KL_REDUCE(name, T, op)                                                            \
+  inline T name(unsigned mask, T value, KL_SITE) {                                        \
+    return static_cast<T>(                                                                \
+        KL_WARP_OP(op, mask, static_cast<uint64_t>(static_cast<int64_t>(value)), 0, 32)); \
   }
 KL_REDUCE(__reduce_add_sync, int, kAddSigned)
 KL_REDUCE(__reduce_add_sync, unsigned, kAddUnsigned)
@@ -253,11 +256,11 @@ KL_REDUCE(__reduce_and_sync, unsigned, kAnd)
 KL_REDUCE(__reduce_or_sync, unsigned, kOr)
 KL_REDUCE(__reduce_xor_sync, unsigned, kXor)
 #undef KL_REDUCE
-#undef KL_MEET
+#undef KL_WARP_OP
 
 // ---- atomic operations --------------------------------------------------------------------------
 
-// Reads and writes with advice for the caches, which is not taken.
+// Loads and stores with cache hints, which are ignored.
 #define KL_LOAD(name)               \
   template <class T>                \
   inline T name(const T* address) { \
@@ -277,7 +280,7 @@ KL_STORE(__stcs)
 #undef KL_LOAD
 #undef KL_STORE
 
-// What is stored in a word of T's size, for the built-in compare and swap.
+// The unsigned type of a size, for the built-in compare and swap.
 template <size_t bytes>
 struct KlWord;
 template <>
@@ -293,7 +296,7 @@ struct KlWord<8> {
   using type = unsigned long long;
 };
 
-// Replaces *address by change(*address), returns what was there.
+// *address = change(*address); returns the old value.
 template <class T, class Change>
 KL_UNCHECKED inline T kl_atomic_change(T* address, Change change, ::kleene::emulator::Site site) {
   using Word = typename KlWord<sizeof(T)>::type;
@@ -312,9 +315,10 @@ KL_UNCHECKED inline T kl_atomic_change(T* address, Change change, ::kleene::emul
   }
 }
 
-#define KL_ATOMIC(name, T, result)                                                                \
-  inline T name(T* address, T value, KL_SITE) {                                                   \
-    return kl_atomic_change(address, [value](T old) { return static_cast<T>(result); }, KL_HERE); \
+#define KL_ATOMIC(name, T, result)                                                 \
+  inline T name(T* address, T value, KL_SITE) {                                    \
+    return kl_atomic_change(                                                       \
+        address, [value](T old) { return static_cast<T>(result); }, KL_CALL_SITE); \
   }
 #define KL_ATOMIC_ORDERED(T)                         \
   KL_ATOMIC(atomicMin, T, value < old ? value : old) \
@@ -322,13 +326,13 @@ KL_UNCHECKED inline T kl_atomic_change(T* address, Change change, ::kleene::emul
   KL_ATOMIC(atomicAnd, T, old& value)                \
   KL_ATOMIC(atomicOr, T, old | value)                \
   KL_ATOMIC(atomicXor, T, old ^ value)
-#define KL_ATOMIC_ALL(T)                                                         \
-  inline T atomicExch(T* address, T value, KL_SITE) {                            \
-    return kl_atomic_change(address, [value](T) { return value; }, KL_HERE);     \
-  }                                                                              \
-  inline T atomicCAS(T* address, T expected, T value, KL_SITE) {                 \
-    return kl_atomic_change(                                                     \
-        address, [=](T old) { return old == expected ? value : old; }, KL_HERE); \
+#define KL_ATOMIC_ALL(T)                                                              \
+  inline T atomicExch(T* address, T value, KL_SITE) {                                 \
+    return kl_atomic_change(address, [value](T) { return value; }, KL_CALL_SITE);     \
+  }                                                                                   \
+  inline T atomicCAS(T* address, T expected, T value, KL_SITE) {                      \
+    return kl_atomic_change(                                                          \
+        address, [=](T old) { return old == expected ? value : old; }, KL_CALL_SITE); \
   }
 
 KL_ATOMIC(atomicAdd, int, static_cast<unsigned>(old) + static_cast<unsigned>(value))
@@ -348,16 +352,16 @@ KL_ATOMIC_ALL(unsigned)
 KL_ATOMIC_ALL(unsigned long long)
 KL_ATOMIC_ALL(unsigned short)
 inline float atomicExch(float* address, float value, KL_SITE) {
-  return kl_atomic_change(address, [value](float) { return value; }, KL_HERE);
+  return kl_atomic_change(address, [value](float) { return value; }, KL_CALL_SITE);
 }
 #undef KL_ATOMIC
 #undef KL_ATOMIC_ORDERED
 #undef KL_ATOMIC_ALL
 
-// Reads and writes that other threads may meet: whole, in order with fences, never optimised away.
+// Accesses to memory that other threads access at the same time; see kleene.cuh.
 template <class T>
 KL_UNCHECKED inline T kl_load(const T* address, KL_SITE) {
-  ::kleene::emulator::atomic_access(const_cast<T*>(address), sizeof(T), false, KL_HERE);
+  ::kleene::emulator::atomic_access(const_cast<T*>(address), sizeof(T), false, KL_CALL_SITE);
   T value;
   __atomic_load(address, &value, __ATOMIC_SEQ_CST);
   return value;
@@ -365,22 +369,22 @@ KL_UNCHECKED inline T kl_load(const T* address, KL_SITE) {
 
 template <class T>
 KL_UNCHECKED inline void kl_store(T* address, T value, KL_SITE) {
-  ::kleene::emulator::atomic_access(address, sizeof(T), true, KL_HERE);
+  ::kleene::emulator::atomic_access(address, sizeof(T), true, KL_CALL_SITE);
   __atomic_store(address, &value, __ATOMIC_SEQ_CST);
 }
 
-// ---- what kleene.cuh gives names to -------------------------------------------------------------
+// ---- functions of kleene.cuh --------------------------------------------------------------------
 
-inline void kl_grid_sync(unsigned*, KL_SITE) { ::kleene::emulator::grid_barrier(KL_HERE); }
+inline void kl_grid_sync(unsigned*, KL_SITE) { ::kleene::emulator::grid_barrier(KL_CALL_SITE); }
 
 inline void kl_copy_async16(void* shared, const void* global, KL_SITE) {
-  ::kleene::emulator::copy_async(shared, global, 16, KL_HERE);
+  ::kleene::emulator::copy_async(shared, global, 16, KL_CALL_SITE);
 }
 inline void kl_copy_async8(void* shared, const void* global, KL_SITE) {
-  ::kleene::emulator::copy_async(shared, global, 8, KL_HERE);
+  ::kleene::emulator::copy_async(shared, global, 8, KL_CALL_SITE);
 }
 inline void kl_copy_async4(void* shared, const void* global, KL_SITE) {
-  ::kleene::emulator::copy_async(shared, global, 4, KL_HERE);
+  ::kleene::emulator::copy_async(shared, global, 4, KL_CALL_SITE);
 }
 inline void kl_prefetch(const void*) {}
 inline void kl_pause(KL_SITE) { __nanosleep(20, file, line); }
@@ -393,7 +397,7 @@ template <class T>
 T kl_acquire(const T* address, KL_SITE) {
   return kl_load(address, file, line);
 }
-inline int4 kl_fetch(const int4* address) { return *address; }
+inline int4 kl_load_int4(const int4* address) { return *address; }
 inline void kl_copy_commit() { ::kleene::emulator::copy_commit(); }
 template <int groups_left>
 inline void kl_copy_wait() {

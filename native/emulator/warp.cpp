@@ -1,7 +1,7 @@
-// The lanes of a warp: shuffles, votes, matches and reductions.
+// Warp operations: shuffles, votes, matches and reductions.
 //
-// A lane that calls one waits until every lane of its mask that has not left the kernel has called
-// the same one with the same mask, at the same place; the last to come hands out the results.
+// A lane waits until every lane of its mask that has not exited has called the same operation with
+// the same mask, at the same line; the last one to arrive computes all results.
 #include <cstdio>
 #include <cstring>
 
@@ -24,7 +24,7 @@ const char* name_of(WarpOp op) {
 
 bool is_shuffle(WarpOp op) { return WarpOp::kShuffle <= op && op <= WarpOp::kShuffleXor; }
 
-// The lane that a shuffle reads; its own where the operation leads out of its segment.
+// The source lane of a shuffle; the lane itself if the source is outside its segment.
 unsigned source_lane(const Thread& lane) {
   const int own = static_cast<int>(lane.lane), width = lane.width;
   const int segment = own / width * width, end = segment + width;
@@ -39,7 +39,7 @@ unsigned source_lane(const Thread& lane) {
     case WarpOp::kShuffleDown:
       source = own + lane.argument;
       break;
-    default:  // a lane may read from segments before its own, but not from those after
+    default:  // a lane may read from lower segments, but not from higher ones
       source = own ^ lane.argument;
       return static_cast<unsigned>(source < end ? source : own);
   }
@@ -71,8 +71,8 @@ std::uint64_t reduce(WarpOp op, std::uint64_t a, std::uint64_t b) {
 
 }  // namespace
 
-std::uint64_t Block::warp_meet(Thread& thread) {
-  if (checker != nullptr) checker->settle();
+std::uint64_t Block::warp_operation(Thread& thread) {
+  if (checker != nullptr) checker->check_pending_write();
   const auto number = static_cast<std::uint32_t>(&thread - threads_.data());
   const char* const name = name_of(thread.op);
   if ((thread.mask >> thread.lane & 1) == 0) {
@@ -86,13 +86,13 @@ std::uint64_t Block::warp_meet(Thread& thread) {
   require_same_operation(thread, warp);
   thread.state = State::kInWarp;
   warps_[number / 32].waiting |= 1u << thread.lane;
-  settle_warp(thread, warp, thread.mask);
+  complete_warp_operation(thread, warp, thread.mask);
   if (thread.state == State::kInWarp) suspend(thread);
   return thread.value;
 }
 
-// Two lanes that wait for each other must wait in the same operation. A lane that only one of them
-// names may be busy with some of the others first.
+// Two lanes that wait for each other must wait in the same operation. A lane in only one of their
+// masks may take part in another operation first.
 void Block::require_same_operation(const Thread& thread, std::uint32_t warp) {
   for (unsigned left = warps_[warp / 32].waiting & thread.mask; left != 0; left &= left - 1) {
     const Thread& other = threads_[warp + static_cast<unsigned>(__builtin_ctz(left))];
@@ -104,20 +104,20 @@ void Block::require_same_operation(const Thread& thread, std::uint32_t warp) {
       fail(thread, thread.site,
            std::string("warp divergence: it calls ") + name_of(thread.op) + " while lane " +
                std::to_string(other.lane) + ", named by the mask, waits in " + name_of(other.op) +
-               " in " + written(other.site) + masks);
+               " in " + to_text(other.site) + masks);
     }
-    return;  // those that wait with this one have been compared with each other
+    return;  // lanes that wait together have been compared already
   }
 }
 
-// Hands out results if all lanes of the mask are there. `thread` is one of them; if it is the
-// running one it goes on by itself, so only the others are made ready.
-void Block::settle_warp(Thread& thread, std::uint32_t warp, unsigned mask) {
+// Computes the results if all lanes of the mask have arrived. `thread` is one of them; if it is the
+// running one it continues directly, and only the others are made ready.
+void Block::complete_warp_operation(Thread& thread, std::uint32_t warp, unsigned mask) {
   Lanes& state = warps_[warp / 32];
   const unsigned present = mask & ~state.done;
   if ((state.waiting & present) != present) return;
   for (unsigned left = present; left != 0; left &= left - 1) {
-    // One may still wait for others in an operation that does not name the running lane.
+    // One may still wait in an operation whose mask does not contain the running lane.
     if (threads_[warp + static_cast<unsigned>(__builtin_ctz(left))].mask != mask) return;
   }
   state.waiting &= ~present;
@@ -178,18 +178,18 @@ void Block::settle_warp(Thread& thread, std::uint32_t warp, unsigned mask) {
   for (unsigned l = 0; l < 32; ++l) {
     if ((present >> l & 1) == 0) continue;
     lanes[l].value = results[l];
-    if (here == &lanes[l]) {
+    if (current_thread == &lanes[l]) {
       lanes[l].state = State::kReady;
     } else {
       make_ready(lanes[l]);
     }
   }
-  gave_way_ = 0;
+  idle_yields_ = 0;
   shuffle_ready(from);
 }
 
-std::uint64_t warp_meet(WarpOp op, unsigned mask, std::uint64_t value, int argument, int width,
-                        Site site) {
+std::uint64_t warp_operation(WarpOp op, unsigned mask, std::uint64_t value, int argument, int width,
+                             Site site) {
   Thread& thread = self();
   thread.op = op;
   thread.mask = mask;
@@ -197,7 +197,7 @@ std::uint64_t warp_meet(WarpOp op, unsigned mask, std::uint64_t value, int argum
   thread.argument = argument;
   thread.width = width;
   thread.site = site;
-  return thread.in->warp_meet(thread);
+  return thread.in->warp_operation(thread);
 }
 
 }  // namespace kleene::emulator

@@ -1,4 +1,4 @@
-"""Kleene's CUDA kernels, compiled for the CPU, and what runs them."""
+"""The emulator: CUDA kernels compiled for the CPU, and their launcher."""
 
 checked: bool
 

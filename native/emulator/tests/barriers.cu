@@ -1,5 +1,5 @@
 // Kernels for the emulator's own tests: right ones first, then wrong ones, each in its own way.
-#include "kleene.cuh"
+#include "common/kleene.cuh"
 
 // The sum of each block's part of `in`, by halving.
 KL_KERNEL(block_sum, const int* in, int* out, int n) {

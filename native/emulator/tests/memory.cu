@@ -1,5 +1,5 @@
 // Kernels for the tests of the checked emulator: what is wrong with memory, and what only looks so.
-#include "kleene.cuh"
+#include "common/kleene.cuh"
 
 KL_KERNEL(good_transpose, const float* in, float* out, int n) {
   __shared__ float tile[16][17];

@@ -1,6 +1,6 @@
 // Every built-in function on numbers that the shim knows: that it exists by that name on a GPU is
 // shown by compiling this there, what it computes by running it here.
-#include "kleene.cuh"
+#include "common/kleene.cuh"
 
 KL_KERNEL(dpx_words, const int* a, const int* b, const int* c, int* out, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -54,7 +54,7 @@ def device_memory(device: str) -> DeviceMemory:
     from kleene.backends.cuda.runtime.device import open_device
 
     opened = open_device(device)
-    return DeviceMemory(opened.free_memory(), opened.taken, opened.peak)
+    return DeviceMemory(opened.free_memory(), opened.allocated, opened.peak)
 
 
 def reset_device_peak(device: str) -> None:
@@ -63,7 +63,7 @@ def reset_device_peak(device: str) -> None:
 
     opened = open_device(device)
     opened.synchronize()
-    opened.peak = opened.taken
+    opened.peak = opened.allocated
 
 
 def kernel_digest() -> str:
@@ -80,13 +80,13 @@ def spmv_kernel_timer(
 
     Python launches them more slowly than they run, so that several products are one CUDA graph.
     """
-    from kleene.backends.cuda.device_graph import on_device
+    from kleene.backends.cuda.device_graph import get_device_graph
     from kleene.backends.cuda.runtime.device import open_device
     from kleene.backends.cuda.spmv import multiplier
 
     opened = open_device(device)
     there, y = opened.upload(x, "x"), opened.empty(graph.n, np.dtype(x.dtype), "y")
-    multiply = multiplier(on_device(graph, opened), x.dtype, "plus_times", form)
+    multiply = multiplier(get_device_graph(graph, opened), x.dtype, "plus_times", form)
     multiply(there, y)  # nothing may be prepared while work is captured
     opened.synchronize()
     with opened.main.capture() as captured:

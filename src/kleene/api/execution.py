@@ -24,7 +24,7 @@ from kleene.system.atomic_file import atomic_path
 from kleene.system.progress import reporter
 
 if TYPE_CHECKING:
-    from kleene.backends.cuda.runtime.timing import Meter
+    from kleene.backends.cuda.runtime.timing import CallTimer
 
 __all__ = ["solve"]
 
@@ -66,16 +66,16 @@ def solve(call: Call) -> Result:
     return Result(graph, plan, stats, answer, call.sources, call.targets, task.limit, call.single)
 
 
-def _meter(device: str) -> AbstractContextManager[Meter | None]:
+def _meter(device: str) -> AbstractContextManager[CallTimer | None]:
     """Return a timer of copies and kernels, on devices that have both."""
     if device not in ("cuda", "emulated"):
         return nullcontext()
-    from kleene.backends.cuda.runtime.timing import metered
+    from kleene.backends.cuda.runtime.timing import timed_call
 
-    return metered(device)
+    return timed_call(device)
 
 
-def _timings(total: float, meter: Meter | None) -> Timings:
+def _timings(total: float, meter: CallTimer | None) -> Timings:
     if meter is None:
         return Timings(compute=total, total=total)
     copy_in, copy_out = meter.seconds("copy_in") or 0.0, meter.seconds("copy_out") or 0.0

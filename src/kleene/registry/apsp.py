@@ -223,7 +223,7 @@ ROWS = (
         "4_2",
         "a CUDA graph of one round, launched again; rows travel while others are worked on",
         "ours, after Zuccato and Lena 2022",
-        module="apsp_relaunched",
+        module="apsp_blocked_relaunched",
     ),
     Method(
         "apsp",

@@ -1,10 +1,10 @@
-"""All pairs on a GPU by blocks: the versions of blocked Floyd-Warshall, from plain to elaborate.
+"""Blocked Floyd-Warshall on a GPU: the versions of the literature, from simple to elaborate.
 
-In each round t, three phases: the diagonal block (t, t), the blocks in its row and column, the rest
-(Venkataraman, Sahni and Mukhopadhyaya 2003). The versions 1.0 to 4.1 are those of Zuccato and Lena
-(2022), for any number of vertices and any block size; ``blocked_multi`` is the form of Padamata and
-Raveendran (2013). The kernels are in ``kernels/apsp_global.cu``, ``apsp_shared.cu`` and
-``apsp_multi.cu``; version 4.2 is in ``apsp_relaunched.py``.
+Each round t has three phases: the diagonal block (t, t), the blocks in its row and column, the rest
+(Venkataraman, Sahni and Mukhopadhyaya 2003). Versions 1.0 to 4.1 are those of Zuccato and Lena
+(2022), for any number of vertices and any block size; ``blocked_multi`` is that of Padamata and
+Raveendran (2013). The kernels are in ``kernels/apsp_blocked_*.cu``; version 4.2 is in
+``apsp_blocked_relaunched.py``.
 
 Each takes a task, and ``block``, the side of a block; ``blocked_multi`` also takes ``across`` and
 ``down``, the elements per thread.
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from kleene.backends.cuda.apsp_blocks import Blocks, run
+from kleene.backends.cuda.apsp_blocked_matrix import BlockedMatrix, run
 from kleene.backends.cuda.runtime.device import ceil_div
 from kleene.backends.task import Answer, Task
 from kleene.errors import RequestError
@@ -40,13 +40,13 @@ _ELEMENTS = (4, 2)  # across and down, the best of Padamata and Raveendran
 
 
 def blocked_1_0(task: Task, *, block: int = 0) -> Answer:
-    """Launch every block by itself."""
+    """Launch every block separately."""
 
-    def version(b: Blocks) -> bool:
-        kernel = b.kernels("apsp_global")["apsp_global_one"]
+    def version(b: BlockedMatrix) -> bool:
+        kernel = b.kernels("apsp_blocked_global")["apsp_blocked_global_one"]
 
         def one(t: int, i: int, j: int) -> None:
-            args = (b.d, b.last, b.n, b.side, t, i, j, b.cycle)
+            args = (b.d, b.predecessors, b.n, b.side, t, i, j, b.cycle)
             kernel.launch((1, 1), b.threads, args)
 
         def each_round(t: int) -> None:
@@ -67,12 +67,12 @@ def blocked_1_0(task: Task, *, block: int = 0) -> Answer:
     return run("blocked_1_0", version, task, block)
 
 
-def _three_launches(b: Blocks, kernels: str, grids: tuple[tuple[int, int], ...]) -> bool:
-    file = b.kernels("apsp_global")
+def _three_launches(b: BlockedMatrix, kernels: str, grids: tuple[tuple[int, int], ...]) -> bool:
+    file = b.kernels("apsp_blocked_global")
     phases = [file[f"{kernels}_{number}"] for number in (1, 2, 3)]
 
     def each_round(t: int) -> None:
-        args = (b.d, b.last, b.n, b.side, t)
+        args = (b.d, b.predecessors, b.n, b.side, t)
         phases[0].launch(grids[0], b.threads, (*args, b.cycle))
         for phase, grid in zip(phases[1:], grids[1:], strict=True):
             if grid[0] > 0:
@@ -84,21 +84,21 @@ def _three_launches(b: Blocks, kernels: str, grids: tuple[tuple[int, int], ...])
 
 
 def blocked_1_1(task: Task, *, block: int = 0) -> Answer:
-    """Launch all blocks in each phase; most have nothing to do in the first two."""
+    """Launch all blocks in each phase; most are idle in the first two."""
     return run(
         "blocked_1_1",
-        lambda b: _three_launches(b, "apsp_global_all", ((b.count, b.count),) * 3),
+        lambda b: _three_launches(b, "apsp_blocked_global_all", ((b.count, b.count),) * 3),
         task,
         block,
     )
 
 
 def blocked_1_2(task: Task, *, block: int = 0) -> Answer:
-    """Launch the blocks that a phase has."""
+    """Launch only the blocks of each phase."""
     return run(
         "blocked_1_2",
         lambda b: _three_launches(
-            b, "apsp_global", ((1, 1), (b.count - 1, 2), (b.count - 1, b.count - 1))
+            b, "apsp_blocked_global", ((1, 1), (b.count - 1, 2), (b.count - 1, b.count - 1))
         ),
         task,
         block,
@@ -108,7 +108,7 @@ def blocked_1_2(task: Task, *, block: int = 0) -> Answer:
 # ---- 2.0, 2.1: shared memory --------------------------------------------------------------------
 
 
-def _shared(b: Blocks) -> bool:
+def _shared(b: BlockedMatrix) -> bool:
     others = b.count - 1
 
     def each_round(t: int) -> None:
@@ -122,19 +122,19 @@ def _shared(b: Blocks) -> bool:
 
 
 def blocked_2_0(task: Task, *, block: int = 0) -> Answer:
-    """Copy what a block reads to shared memory, as it is."""
+    """Copy the factors of a block to shared memory, by rows."""
 
-    def version(b: Blocks) -> bool:
-        b.by_rows(turned=True)
+    def version(b: BlockedMatrix) -> bool:
+        b.by_rows(column_major=True)
         return _shared(b)
 
     return run("blocked_2_0", version, task, block)
 
 
 def blocked_2_1(task: Task, *, block: int = 0) -> Answer:
-    """The same, transposed or padded where columns would be read with bank conflicts."""
+    """Version 2.0 with factors transposed or padded against bank conflicts."""
 
-    def version(b: Blocks) -> bool:
+    def version(b: BlockedMatrix) -> bool:
         b.without_conflicts()
         return _shared(b)
 
@@ -143,8 +143,8 @@ def blocked_2_1(task: Task, *, block: int = 0) -> Answer:
 
 # ---- 3.0, 4.0, 4.1: pieces of phases, in streams and in graphs ----------------------------------
 
-#: What each piece of a round comes after, in the order in which they are launched: a name stands
-#: for the piece in this round if that has been launched, in the round before if not.
+#: Dependencies of each piece of a round, in launch order: a name is the piece of this round if it
+#: has been launched, else that of the previous round.
 _COARSE = {
     "diagonal": ("up_left", "up_right", "down_left", "down_right"),
     "up": ("diagonal",),
@@ -157,8 +157,8 @@ _COARSE = {
     "down_right": ("down", "right"),
 }
 
-#: Only what is really needed: the next diagonal block is in the lower right piece; the blocks above
-#: and left of it are in two others, or were final before.
+#: The true dependencies only: the next diagonal block is in the lower right piece; the blocks above
+#: and left of it are in two others, or are final.
 _FINE = _COARSE | {
     "diagonal": ("down_right",),
     "up": ("diagonal", "up_right"),
@@ -168,22 +168,22 @@ _FINE = _COARSE | {
 
 
 def _pieces(
-    b: Blocks,
+    b: BlockedMatrix,
     origin: Any,
     streams: dict[str, Any],
     after: dict[str, tuple[str, ...]],
     grid: tuple[int, int] | None,
 ) -> Callable[[int], None]:
-    """Return what launches a round in nine streams, each piece after those that it needs."""
+    """Return a function that launches a round in nine streams, after its dependencies."""
     start = origin.record()
     done = dict.fromkeys(after, start)
     for stream in streams.values():
         stream.wait(start)
 
     def each_round(t: int) -> None:
-        before, here, beyond = (0, t), (t, t + 1), (t + 1, b.count)
-        row = {"up": before, "down": beyond}
-        column = {"left": before, "right": beyond}
+        before, diagonal, after_t = (0, t), (t, t + 1), (t + 1, b.count)
+        row = {"up": before, "down": after_t}
+        column = {"left": before, "right": after_t}
         for name, needed in after.items():
             stream = streams[name]
             for other in needed:
@@ -192,8 +192,8 @@ def _pieces(
                 b.diagonal(t, stream, grid or (1, 1))
             else:
                 vertical, _, horizontal = name.rpartition("_")
-                rows = row.get(vertical or horizontal, here)
-                columns = column.get(horizontal, here)
+                rows = row.get(vertical or horizontal, diagonal)
+                columns = column.get(horizontal, diagonal)
                 b.piece(t, rows, columns, stream, grid)
             done[name] = stream.record()
         if t == b.count - 1:
@@ -203,14 +203,14 @@ def _pieces(
     return each_round
 
 
-def _streams(b: Blocks) -> dict[str, Any]:
+def _streams(b: BlockedMatrix) -> dict[str, Any]:
     return {name: b.device.stream() for name in _COARSE}
 
 
 def blocked_3_0(task: Task, *, block: int = 0) -> Answer:
-    """Break the phases into pieces that run in streams of their own."""
+    """Split the phases into pieces, each in a stream of its own."""
 
-    def version(b: Blocks) -> bool:
+    def version(b: BlockedMatrix) -> bool:
         b.without_conflicts()
         b.upload()
         b.rounds(_pieces(b, b.device.main, _streams(b), _COARSE, None))
@@ -219,11 +219,11 @@ def blocked_3_0(task: Task, *, block: int = 0) -> Answer:
     return run("blocked_3_0", version, task, block)
 
 
-def _graph(after: dict[str, tuple[str, ...]], b: Blocks) -> bool:
-    """Record everything, copies of the whole matrix included, then launch it.
+def _graph(after: dict[str, tuple[str, ...]], b: BlockedMatrix) -> bool:
+    """Capture everything, copies of the whole matrix included, then launch the graph.
 
-    Every launch has a block of threads for every block of the matrix, needed or not. Recording is
-    a part of the algorithm, and so are the copies: its time has them.
+    Every launch has a block of threads for every block of the matrix, needed or not. The time of
+    the algorithm includes the capture and the copies.
     """
     b.without_conflicts()
     staged = [b.device.pinned(array.shape, array.dtype) for array in b.host]
@@ -265,24 +265,24 @@ def blocked_4_1(task: Task, *, block: int = 0) -> Answer:
 
 
 def blocked_multi(task: Task, *, block: int = 0, across: int = 0, down: int = 0) -> Answer:
-    """Let each thread look after several cells, in registers in phase 3."""
+    """Compute several cells per thread, in registers in phase 3."""
     across, down = across or _ELEMENTS[0], down or _ELEMENTS[1]
     for name, value in (("across", across), ("down", down)):
         if value not in (1, 2, 4, 8):
             raise RequestError(f"{name} can be 1, 2, 4 or 8 elements per thread, not {value}")
 
-    def version(b: Blocks) -> bool:
+    def version(b: BlockedMatrix) -> bool:
         width = min(ceil_div(b.side, across), 32)
         most = min(1024, 4096 // (across * down)) // width
         b.threads = (width, min(ceil_div(b.side, down), most))
-        rest = b.kernels("apsp_multi")[f"apsp_multi_{across}x{down}"]
+        rest = b.kernels("apsp_blocked_multi")[f"apsp_blocked_multi_{across}x{down}"]
         others = b.count - 1
 
         def each_round(t: int) -> None:
             b.diagonal(t)
             b.whole("cross", (others, 2), t)
             if others:
-                args = (b.d, b.last, b.n, b.side, t, b.cycle)
+                args = (b.d, b.predecessors, b.n, b.side, t, b.cycle)
                 rest.launch((others, others), b.threads, args, b.two_blocks)
 
         b.upload()

@@ -1,7 +1,4 @@
-"""All pairs on a GPU, step by step: one launch for each inner vertex.
-
-The kernels are in ``kernels/apsp_naive.cu``.
-"""
+"""Floyd-Warshall on a GPU, one launch per inner vertex; kernels in ``kernels/apsp_naive.cu``."""
 
 from __future__ import annotations
 
@@ -21,36 +18,38 @@ from kleene.backends.task import Answer, Task
 
 __all__ = ["naive"]
 
-_BLOCK = (32, 8)  # threads; a warp reads 32 neighbours of a row
-_STEPS = 256  # launched between two looks at the clock and the keyboard
+_BLOCK = (32, 8)  # threads; a warp reads 32 adjacent cells of a row
+_STEPS = 256  # launched between progress reports and checks for Ctrl-C
 
 
 def naive(task: Task) -> Answer:
-    """Allow one more inner vertex at each launch; a thread looks after one pair."""
+    """Allow one more inner vertex per launch; one thread per pair."""
     return close_matrix(partial(_naive, task), plain_form("naive", task), task)
 
 
-def _naive(task: Task, matrix: HostArray, last: HostArray | None) -> bool:
+def _naive(task: Task, matrix: HostArray, predecessors: HostArray | None) -> bool:
     device, n = open_device(task.device), len(matrix)
-    needed = matrix.nbytes + (0 if last is None else last.nbytes)
+    needed = matrix.nbytes + (0 if predecessors is None else predecessors.nbytes)
     require_memory(device, needed, f"apsp by naive on {n:,} vertices")
-    file = device.kernels("apsp_naive", KL_TYPE=ctype(task.dtype), KL_PATHS=int(last is not None))
+    file = device.kernels(
+        "apsp_naive", KL_TYPE=ctype(task.dtype), KL_PATHS=int(predecessors is not None)
+    )
     pivot, step = file["apsp_naive_pivot"], file["apsp_naive_step"]
     d = device.upload(matrix, "d")
-    via = None if last is None else device.upload(last, "last")
+    d_predecessors = None if predecessors is None else device.upload(predecessors, "predecessors")
     cycle = device.zeros(1, np.int32, "cycle")
     grid = (ceil_div(n, _BLOCK[0]), ceil_div(n, _BLOCK[1]))
-    with device.meter.span("compute", device.main):
+    with device.timer.span("compute", device.main):
         for k in range(n):
             pivot.launch((1,), (1,), (d, n, k, cycle))
-            step.launch(grid, _BLOCK, (d, via, n, k, cycle))
+            step.launch(grid, _BLOCK, (d, d_predecessors, n, k, cycle))
             if (k + 1) % _STEPS == 0:
                 device.synchronize()
                 task.report(k + 1, n)
     if device.download(cycle)[0]:
         return False
     device.download(d, matrix)
-    if via is not None:
-        device.download(via, last)
+    if d_predecessors is not None:
+        device.download(d_predecessors, predecessors)
     task.report(n, n)
     return True

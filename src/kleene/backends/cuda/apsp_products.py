@@ -1,4 +1,4 @@
-"""All pairs on a GPU by min-plus products of matrices; the kernels are in ``apsp_products.cu``.
+"""All pairs on a GPU by min-plus matrix products; kernels in ``kernels/apsp_products.cu``.
 
 ``min_plus`` squares the matrix until paths of any number of arcs are in it (Cormen et al. 2009,
 section 25.1; on a GPU Padamata and Raveendran 2013). R-Kleene closes a matrix by closing its two
@@ -8,11 +8,11 @@ Burbank, CS205):
     A11 = A11*;  A12 = A11 A12;  A21 = A21 A11;  A22 = A22 + A21 A12;
     A22 = A22*;  A21 = A22 A21;  A12 = A12 A22;  A11 = A11 + A12 A21
 
-``rkleene`` has the matrix by rows; ``rkleene_quadtree`` in the order in which every quadrant, of
-every size, is contiguous, with as many vertices added as it takes to halve them down to a tile.
-Both take ``block``, the largest side of the tiles that are closed by one block of threads.
+``rkleene`` stores the matrix by rows, ``rkleene_quadtree`` in Morton order, where every quadrant of
+every size is contiguous; vertices are padded so that they halve down to a tile. Both take
+``block``, the largest side of the tiles that one block of threads closes.
 
-A product that would overwrite its own factor goes to other memory first.
+A product that would overwrite its own factor goes to a spare buffer first.
 """
 
 from __future__ import annotations
@@ -38,68 +38,76 @@ from kleene.errors import RequestError
 
 __all__ = ["interleave", "min_plus", "rkleene", "rkleene_quadtree"]
 
-_TILE = 64  # cells a side of what one block of threads multiplies
+_TILE = 64  # side of the tile that one block of threads multiplies
 _THREADS = (16, 16)
-_DEPTH = 16  # columns of one factor and rows of the other in shared memory
-_SIDE = 64  # of the tiles that R-Kleene closes at the end of its recursion
+_DEPTH = 16  # columns of the left factor and rows of the right one in shared memory
+_SIDE = 64  # of the tiles at the end of the recursion of R-Kleene
 
 
 class Part(NamedTuple):
-    """Some cells of the matrix and their predecessors."""
+    """A part of the matrix and its predecessors."""
 
     d: Array
-    last: Array | None
+    predecessors: Array | None
 
     def cut(self, *slices: slice) -> Part:
-        """Return a rectangle, or a stretch."""
-        return Part(self.d[slices], None if self.last is None else self.last[slices])
+        """Return a slice of both."""
+        return Part(
+            self.d[slices], None if self.predecessors is None else self.predecessors[slices]
+        )
 
 
 class Products:
-    """A matrix on the device, and what multiplies parts of it."""
+    """A matrix on the device, and products of its parts."""
 
     def __init__(
         self,
         method: str,
-        more: int,  # cells, besides those of the matrix
+        more: int,  # cells beside those of the matrix
         task: Task,
         matrix: HostArray,
-        last: HostArray | None,
+        predecessors: HostArray | None,
     ) -> None:
         self.task, self.n = task, len(matrix)
-        self.host = (matrix, last)
+        self.host = (matrix, predecessors)
         self.device = open_device(task.device)
-        cell = matrix.itemsize + (0 if last is None else last.itemsize)
+        cell = matrix.itemsize + (0 if predecessors is None else predecessors.itemsize)
         what = f"apsp by {method} on {self.n:,} vertices"
         require_memory(self.device, cell * (self.n**2 + more), what)
         self.whole = Part(
             self.device.upload(matrix, "d"),
-            None if last is None else self.device.upload(last, "last"),
+            None if predecessors is None else self.device.upload(predecessors, "predecessors"),
         )
         self.cycle = self.device.zeros(1, np.int32, "cycle")
         self.improved = self.device.zeros(1, np.int32, "improved")
         defines: dict[str, str | int] = {
             "KL_TYPE": ctype(task.dtype),
-            "KL_PATHS": int(last is not None),
+            "KL_PATHS": int(predecessors is not None),
         }
         self.kernels = self.device.kernels("apsp_products", **defines)
-        self.closing = self.device.kernels("apsp_shared", **defines)["apsp_shared_diagonal"]
+        self.closing = self.device.kernels("apsp_blocked_shared", **defines)[
+            "apsp_blocked_shared_diagonal"
+        ]
         self.shared = 2 * _TILE * _DEPTH * task.dtype.itemsize
 
     def empty(self, *shape: int) -> Part:
-        """Return memory for a part of this shape."""
-        last = None if self.whole.last is None else self.device.empty(shape, np.int32, "last")
-        return Part(self.device.empty(shape, self.task.dtype, "d"), last)
+        """Allocate a part of this shape."""
+        predecessors = (
+            None
+            if self.whole.predecessors is None
+            else self.device.empty(shape, np.int32, "predecessors")
+        )
+        return Part(self.device.empty(shape, self.task.dtype, "d"), predecessors)
 
     def copy(self, to: Part, source: Part) -> None:
         self.device.copy(to.d, source.d)
-        if to.last is not None and source.last is not None:
-            self.device.copy(to.last, source.last)
+        if to.predecessors is not None and source.predecessors is not None:
+            self.device.copy(to.predecessors, source.predecessors)
 
     def multiply(self, to: Part, c: Part, a: Part, b: Part, diagonal: tuple[bool, bool]) -> None:
-        """Put the best of c and a times b where ``to`` is; which factors are diagonal blocks?"""
+        """Set ``to`` to min(c, a b); ``diagonal`` says which factors are diagonal blocks."""
         rows, columns = c.d.shape
-        self.kernels["apsp_product"].launch(
+        self.kernels["apsp_products_rows"].launch(
             (ceil_div(columns, _TILE), ceil_div(rows, _TILE)),
             _THREADS,
             (
@@ -122,16 +130,16 @@ class Products:
         self.closing.launch((1, 1), threads, args, shared)
 
     def progress(self, done: int, total: int) -> None:
-        """Wait for what was launched, and say how far it is."""
+        """Synchronise and report progress."""
         self.device.synchronize()
         self.task.report(done, total)
 
     def computing(self) -> AbstractContextManager[None]:
-        """Count what the main stream does as the algorithm's time."""
-        return self.device.meter.span("compute", self.device.main)
+        """Time the work of the main stream as computation."""
+        return self.device.timer.span("compute", self.device.main)
 
     def finish(self, total: int) -> bool:
-        """Fetch the answer, unless there is a negative cycle."""
+        """Copy the result to the host; False on a negative cycle."""
         if self.device.download(self.cycle)[0]:
             return False
         for array, host in zip(self.whole, self.host, strict=True):
@@ -144,12 +152,12 @@ class Products:
 def _run(
     method: str, more: Callable[[int], int], close: Callable[[Products], bool], task: Task
 ) -> Answer:
-    def engine(matrix: HostArray, last: HostArray | None) -> bool:
+    def engine(matrix: HostArray, predecessors: HostArray | None) -> bool:
         n = len(matrix)
         if n == 0:
             task.report(1, 1)
             return True
-        return close(Products(method, more(n), task, matrix, last))
+        return close(Products(method, more(n), task, matrix, predecessors))
 
     return close_matrix(engine, plain_form(method, task), task)
 
@@ -163,20 +171,20 @@ def min_plus(task: Task) -> Answer:
 
 
 def _square(p: Products) -> bool:
-    now, then = p.whole, p.empty(p.n, p.n)
+    current, spare = p.whole, p.empty(p.n, p.n)
     squarings = p.n.bit_length()  # 2 ** squarings > n: paths and cycles of n arcs are known
-    check = p.kernels["apsp_product_cycle"]
+    check = p.kernels["apsp_products_find_cycle"]
     with p.computing():
         for done in range(squarings):
             p.device.fill(p.improved, 0)
-            p.multiply(then, now, now, now, (True, True))
-            now, then = then, now
-            # At once: along a cycle twice, sums could leave their type.
-            check.launch((ceil_div(p.n, 256),), (256,), (now.d, p.n, p.cycle))
+            p.multiply(spare, current, current, current, (True, True))
+            current, spare = spare, current
+            # After every squaring: sums along a cycle twice could overflow.
+            check.launch((ceil_div(p.n, 256),), (256,), (current.d, p.n, p.cycle))
             if p.device.download(p.cycle)[0] or not p.device.download(p.improved)[0]:
                 break
             p.task.report(done, squarings)
-    p.whole = now
+    p.whole = current
     return p.finish(squarings)
 
 
@@ -189,7 +197,7 @@ Range = tuple[int, int]  # of tiles
 def _recurse(
     close_tile: Callable[[int], None], multiply: Callable[[Range, Range, Range], None], all_: Range
 ) -> None:
-    """Close all tiles of a range; products are given rows, inner vertices and columns."""
+    """Close all tiles of a range; ``multiply`` takes rows, inner vertices and columns."""
     if all_[1] - all_[0] == 1:
         close_tile(all_[0])
         return
@@ -243,7 +251,7 @@ def _by_rows(block: int, p: Products) -> bool:
 
 
 def rkleene_quadtree(task: Task, *, block: int = 0) -> Answer:
-    """The same with every quadrant contiguous in memory."""
+    """R-Kleene with every quadrant contiguous in memory."""
     block = block or _SIDE
 
     def more(n: int) -> int:
@@ -254,24 +262,24 @@ def rkleene_quadtree(task: Task, *, block: int = 0) -> Answer:
 
 
 def _tiles(n: int, block: int) -> tuple[int, int]:
-    """Return how many tiles there are a side, a power of two, and how many cells each has."""
+    """Return the tiles per side, a power of two, and the cells per side of a tile."""
     tiles = 1 << (ceil_div(n, block) - 1).bit_length()
     return tiles, ceil_div(n, tiles)
 
 
 def _by_quadrants(block: int, p: Products) -> bool:
     tiles, side = _tiles(p.n, block)
-    size = tiles * side  # with the vertices that are added
+    size = tiles * side  # with padding
     tree, spare = p.empty(size * size), p.empty(ceil_div(tiles, 2) ** 2 * side**2)
     cut = min(size, 16)
 
     def move(back: bool) -> None:
         grid = (ceil_div(size, cut),) * 2
         args = (*p.whole, p.n, *tree, side, size, int(back))
-        p.kernels["apsp_quadtree_move"].launch(grid, (cut, cut), args)
+        p.kernels["apsp_products_convert"].launch(grid, (cut, cut), args)
 
     def quadrant(rows: Range, columns: Range) -> Part:
-        """Return a part whose tiles are contiguous: rows and columns are aligned, and as many."""
+        """Return a contiguous part; rows and columns are aligned ranges of equal size."""
         first = interleave(rows[0], columns[0])
         return tree.cut(slice(first * side**2, (first + (rows[1] - rows[0]) ** 2) * side**2))
 
@@ -284,7 +292,7 @@ def _by_quadrants(block: int, p: Products) -> bool:
         in_place = inner not in (rows, columns)
         to = c if in_place else spare.cut(slice(c.d.size))
         cells = (rows[1] - rows[0]) * side
-        p.kernels["apsp_quadtree_product"].launch(
+        p.kernels["apsp_products_quadtree"].launch(
             (ceil_div(cells, _TILE),) * 2,
             _THREADS,
             (

@@ -1,4 +1,4 @@
-"""What searches that go level by level share: a thread for each of many, and numbers to look at."""
+"""What level-by-level searches share: launches of a thread per item, counters read by the host."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from numpy.typing import DTypeLike
 
 from kleene.backends.cuda.runtime.device import Argument, Array, Device, Kernel, ceil_div
 
-__all__ = ["Signals", "launch_over", "threads_for"]
+__all__ = ["Counters", "launch_threads", "threads_for"]
 
 _THREADS = 256  # in a block
 _WARP = 32
 
 
-class Signals:
-    """A few numbers that kernels set and the host looks at, by one copy to memory it shares."""
+class Counters:
+    """A few numbers that kernels set and the host reads with one copy."""
 
     def __init__(self, device: Device, count: int, dtype: DTypeLike) -> None:
         self._device = device
-        self._all = device.zeros(count, dtype, "signals")
-        self._seen = device.pinned(count, dtype)
+        self._all = device.zeros(count, dtype, "counters")
+        self._host = device.pinned(count, dtype)
         self._each = [self._all[i : i + 1] for i in range(count)]
 
-    def __getitem__(self, place: int) -> Array:
-        """Return where kernels find one of them."""
-        return self._each[place]
+    def __getitem__(self, index: int) -> Array:
+        """Return the device array of one counter."""
+        return self._each[index]
 
     def read(self) -> list[int]:
-        """Wait for the work so far, and return what the numbers are."""
-        self._device.copy(self._seen, self._all)
+        """Return all counters after waiting for the main stream."""
+        self._device.copy(self._host, self._all)
         self._device.main.synchronize()
-        seen: list[int] = self._seen.tolist()
-        return seen
+        values: list[int] = self._host.tolist()
+        return values
 
 
 def threads_for(count: int, most: int = _THREADS) -> int:
-    """Return how many threads a block has when so many are wanted: whole warps.
+    """Return the block size for so many threads: whole warps.
 
     >>> threads_for(1), threads_for(33), threads_for(1000)
     (32, 64, 256)
@@ -44,8 +44,8 @@ def threads_for(count: int, most: int = _THREADS) -> int:
     return min(most, ceil_div(count, _WARP) * _WARP)
 
 
-def launch_over(kernel: Kernel, count: int, args: Sequence[Argument], shared: int = 0) -> None:
-    """Launch a kernel with a thread for each of so many, which may be none."""
+def launch_threads(kernel: Kernel, count: int, args: Sequence[Argument], shared: int = 0) -> None:
+    """Launch a kernel with ``count`` threads; none if it is 0."""
     if count:
         threads = threads_for(count)
         kernel.launch((ceil_div(count, threads),), (threads,), args, shared)

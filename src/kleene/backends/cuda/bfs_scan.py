@@ -1,7 +1,4 @@
-"""Breadth-first search on a GPU by prefix sums, which tell every thread where to write.
-
-The kernels are in ``kernels/bfs_scan.cu``, which says what a level consists of.
-"""
+"""BFS on a GPU with prefix sums as write positions; kernels in ``kernels/bfs_scan.cu``."""
 
 from __future__ import annotations
 
@@ -9,27 +6,26 @@ from abc import abstractmethod
 
 import numpy as np
 
-from kleene.backends.cuda.bfs_levels import Signals, launch_over, threads_for
-from kleene.backends.cuda.bfs_search import HopSearch, hop_rows
+from kleene.backends.cuda.bfs_levels import Counters, launch_threads, threads_for
+from kleene.backends.cuda.bfs_search import BfsSearch, bfs_rows
 from kleene.backends.cuda.device_graph import DeviceGraph
-from kleene.backends.cuda.prefix_scan import Scan
+from kleene.backends.cuda.prefix_scan import PrefixScan
 from kleene.backends.cuda.runtime.device import Device, ceil_div
 from kleene.backends.task import Answer, Task
 
 __all__ = ["scan_fine", "scan_serial"]
 
-#: Up to so many gathered vertices are gone through by one thread: the authors' threshold. The
-#: kernel's block has as many threads.
+#: kSequential: gathered vertices up to which one thread makes the frontier, the authors' threshold.
 _SEQUENTIAL = 512
 
-#: Neighbours that a thread writes in fine-grained gathering, and bytes of shared memory for each.
-#: With 256 threads that is half of what a block has without asking.
+#: Neighbours per thread in fine-grained gathering, and shared bytes of each. With 256 threads that
+#: is half of the default shared memory of a block.
 _GATHER_TILE = 8
 _GATHER_BYTES = 12
 
 
-class Scanned(HopSearch):
-    """The steps of a level; forms differ in how they gather."""
+class Scanned(BfsSearch):
+    """The steps of a level; subclasses differ in how they gather."""
 
     def __init__(self, task: Task, device: Device, graph: DeviceGraph) -> None:
         super().__init__(task, device, graph)
@@ -41,15 +37,15 @@ class Scanned(HopSearch):
         self.frontier = device.empty(n, np.int32, "frontier")
         self.gathered = device.empty(graph.m, np.int32, "gathered")
         self.mask = device.zeros(n, np.int32, "mask")
-        # Degrees, then where neighbours begin, then the mask's sums: never needed together.
+        # Holds degrees, then write positions, then the scan of the mask, one at a time.
         self.sums = device.empty(n, np.int64, "sums")
-        self.scan = Scan(device, self.step["prefixscan"], self.step["prefixscan2"], n)
-        self._signals = Signals(device, 3, np.int64)
-        self._total, self._found, self._left = (self._signals[i] for i in range(3))
+        self.scan = PrefixScan(device, self.step["prefixscan"], self.step["prefixscan2"], n)
+        self._counters = Counters(device, 3, np.int64)
+        self._total, self._found, self._left = (self._counters[i] for i in range(3))
 
     def run(self, source: int, limit: int) -> None:
-        begin = (source, self.depths, self.frontier, self._left)
-        self.step["begin"].launch((1,), (1,), begin)
+        begin = (source, self.distances, self.frontier, self._left)
+        self.step["init"].launch((1,), (1,), begin)
         size, depth = 1, 0
         while size and depth < limit:
             total = self._expand(size)
@@ -61,64 +57,66 @@ class Scanned(HopSearch):
                 break
 
     def _expand(self, size: int) -> int:
-        """Gather the neighbours of so many vertices, and return how many they are."""
+        """Gather the neighbours of the frontier; return how many there are."""
         degrees = (self.frontier, size, self.graph.csr.offsets, self.sums)
-        launch_over(self.step["degrees"], size, degrees)
+        launch_threads(self.step["degrees"], size, degrees)
         self.scan.run(self.sums, self.sums, size, self._total)
-        total = self._signals.read()[0]
+        total = self._counters.read()[0]
         if total:
             self.gather(size, total)
         return total
 
     @abstractmethod
     def gather(self, size: int, total: int) -> None:
-        """Copy all neighbours of so many vertices, each to its place."""
+        """Copy all neighbours of the frontier to their write positions."""
 
     def _contract(self, total: int, depth: int) -> tuple[int, bool]:
-        """Make a frontier of the new ones among so many; is any vertex left after them?"""
+        """Make the next frontier; return its size and whether unvisited vertices remain."""
         n, step = self.graph.n, self.step
-        launch_over(step["generate_mask"], total, (self.gathered, total, self.depths, self.mask))
+        launch_threads(
+            step["generate_mask"], total, (self.gathered, total, self.distances, self.mask)
+        )
         if total > _SEQUENTIAL:
             self.scan.run(self.mask, self.sums, n, self._found, step["prefixscan_mask"])
-            launch_over(step["compact"], n, (self.mask, self.sums, n, self.frontier))
+            launch_threads(step["compact"], n, (self.mask, self.sums, n, self.frontier))
         else:
             args = (self.gathered, total, self.mask, self.frontier, self._found)
             step["sequential"].launch((1,), (threads_for(total, _SEQUENTIAL),), args)
-        launch_over(step["set_depth"], n, (n, depth, self.mask, self.depths, self._left))
-        _, size, left = self._signals.read()
+        launch_threads(step["set_depth"], n, (n, depth, self.mask, self.distances, self._left))
+        _, size, left = self._counters.read()
         return size, left == depth
 
 
 class Serial(Scanned):
-    """A thread for each vertex copies all of its neighbours."""
+    """One thread per frontier vertex copies its neighbours."""
 
     def gather(self, size: int, total: int) -> None:
         args = (
-            self.frontier, size, self.sums, *self.graph.csr, self.depths, self.parents,
+            self.frontier, size, self.sums, *self.graph.csr, self.distances, self.predecessors,
             self.gathered,
         )  # fmt: skip
-        launch_over(self.step["get_next_frontier"], size, args)
+        launch_threads(self.step["get_next_frontier"], size, args)
 
 
 class Fine(Scanned):
-    """The threads of a block share the neighbours, whoever's they are."""
+    """The threads of a block share the neighbours of all its vertices."""
 
     def gather(self, size: int, total: int) -> None:
         threads = threads_for(total)
         tile = threads * _GATHER_TILE
         args = (
-            self.frontier, size, self.sums, total, tile, *self.graph.csr, self.depths,
-            self.parents, self.gathered,
+            self.frontier, size, self.sums, total, tile, *self.graph.csr, self.distances,
+            self.predecessors, self.gathered,
         )  # fmt: skip
         kernel = self.step["get_next_frontier_bs"]
         kernel.launch((ceil_div(total, tile),), (threads,), args, tile * _GATHER_BYTES)
 
 
 def scan_serial(task: Task) -> Answer:
-    """Scan degrees, gather by a thread for each vertex, mask, compact."""
-    return hop_rows(task, Serial)
+    """Scan degrees, gather with a thread per vertex, mask, compact."""
+    return bfs_rows(task, Serial)
 
 
 def scan_fine(task: Task) -> Answer:
-    """Scan degrees, gather by blocks that share the work, mask, compact."""
-    return hop_rows(task, Fine)
+    """Scan degrees, gather with a thread per neighbour, mask, compact."""
+    return bfs_rows(task, Fine)

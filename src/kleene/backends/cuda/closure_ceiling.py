@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from kleene.backends.common.dense_driver import MatrixForm
-from kleene.backends.cuda.closure_tiled import Layout
+from kleene.backends.cuda.closure_tiled import TileLayout
 from kleene.backends.cuda.runtime.device import Device, HostArray, open_device
 
 __all__ = ["across", "layout_for", "measure_ceiling", "run_in_registers", "start_values"]
 
-_DOWN, _THREADS, _GIVEN = 8, 256, 64  # kDown, kThreads, kGiven
+_DOWN, _THREADS, _FACTORS = 8, 256, 64  # kDown, kThreads, kFactors
 _REPEATS = 3
 
 
@@ -32,14 +32,14 @@ def measure_ceiling(
     return run_in_registers(device, layout, rounds)[0]
 
 
-def layout_for(semiring: str, dtype: np.dtype[Any], nonnegative: bool) -> Layout:
+def layout_for(semiring: str, dtype: np.dtype[Any], nonnegative: bool) -> TileLayout:
     """Return the layout of a matrix that is closed in this type; bool is bits."""
     kept = np.dtype(np.uint64) if dtype.kind == "b" else dtype
-    return Layout.of(MatrixForm("tiled", semiring, kept, 0), 1, nonnegative, False)
+    return TileLayout.of(MatrixForm("tiled", semiring, kept, 0), 1, nonnegative, False)
 
 
 def run_in_registers(
-    device: Device, layout: Layout, rounds: int, blocks: int = 0
+    device: Device, layout: TileLayout, rounds: int, blocks: int = 0
 ) -> tuple[float, HostArray]:
     """Run the loop of the kernel; return its rate and the values that it computed."""
     kernel = _kernel(device, layout)
@@ -57,21 +57,21 @@ def run_in_registers(
     return rate, device.download(values)
 
 
-def _kernel(device: Device, layout: Layout) -> Any:
-    return device.kernels("dense_ceiling", KL_ALGEBRA=layout.algebra)["dense_ceiling"]
+def _kernel(device: Device, layout: TileLayout) -> Any:
+    return device.kernels("closure_ceiling", KL_ALGEBRA=layout.algebra)["closure_ceiling"]
 
 
-def _relaxations(layout: Layout) -> int:
+def _relaxations(layout: TileLayout) -> int:
     """Return the relaxations of a thread in a round."""
     return 2 * 2 * _DOWN * across(layout) * layout.lanes
 
 
-def across(layout: Layout) -> int:
+def across(layout: TileLayout) -> int:
     """Return the words across in the registers of a thread: kAcross."""
     return 4 if layout.word.itemsize == 8 else 16
 
 
 def start_values(word: np.dtype[Any]) -> HostArray:
     """Return the factors that the loop starts with."""
-    words = np.random.default_rng(2).permutation(_GIVEN) + 1
-    return (words / _GIVEN).astype(word) if word.kind == "f" else words.astype(word)
+    words = np.random.default_rng(2).permutation(_FACTORS) + 1
+    return (words / _FACTORS).astype(word) if word.kind == "f" else words.astype(word)

@@ -1,4 +1,7 @@
-"""Predecessors from a matrix of shortest distances; kernels in ``kernels/dense_recover.cu``."""
+"""Predecessors from a matrix of shortest distances.
+
+The kernels are in ``kernels/closure_predecessors.cu``, with the argument why it is right.
+"""
 
 from __future__ import annotations
 
@@ -9,38 +12,37 @@ import numpy as np
 from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, ctype
 
 if TYPE_CHECKING:
-    from kleene.backends.cuda.closure_tiled import Layout
+    from kleene.backends.cuda.closure_tiled import TileLayout
 
 __all__ = ["recover", "recovery_bytes"]
 
 _THREADS = 256
 _ROWS = 256  # kRows
-_TOGETHER = 4  # kTogether
+_ROWS_PER_THREAD = 4  # kRowsPerThread
 
-#: The search for predecessors looks at so many entries in the time that the tiled engine takes for
-#: one relaxation of each triple, or less (an H200 looks at some 0.7 T a second where lists lie
-#: scattered, and does 14 T relaxations).
+#: Entries that the search may visit and still be faster, as a part of the n^3 relaxations of the
+#: tiled closure (an H200 visits 0.7 T scattered entries a second, and does 14 T relaxations).
 _WORTH = 1 / 16
 
 
-def recovery_bytes(layout: Layout) -> int:
-    """Return how much device memory it takes beside the closed matrix, with few tight arcs."""
+def recovery_bytes(layout: TileLayout) -> int:
+    """Return the device bytes needed beside the closed matrix, if few arcs are tight."""
     entry = layout.word.itemsize
     matrices = layout.rows * layout.words * (entry if entry == 4 else entry + 4)
     return matrices + layout.rows * layout.words // 16 * (entry + 4) + 12 * layout.rows
 
 
 def recover(device: Device, arcs: Array, distances: Array, n: int) -> Array | None:
-    """Return who comes before whom, or None if that would take longer than to begin again.
+    """Return the predecessor matrix; None if closing again with predecessors is faster.
 
     ``arcs`` may be overwritten. Entries are -1 where there is no predecessor, and where rounding
     hides it.
     """
-    kernels = device.kernels("dense_recover", KL_TYPE=ctype(arcs.dtype))
+    kernels = device.kernels("closure_predecessors", KL_TYPE=ctype(arcs.dtype))
     grid, stride = (ceil_div(n, _THREADS), ceil_div(n, _ROWS)), arcs.pitch
     counts = device.empty((grid[1], n), np.int32, "counts")
     args = (arcs, distances, stride, n, counts)
-    kernels["recover_count"].launch(grid, (_THREADS,), args)
+    kernels["closure_predecessors_count"].launch(grid, (_THREADS,), args)
     by_column = device.download(counts).T.astype(np.int64)
     tight = int(by_column.sum())
     if (n * n - tight) * (tight / n) > _WORTH * n**3:
@@ -49,17 +51,17 @@ def recover(device: Device, arcs: Array, distances: Array, n: int) -> Array | No
     np.cumsum(by_column.ravel(), out=offsets[1:])
     begins = device.upload(offsets[:: grid[1]].copy(), "begins")
     parts = device.upload(np.ascontiguousarray(offsets[:-1].reshape(n, -1).T), "offsets")
-    heads = device.empty(max(tight, 1), np.int32, "heads")
+    tails = device.empty(max(tight, 1), np.int32, "tails")
     lengths = device.empty(max(tight, 1), arcs.dtype, "lengths")
     if arcs.dtype.itemsize == 4:
-        last = arcs.view(np.int32).reshape(*arcs.shape)
+        predecessors = arcs.view(np.int32).reshape(*arcs.shape)
     else:
-        last = device.empty(arcs.shape, np.int32, "last")
-    args_fill = (arcs, distances, stride, n, parts, heads, lengths, last)
-    kernels["recover_fill"].launch(grid, (_THREADS,), args_fill)
-    kernels["recover_last"].launch(
-        (grid[0], ceil_div(n, _TOGETHER)),
+        predecessors = device.empty(arcs.shape, np.int32, "predecessors")
+    args_fill = (arcs, distances, stride, n, parts, tails, lengths, predecessors)
+    kernels["closure_predecessors_list"].launch(grid, (_THREADS,), args_fill)
+    kernels["closure_predecessors_search"].launch(
+        (grid[0], ceil_div(n, _ROWS_PER_THREAD)),
         (_THREADS,),
-        (distances, stride, n, begins, heads, lengths, last),
+        (distances, stride, n, begins, tails, lengths, predecessors),
     )
-    return last
+    return predecessors

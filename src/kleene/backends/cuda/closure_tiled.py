@@ -1,13 +1,14 @@
-"""All pairs and closures of dense matrices on a GPU; kernels in ``kernels/dense_tiled.cu``.
+"""All pairs and closures of dense matrices on a GPU: tiled elimination.
 
-A round takes in a block of vertices. Two streams share the work of a round: one has the tiles that
-the next round begins with, then prepares that round (its columns, its diagonal block, its rows);
-the other has the rest of the tiles, which is almost all, and never waits for more than that.
+The kernels are in ``kernels/closure_tiled.cu``. A round eliminates a block of vertices, on two
+streams. The urgent one computes the tiles that the next round starts with, then prepares that round
+(its columns, diagonal block and rows). The other computes the rest, almost all of the work, and
+waits only for that preparation.
 
-Where all weights are above zero, predecessors are recovered afterwards: see ``recover``. Elsewhere
-they are carried along, which takes two to three times as long.
+If all weights are positive, predecessors are recovered from the distances: see
+``closure_predecessors``. Otherwise they are computed along, which takes two to three times as long.
 
-A matrix that the memory of the device does not hold stays on the host: see ``closure_streamed``.
+A matrix larger than the device memory stays on the host: see ``closure_streamed``.
 """
 
 from __future__ import annotations
@@ -34,117 +35,133 @@ from kleene.backends.cuda.runtime.device import (
 from kleene.backends.task import Answer, Progress, Task
 from kleene.errors import MemoryBudgetError
 
-__all__ = ["Closer", "Layout", "close_in_place", "tiled"]
+__all__ = ["TileLayout", "TiledClosure", "close_in_place", "is_nonnegative", "tiled"]
 
-_BLOCK = 128  # vertices of a round, rows of a tile: kBlock and kRows
-_TILE_BYTES = 512  # of a row of a tile
+_BLOCK = 128  # kBlock, kRows: vertices of a round, rows of a tile
+_TILE_BYTES = 512  # per row of a tile
 _THREADS = 256
-_AHEAD = 8  # rounds that may be waiting on the device
+_AHEAD = 8  # rounds queued on the device
 
 
 def tiled(task: Task) -> Answer:
-    """Eliminate block by block; a product of tiles does almost all of the work."""
+    """Eliminate vertices block by block; tile products do almost all of the work."""
     form = engine_form("tiled", task)
-    if form.method != "tiled":  # sums might wrap
+    if form.method != "tiled":  # sums could wrap
         return apsp_naive.naive(task)
     return close_matrix(partial(_close, task, form), form, task)
 
 
-def _close(task: Task, form: MatrixForm, matrix: HostArray, last: HostArray | None) -> bool:
+def _close(task: Task, form: MatrixForm, matrix: HostArray, predecessors: HostArray | None) -> bool:
     device, n, stats = open_device(task.device), task.graph.n, task.graph.stats
     if n == 0:
         return True
-    positive = bool(stats.min_weight >= 0)
-    if last is not None and form.semiring == "min_plus" and stats.min_weight > 0:
-        layout = Layout.of(form, n, positive, paths=False)
+    nonnegative = bool(stats.min_weight >= 0)
+    if predecessors is not None and form.semiring == "min_plus" and stats.min_weight > 0:
+        layout = TileLayout.of(form, n, nonnegative, paths=False)
         with suppress(MemoryBudgetError):
-            closed = _close_and_recover(device, layout, task, matrix, last)
+            closed = _close_and_recover(device, layout, task, matrix, predecessors)
             if closed is not None:
                 return closed
-    layout, closer = Layout.of(form, n, positive, last is not None), None
+    layout, closure = TileLayout.of(form, n, nonnegative, predecessors is not None), None
     if layout.bytes <= device.free_memory():
-        with suppress(MemoryBudgetError):  # somebody else may take it first
-            closer = Closer(device, layout)
-    if closer is None:
+        with suppress(MemoryBudgetError):  # another process may allocate first
+            closure = TiledClosure(device, layout)
+    if closure is None:
         from kleene.backends.cuda import closure_streamed
 
-        return closure_streamed.close(device, layout, task, matrix, last)
-    closer.upload(matrix, last)
-    if not closer.run(task.report):
+        return closure_streamed.close(device, layout, task, matrix, predecessors)
+    closure.upload(matrix, predecessors)
+    if not closure.run(task.report):
         return False
-    closer.download(matrix, last)
+    closure.download(matrix, predecessors)
     return True
 
 
 def close_in_place(device: Device, lengths: Array, report: Progress) -> bool:
-    """Turn arc lengths on the device into distances; False, and nothing, on a negative cycle."""
+    """Replace arc lengths on the device by distances; False, unchanged, on a negative cycle.
+
+    A matrix of float32 without negative entries takes the faster arithmetic for lengths. Entries
+    of -0.0 and NaN count as negative: they take the general arithmetic, whose minimum ignores NaN.
+    """
     n = lengths.shape[0]
     if n == 0:
         return True
     form = MatrixForm("tiled", "min_plus", lengths.dtype, np.inf)
-    layout = Layout.of(form, n, positive=False, paths=False)
-    require_memory(device, layout.bytes, f"shortest distances of {n:,} vertices")
     device.synchronize()  # the library that made the array has streams of its own
-    closer = Closer(device, layout)
-    closer.clear()
-    device.copy(closer.matrix[:n, :n], lengths)
-    diagonal = _diagonal(closer.matrix, n)
+    layout = TileLayout.of(form, n, is_nonnegative(device, lengths), paths=False)
+    require_memory(device, layout.bytes, f"shortest distances of {n:,} vertices")
+    closure = TiledClosure(device, layout)
+    closure.clear()
+    device.copy(closure.matrix[:n, :n], lengths)
+    diagonal = _diagonal(closure.matrix, n)
     if (device.download(diagonal) < 0).any():
         return False
-    none = np.zeros((n, 1), lengths.dtype)
-    device.copy(diagonal, none)
-    if not closer.run(report) or (device.download(diagonal) < 0).any():  # it may show late
+    zeros = np.zeros((n, 1), lengths.dtype)
+    device.copy(diagonal, zeros)
+    if not closure.run(report) or (device.download(diagonal) < 0).any():  # it may appear only now
         return False
-    device.copy(diagonal, none)
-    device.copy(lengths, closer.matrix[:n, :n])
+    device.copy(diagonal, zeros)
+    device.copy(lengths, closure.matrix[:n, :n])
     device.synchronize()
     return True
 
 
+def is_nonnegative(device: Device, lengths: Array) -> bool:
+    """Return whether no entry of a float32 matrix is negative, -0.0 or NaN; else False."""
+    if lengths.dtype != np.float32:  # no other type has an arithmetic of its own for lengths
+        return False
+    file = device.kernels("closure_tiled", KL_ALGEBRA="KL_MIN_PLUS_LENGTH", KL_PATHS=0)
+    found, n = device.zeros(1, np.int32, "found"), lengths.shape[0]
+    file["closure_tiled_find_negative"].launch(
+        (min(n, 8 * device.multiprocessors),), (_THREADS,), (lengths, lengths.pitch, n, found)
+    )
+    return not device.download(found)[0]
+
+
 def _diagonal(matrix: Array, n: int) -> Array:
-    """Return the diagonal as a column."""
+    """Return the diagonal as a column view."""
     item, row = matrix.dtype.itemsize, matrix.strides[0]
     return Array(matrix.address, (n, 1), matrix.dtype, (row + item, item), matrix.owner)
 
 
 def _close_and_recover(
     device: Device,
-    layout: Layout,
+    layout: TileLayout,
     task: Task,
     matrix: HostArray,
-    last: HostArray,
+    predecessors: HostArray,
 ) -> bool | None:
-    """Close without predecessors and find those afterwards; None where that does not serve."""
+    """Close, then recover predecessors; None if memory or the number of tight arcs forbids it."""
     if layout.bytes + recovery_bytes(layout) > device.free_memory():
         return None
-    closer = Closer(device, layout)
-    arcs = closer.upload(matrix, None, keep=True)
+    closure = TiledClosure(device, layout)
+    arcs = closure.upload(matrix, None, keep=True)
     assert arcs is not None
-    if not closer.run(task.report):
+    if not closure.run(task.report):
         return False
-    with device.meter.span("compute", device.main):
-        found = recover(device, arcs, closer.matrix, layout.n)
+    with device.timer.span("compute", device.main):
+        found = recover(device, arcs, closure.matrix, layout.n)
     if found is None:
         return None
-    closer.download(matrix, None)
-    device.download(found[: layout.n, : layout.n], last)
+    closure.download(matrix, None)
+    device.download(found[: layout.n, : layout.n], predecessors)
     return True
 
 
-class Layout(NamedTuple):
-    """How a matrix lies in device memory: padded to whole tiles, in words of an algebra."""
+class TileLayout(NamedTuple):
+    """How a matrix lies in device memory: padded to whole tiles, in words of a number format."""
 
     algebra: str
-    dtype: np.dtype[Any]  # of the host's matrix
+    dtype: np.dtype[Any]  # of the host matrix
     word: np.dtype[Any]
-    lanes: int  # columns in a word
+    lanes: int  # columns per word
     n: int
     paths: bool
-    reordered: bool  # floats as integers of the same order
+    reordered: bool  # floats as integers in the same order
 
     @classmethod
-    def of(cls, form: MatrixForm, n: int, positive: bool, paths: bool) -> Layout:
-        """Choose the algebra; ``positive`` says that no weight is negative."""
+    def of(cls, form: MatrixForm, n: int, nonnegative: bool, paths: bool) -> TileLayout:
+        """Choose the number format; ``nonnegative`` says that no weight is negative."""
         kind, bits = form.dtype.kind, 8 * form.dtype.itemsize
         word = np.dtype(f"i{max(4, form.dtype.itemsize)}")
         if form.dtype == np.uint64:
@@ -154,7 +171,7 @@ class Layout(NamedTuple):
             return cls(name, form.dtype, word, 1, n, paths, kind == "f")
         number = {"f4": "FLOAT", "f8": "DOUBLE", "i2": "SHORT", "i4": "INT", "i8": "LONG"}
         name = number[f"{kind}{form.dtype.itemsize}"]
-        if form.semiring == "min_plus" and name == "FLOAT" and positive:
+        if form.semiring == "min_plus" and name == "FLOAT" and nonnegative:
             name = "LENGTH"
         if name == "SHORT":
             return cls("KL_MIN_PLUS_SHORT", form.dtype, word, 2, n, paths, False)
@@ -163,87 +180,93 @@ class Layout(NamedTuple):
 
     @property
     def tile_words(self) -> int:
-        """Words of a row of a tile."""
+        """Words per row of a tile."""
         return _TILE_BYTES // self.word.itemsize
 
     @property
     def rows(self) -> int:
-        """Rows, with the padding; as many vertices are in the columns, or more."""
+        """Rows with padding."""
         return ceil_div(self.n, _BLOCK) * _BLOCK
 
     @property
     def words(self) -> int:
-        """Words of a row, with the padding."""
+        """Words per row with padding."""
         return ceil_div(self.rows, self.lanes * self.tile_words) * self.tile_words
 
     @property
     def left_bytes(self) -> int:
-        """Bytes of the columns of a round, turned and expanded."""
+        """Bytes of the columns of a round, transposed and expanded."""
         return _BLOCK * self.rows * self.word.itemsize
 
     @property
     def bytes(self) -> int:
-        """Bytes of device memory for a whole matrix and the work on it."""
+        """Device bytes of the matrix and its workspace."""
         each = self.word.itemsize + (4 if self.paths else 0)
         return self.rows * self.words * each + 2 * self.left_bytes + 2**20
 
     @property
     def shared(self) -> int:
-        """Bytes of shared memory of the product: two panels, and a list for paths."""
+        """Shared bytes of the product: two panels, and a list of improved words for paths."""
         depth = 16 if self.word.itemsize == 8 else 32
         panel = depth * (_BLOCK * self.word.itemsize + _TILE_BYTES)
         return 2 * panel + (2 * _BLOCK * self.tile_words if self.paths else 0)
 
 
 class Kernels(NamedTuple):
-    """The kernels of one algebra."""
+    """The kernels of one number format."""
 
     clear: Kernel
     reorder: Kernel | None
     columns: Kernel
     diagonal: Kernel
-    strips: Kernel | None  # for paths
+    strips: Kernel | None  # with predecessors
     product: Kernel
 
     @classmethod
-    def of(cls, device: Device, layout: Layout) -> Kernels:
-        """Load them."""
-        file = device.kernels("dense_tiled", KL_ALGEBRA=layout.algebra, KL_PATHS=int(layout.paths))
+    def of(cls, device: Device, layout: TileLayout) -> Kernels:
+        """Load the kernels."""
+        file = device.kernels(
+            "closure_tiled", KL_ALGEBRA=layout.algebra, KL_PATHS=int(layout.paths)
+        )
         names = ("clear", "reorder", "columns", "diagonal", "strips", "product")
-        return cls(*(file.get(f"tiled_{name}") for name in names))  # type: ignore[arg-type]
+        return cls(*(file.get(f"closure_tiled_{name}") for name in names))  # type: ignore[arg-type]
 
 
-class Closer:
-    """A matrix on a device, and the engine that closes it."""
+class TiledClosure:
+    """A matrix on a device and the rounds that close it."""
 
-    def __init__(self, device: Device, layout: Layout) -> None:
+    def __init__(self, device: Device, layout: TileLayout) -> None:
         self.device, self.layout = device, layout
         self.kernels = Kernels.of(device, layout)
         rows, words = layout.rows, layout.words
         self.matrix = device.empty((rows, words), layout.word, "matrix")
-        self.last = device.empty((rows, words), np.int32, "last") if layout.paths else None
-        # Two of each: the next round is prepared while this one is at work.
+        self.predecessors = (
+            device.empty((rows, words), np.int32, "predecessors") if layout.paths else None
+        )
+        # Double-buffered: the next round is prepared while this one runs.
         self._left = [device.empty((_BLOCK, rows), layout.word, "left") for _ in range(2)]
         self._diagonal = device.empty((_BLOCK, _BLOCK), layout.word, "diagonal")
         self._cycle = device.zeros(1, np.int32, "cycle")
         self._rest, self._urgent = device.stream(), device.stream(urgent=True)
 
-    # ---- between host and device ----------------------------------------------------------------
+    # ---- copies ---------------------------------------------------------------------------------
 
-    def upload(self, matrix: HostArray, last: HostArray | None, keep: bool = False) -> Array | None:
-        """Take the matrix and the predecessors from the host; ``keep`` and return a copy."""
+    def upload(
+        self, matrix: HostArray, predecessors: HostArray | None, keep: bool = False
+    ) -> Array | None:
+        """Copy matrix and predecessors to the device; with ``keep``, return a second copy."""
         device, n = self.device, self.layout.n
         if self.layout.reordered:
             assert self.kernels.reorder is not None
-            device.fill(self.matrix, 0xFF)  # comes before all numbers, reordered
-            device.copy(self._seen(matrix), matrix)
-            self._everywhere(self.kernels.reorder)
+            device.fill(self.matrix, 0xFF)  # below all numbers after reordering
+            device.copy(self._host_view(matrix), matrix)
+            self._launch_over_words(self.kernels.reorder)
         else:
             self.clear()
-            device.copy(self._seen(matrix), matrix)
-        if self.last is not None and last is not None:
-            device.fill(self.last, 0xFF)
-            device.copy(self.last[:n, :n], last)
+            device.copy(self._host_view(matrix), matrix)
+        if self.predecessors is not None and predecessors is not None:
+            device.fill(self.predecessors, 0xFF)
+            device.copy(self.predecessors[:n, :n], predecessors)
         if not keep:
             return None
         copy = device.empty(self.matrix.shape, self.matrix.dtype, "arcs")
@@ -251,42 +274,42 @@ class Closer:
         return copy
 
     def clear(self) -> None:
-        """Say "no path" everywhere, in the padding too."""
-        self._everywhere(self.kernels.clear)
+        """Set all words to no_path, padding included."""
+        self._launch_over_words(self.kernels.clear)
 
-    def download(self, matrix: HostArray, last: HostArray | None) -> None:
-        """Bring matrix and predecessors to the host."""
+    def download(self, matrix: HostArray, predecessors: HostArray | None) -> None:
+        """Copy matrix and predecessors to the host."""
         device, n = self.device, self.layout.n
         if self.layout.reordered:
             assert self.kernels.reorder is not None
-            self._everywhere(self.kernels.reorder)
-        device.download(self._seen(matrix), matrix)
-        if self.last is not None and last is not None:
-            device.download(self.last[:n, :n], last)
+            self._launch_over_words(self.kernels.reorder)
+        device.download(self._host_view(matrix), matrix)
+        if self.predecessors is not None and predecessors is not None:
+            device.download(self.predecessors[:n, :n], predecessors)
 
-    def _seen(self, matrix: HostArray) -> Array:
-        """Return the part of the device's words that the host's matrix stands for, in its type."""
+    def _host_view(self, matrix: HostArray) -> Array:
+        """Return the words of the host matrix, without padding and in its type."""
         flat = self.matrix.view(matrix.dtype)
         words = flat.reshape(self.layout.rows, flat.size // self.layout.rows)
         return words[: matrix.shape[0], : matrix.shape[1]]
 
-    def _everywhere(self, kernel: Kernel) -> None:
+    def _launch_over_words(self, kernel: Kernel) -> None:
         blocks = min(ceil_div(self.matrix.size, _THREADS), 8 * self.device.multiprocessors)
         kernel.launch((blocks,), (_THREADS,), (self.matrix, self.matrix.size))
 
     # ---- rounds ---------------------------------------------------------------------------------
 
     def run(self, report: Progress) -> bool:
-        """Close the matrix; False if there is a negative cycle, in which case nothing is closed."""
-        with self.device.meter.span("compute", self.device.main):
+        """Close the matrix; False on a negative cycle, which leaves it unusable."""
+        with self.device.timer.span("compute", self.device.main):
             return self._run(report)
 
     def _run(self, report: Progress) -> bool:
         device, rounds = self.device, self.layout.rows // _BLOCK
         rest, urgent = self._rest, self._urgent
-        begun = device.main.record()
-        urgent.wait(begun)
-        rest.wait(begun)
+        began = device.main.record()
+        urgent.wait(began)
+        rest.wait(began)
         self._prepare(0)
         done: deque[tuple[int, Any]] = deque()
         for current in range(rounds):
@@ -300,10 +323,10 @@ class Closer:
                 self._multiply(current, 2, rest)
                 self._prepare(current + 1)
             done.append((current + 1, rest.record()))
-            if len(done) > _AHEAD:  # which also lets Ctrl-C in
-                passed, event = done.popleft()
+            if len(done) > _AHEAD:  # Ctrl-C is handled here too
+                completed, event = done.popleft()
                 event.synchronize()
-                report(passed, rounds)
+                report(completed, rounds)
         device.main.wait(urgent.record())
         device.main.wait(rest.record())
         if device.download(self._cycle)[0]:
@@ -312,7 +335,7 @@ class Closer:
         return True
 
     def _prepare(self, current: int) -> None:
-        """Close the rows of a round's block."""
+        """Close the rows of the block of a round."""
         kernels, layout, stream = self.kernels, self.layout, self._urgent
         first, left = current * _BLOCK, self._left[current % 2]
         grid = (layout.rows // 32, _BLOCK // 32)
@@ -330,7 +353,7 @@ class Closer:
                 (columns,),
                 (_THREADS,),
                 (
-                    self.matrix, self.last, self.matrix.pitch, first, first, self._diagonal,
+                    self.matrix, self.predecessors, self.matrix.pitch, first, first, self._diagonal,
                     self._cycle,
                 ),
                 stream=stream,
@@ -349,7 +372,7 @@ class Closer:
         )  # fmt: skip
 
     def _multiply(self, current: int, part: int, stream: Any) -> None:
-        """Let all rows but the block's go through the block; see ``find_tile`` for the parts."""
+        """Relax all other rows through the block; ``find_tile`` in the kernel defines the parts."""
         layout, left = self.layout, self._left[current % 2]
         rows, columns = layout.rows // _BLOCK, layout.words // layout.tile_words
         ahead = max(1, _BLOCK // layout.lanes // layout.tile_words)  # columns of tiles
@@ -362,14 +385,15 @@ class Closer:
             return
         first = slice(current * _BLOCK, (current + 1) * _BLOCK)
         right = self.matrix[first]
-        right_last = None if self.last is None else self.last[first]
+        right_predecessors = None if self.predecessors is None else self.predecessors[first]
         ahead_column = (current + 1) * _BLOCK // layout.lanes // layout.tile_words
         self.kernels.product.launch(
             (tiles,),
             (_THREADS,),
             (
-                self.matrix, self.last, self.matrix.pitch, left, left.pitch, right, right_last,
-                right.pitch, _BLOCK, part, columns, current, current + 1, ahead_column, self._cycle,
+                self.matrix, self.predecessors, self.matrix.pitch, left, left.pitch, right,
+                right_predecessors, right.pitch, _BLOCK, part, columns, current, current + 1,
+                ahead_column, self._cycle,
             ),
             shared=layout.shared,
             stream=stream,

@@ -1,7 +1,7 @@
-"""A graph's arrays on a device: copied there when first asked for, and kept as long as they serve.
+"""The arrays of a graph on a device, copied on first use.
 
-A call copies what it needs and drops it at the end. A graph that was placed with ``Graph.to`` keeps
-its copies, so that later calls find everything there.
+A call copies what it needs and frees it at the end. A graph placed with ``Graph.to`` keeps its
+copies for later calls.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ from kleene.graph import Graph
 from kleene.graph.forms import CSR, csr_to_dense
 from kleene.graph.no_path import no_path
 
-__all__ = ["Arcs", "DeviceGraph", "Hubs", "on_device", "place"]
+__all__ = ["Arcs", "DeviceGraph", "Hubs", "get_device_graph", "place"]
 
 
 class Arcs(NamedTuple):
-    """Arcs by the vertex at one end: int64 offsets, int32 vertices at the other end."""
+    """Arcs grouped by one endpoint: int64 offsets, int32 other endpoints."""
 
     offsets: Array
     neighbors: Array
 
 
 class Hubs(NamedTuple):
-    """Vertices with more incoming arcs than a segment has, which several warps look through."""
+    """Vertices with more incoming arcs than one segment; several warps process each."""
 
-    vertices: Array  # rising
-    first: Array  # number of the first segment of each, and of all
-    owner: Array  # whose a segment is: a place among the vertices
-    segment: int  # arcs
+    vertices: Array  # ascending
+    first: Array  # first segment of each hub, then the number of segments
+    segment_hub: Array  # index of the hub of each segment
+    segment: int  # arcs of a segment
 
     @property
     def segments(self) -> int:
-        """How many there are."""
-        return self.owner.size
+        """Number of segments."""
+        return self.segment_hub.size
 
 
 class DeviceGraph:
@@ -54,12 +54,12 @@ class DeviceGraph:
     def __init__(self, graph: Graph, device: Device) -> None:
         if graph.neighbors.dtype != np.int32:
             raise DeviceError(
-                f"a graph of {graph.n:,} vertices has ids of 8 bytes, and kernels take 4; "
+                f"a graph of {graph.n:,} vertices has 64-bit ids, and kernels take 32-bit ids; "
                 "use device='cpu'"
             )
         self.device, self.n, self.m = device, graph.n, graph.m
         self.weighted = graph.weights is not None
-        self._graph = proxy(graph)  # a graph keeps its copies, not they the graph
+        self._graph = proxy(graph)  # the graph owns its copies; no reference cycle
         self._lengths: dict[tuple[str, bool], Array] = {}
         self._padded: dict[str, Array] = {}
         self._matrices: dict[tuple[str, bool], Array] = {}
@@ -67,13 +67,13 @@ class DeviceGraph:
 
     @cached_property
     def csr(self) -> Arcs:
-        """Outgoing arcs by source."""
+        """Outgoing arcs by tail."""
         g = self._graph
         return Arcs(self._upload(g.offsets, "offsets"), self._upload(g.neighbors, "neighbors"))
 
     @cached_property
     def csc(self) -> Arcs:
-        """Incoming arcs by target: the outgoing ones, if the graph is undirected."""
+        """Incoming arcs by head; of an undirected graph, the outgoing ones."""
         g = self._graph
         if not g.directed:
             return self.csr
@@ -84,14 +84,11 @@ class DeviceGraph:
 
     @cached_property
     def tails(self) -> Array:
-        """The source of every arc, in the order of the outgoing arcs."""
+        """The tail of every arc, in the order of ``csr``."""
         return self._upload(self._graph.coo.sources, "tails")
 
     def lengths(self, dtype: np.dtype[Any], incoming: bool = False) -> Array:
-        """Return the arcs' lengths in this type, in the order of ``csr`` or of ``csc``.
-
-        Without weights, each is 1.
-        """
+        """Return arc lengths in the order of ``csr`` or ``csc``; all 1 without weights."""
         g = self._graph
         incoming = incoming and g.directed
         key = (str(dtype), incoming)
@@ -103,11 +100,11 @@ class DeviceGraph:
 
     @cached_property
     def ell(self) -> Array:
-        """The heads of arcs, padded with -1: row k has the k-th of every vertex, side by side."""
+        """Heads in ELL form, padded with -1: row k holds the k-th arc of every vertex."""
         return self._upload(np.ascontiguousarray(self._graph.ell.neighbors.T), "padded neighbors")
 
     def ell_lengths(self, dtype: np.dtype[Any]) -> Array | None:
-        """Return the arcs' lengths in the order of ``ell``; None without weights."""
+        """Return arc lengths in the order of ``ell``; None without weights."""
         weights = self._graph.ell.weights
         if weights is None:
             return None
@@ -117,7 +114,7 @@ class DeviceGraph:
         return self._padded[str(dtype)]
 
     def matrix(self, dtype: np.dtype[Any], weighted: bool = True) -> Array:
-        """Return the dense form in this type, "no path" for no arc; arcs are 1 if not weighted."""
+        """Return the dense matrix of this type; no_path for no arc, 1 for unweighted arcs."""
         g = self._graph
         weighted = weighted and self.weighted
         key = (str(dtype), weighted)
@@ -131,7 +128,7 @@ class DeviceGraph:
         return self._matrices[key]
 
     def hubs(self, segment: int) -> Hubs:
-        """Return the vertices with more incoming arcs than this."""
+        """Return the vertices with more incoming arcs than a segment."""
         if segment not in self._hubs:
             g = self._graph
             degrees = np.diff(g.csc.offsets if g.directed else g.offsets)
@@ -139,11 +136,11 @@ class DeviceGraph:
             pieces = -(-degrees[vertices] // segment)
             first = np.zeros(len(vertices) + 1, np.int32)
             np.cumsum(pieces, out=first[1:])
-            owner = np.repeat(np.arange(len(vertices), dtype=np.int32), pieces)
+            segment_hub = np.repeat(np.arange(len(vertices), dtype=np.int32), pieces)
             self._hubs[segment] = Hubs(
                 self._upload(vertices, "hubs"),
                 self._upload(first, "first segments"),
-                self._upload(owner, "owners"),
+                self._upload(segment_hub, "segment hubs"),
                 segment,
             )
         return self._hubs[segment]
@@ -154,8 +151,8 @@ class DeviceGraph:
         return self.device.upload(host, name)
 
 
-def on_device(graph: Graph, device: Device) -> DeviceGraph:
-    """Return the graph's arrays on a device: those that are there already, or new ones."""
+def get_device_graph(graph: Graph, device: Device) -> DeviceGraph:
+    """Return the placed copy of a graph if it is on this device, else a new one."""
     placed = graph.placed
     if isinstance(placed, DeviceGraph) and placed.device is device:
         return placed

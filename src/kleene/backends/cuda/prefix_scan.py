@@ -1,4 +1,4 @@
-"""Prefix sums on a GPU, of any number of values; the kernels are made from ``kernels/scan.cuh``."""
+"""Exclusive prefix sums on a GPU; device code in ``kernels/common/prefix_scan.cuh``."""
 
 from __future__ import annotations
 
@@ -6,32 +6,31 @@ import numpy as np
 
 from kleene.backends.cuda.runtime.device import Array, Device, Kernel, ceil_div
 
-__all__ = ["Scan"]
+__all__ = ["PrefixScan"]
 
-_MOST_THREADS = 512  # in a block, for twice as many values
+_MOST_THREADS = 512  # per block, for twice as many values
 _ITEM = 8  # bytes of a sum
 
 
-class Scan:
-    """Sums of up to ``most`` values, as int64.
+class PrefixScan:
+    """Scans of up to ``most`` values, as int64.
 
-    ``blocks`` is a kernel that is ``scan_blocks`` from int64 to int64, ``add`` one that is
-    ``scan_add``.
+    ``blocks`` is a kernel made of ``scan_blocks`` from int64 to int64, ``add`` one of ``scan_add``.
     """
 
     def __init__(self, device: Device, blocks: Kernel, add: Kernel, most: int) -> None:
         self._blocks, self._add = blocks, add
-        self._totals: list[Array] = []  # of the blocks of each pass but the last, which has one
+        self._totals: list[Array] = []  # per block, of each pass but the last, which has one block
         while (most := ceil_div(most, 2 * _MOST_THREADS)) > 1:
             self._totals.append(device.empty(most, np.int64, "totals"))
 
     def run(
         self, values: Array, out: Array, count: int, total: Array, first: Kernel | None = None
     ) -> None:
-        """Put into ``out[i]`` the sum of the values before ``i``, and of all into ``total``.
+        """Set ``out[i]`` to the sum of the values before ``i``, and ``total`` to the sum of all.
 
-        There must be at least one; out may be values. ``first`` is a ``scan_blocks`` from what the
-        values are to int64, if they are not int64.
+        ``count`` is at least 1; out may be values. ``first`` is a ``scan_blocks`` kernel for values
+        that are not int64.
         """
         self._pass(0, first or self._blocks, values, out, count, total)
 
@@ -49,7 +48,7 @@ class Scan:
 
 
 def _threads(count: int) -> int:
-    """Return half the power of two that covers as many values as a block may have.
+    """Return the block size: half the power of two that covers the values of a block.
 
     >>> [_threads(count) for count in (1, 64, 65, 1024, 10**6)]
     [32, 32, 64, 512, 512]

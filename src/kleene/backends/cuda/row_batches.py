@@ -1,10 +1,8 @@
-"""Answers that go to the host row by row, while the next rows are found.
+"""Batches of searches whose rows are copied to the host while the next batch runs.
 
-Searches from many sources go in batches. The rows of a batch are complete on the device; they are
-copied, some at a time, to memory that the device can reach by itself, and threads of the host carry
-them on to where the answer is, which may be a file. A copy to any other memory of the host takes
-five times as long and lets nobody do anything else, but needs nothing to be prepared: it serves
-small answers.
+The rows of a finished batch are copied in pieces to page-locked staging buffers, and host threads
+copy them from there to the result, which may be a file. Small results are copied directly: a copy
+to pageable memory is five times slower and synchronous, but needs no staging buffers.
 """
 
 from __future__ import annotations
@@ -27,138 +25,151 @@ from kleene.backends.cuda.runtime.device import (
 )
 from kleene.backends.task import Answer, Task
 
-__all__ = ["Batch", "Rows", "carriers", "carry", "fill_rows", "finish", "row_bytes", "widest"]
+__all__ = [
+    "Batch",
+    "RowBuffers",
+    "copy_threads",
+    "fill_rows",
+    "largest_width",
+    "row_bytes",
+    "start_copies",
+    "wait_all",
+]
 
-_CARRIERS = 8  # threads at most that copy within the host; more do not make memory faster
+_COPY_THREADS = 8  # at most; more are not faster
 _PIECE = 2**20  # bytes that are worth a thread
 
-_SLOTS = 3  # one is copied to, one is carried from, and one between
-_SLOT = 2**25  # bytes of each: a copy takes 0.6 ms
+_SLOTS = 3  # one is filled by the device, one is emptied by threads, one between
+_SLOT = 2**25  # bytes of each; a copy takes 0.6 ms
 
-#: Answers from this size on go by slots: to take page-locked memory costs some 0.3 ms a MB, and
-#: other memory takes copies of 10 GB/s (H200, PCIe 5).
+#: Results of this size and above are staged: page-locked memory costs 0.3 ms a MB to allocate, and
+#: copies to pageable memory run at 10 GB/s (H200, PCIe 5).
 _WORTH_SLOTS = 2**28
 
 
-# ---- within the host ----------------------------------------------------------------------------
+# ---- copies within the host ---------------------------------------------------------------------
 
 
-def carriers(task: Task) -> ThreadPoolExecutor:
-    """Return threads that copy within the host."""
-    return ThreadPoolExecutor(max(1, min(task.threads, _CARRIERS)), "kleene-carrier")
+def copy_threads(task: Task) -> ThreadPoolExecutor:
+    """Return a pool of threads that copy within the host."""
+    return ThreadPoolExecutor(max(1, min(task.threads, _COPY_THREADS)), "kleene-copy")
 
 
-def carry(threads: ThreadPoolExecutor, to: HostArray, source: HostArray) -> list[Future[None]]:
-    """Let threads copy, each some rows, or some numbers of one row."""
-    step = max(1, ceil_div(_PIECE, max(1, to[:1].nbytes)), ceil_div(len(to), _CARRIERS))
+def start_copies(
+    threads: ThreadPoolExecutor, to: HostArray, source: HostArray
+) -> list[Future[None]]:
+    """Start copies by several threads, each of some rows or of a part of one row."""
+    step = max(1, ceil_div(_PIECE, max(1, to[:1].nbytes)), ceil_div(len(to), _COPY_THREADS))
     parts = (slice(top, top + step) for top in range(0, len(to), step))
     return [threads.submit(np.copyto, to[rows], source[rows]) for rows in parts]
 
 
-def finish(carried: list[Future[None]]) -> None:
-    """Wait until they have."""
-    for future in carried:
+def wait_all(copies: list[Future[None]]) -> None:
+    """Wait for all copies."""
+    for future in copies:
         future.result()
 
 
-# ---- from the device ----------------------------------------------------------------------------
+# ---- copies from the device ---------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Rows of the answer on the device, one per source: values and, if wanted, predecessors."""
+class RowBuffers:
+    """Rows of the result on the device, one per source: values and optional predecessors."""
 
     values: Array
     predecessors: Array | None
 
-    def first(self, count: int) -> Rows:
+    def first(self, count: int) -> RowBuffers:
         """Return the first rows."""
-        last = self.predecessors
-        return Rows(self.values[:count], None if last is None else last[:count])
+        predecessors = self.predecessors
+        return RowBuffers(
+            self.values[:count], None if predecessors is None else predecessors[:count]
+        )
 
 
-class _Slot:
-    """Host memory that the device can reach, and who still copies from it."""
+class _StagingBuffer:
+    """Page-locked host memory, and the copies from it that still run."""
 
     def __init__(self, device: Device, nbytes: int) -> None:
         self.memory = device.pinned(nbytes, np.uint8)
-        self.carried: list[Future[None]] = []
+        self.copies: list[Future[None]] = []
 
-    def numbers(self, like: Array) -> HostArray:
-        """Return the memory for numbers like these, once nobody uses it."""
-        finish(self.carried)
+    def view(self, like: Array) -> HostArray:
+        """Return memory for an array like this one, after the running copies."""
+        wait_all(self.copies)
         return self.memory[: like.nbytes].view(like.dtype)
 
 
-class _Outlet:
-    """Takes rows from a device to the host's arrays, in the order in which they are sent."""
+class _RowWriter:
+    """Copies rows from the device to host arrays, in order."""
 
     def __init__(self, device: Device, threads: ThreadPoolExecutor, total: int) -> None:
         self._device, self._threads = device, threads
         self._stream = device.stream(urgent=True)
-        self._slots: deque[_Slot] = deque()
-        self._leaving: deque[tuple[_Slot, HostArray, HostArray, Event]] = deque()
+        self._slots: deque[_StagingBuffer] = deque()
+        self._outgoing: deque[tuple[_StagingBuffer, HostArray, HostArray, Event]] = deque()
         if total >= _WORTH_SLOTS:
-            self._slots.extend(_Slot(device, _SLOT) for _ in range(_SLOTS))
+            self._slots.extend(_StagingBuffer(device, _SLOT) for _ in range(_SLOTS))
 
     def send(self, source: Array, to: HostArray, ready: Event) -> Event:
-        """Let rows be copied once they are ready; returns when they will have left."""
+        """Copy rows after the event ``ready``; return the event after the copy."""
         self._stream.wait(ready)
         if not self._slots:
             self._device.download(source, to, self._stream)
         else:
-            numbers, places = source.reshape(source.size), to.reshape(-1)
+            flat, flat_to = source.reshape(source.size), to.reshape(-1)
             step = _SLOT // to.itemsize
-            for first in range(0, numbers.size, step):
-                self._send_some(numbers[first : first + step], places[first : first + step])
-        left: Event = self._stream.record()
-        return left
+            for first in range(0, flat.size, step):
+                self._stage(flat[first : first + step], flat_to[first : first + step])
+        copied: Event = self._stream.record()
+        return copied
 
-    def _send_some(self, source: Array, to: HostArray) -> None:
-        while len(self._leaving) > _SLOTS - 2:
-            self._put_away()
+    def _stage(self, source: Array, to: HostArray) -> None:
+        while len(self._outgoing) > _SLOTS - 2:
+            self._drain()
         slot = self._slots.popleft()
-        memory = slot.numbers(source)
+        memory = slot.view(source)
         self._device.copy(memory, source, self._stream)
-        self._leaving.append((slot, memory, to, self._stream.record()))
+        self._outgoing.append((slot, memory, to, self._stream.record()))
         self._slots.append(slot)
 
-    def _put_away(self) -> None:
-        slot, memory, to, copied = self._leaving.popleft()
+    def _drain(self) -> None:
+        slot, memory, to, copied = self._outgoing.popleft()
         copied.synchronize()
-        slot.carried = carry(self._threads, to, memory)
+        slot.copies = start_copies(self._threads, to, memory)
 
     def finish(self) -> None:
-        """Wait until everything is where it belongs."""
-        while self._leaving:
-            self._put_away()
+        """Wait until all rows are in the result."""
+        while self._outgoing:
+            self._drain()
         for slot in self._slots:
-            finish(slot.carried)
+            wait_all(slot.copies)
 
 
 # ---- batches ------------------------------------------------------------------------------------
 
 
 class Batch(Protocol):
-    """Searches from several sources at once on a device."""
+    """A batch of searches on a device."""
 
-    def start(self, sources: Array, rows: Rows) -> None:
-        """Begin to search; does not wait."""
+    def start(self, sources: Array, rows: RowBuffers) -> None:
+        """Launch the searches; does not wait."""
 
     def finish(self) -> int | float | None:
-        """Go on until the rows are complete; returns how far, None for all that can be reached."""
+        """Complete the rows; return the horizon, None if everything reachable is complete."""
 
 
 def row_bytes(task: Task, width: int) -> int:
-    """Bytes on the device of the rows of a batch, or of two, if there are several batches."""
+    """Return the device bytes of the row buffers: two batches, or one if there is one only."""
     row = task.graph.n * (task.dtype.itemsize + (4 if task.predecessors else 0))
     return min(2, ceil_div(len(task.sources), width)) * width * row
 
 
-def widest(device: Device, most: int, needed: Callable[[int], int], what: str) -> int:
-    """Return how many sources to take at once: the most, or half as many until memory suffices."""
+def largest_width(device: Device, most: int, needed: Callable[[int], int], what: str) -> int:
+    """Return the batch width: ``most``, halved until the memory suffices."""
     free = device.free_memory()
-    free -= min(free // 16, 2**26)  # devices round up what one takes
+    free -= min(free // 16, 2**26)  # allocations are rounded up
     while needed(most) > free:
         if most == 1:
             require_memory(device, max(needed(1), device.free_memory() + 1), what)
@@ -167,26 +178,26 @@ def widest(device: Device, most: int, needed: Callable[[int], int], what: str) -
 
 
 def fill_rows(task: Task, device: Device, batch: Batch, width: int) -> Answer:
-    """Search from all sources, so many at a time; rows leave while the next ones are found."""
+    """Search from all sources in batches; copy the rows of a batch while the next one runs."""
     n, total = task.graph.n, len(task.sources)
     width = min(width, total)
     values, predecessors = task.empty_values(), task.empty_predecessors()
     horizons = task.new_horizons()
     sources = device.upload(task.sources, "sources")
-    buffers, left = [], []
+    buffers, copied = [], []
     for _ in range(min(2, ceil_div(total, width))):
-        last = device.empty((width, n), np.int32, "predecessors") if task.predecessors else None
-        buffers.append(Rows(device.empty((width, n), task.dtype, "values"), last))
-        left.append(device.main.record())
+        found = device.empty((width, n), np.int32, "predecessors") if task.predecessors else None
+        buffers.append(RowBuffers(device.empty((width, n), task.dtype, "values"), found))
+        copied.append(device.main.record())
     size = values.nbytes + (0 if predecessors is None else predecessors.nbytes)
-    with carriers(task) as threads:
-        outlet = _Outlet(device, threads, size)
+    with copy_threads(task) as threads:
+        writer = _RowWriter(device, threads, size)
 
         def send(part: slice, turn: int, ready: Event) -> None:
             rows = buffers[turn].first(part.stop - part.start)
-            left[turn] = outlet.send(rows.values, values[part], ready)
+            copied[turn] = writer.send(rows.values, values[part], ready)
             if predecessors is not None and rows.predecessors is not None:
-                left[turn] = outlet.send(rows.predecessors, predecessors[part], ready)
+                copied[turn] = writer.send(rows.predecessors, predecessors[part], ready)
             if part.stop < total:
                 task.report(part.stop, total)
 
@@ -194,7 +205,7 @@ def fill_rows(task: Task, device: Device, batch: Batch, width: int) -> Answer:
             ready = device.main.record()
             for number, top in enumerate(range(0, total, width)):
                 part, turn = slice(top, min(top + width, total)), number % 2
-                device.main.wait(left[turn])
+                device.main.wait(copied[turn])
                 batch.start(sources[part], buffers[turn].first(part.stop - part.start))
                 if number > 0:
                     send(slice(top - width, top), 1 - turn, ready)
@@ -203,8 +214,8 @@ def fill_rows(task: Task, device: Device, batch: Batch, width: int) -> Answer:
                 if horizon is not None:
                     horizons[part] = horizon
             send(part, turn, ready)
-            outlet.finish()
-        finally:  # nobody uses memory any more that may go now
+            writer.finish()
+        finally:  # nothing may use memory that is freed now
             device.synchronize()
     task.report(total, total)
     complete = task.limit is None and task.targets is None

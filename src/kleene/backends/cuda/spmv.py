@@ -1,4 +1,4 @@
-"""Matrix-vector products on a GPU; kernels in ``kernels/spmv.cu``."""
+"""Sparse matrix-vector products over semirings on a GPU; kernels in ``kernels/spmv.cu``."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.backends.cuda.device_graph import DeviceGraph, on_device
-from kleene.backends.cuda.frontiers import arc_grid
+from kleene.backends.cuda.device_graph import DeviceGraph, get_device_graph
+from kleene.backends.cuda.load_balance import arc_grid
 from kleene.backends.cuda.runtime.device import (
     Argument,
     Array,
@@ -24,36 +24,37 @@ __all__ = ["multiplier", "spmv"]
 
 HostArray = NDArray[Any]
 
-_ALGEBRAS = ("plus_times", "min_plus", "boolean", "max_min", "max_times")  # as in the kernels
+#: In the order of the enum in the kernels.
+_ALGEBRAS = ("plus_times", "min_plus", "boolean", "max_min", "max_times")
 _THREADS = 256
-_ROWS = 64  # of a dense matrix, for a thread
+_ROWS = 64  # of a dense matrix, per thread
 
 
 def spmv(task: SpmvTask) -> HostArray:
-    """Return x A; ``x`` has the type of the answer, and weights are converted to it."""
+    """Return x A; weights are converted to the type of ``x``."""
     device, graph, x = open_device(task.device), task.graph, task.x
     if graph.n == 0:
         return x.copy()
     there, y = device.upload(x, "x"), device.empty(graph.n, x.dtype, "y")
-    multiplier(on_device(graph, device), x.dtype, task.semiring, task.form)(there, y)
+    multiplier(get_device_graph(graph, device), x.dtype, task.semiring, task.form)(there, y)
     return device.download(y)
 
 
 def multiplier(
     g: DeviceGraph, dtype: np.dtype[Any], algebra: str, form: str
 ) -> Callable[[Array, Array], None]:
-    """Return a function of x and y, on the device, that launches y = x A and waits for nothing.
+    """Return a function of device arrays x and y that launches y = x A asynchronously.
 
-    What it needs of the graph is on the device when this returns.
+    The arrays of the graph are on the device when this returns.
     """
     kernels = g.device.kernels("spmv", KL_TYPE=ctype(dtype))
-    begin, kernel, number = kernels["spmv_begin"], kernels[f"spmv_{form}"], _ALGEBRAS.index(algebra)
+    init, kernel, number = kernels["spmv_init"], kernels[f"spmv_{form}"], _ALGEBRAS.index(algebra)
     vertices = ((ceil_div(g.n, _THREADS),), (_THREADS,))
-    weighted = g.weighted and algebra != "boolean"  # else an arc is an arc, whatever it weighs
+    weighted = g.weighted and algebra != "boolean"  # else every arc has weight 1
     grid, block, arcs, sizes = _FORMS[form](kernel, g, dtype, weighted)
 
     def multiply(x: Array, y: Array) -> None:
-        begin.launch(*vertices, (number, g.n, y))
+        init.launch(*vertices, (number, g.n, y))
         if g.m:
             kernel.launch(grid, block, (number, *arcs, x, *sizes, y))
 

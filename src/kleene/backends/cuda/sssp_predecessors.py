@@ -1,78 +1,80 @@
-"""Predecessors from the final distances of a search; kernels in ``kernels/sssp_tree.cu``."""
+"""Predecessors from the final distances of a search.
+
+The kernels, and why the result is a tree, are in ``kernels/sssp_predecessors.cu``.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from kleene.backends.cuda.device_graph import DeviceGraph
-from kleene.backends.cuda.frontiers import Queues, arc_grid
+from kleene.backends.cuda.load_balance import WorkQueues, arc_grid
 from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, ctype
 
-__all__ = ["recover_tree", "tree_bytes"]
+__all__ = ["recover_predecessors", "recovery_bytes"]
 
 _THREADS = 256
-_ROUNDS = 1024  # of a launch: some milliseconds
+_ROUNDS = 1024  # per launch: some milliseconds
 
 
-def tree_bytes(n: int, m: int) -> int:
-    """Return how much device memory it takes beside the graph, the distances and the tree."""
-    return Queues.nbytes(n, m)
+def recovery_bytes(n: int, m: int) -> int:
+    """Return the device bytes needed beside graph, distances and predecessors."""
+    return WorkQueues.nbytes(n, m)
 
 
-def recover_tree(
+def recover_predecessors(
     device: Device,
     graph: DeviceGraph,
     distances: Array,
     source: int,
-    parents: Array,
+    predecessors: Array,
     *,
     negative: bool = False,
-    rise: float = 0,
+    bias: float = 0,
     sums: Array | None = None,
 ) -> int:
-    """Fill ``parents`` with the vertex before each on a shortest path, -1 where there is none.
+    """Fill ``predecessors``, -1 where there is none; return how many vertices are missing.
 
-    Every vertex that was reached has a tight arc into it: ``distance[u] + length == distance[v]``
-    as the search added, which may have let sums ``rise`` where lengths are ``negative``; it can
-    have ``sums`` along the tree that do not, of all vertices that hang on the source. Returns how
-    many vertices do not hang there all the same, because rounding goes round in circles; without
-    negative lengths it is 0.
+    Every reached vertex has a tight incoming arc: ``distance[u] + length == distance[v]``, added as
+    the search added. A search with ``negative`` lengths may have used a ``bias`` in its sums; then
+    ``sums`` receives the sums along the tree without it. Vertices are missing from the tree only if
+    rounding makes tight arcs form a cycle; without negative lengths there are none.
     """
-    kernels = device.kernels("sssp_tree", KL_TYPE=ctype(distances.dtype))
+    kernels = device.kernels("sssp_predecessors", KL_TYPE=ctype(distances.dtype))
     n, (offsets, neighbors) = graph.n, graph.csr
     arcs = (offsets, neighbors, graph.lengths(distances.dtype), distances)
-    count = kernels["sssp_tree_left"]
+    count = kernels["sssp_predecessors_count_missing"]
 
-    def left() -> int:
-        counted = device.zeros(1, np.uint64, "left")
+    def count_missing() -> int:
+        counted = device.zeros(1, np.uint64, "missing")
         blocks = (ceil_div(n, _THREADS),)
-        count.launch(blocks, (_THREADS,), (distances, parents, n, source, counted))
+        count.launch(blocks, (_THREADS,), (distances, predecessors, n, source, counted))
         return int(device.download(counted)[0])
 
-    device.fill(parents, 0xFF)
+    device.fill(predecessors, 0xFF)
     if not negative:
-        descend = kernels["sssp_tree_descend"]
-        descend.launch(*arc_grid(descend, graph.m), (*arcs, n, parents))
-        if left() == 0:
+        nearer = kernels["sssp_predecessors_nearer"]
+        nearer.launch(*arc_grid(nearer, graph.m), (*arcs, n, predecessors))
+        if count_missing() == 0:
             return 0
-    queues = Queues(device, graph)
+    queues = WorkQueues(device, graph)
     if negative:
         first = device.download(offsets[source : source + 2])
         queues.begin(source, int(first[1] - first[0]))
     else:
-        hang = kernels["sssp_tree_hang"]
-        args = (*arcs, n, source, parents, queues.even, queues.sizes)
-        hang.launch(*arc_grid(hang, graph.m), args)
-    spread = kernels["sssp_tree_spread"]
-    turn = 0
-    while queues.look()[turn % 3]:
-        args_spread = (*arcs, source, _number(distances, rise), parents, sums)
-        queued = (queues.even, queues.odd, queues.sizes, turn, _ROUNDS, queues.barrier)
-        spread.launch(*queues.grid(spread), (*args_spread, *queued), cooperative=True)
-        turn += _ROUNDS
-    return left() if negative else 0
+        first_layer = kernels["sssp_predecessors_first_layer"]
+        args = (*arcs, n, source, predecessors, queues.even, queues.sizes)
+        first_layer.launch(*arc_grid(first_layer, graph.m), args)
+    layers = kernels["sssp_predecessors_layers"]
+    round_ = 0
+    while queues.read_sizes()[round_ % 3]:
+        layer_args = (*arcs, source, _number(distances, bias), predecessors, sums)
+        queued = (queues.even, queues.odd, queues.sizes, round_, _ROUNDS, queues.barrier)
+        layers.launch(*queues.grid(layers), (*layer_args, *queued), cooperative=True)
+        round_ += _ROUNDS
+    return count_missing() if negative else 0
 
 
 def _number(like: Array, number: float) -> int | float:
-    """Return the number as kernels take it where distances are of this type."""
+    """Return the number as a kernel argument for distances of this type."""
     return int(number) if like.dtype.kind == "i" else float(number)

@@ -1,10 +1,10 @@
-"""Which specialisations of which kernels exist.
+"""The variants of every kernel file.
 
-A kernel file is compiled once for each of its rows, with the row's names defined. A row that is not
-here cannot be asked for, on any device. The standard library alone is used, since the build runs
-this file to write a source for each row:
+A kernel file is compiled once for each of its variants, with the macros of the variant defined. No
+device offers a variant that is not listed here. The build runs this file to write one source for
+each variant, so it imports the standard library only:
 
-    python variants.py FOLDER     # writes FOLDER/<file>_<row>.cpp, prints their names
+    python variants.py FOLDER     # writes FOLDER/<file>_<number>.cpp, prints their names
 """
 
 from __future__ import annotations
@@ -20,42 +20,42 @@ Variant = dict[str, str | int]
 
 
 def _rows(**values: Iterable[str | int]) -> tuple[Variant, ...]:
-    """Return every combination of the values given for each name."""
+    """Return every combination of the values of each macro."""
     return tuple(dict(zip(values, row, strict=True)) for row in product(*values.values()))
 
 
 _TYPES = ("float", "double", "int", "long long")
 
-#: What the tiled engine computes in: see ``kernels/dense_algebra.cuh``.
+#: Number formats of the tiled closure: see ``kernels/closure_semiring.cuh``.
 _NUMBERS = (
     "KL_MIN_PLUS_LENGTH", "KL_MIN_PLUS_FLOAT", "KL_MIN_PLUS_DOUBLE", "KL_MIN_PLUS_INT",
     "KL_MIN_PLUS_LONG", "KL_MAX_MIN_INT", "KL_MAX_MIN_LONG", "KL_MAX_TIMES_FLOAT",
     "KL_MAX_TIMES_DOUBLE",
 )  # fmt: skip
-_PACKED = ("KL_MIN_PLUS_SHORT", "KL_BOOLEAN")  # several columns in a word; no paths
+_PACKED = ("KL_MIN_PLUS_SHORT", "KL_BOOLEAN")  # several columns per word; no predecessors
 
-#: The rows of every file in ``kernels/``.
+#: The variants of every file in ``kernels/``.
 VARIANTS: dict[str, tuple[Variant, ...]] = {
     "apsp_naive": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
     "apsp_batched": _rows(KL_TYPE=_TYPES),
-    "apsp_global": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
-    "apsp_shared": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
-    "apsp_multi": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
+    "apsp_blocked_global": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
+    "apsp_blocked_shared": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
+    "apsp_blocked_multi": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
     "apsp_products": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
     "bfs_direction": _rows(),
     "bfs_frontiers": _rows(),
     "bfs_scan": _rows(),
     "bfs_sweeps": _rows(),
     "bfs_multi": _rows(),
-    "dense_ceiling": _rows(KL_ALGEBRA=(*_NUMBERS, *_PACKED)),
-    "dense_recover": _rows(KL_TYPE=_TYPES),
+    "closure_ceiling": _rows(KL_ALGEBRA=(*_NUMBERS, *_PACKED)),
+    "closure_predecessors": _rows(KL_TYPE=_TYPES),
     "spmv": _rows(KL_TYPE=_TYPES),
     "sssp_bellman_ford": _rows(KL_TYPE=_TYPES),
     "sssp_llp": _rows(KL_TYPE=_TYPES),
     "sssp_near_far": _rows(KL_TYPE=("unsigned", "float", "long long", "double")),
-    "sssp_narrow": _rows(KL_TYPE=("unsigned", "float", "long long", "double")),
-    "sssp_tree": _rows(KL_TYPE=_TYPES),
-    "dense_tiled": (
+    "sssp_near_far_narrow": _rows(KL_TYPE=("unsigned", "float", "long long", "double")),
+    "sssp_predecessors": _rows(KL_TYPE=_TYPES),
+    "closure_tiled": (
         *_rows(KL_ALGEBRA=_NUMBERS, KL_PATHS=(0, 1)),
         *_rows(KL_ALGEBRA=_PACKED, KL_PATHS=(0,)),
     ),
@@ -63,7 +63,7 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
 
 
 def variant_name(defines: Mapping[str, str | int]) -> str:
-    """Return the one name of a row, whatever the order of its definitions.
+    """Return the name of a variant; the order of its macros does not matter.
 
     >>> variant_name({"KL_TYPE": "float", "KL_PATHS": 1})
     'KL_PATHS=1,KL_TYPE=float'
@@ -77,7 +77,7 @@ def _source(file: str, defines: Mapping[str, str | int]) -> str:
         f'#define KL_VARIANT "{variant_name(defines)}"',
         *(f"#define {name} {value}" for name, value in defines.items()),
         '#include "shim.hpp"',
-        "namespace {  // each row has its own of everything",
+        "namespace {  // variants share nothing",
         f'#include "{file}.cu"',
         "}",
     ]
@@ -85,7 +85,7 @@ def _source(file: str, defines: Mapping[str, str | int]) -> str:
 
 
 def _write(folder: Path, table: Mapping[str, Iterable[Variant]]) -> list[Path]:
-    """Write one source per row; those that have not changed keep their time."""
+    """Write one source per variant; unchanged files keep their modification time."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for file, rows in table.items():
@@ -98,6 +98,6 @@ def _write(folder: Path, table: Mapping[str, Iterable[Variant]]) -> list[Path]:
 
 
 if __name__ == "__main__":
-    # More names after the folder are files of one row without definitions: kernels for tests.
+    # Names after the folder are test kernels: one variant without macros each.
     chosen: dict[str, tuple[Variant, ...]] = {name: ({},) for name in sys.argv[2:]} or VARIANTS
     print(";".join(path.as_posix() for path in _write(Path(sys.argv[1]), chosen)), end="")

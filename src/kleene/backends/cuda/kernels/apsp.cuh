@@ -1,12 +1,11 @@
-// What the kernels of all-pairs shortest paths have in common. In all of them d[i, j] is the length
-// of the best path found so far, last[i, j] the vertex before j on it, and *cycle tells that there
-// is a negative cycle and nothing more to do.
+// Shared by the all-pairs kernels: d[i, j] is the length of the best path so far, predecessors[i,
+// j] the vertex before j on it, and *cycle is nonzero after a negative cycle was found.
 #pragma once
-#include "kleene.cuh"
+#include "common/kleene.cuh"
 
 constexpr bool kInteger = static_cast<KL_TYPE>(0.5) == 0;
 
-// Looks at "no path" where it is an integer, so that sums never wrap.
+// Tests integers for no_path, so that sums never wrap.
 __device__ __forceinline__ KL_TYPE sum(KL_TYPE a, KL_TYPE b) {
   if constexpr (kInteger) {
     const KL_TYPE none = KlLimits<KL_TYPE>::none();
@@ -15,8 +14,8 @@ __device__ __forceinline__ KL_TYPE sum(KL_TYPE a, KL_TYPE b) {
   return a + b;
 }
 
-// The same for all threads of a block, all of which ask: another kernel may be writing *cycle.
-__device__ __forceinline__ bool stopped(const int* cycle) {
+// Uniform over the block, all threads of which call it: another kernel may be writing *cycle.
+__device__ __forceinline__ bool cycle_found(const int* cycle) {
   return __syncthreads_or(kl_load(cycle)) != 0;
 }
 

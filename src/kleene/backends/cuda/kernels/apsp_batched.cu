@@ -1,24 +1,26 @@
-// Shortest paths from many sources at once, weights not negative.
+// Shortest paths from batches of sources, for non-negative weights.
 //
-// Sources go in groups of 32, a lane each: distances[group][vertex][lane]. A round pulls: the warp
-// that looks after a vertex reads the rows of those neighbours that fired, 32 distances at a time,
-// and keeps the smallest sums. Nobody else writes the row of a vertex, so nothing is atomic; who
-// reads it may see it as it was or as it will be, and is told in the next round if it changed.
+// Sources form groups of 32, one per lane: distances[group][vertex][lane]. A round pulls: the warp
+// of a vertex reads the rows of neighbours that fired, 32 distances at a time, and keeps the
+// smallest sums. Only this warp writes the row, so nothing is atomic; a concurrent reader sees the
+// old or the new row, and the vertex fires again in the next round if it changed.
 //
 // A vertex whose row has changed fires only when the smallest of its new distances is below a
-// threshold, so that distances which will still improve do not travel far. The threshold rises when
-// nobody fires any more (near and far sets, Davidson et al. 2014).
+// threshold, so that distances that will still improve are not propagated far. The threshold is
+// raised when no vertex fires (near-far sets, Davidson et al. 2014).
 //
-// The vertex that last improved a distance is its predecessor, and there are no circles: take v
-// with predecessor u. If u's distance is not smaller than v's, then v's is u's final one, which u
-// had before v had its own; so along predecessors the distances fall, or else the times.
+// The vertex that last improved a distance is its predecessor, and predecessors form no cycle: let
+// u be the predecessor of v. If the distance of u is not smaller than that of v, both are equal and
+// final, and u had its distance before v; so along predecessors the distances decrease, or the
+// times at which they were set.
 #include "apsp.cuh"
-#include "many.cuh"
+#include "common/multi_source.cuh"
 
 constexpr int kLanes = 32;
-constexpr int kResident = sizeof(KL_TYPE) == 8 ? 3 : 4;  // blocks, as registers allow
-constexpr int kMostAsked = 8;  // arcs for each lane that asks; with more, a vertex is not asked
-constexpr int kFires = 1, kWaits = 2;  // news of a round
+constexpr int kMinBlocks =
+    sizeof(KL_TYPE) == 8 ? 3 : 4;  // blocks per multiprocessor, as registers allow
+constexpr int kMaxProbedArcs = 8;  // arcs per testing lane; vertices with more are not tested first
+constexpr int kFires = 1, kWaits = 2;  // events of a round
 
 namespace {
 
@@ -30,61 +32,61 @@ __device__ __forceinline__ KL_TYPE lowest(KL_TYPE value) {
   return value;
 }
 
-// The best of what one lane has seen for one vertex.
+// The best distance of one lane for one vertex.
 struct Best {
   KL_TYPE value;
-  int from;  // -1: nothing better than what was there
+  int predecessor;  // -1: not improved
 
   __device__ void take(KL_TYPE sum, int u) {
     if (sum < value) {
       value = sum;
-      from = u;
+      predecessor = u;
     }
   }
 };
 
-// One round. A row is the 32 distances of a vertex in a group; those of a group follow each other.
+// One round. A row is the 32 distances of a vertex in a group; the rows of a group are contiguous.
 struct Round {
   const Incoming& in;
   const KL_TYPE* lengths;
-  int n, groups, together;
+  int n, groups, vertices_per_warp;
   KL_TYPE* distances;
   int* predecessors;
-  KL_TYPE* keys;  // the smallest new distance of a row that has not fired since, or none
+  KL_TYPE* keys;  // smallest new distance of a row since it last fired, or no_path
   const unsigned char* fired;
   unsigned char* next;
   KL_TYPE* part_values;
-  int* part_from;
+  int* part_predecessors;
   unsigned char* part_found;
   KL_TYPE limit;
   double threshold;
 
-  // Hubs, first half: every segment leaves what it has found.
-  __device__ void look_at_segments() const {
+  // Hubs, step 1: every segment stores its best distances.
+  __device__ void relax_segments() const {
     const int lane = kl_lane();
     const long long segments = in.segments();
-    for (long long item = this_warp(); item < groups * segments; item += all_warps()) {
+    for (long long item = global_warp(); item < groups * segments; item += total_warps()) {
       const long long top = item / segments * n;
-      const int s = static_cast<int>(item % segments), h = in.owner[s];
+      const int s = static_cast<int>(item % segments), h = in.segment_hub[s];
       Best best{kl_load(distances + (top + in.hubs[h]) * kLanes + lane), -1};
       long long begin, end;
-      in.of_segment(s, h, &begin, &end);
-      look(top, begin, end, best);
-      const bool any = __any_sync(kAllLanes, best.from >= 0);
+      in.segment_arcs(s, h, &begin, &end);
+      relax(top, begin, end, best);
+      const bool any = __any_sync(kAllLanes, best.predecessor >= 0);
       if (any) {
         part_values[item * kLanes + lane] = best.value;
-        part_from[item * kLanes + lane] = best.from;
+        part_predecessors[item * kLanes + lane] = best.predecessor;
       }
       if (lane == 0) part_found[item] = any;
     }
   }
 
-  // Second half, after all have done the first; returns news.
+  // Hubs, step 2, after a grid barrier: combines the segments; returns events.
   __device__ int join_segments() const {
     const int lane = kl_lane();
     const long long segments = in.segments(), items = static_cast<long long>(groups) * in.hub_count;
-    int news = 0;
-    for (long long item = this_warp(); item < items; item += all_warps()) {
+    int events = 0;
+    for (long long item = global_warp(); item < items; item += total_warps()) {
       const long long g = item / in.hub_count;
       const int h = static_cast<int>(item % in.hub_count);
       const long long row = g * n + in.hubs[h];
@@ -95,63 +97,65 @@ struct Round {
         for (unsigned left = __ballot_sync(kAllLanes, found); left != 0; left &= left - 1) {
           const long long part = (at + __ffs(left) - 1) * kLanes + lane;
           const KL_TYPE value = kl_load(part_values + part);
-          best.take(value, kl_load(part_from + part));
+          best.take(value, kl_load(part_predecessors + part));
         }
       }
       const KL_TYPE low = keep(row, best);
-      if (lane == 0) news |= mark(row, low, kept(row));
+      if (lane == 0) events |= mark(row, low, kept(row));
     }
-    return news;
+    return events;
   }
 
-  // All other vertices; returns news. A warp goes from item to item, some vertices of a group each.
-  __device__ int look_at_vertices() const {
-    const int lane = kl_lane(), asking = 32 / together, per_group = (n - 1) / together + 1;
-    const int own = lane / asking, nth = lane % asking;
+  // All other vertices; returns events. An item of a warp is some vertices of a group.
+  __device__ int relax_vertices() const {
+    const int lane = kl_lane(), lanes_per_vertex = 32 / vertices_per_warp,
+              per_group = (n - 1) / vertices_per_warp + 1;
+    const int own = lane / lanes_per_vertex, nth = lane % lanes_per_vertex;
     const long long rows = static_cast<long long>(groups) * n;
-    const long long step_rows = all_warps() / per_group * n;
-    const int step = static_cast<int>(all_warps() % per_group);
-    int news = 0, part = static_cast<int>(this_warp() % per_group);
-    for (long long top = this_warp() / per_group * n; top < rows; top += step_rows, part += step) {
+    const long long step_rows = total_warps() / per_group * n;
+    const int step = static_cast<int>(total_warps() % per_group);
+    int events = 0, part = static_cast<int>(global_warp() % per_group);
+    for (long long top = global_warp() / per_group * n; top < rows;
+         top += step_rows, part += step) {
       if (part >= per_group) {
         part -= per_group;
         top += n;
         if (top >= rows) break;
       }
-      // Some lanes ask for each vertex, and the first of them keeps its books.
-      const int v = part * together + own;
+      // Some lanes test each vertex; the first of them is its leader.
+      const int v = part * vertices_per_warp + own;
       long long begin = 0, end = 0;
-      bool hit = false, books = false;
+      bool hit = false, is_leader = false;
       KL_TYPE key = KlLimits<KL_TYPE>::none();
       if (v < n) {
         begin = in.offsets[v];
         end = in.offsets[v + 1];
         if (!in.is_hub(begin, end)) {
-          hit = end - begin > kMostAsked * asking;
-          for (long long i = begin + nth; i < end && !hit; i += asking) {
+          hit = end - begin > kMaxProbedArcs * lanes_per_vertex;
+          for (long long i = begin + nth; i < end && !hit; i += lanes_per_vertex) {
             hit = kl_load(fired + top + in.neighbors[i]) != 0;
           }
-          books = nth == 0;
-          if (books) key = kept(top + v);
+          is_leader = nth == 0;
+          if (is_leader) key = kept(top + v);
         }
       }
       for (unsigned hits = __ballot_sync(kAllLanes, hit); hits != 0;) {
-        const int first = (__ffs(hits) - 1) & ~(asking - 1);
-        hits &= ~(((1u << asking) - 1) << first);
+        const int first = (__ffs(hits) - 1) & ~(lanes_per_vertex - 1);
+        hits &= ~(((1u << lanes_per_vertex) - 1) << first);
         const long long row = top + __shfl_sync(kAllLanes, v, first);
         Best best{distances[row * kLanes + lane], -1};
-        look(top, __shfl_sync(kAllLanes, begin, first), __shfl_sync(kAllLanes, end, first), best);
+        relax(top, __shfl_sync(kAllLanes, begin, first), __shfl_sync(kAllLanes, end, first), best);
         const KL_TYPE low = keep(row, best);
         if (lane == first && low < key) key = low;
       }
-      if (books) news |= mark(top + v, key, key);
+      if (is_leader) events |= mark(top + v, key, key);
     }
-    return news;
+    return events;
   }
 
  private:
-  // Takes what neighbours that fired offer along these arcs.
-  __device__ void look(long long top, long long begin, long long end, Best& best) const {
+  // Relaxes these incoming arcs from neighbours that fired.
+  __device__ void relax(long long top, long long begin, long long end, Best& best) const {
     const KL_TYPE none = KlLimits<KL_TYPE>::none();
     const int lane = kl_lane();
     const KL_TYPE* const own = distances + top * kLanes + lane;
@@ -161,31 +165,31 @@ struct Round {
       const bool on = u >= 0 && kl_load(fired + top + u) != 0;
       const KL_TYPE length = on ? lengths[arc] : 0;
       for (unsigned left = __ballot_sync(kAllLanes, on); left != 0;) {
-        int from[kAhead], who = 0;
-        KL_TYPE along[kAhead], value[kAhead];
-        for (int k = 0; k < kAhead; ++k) {
-          if (left != 0) who = __ffs(left) - 1;  // or the last one again
+        int predecessor[kPrefetch], who = 0;
+        KL_TYPE along[kPrefetch], value[kPrefetch];
+        for (int k = 0; k < kPrefetch; ++k) {
+          if (left != 0) who = __ffs(left) - 1;  // or repeat the last one
           left &= left - 1;
-          from[k] = __shfl_sync(kAllLanes, u, who);
+          predecessor[k] = __shfl_sync(kAllLanes, u, who);
           along[k] = __shfl_sync(kAllLanes, length, who);
-          value[k] = kl_load(own + static_cast<long long>(from[k]) * kLanes);
+          value[k] = kl_load(own + static_cast<long long>(predecessor[k]) * kLanes);
         }
-        for (int k = 0; k < kAhead; ++k) {
+        for (int k = 0; k < kPrefetch; ++k) {
           const KL_TYPE offered = kInteger && value[k] == none ? none : value[k] + along[k];
-          if (offered <= limit) best.take(offered, from[k]);
+          if (offered <= limit) best.take(offered, predecessor[k]);
         }
       }
     }
   }
 
-  // Keeps what is better in a row, and returns the smallest of it.
+  // Stores the improved distances of a row; returns the smallest of them.
   __device__ KL_TYPE keep(long long row, const Best& best) const {
     const KL_TYPE none = KlLimits<KL_TYPE>::none();
     const long long at = row * kLanes + kl_lane();
-    const bool better = best.from >= 0;
+    const bool better = best.predecessor >= 0;
     if (better) {
       kl_store(distances + at, best.value);
-      if (predecessors != nullptr) predecessors[at] = best.from;
+      if (predecessors != nullptr) predecessors[at] = best.predecessor;
     }
     return __any_sync(kAllLanes, better) ? lowest(better ? best.value : none) : none;
   }
@@ -195,7 +199,7 @@ struct Round {
     return kl_load(fired + row) == 0 ? keys[row] : KlLimits<KL_TYPE>::none();
   }
 
-  // Lets a row fire in the next round, or wait, by the smaller of two keys.
+  // Makes a row fire in the next round, or wait, by the smaller of two keys.
   __device__ int mark(long long row, KL_TYPE a, KL_TYPE b) const {
     const KL_TYPE key = a < b ? a : b;
     const bool waits = key != KlLimits<KL_TYPE>::none();
@@ -217,94 +221,95 @@ KL_KERNEL(apsp_batched_clear, KL_TYPE* distances, KL_TYPE* keys, long long rows)
   }
 }
 
-// One thread for each source.
-KL_KERNEL(apsp_batched_start, const int* sources, int count, int n, KL_TYPE* distances,
-          unsigned char* fired, double rise, double* thresholds) {
+// One thread per source.
+KL_KERNEL(apsp_batched_init, const int* sources, int count, int n, KL_TYPE* distances,
+          unsigned char* fired, double increment, double* thresholds) {
   const int source = blockIdx.x * blockDim.x + threadIdx.x;
-  if (source == 0) thresholds[0] = thresholds[1] = rise;
+  if (source == 0) thresholds[0] = thresholds[1] = increment;
   if (source >= count) return;
   const long long vertex = static_cast<long long>(source / kLanes) * n + sources[source];
   distances[vertex * kLanes + source % kLanes] = 0;
   fired[vertex] = 1;
 }
 
-// Goes on for at most so many rounds. A warp asks for so many vertices together, from 4 to 32,
-// whether any of their neighbours fired. fired holds two sets of marks, by turns. Segments of hubs
-// leave what they found in the arrays of parts.
-KL_KERNEL_BOUNDS(256, kResident, apsp_batched_rounds, const long long* offsets,
+// Runs at most `most` rounds. A warp tests vertices_per_warp vertices at once, 4 to 32, for
+// neighbours that fired. `fired` is double-buffered. The part_ arrays hold the results of hub
+// segments.
+KL_KERNEL_BOUNDS(256, kMinBlocks, apsp_batched_rounds, const long long* offsets,
                  const int* neighbors, const KL_TYPE* lengths, const int* hubs, const int* first,
-                 const int* owner, int hub_count, int segment, int n, int groups, int together,
-                 KL_TYPE* distances, int* predecessors, KL_TYPE* keys, unsigned char* fired,
-                 KL_TYPE* part_values, int* part_from, unsigned char* part_found, KL_TYPE limit,
-                 double least, double* thresholds, int most, int* control, unsigned* barrier) {
+                 const int* segment_hub, int hub_count, int segment, int n, int groups,
+                 int vertices_per_warp, KL_TYPE* distances, int* predecessors, KL_TYPE* keys,
+                 unsigned char* fired, KL_TYPE* part_values, int* part_predecessors,
+                 unsigned char* part_found, KL_TYPE limit, double least, double* thresholds,
+                 int most, int* control, unsigned* barrier) {
   if (control[kFinished] != 0) return;
-  const Incoming in{offsets, neighbors, hubs, first, owner, hub_count, segment};
+  const Incoming in{offsets, neighbors, hubs, first, segment_hub, hub_count, segment};
   const long long rows = static_cast<long long>(groups) * n;
   Rounds rounds(control, barrier);
-  double threshold = thresholds[0], rise = thresholds[1];
+  double threshold = thresholds[0], increment = thresholds[1];
   bool finished = false;
   for (int i = 0; i < most && !finished; ++i) {
     rounds.begin();
-    const long long turn = rounds.done() % 2;
+    const long long parity = rounds.done() % 2;
     const Round round{in,
                       lengths,
                       n,
                       groups,
-                      together,
+                      vertices_per_warp,
                       distances,
                       predecessors,
                       keys,
-                      fired + turn * rows,
-                      fired + (1 - turn) * rows,
+                      fired + parity * rows,
+                      fired + (1 - parity) * rows,
                       part_values,
-                      part_from,
+                      part_predecessors,
                       part_found,
                       limit,
                       threshold};
-    int news = 0;
+    int events = 0;
     if (hub_count != 0) {
-      round.look_at_segments();
-      rounds.meet();
-      news |= round.join_segments();
+      round.relax_segments();
+      rounds.grid_barrier();
+      events |= round.join_segments();
     }
-    news |= round.look_at_vertices();
-    const int fires = __syncthreads_or(news & kFires), waits = __syncthreads_or(news & kWaits);
+    events |= round.relax_vertices();
+    const int fires = __syncthreads_or(events & kFires), waits = __syncthreads_or(events & kWaits);
     if (threadIdx.x == 0 && (fires || waits)) {
-      rounds.tell((fires ? kFires : 0) | (waits ? kWaits : 0));
+      rounds.signal((fires ? kFires : 0) | (waits ? kWaits : 0));
     }
-    const int told = rounds.end();
-    finished = told == 0;
-    if ((told & kFires) != 0) {
-      rise = least;
+    const int events_all = rounds.end();
+    finished = events_all == 0;
+    if ((events_all & kFires) != 0) {
+      increment = least;
     } else {
-      threshold += rise;
-      rise *= 2;  // there may be a wide gap
+      threshold += increment;
+      increment *= 2;  // the next distance may be far away
     }
   }
-  rounds.leave(finished);
+  rounds.finish(finished);
   if (blockIdx.x == 0 && threadIdx.x == 0) {
     thresholds[0] = threshold;
-    thresholds[1] = rise;
+    thresholds[1] = increment;
   }
 }
 
-// Turns groups of lanes into rows of the answer, 32 x 32 numbers at a time; kThreads threads.
+// Transposes groups of lanes into rows of the result, 32 x 32 numbers at a time; kThreads threads.
 namespace {
 
 template <class T>
-__device__ __forceinline__ void turn(const T* from, T* to, T (*tile)[kLanes + 1], int n,
-                                     int count) {
+__device__ __forceinline__ void transpose(const T* in, T* out, T (*tile)[kLanes + 1], int n,
+                                          int count) {
   const int lane = kl_lane(), warp = threadIdx.x / 32;
   const long long chunks = (n + 31) / 32, tiles = chunks * ((count + kLanes - 1) / kLanes);
   for (long long at = blockIdx.x; at < tiles; at += gridDim.x) {
     const long long g = at / chunks;
     const int v = static_cast<int>(at % chunks) * 32;
     for (int i = warp; i < 32 && v + i < n; i += kWarps) {
-      tile[i][lane] = from[(g * n + v + i) * kLanes + lane];
+      tile[i][lane] = in[(g * n + v + i) * kLanes + lane];
     }
     __syncthreads();
     for (int i = warp; i < kLanes && g * kLanes + i < count && v + lane < n; i += kWarps) {
-      to[(g * kLanes + i) * n + v + lane] = tile[lane][i];
+      out[(g * kLanes + i) * n + v + lane] = tile[lane][i];
     }
     __syncthreads();
   }
@@ -312,12 +317,12 @@ __device__ __forceinline__ void turn(const T* from, T* to, T (*tile)[kLanes + 1]
 
 }  // namespace
 
-KL_KERNEL(apsp_batched_distances, const KL_TYPE* from, KL_TYPE* to, int n, int count) {
+KL_KERNEL(apsp_batched_write_distances, const KL_TYPE* in, KL_TYPE* out, int n, int count) {
   __shared__ KL_TYPE tile[32][kLanes + 1];
-  turn(from, to, tile, n, count);
+  transpose(in, out, tile, n, count);
 }
 
-KL_KERNEL(apsp_batched_predecessors, const int* from, int* to, int n, int count) {
+KL_KERNEL(apsp_batched_write_predecessors, const int* in, int* out, int n, int count) {
   __shared__ int tile[32][kLanes + 1];
-  turn(from, to, tile, n, count);
+  transpose(in, out, tile, n, count);
 }

@@ -1,8 +1,8 @@
-// What the kernels of breadth-first searches share.
+// Shared by the BFS kernels.
 #pragma once
-#include "kleene.cuh"
+#include "common/kleene.cuh"
 
-// Which arc or vertex is this thread's.
-__device__ __forceinline__ long long own_index() {
+// Index of the thread in the grid: its arc or vertex.
+__device__ __forceinline__ long long global_thread() {
   return blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x;
 }

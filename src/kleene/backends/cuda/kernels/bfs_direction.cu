@@ -1,56 +1,56 @@
-// Breadth-first search in few launches, however many levels there are. After Beamer et al. 2012.
+// Direction-optimizing BFS with few launches for all levels (Beamer, Asanovic and Patterson 2012).
 //
-// bfs_wide runs levels that have work for the whole GPU, each in one of three ways that all blocks
-// choose from the same totals:
-//   push   the frontier is in the queue (frontier.cuh), its vertices mark their neighbours; those
-//          with many arcs are cut into pieces, which all warps share after a barrier;
-//   sweep  the same for a frontier that is not in the queue: the vertices of this depth, all looked
-//          at;
-//   pull   every vertex that was not found looks for one that was among the sources of its arcs,
-//          and stops at the first. Found before this level means found in the level before: had it
-//          been earlier, the vertex would have been found too. So one bit per vertex is enough,
-//          and the bits of this level go to a second set.
-// Frontiers that are too long for the queue are cut, and then swept.
+// bfs_direction_wide runs levels with work for the whole GPU, in one of three ways, which all
+// blocks choose from the same totals:
+//   push   the frontier is in the queue (bfs_direction_queue.cuh); its vertices visit their
+//          neighbours. Vertices with many arcs are split into ranges, which all warps share after a
+//          grid barrier;
+//   sweep  the same for a frontier that did not fit the queue: all vertices are tested for the
+//          distance of this level;
+//   pull   every unvisited vertex looks for a visited one among the tails of its incoming arcs, and
+//          stops at the first. A tail visited before this level is in the frontier: an earlier one
+//          would have found the vertex already. So one bit per vertex is enough, and the bits of
+//          the next level go to a second bitmap.
 //
-// bfs_narrow runs levels that have little work, where time goes into waiting for memory and for
-// each other: few blocks of few threads, no decisions, the total of a level added up by the barrier
-// itself, depths written one level late, so that nobody waits for them. Each of the two leaves when
-// the frontier suits the other.
-#include "frontier.cuh"
-#include "kleene.cuh"
+// bfs_direction_narrow runs levels with little work, which are bound by the latency of memory and
+// of the barrier: few blocks of few threads, no choices, a barrier that sums the arcs of the level,
+// distances written one level late to keep them off the critical path. Each kernel returns when the
+// frontier suits the other.
+#include "bfs_direction_queue.cuh"
+#include "common/kleene.cuh"
 
 const int kWideThreads = 512;
 const int kNarrowThreads = 256;
-const int kNear = 16;       // vertices on: those of a line of offsets, likely to come soon
-const int kAlone = 32;      // arcs that a thread looks through by itself in a pull
-const int kCalm = 4;        // levels with little work in a row, after which bfs_wide leaves
-const int kMuch = 1 << 18;  // arcs that stand for a vertex with too many for bfs_narrow
-const unsigned long long kCut = 1ull << 36;  // arcs that stand for "the queue was cut"
+const int kPrefetchVertices = 16;  // vertices ahead in the offsets to prefetch
+const int kSerialArcs = 32;        // arcs that one lane scans in a pull
+const int kSmallLevels = 4;      // consecutive small levels after which bfs_direction_wide returns
+const int kLargeArcs = 1 << 18;  // arcs added for a vertex too large for bfs_direction_narrow
+const unsigned long long kQueueOverflow = 1ull << 36;  // arcs added when the queue overflows
 
-enum Done { kGoesOn, kAll, kEnough };
+enum Done { kRunning, kExhausted, kEarlyExit };
 
-// What all know between launches.
+// State between launches.
 struct State {
-  unsigned long long met, met_before;  // words of the barrier of bfs_narrow that take turns
-  unsigned long long arcs;             // of the frontier
-  int level;                           // of the frontier
+  unsigned long long barrier_value, other_barrier_value;  // of the two alternating words
+  unsigned long long arcs;                                // of the frontier
+  int level;                                              // of the frontier
   int done;
-  int queued;   // is the frontier in the queue?
-  int writers;  // lists of the queue
-  int longest;  // of them
-  int large;    // entries to be cut into pieces
-  int turned;   // which set of bits is the one to read
-  int wanted;   // targets that were not found
-  int turn;     // of the two words
+  int queued;         // whether the frontier is in the queue
+  int writers;        // lists of the queue
+  int longest;        // longest list
+  int large;          // entries to split into ranges
+  int seen_index;     // index of the current bitmap
+  int targets_left;   // targets not yet visited
+  int barrier_index;  // of the barrier word to use next
   int unused;
 };
 
-// What a level adds up; three of them take turns: one is read, one is added to, one is cleared.
+// Totals of a level. Three alternate: one is read, one is added to, one is cleared.
 struct Totals {
-  unsigned long long arcs;  // that leave what was found
+  unsigned long long arcs;  // outgoing arcs of the new frontier
   int longest;              // list of a block
-  int large;                // vertices to be cut into pieces
-  int pieces;               // in the longest list of them
+  int large;                // vertices to split into ranges
+  int ranges;               // ranges in the longest list
   int targets;
 };
 
@@ -58,22 +58,22 @@ __device__ __forceinline__ bool has(const unsigned* bits, int v) {
   return (bits[v >> 5] >> (v & 31)) & 1;
 }
 
-// Marks the vertices without incoming arcs: nobody finds them.
-KL_KERNEL(bfs_closed, const long long* offsets, int n, unsigned* closed) {
+// Marks the vertices without incoming arcs: a pull skips them.
+KL_KERNEL(bfs_direction_mark_unreachable, const long long* offsets, int n, unsigned* unreachable) {
   const long long stride = static_cast<long long>(gridDim.x) * blockDim.x;
   const long long padded = (static_cast<long long>(n) + 31) & ~31ll;
   for (long long v = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; v < padded;
        v += stride) {
-    const unsigned word = __ballot_sync(kWarp, v >= n || offsets[v] == offsets[v + 1]);
-    if (kl_lane() == 0) closed[v >> 5] = word;
+    const unsigned word = __ballot_sync(kAllLanes, v >= n || offsets[v] == offsets[v + 1]);
+    if (kl_lane() == 0) unreachable[v >> 5] = word;
   }
 }
 
-// Finds the source and forgets what was before.
-KL_KERNEL(bfs_begin, const long long* offsets, const unsigned* wanted, int targets, int words,
-          int source, int room, int* depths, unsigned* bits, int4* entries, int* counts,
-          unsigned long long* totals_at, unsigned long long* state_at,
-          unsigned long long* meeting) {
+// Initialises bitmaps, queue and state for a source.
+KL_KERNEL(bfs_direction_init, const long long* offsets, const unsigned* target_bits, int targets,
+          int words, int source, int queue_capacity, int* distances, unsigned* bits, int4* entries,
+          int* counts, unsigned long long* totals_words, unsigned long long* state_words,
+          unsigned long long* barrier_words) {
   __shared__ int tail;
   const long long stride = static_cast<long long>(gridDim.x) * blockDim.x;
   const long long thread = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -85,218 +85,225 @@ KL_KERNEL(bfs_begin, const long long* offsets, const unsigned* wanted, int targe
   __syncwarp();
   const long long begin = offsets[source];
   const int degree = static_cast<int>(offsets[source + 1] - begin);
-  const KlQueue queue = {entries, counts, 1, room};
+  const KlQueue queue = {entries, counts, 1, queue_capacity};
   kl_append(queue, &tail, source, -1, begin, thread == 0 ? degree : 0);
   __syncwarp();
   if (thread != 0) return;
-  depths[source] = 0;
+  distances[source] = 0;
   counts[0] = tail;
-  meeting[0] = meeting[1] = 0;
-  Totals* const totals = reinterpret_cast<Totals*>(totals_at);
-  totals[0] = totals[1] = totals[2] = {0, 0, 0, 0, 0};
-  const int left = targets - (wanted != nullptr && has(wanted, source));
+  barrier_words[0] = barrier_words[1] = 0;
+  Totals* const all_totals = reinterpret_cast<Totals*>(totals_words);
+  all_totals[0] = all_totals[1] = all_totals[2] = {0, 0, 0, 0, 0};
+  const int left = targets - (target_bits != nullptr && has(target_bits, source));
   const unsigned long long arcs = degree;
-  *reinterpret_cast<State*>(state_at) = {0, 0,    arcs, 0, kGoesOn, 1, 1, tail, degree > kPiece,
-                                         0, left, 0,    0};
+  *reinterpret_cast<State*>(state_words) = {
+      0, 0, arcs, 0, kRunning, 1, 1, tail, degree > kRangeArcs, 0, left, 0, 0};
 }
 
-// Has the search ended?
+// Whether the search ends, and why.
 __device__ __forceinline__ int outcome(unsigned long long arcs, int level, int limit,
-                                       const unsigned* wanted, int left) {
-  return level >= limit || (wanted != nullptr && left == 0) ? kEnough : arcs == 0 ? kAll : kGoesOn;
+                                       const unsigned* target_bits, int left) {
+  return level >= limit || (target_bits != nullptr && left == 0) ? kEarlyExit
+         : arcs == 0                                             ? kExhausted
+                                                                 : kRunning;
 }
 
-KL_KERNEL_BOUNDS(kNarrowThreads, 1, bfs_narrow, const long long* offsets, const int* neighbors,
-                 const unsigned* wanted, int n, int limit, int levels, int most, int* depths,
-                 int* parents, unsigned* bits, int4* entries, int* counts, int most_lists, int room,
-                 unsigned long long* totals_at, unsigned long long* state_at,
-                 unsigned long long* meeting) {
-  __shared__ int tail, targets_here, targets_all;
-  __shared__ unsigned arcs_here;
-  __shared__ unsigned long long met;
-  Totals* const totals = reinterpret_cast<Totals*>(totals_at);
-  State* const state = reinterpret_cast<State*>(state_at);
-  State at = *state;
-  unsigned* const seen = bits + static_cast<long long>(at.turned) * ((n + 31) / 32);
-  const int lane = kl_lane(), blocks = gridDim.x, side = room / blocks;
+KL_KERNEL_BOUNDS(kNarrowThreads, 1, bfs_direction_narrow, const long long* offsets,
+                 const int* neighbors, const unsigned* target_bits, int n, int limit, int levels,
+                 int max_arcs, int* distances, int* predecessors, unsigned* bits, int4* entries,
+                 int* counts, int max_lists, int queue_capacity, unsigned long long* totals_words,
+                 unsigned long long* state_words, unsigned long long* barrier_words) {
+  __shared__ int tail, block_targets, targets_all;
+  __shared__ unsigned block_arcs;
+  __shared__ unsigned long long barrier_value;
+  Totals* const all_totals = reinterpret_cast<Totals*>(totals_words);
+  State* const saved_state = reinterpret_cast<State*>(state_words);
+  State state = *saved_state;
+  unsigned* const seen = bits + static_cast<long long>(state.seen_index) * ((n + 31) / 32);
+  const int lane = kl_lane(), blocks = gridDim.x, list_capacity = queue_capacity / blocks;
   const bool first_thread = threadIdx.x == 0;
   const unsigned warps = blocks * (blockDim.x / 32);
   const unsigned place = lane / 4 * warps + blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
   const int own_list = place % blocks, own_k = place / blocks, step = blockDim.x / 4;
-  if (first_thread) tail = 0, targets_here = 0, arcs_here = 0;
-  if (first_thread && blockIdx.x == 0) kl_store(&totals[(at.level + 2) % 3].targets, 0);
+  if (first_thread) tail = 0, block_targets = 0, block_arcs = 0;
+  if (first_thread && blockIdx.x == 0) kl_store(&all_totals[(state.level + 2) % 3].targets, 0);
   __syncthreads();
 
   for (int budget = levels;; budget--) {
-    const long long half = at.level & 1;
-    const KlQueue frontier = {entries + half * room, counts + half * most_lists, at.writers,
-                              room / at.writers};
-    const KlQueue queue = {entries + (half ^ 1) * room, counts + (half ^ 1) * most_lists, blocks,
-                           side};
-    at.done = outcome(at.arcs, at.level, limit, wanted, at.wanted);
-    const bool leaves = at.done != kGoesOn || budget == 0 || at.large != 0 || at.queued == 0 ||
-                        at.arcs > static_cast<unsigned>(most);
+    const long long half = state.level & 1;
+    const KlQueue frontier = {entries + half * queue_capacity, counts + half * max_lists,
+                              state.writers, queue_capacity / state.writers};
+    const KlQueue queue = {entries + (half ^ 1) * queue_capacity, counts + (half ^ 1) * max_lists,
+                           blocks, list_capacity};
+    state.done = outcome(state.arcs, state.level, limit, target_bits, state.targets_left);
+    const bool leaves = state.done != kRunning || budget == 0 || state.large != 0 ||
+                        state.queued == 0 || state.arcs > static_cast<unsigned>(max_arcs);
     unsigned arcs = 0;
 
-    // All that may be needed is asked for at once, rather than one thing after the other; and what
-    // the next levels may ask for is brought near.
-    const auto visit = [&](bool active, int from, long long arc) {
+    // Loads that may be needed are issued together to overlap their latencies, and the data of the
+    // next levels is prefetched.
+    const auto visit = [&](bool active, int predecessor, long long arc) {
       int v = 0, degree = 0;
       long long begin = 0;
-      bool fresh = false;
+      bool unvisited = false;
       if (active) {
         v = __ldg(neighbors + arc);
         const unsigned bit = 1u << (v & 31);
         const unsigned old = atomicOr(seen + (v >> 5), bit);
         begin = __ldg(offsets + v);
         degree = static_cast<int>(__ldg(offsets + v + 1) - begin);
-        fresh = (old & bit) == 0;
+        unvisited = (old & bit) == 0;
       }
-      if (fresh) {
+      if (unvisited) {
         kl_prefetch(neighbors + begin);
-        if (v > kNear) kl_prefetch(offsets + v - kNear);
-        if (v < n - kNear) kl_prefetch(offsets + v + kNear);
-        if (wanted != nullptr && has(wanted, v)) atomicAdd(&targets_here, 1);
-        arcs += degree > kPiece ? kMuch : degree;
+        if (v > kPrefetchVertices) kl_prefetch(offsets + v - kPrefetchVertices);
+        if (v < n - kPrefetchVertices) kl_prefetch(offsets + v + kPrefetchVertices);
+        if (target_bits != nullptr && has(target_bits, v)) atomicAdd(&block_targets, 1);
+        arcs += degree > kRangeArcs ? kLargeArcs : degree;
       }
-      const bool kept = kl_append(queue, &tail, v, from, begin, fresh ? degree : 0);
-      if (fresh && (degree == 0 || !kept)) {
-        depths[v] = at.level + 1;
-        if (parents != nullptr) parents[v] = from;
+      const bool kept = kl_append(queue, &tail, v, predecessor, begin, unvisited ? degree : 0);
+      if (unvisited && (degree == 0 || !kept)) {
+        distances[v] = state.level + 1;
+        if (predecessors != nullptr) predecessors[v] = predecessor;
       }
     };
-    // Four lanes have an entry together; what was found in the level before is written now.
-    const auto take = [&](const KlPiece& piece) {
+    // Four lanes share an entry; the distances of the previous level are written now.
+    const auto process = [&](const KlArcRange& range) {
       const int own = lane & 3;
-      if (own == 0 && piece.degree > 0) {
-        depths[piece.vertex] = at.level;
-        if (parents != nullptr) parents[piece.vertex] = piece.from;
+      if (own == 0 && range.degree > 0) {
+        distances[range.vertex] = state.level;
+        if (predecessors != nullptr) predecessors[range.vertex] = range.predecessor;
       }
       if (leaves) return;
-      for (int i = own; __any_sync(kWarp, i < piece.degree); i += 4) {
-        visit(i < piece.degree, piece.vertex, piece.begin + i);
+      for (int i = own; __any_sync(kAllLanes, i < range.degree); i += 4) {
+        visit(i < range.degree, range.vertex, range.begin + i);
       }
     };
 
     int k = own_k, list = own_list, length = 0;
     unsigned slot = place;
-    if (at.writers != blocks) k = place / at.writers, list = place % at.writers;
-    const int kept = room / at.writers;
+    if (state.writers != blocks) k = place / state.writers, list = place % state.writers;
+    const int kept = queue_capacity / state.writers;
     int4 entry = make_int4(0, 0, 0, 0);
     if (k < kept) {
-      entry = kl_fetch(frontier.entries + slot);
+      entry = kl_load_int4(frontier.entries + slot);
       length = kl_load(frontier.counts + list);
     }
-    // When the lists are as many as the blocks, a lane stays with one of them.
-    while (__any_sync(kWarp, at.writers == blocks ? k < length : k < at.longest)) {
-      take(k < length ? kl_unpack(entry) : KlPiece{0, 0, 0, 0});
+    // If there are as many lists as blocks, each lane reads a single list.
+    while (__any_sync(kAllLanes, state.writers == blocks ? k < length : k < state.longest)) {
+      process(k < length ? kl_unpack(entry) : KlArcRange{0, 0, 0, 0});
       slot += 8 * warps;
       k += step;
-      if (at.writers != blocks) {
-        k = slot / at.writers;
-        length = k < kept ? kl_load(frontier.counts + slot % at.writers) : 0;
+      if (state.writers != blocks) {
+        k = slot / state.writers;
+        length = k < kept ? kl_load(frontier.counts + slot % state.writers) : 0;
       }
-      if (k < length) entry = kl_fetch(frontier.entries + slot);
+      if (k < length) entry = kl_load_int4(frontier.entries + slot);
     }
-    if (leaves && budget < levels) break;  // else others may not have read the state yet
+    if (leaves && budget < levels) break;  // else other blocks may not have read the state yet
 
-    arcs = __reduce_add_sync(kWarp, arcs);
-    if (lane == 0 && arcs != 0) atomicAdd(&arcs_here, arcs);
+    arcs = __reduce_add_sync(kAllLanes, arcs);
+    if (lane == 0 && arcs != 0) atomicAdd(&block_arcs, arcs);
     __syncthreads();
-    Totals* const next = totals + (at.level + 1) % 3;
+    Totals* const next = all_totals + (state.level + 1) % 3;
     if (first_thread) {
-      queue.counts[blockIdx.x] = min(tail, side);
-      if (targets_here != 0) atomicAdd(&next->targets, targets_here);
-      const unsigned long long sum = arcs_here + (tail > side ? kCut : 0);
-      // Who is fast adds to the other word while others still read this one.
-      unsigned long long* const word = meeting + at.turn;
-      met = blocks == 1 ? at.met + (sum << 16) : kl_meet_and_add(word, at.met, sum);
-      if (wanted != nullptr) {
+      queue.counts[blockIdx.x] = min(tail, list_capacity);
+      if (block_targets != 0) atomicAdd(&next->targets, block_targets);
+      const unsigned long long sum = block_arcs + (tail > list_capacity ? kQueueOverflow : 0);
+      // A fast block adds to the other word while others read this one.
+      unsigned long long* const word = barrier_words + state.barrier_index;
+      barrier_value = blocks == 1 ? state.barrier_value + (sum << 16)
+                                  : kl_grid_barrier_add(word, state.barrier_value, sum);
+      if (target_bits != nullptr) {
         targets_all = kl_load(&next->targets);
-        if (blockIdx.x == 0) kl_store(&totals[(at.level + 3) % 3].targets, 0);
+        if (blockIdx.x == 0) kl_store(&all_totals[(state.level + 3) % 3].targets, 0);
       }
-      tail = 0, targets_here = 0, arcs_here = 0;
+      tail = 0, block_targets = 0, block_arcs = 0;
     }
     __syncthreads();
-    const unsigned long long found = kl_added(met, at.met);
-    at.met = at.met_before;
-    at.met_before = met;
-    at.turn ^= 1;
+    const unsigned long long next_arcs = kl_grid_barrier_sum(barrier_value, state.barrier_value);
+    state.barrier_value = state.other_barrier_value;
+    state.other_barrier_value = barrier_value;
+    state.barrier_index ^= 1;
     if (leaves) break;
-    at.arcs = found;
-    at.queued = at.arcs < kCut;
-    if (wanted != nullptr) at.wanted -= targets_all;
-    at.writers = blocks;
-    at.level++;
+    state.arcs = next_arcs;
+    state.queued = state.arcs < kQueueOverflow;
+    if (target_bits != nullptr) state.targets_left -= targets_all;
+    state.writers = blocks;
+    state.level++;
   }
 
-  // What bfs_wide wants to know.
+  // State for bfs_direction_wide.
   if (blockIdx.x != 0 || threadIdx.x >= 32) return;
-  const int* const lengths = counts + (at.level & 1) * most_lists;
+  const int* const lengths = counts + (state.level & 1) * max_lists;
   int longest = 0;
-  for (int i = lane; i < at.writers; i += 32) longest = max(longest, kl_load(lengths + i));
-  at.longest = __reduce_max_sync(kWarp, longest);
-  at.large |= at.arcs >= kMuch;
+  for (int i = lane; i < state.writers; i += 32) longest = max(longest, kl_load(lengths + i));
+  state.longest = __reduce_max_sync(kAllLanes, longest);
+  state.large |= state.arcs >= kLargeArcs;
   if (lane != 0) return;
-  *state = at;
+  *saved_state = state;
 }
 
-KL_KERNEL_BOUNDS(kWideThreads, 2, bfs_wide, const long long* offsets, const int* neighbors,
-                 const long long* in_offsets, const int* in_neighbors, const unsigned* closed,
-                 const unsigned* wanted, int n, int limit, int levels, int little, long long much,
-                 int* depths, int* parents, unsigned* bits, int4* entries, int* counts,
-                 int most_lists, int room, int4* pieces, int* piece_counts,
-                 unsigned long long* totals_at, unsigned long long* state_at, unsigned* barrier) {
-  __shared__ int tail, pieces_tail, targets_here, large_here;
-  __shared__ unsigned long long arcs_here;
-  Totals* const totals = reinterpret_cast<Totals*>(totals_at);
-  State* const state = reinterpret_cast<State*>(state_at);
-  const int lane = kl_lane(), blocks = gridDim.x, side = room / blocks;
+KL_KERNEL_BOUNDS(kWideThreads, 2, bfs_direction_wide, const long long* offsets,
+                 const int* neighbors, const long long* in_offsets, const int* in_neighbors,
+                 const unsigned* unreachable, const unsigned* target_bits, int n, int limit,
+                 int levels, int narrow_arcs, long long pull_arcs, int* distances,
+                 int* predecessors, unsigned* bits, int4* entries, int* counts, int max_lists,
+                 int queue_capacity, int4* ranges, int* range_counts,
+                 unsigned long long* totals_words, unsigned long long* state_words,
+                 unsigned* barrier) {
+  __shared__ int tail, ranges_tail, block_targets, block_large;
+  __shared__ unsigned long long block_arcs;
+  Totals* const all_totals = reinterpret_cast<Totals*>(totals_words);
+  State* const saved_state = reinterpret_cast<State*>(state_words);
+  const int lane = kl_lane(), blocks = gridDim.x, list_capacity = queue_capacity / blocks;
   const int words = (n + 31) / 32;
   const long long thread = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   const long long warps = static_cast<long long>(blocks) * (blockDim.x / 32), warp = thread / 32;
   const bool first_thread = threadIdx.x == 0;
-  State at = *state;
-  Totals now = {at.arcs, at.longest, at.large, 0, 0};
-  if (thread == 0) totals[0] = totals[1] = totals[2] = {0, 0, 0, 0, 0};
+  State state = *saved_state;
+  Totals totals = {state.arcs, state.longest, state.large, 0, 0};
+  if (thread == 0) all_totals[0] = all_totals[1] = all_totals[2] = {0, 0, 0, 0, 0};
   kl_grid_sync(barrier);
 
-  for (int budget = levels, calm = 0;; budget--) {
-    at.arcs = now.arcs;
-    at.longest = now.longest;
-    at.large = now.large;
-    at.wanted -= now.targets;
-    at.done = outcome(now.arcs, at.level, limit, wanted, at.wanted);
-    at.queued = at.queued != 0 && now.longest <= room / at.writers;
-    calm = now.arcs < static_cast<unsigned>(little) && at.queued ? calm + 1 : 0;
-    if (at.done != kGoesOn || budget == 0 || calm == kCalm) break;
-    Totals* const next = totals + (at.level + 1) % 3;
-    if (thread == 0) totals[(at.level + 2) % 3] = {0, 0, 0, 0, 0};
-    if (first_thread) tail = 0, pieces_tail = 0, targets_here = 0, large_here = 0, arcs_here = 0;
+  for (int budget = levels, small_levels = 0;; budget--) {
+    state.arcs = totals.arcs;
+    state.longest = totals.longest;
+    state.large = totals.large;
+    state.targets_left -= totals.targets;
+    state.done = outcome(totals.arcs, state.level, limit, target_bits, state.targets_left);
+    state.queued = state.queued != 0 && totals.longest <= queue_capacity / state.writers;
+    small_levels =
+        totals.arcs < static_cast<unsigned>(narrow_arcs) && state.queued ? small_levels + 1 : 0;
+    if (state.done != kRunning || budget == 0 || small_levels == kSmallLevels) break;
+    Totals* const next = all_totals + (state.level + 1) % 3;
+    if (thread == 0) all_totals[(state.level + 2) % 3] = {0, 0, 0, 0, 0};
+    if (first_thread) tail = 0, ranges_tail = 0, block_targets = 0, block_large = 0, block_arcs = 0;
     __syncthreads();
 
-    const int depth = at.level + 1;
-    const long long half = at.level & 1;
-    const KlQueue frontier = {entries + half * room, counts + half * most_lists, at.writers,
-                              room / at.writers};
-    const KlQueue queue = {entries + (half ^ 1) * room, counts + (half ^ 1) * most_lists, blocks,
-                           side};
-    unsigned* const seen = bits + static_cast<long long>(at.turned) * words;
-    const bool pulls = in_neighbors != nullptr && now.arcs > static_cast<unsigned long long>(much);
+    const int next_level = state.level + 1;
+    const long long half = state.level & 1;
+    const KlQueue frontier = {entries + half * queue_capacity, counts + half * max_lists,
+                              state.writers, queue_capacity / state.writers};
+    const KlQueue queue = {entries + (half ^ 1) * queue_capacity, counts + (half ^ 1) * max_lists,
+                           blocks, list_capacity};
+    unsigned* const seen = bits + static_cast<long long>(state.seen_index) * words;
+    const bool pulls =
+        in_neighbors != nullptr && totals.arcs > static_cast<unsigned long long>(pull_arcs);
     unsigned long long arcs = 0;
     int large = 0;
 
-    const auto reach = [&](int v, int from, int degree) {
-      kl_store(depths + v, depth);  // a sweep may be reading it
-      if (parents != nullptr) parents[v] = from;
-      if (wanted != nullptr && has(wanted, v)) atomicAdd(&targets_here, 1);
+    const auto settle = [&](int v, int predecessor, int degree) {
+      kl_store(distances + v, next_level);  // a sweep may read it
+      if (predecessors != nullptr) predecessors[v] = predecessor;
+      if (target_bits != nullptr && has(target_bits, v)) atomicAdd(&block_targets, 1);
       arcs += degree;
-      large += degree > kPiece;
+      large += degree > kRangeArcs;
     };
-    const auto visit = [&](bool active, int from, long long arc) {
+    const auto visit = [&](bool active, int predecessor, long long arc) {
       int v = 0, degree = 0;
       long long begin = 0;
-      bool fresh = false;
+      bool unvisited = false;
       if (active) {
         v = __ldg(neighbors + arc);
         unsigned* const word = seen + (v >> 5);
@@ -304,108 +311,109 @@ KL_KERNEL_BOUNDS(kWideThreads, 2, bfs_wide, const long long* offsets, const int*
         if ((kl_load(word) & bit) == 0 && (atomicOr(word, bit) & bit) == 0) {
           begin = __ldg(offsets + v);
           degree = static_cast<int>(__ldg(offsets + v + 1) - begin);
-          fresh = true;
-          reach(v, from, degree);
+          unvisited = true;
+          settle(v, predecessor, degree);
         }
       }
-      kl_append(queue, &tail, v, from, begin, fresh ? degree : 0);
+      kl_append(queue, &tail, v, predecessor, begin, unvisited ? degree : 0);
     };
 
     if (pulls) {
-      unsigned* const after = bits + static_cast<long long>(at.turned ^ 1) * words;
+      unsigned* const next_seen = bits + static_cast<long long>(state.seen_index ^ 1) * words;
       for (long long w = warp; w < words; w += warps) {
-        const unsigned old = seen[w], skipped = old | closed[w];
+        const unsigned old = seen[w], skipped = old | unreachable[w];
         const int v = static_cast<int>(w) * 32 + lane;
-        int from = -1;
-        if (skipped != kWarp) {
+        int predecessor = -1;
+        if (skipped != kAllLanes) {
           long long i = 0, end = 0;
           if (((skipped >> lane) & 1) == 0) {
             i = __ldg(in_offsets + v);
             end = __ldg(in_offsets + v + 1);
-            const long long enough = min(end, i + kAlone);
-            while (i < enough && from < 0) {
+            const long long enough = min(end, i + kSerialArcs);
+            while (i < enough && predecessor < 0) {
               const int u = __ldg(in_neighbors + i++);
-              if (has(seen, u)) from = u;
+              if (has(seen, u)) predecessor = u;
             }
           }
-          unsigned left = __ballot_sync(kWarp, from < 0 && i < end);
-          for (; left != 0; left &= left - 1) {  // long rows, one after the other, by all lanes
-            const int owner = __ffs(left) - 1;
-            const long long stop = __shfl_sync(kWarp, end, owner);
+          unsigned left = __ballot_sync(kAllLanes, predecessor < 0 && i < end);
+          for (; left != 0; left &= left - 1) {  // all lanes scan the remaining long rows
+            const int source_lane = __ffs(left) - 1;
+            const long long stop = __shfl_sync(kAllLanes, end, source_lane);
             unsigned hits = 0;
-            for (long long j = __shfl_sync(kWarp, i, owner); j < stop && hits == 0; j += 32) {
+            for (long long j = __shfl_sync(kAllLanes, i, source_lane); j < stop && hits == 0;
+                 j += 32) {
               const int u = j + lane < stop ? __ldg(in_neighbors + j + lane) : -1;
-              hits = __ballot_sync(kWarp, u >= 0 && has(seen, u));
-              const int hit = __shfl_sync(kWarp, u, hits == 0 ? 0 : __ffs(hits) - 1);
-              if (hits != 0 && lane == owner) from = hit;
+              hits = __ballot_sync(kAllLanes, u >= 0 && has(seen, u));
+              const int hit = __shfl_sync(kAllLanes, u, hits == 0 ? 0 : __ffs(hits) - 1);
+              if (hits != 0 && lane == source_lane) predecessor = hit;
             }
           }
         }
-        const unsigned fresh = __ballot_sync(kWarp, from >= 0);
-        if (lane == 0) after[w] = old | fresh;
-        if (from >= 0) {
-          reach(v, from, static_cast<int>(__ldg(offsets + v + 1) - __ldg(offsets + v)));
+        const unsigned unvisited = __ballot_sync(kAllLanes, predecessor >= 0);
+        if (lane == 0) next_seen[w] = old | unvisited;
+        if (predecessor >= 0) {
+          settle(v, predecessor, static_cast<int>(__ldg(offsets + v + 1) - __ldg(offsets + v)));
         }
       }
     } else {
-      const KlQueue cut = {pieces, piece_counts, blocks, side};
-      const auto take = [&](KlPiece piece) {
-        const bool cuts = piece.degree > kPiece;
-        if (cuts && piece.degree == kUncounted) {
-          piece.degree = static_cast<int>(__ldg(offsets + piece.vertex + 1) - piece.begin);
+      const KlQueue range_queue = {ranges, range_counts, blocks, list_capacity};
+      const auto process = [&](KlArcRange range) {
+        const bool split = range.degree > kRangeArcs;
+        if (split && range.degree == kDegreeOverflow) {
+          range.degree = static_cast<int>(__ldg(offsets + range.vertex + 1) - range.begin);
         }
-        kl_append_pieces(cut, &pieces_tail, cuts, piece);
-        kl_expand(piece, visit);
+        kl_append_ranges(range_queue, &ranges_tail, split, range);
+        kl_expand(range, visit);
       };
-      if (at.queued) {
-        kl_drain(frontier, now.longest, take);
+      if (state.queued) {
+        kl_drain(frontier, totals.longest, process);
       } else {
         for (long long w = warp; w < words; w += warps) {
           const int v = static_cast<int>(w) * 32 + lane;
-          KlPiece piece = {v, 0, 0, 0};
-          // Others write depths meanwhile, but none that equal this level.
-          if (v < n && kl_load(depths + v) == at.level) {
-            piece.begin = __ldg(offsets + v);
-            piece.degree = static_cast<int>(__ldg(offsets + v + 1) - piece.begin);
+          KlArcRange range = {v, 0, 0, 0};
+          // Concurrent writes are of the next level, never equal to this one.
+          if (v < n && kl_load(distances + v) == state.level) {
+            range.begin = __ldg(offsets + v);
+            range.degree = static_cast<int>(__ldg(offsets + v + 1) - range.begin);
           }
-          if (__any_sync(kWarp, piece.degree > 0)) take(piece);
+          if (__any_sync(kAllLanes, range.degree > 0)) process(range);
         }
       }
-      if (now.large != 0 || !at.queued) {
+      if (totals.large != 0 || !state.queued) {
         __syncthreads();
         if (first_thread) {
-          piece_counts[blockIdx.x] = min(pieces_tail, side);
-          if (pieces_tail != 0) atomicMax(&next->pieces, pieces_tail);
+          range_counts[blockIdx.x] = min(ranges_tail, list_capacity);
+          if (ranges_tail != 0) atomicMax(&next->ranges, ranges_tail);
         }
         kl_grid_sync(barrier);
-        kl_drain(cut, kl_load(&next->pieces),
-                 [&](const KlPiece& piece) { kl_expand(piece, visit); });
+        kl_drain(range_queue, kl_load(&next->ranges),
+                 [&](const KlArcRange& range) { kl_expand(range, visit); });
       }
     }
 
-    const unsigned low = __reduce_add_sync(kWarp, static_cast<unsigned>(arcs & 0xffffff));
-    const unsigned high = __reduce_add_sync(kWarp, static_cast<unsigned>(arcs >> 24));
-    large = __reduce_add_sync(kWarp, large);
-    if (lane == 0 && large != 0) atomicAdd(&large_here, large);
+    const unsigned low = __reduce_add_sync(kAllLanes, static_cast<unsigned>(arcs & 0xffffff));
+    const unsigned high = __reduce_add_sync(kAllLanes, static_cast<unsigned>(arcs >> 24));
+    large = __reduce_add_sync(kAllLanes, large);
+    if (lane == 0 && large != 0) atomicAdd(&block_large, large);
     if (lane == 0 && (low | high) != 0) {
-      atomicAdd(&arcs_here, (static_cast<unsigned long long>(high) << 24) + low);
+      atomicAdd(&block_arcs, (static_cast<unsigned long long>(high) << 24) + low);
     }
     __syncthreads();
     if (first_thread) {
-      queue.counts[blockIdx.x] = min(tail, side);
-      if (arcs_here != 0) {
-        atomicAdd(&next->arcs, arcs_here);
+      queue.counts[blockIdx.x] = min(tail, list_capacity);
+      if (block_arcs != 0) {
+        atomicAdd(&next->arcs, block_arcs);
         atomicMax(&next->longest, tail);
-        if (large_here != 0) atomicAdd(&next->large, large_here);
+        if (block_large != 0) atomicAdd(&next->large, block_large);
       }
-      if (targets_here != 0) atomicAdd(&next->targets, targets_here);
+      if (block_targets != 0) atomicAdd(&next->targets, block_targets);
     }
-    at.queued = !pulls;
-    at.turned ^= static_cast<int>(pulls);
-    at.writers = blocks;
-    at.level = depth;
+    state.queued = !pulls;
+    state.seen_index ^= static_cast<int>(pulls);
+    state.writers = blocks;
+    state.level = next_level;
     kl_grid_sync(barrier);
-    now = totals[at.level % 3];
+    totals = all_totals[state.level % 3];
   }
-  if (thread == 0) *state = at;
+  if (thread == 0) *saved_state = state;
 }

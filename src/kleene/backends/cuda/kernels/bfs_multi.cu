@@ -1,29 +1,29 @@
-// Many breadth-first searches at once, a bit each (Then et al. 2014, The More the Merrier:
-// Efficient Multi-Source Graph Traversal), on a GPU.
+// Multi-source BFS with one bit per search (Then et al. 2014, The More the Merrier: Efficient
+// Multi-Source Graph Traversal), on a GPU.
 //
-// Every vertex has a row of words, a bit for each search: seen, and two fronts by turns. A level
-// pulls: a warp looks along the incoming arcs of a vertex, each lane has one word of the row, and
-// what the neighbours' fronts have and the vertex has not seen is new. Rows of fewer than 32 words
-// are looked at several at a time.
+// Every vertex has a row of words, one bit per search: seen, and two alternating frontiers. A level
+// pulls: a warp scans the incoming arcs of a vertex, one word of the row per lane; bits that are in
+// the frontier of a neighbour and not in seen are new. Rows of fewer than 32 words are read several
+// at a time.
 //
-// A bit for each vertex says whether any search has it in its front; a row of the front means
-// something only if the bit is set, so nothing has to be cleared. Another bit says that all
-// searches have seen the vertex. A block looks after chunks of 32 vertices, whose bits make a word.
-// It first asks in several chunks which vertices have a neighbour in a front, a lane for each. In
-// the chunks that have any it collects what is new, and writes the depths of 32 vertices for one
-// search after the other, next to each other in the answer, which has a row for each search.
+// `active` has a bit per vertex that is in the frontier of any search; a frontier row is valid only
+// if this bit is set, so rows need no clearing. `full` has a bit per vertex that all searches have
+// seen. A block processes chunks of 32 vertices, whose bits are one word. It first tests several
+// chunks for vertices with an active neighbour, one lane per vertex. In the chunks with hits it
+// collects the new bits and writes the distances of 32 adjacent vertices, one search after the
+// other: the result has a row per search.
 //
-// All levels run in one cooperative launch, or a few: there is one barrier a level, and a second
-// one if there are hubs, whose arcs are spread over warps before the others have their turn.
-#include "many.cuh"
+// All levels run in one cooperative launch, or a few, with one grid barrier per level, and a second
+// one if there are hubs, whose arcs are split among warps first.
+#include "common/multi_source.cuh"
 
 constexpr int kVertices = 32;      // of a chunk
-constexpr int kMostSpan = kWarps;  // chunks that a block asks in at once
+constexpr int kMostSpan = kWarps;  // chunks that a block tests at once
 
-// A vertex with more arcs is not asked first: to look through them takes as long.
-constexpr int kMostAsked = 8;
+// A vertex with more arcs is not tested first: the test would cost as much as the scan.
+constexpr int kMaxProbedArcs = 8;
 
-constexpr int kFound = 1, kAllTargets = 2;  // news of a level
+constexpr int kFound = 1, kAllTargets = 2;  // events of a level
 
 namespace {
 
@@ -31,72 +31,73 @@ __device__ __forceinline__ bool bit_of(const unsigned* bits, int v) {
   return (kl_load(bits + v / 32) >> (v % 32) & 1) != 0;
 }
 
-// All searches that there are, of those in one word.
+// The bits of existing searches in one word.
 __device__ __forceinline__ unsigned searches_of(int count, int word) {
   const int left = count - 32 * word;
   return left >= 32 ? kAllLanes : left > 0 ? (1u << left) - 1 : 0;
 }
 
-// Lanes with the same word of a row: `words` is a power of two up to 32.
+// Position of a lane: the lanes of a group hold the words of a row; `words` is a power of two
+// <= 32.
 struct Lane {
   int id, words, word, group, groups;
 
   __device__ Lane(int words_)
       : id(kl_lane()), words(words_), word(id % words), group(id / words), groups(32 / words) {}
 
-  __device__ unsigned together(unsigned bits) const {
+  __device__ unsigned combine(unsigned bits) const {
     for (int step = words; step < 32; step *= 2) bits |= __shfl_xor_sync(kAllLanes, bits, step);
     return bits;
   }
 };
 
-// One look along some incoming arcs of one vertex.
-struct Look {
+// A scan of some incoming arcs of one vertex.
+struct ArcScan {
   const Incoming& in;
-  const unsigned* front;
+  const unsigned* frontier;
   const unsigned* active;
-  int* parents;  // of this vertex: the next search's is n further on; or null
+  int* predecessors;  // of this vertex; those of the next search are n entries on; or null
   long long n;
-  int* list;  // 32 numbers of the warp's own
+  int* list;  // 32 entries of the warp
 
-  // Returns what of `missing` the fronts of these neighbours have. If other warps look along other
-  // arcs, they share what they found in *common, and who is first is the parent.
+  // Returns the bits of `missing` that are in the frontiers of these neighbours. Warps that scan
+  // other arcs of a hub share their bits in *hub_bits; the first to set one is the predecessor.
   __device__ unsigned along(const Lane& lane, long long begin, long long end, unsigned missing,
-                            unsigned* common) const {
-    unsigned met = 0;
+                            unsigned* hub_bits) const {
+    unsigned reached = 0;
     for (long long at = begin; at < end; at += 32) {
       const int listed = active_neighbors(lane, at, end);
-      for (int i = 0; i < listed; i += kAhead * lane.groups) {
-        unsigned rows[kAhead];
-        int from[kAhead];
-        for (int k = 0; k < kAhead; ++k) {
+      for (int i = 0; i < listed; i += kPrefetch * lane.groups) {
+        unsigned rows[kPrefetch];
+        int tails[kPrefetch];
+        for (int k = 0; k < kPrefetch; ++k) {
           const int place = i + k * lane.groups + lane.group;
-          from[k] = place < listed ? list[place] : -1;
+          tails[k] = place < listed ? list[place] : -1;
           rows[k] = 0;
-          if (from[k] >= 0) {
-            rows[k] = kl_load(front + static_cast<long long>(from[k]) * lane.words + lane.word);
+          if (tails[k] >= 0) {
+            rows[k] = kl_load(frontier + static_cast<long long>(tails[k]) * lane.words + lane.word);
           }
         }
-        for (int k = 0; k < kAhead; ++k) {
-          if (parents == nullptr) {
-            met |= rows[k];
+        for (int k = 0; k < kPrefetch; ++k) {
+          if (predecessors == nullptr) {
+            reached |= rows[k];
           } else {
-            met |= claim(lane, rows[k] & missing & ~met, from[k], common);
+            reached |= claim(lane, rows[k] & missing & ~reached, tails[k], hub_bits);
           }
         }
       }
-      met = parents == nullptr ? lane.together(met) : met;
-      if (__all_sync(kAllLanes, (missing & ~met) == 0)) break;
+      reached = predecessors == nullptr ? lane.combine(reached) : reached;
+      if (__all_sync(kAllLanes, (missing & ~reached) == 0)) break;
     }
-    met &= missing;
-    if (parents == nullptr && common != nullptr && lane.group == 0 && met != 0) {
-      atomicOr(common, met);
+    reached &= missing;
+    if (predecessors == nullptr && hub_bits != nullptr && lane.group == 0 && reached != 0) {
+      atomicOr(hub_bits, reached);
     }
-    return met;
+    return reached;
   }
 
  private:
-  // Lists the neighbours on the next 32 arcs that are in any front.
+  // Lists the active neighbours on the next 32 arcs.
   __device__ int active_neighbors(const Lane& lane, long long at, long long end) const {
     const long long arc = at + lane.id;
     const int u = arc < end ? in.neighbors[arc] : -1;
@@ -108,93 +109,94 @@ struct Look {
     return __popc(which);
   }
 
-  // Makes u the parent for these searches; where groups of lanes bring the same one, the first
-  // does. Returns what all groups bring.
-  __device__ unsigned claim(const Lane& lane, unsigned fresh, int u, unsigned* common) const {
-    unsigned up_to = fresh;
+  // Makes u the predecessor for these searches; if several groups of lanes have the same search,
+  // the first one wins. Returns the union over the groups.
+  __device__ unsigned claim(const Lane& lane, unsigned new_searches, int u,
+                            unsigned* hub_bits) const {
+    unsigned up_to = new_searches;
     for (int step = lane.words; step < 32; step *= 2) {
       const unsigned lower = __shfl_up_sync(kAllLanes, up_to, step);
       if (lane.id >= step) up_to |= lower;
     }
-    unsigned before = 0;
+    unsigned previous = 0;
     if (lane.groups > 1) {
-      before = __shfl_up_sync(kAllLanes, up_to, lane.words);
-      if (lane.group == 0) before = 0;
+      previous = __shfl_up_sync(kAllLanes, up_to, lane.words);
+      if (lane.group == 0) previous = 0;
     }
-    unsigned mine = fresh & ~before;
-    if (common != nullptr && mine != 0) mine &= ~atomicOr(common, mine);
+    unsigned mine = new_searches & ~previous;
+    if (hub_bits != nullptr && mine != 0) mine &= ~atomicOr(hub_bits, mine);
     for (; mine != 0; mine &= mine - 1) {
-      parents[(32 * lane.word + __ffs(mine) - 1) * n] = u;
+      predecessors[(32 * lane.word + __ffs(mine) - 1) * n] = u;
     }
     return __shfl_sync(kAllLanes, up_to, 32 - lane.words + lane.word);
   }
 };
 
-// What a batch has, as it is in one level.
+// One level of a batch.
 struct Level {
   const Incoming& in;
   const Lane& lane;
-  unsigned all;  // searches, in this lane's word
-  int n, depth;
-  const unsigned *front, *active;
+  unsigned all;  // existing searches in the word of this lane
+  int n, distance;
+  const unsigned *frontier, *active;
   unsigned *next, *next_active;
-  unsigned *seen, *full, *common;
-  int *depths, *parents;
+  unsigned *seen, *full, *hub_bits;
+  int *distances, *predecessors;
   int* list;  // of this warp
 
-  // Spreads the arcs of hubs over all warps.
-  __device__ void look_at_hubs() const {
-    for (long long s = this_warp(); s < in.segments(); s += all_warps()) {
-      const int h = in.owner[s], v = in.hubs[h];
+  // Splits the arcs of hubs among all warps.
+  __device__ void expand_hubs() const {
+    for (long long s = global_warp(); s < in.segments(); s += total_warps()) {
+      const int h = in.segment_hub[s], v = in.hubs[h];
       if (bit_of(full, v)) continue;
       const unsigned missing = all & ~kl_load(seen + row(v));
       long long begin, end;
-      in.of_segment(static_cast<int>(s), h, &begin, &end);
-      look(v).along(lane, begin, end, missing, common + row(h));
+      in.segment_arcs(static_cast<int>(s), h, &begin, &end);
+      scan(v).along(lane, begin, end, missing, hub_bits + row(h));
     }
   }
 
-  // Which of 32 vertices are not full and have a neighbour in a front, or are not asked.
-  __device__ unsigned ask(int chunk) const {
+  // The vertices of a chunk that are not full and have an active neighbour, or many arcs.
+  __device__ unsigned chunk_hits(int chunk) const {
     const int at = chunk * kVertices + lane.id;
     bool hit = false;
     if (chunk <= (n - 1) / kVertices && at < n && (full[chunk] >> lane.id & 1) == 0) {
       const long long begin = in.offsets[at], end = in.offsets[at + 1];
-      hit = end - begin > kMostAsked || in.is_hub(begin, end);
+      hit = end - begin > kMaxProbedArcs || in.is_hub(begin, end);
       for (long long i = begin; i < end && !hit; ++i) hit = bit_of(active, in.neighbors[i]);
     }
     return __ballot_sync(kAllLanes, hit);
   }
 
-  // Finds the searches that are new at a vertex; returns whether there are any, and sets *filled if
-  // none is missing any more.
-  __device__ bool visit(int v, unsigned* fresh_row, bool* filled) const {
+  // Finds the searches that are new at a vertex; returns whether there are any. Sets *filled if all
+  // searches have seen it.
+  __device__ bool visit(int v, unsigned* new_row, bool* filled) const {
     const unsigned had = seen[row(v)], missing = all & ~had;
     const long long begin = in.offsets[v], end = in.offsets[v + 1];
-    unsigned fresh;
+    unsigned new_searches;
     if (in.is_hub(begin, end)) {
-      unsigned* const brought = common + row(in.hub(v));
-      fresh = kl_load(brought) & missing;
+      unsigned* const hub_row = hub_bits + row(in.hub(v));
+      new_searches = kl_load(hub_row) & missing;
       __syncwarp();
-      if (lane.group == 0) *brought = 0;
+      if (lane.group == 0) *hub_row = 0;
     } else {
-      fresh = look(v).along(lane, begin, end, missing, nullptr);
+      new_searches = scan(v).along(lane, begin, end, missing, nullptr);
     }
-    *filled = __all_sync(kAllLanes, (missing & ~fresh) == 0);
-    if (!__any_sync(kAllLanes, fresh != 0)) return false;
+    *filled = __all_sync(kAllLanes, (missing & ~new_searches) == 0);
+    if (!__any_sync(kAllLanes, new_searches != 0)) return false;
     if (lane.group == 0) {
-      seen[row(v)] = had | fresh;
-      next[row(v)] = fresh;
-      fresh_row[lane.word] = fresh;
+      seen[row(v)] = had | new_searches;
+      next[row(v)] = new_searches;
+      new_row[lane.word] = new_searches;
     }
     return true;
   }
 
-  // Writes the depths of what is new at one vertex per lane, in one word.
-  __device__ void write_depths(int v, int word, unsigned fresh) const {
-    for (unsigned some = __reduce_or_sync(kAllLanes, fresh); some != 0; some &= some - 1) {
+  // Writes the distances of the new searches in one word, one vertex per lane.
+  __device__ void write_distances(int v, int word, unsigned new_searches) const {
+    for (unsigned some = __reduce_or_sync(kAllLanes, new_searches); some != 0; some &= some - 1) {
       const int search = __ffs(some) - 1;
-      if (fresh >> search & 1) depths[(32ll * word + search) * n + v] = depth;
+      if (new_searches >> search & 1) distances[(32ll * word + search) * n + v] = distance;
     }
   }
 
@@ -202,48 +204,49 @@ struct Level {
   __device__ long long row(int v) const {
     return static_cast<long long>(v) * lane.words + lane.word;
   }
-  __device__ Look look(int v) const {
-    return {in, front, active, parents == nullptr ? nullptr : parents + v, n, list};
+  __device__ ArcScan scan(int v) const {
+    return {in, frontier, active, predecessors == nullptr ? nullptr : predecessors + v, n, list};
   }
 };
 
 }  // namespace
 
-// One thread for each search. All other words of these arrays are zero, depths "no path".
-KL_KERNEL(bfs_multi_start, const int* sources, int count, int n, int words, int targets,
-          unsigned* seen, unsigned* front, unsigned* active, int* depths, int* control) {
+// One thread per search. All other words are zero, all other distances no_path.
+KL_KERNEL(bfs_multi_init, const int* sources, int count, int n, int words, int targets,
+          unsigned* seen, unsigned* frontier, unsigned* active, int* distances, int* control) {
   const int search = blockIdx.x * blockDim.x + threadIdx.x;
   if (search == 0) control[kTargetsLeft] = targets;
   if (search >= count) return;
   const int s = sources[search];
   const long long at = static_cast<long long>(s) * words + search / 32;
   atomicOr(seen + at, 1u << (search % 32));
-  atomicOr(front + at, 1u << (search % 32));
+  atomicOr(frontier + at, 1u << (search % 32));
   atomicOr(active + s / 32, 1u << (s % 32));
-  depths[search * static_cast<long long>(n) + s] = 0;
+  distances[search * static_cast<long long>(n) + s] = 0;
 }
 
-// "No path" for every search and vertex.
-KL_KERNEL(bfs_multi_clear, int* depths, long long size, int none) {
+// no_path for every search and vertex.
+KL_KERNEL(bfs_multi_clear, int* distances, long long size, int none) {
   const long long step = gridDim.x * static_cast<long long>(blockDim.x);
   for (long long i = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; i < size;
        i += step) {
-    depths[i] = none;
+    distances[i] = none;
   }
 }
 
-// Goes on for at most so many levels. Blocks ask in `span` chunks at once. front and active hold
-// two of each, by turns.
+// Runs at most `most` levels. A block tests `span` chunks at once. frontier and active are
+// double-buffered.
 KL_KERNEL_BOUNDS(256, 4, bfs_multi_levels, const long long* offsets, const int* neighbors,
-                 const int* hubs, const int* first, const int* owner, int hub_count, int segment,
-                 int n, int words, int span, int count, unsigned* seen, unsigned* front,
-                 unsigned* active, unsigned* full, unsigned* common, const unsigned* wanted,
-                 int* depths, int* parents, int limit, int most, int* control, unsigned* barrier) {
-  __shared__ unsigned fresh_of[kVertices][33];
+                 const int* hubs, const int* first, const int* segment_hub, int hub_count,
+                 int segment, int n, int words, int span, int count, unsigned* seen,
+                 unsigned* frontier, unsigned* active, unsigned* full, unsigned* hub_bits,
+                 const unsigned* target_bits, int* distances, int* predecessors, int limit,
+                 int most, int* control, unsigned* barrier) {
+  __shared__ unsigned new_by_vertex[kVertices][33];
   __shared__ int lists[kWarps][32];
   __shared__ unsigned found_by[kWarps], filled_by[kWarps], hits_by_turn[2][kMostSpan];
   if (control[kFinished] != 0) return;
-  const Incoming in{offsets, neighbors, hubs, first, owner, hub_count, segment};
+  const Incoming in{offsets, neighbors, hubs, first, segment_hub, hub_count, segment};
   const Lane lane(words);
   const int warp = threadIdx.x / 32, chunks = (n - 1) / kVertices + 1;
   const long long row_words = static_cast<long long>(n) * words;
@@ -251,33 +254,33 @@ KL_KERNEL_BOUNDS(256, 4, bfs_multi_levels, const long long* offsets, const int* 
   bool finished = false;
   for (int i = 0; i < most && !finished; ++i) {
     levels.begin();
-    const int depth = levels.done() + 1;
-    const long long turn = depth % 2, before = 1 - turn;
+    const int distance = levels.done() + 1;
+    const long long parity = distance % 2, previous = 1 - parity;
     const Level level{in,
                       lane,
                       searches_of(count, lane.word),
                       n,
-                      depth,
-                      front + before * row_words,
-                      active + before * chunks,
-                      front + turn * row_words,
-                      active + turn * chunks,
+                      distance,
+                      frontier + previous * row_words,
+                      active + previous * chunks,
+                      frontier + parity * row_words,
+                      active + parity * chunks,
                       seen,
                       full,
-                      common,
-                      depths,
-                      parents,
+                      hub_bits,
+                      distances,
+                      predecessors,
                       lists[warp]};
     if (hub_count != 0) {
-      level.look_at_hubs();
-      levels.meet();
+      level.expand_hubs();
+      levels.grid_barrier();
     }
     bool any = false;
     int item = 0;
     for (int top = blockIdx.x * span; top < chunks; top += gridDim.x * span, ++item) {
-      unsigned* const hits_of = hits_by_turn[item % 2];  // the others may still be at the last one
+      unsigned* const hits_of = hits_by_turn[item % 2];  // other warps may still read the last one
       if (warp < span) {
-        const unsigned hits = level.ask(top + warp);
+        const unsigned hits = level.chunk_hits(top + warp);
         if (lane.id == 0) {
           hits_of[warp] = hits;
           if (hits == 0 && top + warp < chunks) level.next_active[top + warp] = 0;
@@ -293,12 +296,12 @@ KL_KERNEL_BOUNDS(256, 4, bfs_multi_levels, const long long* offsets, const int* 
           if (nth % kWarps != warp) continue;
           const int place = __ffs(left) - 1, v = chunk * kVertices + place;
           bool fills;
-          if (level.visit(v, fresh_of[place], &fills)) found |= 1u << place;
+          if (level.visit(v, new_by_vertex[place], &fills)) found |= 1u << place;
           if (!fills) continue;
           filled |= 1u << place;
-          if (lane.id == 0 && wanted != nullptr && bit_of(wanted, v) &&
+          if (lane.id == 0 && target_bits != nullptr && bit_of(target_bits, v) &&
               atomicSub(control + kTargetsLeft, 1) == 1) {
-            levels.tell(kAllTargets);
+            levels.signal(kAllTargets);
           }
         }
         if (lane.id == 0) {
@@ -317,14 +320,15 @@ KL_KERNEL_BOUNDS(256, 4, bfs_multi_levels, const long long* offsets, const int* 
         }
         any = any || found != 0;
         for (int word = warp; word < words && found != 0; word += kWarps) {
-          const unsigned fresh = (found >> lane.id & 1) != 0 ? fresh_of[lane.id][word] : 0;
-          level.write_depths(chunk * kVertices + lane.id, word, fresh);
+          const unsigned new_searches =
+              (found >> lane.id & 1) != 0 ? new_by_vertex[lane.id][word] : 0;
+          level.write_distances(chunk * kVertices + lane.id, word, new_searches);
         }
         __syncthreads();
       }
     }
-    if (any && threadIdx.x == 0) levels.tell(kFound);
-    finished = levels.end() != kFound || depth == limit;
+    if (any && threadIdx.x == 0) levels.signal(kFound);
+    finished = levels.end() != kFound || distance == limit;
   }
-  levels.leave(finished);
+  levels.finish(finished);
 }

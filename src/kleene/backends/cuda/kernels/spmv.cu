@@ -2,21 +2,21 @@
 //
 //   y[v] = sum over arcs u -> v of x[u] times weight(u, v)
 //
-//   spmv_begin   "nothing" in all of y
-//   spmv_csr     arcs by tail, dealt to warps by position
-//   spmv_csc     arcs by head, dealt to warps by position; terms of one sum are added up in the
-//   warp spmv_coo     a thread for an arc spmv_ell     a thread for a tail; the k-th arcs of all
-//   tails lie side by side spmv_dense   a thread for a head and some of the rows
+//   spmv_init    y = zero
+//   spmv_csr     arcs by tail, shared evenly by warps
+//   spmv_csc     arcs by head, shared evenly by warps; terms of one sum are added within the warp
+//   spmv_coo     a thread per arc
+//   spmv_ell     a thread per tail; the k-th arcs of all tails are adjacent
+//   spmv_dense   a thread per head and block of rows
 //
-// Sums meet in y, by atomic operations. Weights are null where every arc weighs one. The algebra is
-// a number at run time, and a type where the loops are.
+// Terms are added to y atomically. Weights are null if every arc has weight one. The semiring is a
+// number in the interface and a template parameter in the loops.
 //
 // W. Hwu, D. Kirk and I. El Hajj, "Programming Massively Parallel Processors", 2022, chapter 14.
-#include "arcs.cuh"
-#include "distances.cuh"
+#include "common/distances.cuh"
+#include "common/load_balance.cuh"
 
-// ---- the algebras: nothing, times, and put(y, term), which adds a term where others do
-// -----------
+// ---- semirings: zero, times, add, and accumulate(y, term), an atomic add ------------------------
 
 enum Algebra : int { kPlusTimes, kMinPlus, kBoolean, kMaxMin, kMaxTimes };
 
@@ -25,7 +25,7 @@ __device__ __forceinline__ T lowest() {
   return -KlLimits<T>::none() - (kl_is_integer<T> ? 1 : 0);
 }
 
-// Integers wrap, as NumPy's do.
+// Integers wrap, as in NumPy.
 template <class T>
 __device__ __forceinline__ T product(T a, T b) {
   if constexpr (!kl_is_integer<T>) {
@@ -36,7 +36,7 @@ __device__ __forceinline__ T product(T a, T b) {
   }
 }
 
-// Integers stop at the ends of their type, and the highest one is "no path" and stays so.
+// Integers saturate; the largest one is no_path and stays so.
 template <class T>
 __device__ __forceinline__ T length(T a, T w) {
   if constexpr (kl_is_integer<T>) {
@@ -55,7 +55,7 @@ __device__ __forceinline__ void add_to(long long* y, long long term) {
   atomicAdd(reinterpret_cast<Word*>(y), static_cast<Word>(term));
 }
 
-// The order of floats in integers is told in distances.cuh.
+// distances.cuh explains the order of float bits.
 __device__ __forceinline__ void raise_to(int* y, int term) { atomicMax(y, term); }
 __device__ __forceinline__ void raise_to(long long* y, long long term) { atomicMax(y, term); }
 __device__ __forceinline__ void raise_to(float* y, float term) {
@@ -77,8 +77,8 @@ __device__ __forceinline__ void raise_to(double* y, double term) {
 }
 
 template <int algebra, class T>
-struct Over {
-  static __device__ __forceinline__ T nothing() {
+struct Semiring {
+  static __device__ __forceinline__ T zero() {
     if constexpr (algebra == kMinPlus) {
       return KlLimits<T>::none();
     } else if constexpr (algebra == kMaxMin) {
@@ -107,8 +107,8 @@ struct Over {
       return a < b ? b : a;
     }
   }
-  // A look before spares most of the atomic operations, where y comes to an end.
-  static __device__ __forceinline__ void put(T* y, T term) {
+  // A test first avoids most of the atomic operations of idempotent sums.
+  static __device__ __forceinline__ void accumulate(T* y, T term) {
     if constexpr (algebra == kPlusTimes) {
       if (term != 0) add_to(y, term);
     } else if constexpr (algebra == kMinPlus) {
@@ -129,39 +129,39 @@ struct Over {
   }
 };
 
-// Calls body(algebra) with the algebra as a type.
+// Calls body with the semiring as a type.
 template <class Body>
-__device__ __forceinline__ void over(int algebra, Body body) {
+__device__ __forceinline__ void with_semiring(int algebra, Body body) {
   switch (algebra) {
     case kPlusTimes:
-      return body(Over<kPlusTimes, KL_TYPE>());
+      return body(Semiring<kPlusTimes, KL_TYPE>());
     case kMinPlus:
-      return body(Over<kMinPlus, KL_TYPE>());
+      return body(Semiring<kMinPlus, KL_TYPE>());
     case kBoolean:
-      return body(Over<kBoolean, KL_TYPE>());
+      return body(Semiring<kBoolean, KL_TYPE>());
     case kMaxMin:
-      return body(Over<kMaxMin, KL_TYPE>());
+      return body(Semiring<kMaxMin, KL_TYPE>());
     default:
-      return body(Over<kMaxTimes, KL_TYPE>());
+      return body(Semiring<kMaxTimes, KL_TYPE>());
   }
 }
 
-// ---- the forms ----------------------------------------------------------------------------------
+// ---- matrix forms -------------------------------------------------------------------------------
 
 __device__ __forceinline__ KL_TYPE weight(const KL_TYPE* weights, long long at) {
   return weights == nullptr ? static_cast<KL_TYPE>(1) : weights[at];
 }
 
-KL_KERNEL(spmv_begin, int algebra, int n, KL_TYPE* y) {
+KL_KERNEL(spmv_init, int algebra, int n, KL_TYPE* y) {
   const int v = blockIdx.x * blockDim.x + threadIdx.x;
-  if (v < n) over(algebra, [&](auto a) { y[v] = a.nothing(); });
+  if (v < n) with_semiring(algebra, [&](auto a) { y[v] = a.zero(); });
 }
 
 KL_KERNEL(spmv_csr, int algebra, const long long* offsets, const int* heads, const KL_TYPE* weights,
           const KL_TYPE* x, int n, KL_TYPE* y) {
-  over(algebra, [&](auto a) {
+  with_semiring(algebra, [&](auto a) {
     kl_for_arcs(offsets, n, [&](bool active, int u, long long arc) {
-      if (active) a.put(y + heads[arc], a.times(x[u], weight(weights, arc)));
+      if (active) a.accumulate(y + heads[arc], a.times(x[u], weight(weights, arc)));
     });
   });
 }
@@ -169,18 +169,18 @@ KL_KERNEL(spmv_csr, int algebra, const long long* offsets, const int* heads, con
 KL_KERNEL(spmv_csc, int algebra, const long long* offsets, const int* tails, const KL_TYPE* weights,
           const KL_TYPE* x, int n, KL_TYPE* y) {
   const int lane = static_cast<int>(kl_lane());
-  over(algebra, [&](auto a) {
+  with_semiring(algebra, [&](auto a) {
     kl_for_arcs(offsets, n, [&](bool active, int v, long long arc) {
       const int own = active ? v : -1;
-      KL_TYPE sum = active ? a.times(x[tails[arc]], weight(weights, arc)) : a.nothing();
+      KL_TYPE sum = active ? a.times(x[tails[arc]], weight(weights, arc)) : a.zero();
 #pragma unroll
       for (int step = 1; step < 32; step *= 2) {
         const int head = __shfl_up_sync(kAllLanes, own, step);
-        const KL_TYPE before = __shfl_up_sync(kAllLanes, sum, step);
-        if (lane >= step && head == own) sum = a.add(before, sum);
+        const KL_TYPE preceding = __shfl_up_sync(kAllLanes, sum, step);
+        if (lane >= step && head == own) sum = a.add(preceding, sum);
       }
       const int next = __shfl_down_sync(kAllLanes, own, 1);
-      if (active && (lane == 31 || next != own)) a.put(y + v, sum);
+      if (active && (lane == 31 || next != own)) a.accumulate(y + v, sum);
     });
   });
 }
@@ -189,9 +189,9 @@ KL_KERNEL(spmv_coo, int algebra, const int* tails, const int* heads, const KL_TY
           const KL_TYPE* x, long long m, KL_TYPE* y) {
   const long long stride = gridDim.x * static_cast<long long>(blockDim.x);
   const long long first = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x;
-  over(algebra, [&](auto a) {
+  with_semiring(algebra, [&](auto a) {
     for (long long arc = first; arc < m; arc += stride) {
-      a.put(y + heads[arc], a.times(x[tails[arc]], weight(weights, arc)));
+      a.accumulate(y + heads[arc], a.times(x[tails[arc]], weight(weights, arc)));
     }
   });
 }
@@ -200,27 +200,27 @@ KL_KERNEL(spmv_ell, int algebra, const int* heads, const KL_TYPE* weights, const
           int width, KL_TYPE* y) {
   const int u = blockIdx.x * blockDim.x + threadIdx.x;
   if (u >= n) return;
-  over(algebra, [&](auto a) {
+  with_semiring(algebra, [&](auto a) {
     for (long long at = u, end = u + static_cast<long long>(width) * n; at < end; at += n) {
       if (heads[at] < 0) break;
-      a.put(y + heads[at], a.times(x[u], weight(weights, at)));
+      a.accumulate(y + heads[at], a.times(x[u], weight(weights, at)));
     }
   });
 }
 
-// The diagonal of a graph's matrix is the empty path, which is no arc, unless it holds a loop.
+// A zero on the diagonal is the empty path, not an arc; a loop has another value.
 KL_KERNEL(spmv_dense, int algebra, const KL_TYPE* matrix, const KL_TYPE* x, int n, int rows,
           KL_TYPE* y) {
   const int v = blockIdx.x * blockDim.x + threadIdx.x;
   if (v >= n) return;
   const int first = blockIdx.y * rows, end = min(first + rows, n);
-  over(algebra, [&](auto a) {
-    KL_TYPE total = a.nothing();
+  with_semiring(algebra, [&](auto a) {
+    KL_TYPE total = a.zero();
     for (int u = first; u < end; ++u) {
       const KL_TYPE w = matrix[u * static_cast<long long>(n) + v];
       const bool arc = w != KlLimits<KL_TYPE>::none() && (u != v || w != 0);
       if (arc) total = a.add(total, a.times(x[u], w));
     }
-    a.put(y + v, total);
+    a.accumulate(y + v, total);
   });
 }

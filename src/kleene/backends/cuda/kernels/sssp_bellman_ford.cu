@@ -1,27 +1,28 @@
-// Bellman-Ford: arcs are relaxed in rounds, until nothing changes.
+// Bellman-Ford: arcs are relaxed in rounds until nothing changes.
 //
-//   bellman_ford_rounds   relaxes the arcs of the vertices that changed in the round before
-//   bellman_ford_sweeps   relaxes all arcs in each round
-//   bellman_ford_chains   goes twice as far back along predecessors
-//   bellman_ford_circles  tells a vertex that predecessors lead back to
+//   sssp_bellman_ford_rounds            relaxes the arcs of vertices that changed in the last round
+//   sssp_bellman_ford_plain_rounds      relaxes all arcs in each round
+//   sssp_bellman_ford_double_ancestors  doubles the number of steps back along predecessors
+//   sssp_bellman_ford_find_cycle        returns a vertex on a cycle of predecessors
 //
-// After round k every distance is at most the length of the best path of up to k arcs. A launch
-// runs many rounds, with a barrier of the whole grid after each.
+// After round k every distance is at most that of the best path of up to k arcs. A launch runs many
+// rounds, with a grid barrier after each.
 //
-// A vertex enters the next queue once: whoever first stamps it with the round puts it there.
+// A vertex enters the next queue once: the first thread to set its enqueued_round to the next round
+// enqueues it.
 //
-// Negative cycles. Where lengths may be negative, whoever lowers a distance notes its vertex as the
-// predecessor. Two that lower the same one at once may leave the wrong note; it is a true arc all
-// the same, so a circle of notes is a cycle of the graph, and the host adds it up. Integers must
-// not wrap before that: distances hold every path twice over, so one below half the range of its
-// type has gone round a cycle, and nothing is relaxed from there.
+// Negative cycles. If lengths may be negative, a thread that lowers a distance writes the
+// predecessor. Two threads that lower the same distance at once may leave the predecessor of the
+// larger one; it is an arc of the graph all the same, so a cycle of predecessors is a cycle of the
+// graph, and the host sums it. Integers must not wrap before that: the type holds every path twice
+// over, so a distance below half its range comes from a cycle, and is not relaxed further.
 //
 // R. Bellman, "On a routing problem", 1958.
 // A. Davidson et al., "Work-efficient parallel GPU methods for single-source shortest paths", 2014.
-#include "arcs.cuh"
-#include "distances.cuh"
+#include "common/distances.cuh"
+#include "common/load_balance.cuh"
 
-// Words of `state`: three sizes that take turns, then these.
+// Words of `state`: three alternating sizes, then these.
 constexpr int kRound = 3, kWork = 4, kTooLow = 5;
 
 template <class T>
@@ -33,24 +34,24 @@ __device__ __forceinline__ bool too_low(T distance) {
   }
 }
 
-// Relaxes the arc from u to v; true if that lowered the distance of v.
-__device__ __forceinline__ bool relax(int u, KL_TYPE from, int v, KL_TYPE length, KL_TYPE limit,
-                                      KL_TYPE rise, KL_TYPE* distances, int* parents) {
-  const KL_TYPE through = kl_summand(from, rise) + kl_summand(length, rise);
+// Relaxes the arc from u to v; returns whether the distance of v decreased.
+__device__ __forceinline__ bool relax(int u, KL_TYPE tail_distance, int v, KL_TYPE length,
+                                      KL_TYPE limit, KL_TYPE bias, KL_TYPE* distances,
+                                      int* predecessors) {
+  const KL_TYPE through = kl_biased_term(tail_distance, bias) + kl_biased_term(length, bias);
   if (through > limit || !(through < kl_load(distances + v))) return false;
   if (!(through < kl_atomic_min(distances + v, through))) return false;
-  if (parents != nullptr) kl_store(parents + v, u);
+  if (predecessors != nullptr) kl_store(predecessors + v, u);
   return true;
 }
 
 __device__ __forceinline__ bool is_first() { return blockIdx.x == 0 && threadIdx.x == 0; }
 
-// Round `round` takes its vertices from even or odd; state[round % 3] is their number, the next
-// round's is being counted, and the one after that is set to zero. Ends early when `most` entries
-// were taken.
-KL_KERNEL_BOUNDS(256, 4, bellman_ford_rounds, const long long* offsets, const int* neighbors,
-                 const KL_TYPE* lengths, KL_TYPE* distances, int* parents, int* stamps,
-                 KL_TYPE limit, KL_TYPE rise, long long* even, long long* odd,
+// Round `round` reads the queue even or odd, of size state[round % 3]; the size of the next round
+// is being counted, and the one after that is cleared. Returns early after `most` entries.
+KL_KERNEL_BOUNDS(256, 4, sssp_bellman_ford_rounds, const long long* offsets, const int* neighbors,
+                 const KL_TYPE* lengths, KL_TYPE* distances, int* predecessors, int* enqueued_round,
+                 KL_TYPE limit, KL_TYPE bias, long long* even, long long* odd,
                  unsigned long long* state, long long round, int rounds, long long most,
                  unsigned* barrier) {
   const KL_TYPE none = KlLimits<KL_TYPE>::none();
@@ -60,25 +61,26 @@ KL_KERNEL_BOUNDS(256, 4, bellman_ford_rounds, const long long* offsets, const in
     if (size == 0) break;
     if (is_first()) kl_store(state + (round + 2) % 3, 0ull);
     work += size;
-    const int stamp = static_cast<int>(round + 1);
+    const int next_round = static_cast<int>(round + 1);
     long long* const next = round % 2 == 0 ? odd : even;
     kl_expand(
         round % 2 == 0 ? even : odd, size, offsets,
         [&](int u) {
-          const KL_TYPE from = kl_load(distances + u);
-          if (!too_low(from)) return from;
+          const KL_TYPE tail_distance = kl_load(distances + u);
+          if (!too_low(tail_distance)) return tail_distance;
           kl_store(state + kTooLow, 1ull);
           return none;
         },
-        [&](bool active, int u, KL_TYPE from, long long arc) {
+        [&](bool active, int u, KL_TYPE tail_distance, long long arc) {
           int v = 0;
-          bool enters = false;
-          if (active && from != none) {
+          bool enqueues = false;
+          if (active && tail_distance != none) {
             v = neighbors[arc];
-            enters = relax(u, from, v, lengths[arc], limit, rise, distances, parents) &&
-                     atomicExch(stamps + v, stamp) != stamp;
+            enqueues =
+                relax(u, tail_distance, v, lengths[arc], limit, bias, distances, predecessors) &&
+                atomicExch(enqueued_round + v, next_round) != next_round;
           }
-          kl_enqueue(enters, v, offsets, next, state + (round + 1) % 3);
+          kl_enqueue(enqueues, v, offsets, next, state + (round + 1) % 3);
         });
     kl_grid_sync(barrier);
   }
@@ -88,10 +90,10 @@ KL_KERNEL_BOUNDS(256, 4, bellman_ford_rounds, const long long* offsets, const in
   }
 }
 
-// A thread for an arc; state[round % 3] tells whether the round before changed anything.
-KL_KERNEL_BOUNDS(256, 4, bellman_ford_sweeps, const int* tails, const int* neighbors,
-                 const KL_TYPE* lengths, long long m, KL_TYPE* distances, int* parents,
-                 KL_TYPE limit, KL_TYPE rise, unsigned long long* state, long long round,
+// A thread per arc; state[round % 3] is nonzero if the previous round changed a distance.
+KL_KERNEL_BOUNDS(256, 4, sssp_bellman_ford_plain_rounds, const int* tails, const int* neighbors,
+                 const KL_TYPE* lengths, long long m, KL_TYPE* distances, int* predecessors,
+                 KL_TYPE limit, KL_TYPE bias, unsigned long long* state, long long round,
                  int rounds, unsigned* barrier) {
   const KL_TYPE none = KlLimits<KL_TYPE>::none();
   const long long begin = round, stride = gridDim.x * static_cast<long long>(blockDim.x);
@@ -101,14 +103,14 @@ KL_KERNEL_BOUNDS(256, 4, bellman_ford_sweeps, const int* tails, const int* neigh
     bool changed = false;
     for (long long arc = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; arc < m;
          arc += stride) {
-      const KL_TYPE from = kl_load(distances + tails[arc]);
-      if (from == none) continue;
-      if (too_low(from)) {
+      const KL_TYPE tail_distance = kl_load(distances + tails[arc]);
+      if (tail_distance == none) continue;
+      if (too_low(tail_distance)) {
         kl_store(state + kTooLow, 1ull);
         continue;
       }
-      changed |=
-          relax(tails[arc], from, neighbors[arc], lengths[arc], limit, rise, distances, parents);
+      changed |= relax(tails[arc], tail_distance, neighbors[arc], lengths[arc], limit, bias,
+                       distances, predecessors);
     }
     if (changed) kl_store(state + (round + 1) % 3, 1ull);
     kl_grid_sync(barrier);
@@ -119,13 +121,13 @@ KL_KERNEL_BOUNDS(256, 4, bellman_ford_sweeps, const int* tails, const int* neigh
   }
 }
 
-KL_KERNEL(bellman_ford_chains, const int* ancestors, int* farther, int n) {
+KL_KERNEL(sssp_bellman_ford_double_ancestors, const int* ancestors, int* doubled, int n) {
   const int v = blockIdx.x * blockDim.x + threadIdx.x;
-  if (v < n) farther[v] = ancestors[v] < 0 ? -1 : ancestors[ancestors[v]];
+  if (v < n) doubled[v] = ancestors[v] < 0 ? -1 : ancestors[ancestors[v]];
 }
 
-// Whatever has an ancestor n steps back has one that is on a circle.
-KL_KERNEL(bellman_ford_circles, const int* ancestors, int n, int* found) {
+// A vertex that is n predecessors back from another is on a cycle.
+KL_KERNEL(sssp_bellman_ford_find_cycle, const int* ancestors, int n, int* on_cycle) {
   const int v = blockIdx.x * blockDim.x + threadIdx.x;
-  if (v < n && ancestors[v] >= 0) atomicMax(found, ancestors[v]);
+  if (v < n && ancestors[v] >= 0) atomicMax(on_cycle, ancestors[v]);
 }

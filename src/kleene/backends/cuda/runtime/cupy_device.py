@@ -1,11 +1,11 @@
-"""A real GPU, through CuPy's bindings of CUDA; the only file that imports CuPy.
+"""A GPU through CuPy's CUDA bindings; the only file that imports CuPy.
 
-Of CuPy only the thin layer over CUDA's own calls is used (``cupy_backends``): it is imported in a
-few milliseconds, where the array library takes a quarter of a second. The compiler is needed only
-the first time a kernel is used; its output is kept on disk.
+Only the thin layer over the CUDA API is used (``cupy_backends``): it imports in a few milliseconds,
+the array library in a quarter of a second. NVRTC runs only the first time a kernel is used; its
+output is cached on disk.
 
-Memory goes back to CUDA when an array goes, which waits for the device, or serves again after such
-a wait: no kernel can find its array gone, or another's numbers in it.
+Freed arrays go back to CUDA, which synchronises the device, or into a pool. An allocation from the
+pool synchronises too, so no running kernel sees its array freed or reused.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from numpy.typing import DTypeLike
 from kleene.backends.cuda.runtime import loader
 from kleene.backends.cuda.runtime.device import Argument, Array, HostArray, Shape, memory_budget
 from kleene.backends.cuda.runtime.loader import Signature
-from kleene.backends.cuda.runtime.timing import MeterOfThread
+from kleene.backends.cuda.runtime.timing import ThreadTimer
 from kleene.errors import DeviceError, KernelError, MemoryBudgetError
 from kleene.system import nvidia
 from kleene.system.formatting import format_bytes
@@ -34,12 +34,12 @@ __all__ = ["CupyDevice", "open_cuda"]
 _TO_DEVICE, _TO_HOST, _WITHIN = 1, 2, 3  # cudaMemcpyKind
 _NON_BLOCKING = 1  # cudaStreamNonBlocking
 _OUT_OF_MEMORY = 2  # cudaErrorMemoryAllocation
-_USUAL_SHARED = 48 * 1024  # bytes that a block may have without asking
-_OLDEST = (7, 0)  # compute capability
+_DEFAULT_SHARED = 48 * 1024  # bytes per block without opt-in
+_OLDEST = (7, 0)  # supported compute capability
 
 
 def open_cuda() -> CupyDevice:
-    """Return the current GPU, or raise a DeviceError with one sentence on what is missing."""
+    """Return the current GPU, or raise a DeviceError with the reason."""
     device = _open()
     device.use()
     return device
@@ -47,9 +47,9 @@ def open_cuda() -> CupyDevice:
 
 @cache
 def _open() -> CupyDevice:
-    why = nvidia.missing()
-    if why is not None:
-        raise DeviceError(f"device 'cuda' is not available: {why}")
+    reason = nvidia.missing()
+    if reason is not None:
+        raise DeviceError(f"device 'cuda' is not available: {reason}")
     try:
         from cupy_backends.cuda.api import driver, runtime
     except Exception as error:  # a broken installation fails in many ways
@@ -65,8 +65,8 @@ def _open() -> CupyDevice:
     return CupyDevice(driver, runtime)
 
 
-def _at_the_end(release: Any, handle: int) -> None:
-    """Give something back, if CUDA is still there: the process may be ending."""
+def _release(release: Any, handle: int) -> None:
+    """Release a handle; errors are ignored, since the process may be ending."""
     with suppress(Exception):
         release(handle)
 
@@ -75,81 +75,80 @@ def _at_the_end(release: Any, handle: int) -> None:
 
 
 class _Memory:
-    """Device memory, given back when nobody holds it."""
+    """Device memory, freed with the last reference."""
 
     def __init__(self, device: CupyDevice, nbytes: int) -> None:
         self._device, self._nbytes = device, nbytes
         self.address = 0
-        self.address = device.blocks.take(nbytes)
-        device.taken += nbytes
-        device.peak = max(device.peak, device.taken)
+        self.address = device.blocks.allocate(nbytes)
+        device.allocated += nbytes
+        device.peak = max(device.peak, device.allocated)
 
     def __del__(self) -> None:
         if self.address:
-            self._device.taken -= self._nbytes
-            self._device.blocks.give(self.address, self._nbytes)
+            self._device.allocated -= self._nbytes
+            self._device.blocks.free(self.address, self._nbytes)
 
 
 class _PinnedMemory:
-    """Host memory that the device can read and write by itself."""
+    """Page-locked host memory."""
 
     def __init__(self, device: CupyDevice, nbytes: int) -> None:
         self._pages, self._nbytes = device.pages, nbytes
         self.address = 0
-        self.address = self._pages.take(nbytes)
+        self.address = self._pages.allocate(nbytes)
 
     def __del__(self) -> None:
         if self.address:
-            self._pages.give(self.address, self._nbytes)
+            self._pages.free(self.address, self._nbytes)
 
 
-#: Bytes that are kept of one size and of all, when arrays go: what a search of a small graph takes.
-#: To take memory from CUDA and give it back costs 0.1 to 0.3 ms a piece, and waits for the device.
+#: Bytes that the pool keeps at most, per allocation and in all: enough for a search of a small
+#: graph. An allocation from CUDA and its release cost 0.1 to 0.3 ms, and synchronise the device.
 _KEPT_EACH, _KEPT = 2**24, 2**26
 
 
-class _Pieces:
-    """Memory of one kind: pieces that were given back serve again, if they are small."""
+class _Pool:
+    """A pool for one kind of memory; small freed allocations are reused."""
 
-    def __init__(self, device: CupyDevice, take: Any, give: Any) -> None:
-        self._device, self._take, self._give = device, take, give
+    def __init__(self, device: CupyDevice, allocate: Any, free: Any) -> None:
+        self._device, self._allocate, self._free = device, allocate, free
         self._idle: dict[int, list[int]] = {}
         self.kept = 0  # bytes
 
-    def take(self, nbytes: int) -> int:
+    def allocate(self, nbytes: int) -> int:
         idle = self._idle.get(nbytes)
         if idle:
             address = idle.pop()
             self.kept -= nbytes
-            # Whoever had it may have gone before its work was done; other streams must wait.
+            # Work of its former array may still be running in another stream.
             self._device.runtime.deviceSynchronize()
             return address
         try:
-            return int(self._take(max(nbytes, 1)))
+            return int(self._allocate(max(nbytes, 1)))
         except self._device.runtime.CUDARuntimeError:
             if not self.kept:
                 raise
-        self.drop()
-        return int(self._take(max(nbytes, 1)))
+        self.clear()
+        return int(self._allocate(max(nbytes, 1)))
 
-    def give(self, address: int, nbytes: int) -> None:
+    def free(self, address: int, nbytes: int) -> None:
         if nbytes <= _KEPT_EACH and self.kept + nbytes <= _KEPT:
             self.kept += nbytes
             self._idle.setdefault(nbytes, []).append(address)
         else:
-            _at_the_end(self._give, address)
+            _release(self._free, address)
 
-    def drop(self) -> None:
-        """Give everything back that nobody holds."""
+    def clear(self) -> None:
+        """Free all pooled memory."""
         idle, self._idle, self.kept = self._idle, {}, 0
         for addresses in idle.values():
             for address in addresses:
-                _at_the_end(self._give, address)
+                _release(self._free, address)
 
 
 def _rows(array: Array | HostArray) -> tuple[int, int, int, int]:
-    """Return (address, bytes of a row, rows, bytes between rows): one row, if without gaps."""
-    on_device = isinstance(array, Array)
+    """Return (address, bytes of a row, rows, row pitch); a contiguous array is one row."""
     address = array.address if isinstance(array, Array) else array.ctypes.data
     whole = array.contiguous if isinstance(array, Array) else array.flags.c_contiguous
     item = array.dtype.itemsize
@@ -159,8 +158,10 @@ def _rows(array: Array | HostArray) -> tuple[int, int, int, int]:
         return address, array.shape[1] * item, array.shape[0], array.strides[0]
     if len(array.shape) == 1:
         return address, item, array.shape[0], array.strides[0]
-    where = "device" if on_device else "host"
-    raise TypeError(f"a {where} array with gaps of shape {array.shape} cannot be copied at once")
+    where = "device" if isinstance(array, Array) else "host"
+    raise TypeError(
+        f"a {where} array of shape {array.shape} with gaps cannot be copied in one call"
+    )
 
 
 # ---- streams ------------------------------------------------------------------------------------
@@ -173,7 +174,7 @@ class _Event:
         self._runtime.eventRecord(self.handle, stream.handle)
 
     def __del__(self) -> None:
-        _at_the_end(self._runtime.eventDestroy, self.handle)
+        _release(self._runtime.eventDestroy, self.handle)
 
     def synchronize(self) -> None:
         self._runtime.eventSynchronize(self.handle)
@@ -196,7 +197,7 @@ class _Graph:
         runtime.graphUpload(self._handle, device.main.handle)
 
     def __del__(self) -> None:
-        _at_the_end(self._device.runtime.graphExecDestroy, self._handle)
+        _release(self._device.runtime.graphExecDestroy, self._handle)
 
     def launch(self, stream: _Stream | None = None) -> None:
         device = self._device
@@ -207,11 +208,11 @@ class _Stream:
     def __init__(self, device: CupyDevice, urgent: bool = False) -> None:
         self._device = device
         runtime = device.runtime
-        # Not tied to the null stream; a lower number goes first, and there are a few below zero.
+        # Does not synchronise with the null stream; a lower number is a higher priority.
         self.handle = runtime.streamCreateWithPriority(_NON_BLOCKING, -5 if urgent else 0)
 
     def __del__(self) -> None:
-        _at_the_end(self._device.runtime.streamDestroy, self.handle)
+        _release(self._device.runtime.streamDestroy, self.handle)
 
     def record(self) -> _Event:
         return _Event(self._device, self)
@@ -247,13 +248,13 @@ class _Kernel:
     def __init__(self, device: CupyDevice, handle: int, name: str, signature: Signature) -> None:
         self.name = name
         self._device, self._handle, self._signature = device, handle, signature
-        self._lock = threading.Lock()  # for the words below
-        self._words = ctypes.create_string_buffer(max(8, 8 * len(signature.codes)))
-        first = ctypes.addressof(self._words)
-        places = [first + 8 * i for i in range(len(signature.codes))]
-        self._places = (ctypes.c_void_p * max(1, len(places)))(*places)
-        self._arguments = ctypes.addressof(self._places)
-        self._allowed = _USUAL_SHARED
+        self._lock = threading.Lock()  # guards the argument buffer
+        self._buffer = ctypes.create_string_buffer(max(8, 8 * len(signature.codes)))
+        first = ctypes.addressof(self._buffer)
+        pointers = [first + 8 * i for i in range(len(signature.codes))]
+        self._pointers = (ctypes.c_void_p * max(1, len(pointers)))(*pointers)
+        self._arguments = ctypes.addressof(self._pointers)
+        self._allowed = _DEFAULT_SHARED
 
     def launch(
         self,
@@ -273,7 +274,7 @@ class _Kernel:
         if device.kept is not None:
             device.kept.extend(arg for arg in args if isinstance(arg, Array))
         with self._lock:
-            self._signature.pack_into(self._words, args)
+            self._signature.pack_into(self._buffer, args)
             try:
                 if cooperative:
                     driver.launchCooperativeKernel(
@@ -298,19 +299,19 @@ class _Kernel:
 
     @property
     def registers(self) -> int:
-        """How many registers a thread takes."""
+        """Registers per thread."""
         driver = self._device.driver
         return int(driver.funcGetAttribute(driver.CU_FUNC_ATTRIBUTE_NUM_REGS, self._handle))
 
     @property
     def spilled(self) -> int:
-        """How many bytes of local memory a thread takes."""
+        """Bytes of local memory per thread."""
         driver = self._device.driver
         attribute = driver.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES
         return int(driver.funcGetAttribute(attribute, self._handle))
 
     def _allow(self, shared: int) -> None:
-        """Ask for more shared memory than usual."""
+        """Opt in to more dynamic shared memory than the default."""
         driver = self._device.driver
         attribute = driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         with self._device.errors():
@@ -322,7 +323,7 @@ class _Kernel:
 
 
 class CupyDevice:
-    """The GPU that is current when it is opened."""
+    """The GPU that was current when it was opened."""
 
     kind = "cuda"
 
@@ -330,25 +331,25 @@ class CupyDevice:
         self.driver, self.runtime = driver, runtime
         self._index = runtime.getDevice()
         runtime.setDevice(self._index)
-        runtime.free(0)  # starts the device
+        runtime.free(0)  # initialises the device
         properties = runtime.getDeviceProperties(self._index)
         self.name = properties["name"].decode(errors="replace")
         self.capability = (int(properties["major"]), int(properties["minor"]))
         if self.capability < _OLDEST:
             have = ".".join(map(str, self.capability))
             raise DeviceError(
-                f"{self.name} has compute capability {have}, and 7.0 or newer is needed "
-                "(Volta, 2017, and later)"
+                f"{self.name} has compute capability {have}, and 7.0 or newer is required "
+                "(Volta, 2017)"
             )
         self.multiprocessors = int(properties["multiProcessorCount"])
         self.shared_memory = int(
             runtime.deviceGetAttribute(runtime.cudaDevAttrMaxSharedMemoryPerBlockOptin, self._index)
         )
-        self.taken = self.peak = 0  # bytes in arrays, and the most there were
-        self.blocks = _Pieces(self, runtime.malloc, runtime.free)
-        self.pages = _Pieces(self, lambda nbytes: runtime.hostAlloc(nbytes, 0), runtime.freeHost)
-        self.meter = MeterOfThread()
-        self.kept: list[object] | None = None  # what a graph being captured needs to live
+        self.allocated = self.peak = 0  # bytes of all arrays; largest value so far
+        self.blocks = _Pool(self, runtime.malloc, runtime.free)
+        self.pages = _Pool(self, lambda nbytes: runtime.hostAlloc(nbytes, 0), runtime.freeHost)
+        self.timer = ThreadTimer()
+        self.kept: list[object] | None = None  # arrays that a graph under capture keeps alive
         self.main = _Stream(self)
         self._kernels: dict[tuple[str, str], Mapping[str, _Kernel]] = {}
 
@@ -359,7 +360,7 @@ class CupyDevice:
     def free_memory(self) -> int:
         free = int(self.runtime.memGetInfo()[0]) + self.blocks.kept
         budget = memory_budget()
-        return free if budget is None else max(0, min(free, budget - self.taken))
+        return free if budget is None else max(0, min(free, budget - self.allocated))
 
     def empty(self, shape: int | Shape, dtype: DTypeLike, name: str = "") -> Array:
         extents = (shape,) if isinstance(shape, int) else shape
@@ -385,9 +386,11 @@ class CupyDevice:
         kind = np.dtype(dtype)
         nbytes = prod(extents) * kind.itemsize
         memory = _PinnedMemory(self, nbytes)
-        room = (ctypes.c_ubyte * nbytes).from_address(memory.address)
-        room._owner = memory  # type: ignore[attr-defined]  # arrays keep the room, it the memory
-        array: HostArray = np.frombuffer(memoryview(room), kind, prod(extents)).reshape(extents)
+        memory_view = (ctypes.c_ubyte * nbytes).from_address(memory.address)
+        memory_view._owner = memory  # type: ignore[attr-defined]  # keeps it alive
+        array: HostArray = np.frombuffer(memoryview(memory_view), kind, prod(extents)).reshape(
+            extents
+        )
         return array
 
     def copy(
@@ -404,8 +407,8 @@ class CupyDevice:
             kind, part = _TO_HOST, "copy_out"
         if self.kept is not None:
             self.kept += [to, source]
-            part = ""  # a captured copy has no time yet
-        with self.errors(), self.meter.span(part, self.in_stream(stream)):
+            part = ""  # a captured copy is not timed
+        with self.errors(), self.timer.span(part, self.in_stream(stream)):
             self._copy(to, source, kind, self.in_stream(stream).handle)
 
     def _copy(self, to: Array | HostArray, source: Array | HostArray, kind: int, on: int) -> None:
@@ -414,7 +417,7 @@ class CupyDevice:
         if rows == from_rows == 1:
             self.runtime.memcpyAsync(to_at, from_at, width, kind, on)
             return
-        if rows == 1:  # the other side has gaps; this one gets rows to match
+        if rows == 1:  # the other array has gaps: use its rows
             width, rows, to_pitch = from_width, from_rows, from_width
         elif from_rows == 1:
             from_pitch = width
@@ -463,7 +466,7 @@ class CupyDevice:
 
     @contextmanager
     def errors(self) -> Iterator[None]:
-        """Turn CUDA's errors into ours."""
+        """Raise CUDA errors as KernelError."""
         try:
             yield
         except (self.driver.CUDADriverError, self.runtime.CUDARuntimeError) as error:
@@ -471,8 +474,8 @@ class CupyDevice:
 
     def _out_of_memory(self, nbytes: int) -> MemoryBudgetError:
         return MemoryBudgetError(
-            f"{format_bytes(nbytes)} were asked of {self.name} and "
-            f"{format_bytes(self.free_memory())} are free"
+            f"{format_bytes(nbytes)} requested on {self.name}, "
+            f"{format_bytes(self.free_memory())} free"
         )
 
     def _load(
@@ -481,7 +484,7 @@ class CupyDevice:
         arch = self.capability[0] * 10 + self.capability[1]
         driver = self.driver
         for again in (False, True):
-            image = loader.compiled(file, defines, arch, _compile, afresh=again)
+            image = loader.compiled(file, defines, arch, _compile, recompile=again)
             try:
                 module = driver.moduleLoadData(image)
                 break
@@ -495,7 +498,7 @@ class CupyDevice:
 
 
 def _compile(source: str, name: str, options: Sequence[str], arch: int) -> bytes:
-    """Return what the driver loads; code for the nearest older GPU where this one is too new."""
+    """Return a cubin, or PTX for the nearest older GPU if NVRTC does not know this one."""
     import cupy  # noqa: F401 - finds the compiler's library
     from cupy_backends.cuda.libs import nvrtc
 
@@ -514,4 +517,4 @@ def _compile(source: str, name: str, options: Sequence[str], arch: int) -> bytes
                 raise KernelError(f"{name} does not compile for {target}:\n{log}") from error
         finally:
             nvrtc.destroyProgram(program)
-    raise KernelError(f"the CUDA compiler knows no architecture up to {arch}")
+    raise KernelError(f"NVRTC supports no architecture up to {arch}")

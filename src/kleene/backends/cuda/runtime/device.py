@@ -1,8 +1,8 @@
-"""One small layer over a GPU, with two implementations: CuPy on a real one, and the emulator.
+"""The device interface, with two implementations: a GPU through CuPy, and the emulator.
 
-Host loops are written once against ``Device`` and what it makes. Arrays are addresses with a shape:
-they can be cut into rectangles, copied and handed to kernels, and nothing else. All work goes to
-streams and may run later; ``download`` and ``synchronize`` wait for it.
+Host code is written once against ``Device``. Arrays are addresses with a shape: they can be sliced,
+copied and passed to kernels, and nothing else. All work goes to streams and is asynchronous;
+``download`` and ``synchronize`` wait for it.
 
     device = open_device("emulated")
     d = device.upload(matrix, name="d")
@@ -23,7 +23,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from kleene.backends.cuda.runtime.timing import MeterOfThread
+from kleene.backends.cuda.runtime.timing import ThreadTimer
 from kleene.errors import DeviceError, MemoryBudgetError
 from kleene.system.formatting import format_bytes
 
@@ -50,37 +50,37 @@ HostArray = NDArray[Any]
 
 @dataclass(frozen=True)
 class Array:
-    """Memory of a device seen as a table of numbers; C order unless cut out of another."""
+    """A device array; in C order unless it is a slice of another."""
 
     address: int
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     strides: tuple[int, ...]  # bytes
-    owner: object = field(repr=False, compare=False)  # keeps the memory
+    owner: object = field(repr=False, compare=False)  # keeps the memory alive
     name: str = ""
 
     @property
     def size(self) -> int:
-        """How many numbers there are."""
+        """Number of elements."""
         return prod(self.shape)
 
     @property
     def nbytes(self) -> int:
-        """How many bytes they take, without gaps."""
+        """Bytes of the elements, without gaps."""
         return self.size * self.dtype.itemsize
 
     @property
     def contiguous(self) -> bool:
-        """Are there no gaps between rows?"""
+        """Whether there are no gaps between rows."""
         return self.strides == _strides(self.shape, self.dtype)
 
     @property
     def pitch(self) -> int:
-        """From one row to the next, in numbers: what kernels call the stride of a matrix."""
+        """Elements from one row to the next; kernels call it the stride of a matrix."""
         return self.strides[0] // self.dtype.itemsize
 
     def __getitem__(self, key: int | slice | tuple[int | slice, ...]) -> Array:
-        """Cut out rows, columns, a rectangle; slices have no step.
+        """Return a slice: rows, columns or a rectangle, without steps.
 
         >>> a = Array(1000, (4, 6), np.dtype(np.int32), (24, 4), None)
         >>> b = a[1:3, 2:]
@@ -94,7 +94,7 @@ class Array:
             if isinstance(part, slice):
                 begin, end, step = part.indices(extent)
                 if step != 1:
-                    raise IndexError("device arrays are cut without steps")
+                    raise IndexError("slices of device arrays have no step")
                 shape.append(max(0, end - begin))
                 strides.append(stride)
             else:
@@ -103,13 +103,13 @@ class Array:
         return Array(address, tuple(shape), self.dtype, tuple(strides), self.owner, self.name)
 
     def reshape(self, *shape: int) -> Array:
-        """Return the same numbers in another shape; there must be no gaps."""
+        """Return a contiguous array in another shape."""
         if not self.contiguous or prod(shape) != self.size:
             raise ValueError(f"no shape {shape} for {self}")
         return self._as(shape, self.dtype)
 
     def view(self, dtype: DTypeLike) -> Array:
-        """Return the same bytes as numbers of another type, in one row."""
+        """Return the bytes of a contiguous array as a vector of another type."""
         other = np.dtype(dtype)
         if not self.contiguous or self.nbytes % other.itemsize:
             raise ValueError(f"no view as {other} of {self}")
@@ -133,17 +133,17 @@ class Array:
     def new(
         address: int, shape: Sequence[int], dtype: DTypeLike, owner: object, name: str = ""
     ) -> Array:
-        """Return an array without gaps."""
+        """Return a contiguous array."""
         kind, extents = np.dtype(dtype), tuple(shape)
         return Array(address, extents, kind, _strides(extents, kind), owner, name)
 
     @staticmethod
     def of(foreign: Any) -> Array:
-        """Return an array of some other library, such as CuPy or PyTorch, without a copy."""
-        told = foreign.__cuda_array_interface__
-        kind, extents = np.dtype(told["typestr"]), tuple(told["shape"])
-        strides = told.get("strides") or _strides(extents, kind)
-        return Array(told["data"][0], extents, kind, tuple(strides), foreign)
+        """Wrap an array of another library, such as CuPy or PyTorch, without a copy."""
+        interface = foreign.__cuda_array_interface__
+        kind, extents = np.dtype(interface["typestr"]), tuple(interface["shape"])
+        strides = interface.get("strides") or _strides(extents, kind)
+        return Array(interface["data"][0], extents, kind, tuple(strides), foreign)
 
 
 def _strides(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[int, ...]:
@@ -165,33 +165,33 @@ class Event(Protocol):
     """A point in a stream."""
 
     def synchronize(self) -> None:
-        """Wait until the stream has come there."""
+        """Wait until the stream reaches the event."""
 
     def milliseconds_since(self, earlier: Any) -> float:
-        """Return the time between two events that have both passed."""
+        """Return the time between two recorded events, after waiting for both."""
 
 
 class Graph(Protocol):
-    """Work that was recorded, to be launched as often as wanted."""
+    """Captured work that can be launched repeatedly."""
 
     def launch(self, stream: Any = None) -> None:
-        """Put all of the work into a stream."""
+        """Launch all of it in a stream."""
 
 
 class Stream(Protocol):
-    """Work that runs in order; work of different streams may overlap."""
+    """A queue of work that runs in order; streams may overlap."""
 
     def record(self) -> Event:
-        """Return an event that passes when the work put in so far is done."""
+        """Record an event after the work submitted so far."""
 
     def wait(self, event: Any) -> None:
-        """Let all work put in from now on begin after the event."""
+        """Make all later work wait for an event."""
 
     def synchronize(self) -> None:
-        """Wait until everything put in so far is done."""
+        """Wait for all submitted work."""
 
     def capture(self) -> AbstractContextManager[Any]:
-        """Record work instead of running it: ``with stream.capture() as captured``.
+        """Capture work instead of running it: ``with stream.capture() as captured``.
 
         Other streams join by waiting for an event of this one, and this one must wait for theirs
         before the end. ``captured.graph`` is the :class:`Graph`.
@@ -199,7 +199,7 @@ class Stream(Protocol):
 
 
 class Kernel(Protocol):
-    """One kernel of one specialisation."""
+    """One kernel of one variant."""
 
     name: str
 
@@ -212,41 +212,41 @@ class Kernel(Protocol):
         stream: Any = None,
         cooperative: bool = False,
     ) -> None:
-        """Put a launch into a stream; numbers become what the kernel's parameters are."""
+        """Launch in a stream; scalars are converted to the types of the parameters."""
 
     def resident_blocks(self, threads: int, shared: int = 0) -> int:
-        """How many blocks of so many threads the whole device holds at once."""
+        """Return how many blocks of this size are resident on the whole device at once."""
 
 
 class Device(Protocol):
-    """A GPU, or what plays its part."""
+    """A GPU or the emulator."""
 
     kind: str  # "cuda" or "emulated"
     name: str
     capability: tuple[int, int]
     multiprocessors: int
-    shared_memory: int  # bytes that one block may have, when it asks
-    taken: int  # bytes in arrays
-    peak: int  # the most bytes there were in arrays; whoever wants to know sets it back
-    meter: MeterOfThread
+    shared_memory: int  # bytes per block, with opt-in
+    allocated: int  # bytes of all arrays
+    peak: int  # largest value of ``allocated``; callers reset it
+    timer: ThreadTimer
 
     def free_memory(self) -> int:
-        """Bytes that can still be taken, within the budget."""
+        """Return the bytes that can still be allocated, within the budget."""
 
     def empty(self, shape: int | Shape, dtype: DTypeLike, name: str = "") -> Array:
-        """Return memory with anything in it; it is given back when nobody holds the array."""
+        """Return an uninitialised array; it is freed with its last reference."""
 
     def zeros(self, shape: int | Shape, dtype: DTypeLike, name: str = "") -> Array:
-        """Return memory with zeros in it, in the order of the main stream."""
+        """Return an array of zeros, filled in the main stream."""
 
     def pinned(self, shape: int | Shape, dtype: DTypeLike) -> HostArray:
-        """Return host memory that can be copied from and to while other work runs."""
+        """Return page-locked host memory, for asynchronous copies."""
 
     def copy(self, to: Array | HostArray, source: Array | HostArray, stream: Any = None) -> None:
-        """Copy numbers from device or host to device or host; rectangles too."""
+        """Copy between arrays on the device or the host; rectangles too."""
 
     def fill(self, array: Array, byte: int, stream: Any = None) -> None:
-        """Set every byte."""
+        """Set every byte of an array."""
 
     def upload(self, source: HostArray, name: str = "", stream: Any = None) -> Array:
         """Return a copy on the device."""
@@ -257,24 +257,24 @@ class Device(Protocol):
         """Return a copy on the host, after waiting for the stream."""
 
     def stream(self, urgent: bool = False) -> Any:
-        """Return a new stream; None, where a stream is wanted, is the device's main stream.
+        """Return a new stream; where a stream is expected, None is the main stream.
 
-        Work of an urgent stream goes before work of others that has not begun.
+        An urgent stream has a higher priority: its work starts before waiting work of others.
         """
 
     @property
     def main(self) -> Any:
-        """The main stream itself."""
+        """The main stream."""
 
     def kernels(self, file: str, **defines: str | int) -> Mapping[str, Kernel]:
-        """Return the kernels of a file in one of its specialisations, by name."""
+        """Return the kernels of one variant of a file, by name."""
 
     def synchronize(self) -> None:
-        """Wait for everything."""
+        """Wait for all streams."""
 
 
 def open_device(kind: str) -> Device:
-    """Return the device of this kind, or raise a DeviceError that says what is missing."""
+    """Return the device of this kind, or raise a DeviceError with the reason."""
     if kind == "emulated":
         from kleene.backends.cuda.runtime.emulated_device import open_emulated
 
@@ -288,7 +288,7 @@ def open_device(kind: str) -> Device:
 
 
 def memory_budget() -> int | None:
-    """Return the bytes of device memory that KLEENE_DEVICE_MEMORY allows, None for all there is."""
+    """Return the bytes of device memory that KLEENE_DEVICE_MEMORY allows, None for all."""
     text = os.environ.get("KLEENE_DEVICE_MEMORY")
     if not text:
         return None
@@ -312,7 +312,7 @@ def require_memory(device: Device, needed: int, what: str) -> None:
         )
 
 
-# ---- small things that host loops share ---------------------------------------------------------
+# ---- helpers ------------------------------------------------------------------------------------
 
 _CTYPES = {
     "float32": "float",
@@ -327,7 +327,7 @@ _CTYPES = {
 
 
 def ctype(dtype: DTypeLike) -> str:
-    """Return what kernels call this type.
+    """Return the CUDA name of a type.
 
     >>> ctype(np.int64)
     'long long'
@@ -336,5 +336,5 @@ def ctype(dtype: DTypeLike) -> str:
 
 
 def ceil_div(a: int, b: int) -> int:
-    """Return how many pieces of b cover a."""
+    """Return a / b, rounded up."""
     return -(-a // b)

@@ -1,10 +1,10 @@
-"""The device that is none: CUDA kernels run on the CPU by ``kleene._emulator``.
+"""The emulated device: CUDA kernels run on the CPU by ``kleene._emulator``.
 
-With seed 0 everything runs at once and in order. Any other seed shuffles the threads of a block at
-every barrier, the blocks of a launch and the work of streams that nothing holds in order, so that
-an order which is only usual shows. Work then waits in its stream until somebody synchronises.
+With seed 0 everything runs immediately and in order. Any other seed shuffles the threads of a block
+at every barrier, the blocks of a launch and the work of unordered streams, which exposes code that
+relies on an accidental order. Work then stays in its stream until the host synchronises.
 
-The checked build of the emulator also watches every access to memory.
+The checked build of the emulator also checks every memory access.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from numpy.typing import DTypeLike, NDArray
 
 from kleene.backends.cuda.runtime.device import Argument, Array, HostArray, Shape, memory_budget
 from kleene.backends.cuda.runtime.loader import Signature, find_variant
-from kleene.backends.cuda.runtime.timing import MeterOfThread
+from kleene.backends.cuda.runtime.timing import ThreadTimer
 from kleene.errors import DeviceError, KernelError, MemoryBudgetError
 from kleene.system.formatting import format_bytes
 from kleene.system.machine import cores
 
 __all__ = ["EmulatedDevice"]
 
-#: A thread that gives way this often without anybody going on is stuck.
+#: A thread that yields this often without progress of any thread is stuck.
 _YIELDS = 1 << 21
-_WORTH_WORKERS = 1 << 12  # threads in a launch
+_WORTH_WORKERS = 1 << 12  # threads of a launch that are worth several workers
 _GARBAGE = 0xCD
 
 Work = Callable[[], None]
@@ -47,40 +47,38 @@ Work = Callable[[], None]
 
 
 class _Memory:
-    """Bytes that go back to the device when nobody holds them."""
+    """Emulated device memory, freed with the last reference."""
 
     def __init__(self, device: EmulatedDevice, nbytes: int, item: int, name: str) -> None:
-        # Room to align to 256 bytes, as CUDA does.
-        self._room = np.empty(nbytes + 256, np.uint8)
-        self.address = -(-self._room.ctypes.data // 256) * 256
-        self.bytes = self._room[self.address - self._room.ctypes.data :][:nbytes]
-        device.taken += nbytes
-        device.peak = max(device.peak, device.taken)
+        # Aligned to 256 bytes, as in CUDA.
+        self._memory = np.empty(nbytes + 256, np.uint8)
+        self.address = -(-self._memory.ctypes.data // 256) * 256
+        self.bytes = self._memory[self.address - self._memory.ctypes.data :][:nbytes]
+        device.allocated += nbytes
+        device.peak = max(device.peak, device.allocated)
         if device.native.checked:
             device.native.register_array(self.address, nbytes, item, name)
-        weakref.finalize(self, _give_back, weakref.ref(device), device.native, self.address, nbytes)
+        weakref.finalize(self, _free, weakref.ref(device), device.native, self.address, nbytes)
 
 
-def _give_back(
-    device_ref: weakref.ref[EmulatedDevice], native: Any, address: int, nbytes: int
-) -> None:
+def _free(device_ref: weakref.ref[EmulatedDevice], native: Any, address: int, nbytes: int) -> None:
     if native.checked:
         native.forget_array(address)
     device = device_ref()
     if device is not None:
-        device.taken -= nbytes
+        device.allocated -= nbytes
 
 
 class _Pinned(np.ndarray[Any, Any]):
-    """Host memory from :meth:`EmulatedDevice.pinned`; copies from and to it do not wait."""
+    """Host memory from :meth:`EmulatedDevice.pinned`; copies from and to it are asynchronous."""
 
 
-def _seen(array: Array | HostArray) -> HostArray:
-    """Return any array as a NumPy array on the same memory."""
+def _as_numpy(array: Array | HostArray) -> HostArray:
+    """Return a NumPy view of a device or host array."""
     if not isinstance(array, Array):
         return array
     memory = array.owner
-    assert isinstance(memory, _Memory), "an array of some other device"
+    assert isinstance(memory, _Memory), "an array of another device"
     offset = array.address - memory.address
     return np.ndarray(array.shape, array.dtype, memory.bytes.data, offset, array.strides)
 
@@ -91,8 +89,8 @@ def _seen(array: Array | HostArray) -> HostArray:
 class _Event:
     def __init__(self, stream: _Stream) -> None:
         self.stream = stream
-        self.time: float | None = None  # when it passed
-        self.after: set[int] = set()  # what it stands for in a recording
+        self.time: float | None = None  # when it was reached
+        self.after: set[int] = set()  # the work it follows in a capture
         self.recording: _Recording | None = None
 
     def synchronize(self) -> None:
@@ -108,7 +106,7 @@ class _Event:
 
 @dataclass
 class _Recording:
-    """Pieces of work, and which others each comes after."""
+    """Captured work and its dependencies."""
 
     origin: _Stream
     work: list[tuple[Work, set[int]]] = field(default_factory=list)
@@ -132,7 +130,7 @@ class _Graph:
         self._device.in_stream(stream).put(self._run)
 
     def _run(self) -> None:
-        """Run everything in some order that the dependencies allow."""
+        """Run all work in an order that the dependencies allow."""
         done: set[int] = set()
         left = list(range(len(self._work)))
         while left:
@@ -146,9 +144,9 @@ class _Graph:
 class _Stream:
     def __init__(self, device: EmulatedDevice) -> None:
         self.device = device
-        self.queue: deque[tuple[_Event | None, Work]] = deque()  # (what it waits for, what to do)
+        self.queue: deque[tuple[_Event | None, Work]] = deque()  # (event to wait for, work)
         self.recording: _Recording | None = None
-        self.after: set[int] = set()  # in a recording: what the next work comes after
+        self.after: set[int] = set()  # dependencies of the next captured work
 
     def put(self, work: Work, wait: _Event | None = None) -> None:
         if self.recording is not None:
@@ -165,10 +163,10 @@ class _Stream:
             event.recording, event.after = self.recording, set(self.after)
             return event
 
-        def passes() -> None:
+        def reach() -> None:
             event.time = time.perf_counter()
 
-        self.put(passes)
+        self.put(reach)
         return event
 
     def wait(self, event: _Event) -> None:
@@ -229,7 +227,7 @@ class _Kernel:
         threads = prod(full_grid) * prod(full_block)
         workers = cores() if threads >= _WORTH_WORKERS else 1
 
-        def run(_kept: list[Array] = kept) -> None:  # arrays live as long as their launch
+        def run(_kept: list[Array] = kept) -> None:  # keeps arrays alive until the launch runs
             device.launches += 1
             try:
                 device.native.launch(
@@ -245,19 +243,23 @@ class _Kernel:
         return self._device.resident_blocks(threads, shared)
 
     def _check(
-        self, grid: tuple[int, int, int], block: tuple[int, int, int], shared: int, together: bool
+        self,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        shared: int,
+        cooperative: bool,
     ) -> None:
-        """Refuse what a driver would refuse."""
-        most = self._device.resident_blocks(prod(block), shared) if together else 2**31 - 1
+        """Raise KernelError for launches that a driver refuses."""
+        limit = self._device.resident_blocks(prod(block), shared) if cooperative else 2**31 - 1
         wrong = None
         if min(grid) < 1 or grid[0] > 2**31 - 1 or max(grid[1:]) > 65535:
             wrong = f"a grid of {grid} blocks"
         elif min(block) < 1 or prod(block) > self._max_threads or block[2] > 64:
             wrong = f"blocks of {block} threads, with at most {self._max_threads} allowed"
         elif shared > self._device.shared_memory:
-            wrong = f"{shared} bytes of shared memory, with {self._device.shared_memory} there"
-        elif prod(grid) > most:
-            wrong = f"{prod(grid)} blocks that run together, with room for {most}"
+            wrong = f"{shared} bytes of shared memory, with {self._device.shared_memory} available"
+        elif prod(grid) > limit:
+            wrong = f"{prod(grid)} cooperative blocks, with room for {limit}"
         if wrong is not None:
             raise KernelError(f"{self._title}: launched with {wrong}")
 
@@ -271,12 +273,12 @@ def _three(shape: Shape) -> tuple[int, int, int]:
 
 
 class EmulatedDevice:
-    """A GPU of four multiprocessors, played by the CPU.
+    """An emulated GPU of four multiprocessors.
 
     Parameters
     ----------
     seed : int
-        Which schedule to run; 0 runs everything in order.
+        The schedule; 0 runs everything in order.
     module : str
         The native module with the kernels: ``_emulator``, or ``_emulator_checked``.
     memory : int
@@ -294,10 +296,10 @@ class EmulatedDevice:
     ) -> None:
         self.native: Any = import_module(f"kleene.{module}")
         self.seed, self.memory, self.yields = seed, memory, yields
-        self.taken = self.peak = 0
-        self.meter = MeterOfThread()
+        self.allocated = self.peak = 0
+        self.timer = ThreadTimer()
         self.launches = 0
-        self.joined: list[_Stream] = []  # streams that are being captured
+        self.joined: list[_Stream] = []  # streams under capture
         self._random = random.Random(seed)
         self._streams: weakref.WeakSet[_Stream] = weakref.WeakSet()
         self.main = self.stream()
@@ -310,18 +312,18 @@ class EmulatedDevice:
     def free_memory(self) -> int:
         budget = memory_budget()
         total = self.memory if budget is None else min(budget, self.memory)
-        return max(0, total - self.taken)
+        return max(0, total - self.allocated)
 
     def empty(self, shape: int | Shape, dtype: DTypeLike, name: str = "") -> Array:
         if self.joined:
-            raise KernelError("memory cannot be taken while a stream is captured")
+            raise KernelError("memory cannot be allocated while a stream is captured")
         extents = (shape,) if isinstance(shape, int) else shape
         kind = np.dtype(dtype)
         nbytes = prod(extents) * kind.itemsize
         if nbytes > self.free_memory():
             raise MemoryBudgetError(
-                f"{format_bytes(nbytes)} were asked of {self.name} and "
-                f"{format_bytes(self.free_memory())} are free"
+                f"{format_bytes(nbytes)} requested on {self.name}, "
+                f"{format_bytes(self.free_memory())} free"
             )
         memory = _Memory(self, nbytes, kind.itemsize, name)
         if nbytes < 2**20 or self.seed != 0:
@@ -344,18 +346,18 @@ class EmulatedDevice:
         on = self.in_stream(stream)
         for end in (to, source):
             if on.recording is not None and not isinstance(end, (Array, _Pinned)):
-                raise KernelError("a captured copy from or to host memory that is not pinned")
+                raise KernelError("a captured copy from or to pageable host memory")
         if not isinstance(source, (Array, _Pinned)):
-            source = source.copy()  # as a driver does, before the call returns
+            source = source.copy()  # staged before the call returns, as by a driver
         keep = (to, source)
 
         def run() -> None:
-            _seen(keep[0])[...] = _seen(keep[1])
+            _as_numpy(keep[0])[...] = _as_numpy(keep[1])
 
         part = "copy_in" if not isinstance(source, Array) else ""
         if not isinstance(to, Array):
             part = "copy_out"
-        with self.meter.span("" if on.recording is not None else part, on):
+        with self.timer.span("" if on.recording is not None else part, on):
             on.put(run)
         if not isinstance(to, (Array, _Pinned)):
             on.synchronize()
@@ -363,7 +365,7 @@ class EmulatedDevice:
     def fill(self, array: Array, byte: int, stream: _Stream | None = None) -> None:
         def run() -> None:
             whole = np.frombuffer(bytes([byte]) * array.dtype.itemsize, array.dtype)
-            _seen(array)[...] = whole[0]
+            _as_numpy(array)[...] = whole[0]
 
         self.in_stream(stream).put(run)
 
@@ -401,9 +403,9 @@ class EmulatedDevice:
         return candidates[0] if self.seed == 0 else self._random.choice(candidates)
 
     def run_until(self, finished: Callable[[], bool]) -> None:
-        """Run waiting work of all streams, in some order that events allow."""
+        """Run the work of all streams, in an order that events allow."""
         if self.joined:
-            raise KernelError("nothing can be waited for while a stream is captured")
+            raise KernelError("the host cannot synchronise while a stream is captured")
         while not finished():
             free = [
                 stream
@@ -412,38 +414,38 @@ class EmulatedDevice:
                 and ((first := stream.queue[0][0]) is None or first.time is not None)
             ]
             if not free:
-                raise KernelError("streams wait for an event that nobody will pass")
+                raise KernelError("deadlock: streams wait for an event that is never recorded")
             self.pick(free).queue.popleft()[1]()
 
     def resident_blocks(self, threads: int, shared: int) -> int:
-        """As of a GPU with 2048 threads and 100 KiB of shared memory to each multiprocessor."""
+        """Return the value for 2048 threads and 100 KiB of shared memory per multiprocessor."""
         by_memory = (100 * 1024) // (shared + 1024)
         return self.multiprocessors * min(2048 // max(threads, 1), by_memory, 4)
 
     def with_line(self, message: str) -> str:
-        """Put source lines for addresses in the code, where the tool that knows them is there."""
+        """Replace code addresses in a message by source lines, if addr2line is installed."""
 
-        def line(found: re.Match[str]) -> str:
-            command = ["addr2line", "-e", self.native.__file__, hex(int(found[1], 16) - 1)]
+        def line(match: re.Match[str]) -> str:
+            command = ["addr2line", "-e", self.native.__file__, hex(int(match[1], 16) - 1)]
             try:
-                told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+                output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
             except (OSError, subprocess.CalledProcessError):
-                return found[0]
-            place = told.strip().rpartition("/")[2].partition(" ")[0]
-            # Older tools give the file that includes the kernel; see variants.py.
-            return found[0] if "?" in place else re.sub(r"_\d+\.cpp:", ".cu:", place)
+                return match[0]
+            location = output.strip().rpartition("/")[2].partition(" ")[0]
+            # Older versions return the file that includes the kernel; see variants.py.
+            return match[0] if "?" in location else re.sub(r"_\d+\.cpp:", ".cu:", location)
 
         return re.sub(r"pc\+(0x[0-9a-f]+)", line, message)
 
 
 def open_emulated() -> EmulatedDevice:
-    """Return the emulator that the environment asks for.
+    """Return the emulator that the environment selects.
 
-    KLEENE_EMULATOR_SEED chooses the schedule; KLEENE_EMULATOR=checked the build that checks.
+    KLEENE_EMULATOR_SEED selects the schedule, KLEENE_EMULATOR=checked the checked build.
     """
     text = os.environ.get("KLEENE_EMULATOR_SEED") or "0"
     if not text.isdecimal():
-        raise DeviceError(f"KLEENE_EMULATOR_SEED must be a whole number from 0 on, not {text!r}")
+        raise DeviceError(f"KLEENE_EMULATOR_SEED must be a non-negative integer, not {text!r}")
     seed = int(text)
     kind = os.environ.get("KLEENE_EMULATOR", "")
     module = f"_emulator_{kind}" if kind else "_emulator"

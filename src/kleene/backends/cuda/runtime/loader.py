@@ -1,7 +1,7 @@
-"""Kernel sources: where they are, how they are specialised, what they take and compile to.
+"""Kernel sources: variants, digests, the cache of compiled kernels, kernel signatures.
 
-Compiled kernels are kept in the user's cache folder (KLEENE_CACHE_DIR, else where the system keeps
-caches), under a name made from everything they depend on.
+Compiled kernels are cached in KLEENE_CACHE_DIR, or in the system's cache folder, under a hash of
+everything they depend on.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
+import re
 import struct
 import sys
 import tempfile
@@ -29,6 +30,7 @@ __all__ = [
     "compiled",
     "digest",
     "find_variant",
+    "normalized",
     "options",
     "signatures",
     "source",
@@ -38,7 +40,7 @@ FOLDER = Path(__file__).parents[1] / "kernels"
 
 
 def find_variant(file: str, defines: Mapping[str, str | int]) -> str:
-    """Return the name of a specialisation that exists, or raise LookupError."""
+    """Return the name of a variant listed in variants.py, or raise LookupError."""
     name = variant_name(defines)
     if name not in map(variant_name, VARIANTS.get(file, ())):
         raise LookupError(f"no variant {name!r} of {file}.cu; they are listed in variants.py")
@@ -52,40 +54,77 @@ def source(file: str) -> str:
 
 @cache
 def digest(file: str | None = None) -> str:
-    """Return a digest of all kernel sources, or of one file and the headers it may include."""
+    """Return a SHA-256 of all kernel sources, or of one file and all headers.
+
+    Comments and white space do not count: see :func:`normalized`.
+    """
     whole = hashlib.sha256()
-    for path in sorted(FOLDER.iterdir()):
-        if path.suffix == ".cuh" or (path.suffix == ".cu" and file in (None, path.stem)):
-            whole.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in sorted(FOLDER.rglob("*.cu*")):
+        if path.suffix == ".cuh" or file in (None, path.stem):
+            name = path.relative_to(FOLDER).as_posix()
+            whole.update(f"{name}\0{normalized(path.read_text())}\0".encode())
     return whole.hexdigest()
 
 
+_COMMENT_OR_STRING = re.compile(
+    r"""//(?:[^\n\\]|\\.)*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""", re.DOTALL
+)
+_SPACE_OR_STRING = re.compile(r"""("(?:[^"\\]|\\.)*")|\s+""")
+_TOKEN = re.compile(
+    r"""\w+|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|<<=|>>=|\.\.\.|[-+*/%&|^<>=!]=|\+\+|--|->|<<|>>|"""
+    r"""&&|\|\||::|\S"""
+)
+
+
+def normalized(source: str) -> str:
+    r"""Return C++ source as tokens, one a line, without comments.
+
+    Literals stay as they are. A preprocessor directive is one line, and runs of white space in it
+    become one space, since ``#define F (x)`` and ``#define F(x)`` differ.
+
+    >>> normalized("int  f( ) {\n  return 1 ;  // one\n}") == normalized("int f() { return 1; }")
+    True
+    """
+    bare = _COMMENT_OR_STRING.sub(lambda m: " " if m[0][0] == "/" else m[0], source)
+    lines = []
+    for line in bare.replace("\\\n", " ").splitlines():
+        if line.lstrip().startswith("#"):
+            lines.append(_SPACE_OR_STRING.sub(lambda m: m[1] or " ", line.strip()))
+        else:
+            lines += _TOKEN.findall(line)
+    return "\n".join(lines)
+
+
 def options(defines: Mapping[str, str | int]) -> tuple[str, ...]:
-    """Return the compiler's options for a specialisation."""
+    """Return the compiler options of a variant."""
     names = (f"-D{name}={defines[name]}" for name in sorted(defines))
-    # Lambdas are functions of the device, too.
+    # -default-device makes lambdas device functions.
     return ("-std=c++17", "-default-device", f"-I{FOLDER}", *names)
 
 
-# ---- what kernels compile to --------------------------------------------------------------------
+# ---- compiled kernels ---------------------------------------------------------------------------
 
 Compile = Callable[[str, str, Sequence[str], int], bytes]  # (source, name, options, architecture)
 
 
 def compiled(
-    file: str, defines: Mapping[str, str | int], arch: int, compile_: Compile, afresh: bool = False
+    file: str,
+    defines: Mapping[str, str | int],
+    arch: int,
+    compile_: Compile,
+    recompile: bool = False,
 ) -> bytes:
-    """Return what the driver loads, from the cache unless it is not there or wanted ``afresh``."""
+    """Return the binary of a variant, from the cache if it is there; ``recompile`` ignores it."""
     chosen = options(defines)
     compiler = nvidia.package_version()
     key = repr((digest(file), file, variant_name(defines), arch, compiler, chosen[0]))
     path = _cache_folder() / f"{file}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.cubin"
-    if not afresh:
+    if not recompile:
         with suppress(OSError):
             return path.read_bytes()
-    with _told(f"compiling {file}.cu for this GPU, once"):
+    with _notice(f"compiling {file}.cu for this GPU, once"):
         image = compile_(source(file), f"{file}.cu", chosen, arch)
-    with suppress(OSError):  # a cache that cannot be written is no reason to fail
+    with suppress(OSError):  # an unwritable cache is no error
         _write(path, image)
     return image
 
@@ -101,17 +140,17 @@ def _cache_folder() -> Path:
 
 
 def _write(path: Path, image: bytes) -> None:
-    """Write beside, then rename, so that another process never reads half of it."""
+    """Write to a temporary file, then rename it: other processes never read a partial file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, beside = tempfile.mkstemp(dir=path.parent, suffix=".part")
+    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
     with os.fdopen(handle, "wb") as file:
         file.write(image)
-    Path(beside).replace(path)
+    Path(temporary).replace(path)
 
 
 @contextmanager
-def _told(what: str) -> Iterator[None]:
-    """Say at a terminal what takes so long, while it does."""
+def _notice(what: str) -> Iterator[None]:
+    """Show a message on a terminal during slow work, then erase it."""
     if not sys.stderr.isatty():
         yield
         return
@@ -122,16 +161,16 @@ def _told(what: str) -> Iterator[None]:
         print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
-# ---- what a kernel takes ------------------------------------------------------------------------
+# ---- signatures ---------------------------------------------------------------------------------
 
 _PACK = {"f4": "f4x", "f8": "d", "i1": "b7x", "i2": "h6x", "i4": "i4x", "i8": "q"}
 _PACK |= {"u1": "B7x", "u2": "H6x", "u4": "I4x", "u8": "Q", "b1": "?7x"}
 
 
 class Signature:
-    """A kernel's parameters, as NumPy writes their types; a star before one is a pointer.
+    """The parameter types of a kernel, as NumPy type codes; a star marks a pointer.
 
-    The emulator's build knows them for certain, so both devices take them from there.
+    Both devices read them from the emulator's build, where the C++ compiler derives them.
     """
 
     def __init__(self, title: str, codes: Sequence[str]) -> None:
@@ -142,12 +181,12 @@ class Signature:
         )
 
     def values(self, args: Sequence[Argument]) -> list[int | float | bool]:
-        """Return plain numbers for the arguments, addresses for arrays, or raise TypeError."""
+        """Return scalars as they are and arrays as addresses; raise TypeError on a mismatch."""
         if len(args) != len(self.codes):
             raise TypeError(f"{self.title} takes {len(self.codes)} arguments, not {len(args)}")
         return [self._value(i, code, args[i]) for i, code in enumerate(self.codes)]
 
-    def _value(self, place: int, code: str, arg: Argument) -> int | float | bool:
+    def _value(self, position: int, code: str, arg: Argument) -> int | float | bool:
         if code.startswith("*"):
             if arg is None:
                 return 0
@@ -159,17 +198,17 @@ class Signature:
                 return value
         elif isinstance(arg, (int, float)) and (code[0] == "f" or not isinstance(arg, float)):
             return float(arg) if code[0] == "f" else arg
-        raise TypeError(f"argument {place} of {self.title} is {code}, and was given {arg!r}")
+        raise TypeError(f"argument {position} of {self.title} is {code}, not {arg!r}")
 
-    def pack_into(self, words: ctypes.Array[ctypes.c_char], args: Sequence[Argument]) -> None:
-        """Put a word of 8 bytes for each argument into memory."""
+    def pack_into(self, buffer: ctypes.Array[ctypes.c_char], args: Sequence[Argument]) -> None:
+        """Write 8 bytes for each argument into a buffer."""
         try:
-            self._pack.pack_into(words, 0, *self.values(args))
+            self._pack.pack_into(buffer, 0, *self.values(args))
         except struct.error as error:
             raise TypeError(f"{self.title}: {error}, in {args!r}") from None
 
     def pack(self, args: Sequence[Argument]) -> bytes:
-        """Return a word of 8 bytes for each argument."""
+        """Return 8 bytes for each argument."""
         try:
             return self._pack.pack(*self.values(args))
         except struct.error as error:
@@ -178,7 +217,7 @@ class Signature:
 
 @cache
 def signatures(file: str, variant: str) -> dict[str, Signature]:
-    """Return what each kernel of a specialisation takes, by name."""
+    """Return the signature of each kernel of a variant, by name."""
     from kleene import _emulator
 
     return {

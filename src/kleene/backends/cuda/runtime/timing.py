@@ -1,4 +1,4 @@
-"""How long copies and searches of one call take, on the clock of the device."""
+"""Device time of the copies and the computation of one call, measured with events."""
 
 from __future__ import annotations
 
@@ -10,61 +10,61 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kleene.backends.cuda.runtime.device import Event, Stream
 
-__all__ = ["Meter", "MeterOfThread", "metered"]
+__all__ = ["CallTimer", "ThreadTimer", "timed_call"]
 
 
-class Meter:
-    """Pairs of events around each piece of work, by the part of the call that it belongs to."""
+class CallTimer:
+    """Event pairs around the work of one call, grouped by part: copy_in, compute, copy_out."""
 
     def __init__(self) -> None:
         self._spans: dict[str, list[tuple[Event, Event]]] = {}
 
-    def add(self, part: str, begun: Event, ended: Event) -> None:
-        """Note one piece of work."""
-        self._spans.setdefault(part, []).append((begun, ended))
+    def add(self, part: str, began: Event, ended: Event) -> None:
+        """Add one interval."""
+        self._spans.setdefault(part, []).append((began, ended))
 
     def seconds(self, part: str) -> float | None:
-        """Return the time of all pieces of a part, once they are done; None if there were none."""
+        """Return the total time of a part after waiting for it; None if it has no interval."""
         spans = self._spans.get(part)
         if spans is None:
             return None
-        return sum(ended.milliseconds_since(begun) for begun, ended in spans) / 1e3
+        return sum(ended.milliseconds_since(began) for began, ended in spans) / 1e3
 
 
-class MeterOfThread(threading.local):
-    """The meter that counts what this thread asks of a device, if anybody wants to know."""
+class ThreadTimer(threading.local):
+    """The timer of the calling thread, if its call is timed."""
 
-    current: Meter | None = None
+    current: CallTimer | None = None
     _within = False
 
     @contextmanager
     def span(self, part: str, stream: Stream) -> Iterator[None]:
-        """Count what is put into a stream, for a part of the call; "" is nobody's.
+        """Time the work put into a stream as a part of the call; "" is not timed.
 
-        A copy within a search, say of a flag, is part of the search.
+        A copy within a computation, say of a flag, belongs to the computation.
         """
-        meter = self.current
-        if meter is None or not part or self._within:
+        timer = self.current
+        if timer is None or not part or self._within:
             yield
             return
-        begun, self._within = stream.record(), True
+        began, self._within = stream.record(), True
         try:
             yield
         finally:
             self._within = False
-        meter.add(part, begun, stream.record())
+        timer.add(part, began, stream.record())
 
 
 @contextmanager
-def metered(kind: str) -> Iterator[Meter]:
-    """Count what one call does on a device; a call within a call is part of it."""
+def timed_call(kind: str) -> Iterator[CallTimer]:
+    """Time one call on a device; a nested call belongs to the outer one."""
     from kleene.backends.cuda.runtime.device import open_device
 
-    holder = open_device(kind).meter
+    holder = open_device(kind).timer
     if holder.current is not None:
         yield holder.current
         return
-    holder.current = Meter()
+    holder.current = CallTimer()
     try:
         yield holder.current
     finally:

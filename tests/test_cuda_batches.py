@@ -226,21 +226,21 @@ def test_memory_cuts_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_estimates_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the table says of device memory is no less than what is taken, and not much more."""
+    """The device memory in the registry is no less than what is allocated, and not much more."""
     device = open_device("emulated")
-    taken = 0
+    allocated = 0
 
     def watch(done: int, total: int) -> None:
-        nonlocal taken
-        taken = max(taken, device.taken)  # type: ignore[attr-defined]
+        nonlocal allocated
+        allocated = max(allocated, device.allocated)  # type: ignore[attr-defined]
 
     for g, solve in ((sample(300), bfs), (sample(300, 4, "float64"), apsp)):
-        before, taken = device.taken, 0  # type: ignore[attr-defined]
+        before, allocated = device.allocated, 0  # type: ignore[attr-defined]
         result = solve(g, progress=watch, sources=range(100))
         row = next(r for r in kl.methods(result.problem, "cuda") if r.name == result.plan.method)
         size = kl.registry.Size(g.n, g.m, 100, result.distances.itemsize, True)
         assert row.device_memory is not None
-        assert 0.5 * (taken - before) < row.device_memory(size) < 3 * (taken - before)
+        assert 0.5 * (allocated - before) < row.device_memory(size) < 3 * (allocated - before)
 
 
 # ---- rows that leave ----------------------------------------------------------------------------
@@ -277,8 +277,8 @@ def test_a_call_can_be_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     for g, solve in ((sample(100), bfs), (sample(100, 4, "float32"), apsp)):
-        before = device.taken  # type: ignore[attr-defined]
+        before = device.allocated  # type: ignore[attr-defined]
         with pytest.raises(KeyboardInterrupt):
             solve(g, progress=stop)
-        assert device.taken == before  # type: ignore[attr-defined]
+        assert device.allocated == before  # type: ignore[attr-defined]
     assert not [t for t in threading.enumerate() if t.name.startswith("kleene-carrier")]

@@ -1,12 +1,13 @@
 // Phase 3 of blocked Floyd-Warshall with several elements per thread, as Padamata and Raveendran
 // (2013) measured it: each thread keeps a small rectangle of cells in registers and reads each
-// value of shared memory once for a whole row or column of them. Phases 1 and 2 are those of
-// apsp_shared.cu, launched with as few threads. There is a kernel for each size of the rectangle.
-#include "apsp_blocks.cuh"
-#include "kleene.cuh"
+// value of shared memory once for a whole row or column of it. Phases 1 and 2 are those of
+// apsp_blocked_shared.cu, launched with as many threads. There is a kernel per size of the
+// rectangle.
+#include "apsp_blocked.cuh"
+#include "common/kleene.cuh"
 
-// One rectangle. Its cells are blockDim apart, so that neighbouring threads have neighbouring
-// columns; those past the edge of the block read its last row or column, and are not kept.
+// One rectangle. Its cells are blockDim apart, so that adjacent threads have adjacent columns;
+// cells past the edge of the block read its last row or column and are dropped.
 template <int across, int down>
 __device__ __forceinline__ void rectangle(const Blocks& m, const Tile& left, const Tile& right,
                                           int t, int bi, int bj, int first_row, int first_column) {
@@ -17,14 +18,14 @@ __device__ __forceinline__ void rectangle(const Blocks& m, const Tile& left, con
 #pragma unroll
   for (int x = 0; x < across; ++x) column[x] = first_column + x * static_cast<int>(blockDim.x);
   KL_TYPE best[down][across];
-  int via[down][across];
+  int best_k[down][across];
 #pragma unroll
   for (int y = 0; y < down; ++y) {
 #pragma unroll
     for (int x = 0; x < across; ++x) {
       const bool own = row[y] < rows && column[x] < columns;
       best[y][x] = own ? m.d[m.at(bi, bj, row[y], column[x])] : KlLimits<KL_TYPE>::none();
-      via[y][x] = -1;
+      best_k[y][x] = -1;
     }
   }
   for (int k = 0; k < inner; ++k) {
@@ -40,7 +41,7 @@ __device__ __forceinline__ void rectangle(const Blocks& m, const Tile& left, con
         const KL_TYPE through = sum(a[y], b[x]);
         if (through < best[y][x]) {
           best[y][x] = through;
-          via[y][x] = k;
+          best_k[y][x] = k;
         }
       }
     }
@@ -49,11 +50,11 @@ __device__ __forceinline__ void rectangle(const Blocks& m, const Tile& left, con
   for (int y = 0; y < down; ++y) {
 #pragma unroll
     for (int x = 0; x < across; ++x) {
-      if (row[y] >= rows || column[x] >= columns || via[y][x] < 0) continue;
+      if (row[y] >= rows || column[x] >= columns || best_k[y][x] < 0) continue;
       const long long at = m.at(bi, bj, row[y], column[x]);
       m.d[at] = best[y][x];
 #if KL_PATHS
-      m.last[at] = m.last[m.at(t, bj, via[y][x], column[x])];
+      m.predecessors[at] = m.predecessors[m.at(t, bj, best_k[y][x], column[x])];
 #endif
     }
   }
@@ -62,10 +63,10 @@ __device__ __forceinline__ void rectangle(const Blocks& m, const Tile& left, con
 template <int across, int down>
 __device__ __forceinline__ void rest(const Blocks& m, KL_TYPE* shared, int t, int bi, int bj,
                                      const int* cycle) {
-  if (stopped(cycle)) return;
+  if (cycle_found(cycle)) return;
   const Tile left{shared, m.side, 1}, right{shared + m.side * m.side, m.side, 1};
-  m.fetch(left, bi, t);
-  m.fetch(right, t, bj);
+  m.load(left, bi, t);
+  m.load(right, t, bj);
   __syncthreads();
   const int height = blockDim.y, width = blockDim.x;
   for (int row = threadIdx.y; row < m.count(bi); row += down * height) {
@@ -75,15 +76,15 @@ __device__ __forceinline__ void rest(const Blocks& m, KL_TYPE* shared, int t, in
   }
 }
 
-// (r - 1) x (r - 1) blocks, of so few threads that their rectangles stay in registers.
-#define KL_MULTI(across, down)                                                                 \
-  KL_KERNEL_BOUNDS((across * down < 4 ? 1024 : 4096 / (across * down)), 1,                     \
-                   apsp_multi_##across##x##down, KL_TYPE* d, int* last, long long n, int side, \
-                   int t, const int* cycle) {                                                  \
-    KL_DYNAMIC_SHARED(KL_TYPE, shared);                                                        \
-    const int i = blockIdx.y, j = blockIdx.x;                                                  \
-    rest<across, down>(Blocks{d, last, n, side, false}, shared, t, i < t ? i : i + 1,          \
-                       j < t ? j : j + 1, cycle);                                              \
+// (r - 1) x (r - 1) blocks, with few enough threads to keep the rectangles in registers.
+#define KL_MULTI(across, down)                                                                \
+  KL_KERNEL_BOUNDS((across * down < 4 ? 1024 : 4096 / (across * down)), 1,                    \
+                   apsp_blocked_multi_##across##x##down, KL_TYPE* d, int* predecessors,       \
+                   long long n, int side, int t, const int* cycle) {                          \
+    KL_DYNAMIC_SHARED(KL_TYPE, shared);                                                       \
+    const int i = blockIdx.y, j = blockIdx.x;                                                 \
+    rest<across, down>(Blocks{d, predecessors, n, side, false}, shared, t, i < t ? i : i + 1, \
+                       j < t ? j : j + 1, cycle);                                             \
   }
 #define KL_MULTI_ROW(across) \
   KL_MULTI(across, 1) KL_MULTI(across, 2) KL_MULTI(across, 4) KL_MULTI(across, 8)

@@ -1,7 +1,7 @@
-"""A matrix on the device, cut into blocks: what all versions of blocked Floyd-Warshall share.
+"""What all versions of blocked Floyd-Warshall share: a matrix on the device, split into blocks.
 
-The phases for one block are in ``kernels/apsp_blocks.cuh``; here are their launches, how blocks lie
-in shared memory, and the way of the matrix there and back.
+The phases for one block are in ``kernels/apsp_blocked.cuh``; here are their launches, the layout of
+blocks in shared memory, and the copies of the matrix.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from kleene.backends.task import Answer, Task
 from kleene.errors import RequestError
 from kleene.system.formatting import format_bytes
 
-__all__ = ["Blocks", "bank_conflict", "run"]
+__all__ = ["BlockedMatrix", "bank_conflict", "run"]
 
-_SIDE = 32  # a block of 1024 threads with a cell each, the largest of Zuccato and Lena
-_ROUNDS = 16  # put into the stream between two looks at the clock and the keyboard
+_SIDE = 32  # a block of 1024 threads, one per cell: the largest of Zuccato and Lena
+_ROUNDS = 16  # queued between progress reports and checks for Ctrl-C
 
 
 def bank_conflict(side: int, itemsize: int = 4) -> bool:
-    """Do neighbouring rows of a column of a block meet in one bank of shared memory?
+    """Return whether reading a column of a block has bank conflicts in shared memory.
 
-    Banks deliver 128 bytes at a time, to 32 threads, or to 16 where numbers have 8 bytes. Rows that
-    are lcm(side, banks) / side apart are in one bank; is that within the rows that threads read?
+    The banks deliver 128 bytes at a time: to 32 threads, or to 16 with 8-byte numbers. Rows that
+    are lcm(side, banks) / side apart share a bank; there is a conflict if a warp reads two of them.
 
     >>> [side for side in range(1, 33) if bank_conflict(side)]
     [8, 12, 16, 18, 20, 22, 24, 26, 28, 30, 32]
@@ -47,8 +47,8 @@ def bank_conflict(side: int, itemsize: int = 4) -> bool:
     return lcm(side, banks) <= (min(side, banks) - 1) * side
 
 
-class Blocks:
-    """A matrix and its predecessors on the device, cut into blocks."""
+class BlockedMatrix:
+    """A matrix and its predecessors on the device, split into blocks."""
 
     def __init__(
         self,
@@ -56,11 +56,11 @@ class Blocks:
         task: Task,
         block: int,
         matrix: HostArray,
-        last: HostArray | None,
+        predecessors: HostArray | None,
     ) -> None:
         self.task = task
         self.device: Device = open_device(task.device)
-        self.host = (matrix,) if last is None else (matrix, last)
+        self.host = (matrix,) if predecessors is None else (matrix, predecessors)
         self.n = len(matrix)
         self.side = min(block or _SIDE, self.n)
         self.count = ceil_div(self.n, self.side)
@@ -68,39 +68,42 @@ class Blocks:
         what = f"apsp by {method} on {self.n:,} vertices"
         require_memory(self.device, sum(array.nbytes for array in self.host), what)
         self.arrays = [self.device.empty(array.shape, array.dtype) for array in self.host]
-        self.d, self.last = self.arrays[0], self.arrays[1] if last is not None else None
+        self.d, self.predecessors = (
+            self.arrays[0],
+            self.arrays[1] if predecessors is not None else None,
+        )
         self.cycle = self.device.zeros(1, np.int32, "cycle")
         self._files: dict[str, Mapping[str, Kernel]] = {}
         self.by_rows()
 
     def kernels(self, file: str) -> Mapping[str, Kernel]:
         if file not in self._files:
-            paths = int(self.last is not None)
+            paths = int(self.predecessors is not None)
             defines: dict[str, str | int] = {"KL_TYPE": ctype(self.task.dtype), "KL_PATHS": paths}
             self._files[file] = self.device.kernels(file, **defines)
         return self._files[file]
 
     # ---- shared memory --------------------------------------------------------------------------
 
-    def by_rows(self, turned: bool = False) -> None:
-        """Lay blocks out by rows; if turned, neighbouring threads have neighbouring rows."""
-        self.turned, self.pitch = int(turned), self.side
+    def by_rows(self, column_major: bool = False) -> None:
+        """Store blocks by rows; if column_major, adjacent threads have adjacent rows."""
+        self.column_major, self.pitch = int(column_major), self.side
         self.layout = (self.side, 1)
 
     def without_conflicts(self) -> None:
-        """Lay out so that columns are read without conflicts, where there are any.
+        """Choose a layout without bank conflicts.
 
-        The diagonal block is read both ways: a cell is added to its rows. Elsewhere only the left
-        factor is read by columns: it is transposed.
+        The diagonal block is read by rows and by columns: its rows are padded by a cell. Elsewhere
+        only the left factor is read by columns: it is transposed.
         """
-        self.by_rows(turned=True)
+        self.by_rows(column_major=True)
         if bank_conflict(self.side, self.d.dtype.itemsize):
             self.pitch = self.side + 1
             self.layout = (1, self.side)
 
     def check(self) -> None:
-        """Load kernels and look at shared memory, which cannot be done while work is recorded."""
-        self.kernels("apsp_shared")
+        """Load kernels and check shared memory, which is not allowed during capture."""
+        self.kernels("apsp_blocked_shared")
         _ = self.two_blocks
 
     @property
@@ -110,7 +113,7 @@ class Blocks:
 
     @cached_property
     def two_blocks(self) -> int:
-        """Bytes of two blocks in shared memory, which must be there."""
+        """Bytes of two blocks in shared memory; RequestError if they do not fit."""
         needed = 2 * self.side**2 * self.d.dtype.itemsize
         if needed > self.device.shared_memory:
             most = int((self.device.shared_memory / (2 * self.d.dtype.itemsize)) ** 0.5)
@@ -126,7 +129,7 @@ class Blocks:
     def diagonal(self, t: int, stream: Any = None, grid: tuple[int, int] = (1, 1)) -> None:
         """Phase 1, in shared memory."""
         args = (*self.view, self.pitch, t, self.cycle)
-        self.kernels("apsp_shared")["apsp_shared_diagonal"].launch(
+        self.kernels("apsp_blocked_shared")["apsp_blocked_shared_diagonal"].launch(
             grid, self.threads, args, self.one_block, stream
         )
 
@@ -135,7 +138,7 @@ class Blocks:
         if grid[0] == 0:
             return
         args = (*self.view, *self.layout, t, self.cycle)
-        self.kernels("apsp_shared")[f"apsp_shared_{phase}"].launch(
+        self.kernels("apsp_blocked_shared")[f"apsp_blocked_shared_{phase}"].launch(
             grid, self.threads, args, self.two_blocks, stream
         )
 
@@ -152,23 +155,23 @@ class Blocks:
         if height <= 0 or width <= 0:
             return
         args = (*self.view, *self.layout, t, rows[0], height, columns[0], width, self.cycle)
-        self.kernels("apsp_shared")["apsp_shared_piece"].launch(
+        self.kernels("apsp_blocked_shared")["apsp_blocked_shared_piece"].launch(
             grid or (width, height), self.threads, args, self.two_blocks, stream
         )
 
     @property
     def view(self) -> tuple[Any, ...]:
-        """What all kernels in shared memory begin with."""
-        return (self.d, self.last, self.n, self.side, self.turned)
+        """The first arguments of all kernels in apsp_blocked_shared.cu."""
+        return (self.d, self.predecessors, self.n, self.side, self.column_major)
 
-    # ---- the way there and back -----------------------------------------------------------------
+    # ---- copies and rounds ----------------------------------------------------------------------
 
     def upload(self) -> None:
         for array, host in zip(self.arrays, self.host, strict=True):
             self.device.copy(array, host)
 
     def rounds(self, one: Callable[[int], None]) -> None:
-        """Do all rounds, after which the main stream has waited for them; now and then wait too."""
+        """Run all rounds; synchronise and report progress every 16 rounds."""
         with self.computing():
             for t in range(self.count):
                 one(t)
@@ -177,11 +180,11 @@ class Blocks:
                     self.task.report(t + 1, self.count)
 
     def computing(self) -> AbstractContextManager[None]:
-        """Count what the main stream does, or waits for, as the algorithm's time."""
-        return self.device.meter.span("compute", self.device.main)
+        """Time the work of the main stream, and what it waits for, as computation."""
+        return self.device.timer.span("compute", self.device.main)
 
     def download(self) -> bool:
-        """Fetch the answer, unless there is a negative cycle."""
+        """Copy the result to the host; False on a negative cycle."""
         self.device.synchronize()
         if self.device.download(self.cycle)[0]:
             return False
@@ -190,17 +193,17 @@ class Blocks:
         return True
 
 
-Version = Callable[[Blocks], bool]  # closes the matrix; False at a negative cycle
+Version = Callable[[BlockedMatrix], bool]  # closes the matrix; False at a negative cycle
 
 
 def run(method: str, version: Version, task: Task, block: int = 0) -> Answer:
-    """Close the matrix of a task by some version."""
+    """Close the matrix of a task by one version."""
 
-    def engine(matrix: HostArray, last: HostArray | None) -> bool:
+    def engine(matrix: HostArray, predecessors: HostArray | None) -> bool:
         if len(matrix) == 0:
             task.report(1, 1)
             return True
-        blocks = Blocks(method, task, block, matrix, last)
+        blocks = BlockedMatrix(method, task, block, matrix, predecessors)
         closed = version(blocks)
         if closed:
             task.report(blocks.count, blocks.count)

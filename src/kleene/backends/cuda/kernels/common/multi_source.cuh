@@ -1,19 +1,20 @@
-// What searches from many sources at once have in common: how they go round after round without the
-// host, and how the arcs of hubs are shared among warps.
+// Shared by the batched searches: rounds within a cooperative launch, and hubs, whose arcs are
+// split among warps.
 #pragma once
-#include "kleene.cuh"
+#include "common/kleene.cuh"
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr unsigned kAllLanes = 0xffffffffu;
 
-constexpr int kAhead = 4;  // rows that a warp waits for at once
+constexpr int kPrefetch = 4;  // rows loaded at once by a warp
 
-// Places in the control words, which the host reads after a launch.
-constexpr int kRoundsDone = 0, kFinished = 1, kTargetsLeft = 2, kNews = 3;  // three words of news
+// Indices of the control words, which the host reads after a launch.
+constexpr int kRoundsDone = 0, kFinished = 1, kTargetsLeft = 2,
+              kEvents = 3;  // three words of events
 
-// The rounds of a cooperative launch. News of a round are told while it lasts, and the same for all
-// when it has ended; each of three words in turn, so that nobody clears what another still reads.
+// The rounds of a cooperative launch. Blocks signal events during a round; end() returns the union
+// over all blocks. Three words alternate, so that none is cleared while another block reads it.
 class Rounds {
  public:
   __device__ Rounds(int* control, unsigned* barrier)
@@ -22,21 +23,21 @@ class Rounds {
   __device__ int done() const { return done_; }
 
   __device__ void begin() {
-    if (first_thread()) kl_store(control_ + kNews + (done_ + 2) % 3, 0);
+    if (first_thread()) kl_store(control_ + kEvents + (done_ + 2) % 3, 0);
   }
 
-  // By one thread of a block.
-  __device__ void tell(int news) { atomicOr(control_ + kNews + (done_ + 1) % 3, news); }
+  // Called by one thread of a block.
+  __device__ void signal(int events) { atomicOr(control_ + kEvents + (done_ + 1) % 3, events); }
 
-  __device__ void meet() { kl_grid_sync(barrier_); }
+  __device__ void grid_barrier() { kl_grid_sync(barrier_); }
 
   __device__ int end() {
-    meet();
+    grid_barrier();
     ++done_;
-    return kl_load(control_ + kNews + done_ % 3);
+    return kl_load(control_ + kEvents + done_ % 3);
   }
 
-  __device__ void leave(bool finished) {
+  __device__ void finish(bool finished) {
     if (!first_thread()) return;
     control_[kRoundsDone] = done_;
     control_[kFinished] = finished;
@@ -50,21 +51,21 @@ class Rounds {
   int done_;
 };
 
-// Incoming arcs, and the vertices with more of them than `segment`: hubs[h] has the segments from
-// first[h] to first[h + 1], and owner[s] is the h of segment s.
+// Incoming arcs, and the hubs: vertices with more than `segment` incoming arcs. hubs[h] has the
+// segments first[h] to first[h + 1]; segment_hub[s] is the h of segment s.
 struct Incoming {
   const long long* offsets;
   const int* neighbors;
   const int* hubs;
   const int* first;
-  const int* owner;
+  const int* segment_hub;
   int hub_count;
   int segment;
 
   __device__ int segments() const { return hub_count == 0 ? 0 : first[hub_count]; }
   __device__ bool is_hub(long long begin, long long end) const { return end - begin > segment; }
 
-  // The h of a vertex that is one.
+  // The h of a hub, by binary search.
   __device__ int hub(int v) const {
     int low = 0, high = hub_count - 1;
     while (low < high) {
@@ -79,16 +80,16 @@ struct Incoming {
   }
 
   // The arcs of a segment of hubs[h].
-  __device__ void of_segment(int s, int h, long long* begin, long long* end) const {
-    const long long last = offsets[hubs[h] + 1];
+  __device__ void segment_arcs(int s, int h, long long* begin, long long* end) const {
+    const long long arcs_end = offsets[hubs[h] + 1];
     *begin = offsets[hubs[h]] + static_cast<long long>(s - first[h]) * segment;
-    *end = min(*begin + segment, last);
+    *end = min(*begin + segment, arcs_end);
   }
 };
 
-__device__ __forceinline__ long long this_warp() {
+__device__ __forceinline__ long long global_warp() {
   return (blockIdx.x * static_cast<long long>(kThreads) + threadIdx.x) / 32;
 }
-__device__ __forceinline__ long long all_warps() {
+__device__ __forceinline__ long long total_warps() {
   return gridDim.x * static_cast<long long>(kWarps);
 }

@@ -1,4 +1,4 @@
-"""Memory for answers is asked for while the device works."""
+"""Output arrays are prefaulted while the device works."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 import kleene as kl
-from kleene.backends.cuda.runtime import prefault as fresh
+from kleene.backends.cuda.runtime import prefault
 
 
 def test_every_page_is_touched(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fresh, "_WORTH", 2**15)
-    monkeypatch.setattr(fresh, "_PIECE", 2**13)
+    monkeypatch.setattr(prefault, "_WORTH", 2**15)
+    monkeypatch.setattr(prefault, "_PIECE", 2**13)
     values = np.full((3, 10_000), 7, np.int32)
     small = np.full(5, 7, np.int8)
-    with fresh.touched(2, values[1], None, small):
+    with prefault.prefault(2, values[1], None, small):
         pass
-    assert (values[[0, 2]] == 7).all(), "the neighbours are nobody's business"
-    pages = values[1].view(np.uint8)[:: fresh._PAGE]
+    assert (values[[0, 2]] == 7).all(), "other rows are unchanged"
+    pages = values[1].view(np.uint8)[:: prefault._PAGE]
     assert (pages == 0).all()
     assert small[0] == 0
 
@@ -27,14 +27,14 @@ def test_every_page_is_touched(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_small_arrays_are_left_alone() -> None:
     before = threading.active_count()
     values = np.full(100, 7)
-    with fresh.touched(2, values):
+    with prefault.prefault(2, values):
         assert threading.active_count() == before
     assert (values == 7).all()
 
 
 @pytest.mark.parametrize("problem", ["bfs", "sssp"])
 def test_answers_are_right_with_it(problem: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fresh, "_WORTH", 1)
+    monkeypatch.setattr(prefault, "_WORTH", 1)
     g = kl.generate.grid(9, 9, seed=1, weights=(1, 5))
     result = getattr(kl, problem)(g, sources=[0, 40], device="emulated")
     result.verify()

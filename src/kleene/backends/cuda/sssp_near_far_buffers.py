@@ -1,4 +1,4 @@
-"""Distances and lists of a near-far search on the device, as both of its kernels take them."""
+"""Device buffers of the near-far search, shared by its two engines."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import numpy as np
 
 from kleene.backends.cuda.runtime.device import Argument, Device, ceil_div, require_memory
 
-__all__ = ["Lists"]
+__all__ = ["NearFarBuffers"]
 
-_SHORTEST_LIST = 2048  # entries of a block, if there are that many
+_SHORTEST_LIST = 2048  # entries of a block, if there are so many
 
 
 def _share(entries: int, blocks: int) -> int:
-    """Return how many entries the list of one block has: more than its part if that is small."""
+    """Return the entries of the list of one block: more than its share if that is small."""
     return max(ceil_div(entries, blocks), min(entries, _SHORTEST_LIST))
 
 
-class Lists:
-    """Distances as words; each block's near entries, twice, and far ones; a bit per vertex."""
+class NearFarBuffers:
+    """Distances as words; near entries per block, twice; far entries; a spill bit per vertex."""
 
     def __init__(
         self, device: Device, n: int, word: np.dtype[Any], blocks: int, near: int, far: int
@@ -27,11 +27,11 @@ class Lists:
         near, far = _share(near, blocks), _share(min(4 * n, far), blocks)
         needed = 32 * near * blocks + (4 + word.itemsize) * far * blocks + word.itemsize * n
         require_memory(device, needed, f"sssp on {n:,} vertices")
-        self.words = device.empty(n, word, "words")
+        self.words = device.empty(n, word, "distances")
         self.spilled = device.empty(ceil_div(n, 32), np.uint32, "spilled")
         self.far = (
             device.empty(far * blocks, np.int32, "far vertices"),
-            device.empty(far * blocks, word, "far words"),
+            device.empty(far * blocks, word, "far distances"),
             device.zeros(blocks, np.int32, "far counts"),
         )
         self.arguments: tuple[Argument, ...] = (

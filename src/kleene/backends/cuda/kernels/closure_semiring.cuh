@@ -1,22 +1,22 @@
-// What the tiled engine computes in. KL_ALGEBRA picks one of the names below.
+// Semirings and number formats of the tiled closure. KL_ALGEBRA is one of the names below.
 //
-// A word of the matrix holds kLanes columns: one number, two 16-bit numbers, or 32 truth values. A
-// left factor is expanded, with one word for each entry: a number, the same 16-bit number twice,
-// all ones or all zeros. Expanded words among themselves are an algebra of the same kind.
+// A word of the matrix holds kLanes columns: one number, two 16-bit numbers, or 32 booleans. A left
+// factor is expanded to one word per entry: a number, the same 16-bit number twice, all ones or all
+// zeros. The operations are the same for expanded words.
 #pragma once
 
-#include "kleene.cuh"
+#include "common/kleene.cuh"
 
-#define KL_MIN_PLUS_LENGTH 1  // float, not negative: ordered as the integers with the same bits
+#define KL_MIN_PLUS_LENGTH 1  // float >= 0: ordered as the integers with the same bits
 #define KL_MIN_PLUS_FLOAT 2
 #define KL_MIN_PLUS_DOUBLE 3
 #define KL_MIN_PLUS_SHORT 4
 #define KL_MIN_PLUS_INT 5
 #define KL_MIN_PLUS_LONG 6
 #define KL_BOOLEAN 7
-#define KL_MAX_MIN_INT 8  // floats too, as integers in the same order: see tiled_reorder
+#define KL_MAX_MIN_INT 8  // also floats, as integers in the same order: closure_tiled_reorder
 #define KL_MAX_MIN_LONG 9
-#define KL_MAX_TIMES_FLOAT 10  // not negative: ordered as the integers with the same bits
+#define KL_MAX_TIMES_FLOAT 10  // >= 0: ordered as the integers with the same bits
 #define KL_MAX_TIMES_DOUBLE 11
 
 #if KL_ALGEBRA == KL_MIN_PLUS_LENGTH || KL_ALGEBRA == KL_MIN_PLUS_FLOAT || \
@@ -30,8 +30,8 @@ using Word = long long;
 using Word = int;
 #endif
 
-// zero() says "no path", one() is the path from a vertex to itself, times() goes on along a path.
-// Integers that are added keep half of their range for "no path", so that sums never wrap.
+// zero() is no_path, one() the empty path, times() concatenates paths, best() chooses between them.
+// Integers that are added use half of their range as no_path, so that sums never wrap.
 
 #if KL_ALGEBRA == KL_BOOLEAN
 
@@ -84,8 +84,8 @@ __device__ __forceinline__ Word best(Word x, Word y) { return better(x, y) ? x :
 
 #endif
 
-// Lets c be the best of itself, a0 times b0 and a1 times b1: in as few instructions as there are.
-__device__ __forceinline__ void join(Word& c, Word a0, Word b0, Word a1, Word b1) {
+// c = best(c, a0 times b0, a1 times b1), in as few instructions as possible.
+__device__ __forceinline__ void relax(Word& c, Word a0, Word b0, Word a1, Word b1) {
 #if KL_ALGEBRA == KL_MIN_PLUS_LENGTH
   c = __int_as_float(
       __vimin3_s32(__float_as_int(c), __float_as_int(a0 + b0), __float_as_int(a1 + b1)));

@@ -1,19 +1,19 @@
 // Blocked Floyd-Warshall in shared memory (Venkataraman, Sahni and Mukhopadhyaya 2003): the matrix
-// is cut into blocks of side x side cells, those at the edge smaller, and round t allows paths
-// through the vertices of block t in three phases: the diagonal block (t, t), the blocks in its row
-// and column, the rest. Here are the phases for one block; kernels say which blocks they work on.
+// is split into blocks of side x side cells, smaller at the edge, and round t allows paths through
+// the vertices of block t in three phases: the diagonal block (t, t), the blocks in its row and
+// column, the rest. Here are the phases for one block; kernels choose the blocks.
 //
-// A cell d[k, k] is never part of a path: the step of vertex k passes over row and column k of the
-// diagonal block. So nothing that is read in a step is written in it, rounding or not.
+// A cell d[k, k] is never part of a path: the step of vertex k skips row and column k of the
+// diagonal block. So no cell is both read and written in a step, rounding or not.
 #pragma once
 #include "apsp.cuh"
 
-// Calls body(row, column) for the thread's cells of a block. Neighbouring threads have neighbouring
-// columns; if turned, neighbouring rows.
+// Calls body(row, column) for the thread's cells of a block. Adjacent threads have adjacent
+// columns, or adjacent rows if column_major.
 template <class Body>
-__device__ __forceinline__ void each_cell(int rows, int columns, bool turned, Body body) {
+__device__ __forceinline__ void each_cell(int rows, int columns, bool column_major, Body body) {
   const int x = threadIdx.x, y = threadIdx.y, width = blockDim.x, height = blockDim.y;
-  if (turned) {
+  if (column_major) {
     for (int column = y; column < columns; column += height) {
       for (int row = x; row < rows; row += width) body(row, column);
     }
@@ -36,10 +36,10 @@ struct Tile {
 
 struct Blocks {
   KL_TYPE* d;
-  int* last;
+  int* predecessors;
   long long n;
   int side;
-  bool turned;
+  bool column_major;
 
   __device__ __forceinline__ int count(int block) const {
     const long long left = n - static_cast<long long>(block) * side;
@@ -51,38 +51,38 @@ struct Blocks {
            column;
   }
 
-  __device__ __forceinline__ void fetch(const Tile& to, int bi, int bj) const {
+  __device__ __forceinline__ void load(const Tile& to, int bi, int bj) const {
     each_cell(count(bi), count(bj), false,
               [&](int row, int column) { to.at(row, column) = d[at(bi, bj, row, column)]; });
   }
 
-  __device__ __forceinline__ void put_back(const Tile& from, int bi, int bj) const {
+  __device__ __forceinline__ void store(const Tile& from, int bi, int bj) const {
     each_cell(count(bi), count(bj), false,
               [&](int row, int column) { d[at(bi, bj, row, column)] = from.at(row, column); });
   }
 
-  // One step of block (bi, bj) through vertex k of block t, in a copy of it. The predecessors stay
-  // in global memory; they are seldom written.
+  // One step of block (bi, bj) through vertex k of block t, in shared memory. Predecessors stay in
+  // global memory; they are rarely written.
   __device__ __forceinline__ void step(const Tile& own, const Tile& left, const Tile& right, int t,
                                        int bi, int bj, int k) const {
-    each_cell(count(bi), count(bj), turned, [&](int row, int column) {
+    each_cell(count(bi), count(bj), column_major, [&](int row, int column) {
       if ((bi == t && row == k) || (bj == t && column == k)) return;
       const KL_TYPE through = sum(left.at(row, k), right.at(k, column));
       if (through < own.at(row, column)) {
         own.at(row, column) = through;
 #if KL_PATHS
-        last[at(bi, bj, row, column)] = last[at(t, bj, k, column)];
+        predecessors[at(bi, bj, row, column)] = predecessors[at(t, bj, k, column)];
 #endif
       }
     });
   }
 
-  // Phase 1: the diagonal block, in shared memory of side rows of `pitch` cells. A negative cycle
-  // shows before the step of its last vertex.
+  // Phase 1: the diagonal block, in shared memory with rows of `pitch` cells. A negative cycle is
+  // found before the step of its last vertex.
   __device__ __forceinline__ void diagonal(KL_TYPE* shared, int pitch, int t, int* cycle) const {
-    if (stopped(cycle)) return;
+    if (cycle_found(cycle)) return;
     const Tile own{shared, pitch, 1};
-    fetch(own, t, t);
+    load(own, t, t);
     for (int k = 0; k < count(t); ++k) {
       __syncthreads();
       if (own.at(k, k) < 0) {
@@ -92,50 +92,50 @@ struct Blocks {
       step(own, own, own, t, t, t, k);
     }
     __syncthreads();
-    put_back(own, t, t);
+    store(own, t, t);
   }
 
   // Phase 2: a block in the row or column of the diagonal block; one of bi and bj is t. The left
-  // factor is read by columns: it is laid out as the caller says.
+  // factor is read by columns; `down` and `across` are its strides.
   __device__ __forceinline__ void cross(KL_TYPE* shared, int down, int across, int t, int bi,
                                         int bj, const int* cycle) const {
-    if (stopped(cycle)) return;
+    if (cycle_found(cycle)) return;
     const Tile left{shared, down, across}, right{shared + side * side, side, 1};
-    fetch(left, bi, t);
-    fetch(right, t, bj);
+    load(left, bi, t);
+    load(right, t, bj);
     const Tile own = bi == t ? right : left;
     for (int k = 0; k < count(t); ++k) {
       __syncthreads();
       step(own, left, right, t, bi, bj, k);
     }
     __syncthreads();
-    put_back(own, bi, bj);
+    store(own, bi, bj);
   }
 
   // Phase 3: any other block. Its cells stay in registers; the two factors do not change.
   __device__ __forceinline__ void rest(KL_TYPE* shared, int down, int across, int t, int bi, int bj,
                                        const int* cycle) const {
-    if (stopped(cycle)) return;
+    if (cycle_found(cycle)) return;
     const Tile left{shared, down, across}, right{shared + side * side, side, 1};
-    fetch(left, bi, t);
-    fetch(right, t, bj);
+    load(left, bi, t);
+    load(right, t, bj);
     __syncthreads();
     const int inner = count(t);
-    each_cell(count(bi), count(bj), turned, [&](int row, int column) {
+    each_cell(count(bi), count(bj), column_major, [&](int row, int column) {
       const long long own = at(bi, bj, row, column);
       KL_TYPE best = d[own];
-      int via = -1;
+      int best_k = -1;
       for (int k = 0; k < inner; ++k) {
         const KL_TYPE through = sum(left.at(row, k), right.at(k, column));
         if (through < best) {
           best = through;
-          via = k;
+          best_k = k;
         }
       }
-      if (via >= 0) {
+      if (best_k >= 0) {
         d[own] = best;
 #if KL_PATHS
-        last[own] = last[at(t, bj, via, column)];
+        predecessors[own] = predecessors[at(t, bj, best_k, column)];
 #endif
       }
     });

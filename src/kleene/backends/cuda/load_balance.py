@@ -1,4 +1,4 @@
-"""Queues of vertices between the rounds of a search; what ``kernels/arcs.cuh`` expects of them."""
+"""Work queues and launch shapes for ``kernels/common/load_balance.cuh``."""
 
 from __future__ import annotations
 
@@ -7,53 +7,53 @@ import numpy as np
 from kleene.backends.cuda.device_graph import DeviceGraph
 from kleene.backends.cuda.runtime.device import Device, HostArray, Kernel, ceil_div, require_memory
 
-__all__ = ["PART", "Queues", "arc_grid", "round_grid"]
+__all__ = ["ARCS_PER_ENTRY", "WorkQueues", "arc_grid", "round_grid"]
 
-PART = 256  # kPart: arcs of one entry
-_CHUNK = 1024  # kChunk: arcs that a warp walks through
+ARCS_PER_ENTRY = 256  # kArcsPerEntry
+_CHUNK = 1024  # kChunk: arcs of a warp
 _THREADS = 256
-_SMALL = 512  # entries for which one warp is a block, which the emulator likes
+_SMALL = 512  # entries up to which a block is one warp, which is cheap to emulate
 _ENTRIES = 384  # that are worth one more block
-_BLOCKS = 4  # on a multiprocessor: more would meet later and be of little use
+_BLOCKS = 4  # per multiprocessor; more slow down the grid barrier and gain little
 
 
 def round_grid(device: Device, kernel: Kernel, entries: int) -> tuple[tuple[int], tuple[int]]:
-    """Return blocks and threads for a cooperative launch that has up to so many entries a round."""
+    """Return grid and block of a cooperative launch with up to so many entries a round."""
     threads = 32 if entries <= _SMALL else _THREADS
     most = min(kernel.resident_blocks(threads), _BLOCKS * device.multiprocessors)
     return (min(most, max(1, ceil_div(entries, _ENTRIES))),), (threads,)
 
 
-class Queues:
-    """Two queues that take turns, the three sizes that do, and how rounds are launched.
+class WorkQueues:
+    """Two alternating queues of vertices and their three alternating sizes.
 
-    Round r takes its vertices from queue r % 2 and counts them in ``sizes[r % 3]``. A launch runs
-    many rounds, with a barrier for the whole grid after each.
+    Round r reads queue r % 2, whose size is ``sizes[r % 3]``. A launch runs many rounds, with a
+    grid barrier after each.
     """
 
     def __init__(self, device: Device, graph: DeviceGraph, words: int = 3) -> None:
-        """Make empty queues; ``words`` more than three after the sizes are the search's own."""
+        """Allocate empty queues; words of ``sizes`` past the third belong to the search."""
         require_memory(device, self.nbytes(graph.n, graph.m), f"a search on {graph.n:,} vertices")
         self._device = device
-        self.capacity = graph.n + graph.m // PART + 1
+        self.capacity = graph.n + graph.m // ARCS_PER_ENTRY + 1
         self.even = device.empty(self.capacity, np.int64, "even queue")
         self.odd = device.empty(self.capacity, np.int64, "odd queue")
         self.sizes = device.zeros(words, np.uint64, "sizes")
         self.barrier = device.zeros(1, np.uint32, "barrier")
-        self._told = device.pinned(words, np.uint64)
+        self._host_state = device.pinned(words, np.uint64)
 
     @staticmethod
     def nbytes(n: int, m: int) -> int:
-        """Return how much device memory they take."""
-        return 16 * (n + m // PART + 1)
+        """Return the device bytes of the queues."""
+        return 16 * (n + m // ARCS_PER_ENTRY + 1)
 
     def grid(self, kernel: Kernel) -> tuple[tuple[int], tuple[int]]:
-        """Return blocks and threads for a launch that runs rounds."""
+        """Return grid and block of a launch that runs rounds."""
         return round_grid(self._device, kernel, self.capacity)
 
     def begin(self, vertex: int, degree: int) -> None:
-        """Put one vertex into the queue of round 0."""
-        parts = ceil_div(degree, PART)
+        """Enqueue one vertex for round 0."""
+        parts = ceil_div(degree, ARCS_PER_ENTRY)
         entries = (np.arange(parts, dtype=np.int64) << 32) | vertex
         if parts:
             self._device.copy(self.even[:parts], entries)
@@ -61,15 +61,12 @@ class Queues:
         sizes[0] = parts
         self._device.copy(self.sizes, sizes)
 
-    def look(self) -> HostArray:
-        """Return the sizes, and what else is counted beside them, after waiting for the device.
-
-        They hold until it is called again.
-        """
-        return self._device.download(self.sizes, self._told)
+    def read_sizes(self) -> HostArray:
+        """Return ``sizes`` after waiting for the device; valid until the next call."""
+        return self._device.download(self.sizes, self._host_state)
 
 
 def arc_grid(kernel: Kernel, arcs: int) -> tuple[tuple[int], tuple[int]]:
-    """Return blocks and threads for a kernel that walks through all arcs."""
+    """Return grid and block of a kernel that visits all arcs."""
     useful = max(1, ceil_div(arcs, _CHUNK * _THREADS // 32))
     return (min(kernel.resident_blocks(_THREADS) * 4, useful),), (_THREADS,)

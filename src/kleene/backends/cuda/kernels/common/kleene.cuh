@@ -1,10 +1,11 @@
-// What every kernel includes: how kernels are declared, asynchronous copies, the grid-wide barrier,
-// and CUDA's combined additions and minima. The one file that knows whether it is compiled for a
-// GPU or for the emulator.
+// Included by every kernel: kernel declarations, ordered loads and stores, asynchronous copies,
+// grid barriers, no_path. The only file that knows whether it is compiled for a GPU or the
+// emulator.
 //
 //   KL_KERNEL(apsp_step, float* d, int n) { ... }
-//   KL_KERNEL_BOUNDS(256, 2, apsp_tile, float* d, int n) { ... }   // threads a block, blocks an SM
-//   KL_DYNAMIC_SHARED(float, tile);                                // float* tile, 16-byte aligned
+//   KL_KERNEL_BOUNDS(256, 2, apsp_tile, float* d, int n) { ... }   // threads per block, blocks per
+//   SM KL_DYNAMIC_SHARED(float, tile);                                // float* tile, 16-byte
+//   aligned
 #pragma once
 
 #ifdef KLEENE_EMULATED
@@ -25,8 +26,9 @@ __device__ __forceinline__ unsigned kl_lane() {
   return lane;
 }
 
-// Reads and writes that other threads may meet: whole, in order with fences, never optimised away.
-// A loop that waits for another thread must read with these or with an atomic operation.
+// Volatile accesses to memory that other threads access at the same time: not torn, ordered by
+// fences, never optimised away. A loop that waits for another thread reads with these or
+// atomically.
 template <class T>
 __device__ __forceinline__ T kl_load(const T* address) {
   return *const_cast<const volatile T*>(address);
@@ -37,10 +39,10 @@ __device__ __forceinline__ void kl_store(T* address, T value) {
   *const_cast<volatile T*>(address) = value;
 }
 
-// One thread tells others that what it and its block wrote is there, and learns of theirs: adds to
-// a word and returns what it was; reads it. A loop that reads calls kl_pause, for the emulator's
-// sake.
-#define KL_SIGNALS(T, bits, in_register)                               \
+// Release and acquire at device scope: an addition that publishes what the thread wrote and returns
+// the old value, and a load. A loop of loads calls kl_pause, which lets the emulator switch
+// threads.
+#define KL_RELEASE_ACQUIRE(T, bits, in_register)                       \
   __device__ __forceinline__ T kl_release_add(T* address, T value) {   \
     T old;                                                             \
     asm volatile("atom.add.release.gpu.global.u" bits " %0, [%1], %2;" \
@@ -57,14 +59,15 @@ __device__ __forceinline__ void kl_store(T* address, T value) {
                  : "memory");                                          \
     return value;                                                      \
   }
-KL_SIGNALS(unsigned, "32", "r")
-KL_SIGNALS(unsigned long long, "64", "l")
-#undef KL_SIGNALS
+KL_RELEASE_ACQUIRE(unsigned, "32", "r")
+KL_RELEASE_ACQUIRE(unsigned long long, "64", "l")
+#undef KL_RELEASE_ACQUIRE
 
 __device__ __forceinline__ void kl_pause() {}
 
-// Reads what other blocks wrote before a barrier, at this place and no later.
-__device__ __forceinline__ int4 kl_fetch(const int4* address) {
+// Relaxed 16-byte load of what other blocks wrote before a barrier; it is not moved by the
+// compiler.
+__device__ __forceinline__ int4 kl_load_int4(const int4* address) {
   int4 v;
   asm volatile("ld.relaxed.gpu.global.v4.s32 {%0, %1, %2, %3}, [%4];"
                : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
@@ -73,9 +76,9 @@ __device__ __forceinline__ int4 kl_fetch(const int4* address) {
   return v;
 }
 
-// Copies from global to shared memory that pass by the registers. They are there for the thread
-// that asked after kl_copy_wait, and for the other threads after the next barrier. kl_copy_wait<N>
-// waits for all groups of copies but the last N committed. Addresses are aligned to the size.
+// Asynchronous copies from global to shared memory (cp.async). They are visible to the issuing
+// thread after kl_copy_wait, to other threads after the next barrier. kl_copy_wait<N> waits for all
+// committed groups but the last N. Addresses are aligned to the size.
 #if __CUDA_ARCH__ >= 800
 #define KL_COPY_ASYNC(bytes, cached)                                         \
   asm volatile("cp.async." cached ".shared.global [%0], [%1], %2;" ::"r"(    \
@@ -102,7 +105,7 @@ __device__ __forceinline__ void kl_copy_commit() {
 #endif
 }
 
-// Brings the 128 bytes of global memory around an address as near as the second cache.
+// Prefetches the 128-byte line of a global address into the L2 cache.
 __device__ __forceinline__ void kl_prefetch(const void* global) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(global));
 }
@@ -114,7 +117,7 @@ __device__ __forceinline__ void kl_copy_wait() {
 #endif
 }
 
-// Reductions over the lanes of a mask, which GPUs before 8.0 lack: each lane asks all others.
+// Warp reductions for GPUs before 8.0, which lack the instructions: each lane reads all others.
 #if __CUDA_ARCH__ < 800
 #define KL_REDUCE(name, T, result)                                         \
   __device__ __forceinline__ T name(unsigned mask, T value) {              \
@@ -139,59 +142,58 @@ KL_REDUCE(__reduce_xor_sync, unsigned, a ^ b)
 
 #endif  // KLEENE_EMULATED
 
-// ---- barriers among blocks ----------------------------------------------------------------------
+// ---- grid barriers ------------------------------------------------------------------------------
 
-// One thread of each of so many blocks, those with the lowest numbers, waits for the others,
-// between two __syncthreads of its own. *state is zero before the first launch that uses it, and is
-// good for the next one after. The top bit flips when the last block arrives: block 0 adds what the
-// others leave to be added.
-__device__ __forceinline__ void kl_meet_for_all(unsigned* state, unsigned blocks) {
+// Barrier of the `blocks` blocks with the lowest numbers; one thread of each calls it, between two
+// __syncthreads. *state is zero before the first launch that uses it, and can be reused by the
+// next. The top bit flips when the last block arrives: block 0 adds what the increments of the
+// others leave to it.
+__device__ __forceinline__ void kl_grid_barrier(unsigned* state, unsigned blocks) {
   if (blocks == 1) return;
   const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
   const unsigned old = kl_release_add(state, block == 0 ? 0x80000000u - (blocks - 1) : 1u);
   while (((old ^ kl_acquire(state)) & 0x80000000u) == 0) kl_pause();
 }
 
-#ifndef KLEENE_EMULATED  // the emulator has its own, which tells who is missing
-// All threads of all blocks of a cooperative launch wait for each other, and see what any wrote
-// before.
+#ifndef KLEENE_EMULATED  // the emulator's version reports the missing block
+// Barrier of all threads of a cooperative launch; all writes before it are visible after it.
 __device__ __forceinline__ void kl_grid_sync(unsigned* state) {
   __syncthreads();
   if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) {
-    kl_meet_for_all(state, gridDim.x * gridDim.y * gridDim.z);
+    kl_grid_barrier(state, gridDim.x * gridDim.y * gridDim.z);
   }
   __syncthreads();
 }
 #endif
 
-// The same for all blocks; adds up a number over the blocks on the way, which kl_added tells. *word
-// is zero before the first use; `before` is what the last call with this word returned, zero the
-// first time. Two words must take turns: who is fast may already add to the next sum while others
-// still read this one.
-__device__ __forceinline__ unsigned long long kl_meet_and_add(unsigned long long* word,
-                                                              unsigned long long before,
-                                                              unsigned long long number) {
-  const unsigned long long turn = 0x8000;  // the bit that flips when all are there
+// Barrier of all blocks that also sums a number over them, for kl_grid_barrier_sum. *word is zero
+// before the first use; `previous` is the result of the last call with this word, zero the first
+// time. Two words must alternate: a fast block may add to the next sum while others read this one.
+__device__ __forceinline__ unsigned long long kl_grid_barrier_add(unsigned long long* word,
+                                                                  unsigned long long previous,
+                                                                  unsigned long long number) {
+  const unsigned long long phase_bit = 0x8000;  // flips when all blocks have arrived
   const unsigned long long others = gridDim.x - 1;
-  const unsigned long long closing = ((before & turn) != 0 ? 0 - turn : turn) - others;
+  const unsigned long long closing =
+      ((previous & phase_bit) != 0 ? 0 - phase_bit : phase_bit) - others;
   kl_release_add(word, (number << 16) + (blockIdx.x == 0 ? closing : 1));
-  unsigned long long now = kl_acquire(word);
-  while (((now ^ before) & turn) == 0) {
+  unsigned long long current = kl_acquire(word);
+  while (((current ^ previous) & phase_bit) == 0) {
     kl_pause();
-    now = kl_acquire(word);
+    current = kl_acquire(word);
   }
-  return now;
+  return current;
 }
 
-__device__ __forceinline__ unsigned long long kl_added(unsigned long long now,
-                                                       unsigned long long before) {
-  return ((now >> 16) - (before >> 16)) & 0xffffffffffffull;
+__device__ __forceinline__ unsigned long long kl_grid_barrier_sum(unsigned long long current,
+                                                                  unsigned long long previous) {
+  return ((current >> 16) - (previous >> 16)) & 0xffffffffffffull;
 }
 
-// ---- numbers ------------------------------------------------------------------------------------
+// ---- no_path ------------------------------------------------------------------------------------
 
 template <class T>
-struct KlLimits;  // "no path" as users see it: infinity, or the largest integer
+struct KlLimits;  // no_path of results: infinity, or the largest integer
 template <>
 struct KlLimits<float> {
   static __device__ __forceinline__ float none() { return __int_as_float(0x7f800000); }

@@ -1,14 +1,15 @@
-// Distances as words, and entries of lists, for the near-far searches.
+// Distances as words, and list entries, of the two near-far engines.
 //
-// Numbers that are not negative have the order of their bits, so distances are words without a
-// sign, whatever their type; all ones is "no path".
+// The bits of non-negative numbers are in the order of the numbers, so distances of all types are
+// unsigned words; all ones is no_path.
 #pragma once
-#include "kleene.cuh"
+#include "common/kleene.cuh"
 
-const unsigned kWarp = 0xffffffffu;
-const int kPiece = 128;  // arcs of an entry, unless its vertex has so many that a list has no room
+const unsigned kAllLanes = 0xffffffffu;
+const int kRangeArcs =
+    128;  // arcs of an entry at most, unless that would take more entries than a list has
 
-// ---- numbers ------------------------------------------------------------------------------------
+// ---- words --------------------------------------------------------------------------------------
 
 template <class T>
 struct KlWord;
@@ -17,7 +18,7 @@ struct KlWord<unsigned> {
   using Word = unsigned;
   static __device__ __forceinline__ unsigned word(unsigned value) { return value; }
   static __device__ __forceinline__ unsigned value(Word word) { return word; }
-  static __device__ __forceinline__ unsigned from(double value) {
+  static __device__ __forceinline__ unsigned from_double(double value) {
     return value < 4e9 ? static_cast<unsigned>(value) : 4000000000u;
   }
 };
@@ -26,7 +27,7 @@ struct KlWord<long long> {
   using Word = unsigned long long;
   static __device__ __forceinline__ Word word(long long value) { return value; }
   static __device__ __forceinline__ long long value(Word word) { return word; }
-  static __device__ __forceinline__ long long from(double value) {
+  static __device__ __forceinline__ long long from_double(double value) {
     return value < 4e18 ? static_cast<long long>(value) : 4000000000000000000ll;
   }
 };
@@ -35,36 +36,38 @@ struct KlWord<float> {
   using Word = unsigned;
   static __device__ __forceinline__ Word word(float value) { return __float_as_uint(value); }
   static __device__ __forceinline__ float value(Word word) { return __uint_as_float(word); }
-  static __device__ __forceinline__ float from(double value) { return static_cast<float>(value); }
+  static __device__ __forceinline__ float from_double(double value) {
+    return static_cast<float>(value);
+  }
 };
 template <>
 struct KlWord<double> {
   using Word = unsigned long long;
   static __device__ __forceinline__ Word word(double value) { return __double_as_longlong(value); }
   static __device__ __forceinline__ double value(Word word) { return __longlong_as_double(word); }
-  static __device__ __forceinline__ double from(double value) { return value; }
+  static __device__ __forceinline__ double from_double(double value) { return value; }
 };
 
 using Type = KlWord<KL_TYPE>;
 using Word = Type::Word;
-const Word kNone = ~static_cast<Word>(0);
+const Word kNoPath = ~static_cast<Word>(0);
 
-// "No path" if the sum is too large for the type.
-__device__ __forceinline__ Word sum(Word from, KL_TYPE length) {
+// no_path if the sum overflows.
+__device__ __forceinline__ Word sum(Word tail_distance, KL_TYPE length) {
   if constexpr (static_cast<KL_TYPE>(0.5) == 0) {
-    const Word through = from + static_cast<Word>(length);
-    return through < from ? kNone : through;
+    const Word through = tail_distance + static_cast<Word>(length);
+    return through < tail_distance ? kNoPath : through;
   } else {
-    return Type::word(Type::value(from) + length);
+    return Type::word(Type::value(tail_distance) + length);
   }
 }
 
 __device__ __forceinline__ Word warp_min(Word value) {
   if constexpr (sizeof(Word) == 4) {
-    return __reduce_min_sync(kWarp, static_cast<unsigned>(value));
+    return __reduce_min_sync(kAllLanes, static_cast<unsigned>(value));
   } else {
     for (int step = 16; step > 0; step /= 2) {
-      value = min(value, __shfl_xor_sync(kWarp, value, step));
+      value = min(value, __shfl_xor_sync(kAllLanes, value, step));
     }
     return value;
   }
@@ -80,7 +83,7 @@ __device__ __forceinline__ unsigned tag_of(unsigned long long distance) {
 
 // A vertex and some of its arcs: vertex, the tag of its distance, then the position of the
 // first arc (40 bits) and their number (24 bits).
-struct Piece {
+struct ArcRange {
   int vertex;
   unsigned tag;
   int degree;
@@ -93,7 +96,7 @@ __device__ __forceinline__ int4 pack(int vertex, Word distance, long long begin,
       static_cast<int>(static_cast<unsigned>(begin >> 32) | static_cast<unsigned>(degree) << 8));
 }
 
-__device__ __forceinline__ Piece unpack(int4 entry) {
+__device__ __forceinline__ ArcRange unpack(int4 entry) {
   const unsigned high = static_cast<unsigned>(entry.w);
   return {entry.x, static_cast<unsigned>(entry.y), static_cast<int>(high >> 8),
           static_cast<long long>(high & 0xff) << 32 | static_cast<unsigned>(entry.z)};
