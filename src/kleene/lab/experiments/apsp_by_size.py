@@ -9,16 +9,7 @@ import kleene as kl
 from kleene.lab.documents import GPU_GRAPHS
 from kleene.lab.environment import Environment
 from kleene.lab.experiment import Axis, Experiment, Plan, Published
-from kleene.lab.experiments.entrants import (
-    ALL,
-    GPU,
-    ONE,
-    Entrant,
-    as_fast,
-    best_of,
-    entrants,
-    last,
-)
+from kleene.lab.experiments.entrants import ALL, GPU, ONE, Entrant, as_fast, best_of, entrants, last
 from kleene.lab.measurements import Measurements, finding, times_as
 from kleene.lab.shared_check import SharedCheck
 from kleene.lab.trial import Trial, solve

@@ -46,10 +46,7 @@ def _plans(environment: Environment) -> Iterator[Plan]:
             n = 2**size if family == _FEW else size**2
             arcs = n * (32 if family == _FEW else 4)
             levels = 8 if family == _FEW else 2 * size
-            for place, listed in (
-                (_CPU, _listed(everywhere, "cpu")),
-                (GPU, _listed(GPU, "cuda")),
-            ):
+            for place, listed in ((_CPU, _listed(everywhere, "cpu")), (GPU, _listed(GPU, "cuda"))):
                 for e in entrants(environment, listed):
                     yield Plan(
                         e.series, n, partial(_trial, environment, e, shared_check, family, size),

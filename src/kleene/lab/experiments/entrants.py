@@ -8,17 +8,7 @@ from dataclasses import dataclass
 from kleene.lab.environment import Environment
 from kleene.lab.measurements import Measurements, times_as
 
-__all__ = [
-    "ALL",
-    "GPU",
-    "ONE",
-    "Entrant",
-    "ahead_of",
-    "as_fast",
-    "best_of",
-    "entrants",
-    "last",
-]
+__all__ = ["ALL", "GPU", "ONE", "Entrant", "ahead_of", "as_fast", "best_of", "entrants", "last"]
 
 ONE, ALL, GPU = "one core", "all cores", "GPU"
 

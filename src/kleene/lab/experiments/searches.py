@@ -8,16 +8,7 @@ from functools import partial
 
 from kleene.lab.environment import Environment
 from kleene.lab.experiment import Axis, Experiment, Plan
-from kleene.lab.graphs import (
-    NamedGraph,
-    enron,
-    facebook,
-    grid,
-    highways,
-    rmat,
-    rome,
-    uniform,
-)
+from kleene.lab.graphs import NamedGraph, enron, facebook, grid, highways, rmat, rome, uniform
 from kleene.lab.measurements import Measurements, finding, times_as
 from kleene.lab.record import Point
 from kleene.lab.searches import PROVED, proofs_of, searches_of

@@ -158,10 +158,4 @@ def skipped_summary(record: Record, experiments: Sequence[Experiment]) -> Html |
     failed = sum(skip.failed for skip in record.skips)
     text = f"{len(record.skips):,} points or experiments were skipped"
     text += f", {failed:,} of them because of an error. " if failed else ". "
-    return tag(
-        "p",
-        text,
-        "Reasons: " if links else "",
-        join(links, ", "),
-        "." if links else "",
-    )
+    return tag("p", text, "Reasons: " if links else "", join(links, ", "), "." if links else "")
