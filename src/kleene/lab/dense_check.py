@@ -29,6 +29,8 @@ def best_row(case: Case, matrix: Array, source: int, heights: Array) -> Array:
     Negative weights are reduced by the potentials they were made from, which makes them positive.
     """
     extend, better, place, no_path, empty = _ALGEBRA[case.semiring]
+    if case.semiring == "boolean":
+        return _arcs(_reached(matrix, source), no_path)
     n = len(matrix)
     level = heights[:n] if case.negative else np.zeros(n)
     waiting, row, todo = np.full(n, no_path), np.empty(n), np.ones(n, bool)
@@ -38,11 +40,22 @@ def best_row(case: Case, matrix: Array, source: int, heights: Array) -> Array:
         if waiting[u] == no_path:
             break
         row[u], waiting[u], todo[u] = waiting[u], no_path, False
-        arcs = _arcs(matrix[u], no_path) - (level - level[u])
+        arcs = _arcs(matrix[u], no_path)
+        if case.negative:
+            arcs -= level - level[u]
         better(waiting, extend(row[u], arcs), out=waiting, where=todo)
     row[todo] = no_path
     values: Array = row + level - level[source]
     return values
+
+
+def _reached(matrix: Array, source: int) -> Array:
+    """Return which vertices a breadth-first search reaches."""
+    reached, frontier = np.zeros(len(matrix), bool), np.array([source])
+    while len(frontier):
+        reached[frontier] = True
+        frontier = np.flatnonzero(matrix[frontier].any(axis=0) & ~reached)
+    return reached
 
 
 def _arcs(entries: Array, no_path: float) -> Array:

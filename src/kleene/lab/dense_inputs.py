@@ -61,7 +61,7 @@ class Weights:
         np.fill_diagonal(self._all, 0)
 
     def matrix(self, case: Case, n: int) -> Array:
-        """Return a matrix for `Graph.from_dense`: arcs of weights, or truth values."""
+        """Return the weights of arcs, or their truth values, as a matrix."""
         if case.dtype in ("int16", "bool"):
             return _adjacency(n, 8 if case.dtype == "int16" else 2)
         corner = self._all[:n, :n]

@@ -11,14 +11,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 import kleene as kl
 from kleene.api import device_memory, relaxation_ceiling
 from kleene.lab.dense_check import best_row, require_paths, require_row
-from kleene.lab.dense_inputs import Case, Weights
+from kleene.lab.dense_inputs import Array, Case, Weights
 from kleene.lab.environment import Environment
 from kleene.lab.experiment import Skipped
 from kleene.lab.formatting import size
@@ -91,7 +90,10 @@ def _trial(environment: Environment, case: Case, n: int, most: int) -> Trial:
     )  # fmt: skip
 
 
-def _graph(matrix: Any) -> kl.Graph:
+def _graph(matrix: Array) -> kl.Graph:
+    if matrix.dtype == bool:  # sparse: as a matrix of weights it would take four times the memory
+        tails, heads = np.nonzero(matrix)
+        return kl.Graph.from_edges(tails, heads, n=len(matrix))
     return kl.Graph.from_dense(matrix)
 
 
