@@ -176,7 +176,7 @@ def _budget(nbytes: int) -> Iterator[None]:
 @cache
 def cpu_ceiling(semiring: str, dtype: str, paths: bool, threads: int, seconds: float) -> float:
     """Return relaxations a second of the CPU's kernel, its operands in the nearest cache."""
-    rates = (_native.dense_ceiling(semiring, dtype, paths, threads, seconds) for _ in range(3))
+    rates = (_native.closure_peak_rate(semiring, dtype, paths, threads, seconds) for _ in range(3))
     return statistics.median(rates)
 
 
