@@ -1,5 +1,5 @@
-# make demo | test | lint | format | sanitize | bench | lab | gpu-check | docs | wheel | wheel-check
-# | clean
+# make demo | test | emulator | lint | format | sanitize | odr-check | bench | lab | gpu-check | docs
+# | wheel | wheel-check | clean
 # Every target makes what it needs: a virtual environment in .venv and the package in it,
 # rebuilt only when a native source or the build configuration changed.
 
@@ -9,15 +9,22 @@ BIN := $(VENV)/bin
 CXX_FILES := $(shell find native src/kleene/backends/cuda -name '*.[ch]pp' -o -name '*.inl' -o -name '*.cu' \
   -o -name '*.cuh')
 NATIVE := $(CXX_FILES) src/kleene/backends/cuda/variants.py CMakeLists.txt pyproject.toml
-# Besides what users get: the checked emulator, and the kernels of its own tests.
-BUILD_OPTIONS := -Ccmake.define.KLEENE_EMULATOR_TESTS=ON -Cinstall.strip=false
+# The emulators take most of a build, and only these goals need them; once built, they are kept up to
+# date by all goals. With them come the checked emulator and the kernels of its own tests.
+NEED_EMULATOR := test emulator gpu-check $(VENV)/installed-test
+EMULATOR := $(if $(wildcard $(VENV)/emulator-ON)$(filter $(NEED_EMULATOR),$(MAKECMDGOALS)),ON,OFF)
+BUILD_OPTIONS := -Ccmake.define.KLEENE_EMULATOR=$(EMULATOR) \
+  -Ccmake.define.KLEENE_EMULATOR_TESTS=$(EMULATOR) -Cinstall.strip=false
 
-.PHONY: demo test lint format sanitize bench lab gpu-check gpu-record-check docs wheel wheel-check \
-  clean
+.PHONY: demo test emulator lint format sanitize odr-check bench lab gpu-check gpu-record-check docs \
+  wheel wheel-check clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/installed
 	$(BIN)/kleene demo
+
+# What device="emulated" needs, in a source checkout.
+emulator: $(VENV)/installed
 
 # Two processes at a time; ARGS="-n 0 ..." for one, where print and a debugger are of use.
 test: $(VENV)/installed-test
@@ -73,13 +80,22 @@ sanitize-%: $(VENV)/installed-test
 	  PYTHONPATH=build/sanitized:$(SITE) setarch -R $(BIN)/python -S -m pytest -q -p no:cacheprovider \
 	  $(SANITIZED_TESTS) $(if $(findstring thread,$*),-k "not fork") $(ARGS)
 
+# Violations of the one-definition rule, by link-time optimisation of the core and its bindings; and
+# of the rule for files of other instruction sets, which may define nothing outside their namespace.
+odr-check: $(VENV)/python
+	PATH="$(abspath $(BIN)):$$PATH" cmake -S . -B build/odr-check -G Ninja \
+	  -DKLEENE_ODR_CHECK=ON -DKLEENE_EMULATOR=OFF -DPython_EXECUTABLE=$(abspath $(BIN))/python \
+	  -Dnanobind_DIR="$$($(BIN)/python -m nanobind --cmake_dir)" >/dev/null
+	PATH="$(abspath $(BIN)):$$PATH" cmake --build build/odr-check
+	! find build/odr-check -name '*_avx*.o' | xargs gcc-nm -C | grep ' [TWVu] ' | grep -v '::avx'
+
 docs: $(VENV)/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 wheel: $(VENV)/python
 	rm -rf dist
-	$(BIN)/pip wheel --quiet --no-deps -Ccmake.define.KLEENE_EMULATOR_TESTS=OFF \
-	  --wheel-dir dist .
+	$(BIN)/pip wheel --quiet --no-deps -Ccmake.define.KLEENE_EMULATOR=ON \
+	  -Ccmake.define.KLEENE_EMULATOR_TESTS=OFF --wheel-dir dist .
 
 # The wheel in an environment of its own, away from the sources; it may need system libraries only.
 wheel-check: wheel
@@ -94,17 +110,38 @@ clean:
 	rm -rf $(VENV) build dist site .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 # One environment; extras are layered on it by need. The native module is built once, in place.
+# CMake and Ninja come from the system where they are recent enough.
+NEWER = $(shell $(1) --version 2>/dev/null | $(PYTHON) -c 'import re, sys; \
+  v = re.search(r"(\d+)\.(\d+)", sys.stdin.read()); \
+  print("yes" if v and (int(v[1]), int(v[2])) >= $(2) else "")')
+TOOLS = "scikit-build-core>=0.11" "nanobind>=2.4" $(if $(call NEWER,cmake,(3, 18)),,cmake) \
+  $(if $(call NEWER,ninja,(1, 10)),,ninja)
 $(VENV)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Kleene needs Python 3.11 or newer; choose one with: make PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet "scikit-build-core>=0.11" "nanobind>=2.4" cmake ninja
+	$(BIN)/python -m pip install --quiet $(TOOLS)
 	@touch $@
 
-$(VENV)/installed: $(VENV)/python $(NATIVE)
-	$(BIN)/python -m pip install --quiet --no-build-isolation $(BUILD_OPTIONS) --editable .
+$(VENV)/emulator-$(EMULATOR): | $(VENV)/python
+	@rm -f $(VENV)/emulator-*
+	@touch $@
+
+# The dependencies, or those of an extra, one a line.
+REQUIREMENTS := $(PYTHON) -c 'import sys, tomllib; \
+  project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+  of = {"base": project["dependencies"], **project["optional-dependencies"]}; \
+  print(*of[sys.argv[1]], sep="\n")'
+
+# The dependencies are installed while the native module compiles.
+$(VENV)/installed: $(VENV)/python $(VENV)/emulator-$(EMULATOR) $(NATIVE)
+	@$(REQUIREMENTS) base > $(VENV)/requirements-base.txt
+	$(BIN)/python -m pip install --quiet --no-compile -r $(VENV)/requirements-base.txt & \
+	  $(BIN)/python -m pip install --quiet --no-build-isolation --no-deps $(BUILD_OPTIONS) --editable . \
+	  && wait $$!
 	@touch $@
 
 $(VENV)/installed-%: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --no-build-isolation $(BUILD_OPTIONS) --editable '.[$*]'
+	@$(REQUIREMENTS) $* > $(VENV)/requirements-$*.txt
+	$(BIN)/python -m pip install --quiet --no-compile -r $(VENV)/requirements-$*.txt
 	@touch $@

@@ -1,5 +1,8 @@
 // What every binding file needs: NumPy arrays in and out, dispatch on their types, and a Monitor
-// that speaks Python.
+// that calls Python.
+//
+// Functions take arrays of any type and dispatch inside, so that nanobind's argument handling is
+// compiled once per function and not once per combination of types.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -7,30 +10,45 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
 
-#include "buffer.hpp"
-#include "csr.hpp"
-#include "monitor.hpp"
+#include "graph/arcs.hpp"
+#include "graph/semiring.hpp"
+#include "parallel/buffer.hpp"
+#include "parallel/monitor.hpp"
 
 namespace nb = nanobind;
 
-namespace kleene {
+namespace kleene::bindings {
+
+using graph::Arcs;
+using graph::NoWeight;
+using graph::Semiring;
+using parallel::Buffer;
+using parallel::Monitor;
 
 using AnyArray = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using OptionalArray = std::optional<AnyArray>;
+
+// Read-only, any shape.
+using AnyInput = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
 
 template <class T>
 using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // The caller's memory, to be filled in place; any shape, seen as one run of entries.
+using AnyOutput = nb::ndarray<nb::c_contig, nb::device::cpu>;
+using OptionalOutput = std::optional<AnyOutput>;
+
 template <class T>
 using MutableArray = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
 
 template <class T>
 using NumpyArray = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+
+using Offsets = Array<std::int64_t>;
 
 // Hands a buffer's memory to NumPy without copying it.
 template <class T>
@@ -44,32 +62,65 @@ nb::object to_numpy(Buffer<T>&& values) {
 // None for a graph without weights.
 inline nb::object to_numpy(Buffer<NoWeight>&&) { return nb::none(); }
 
+// ---- dispatch -----------------------------------------------------------------------------------
+
 template <class T>
 struct Type {
   using type = T;
 };
 
-// Calls body(Type<int32_t or int64_t>{}) according to what the array holds.
-template <class Body>
-nb::object with_id_type(const AnyArray& ids, Body&& body) {
-  if (ids.dtype() == nb::dtype<std::int32_t>()) return body(Type<std::int32_t>{});
-  if (ids.dtype() == nb::dtype<std::int64_t>()) return body(Type<std::int64_t>{});
-  throw nb::type_error("vertex ids must be int32 or int64");
+[[noreturn]] void raise_wrong_type();
+
+// The entries of an array that must hold T; null for no array.
+template <class T, class AnyTyped>
+auto* data_of(const AnyTyped& array) {
+  if (array.dtype() != nb::dtype<T>()) raise_wrong_type();
+  return static_cast<std::conditional_t<std::is_same_v<AnyTyped, AnyArray>, const T, T>*>(
+      array.data());
 }
 
-// Calls body(Type<Weight>{}, pointer); NoWeight and null for None.
-template <class Body>
-nb::object with_weights(const std::optional<AnyArray>& weights, Body&& body) {
-  if (!weights) return body(Type<NoWeight>{}, static_cast<const NoWeight*>(nullptr));
-  const auto typed = [&]<class W>(Type<W> type) {
-    return body(type, static_cast<const W*>(weights->data()));
-  };
-  if (weights->dtype() == nb::dtype<float>()) return typed(Type<float>{});
-  if (weights->dtype() == nb::dtype<double>()) return typed(Type<double>{});
-  if (weights->dtype() == nb::dtype<std::int32_t>()) return typed(Type<std::int32_t>{});
-  if (weights->dtype() == nb::dtype<std::int64_t>()) return typed(Type<std::int64_t>{});
-  throw nb::type_error("weights must be float32, float64, int32 or int64");
+template <class T, class AnyTyped>
+auto* data_of(const std::optional<AnyTyped>& array) {
+  return array ? data_of<T>(*array) : nullptr;
 }
+
+// Calls body(Type<T>{}) for the one of the types that the array holds.
+template <class First, class... Rest, class Body>
+auto with_type(nb::dlpack::dtype dtype, Body&& body) {
+  if constexpr (sizeof...(Rest) > 0) {
+    if (dtype != nb::dtype<First>()) return with_type<Rest...>(dtype, body);
+  }
+  if (dtype != nb::dtype<First>()) raise_wrong_type();
+  return body(Type<First>{});
+}
+
+template <class Body>
+auto with_id_type(const AnyArray& ids, Body&& body) {
+  return with_type<std::int32_t, std::int64_t>(ids.dtype(), body);
+}
+
+template <class Body>
+auto with_value_type(nb::dlpack::dtype dtype, Body&& body) {
+  return with_type<float, double, std::int32_t, std::int64_t>(dtype, body);
+}
+
+// Calls body(Arcs<Id, Weight>) with the types of the arrays; NoWeight for weights of None.
+template <class Body>
+auto with_arcs(const Offsets& offsets, const AnyArray& neighbors, const OptionalArray& weights,
+               Body&& body) {
+  const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
+  return with_id_type(neighbors, [&]<class Id>(Type<Id>) {
+    const auto* heads = static_cast<const Id*>(neighbors.data());
+    if (!weights) return body(Arcs<Id>{n, offsets.data(), heads});
+    return with_value_type(weights->dtype(), [&]<class W>(Type<W>) {
+      return body(Arcs<Id, W>{n, offsets.data(), heads, static_cast<const W*>(weights->data())});
+    });
+  });
+}
+
+Semiring parse_semiring(const std::string& name);
+
+// ---- progress -----------------------------------------------------------------------------------
 
 // Checks for Ctrl-C and calls progress(done, total); made and destroyed with the GIL held.
 class PythonMonitor final : public Monitor {
@@ -77,29 +128,25 @@ class PythonMonitor final : public Monitor {
   PythonMonitor(nb::object progress, std::int64_t total)
       : progress_(std::move(progress)), total_(static_cast<std::uint64_t>(total)) {}
 
-  // All is done: the last report, whenever the one before was.
+  // Reports that all is done, whenever the last report was.
   void finish() { report(total_); }
 
  protected:
-  void report(std::uint64_t done) override {
-    nb::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    if (!progress_.is_none()) progress_(std::min(done, total_), total_);
-  }
+  void report(std::uint64_t done) override;
 
  private:
   nb::object progress_;
   std::uint64_t total_;
 };
 
+void bind_apsp_distance_encodings(nb::module_& m);
 void bind_bfs(nb::module_& m);
-void bind_encodings(nb::module_& m);
+void bind_closure(nb::module_& m);
 void bind_generate(nb::module_& m);
-void bind_dense(nb::module_& m);
 void bind_graph(nb::module_& m);
-void bind_sssp(nb::module_& m);
-void bind_text(nb::module_& m);
 void bind_spmv(nb::module_& m);
-void bind_visit(nb::module_& m);
+void bind_sssp(nb::module_& m);
+void bind_sssp_settle_order(nb::module_& m);
+void bind_text(nb::module_& m);
 
-}  // namespace kleene
+}  // namespace kleene::bindings

@@ -1,115 +1,92 @@
-#include "bfs.hpp"
-
-#include <unordered_map>
-
 #include "arrays.hpp"
-#include "parallel.hpp"
+#include "bfs/methods.hpp"
 
-namespace kleene {
+namespace kleene::bindings {
 namespace {
 
 template <class Id>
-using BfsSearch = Id (*)(const BfsProblem<Id>&, Row<Id, Id>, int, Monitor&);
-
-template <class Id>
-BfsSearch<Id> find_search(const std::string& method) {
-  static const std::unordered_map<std::string, BfsSearch<Id>> kSearches = {
-      {"queue", &bfs_queue<Id>},
-      {"spmv", &bfs_spmv<Id>},
-      {"edge", &bfs_edge<Id>},
-      {"vertex_push", &bfs_vertex_push<Id>},
-      {"vertex_pull", &bfs_vertex_pull<Id>},
-      {"frontier", &bfs_frontier<Id>},
-      {"privatized", &bfs_privatized<Id>},
-      {"direction_optimizing", &bfs_direction_optimizing<Id>},
-  };
-  return kSearches.at(method);
+bfs::SearchAll<Id>* find_method(const std::string& name) {
+  for (const auto& method : bfs::methods<Id>()) {
+    if (name == method.traits.name) return method.search_all;
+  }
+  throw nb::key_error(name.c_str());
 }
 
-// Fills one row per source. Many sources are shared out among the threads; a few are taken one
-// after another, by all threads.
-template <class Id>
-void search_rows(BfsSearch<Id> search, const BfsProblem<Id>& problem, const Id* sources,
-                 std::int64_t count, Row<Id, Id> rows, Id* horizons, int threads,
-                 Monitor& monitor) {
-  const std::int64_t n = problem.out.n;
-  const bool shared = count >= 2 * threads;
-  const int each = shared ? 1 : threads;
-  parallel_each(count, shared ? threads : 1, monitor, [&](std::int64_t i, Monitor& own) {
-    BfsProblem<Id> from = problem;
-    from.source = sources[i];
-    const Row<Id, Id> row{rows.values + i * n, rows.parents ? rows.parents + i * n : nullptr};
-    parallel_fill(row.values, n, Id{-1}, each, own);
-    if (row.parents) parallel_fill(row.parents, n, Id{-1}, each, own);
-    horizons[i] = search(from, row, each, own);
+// Fills (sources, n) distances and predecessors, and the horizons, in the caller's arrays.
+void search(const std::string& method, const Offsets& offsets, const AnyArray& neighbors,
+            const std::optional<Offsets>& incoming_offsets, const OptionalArray& incoming_neighbors,
+            const OptionalArray& tails, const AnyArray& sources, const OptionalArray& targets,
+            const nb::object& limit, const nb::object& no_path, const AnyOutput& distances,
+            const OptionalOutput& predecessors, const AnyOutput& horizons, int threads,
+            const nb::object& progress) {
+  with_id_type(neighbors, [&]<class Id>(Type<Id>) {
+    const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
+    bfs::Problem<Id> problem;
+    problem.outgoing = {n, offsets.data(), data_of<Id>(neighbors)};
+    if (incoming_offsets) {
+      problem.incoming = {n, incoming_offsets->data(), data_of<Id>(incoming_neighbors)};
+    }
+    problem.tails = data_of<Id>(tails);
+    problem.stop = {nb::cast<Id>(limit), data_of<Id>(targets),
+                    targets ? static_cast<std::int64_t>(targets->size()) : 0};
+    const graph::ResultRows<Id, Id> rows{
+        data_of<Id>(sources), static_cast<std::int64_t>(sources.size()), data_of<Id>(distances),
+        data_of<Id>(predecessors), data_of<Id>(horizons)};
+    bfs::SearchAll<Id>* const search_all = find_method<Id>(method);
+    const Id unreached = nb::cast<Id>(no_path);
+    PythonMonitor monitor(progress, rows.count);
+    const nb::gil_scoped_release release;
+    search_all(problem, rows, unreached, threads, monitor);
+    monitor.finish();
   });
 }
 
-template <class Id>
-using Optional = std::optional<Array<Id>>;
-
-// Arrays are the caller's: values and parents have (sources, n) entries and are filled here.
-template <class Id>
-void bind(nb::module_& m) {
-  m.def(
-      "bfs",
-      [](const std::string& method, const Array<std::int64_t>& offsets, const Array<Id>& neighbors,
-         const Optional<std::int64_t>& in_offsets, const Optional<Id>& in_neighbors,
-         const Optional<Id>& tails, const Array<Id>& sources, const Optional<Id>& targets, Id limit,
-         Id no_path, MutableArray<Id> values, std::optional<MutableArray<Id>> parents,
-         MutableArray<Id> horizons, int threads, const nb::object& progress) {
-        const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
-        const auto count = static_cast<std::int64_t>(sources.size());
-        BfsProblem<Id> problem{{n, offsets.data(), neighbors.data()}, {}};
-        if (in_offsets) problem.into = {n, in_offsets->data(), in_neighbors->data()};
-        if (tails) problem.tails = tails->data();
-        problem.stop.limit = limit;
-        if (targets) {
-          problem.stop.targets = targets->data();
-          problem.stop.target_count = static_cast<std::int64_t>(targets->size());
-        }
-        const Row<Id, Id> rows{values.data(), parents ? parents->data() : nullptr};
-        PythonMonitor monitor(progress, count);
-        const nb::gil_scoped_release release;
-        if (method == "multi_source") {
-          bfs_multi_source(problem, sources.data(), count, rows, horizons.data(), no_path, threads,
-                           monitor);
-        } else {
-          search_rows(find_search<Id>(method), problem, sources.data(), count, rows,
-                      horizons.data(), threads, monitor);
-        }
-        monitor.finish();
-      },
-      nb::arg("method"), nb::arg("offsets"), nb::arg("neighbors"), nb::arg("in_offsets").none(),
-      nb::arg("in_neighbors").none(), nb::arg("tails").none(), nb::arg("sources"),
-      nb::arg("targets").none(), nb::arg("limit"), nb::arg("no_path"), nb::arg("values"),
-      nb::arg("parents").none(), nb::arg("horizons"), nb::arg("threads"),
-      nb::arg("progress").none());
-}
-
-// Fills `order` and `parents`, n entries each; returns how many vertices are reached.
-std::int64_t order(const Array<std::int64_t>& offsets, const Array<std::int32_t>& neighbors,
-                   const Optional<std::int64_t>& also_offsets,
-                   const Optional<std::int32_t>& also_neighbors, std::int32_t source,
-                   MutableArray<std::int32_t> order, MutableArray<std::int32_t> parents) {
+// Fills `order` and `predecessors`, n entries each; returns how many vertices are reached.
+std::int64_t order(const Offsets& offsets, const Array<std::int32_t>& neighbors,
+                   const std::optional<Offsets>& transposed_offsets,
+                   const std::optional<Array<std::int32_t>>& transposed_neighbors,
+                   std::int32_t source, MutableArray<std::int32_t> order,
+                   MutableArray<std::int32_t> predecessors) {
   const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
   const Arcs<std::int32_t> arcs{n, offsets.data(), neighbors.data()};
-  Arcs<std::int32_t> also;
-  if (also_offsets) also = {n, also_offsets->data(), also_neighbors->data()};
+  Arcs<std::int32_t> transposed;
+  if (transposed_offsets) {
+    transposed = {n, transposed_offsets->data(), transposed_neighbors->data()};
+  }
   PythonMonitor monitor(nb::none(), n);
   const nb::gil_scoped_release release;
-  return bfs_order(arcs, also_offsets ? &also : nullptr, source, order.data(), parents.data(),
-                   monitor);
+  return bfs::visit_order(arcs, transposed_offsets ? &transposed : nullptr, source, order.data(),
+                          predecessors.data(), monitor);
+}
+
+// (depth, a vertex of the last level, vertices reached).
+nb::object eccentricity(const Offsets& offsets, const AnyArray& neighbors, std::int64_t source) {
+  const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
+  PythonMonitor monitor(nb::none(), n);
+  return with_id_type(neighbors, [&]<class Id>(Type<Id>) {
+    const Arcs<Id> arcs{n, offsets.data(), data_of<Id>(neighbors)};
+    bfs::Eccentricity found;
+    {
+      const nb::gil_scoped_release release;
+      found = bfs::eccentricity(arcs, static_cast<Id>(source), monitor);
+    }
+    return nb::object(nb::make_tuple(found.depth, found.farthest, found.reached));
+  });
 }
 
 }  // namespace
 
 void bind_bfs(nb::module_& m) {
-  bind<std::int32_t>(m);
-  bind<std::int64_t>(m);
+  m.def("bfs", &search, nb::arg("method"), nb::arg("offsets"), nb::arg("neighbors"),
+        nb::arg("incoming_offsets").none(), nb::arg("incoming_neighbors").none(),
+        nb::arg("tails").none(), nb::arg("sources"), nb::arg("targets").none(), nb::arg("limit"),
+        nb::arg("no_path"), nb::arg("distances"), nb::arg("predecessors").none(),
+        nb::arg("horizons"), nb::arg("threads"), nb::arg("progress").none());
   m.def("bfs_order", &order, nb::arg("offsets"), nb::arg("neighbors"),
-        nb::arg("also_offsets").none(), nb::arg("also_neighbors").none(), nb::arg("source"),
-        nb::arg("order"), nb::arg("parents"));
+        nb::arg("transposed_offsets").none(), nb::arg("transposed_neighbors").none(),
+        nb::arg("source"), nb::arg("order"), nb::arg("predecessors"));
+  m.def("bfs_eccentricity", &eccentricity, nb::arg("offsets"), nb::arg("neighbors"),
+        nb::arg("source"));
 }
 
-}  // namespace kleene
+}  // namespace kleene::bindings

@@ -1,14 +1,16 @@
-#include "generate.hpp"
+#include "generate/generate.hpp"
 
 #include "arrays.hpp"
-#include "random.hpp"
+#include "generate/random.hpp"
 
-namespace kleene {
+namespace kleene::bindings {
 namespace {
 
+using graph::Csr;
+
 template <class Id>
-nb::object to_python(Arcs<Id>&& arcs) {
-  return nb::make_tuple(to_numpy(std::move(arcs.sources)), to_numpy(std::move(arcs.targets)));
+nb::object to_python(generate::ArcList<Id>&& arcs) {
+  return nb::make_tuple(to_numpy(std::move(arcs.tails)), to_numpy(std::move(arcs.heads)));
 }
 
 template <class Id>
@@ -33,50 +35,51 @@ nb::object generated(std::int64_t n, std::int64_t units, const nb::object& progr
 
 nb::object rmat(const Array<std::uint64_t>& tables, std::int64_t n, std::int64_t arcs, bool relabel,
                 std::uint64_t seed, int threads, const nb::object& progress) {
-  constexpr std::size_t kTable = sizeof(RmatStep) / sizeof(std::uint64_t);
-  const std::span steps(reinterpret_cast<const RmatStep*>(tables.data()), tables.size() / kTable);
+  constexpr std::size_t kTable = sizeof(generate::RmatStep) / sizeof(std::uint64_t);
+  const std::span steps(reinterpret_cast<const generate::RmatStep*>(tables.data()),
+                        tables.size() / kTable);
   const std::int64_t units = arcs + (relabel ? n : 0);
   return generated(n, units, progress, [&]<class Id>(Type<Id>, Monitor& monitor) {
-    return rmat_arcs<Id>(steps, n, arcs, relabel, seed, threads, monitor);
+    return generate::rmat_arcs<Id>(steps, n, arcs, relabel, seed, threads, monitor);
   });
 }
 
 nb::object uniform(std::int64_t n, std::int64_t edges, std::uint64_t seed, int threads,
                    const nb::object& progress) {
   return generated(n, edges, progress, [&]<class Id>(Type<Id>, Monitor& monitor) {
-    return uniform_edges<Id>(n, edges, seed, threads, monitor);
+    return generate::uniform_edges<Id>(n, edges, seed, threads, monitor);
   });
 }
 
 nb::object capped(std::int64_t n, std::int64_t arcs, std::int64_t cap, bool connected,
                   std::uint64_t seed, int threads, const nb::object& progress) {
-  return generated(n, capped_units(n, arcs, cap), progress,
-                   [&]<class Id>(Type<Id>, Monitor& monitor) {
-                     return capped_rows<Id>(n, arcs, cap, connected, seed, threads, monitor);
-                   });
+  return generated(
+      n, generate::capped_units(n, arcs, cap), progress, [&]<class Id>(Type<Id>, Monitor& monitor) {
+        return generate::capped_rows<Id>(n, arcs, cap, connected, seed, threads, monitor);
+      });
 }
 
 nb::object path_plus(std::int64_t n, std::int64_t extra, std::uint64_t seed, int threads,
                      const nb::object& progress) {
   return generated(n, n, progress, [&]<class Id>(Type<Id>, Monitor& monitor) {
-    return path_plus_arcs<Id>(n, extra, seed, threads, monitor);
+    return generate::path_plus_arcs<Id>(n, extra, seed, threads, monitor);
   });
 }
 
 nb::object small_world(std::int64_t n, std::int64_t reach, std::uint64_t rewire, std::uint64_t seed,
                        int threads, const nb::object& progress) {
   return generated(n, n, progress, [&]<class Id>(Type<Id>, Monitor& monitor) {
-    return small_world_edges<Id>(n, reach, rewire, seed, threads, monitor);
+    return generate::small_world_edges<Id>(n, reach, rewire, seed, threads, monitor);
   });
 }
 
 nb::object grid(std::int64_t layers, std::int64_t rows, std::int64_t columns, bool diagonals,
                 bool directed, std::uint64_t drop, std::uint64_t seed, int threads,
                 const nb::object& progress) {
-  const GridShape shape{layers, rows, columns, diagonals, directed};
+  const generate::GridShape shape{layers, rows, columns, diagonals, directed};
   const std::int64_t n = layers * rows * columns;
   return generated(n, 2 * n, progress, [&]<class Id>(Type<Id>, Monitor& monitor) {
-    return grid_rows<Id>(shape, drop, seed, threads, monitor);
+    return generate::grid_rows<Id>(shape, drop, seed, threads, monitor);
   });
 }
 
@@ -89,8 +92,9 @@ nb::object values(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
   return with_id_type(neighbors, [&]<class Id>(Type<Id>) {
     auto made = [&] {
       nb::gil_scoped_release release;
-      return arc_values<Id, Value>(n, offsets.data(), static_cast<const Id*>(neighbors.data()),
-                                   symmetric, low, count, seed, threads, monitor);
+      return generate::arc_values<Id, Value>(n, offsets.data(),
+                                             static_cast<const Id*>(neighbors.data()), symmetric,
+                                             low, count, seed, threads, monitor);
     }();
     return to_numpy(std::move(made));
   });
@@ -109,9 +113,10 @@ nb::object arc_weights(const Array<std::int64_t>& offsets, const AnyArray& neigh
 
 // Draws for the few numbers that Python needs: `count` of [0, 1).
 nb::object noise(std::int64_t count, std::uint64_t seed) {
-  const Stream stream(seed, Purpose::kNoise);
+  const generate::Stream stream(seed, generate::Purpose::kNoise);
   Buffer<double> draws(count);
-  for (std::int64_t i = 0; i < count; ++i) draws[i] = unit(stream[static_cast<std::uint64_t>(i)]);
+  for (std::int64_t i = 0; i < count; ++i)
+    draws[i] = generate::unit(stream[static_cast<std::uint64_t>(i)]);
   return to_numpy(std::move(draws));
 }
 
@@ -138,4 +143,4 @@ void bind_generate(nb::module_& m) {
   m.def("noise", &noise, nb::arg("count"), nb::arg("seed"));
 }
 
-}  // namespace kleene
+}  // namespace kleene::bindings

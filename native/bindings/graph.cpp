@@ -1,10 +1,14 @@
 #include "arrays.hpp"
-#include "csr_forms.hpp"
+#include "graph/csr.hpp"
+#include "graph/csr_transforms.hpp"
 #include "graph/dense_arcs.hpp"
-#include "machine.hpp"
 
-namespace kleene {
+namespace kleene::bindings {
 namespace {
+
+using graph::BadArc;
+using graph::Combine;
+using graph::Csr;
 
 PyObject* bad_arc_type = nullptr;
 
@@ -40,75 +44,65 @@ nb::object as_tuple(Csr<Id, W>&& csr) {
                         to_numpy(std::move(csr.weights)));
 }
 
-nb::object build(std::int64_t n, const AnyArray& sources, const AnyArray& targets,
-                 const std::optional<AnyArray>& weights, bool symmetric, const std::string& combine,
+nb::object build(std::int64_t n, const AnyArray& tails, const AnyArray& heads,
+                 const OptionalArray& weights, bool symmetric, const std::string& combine,
                  int threads, const nb::object& progress) {
-  const auto arcs = static_cast<std::int64_t>(sources.size());
+  const auto arcs = static_cast<std::int64_t>(tails.size());
   PythonMonitor monitor(progress, 2 * arcs + 2 * n);
-  return with_id_type(sources, [&]<class InId>(Type<InId>) {
-    return with_weights(weights, [&]<class W>(Type<W>, const W* values) {
-      const auto make = [&]<class Id>(Type<Id>) {
-        auto csr = guarded([&] {
-          return build_csr<InId, Id, W>(n, arcs, static_cast<const InId*>(sources.data()),
-                                        static_cast<const InId*>(targets.data()), values, symmetric,
-                                        parse_combine(combine), threads, monitor);
-        });
-        return as_tuple(std::move(csr));
-      };
-      if constexpr (sizeof(InId) == 8) {
-        return n > INT32_MAX ? make(Type<std::int64_t>{}) : make(Type<std::int32_t>{});
-      } else {
-        return make(Type<std::int32_t>{});
-      }
-    });
+  const auto run = [&]<class InId, class Id, class W>(Type<InId>, Type<Id>, const W* values) {
+    return as_tuple(guarded([&] {
+      return graph::build_csr<InId, Id, W>(n, arcs, data_of<InId>(tails), data_of<InId>(heads),
+                                           values, symmetric, parse_combine(combine), threads,
+                                           monitor);
+    }));
+  };
+  return with_id_type(tails, [&]<class InId>(Type<InId> in) {
+    const auto weighted = [&](auto id) {
+      if (!weights) return run(in, id, static_cast<const NoWeight*>(nullptr));
+      return with_value_type(weights->dtype(), [&]<class W>(Type<W>) {
+        return run(in, id, static_cast<const W*>(weights->data()));
+      });
+    };
+    if constexpr (sizeof(InId) == 8) {
+      if (n > INT32_MAX) return weighted(Type<std::int64_t>{});
+    }
+    return weighted(Type<std::int32_t>{});
   });
 }
 
-nb::object transpose(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
-                     const std::optional<AnyArray>& weights, int threads) {
-  const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
-  PythonMonitor monitor(nb::none(), n);
-  return with_id_type(neighbors, [&]<class Id>(Type<Id>) {
-    return with_weights(weights, [&]<class W>(Type<W>, const W* values) {
-      return as_tuple(guarded([&] {
-        return csr_transpose<Id, W>(n, offsets.data(), static_cast<const Id*>(neighbors.data()),
-                                    values, threads, monitor);
-      }));
-    });
+nb::object transpose(const Offsets& offsets, const AnyArray& neighbors,
+                     const OptionalArray& weights, int threads) {
+  PythonMonitor monitor(nb::none(), 0);
+  return with_arcs(offsets, neighbors, weights, [&](const auto& arcs) {
+    return as_tuple(guarded([&] { return graph::transpose(arcs, threads, monitor); }));
   });
 }
 
-nb::object symmetric(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
-                     const std::optional<AnyArray>& weights, int threads) {
-  const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
-  PythonMonitor monitor(nb::none(), n);
-  return with_id_type(neighbors, [&]<class Id>(Type<Id>) {
-    return with_weights(weights, [&]<class W>(Type<W>, const W* values) {
-      return nb::object(nb::bool_(guarded([&] {
-        return csr_is_symmetric<Id, W>(n, offsets.data(), static_cast<const Id*>(neighbors.data()),
-                                       values, threads, monitor);
-      })));
-    });
+bool is_symmetric(const Offsets& offsets, const AnyArray& neighbors, const OptionalArray& weights,
+                  int threads) {
+  PythonMonitor monitor(nb::none(), 0);
+  return with_arcs(offsets, neighbors, weights, [&](const auto& arcs) {
+    return guarded([&] { return graph::is_symmetric(arcs, threads, monitor); });
+  });
+}
+
+bool is_canonical(const Offsets& offsets, const AnyArray& neighbors, const OptionalArray& weights,
+                  int threads) {
+  PythonMonitor monitor(nb::none(), 0);
+  return with_arcs(offsets, neighbors, weights, [&](const auto& arcs) {
+    return guarded([&] { return graph::is_canonical(arcs, threads, monitor); });
   });
 }
 
 // Both graphs have ids and weights of the same types.
-nb::object join(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
-                const std::optional<AnyArray>& weights, const Array<std::int64_t>& other_offsets,
-                const AnyArray& other_neighbors, const std::optional<AnyArray>& other_weights,
-                int threads) {
-  const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
-  PythonMonitor monitor(nb::none(), n);
-  return with_id_type(neighbors, [&]<class Id>(Type<Id>) {
-    return with_weights(weights, [&]<class W>(Type<W>, const W* values) {
-      const auto* others = other_weights ? static_cast<const W*>(other_weights->data()) : nullptr;
-      return as_tuple(guarded([&] {
-        return csr_union<Id, W>(n, offsets.data(), static_cast<const Id*>(neighbors.data()), values,
-                                other_offsets.data(),
-                                static_cast<const Id*>(other_neighbors.data()), others, threads,
-                                monitor);
-      }));
-    });
+nb::object unite(const Offsets& offsets, const AnyArray& neighbors, const OptionalArray& weights,
+                 const Offsets& other_offsets, const AnyArray& other_neighbors,
+                 const OptionalArray& other_weights, int threads) {
+  PythonMonitor monitor(nb::none(), 0);
+  return with_arcs(offsets, neighbors, weights, [&]<class Id, class W>(const Arcs<Id, W>& arcs) {
+    const Arcs<Id, W> other{arcs.n, other_offsets.data(), data_of<Id>(other_neighbors),
+                            other_weights ? static_cast<const W*>(other_weights->data()) : nullptr};
+    return as_tuple(guarded([&] { return graph::unite(arcs, other, threads, monitor); }));
   });
 }
 
@@ -117,68 +111,37 @@ nb::object from_matrix(const nb::ndarray<const double, nb::ndim<2>, nb::c_contig
   const auto n = static_cast<std::int64_t>(matrix.shape(0));
   PythonMonitor monitor(nb::none(), n);
   return as_tuple(
-      guarded([&] { return csr_from_matrix(n, matrix.data(), loops, threads, monitor); }));
+      guarded([&] { return graph::csr_from_matrix(n, matrix.data(), loops, threads, monitor); }));
 }
 
-nb::object canonical(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
-                     const std::optional<AnyArray>& weights, int threads) {
-  const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
+// Copies a matrix in canonical form; returns the extreme weights and the position of a bad entry.
+nb::object dense_canonical(const AnyInput& entries, const nb::object& null, bool null_nan,
+                           const AnyOutput& matrix, MutableArray<std::int64_t> degrees,
+                           const AnyOutput& heaviest, int threads) {
+  const auto n = static_cast<std::int64_t>(entries.shape(0));
   PythonMonitor monitor(nb::none(), n);
-  return with_id_type(neighbors, [&]<class Id>(Type<Id>) {
-    return with_weights(weights, [&]<class W>(Type<W>, const W* values) {
-      return nb::object(nb::bool_(guarded([&] {
-        return is_canonical<Id, W>(n, offsets.data(), static_cast<const Id*>(neighbors.data()),
-                                   values, threads, monitor);
-      })));
-    });
+  return with_value_type(entries.dtype(), [&]<class T>(Type<T>) {
+    const auto value = nb::cast<std::optional<T>>(null);
+    graph::DenseSummary<T> summary;
+    {
+      const nb::gil_scoped_release release;
+      summary = graph::dense_canonical(static_cast<const T*>(entries.data()), n, value, null_nan,
+                                       data_of<T>(matrix), degrees.data(),
+                                       data_of<graph::Magnitude<T>>(heaviest), threads, monitor);
+    }
+    return nb::object(nb::make_tuple(summary.lowest, summary.highest, summary.bad));
   });
 }
 
-nb::object sweep(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
-                 std::int64_t source) {
-  const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
+void dense_to_csr(const AnyInput& matrix, const Offsets& offsets,
+                  MutableArray<std::int32_t> neighbors, const AnyOutput& weights, int threads) {
+  const auto n = static_cast<std::int64_t>(matrix.shape(0));
   PythonMonitor monitor(nb::none(), n);
-  return with_id_type(neighbors, [&]<class Id>(Type<Id>) {
-    const Sweep s = guarded([&] {
-      return bfs_sweep<Id>(n, offsets.data(), static_cast<const Id*>(neighbors.data()), source,
-                           monitor);
-    });
-    return nb::object(nb::make_tuple(s.depth, s.last, s.reached));
+  with_value_type(matrix.dtype(), [&]<class T>(Type<T>) {
+    const nb::gil_scoped_release release;
+    graph::dense_to_csr(static_cast<const T*>(matrix.data()), n, offsets.data(), neighbors.data(),
+                        data_of<T>(weights), threads, monitor);
   });
-}
-
-// Copies a matrix in canonical form; returns the extreme weights and the place of a bad entry.
-template <class T>
-void bind_matrix(nb::module_& m) {
-  using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-  m.def(
-      "dense_canonical",
-      [](const Matrix& entries, std::optional<T> null, bool null_nan, MutableArray<T> matrix,
-         MutableArray<std::int64_t> degrees, MutableArray<Magnitude<T>> heaviest, int threads) {
-        const auto n = static_cast<std::int64_t>(entries.shape(0));
-        PythonMonitor monitor(nb::none(), n);
-        DenseSummary<T> summary;
-        {
-          const nb::gil_scoped_release release;
-          summary = dense_canonical(entries.data(), n, null, null_nan, matrix.data(),
-                                    degrees.data(), heaviest.data(), threads, monitor);
-        }
-        return nb::make_tuple(summary.lowest, summary.highest, summary.bad);
-      },
-      nb::arg("entries"), nb::arg("null").none(), nb::arg("null_nan"), nb::arg("matrix"),
-      nb::arg("degrees"), nb::arg("heaviest"), nb::arg("threads"));
-  m.def(
-      "dense_to_csr",
-      [](const Matrix& matrix, const Array<std::int64_t>& offsets,
-         MutableArray<std::int32_t> neighbors, MutableArray<T> weights, int threads) {
-        const auto n = static_cast<std::int64_t>(matrix.shape(0));
-        PythonMonitor monitor(nb::none(), n);
-        const nb::gil_scoped_release release;
-        dense_to_csr(matrix.data(), n, offsets.data(), neighbors.data(), weights.data(), threads,
-                     monitor);
-      },
-      nb::arg("matrix"), nb::arg("offsets"), nb::arg("neighbors"), nb::arg("weights"),
-      nb::arg("threads"));
 }
 
 }  // namespace
@@ -187,25 +150,24 @@ void bind_graph(nb::module_& m) {
   bad_arc_type = PyErr_NewException("kleene._native.BadArc", PyExc_ValueError, nullptr);
   m.attr("BadArc") = nb::borrow(bad_arc_type);
 
-  m.def("build_csr", &build, nb::arg("n"), nb::arg("sources"), nb::arg("targets"),
+  m.def("build_csr", &build, nb::arg("n"), nb::arg("tails"), nb::arg("heads"),
         nb::arg("weights").none(), nb::arg("symmetric"), nb::arg("combine"), nb::arg("threads"),
         nb::arg("progress").none() = nb::none());
-  m.def("is_canonical", &canonical, nb::arg("offsets"), nb::arg("neighbors"),
+  m.def("is_canonical", &is_canonical, nb::arg("offsets"), nb::arg("neighbors"),
         nb::arg("weights").none(), nb::arg("threads"));
   m.def("csr_transpose", &transpose, nb::arg("offsets"), nb::arg("neighbors"),
         nb::arg("weights").none(), nb::arg("threads"));
-  m.def("csr_is_symmetric", &symmetric, nb::arg("offsets"), nb::arg("neighbors"),
+  m.def("csr_is_symmetric", &is_symmetric, nb::arg("offsets"), nb::arg("neighbors"),
         nb::arg("weights").none(), nb::arg("threads"));
-  m.def("csr_union", &join, nb::arg("offsets"), nb::arg("neighbors"), nb::arg("weights").none(),
+  m.def("csr_union", &unite, nb::arg("offsets"), nb::arg("neighbors"), nb::arg("weights").none(),
         nb::arg("other_offsets"), nb::arg("other_neighbors"), nb::arg("other_weights").none(),
         nb::arg("threads"));
+  m.def("dense_canonical", &dense_canonical, nb::arg("entries"), nb::arg("null").none(),
+        nb::arg("null_nan"), nb::arg("matrix"), nb::arg("degrees"), nb::arg("heaviest"),
+        nb::arg("threads"));
+  m.def("dense_to_csr", &dense_to_csr, nb::arg("matrix"), nb::arg("offsets"), nb::arg("neighbors"),
+        nb::arg("weights"), nb::arg("threads"));
   m.def("csr_from_matrix", &from_matrix, nb::arg("matrix"), nb::arg("loops"), nb::arg("threads"));
-  bind_matrix<float>(m);
-  bind_matrix<double>(m);
-  bind_matrix<std::int32_t>(m);
-  bind_matrix<std::int64_t>(m);
-  m.def("bfs_sweep", &sweep, nb::arg("offsets"), nb::arg("neighbors"), nb::arg("source"));
-  m.def("simd", &simd_level);
 }
 
-}  // namespace kleene
+}  // namespace kleene::bindings

@@ -1,14 +1,82 @@
+#include <algorithm>
+#include <vector>
+
 #include "arrays.hpp"
+#include "bfs/methods.hpp"
+#include "closure/methods.hpp"
+#include "simd/levels.hpp"
+#include "sssp/methods.hpp"
+
+namespace kleene::bindings {
+
+void raise_wrong_type() { throw nb::type_error("an array of a type that is not supported here"); }
+
+Semiring parse_semiring(const std::string& name) {
+  if (name == "boolean") return Semiring::kBoolean;
+  if (name == "max_min") return Semiring::kMaxMin;
+  if (name == "max_times") return Semiring::kMaxTimes;
+  if (name == "plus_times") return Semiring::kPlusTimes;
+  return Semiring::kMinPlus;
+}
+
+void PythonMonitor::report(std::uint64_t done) {
+  nb::gil_scoped_acquire gil;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  if (!progress_.is_none()) progress_(std::min(done, total_), total_);
+}
+
+namespace {
+
+struct MethodRow {
+  const char* problem;
+  graph::MethodTraits traits;
+};
+
+template <class Methods>
+void append(nb::list& rows, const char* problem, const Methods& methods) {
+  for (const auto& method : methods) rows.append(MethodRow{problem, method.traits});
+}
+
+// Every method of the core, problem by problem.
+nb::list methods() {
+  nb::list rows;
+  append(rows, "bfs", bfs::methods<std::int32_t>());
+  append(rows, "sssp", sssp::methods<std::int32_t, double>());
+  append(rows, "closure", closure::methods<double>());
+  return rows;
+}
+
+void bind_methods(nb::module_& m) {
+  nb::class_<MethodRow>(m, "Method")
+      .def_ro("problem", &MethodRow::problem)
+      .def_prop_ro("name", [](const MethodRow& row) { return row.traits.name; })
+      .def_prop_ro("incoming", [](const MethodRow& row) { return row.traits.incoming; })
+      .def_prop_ro("needs_tails", [](const MethodRow& row) { return row.traits.needs_tails; })
+      .def_prop_ro("stops_early", [](const MethodRow& row) { return row.traits.stops_early; })
+      .def_prop_ro("any_semiring", [](const MethodRow& row) { return row.traits.any_semiring; });
+  m.def("methods", &methods);
+  m.def("simd", &simd::widest);
+  m.def("simd_levels", [] {
+    nb::list names;
+    for (const std::string& name : simd::levels()) names.append(name);
+    return names;
+  });
+}
+
+}  // namespace
+}  // namespace kleene::bindings
 
 NB_MODULE(_native, m) {
+  using namespace kleene::bindings;
   m.doc() = "Kleene's C++ core. Arguments are trusted: the Python layers check them first.";
-  kleene::bind_bfs(m);
-  kleene::bind_encodings(m);
-  kleene::bind_generate(m);
-  kleene::bind_dense(m);
-  kleene::bind_graph(m);
-  kleene::bind_sssp(m);
-  kleene::bind_text(m);
-  kleene::bind_spmv(m);
-  kleene::bind_visit(m);
+  bind_apsp_distance_encodings(m);
+  bind_bfs(m);
+  bind_closure(m);
+  bind_generate(m);
+  bind_graph(m);
+  bind_methods(m);
+  bind_spmv(m);
+  bind_sssp(m);
+  bind_sssp_settle_order(m);
+  bind_text(m);
 }

@@ -1,84 +1,62 @@
-#include "sssp.hpp"
-
 #include <nanobind/stl/vector.h>
 
-#include <unordered_map>
+#include <algorithm>
 
 #include "arrays.hpp"
-#include "yen.hpp"
+#include "sssp/k_shortest_paths.hpp"
+#include "sssp/methods.hpp"
 
-namespace kleene {
+namespace kleene::bindings {
 namespace {
 
-template <class Id, class Value>
-using SsspMethod = void (*)(const SsspProblem<Id, Value>&, const SsspRows<Id, Value>&, int,
-                            Monitor&);
+using Cycle = std::vector<std::int64_t>;
 
 template <class Id, class Value>
-SsspMethod<Id, Value> find_method(const std::string& name) {
-  static const std::unordered_map<std::string, SsspMethod<Id, Value>> kMethods = {
-      {"dijkstra", &sssp_dijkstra<Id, Value>},
-      {"delta_stepping", &sssp_delta_stepping<Id, Value>},
-      {"bellman_ford", &sssp_bellman_ford<Id, Value>},
-      {"potentials", &sssp_potentials<Id, Value>},
-      {"llp", &sssp_llp<Id, Value>},
-  };
-  return kMethods.at(name);
+auto find_method(const std::string& name) {
+  for (const auto& method : sssp::methods<Id, Value>()) {
+    if (name == method.traits.name) return method.search_all;
+  }
+  throw nb::key_error(name.c_str());
 }
 
 // Fills one row per source in the caller's arrays; returns a negative cycle, or nothing.
-template <class Id, class Value>
-void bind(nb::module_& m) {
-  m.def(
-      "sssp",
-      [](const std::string& method, const Array<std::int64_t>& offsets, const Array<Id>& neighbors,
-         const Array<Value>& lengths, const std::optional<Array<Value>>& reported,
-         const std::optional<Array<std::int64_t>>& in_offsets,
-         const std::optional<Array<Id>>& in_neighbors,
-         const std::optional<Array<Value>>& in_lengths, const Array<Id>& sources,
-         const std::optional<Array<Id>>& targets, Value limit, MutableArray<Value> values,
-         std::optional<MutableArray<Id>> parents, MutableArray<Value> horizons, int threads,
-         const nb::object& progress, int level) -> std::vector<std::int64_t> {
-        const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
-        SsspProblem<Id, Value> problem{{n, offsets.data(), neighbors.data()}, lengths.data()};
-        if (reported) problem.reported = reported->data();
-        if (in_offsets) {
-          problem.into = {n, in_offsets->data(), in_neighbors->data()};
-          problem.into_lengths = in_lengths->data();
-        }
-        problem.stop.limit = limit;
-        problem.level = level;
-        if (targets) {
-          problem.stop.targets = targets->data();
-          problem.stop.target_count = static_cast<std::int64_t>(targets->size());
-        }
-        const SsspRows<Id, Value> rows{sources.data(), static_cast<std::int64_t>(sources.size()),
-                                       values.data(), parents ? parents->data() : nullptr,
-                                       horizons.data()};
-        const SsspMethod<Id, Value> search = find_method<Id, Value>(method);
-        PythonMonitor monitor(progress, rows.count);
-        const nb::gil_scoped_release release;
-        try {
-          search(problem, rows, threads, monitor);
-        } catch (const NegativeCycle& found) {
-          return found.vertices;
-        }
-        monitor.finish();
-        return {};
-      },
-      nb::arg("method"), nb::arg("offsets"), nb::arg("neighbors"), nb::arg("lengths"),
-      nb::arg("reported").none(), nb::arg("in_offsets").none(), nb::arg("in_neighbors").none(),
-      nb::arg("in_lengths").none(), nb::arg("sources"), nb::arg("targets").none(), nb::arg("limit"),
-      nb::arg("values"), nb::arg("parents").none(), nb::arg("horizons"), nb::arg("threads"),
-      nb::arg("progress").none(), nb::arg("level") = -1);
-}
-
-template <class Id>
-void bind_values(nb::module_& m) {
-  bind<Id, std::int32_t>(m);
-  bind<Id, std::int64_t>(m);
-  bind<Id, float>(m);
-  bind<Id, double>(m);
+Cycle search(const std::string& method, const Offsets& offsets, const AnyArray& neighbors,
+             const AnyArray& lengths, const OptionalArray& original_lengths,
+             const std::optional<Offsets>& incoming_offsets,
+             const OptionalArray& incoming_neighbors, const OptionalArray& incoming_lengths,
+             const AnyArray& sources, const OptionalArray& targets, const nb::object& limit,
+             const AnyOutput& distances, const OptionalOutput& predecessors,
+             const AnyOutput& horizons, int threads, const nb::object& progress, int level) {
+  const auto run = [&]<class Id, class Value>(Type<Id>, Type<Value>) -> Cycle {
+    const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
+    sssp::Problem<Id, Value> problem;
+    problem.outgoing = {n, offsets.data(), data_of<Id>(neighbors)};
+    problem.lengths = data_of<Value>(lengths);
+    problem.original_lengths = data_of<Value>(original_lengths);
+    if (incoming_offsets) {
+      problem.incoming = {n, incoming_offsets->data(), data_of<Id>(incoming_neighbors)};
+      problem.incoming_lengths = data_of<Value>(incoming_lengths);
+    }
+    problem.level = level;
+    problem.stop = {nb::cast<Value>(limit), data_of<Id>(targets),
+                    targets ? static_cast<std::int64_t>(targets->size()) : 0};
+    const graph::ResultRows<Id, Value> rows{
+        data_of<Id>(sources), static_cast<std::int64_t>(sources.size()), data_of<Value>(distances),
+        data_of<Id>(predecessors), data_of<Value>(horizons)};
+    const auto search_all = find_method<Id, Value>(method);
+    PythonMonitor monitor(progress, rows.count);
+    const nb::gil_scoped_release release;
+    try {
+      search_all(problem, rows, threads, monitor);
+    } catch (const sssp::NegativeCycle& found) {
+      return found.vertices;
+    }
+    monitor.finish();
+    return {};
+  };
+  return with_id_type(neighbors, [&](auto id) {
+    return with_value_type(lengths.dtype(), [&](auto value) { return run(id, value); });
+  });
 }
 
 template <class T>
@@ -89,27 +67,33 @@ nb::object copied(const std::vector<T>& values) {
 }
 
 // Lengths, and paths as (vertices, offsets).
-nb::object k_shortest(const Array<std::int64_t>& offsets, const Array<std::int32_t>& neighbors,
-                      const Array<double>& lengths, const Array<double>& ahead, std::int32_t source,
-                      std::int32_t sink, std::int64_t count) {
+nb::object k_shortest_paths(const Offsets& offsets, const Array<std::int32_t>& neighbors,
+                            const Array<double>& lengths, const Array<double>& to_sink,
+                            std::int32_t source, std::int32_t sink, std::int64_t count) {
   const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
   const Arcs<std::int32_t> arcs{n, offsets.data(), neighbors.data()};
   PythonMonitor monitor(nb::none(), count);
-  ShortestPaths found;
+  sssp::ShortestPaths paths;
   {
     const nb::gil_scoped_release release;
-    found = yen(arcs, lengths.data(), ahead.data(), source, sink, count, monitor);
+    paths =
+        sssp::k_shortest_paths(arcs, lengths.data(), to_sink.data(), source, sink, count, monitor);
   }
-  return nb::make_tuple(copied(found.lengths), copied(found.vertices), copied(found.offsets));
+  return nb::make_tuple(copied(paths.lengths), copied(paths.vertices), copied(paths.offsets));
 }
 
 }  // namespace
 
 void bind_sssp(nb::module_& m) {
-  bind_values<std::int32_t>(m);
-  bind_values<std::int64_t>(m);
-  m.def("yen", &k_shortest, nb::arg("offsets"), nb::arg("neighbors"), nb::arg("lengths"),
-        nb::arg("ahead"), nb::arg("source"), nb::arg("sink"), nb::arg("count"));
+  m.def("sssp", &search, nb::arg("method"), nb::arg("offsets"), nb::arg("neighbors"),
+        nb::arg("lengths"), nb::arg("original_lengths").none(), nb::arg("incoming_offsets").none(),
+        nb::arg("incoming_neighbors").none(), nb::arg("incoming_lengths").none(),
+        nb::arg("sources"), nb::arg("targets").none(), nb::arg("limit"), nb::arg("distances"),
+        nb::arg("predecessors").none(), nb::arg("horizons"), nb::arg("threads"),
+        nb::arg("progress").none(), nb::arg("level") = -1);
+  m.def("k_shortest_paths", &k_shortest_paths, nb::arg("offsets"), nb::arg("neighbors"),
+        nb::arg("lengths"), nb::arg("to_sink"), nb::arg("source"), nb::arg("sink"),
+        nb::arg("count"));
 }
 
-}  // namespace kleene
+}  // namespace kleene::bindings

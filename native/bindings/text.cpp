@@ -1,11 +1,14 @@
-#include "text.hpp"
+#include <vector>
 
 #include "arrays.hpp"
-#include "renumber.hpp"
-#include "text_write.hpp"
+#include "graph/renumber.hpp"
+#include "text/parse.hpp"
+#include "text/write.hpp"
 
-namespace kleene {
+namespace kleene::bindings {
 namespace {
+
+using text::Text;
 
 PyObject* bad_line_type = nullptr;
 
@@ -20,12 +23,12 @@ Text as_text(const Bytes& bytes, std::int64_t begin, std::int64_t line, std::int
 // the whole text.
 template <class Work>
 auto parsed(std::int64_t begin, Work&& work) {
-  std::optional<BadLine> bad;
+  std::optional<text::BadLine> bad;
   {
     nb::gil_scoped_release release;
     try {
       return work();
-    } catch (const BadLine& caught) {
+    } catch (const text::BadLine& caught) {
       bad = caught;
     }
   }
@@ -51,22 +54,22 @@ nb::object to_bytes(Buffer<char>&& text) {
   return to_bytes(std::move(text), size);
 }
 
-nb::object to_list(std::vector<Lines>&& pieces) {
+nb::object to_list(std::vector<text::Lines>&& pieces) {
   nb::list list;
-  for (Lines& piece : pieces) list.append(to_bytes(std::move(piece.text), piece.size));
+  for (text::Lines& piece : pieces) list.append(to_bytes(std::move(piece.text), piece.size));
   return list;
 }
 
-WeightKind parse_kind(const std::string& name) {
-  return name == "integer" ? WeightKind::kInteger
-         : name == "real"  ? WeightKind::kReal
-                           : WeightKind::kAny;
+text::WeightKind parse_kind(const std::string& name) {
+  return name == "integer" ? text::WeightKind::kInteger
+         : name == "real"  ? text::WeightKind::kReal
+                           : text::WeightKind::kAny;
 }
 
-Directions parse_directions(const std::string& name) {
-  return name == "upward"     ? Directions::kUpward
-         : name == "downward" ? Directions::kDownward
-                              : Directions::kAll;
+text::Directions parse_directions(const std::string& name) {
+  return name == "upward"     ? text::Directions::kUpward
+         : name == "downward" ? text::Directions::kDownward
+                              : text::Directions::kAll;
 }
 
 nb::object arcs(const Bytes& bytes, std::int64_t begin, std::int64_t line, std::int64_t grain,
@@ -75,24 +78,24 @@ nb::object arcs(const Bytes& bytes, std::int64_t begin, std::int64_t line, std::
                 std::int64_t high, std::int64_t base, bool names, int threads,
                 const nb::object& progress) {
   const Text text = as_text(bytes, begin, line, grain);
-  const Layout layout{separator,
-                      comments,
-                      tag.empty() ? '\0' : tag[0],
-                      source,
-                      target,
-                      weight,
-                      exact,
-                      parse_kind(kind),
-                      low,
-                      high,
-                      base};
+  const text::Layout layout{separator,
+                            comments,
+                            tag.empty() ? '\0' : tag[0],
+                            source,
+                            target,
+                            weight,
+                            exact,
+                            parse_kind(kind),
+                            low,
+                            high,
+                            base};
   PythonMonitor monitor(progress, text.size);
-  NamedArcs named = parsed(begin, [&] {
-    return names ? parse_named_arcs(text, layout, threads, monitor)
-                 : NamedArcs{parse_arcs(text, layout, threads, monitor), {}, {}};
+  text::NamedArcs named = parsed(begin, [&] {
+    return names ? text::parse_named_arcs(text, layout, threads, monitor)
+                 : text::NamedArcs{text::parse_arcs(text, layout, threads, monitor), {}, {}};
   });
-  return nb::make_tuple(any_to_numpy(std::move(named.arcs.sources)),
-                        any_to_numpy(std::move(named.arcs.targets)),
+  return nb::make_tuple(any_to_numpy(std::move(named.arcs.tails)),
+                        any_to_numpy(std::move(named.arcs.heads)),
                         any_to_numpy(std::move(named.arcs.weights)),
                         to_bytes(std::move(named.characters)), to_numpy(std::move(named.starts)));
 }
@@ -102,62 +105,51 @@ nb::object rows(const Bytes& bytes, std::int64_t begin, std::int64_t line, std::
                 int threads, const nb::object& progress) {
   const Text text = as_text(bytes, begin, line, grain);
   PythonMonitor monitor(progress, text.size);
-  Rows made = parsed(
-      begin, [&] { return parse_rows(text, n, skipped, weighted, comments, threads, monitor); });
+  text::Rows made = parsed(begin, [&] {
+    return text::parse_rows(text, n, skipped, weighted, comments, threads, monitor);
+  });
   return nb::make_tuple(to_numpy(std::move(made.offsets)), any_to_numpy(std::move(made.neighbors)),
                         any_to_numpy(std::move(made.weights)));
 }
 
 nb::object skip(const Bytes& bytes, std::int64_t begin, std::int64_t line,
                 const std::string& comments) {
-  const Place place = skip_comments(as_text(bytes, begin, line, 1), comments);
+  const text::Place place = text::skip_comments(as_text(bytes, begin, line, 1), comments);
   return nb::make_tuple(begin + place.offset, place.line);
 }
 
-// Calls body(CsrView) with the types of the arrays.
-template <class Body>
-nb::object with_csr(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
-                    const std::optional<AnyArray>& weights, Body&& body) {
-  const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
-  return with_id_type(neighbors, [&]<class Id>(Type<Id>) {
-    return with_weights(weights, [&]<class W>(Type<W>, const W* values) {
-      return body(
-          CsrView<Id, W>{n, offsets.data(), static_cast<const Id*>(neighbors.data()), values});
-    });
-  });
-}
-
 nb::object arcs_text(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
-                     const std::optional<AnyArray>& weights, std::int64_t begin, std::int64_t end,
+                     const OptionalArray& weights, std::int64_t begin, std::int64_t end,
                      std::int64_t base, const std::optional<Array<std::int64_t>>& numbers,
                      const std::optional<Bytes>& characters,
                      const std::optional<Array<std::int64_t>>& starts, const std::string& prefix,
                      char separator, const std::string& constant, const std::string& directions,
                      int threads) {
-  const VertexNames names{base, numbers ? numbers->data() : nullptr,
-                          characters ? reinterpret_cast<const char*>(characters->data()) : nullptr,
-                          starts ? starts->data() : nullptr};
-  const LineStyle style{prefix, separator, constant, parse_directions(directions)};
+  const text::VertexNames names{
+      base, numbers ? numbers->data() : nullptr,
+      characters ? reinterpret_cast<const char*>(characters->data()) : nullptr,
+      starts ? starts->data() : nullptr};
+  const text::LineStyle style{prefix, separator, constant, parse_directions(directions)};
   PythonMonitor monitor(nb::none(), end - begin);
-  return with_csr(offsets, neighbors, weights, [&](const auto& graph) {
-    std::vector<Lines> pieces;
+  return with_arcs(offsets, neighbors, weights, [&](const auto& graph) {
+    std::vector<text::Lines> pieces;
     {
       nb::gil_scoped_release release;
-      pieces = write_arcs(graph, begin, end, names, style, threads, monitor);
+      pieces = text::write_arcs(graph, begin, end, names, style, threads, monitor);
     }
     return to_list(std::move(pieces));
   });
 }
 
 nb::object rows_text(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
-                     const std::optional<AnyArray>& weights, std::int64_t begin, std::int64_t end,
+                     const OptionalArray& weights, std::int64_t begin, std::int64_t end,
                      int threads) {
   PythonMonitor monitor(nb::none(), end - begin);
-  return with_csr(offsets, neighbors, weights, [&](const auto& graph) {
-    std::vector<Lines> pieces;
+  return with_arcs(offsets, neighbors, weights, [&](const auto& graph) {
+    std::vector<text::Lines> pieces;
     {
       nb::gil_scoped_release release;
-      pieces = write_rows(graph, begin, end, threads, monitor);
+      pieces = text::write_rows(graph, begin, end, threads, monitor);
     }
     return to_list(std::move(pieces));
   });
@@ -170,12 +162,12 @@ nb::object renumbered(const AnyArray& sources, const AnyArray& targets, std::int
   PythonMonitor monitor(nb::none(), arcs);
   return with_id_type(sources, [&]<class InId>(Type<InId>) {
     const auto make = [&]<class Id>(Type<Id>) {
-      Renumbered<Id> made;
+      graph::Renumbered<Id> made;
       {
         nb::gil_scoped_release release;
-        made = renumber<InId, Id>(arcs, static_cast<const InId*>(sources.data()),
-                                  static_cast<const InId*>(targets.data()), low, span, threads,
-                                  monitor);
+        made = graph::renumber<InId, Id>(arcs, static_cast<const InId*>(sources.data()),
+                                         static_cast<const InId*>(targets.data()), low, span,
+                                         threads, monitor);
       }
       if (made.sources.size() < arcs) return nb::object(nb::none());
       return nb::object(nb::make_tuple(to_numpy(std::move(made.sources)),
@@ -214,4 +206,4 @@ void bind_text(nb::module_& m) {
         nb::arg("threads"));
 }
 
-}  // namespace kleene
+}  // namespace kleene::bindings

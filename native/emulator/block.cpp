@@ -59,7 +59,7 @@ constexpr std::uint32_t kPollEvery = 256;  // fiber switches between polls of th
 
 Block::Block(const Launch& launch, Monitor& monitor, int worker)
     : launch_(launch),
-      watch_(monitor, worker),
+      check_cancelled_(monitor, worker),
       count_(launch.threads()),
       threads_(count_),
       order_(count_),
@@ -109,7 +109,7 @@ void Block::begin(std::uint64_t index) {
 
 Block::Stop Block::run() {
   for (std::uint32_t switches = 1;; ++switches) {
-    if (switches % kPollEvery == 0) watch_.look();
+    if (switches % kPollEvery == 0) check_cancelled_();
     const bool can_start = started_ < count_;
     // Shuffled schedules let a ready thread overtake those that have not started.
     if (can_start && (ready_.empty() || launch_.seed == 0 || random_.below(2) == 0)) {

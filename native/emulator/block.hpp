@@ -79,7 +79,7 @@ class Block {
   void begin(std::uint64_t index);
 
   // Runs until all threads are done, all are at the grid barrier, or all have only yielded for a
-  // while. Throws KernelError, or Abandoned when the monitor asks for it.
+  // while. Throws KernelError, or parallel::Cancelled when cancelled.
   Stop run();
   void release_grid_barrier();  // before run() resumes after kAtGrid
 
@@ -114,7 +114,7 @@ class Block {
   [[noreturn]] void report_deadlock();
 
   const Launch& launch_;
-  Watch watch_;
+  parallel::CancelCheck check_cancelled_;
   const std::uint32_t count_;
   uint3 index_{};
   Random random_{};

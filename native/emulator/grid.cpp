@@ -9,7 +9,7 @@
 #include "block.hpp"
 #include "checker.hpp"
 #include "launch.hpp"
-#include "parallel.hpp"
+#include "parallel/team.hpp"
 
 namespace kleene::emulator {
 
@@ -54,17 +54,17 @@ void run_independent(const Launch& launch, Monitor& monitor) {
   Checker checker(launch);
   std::atomic<std::uint64_t> next{0};
   const int team = launch.checked ? 1 : launch.workers;
-  run_team(team, monitor, [&](int worker) {
-    Watch watch(monitor, worker);
+  parallel::run_team(team, monitor, [&](int worker) {
+    parallel::CancelCheck check_cancelled(monitor, worker);
     Block block(launch, monitor, worker);
     if (launch.checked) block.checker = &checker;
     for (std::uint64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < order.count;) {
       block.begin(order.at(i));
       while (block.run() != Block::Stop::kDone) {
-        watch.look();
+        check_cancelled();
         std::this_thread::yield();
       }
-      watch.look();
+      check_cancelled();
     }
   });
 }
@@ -131,7 +131,7 @@ class Grid {
         stop = block_thread.block.run();
       } catch (const KernelError& failed) {
         error = failed.what();
-      } catch (const Abandoned&) {  // aborted_ is set, or will be by the polling thread
+      } catch (const parallel::Cancelled&) {  // aborted_ is set, or will be by the polling thread
       }
       lock.lock();
       if (!error.empty()) {
@@ -194,7 +194,7 @@ class Grid {
 
   void abort_launch() {
     aborted_ = true;
-    monitor_.stop();
+    monitor_.cancel();
     for (const auto& block_thread : blocks_) block_thread->turn.notify_one();
   }
 

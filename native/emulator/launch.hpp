@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "device.hpp"
-#include "monitor.hpp"
+#include "parallel/monitor.hpp"
 
 namespace kleene::emulator {
+
+using parallel::Monitor;
 
 struct Kernel {
   std::string file, variant, name;

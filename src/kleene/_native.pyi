@@ -12,10 +12,28 @@ _Progress = Callable[[int, int], object] | None
 class BadArc(ValueError): ...
 class BadLine(ValueError): ...
 
+class Method:
+    """A native method: an entry in the table of its problem, ``native/core/*/methods.cpp``."""
+
+    @property
+    def problem(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def incoming(self) -> str | None:
+        """Whether it uses incoming arcs: "required", "optional" or None."""
+    @property
+    def needs_tails(self) -> bool: ...
+    @property
+    def stops_early(self) -> bool: ...
+    @property
+    def any_semiring(self) -> bool: ...
+
+def methods() -> list[Method]: ...
 def build_csr(
     n: int,
-    sources: _Array,
-    targets: _Array,
+    tails: _Array,
+    heads: _Array,
     weights: _Array | None,
     symmetric: bool,
     combine: str,
@@ -46,37 +64,37 @@ def csr_from_matrix(
 def bfs_order(
     offsets: NDArray[np.int64],
     neighbors: NDArray[np.int32],
-    also_offsets: NDArray[np.int64] | None,
-    also_neighbors: NDArray[np.int32] | None,
+    transposed_offsets: NDArray[np.int64] | None,
+    transposed_neighbors: NDArray[np.int32] | None,
     source: int,
     order: NDArray[np.int32],
-    parents: NDArray[np.int32],
+    predecessors: NDArray[np.int32],
 ) -> int: ...
-def yen(
+def k_shortest_paths(
     offsets: NDArray[np.int64],
     neighbors: NDArray[np.int32],
     lengths: NDArray[np.float64],
-    ahead: NDArray[np.float64],
+    to_sink: NDArray[np.float64],
     source: int,
     sink: int,
     count: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]: ...
-def bfs_sweep(
+def bfs_eccentricity(
     offsets: NDArray[np.int64], neighbors: _Array, source: int
 ) -> tuple[int, int, int]: ...
 def bfs(
     method: str,
     offsets: NDArray[np.int64],
     neighbors: _Array,
-    in_offsets: NDArray[np.int64] | None,
-    in_neighbors: _Array | None,
+    incoming_offsets: NDArray[np.int64] | None,
+    incoming_neighbors: _Array | None,
     tails: _Array | None,
     sources: _Array,
     targets: _Array | None,
     limit: int,
     no_path: int,
-    values: _Array,
-    parents: _Array | None,
+    distances: _Array,
+    predecessors: _Array | None,
     horizons: _Array,
     threads: int,
     progress: _Progress,
@@ -84,8 +102,8 @@ def bfs(
 def encode_distances(
     vertices: NDArray[np.int64],
     arcs: NDArray[np.int64],
-    sources: NDArray[np.int64],
-    targets: NDArray[np.int64],
+    tails: NDArray[np.int64],
+    heads: NDArray[np.int64],
     lengths: NDArray[np.float64] | None,
     local: bool,
     symmetric: bool,
@@ -114,8 +132,7 @@ def dense_to_csr(
     weights: _Array,
     threads: int,
 ) -> None: ...
-def dense_levels() -> list[str]: ...
-def dense_ceiling(
+def closure_peak_rate(
     semiring: str,
     dtype: str,
     paths: bool = False,
@@ -123,7 +140,7 @@ def dense_ceiling(
     seconds: float = 0.2,
     level: int = -1,
 ) -> float: ...
-def dense_fill(
+def closure_fill(
     semiring: str,
     offsets: NDArray[np.int64],
     neighbors: _Array,
@@ -131,28 +148,28 @@ def dense_fill(
     used: NDArray[np.bool_] | None,
     no_path: Any,
     matrix: _Array,
-    last: NDArray[np.int32] | None,
+    predecessors: NDArray[np.int32] | None,
     threads: int,
 ) -> None: ...
-def dense_fill_from(
+def closure_fill_from_matrix(
     semiring: str,
     weights: _Array,
     no_path: Any,
     matrix: _Array,
-    last: NDArray[np.int32] | None,
+    predecessors: NDArray[np.int32] | None,
     threads: int,
 ) -> None: ...
-def dense_close(
+def closure(
     method: str,
     semiring: str,
     matrix: _Array,
-    last: NDArray[np.int32] | None,
+    predecessors: NDArray[np.int32] | None,
     threads: int,
     block: int = 0,
     level: int = -1,
     progress: _Progress = None,
 ) -> bool: ...
-def dense_export(
+def closure_export(
     matrix: _Array,
     rows: _Array,
     lowest: Any,
@@ -161,25 +178,26 @@ def dense_export(
     values: _Array,
     threads: int,
 ) -> None: ...
-def dense_loose(
+def closure_find_detached(
     sources: _Array, values: _Array, predecessors: _Array, no_path: Any, threads: int
 ) -> NDArray[np.bool_] | None: ...
-def dense_hang(
+def closure_reattach(
     semiring: str,
     sources: _Array,
     values: _Array,
     predecessors: _Array,
     no_path: Any,
-    loose: NDArray[np.bool_],
+    detached: NDArray[np.bool_],
     offsets: NDArray[np.int64],
     neighbors: _Array,
     weights: _Array | None,
-    in_offsets: NDArray[np.int64],
-    in_neighbors: _Array,
-    in_weights: _Array | None,
+    incoming_offsets: NDArray[np.int64],
+    incoming_neighbors: _Array,
+    incoming_weights: _Array | None,
     threads: int,
 ) -> None: ...
 def simd() -> str: ...
+def simd_levels() -> list[str]: ...
 def parse_arcs(
     text: NDArray[np.uint8],
     *,
@@ -297,7 +315,7 @@ def arc_weights(
 ) -> _Array: ...
 def noise(count: int, seed: int) -> NDArray[np.float64]: ...
 def spmv(
-    algebra: str,
+    semiring: str,
     form: str,
     offsets: NDArray[np.int64] | None,
     ids: _Array,
@@ -313,20 +331,21 @@ def sssp(
     offsets: NDArray[np.int64],
     neighbors: _Array,
     lengths: _Array,
-    reported: _Array | None,
-    in_offsets: NDArray[np.int64] | None,
-    in_neighbors: _Array | None,
-    in_lengths: _Array | None,
+    original_lengths: _Array | None,
+    incoming_offsets: NDArray[np.int64] | None,
+    incoming_neighbors: _Array | None,
+    incoming_lengths: _Array | None,
     sources: _Array,
     targets: _Array | None,
     limit: float,
-    values: _Array,
-    parents: _Array | None,
+    distances: _Array,
+    predecessors: _Array | None,
     horizons: _Array,
     threads: int,
     progress: _Progress,
+    level: int = -1,
 ) -> list[int]: ...
-def visit(
+def settle_order(
     offsets: NDArray[np.int64],
     neighbors: NDArray[np.int32],
     weights: _Array | None,
@@ -334,13 +353,13 @@ def visit(
     no_path: int | float,
     sources: NDArray[np.int32],
     order: NDArray[np.int32],
-    arrivals: NDArray[np.int64],
+    tree_arcs: NDArray[np.int64],
     counts: NDArray[np.int64],
     threads: int,
 ) -> None: ...
 def path_lists(
-    names: list[Any], order: NDArray[np.int32], parents: NDArray[np.int32], reversed: bool
+    names: list[Any], order: NDArray[np.int32], predecessors: NDArray[np.int32], reversed: bool
 ) -> list[list[Any]]: ...
-def value_dict(
-    names: list[Any], order: NDArray[np.int32], values: _Array, sources: int
+def distance_dict(
+    names: list[Any], order: NDArray[np.int32], distances: _Array, sources: int
 ) -> dict[Any, Any]: ...

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <mutex>
 
-#include "parallel.hpp"
+#include "parallel/team.hpp"
 
-namespace kleene {
+namespace kleene::graph {
 namespace {
 
 constexpr std::int64_t kEntriesPerPiece = 1 << 16;
@@ -55,8 +55,8 @@ DenseSummary<T> dense_canonical(const T* entries, std::int64_t n, std::optional<
     for (std::int64_t v = 0; v < n; ++v) {
       const T entry = from[v];
       const bool is_null = (null && entry == *null) || (null_nan && entry != entry);
-      if (is_null || entry == absent<T>()) {
-        row[v] = absent<T>();
+      if (is_null || entry == kNoPath<T>) {
+        row[v] = kNoPath<T>;
         continue;
       }
       row[v] = entry;
@@ -88,50 +88,22 @@ void dense_to_csr(const T* matrix, std::int64_t n, const std::int64_t* offsets,
     const T* const row = matrix + u * n;
     std::int64_t arc = offsets[u];
     for (std::int64_t v = 0; v < n; ++v) {
-      if (row[v] == absent<T>() || (v == u && row[v] >= 0)) continue;
+      if (row[v] == kNoPath<T> || (v == u && row[v] >= 0)) continue;
       neighbors[arc] = static_cast<std::int32_t>(v);
       weights[arc++] = row[v];
     }
   });
 }
 
-template <class T, class Out>
-void dense_fill_from(const T* weights, const DenseMatrix<Out>& matrix, Scale<Out> scale,
-                     int threads, Monitor& monitor) {
-  const std::int64_t n = matrix.n;
-  Monitor uncounted;
-  each_matrix_row(n, threads, uncounted, [&](std::int64_t u) {
-    const T* const from = weights + u * n;
-    Out* const row = matrix.row(u);
-    for (std::int64_t v = 0; v < n; ++v) {
-      row[v] = from[v] == absent<T>() ? scale.zero : static_cast<Out>(from[v]);
-      if (!scale.better(row[v], scale.zero)) row[v] = scale.zero;  // as good as no arc
-    }
-    if (!scale.better(row[u], scale.one)) row[u] = scale.one;
-    if (matrix.last == nullptr) return;
-    std::int32_t* const last = matrix.last_row(u);
-    for (std::int64_t v = 0; v < n; ++v) {
-      last[v] = row[v] == scale.zero || v == u ? -1 : static_cast<std::int32_t>(u);
-    }
-  });
-  monitor.poll();
-}
-
 #define KLEENE_DENSE_ARCS(T)                                                                      \
   template DenseSummary<T> dense_canonical(const T*, std::int64_t, std::optional<T>, bool, T*,    \
                                            std::int64_t*, Magnitude<T>*, int, Monitor&);          \
   template void dense_to_csr(const T*, std::int64_t, const std::int64_t*, std::int32_t*, T*, int, \
-                             Monitor&);                                                           \
-  template void dense_fill_from(const T*, const DenseMatrix<T>&, Scale<T>, int, Monitor&);
+                             Monitor&);
 KLEENE_DENSE_ARCS(float)
 KLEENE_DENSE_ARCS(double)
 KLEENE_DENSE_ARCS(std::int32_t)
 KLEENE_DENSE_ARCS(std::int64_t)
 #undef KLEENE_DENSE_ARCS
 
-template void dense_fill_from(const std::int32_t*, const DenseMatrix<std::int16_t>&,
-                              Scale<std::int16_t>, int, Monitor&);
-template void dense_fill_from(const std::int64_t*, const DenseMatrix<std::int16_t>&,
-                              Scale<std::int16_t>, int, Monitor&);
-
-}  // namespace kleene
+}  // namespace kleene::graph

@@ -1,8 +1,7 @@
-// Graphs that come as a matrix: the canonical matrix, its arcs in compressed rows, and the matrix
-// that a closure starts from. A graph keeps the canonical matrix, so that dense methods never go
-// through compressed rows.
+// Graphs given as a matrix: the canonical matrix, and its arcs in compressed rows. A graph keeps
+// the canonical matrix, so that dense methods never go through compressed rows.
 //
-// Canonical: no_path<T> where there is no arc; on the diagonal 0, or a negative self-loop (which is
+// Canonical: kNoPath<T> where there is no arc; on the diagonal 0, or a negative self-loop (which is
 // a negative cycle).
 #pragma once
 
@@ -11,17 +10,10 @@
 #include <optional>
 #include <type_traits>
 
-#include "dense.hpp"
-#include "monitor.hpp"
+#include "graph/arcs.hpp"
+#include "graph/no_path.hpp"
 
-namespace kleene {
-
-// The weight of an absent arc.
-template <class T>
-constexpr T absent() {
-  return std::is_floating_point_v<T> ? std::numeric_limits<T>::infinity()
-                                     : std::numeric_limits<T>::max();
-}
+namespace kleene::graph {
 
 // The absolute value of a weight; unsigned for integers, whose lowest value has no opposite.
 template <class T>
@@ -29,7 +21,7 @@ using Magnitude = std::conditional_t<std::is_floating_point_v<T>, T, std::uint64
 
 template <class T>
 struct DenseSummary {
-  T lowest = absent<T>();  // of the weights
+  T lowest = kNoPath<T>;  // of the weights
   T highest = std::numeric_limits<T>::lowest();
   std::int64_t bad = -1;  // an entry that is no weight (NaN, -infinity), or -1
 };
@@ -46,9 +38,4 @@ template <class T>
 void dense_to_csr(const T* matrix, std::int64_t n, const std::int64_t* offsets,
                   std::int32_t* neighbors, T* weights, int threads, Monitor& monitor);
 
-// Fills the matrix of a closure from a canonical matrix, as dense_fill does from arcs.
-template <class T, class Out>
-void dense_fill_from(const T* weights, const DenseMatrix<Out>& matrix, Scale<Out> scale,
-                     int threads, Monitor& monitor);
-
-}  // namespace kleene
+}  // namespace kleene::graph

@@ -3,7 +3,7 @@
 Graph transformers (Ying et al., "Do Transformers Really Perform Bad for Graph Representation?",
 2021) give attention a bias by the distance between two vertices, and by the arcs on a shortest path
 between them. Their graphs are molecules: thousands, of a few dozen vertices. So all graphs of a
-batch are handled in one native call (``native/core/encodings.cpp``).
+batch are handled in one native call (``native/core/apsp/distance_encodings.cpp``).
 """
 
 from __future__ import annotations

@@ -144,5 +144,5 @@ class Statistics:
         if g.m == 0:
             return 0
         start = int(self.degrees.argmax())
-        depth, last, _ = _native.bfs_sweep(g.offsets, g.neighbors, start)
-        return max(depth, _native.bfs_sweep(g.offsets, g.neighbors, last)[0])
+        depth, last, _ = _native.bfs_eccentricity(g.offsets, g.neighbors, start)
+        return max(depth, _native.bfs_eccentricity(g.offsets, g.neighbors, last)[0])

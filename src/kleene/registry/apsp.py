@@ -73,7 +73,7 @@ ROWS = (
         "cpu",
         "elimination by blocks of rows, packed and in vector registers, on all cores",
         "Carre 1971, Venkataraman et al. 2003",
-        "kleene.backends.cpu.apsp_dense:tiled",
+        "kleene.backends.cpu.closure:tiled",
         dense_workspace,
         options=("block",),
     ),
@@ -83,7 +83,7 @@ ROWS = (
         "cpu",
         "allows one more inner vertex at each step, on one core",
         "Floyd 1962",
-        "kleene.backends.cpu.apsp_dense:floyd_warshall",
+        "kleene.backends.cpu.closure:floyd_warshall",
         dense_workspace,
     ),
     Method(
@@ -92,7 +92,7 @@ ROWS = (
         "cpu",
         "Floyd-Warshall by blocks: the diagonal, its row and column, the rest",
         "Venkataraman et al. 2003",
-        "kleene.backends.cpu.apsp_dense:blocked",
+        "kleene.backends.cpu.closure:blocked",
         dense_workspace,
         options=("block",),
     ),
@@ -102,7 +102,7 @@ ROWS = (
         "cpu",
         "squares the matrix until nothing improves",
         "Cormen et al. 2009, section 25.1",
-        "kleene.backends.cpu.apsp_dense:min_plus",
+        "kleene.backends.cpu.closure:min_plus",
         dense_pair_workspace,
     ),
     Method(
@@ -111,7 +111,7 @@ ROWS = (
         "cpu",
         "closes one quadrant, then the other, with products between",
         "D'Alberto and Nicolau 2007",
-        "kleene.backends.cpu.apsp_dense:rkleene",
+        "kleene.backends.cpu.closure:rkleene",
         dense_workspace,
     ),
     Method(
@@ -120,7 +120,7 @@ ROWS = (
         "cpu",
         "the same with every quadrant contiguous in memory",
         "D'Alberto and Nicolau 2007, Morton 1966",
-        "kleene.backends.cpu.apsp_dense:rkleene_quadtree",
+        "kleene.backends.cpu.closure:rkleene_quadtree",
         dense_pair_workspace,
     ),
     Method(

@@ -73,7 +73,9 @@ def this_machine() -> Machine:
 
 def _no_emulator() -> str | None:
     found = util.find_spec("kleene._emulator") is not None
-    return None if found else "this build of Kleene came without it"
+    if found:
+        return None
+    return "this build of Kleene has no emulator; `make emulator` adds it to a source checkout"
 
 
 def cores() -> int:

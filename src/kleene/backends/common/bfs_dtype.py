@@ -65,7 +65,7 @@ def _convert(values: Any, absent: int, to: Any, task: Task) -> None:
         lowest = 0 if absent == -1 else np.iinfo(values.dtype).min
         highest = np.iinfo(values.dtype).max - 1
         rows = np.arange(len(values), dtype=np.int32)
-        _native.dense_export(values, rows, lowest, highest, task.no_path, to, task.threads)
+        _native.closure_export(values, rows, lowest, highest, task.no_path, to, task.threads)
         return
     to[...] = values
     to[values == absent] = task.no_path

@@ -4,7 +4,7 @@ The rule. A cycle of integers is negative when its sum is. One of floating-point
 when its sum, without rounding, is below ``-eps`` times the sum of its magnitudes, with the ``eps``
 of the type that distances have. Less than that is explained by the rounding of the lengths
 themselves, as in 0.3 - 0.1 - 0.2, and counts as zero. Every method on every device goes by it:
-``native/core/sssp_bellman_ford.cpp`` does the same in C++, and methods on matrices ask a search.
+``native/core/sssp/bellman_ford.cpp`` does the same in C++, and methods on matrices ask a search.
 
 A cycle of about zero may still lower distances, round after round. A search that runs into one
 starts again with rising sums: each step takes the distance and the length a few ``eps`` of their

@@ -143,9 +143,11 @@ def _fill(
         and same_values
         and (form.dtype == g.dense.dtype or (form.dtype == np.int16 and g.dense.dtype.kind == "i"))
     ):
-        _native.dense_fill_from(form.semiring, g.dense, form.no_path, matrix, predecessors, threads)
+        _native.closure_fill_from_matrix(
+            form.semiring, g.dense, form.no_path, matrix, predecessors, threads
+        )
         return
-    _native.dense_fill(
+    _native.closure_fill(
         form.semiring, g.offsets, g.neighbors, _typed(g.weights, form.dtype, task), used,
         form.no_path, matrix, predecessors, threads,
     )  # fmt: skip
@@ -176,7 +178,7 @@ def _export(form: MatrixForm, task: Task, matrix: Array, values: Array, threads:
         return
 
     def export(begin: int, end: int, of: Array) -> None:
-        _native.dense_export(
+        _native.closure_export(
             of, task.sources[begin:end], form.lowest, form.highest, task.no_path,
             seen[begin:end], threads,
         )  # fmt: skip
@@ -195,10 +197,10 @@ def _reattach(task: Task, values: Array, predecessors: Array, threads: int) -> N
     """Make trees of the predecessors, where cycles of no weight closed on themselves."""
     g = task.graph
     seen = values.view(np.uint8) if values.dtype == bool else values
-    loose = _native.dense_loose(task.sources, seen, predecessors, task.no_path, threads)
+    loose = _native.closure_find_detached(task.sources, seen, predecessors, task.no_path, threads)
     if loose is None:
         return
-    _native.dense_hang(
+    _native.closure_reattach(
         task.semiring.name, task.sources, seen, predecessors, task.no_path, loose,
         g.offsets, g.neighbors, _typed(g.weights, task.dtype, task),
         g.csc.offsets, g.csc.neighbors, _typed(g.csc.weights, task.dtype, task), threads,

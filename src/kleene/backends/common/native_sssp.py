@@ -20,6 +20,8 @@ __all__ = ["arc_lengths", "potentials", "search"]
 
 Array = NDArray[Any]
 
+_NEEDS_INCOMING = {m.name for m in _native.methods() if m.problem == "sssp" and m.incoming}
+
 
 def arc_lengths(weights: Array | None, task: Task) -> Array:
     """Return arc lengths in the type of the distances; ones for an unweighted graph."""
@@ -63,7 +65,7 @@ def _call(
     horizons: Array,
 ) -> None:
     g = task.graph
-    pulls = method == "llp"
+    pulls = method in _NEEDS_INCOMING
     farthest = no_path(task.dtype)
     cycle = _native.sssp(
         method,

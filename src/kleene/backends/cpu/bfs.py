@@ -1,4 +1,7 @@
-"""Breadth-first search on the CPU; the algorithms are in ``native/core/bfs_*.cpp``."""
+"""Breadth-first search on the CPU; the algorithms are in ``native/core/bfs``.
+
+One function for each native method: ``queue(task)``, ``direction_optimizing(task)``, ...
+"""
 
 from __future__ import annotations
 
@@ -8,47 +11,18 @@ import numpy as np
 
 from kleene import _native
 from kleene.backends.common.bfs_dtype import convert_hops, unlimited
+from kleene.backends.cpu import method_functions
 from kleene.backends.task import Answer, Task
 from kleene.graph import Graph
 
-__all__ = [
-    "direction_optimizing",
-    "edge",
-    "frontier",
-    "multi_source",
-    "privatized",
-    "queue",
-    "spmv",
-    "vertex_pull",
-    "vertex_push",
-]
-
-_Pulls = Callable[[Graph, int], bool]
-
-
-def _never(graph: Graph, sources: int) -> bool:
-    return False
-
-
-def _always(graph: Graph, sources: int) -> bool:
-    return True
-
-
-def _if_cheap(graph: Graph, sources: int) -> bool:
-    """To make the incoming arcs takes longer than to search a few times without them."""
-    return graph.has_csc or sources >= _SOURCES_WORTH_CSC
-
+__all__: list[str] = []  # the functions are attributes by __getattr__
 
 #: Making the CSC form of a directed graph takes as long as searching from so many sources.
 _SOURCES_WORTH_CSC = 64
 
 
-def _method(name: str, pulls: _Pulls = _never, by_arcs: bool = False) -> Callable[[Task], Answer]:
-    """Return the function that runs one native form.
-
-    ``pulls`` says whether to give it the incoming arcs, ``by_arcs`` whether it needs the source
-    of every arc.
-    """
+def _make(method: _native.Method) -> Callable[[Task], Answer]:
+    """Return the function that runs one native method."""
 
     def run(task: Task) -> Answer:
         g = task.graph
@@ -56,16 +30,16 @@ def _method(name: str, pulls: _Pulls = _never, by_arcs: bool = False) -> Callabl
         if task.dtype != ids:
             return convert_hops(run, task, ids)
         farthest = unlimited(ids)
-        csc = g.csc if pulls(g, len(task.sources)) else None
+        csc = g.csc if _wants_incoming(method, g, len(task.sources)) else None
         values, predecessors = task.empty_values(), task.empty_predecessors()
         horizons = np.empty(len(task.sources), dtype=ids)
         _native.bfs(
-            name,
+            method.name,
             g.offsets,
             g.neighbors,
             None if csc is None else csc.offsets,
             None if csc is None else csc.neighbors,
-            g.coo.sources if by_arcs else None,
+            g.coo.sources if method.needs_tails else None,
             task.sources,
             task.targets,
             farthest if task.limit is None else int(min(task.limit, farthest)),
@@ -82,12 +56,17 @@ def _method(name: str, pulls: _Pulls = _never, by_arcs: bool = False) -> Callabl
     return run
 
 
-queue = _method("queue")
-spmv = _method("spmv")
-edge = _method("edge", by_arcs=True)
-vertex_push = _method("vertex_push")
-vertex_pull = _method("vertex_pull", pulls=_always)
-frontier = _method("frontier")
-privatized = _method("privatized")
-direction_optimizing = _method("direction_optimizing", pulls=_if_cheap)
-multi_source = _method("multi_source", pulls=_if_cheap)
+def _wants_incoming(method: _native.Method, graph: Graph, sources: int) -> bool:
+    """Return whether to pass the incoming arcs: optional ones only where they pay."""
+    if method.incoming != "optional":
+        return method.incoming == "required"
+    return graph.has_csc or sources >= _SOURCES_WORTH_CSC
+
+
+_METHODS = method_functions("bfs", _make)
+
+
+def __getattr__(name: str) -> Callable[[Task], Answer]:
+    if name in _METHODS:
+        return _METHODS[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

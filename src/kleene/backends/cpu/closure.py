@@ -1,7 +1,12 @@
-"""Closures of dense matrices on the CPU; the algorithms are in ``native/core/dense_*.cpp``."""
+"""Closures of dense matrices on the CPU; the algorithms are in ``native/core/closure``.
+
+One function for each native method: ``tiled(task)``, ``floyd_warshall(task)``, ...; ``blocked`` and
+``tiled`` also take the side of a block, as in ``blocked(task, block=48)``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -9,9 +14,10 @@ from numpy.typing import NDArray
 
 from kleene import _native
 from kleene.backends.common.dense_driver import close_matrix, engine_form, threads_of
+from kleene.backends.cpu import method_functions
 from kleene.backends.task import Answer, Task
 
-__all__ = ["close", "floyd_warshall", "tiled"]
+__all__ = ["close"]  # the functions are attributes by __getattr__
 
 Array = NDArray[Any]
 
@@ -19,13 +25,13 @@ Array = NDArray[Any]
 def close(method: str, task: Task, *, block: int = 0, level: int = -1) -> Answer:
     """Close the whole matrix, then keep the rows of the sources.
 
-    ``block`` is the side of a block and ``level`` the place of an instruction set in
-    ``_native.dense_levels()``, for engines that have them; by themselves they choose well.
+    ``block`` is the side of a block and ``level`` an index into ``_native.simd_levels()``, for
+    methods that have them; the defaults are the fastest.
     """
     form = engine_form(method, task)
 
     def engine(matrix: Array, predecessors: Array | None) -> bool:
-        return _native.dense_close(
+        return _native.closure(
             form.method, form.semiring, matrix, predecessors, threads_of(task), block, level,
             task.progress,
         )  # fmt: skip
@@ -33,5 +39,10 @@ def close(method: str, task: Task, *, block: int = 0, level: int = -1) -> Answer
     return close_matrix(engine, form, task)
 
 
-tiled = partial(close, "tiled")
-floyd_warshall = partial(close, "floyd_warshall")
+_METHODS = method_functions("closure", lambda method: partial(close, method.name))
+
+
+def __getattr__(name: str) -> Callable[..., Answer]:
+    if name in _METHODS:
+        return _METHODS[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Distances in many small graphs, in one native call: ``native/core/encodings.cpp``."""
+"""Distances in many small graphs, by ``native/core/apsp/distance_encodings.cpp`` in one call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The k shortest paths without repeated vertices; the algorithm is in ``native/core/yen.cpp``."""
+"""The k shortest paths without repeated vertices: ``native/core/sssp/k_shortest_paths.cpp``."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ def yen(task: KShortestTask) -> tuple[Array, Array, Array]:
     """Return the lengths, and the paths as (vertices, offsets)."""
     g = task.graph
     weights = np.ones(g.m) if g.weights is None else g.weights.astype(np.float64, copy=False)
-    return _native.yen(
+    return _native.k_shortest_paths(
         g.offsets, g.neighbors, weights, task.remaining, task.source, task.target, task.count
     )

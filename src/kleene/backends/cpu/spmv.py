@@ -1,4 +1,4 @@
-"""Matrix-vector products on the CPU; the loops are in ``native/core/spmv.cpp``."""
+"""Matrix-vector products on the CPU; the loops are in ``native/core/spmv``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = NDArray[Any]
 
 def spmv(task: SpmvTask) -> Array:
     """Return x A; ``x`` has the type of the answer, and weights are converted to it."""
-    g, x, algebra, form = task.graph, task.x, task.semiring, task.form
+    g, x, semiring, form = task.graph, task.x, task.semiring, task.form
     dtype = x.dtype
     offsets, tails, ids, weights = None, None, g.neighbors, g.weights
     if form == "csr":
@@ -31,13 +31,13 @@ def spmv(task: SpmvTask) -> Array:
         tails, ids, weights = g.coo
     elif form == "ell":
         ids, weights = g.ell
-    if algebra == "boolean":  # an arc is an arc, whatever it weighs
+    if semiring == "boolean":  # weights do not matter
         weights = None
     if form == "dense":
         weights = _matrix(g, weights, dtype)
     y = np.empty(g.n, dtype=dtype)
     _native.spmv(
-        algebra,
+        semiring,
         form,
         offsets,
         ids.reshape(-1),

@@ -1,26 +1,34 @@
-"""Shortest paths from single sources on the CPU; the algorithms are in ``native/core/sssp_*``."""
+"""Shortest paths from single sources on the CPU; the algorithms are in ``native/core/sssp``.
+
+One function for each native method: ``dijkstra(task)``, ``delta_stepping(task)``, ...
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from kleene import _native
 from kleene.backends.common.native_sssp import search
+from kleene.backends.cpu import method_functions
 from kleene.backends.task import Answer, Task
 
-__all__ = ["bellman_ford", "delta_stepping", "dijkstra", "llp"]
+__all__: list[str] = []  # the functions are attributes by __getattr__
 
 
-def _method(name: str, stops: bool) -> Callable[[Task], Answer]:
-    """Return the function that runs one native form; one that ``stops`` early has horizons."""
+def _make(method: _native.Method) -> Callable[[Task], Answer]:
+    """Return the function that runs one native method; one that stops early has horizons."""
 
-    def method(task: Task) -> Answer:
-        answer = search(name, task)
-        return answer if stops else Answer(answer.values, answer.predecessors)
+    def run(task: Task) -> Answer:
+        answer = search(method.name, task)
+        return answer if method.stops_early else Answer(answer.values, answer.predecessors)
 
-    return method
+    return run
 
 
-dijkstra = _method("dijkstra", stops=True)
-delta_stepping = _method("delta_stepping", stops=True)
-bellman_ford = _method("bellman_ford", stops=False)
-llp = _method("llp", stops=False)
+_METHODS = method_functions("sssp", _make)
+
+
+def __getattr__(name: str) -> Callable[[Task], Answer]:
+    if name in _METHODS:
+        return _METHODS[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

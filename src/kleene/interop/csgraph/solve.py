@@ -125,4 +125,4 @@ def _export(predecessors: Array) -> None:
     rows = np.arange(len(predecessors), dtype=np.int32)
     highest = np.iinfo(predecessors.dtype).max - 1
     threads = threads_for(predecessors.size)
-    _native.dense_export(predecessors, rows, 0, highest, NULL, predecessors, threads)
+    _native.closure_export(predecessors, rows, 0, highest, NULL, predecessors, threads)

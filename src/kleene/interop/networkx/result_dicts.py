@@ -33,7 +33,7 @@ def length_dict(graph: KleeneGraph, result: SearchResult) -> dict[Any, Any]:
     """Return the distance of every reached node, in search order."""
     if result.arcs.is_float is None:
         sources = int(np.count_nonzero(result.predecessor_arcs[result.order] < 0))
-        return _native.value_dict(graph.nodes, result.order, result.distances, sources)
+        return _native.distance_dict(graph.nodes, result.order, result.distances, sources)
     names, values = graph.names[result.order].tolist(), result.distances[result.order].tolist()
     is_float = _is_float(result)
     lengths = (v if real else int(v) for v, real in zip(values, is_float, strict=True))
@@ -112,7 +112,7 @@ def all_lengths(
         order = _by_distance(values, sources, arcs).astype(np.int32)
         for i, source in enumerate(sources.tolist()):
             nearest = order[i, : counts[i]]
-            yield graph.nodes[source], _native.value_dict(graph.nodes, nearest, values[i], 1)
+            yield graph.nodes[source], _native.distance_dict(graph.nodes, nearest, values[i], 1)
 
 
 def _by_distance(values: Array, sources: Array, arcs: Arcs) -> Array:

@@ -1,8 +1,8 @@
 """Distances by Kleene, and the search order and paths of NetworkX.
 
 NetworkX's searches settle nodes by distance and break ties by insertion order. Given the distances,
-``_native.visit`` does the same, so dictionaries have NetworkX's order and, of several shortest
-paths, the one that NetworkX finds is returned.
+``_native.settle_order`` does the same, so dictionaries have NetworkX's order and, of several
+shortest paths, the one that NetworkX finds is returned.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ def _search_results(arcs: Arcs, values: Array, sources: Array) -> Iterator[Searc
         order = np.full(part.shape, -1, dtype=np.int32)
         predecessor_arcs = np.full(part.shape, -1, dtype=np.int64)
         counts = np.zeros(len(part), dtype=np.int64)
-        _native.visit(
+        _native.settle_order(
             arcs.offsets,
             arcs.neighbors,
             arcs.weights,

@@ -1,0 +1,309 @@
+// Direction-optimizing BFS (Beamer, Asanovic and Patterson 2012).
+//
+// While the frontier is small, its vertices push: each scans its outgoing arcs for unvisited
+// vertices. Once the frontier's arcs are a large part of the unexplored ones, it is cheaper to let
+// the unvisited vertices pull: each scans its incoming arcs until it finds the frontier, and most
+// find it soon. When the frontier has become small again, the search goes back to pushing.
+//
+// Pushing keeps the frontier in queues, one per thread; distances[v] < 0 means "not visited". Two
+// threads may visit the same vertex at the same moment; both then write the same depth and a valid
+// predecessor, and the vertex is in both queues, which costs time but not correctness. Atomic
+// operations would rule that out and cost far more: each would wait for the cache misses of the
+// stores before it. Pulling keeps frontier and visited vertices in bitmaps, each word of which is
+// written by one thread.
+//
+// Long thin graphs have thousands of levels of a few vertices each, too small to share. So the
+// search runs on the calling thread alone and starts a team only while frontiers are large.
+#include <bit>
+#include <vector>
+
+#include "bfs/bfs.hpp"
+#include "parallel/buffer.hpp"
+#include "parallel/relaxed.hpp"
+#include "parallel/team.hpp"
+
+namespace kleene::bfs {
+namespace {
+
+using Word = std::uint64_t;
+constexpr std::int64_t kBits = 64;
+
+// Pull when the frontier's arcs times kAlpha exceed those not yet explored, and times kGamma the
+// vertices (a pull scans all of them, which does not pay for a late, small frontier). Push again
+// when the frontier shrinks and has fewer than n / kBeta vertices.
+constexpr std::int64_t kAlpha = 15;
+constexpr std::int64_t kBeta = 18;
+constexpr std::int64_t kGamma = 8;
+
+// Arcs of the frontier at which a team is started, and below which it is dissolved (of 2^9 to 2^15
+// and 2^7 to 2^11, the best on a thinned grid of 740,000 vertices, two cores of a Xeon).
+constexpr std::int64_t kTeamBegins = 1 << 11;
+constexpr std::int64_t kTeamEnds = 1 << 7;
+
+constexpr std::int64_t kPushGrain = 64;  // vertices of the frontier
+constexpr std::int64_t kPullGrain = 16;  // words of the bitmap
+constexpr std::int64_t kConvertGrain = 256;
+constexpr std::int64_t kAhead = 8;  // vertices between two steps of prefetching
+
+// The vertices that one thread visits in a level.
+template <class Id>
+struct alignas(64) LocalQueue {
+  Buffer<Id> queue;
+  std::int64_t size = 0;
+  std::int64_t arcs = 0;                 // outgoing arcs of the vertices in the queue
+  std::atomic<std::int64_t> claimed{0};  // vertices of the queue that threads have claimed
+
+  std::int64_t left() const { return size - claimed.load(std::memory_order_relaxed); }
+
+  // Makes room for `more` vertices and returns where they go.
+  Id* room(std::int64_t more) {
+    if (size + more > queue.size()) {
+      Buffer<Id> larger(std::max(size + more, 2 * queue.size()));
+      std::copy(queue.data(), queue.data() + size, larger.data());
+      queue = std::move(larger);
+    }
+    return queue.data() + size;
+  }
+};
+
+template <class Id>
+class Search {
+ public:
+  Search(const Problem<Id>& problem, ResultRow<Id, Id> row, int threads, Monitor& monitor)
+      : outgoing_(problem.outgoing),
+        incoming_(problem.incoming),
+        row_(row),
+        threads_(threads),
+        monitor_(monitor),
+        level_stop_(problem.stop, row.distances),
+        unexplored_(problem.outgoing.count()),
+        frontier_(static_cast<std::size_t>(threads)),
+        next_(static_cast<std::size_t>(threads)) {
+    row.distances[problem.source] = 0;
+    next_[0].room(1)[0] = problem.source;
+    next_[0].size = 1;
+    next_[0].arcs = outgoing_.degree(problem.source);
+    begin_level(0);
+  }
+
+  Id run() {
+    while (!done_) {
+      Team team(worth_team(kTeamBegins) ? threads_ : 1, monitor_);
+      run_team(team.threads(), monitor_, [&](int thread) { levels(team, thread); });
+    }
+    return horizon_;
+  }
+
+ private:
+  using Worker = Team::Worker;
+
+  // Runs levels until the search is done or a team of another size would be faster.
+  void levels(Team& team, int thread) {
+    Worker worker(team, thread);
+    do {
+      if (pulling_) {
+        if (!pulled_) make_bitmaps(worker);
+        pull(worker);
+      } else {
+        if (pulled_) make_queues(worker);
+        push(worker);
+      }
+      if (worker.is_leader()) {
+        begin_level(depth_ + 1);
+        resize_ = team.threads() > 1 ? !worth_team(kTeamEnds) : worth_team(kTeamBegins);
+      }
+      worker.barrier();
+    } while (!done_ && !resize_);
+  }
+
+  bool worth_team(std::int64_t work) const {
+    return threads_ > 1 && (pulling_ ? outgoing_.n : arcs_) >= work;
+  }
+
+  // Only the leader, while the others wait: chooses the direction of the next level.
+  void begin_level(Id depth) {
+    const std::int64_t before = size_;
+    size_ = arcs_ = 0;
+    for (const LocalQueue<Id>& local : next_) {
+      size_ += local.size;
+      arcs_ += local.arcs;
+    }
+    depth_ = depth;
+    if (size_ == 0 || level_stop_.at(depth)) {
+      done_ = true;
+      horizon_ = size_ == 0 ? kNoHorizon<Id> : depth;
+      return;
+    }
+    pulled_ = pulling_;
+    if (pulled_) {
+      std::swap(front_, next_front_);
+      pulling_ = size_ >= before || size_ > outgoing_.n / kBeta;
+    } else {
+      std::swap(frontier_, next_);
+      pulling_ = incoming_.neighbors != nullptr && arcs_ > unexplored_ / kAlpha &&
+                 arcs_ > outgoing_.n / kGamma;
+    }
+    unexplored_ -= arcs_;
+    for (LocalQueue<Id>& local : frontier_) local.claimed.store(0, std::memory_order_relaxed);
+    for (LocalQueue<Id>& local : next_) local.size = local.arcs = 0;
+    if (pulling_ && words_ == 0) {
+      words_ = (outgoing_.n + kBits - 1) / kBits;
+      visited_ = Buffer<Word>(words_);
+      front_ = Buffer<Word>(words_);
+      next_front_ = Buffer<Word>(words_);
+    }
+  }
+
+  // ---- pushing ------------------------------------------------------------------------------
+
+  // A thread expands its own queue first, which is in its cache; then it helps the others.
+  void push(Worker& worker) {
+    LocalQueue<Id>& next = next_[worker.thread()];
+    for (std::size_t k = 0; k < frontier_.size(); ++k) {
+      LocalQueue<Id>& part = frontier_[(worker.thread() + k) % frontier_.size()];
+      while (part.left() > 0) {
+        const std::int64_t begin = part.claimed.fetch_add(kPushGrain, std::memory_order_relaxed);
+        const std::int64_t end = std::min(begin + kPushGrain, part.size);
+        for (std::int64_t i = begin; i < end; ++i) {
+          if (i + 2 * kAhead < part.size) prefetch(&part.queue[i]);
+          push_from(part.queue[i], next);
+        }
+        worker.poll(end - begin);
+      }
+    }
+    for (std::int64_t i = 0; i < next.size; ++i) next.arcs += outgoing_.degree(next.queue[i]);
+    worker.barrier();
+  }
+
+  // Prefetches the rows of vertices to come in two steps: their offsets, then their arcs.
+  void prefetch(const Id* at) const {
+    __builtin_prefetch(&outgoing_.offsets[at[2 * kAhead]]);
+    __builtin_prefetch(&outgoing_.neighbors[outgoing_.offsets[at[kAhead]]]);
+  }
+
+  void push_from(Id u, LocalQueue<Id>& next) {
+    const std::int64_t first = outgoing_.offsets[u];
+    const std::int64_t last = outgoing_.offsets[u + 1];
+    Id* end = next.room(last - first);
+    for (std::int64_t i = first; i < last; ++i) {
+      const Id v = outgoing_.neighbors[i];
+      if (relaxed_load(row_.distances[v]) >= 0) continue;
+      relaxed_store(row_.distances[v], static_cast<Id>(depth_ + 1));
+      if (row_.predecessors) relaxed_store(row_.predecessors[v], u);
+      *end++ = v;
+    }
+    next.size = end - next.queue.data();
+  }
+
+  // ---- pulling ------------------------------------------------------------------------------
+
+  void pull(Worker& worker) {
+    std::int64_t size = 0;
+    std::int64_t arcs = 0;
+    worker.loop(
+        words_, kPullGrain,
+        [&](std::int64_t begin, std::int64_t end) {
+          for (std::int64_t word = begin; word < end; ++word) {
+            const Word visited = pull_into(word, arcs);
+            next_front_[word] = visited;
+            visited_[word] |= visited;
+            size += std::popcount(visited);
+          }
+        },
+        [&] {
+          next_[worker.thread()].size = size;
+          next_[worker.thread()].arcs = arcs;
+        });
+  }
+
+  // Looks for predecessors of the unvisited vertices of a word; returns which of them found one.
+  Word pull_into(std::int64_t word, std::int64_t& arcs) {
+    Word found = 0;
+    for (Word left = ~visited_[word]; left != 0; left &= left - 1) {
+      const auto v = static_cast<Id>(word * kBits + std::countr_zero(left));
+      for (std::int64_t i = incoming_.offsets[v]; i < incoming_.offsets[v + 1]; ++i) {
+        const Id u = incoming_.neighbors[i];
+        if ((front_[u / kBits] >> (u % kBits) & 1) == 0) continue;
+        row_.distances[v] = depth_ + 1;
+        if (row_.predecessors) row_.predecessors[v] = u;
+        found |= left & -left;
+        arcs += outgoing_.degree(v);
+        break;
+      }
+    }
+    return found;
+  }
+
+  // ---- from queues to bitmaps and back --------------------------------------------------------
+
+  // From the depths.
+  void make_bitmaps(Worker& worker) {
+    worker.loop(words_, kConvertGrain, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t word = begin; word < end; ++word) fill_words(word);
+    });
+  }
+
+  void fill_words(std::int64_t word) {
+    const std::int64_t first = word * kBits;
+    const std::int64_t count = std::min(kBits, outgoing_.n - first);
+    Word visited = count == kBits ? 0 : ~Word{0} << count;  // beyond the last vertex
+    Word front = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const Id value = row_.distances[first + i];
+      visited |= static_cast<Word>(value >= 0) << i;
+      front |= static_cast<Word>(value == depth_) << i;
+    }
+    visited_[word] = visited;
+    front_[word] = front;
+  }
+
+  void make_queues(Worker& worker) {
+    LocalQueue<Id>& mine = frontier_[worker.thread()];
+    mine.size = 0;
+    worker.loop(words_, kConvertGrain, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t word = begin; word < end; ++word) {
+        Id* to = mine.room(kBits);
+        for (Word left = front_[word]; left != 0; left &= left - 1) {
+          *to++ = static_cast<Id>(word * kBits + std::countr_zero(left));
+        }
+        mine.size = to - mine.queue.data();
+      }
+    });
+  }
+
+  const Arcs<Id> outgoing_, incoming_;
+  const ResultRow<Id, Id> row_;
+  const int threads_;
+  Monitor& monitor_;
+  LevelStop<Id> level_stop_;
+
+  // Written by the leader alone, between levels.
+  Id depth_ = 0;
+  Id horizon_ = 0;
+  bool done_ = false;
+  bool resize_ = false;
+  bool pulled_ = false;    // in the last level; the frontier is then a bitmap, else queues
+  bool pulling_ = false;   // in this level
+  std::int64_t size_ = 0;  // of the frontier
+  std::int64_t arcs_ = 0;  // that leave it
+  std::int64_t unexplored_;
+
+  std::vector<LocalQueue<Id>> frontier_, next_;  // one per thread
+  std::int64_t words_ = 0;                       // of the bitmaps, once there are any
+  Buffer<Word> visited_, front_, next_front_;
+};
+
+}  // namespace
+
+template <class Id>
+Id direction_optimizing(const Problem<Id>& problem, ResultRow<Id, Id> row, int threads,
+                        Monitor& monitor) {
+  return Search<Id>(problem, row, team_size(problem, threads), monitor).run();
+}
+
+template std::int32_t direction_optimizing(const Problem<std::int32_t>&,
+                                           ResultRow<std::int32_t, std::int32_t>, int, Monitor&);
+template std::int64_t direction_optimizing(const Problem<std::int64_t>&,
+                                           ResultRow<std::int64_t, std::int64_t>, int, Monitor&);
+
+}  // namespace kleene::bfs

@@ -1,0 +1,10 @@
+// Compiled for AVX-512 (F, BW, DQ, VL) on x86-64, and empty elsewhere.
+#ifdef __AVX512BW__
+#define KLEENE_LEVEL avx512
+#define KLEENE_BYTES 64
+#define KLEENE_ROWS 12
+#define KLEENE_VECTORS 2
+#define KLEENE_PATH_ROWS 8
+#define KLEENE_PATH_VECTORS 1
+#include "closure/tile_kernel.inl"
+#endif

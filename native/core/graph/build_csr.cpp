@@ -1,0 +1,306 @@
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "graph/csr.hpp"
+#include "parallel/team.hpp"
+
+namespace kleene::graph {
+namespace {
+
+constexpr std::int64_t kArcGrain = 1 << 16;     // the fewest arcs handed to a thread at a time
+constexpr std::int64_t kVertexGrain = 1 << 10;  // rows handed to a thread at a time
+
+// A weight that no graph may hold.
+template <class Weight>
+bool refused([[maybe_unused]] Weight w) {
+  if constexpr (std::is_floating_point_v<Weight>) {
+    return std::isnan(w) || w == -std::numeric_limits<Weight>::infinity();
+  } else {
+    return false;
+  }
+}
+
+// An infinite weight means "no arc"; a self-loop matters only when it is a negative cycle.
+template <class Id, class Weight>
+bool dropped(Id tail, Id head, [[maybe_unused]] const Weight* weights,
+             [[maybe_unused]] std::int64_t arc) {
+  if constexpr (kWeighted<Weight>) {
+    if constexpr (std::is_floating_point_v<Weight>) {
+      if (weights[arc] == std::numeric_limits<Weight>::infinity()) return true;
+    }
+    return tail == head && !(weights[arc] < Weight{0});
+  } else {
+    return tail == head;
+  }
+}
+
+// Keeps the earliest fault seen by any thread.
+class FirstFault {
+ public:
+  void note(std::int64_t position) {
+    std::int64_t seen = position_.load(std::memory_order_relaxed);
+    while (position < seen && !position_.compare_exchange_weak(seen, position)) {
+    }
+  }
+  bool any() const { return position() != kNone; }
+  std::int64_t position() const { return position_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
+  std::atomic<std::int64_t> position_{kNone};
+};
+
+template <class Weight>
+Weight combined(Weight a, Weight b, Combine rule) {
+  switch (rule) {
+    case Combine::kMax:
+      return std::max(a, b);
+    case Combine::kSum:
+      return static_cast<Weight>(a + b);
+    default:
+      return std::min(a, b);
+  }
+}
+
+// An arc without its tail: what a row is sorted by. The weight comes second, so that a sum of
+// floating-point weights does not depend on the order of the input.
+template <class Id, class Weight>
+struct RowEntry {
+  Id id;
+  Weight weight;
+  bool operator<(const RowEntry& other) const {
+    return id < other.id || (id == other.id && weight < other.weight);
+  }
+};
+
+template <class Id>
+struct RowEntry<Id, NoWeight> {
+  Id id;
+  bool operator<(const RowEntry& other) const { return id < other.id; }
+};
+
+// Tails are partitioned into at most kMostBuckets ranges of 2^shift vertices, of some kBucketArcs
+// arcs each.
+struct TailBuckets {
+  static constexpr std::int64_t kMostBuckets = 1024;
+  static constexpr std::int64_t kBucketArcs = 1 << 16;
+
+  TailBuckets(std::int64_t n, std::int64_t arcs) {
+    const std::int64_t wanted = std::clamp<std::int64_t>(arcs / kBucketArcs, 1, kMostBuckets);
+    while ((n >> shift) + 1 > wanted) ++shift;
+    count = (n >> shift) + 1;
+  }
+
+  int shift = 0;
+  std::int64_t count = 0;
+};
+
+// The arcs by bucket, as three parallel arrays. A tail is kept relative to its bucket.
+template <class Id, class Weight>
+struct BucketedArcs {
+  std::vector<std::int64_t> starts;  // of each bucket, and the end of the last
+  Buffer<std::uint32_t> tails;
+  Buffer<Id> heads;
+  Buffer<Weight> weights;
+};
+
+// Each piece of the input counts its arcs per bucket; a second pass then places them without
+// synchronisation.
+template <class InId, class Id, class Weight>
+BucketedArcs<Id, Weight> partition_arcs(std::int64_t n, std::int64_t arcs, const InId* tails,
+                                        const InId* heads, const Weight* weights, bool symmetric,
+                                        const TailBuckets& buckets, int threads, Monitor& monitor) {
+  const std::int64_t grain = std::max(kArcGrain, arcs / 256);
+  const std::int64_t pieces = (arcs + grain - 1) / grain;
+  std::vector<std::int64_t> cursors(static_cast<std::size_t>(pieces * buckets.count));
+  FirstFault fault;
+  const auto in_range = [n](InId v) { return v >= 0 && static_cast<std::int64_t>(v) < n; };
+
+  // Calls put(from, to, arc) for every direction of every arc of the piece that is kept.
+  const auto each = [&](std::int64_t begin, std::int64_t end, auto&& put) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      if (dropped(tails[i], heads[i], weights, i)) continue;
+      put(tails[i], heads[i], i);
+      if (symmetric && tails[i] != heads[i]) put(heads[i], tails[i], i);
+    }
+  };
+
+  parallel_for(arcs, grain, threads, monitor, [&](auto begin, auto end, int) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      bool bad = !in_range(tails[i]) || !in_range(heads[i]);
+      if constexpr (kWeighted<Weight>) bad = bad || refused(weights[i]);
+      if (bad) return fault.note(i);
+    }
+    std::int64_t* counts = cursors.data() + begin / grain * buckets.count;
+    each(begin, end, [&](InId from, InId, std::int64_t) { ++counts[from >> buckets.shift]; });
+  });
+  if (fault.any()) {
+    const std::int64_t i = fault.position();
+    using Fault = BadArc::Fault;
+    throw BadArc{!in_range(tails[i])   ? Fault::kTail
+                 : !in_range(heads[i]) ? Fault::kHead
+                                       : Fault::kWeight,
+                 i};
+  }
+
+  BucketedArcs<Id, Weight> bucketed;
+  std::int64_t total = 0;
+  for (std::int64_t bucket = 0; bucket < buckets.count; ++bucket) {
+    bucketed.starts.push_back(total);
+    for (std::int64_t piece = 0; piece < pieces; ++piece) {
+      total += std::exchange(cursors[piece * buckets.count + bucket], total);
+    }
+  }
+  bucketed.starts.push_back(total);
+  bucketed.tails = Buffer<std::uint32_t>(total);
+  bucketed.heads = Buffer<Id>(total);
+  if constexpr (kWeighted<Weight>) bucketed.weights = Buffer<Weight>(total);
+
+  const auto within = (std::uint64_t{1} << buckets.shift) - 1;
+  parallel_for(arcs, grain, threads, monitor, [&](auto begin, auto end, int) {
+    std::int64_t* cursor = cursors.data() + begin / grain * buckets.count;
+    each(begin, end, [&](InId from, InId to, std::int64_t arc) {
+      const std::int64_t at = cursor[from >> buckets.shift]++;
+      bucketed.tails[at] = static_cast<std::uint32_t>(static_cast<std::uint64_t>(from) & within);
+      bucketed.heads[at] = static_cast<Id>(to);
+      if constexpr (kWeighted<Weight>) bucketed.weights[at] = weights[arc];
+    });
+  });
+  return bucketed;
+}
+
+// Sorts one bucket into rows, sorts and combines each row, and writes them one after another over
+// the start of the bucket. lengths[v] is set for its vertices [first, first + vertices).
+template <class Id, class Weight>
+void sort_bucket(BucketedArcs<Id, Weight>& bucketed, std::int64_t bucket, std::int64_t first,
+                 std::int64_t vertices, Combine rule, std::int64_t* lengths) {
+  const std::int64_t begin = bucketed.starts[bucket], end = bucketed.starts[bucket + 1];
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(vertices + 1));
+  for (std::int64_t i = begin; i < end; ++i) ++rows[bucketed.tails[i]];
+  std::int64_t sum = 0;
+  for (std::int64_t& row : rows) sum += std::exchange(row, sum);
+
+  std::vector<RowEntry<Id, Weight>> entries(static_cast<std::size_t>(end - begin));
+  for (std::int64_t i = begin; i < end; ++i) {  // moves rows[v] from the start to the end of row v
+    auto& entry = entries[rows[bucketed.tails[i]]++];
+    entry.id = bucketed.heads[i];
+    if constexpr (kWeighted<Weight>) entry.weight = bucketed.weights[i];
+  }
+
+  std::int64_t out = begin;
+  for (std::int64_t v = 0; v < vertices; ++v) {
+    const auto row = entries.begin() + (v == 0 ? 0 : rows[v - 1]);
+    const auto row_end = entries.begin() + rows[v];
+    if (!std::is_sorted(row, row_end)) std::sort(row, row_end);
+    const std::int64_t row_out = out;
+    for (auto entry = row; entry != row_end; ++entry) {
+      if (out > row_out && bucketed.heads[out - 1] == entry->id) {
+        if constexpr (kWeighted<Weight>) {
+          bucketed.weights[out - 1] = combined(bucketed.weights[out - 1], entry->weight, rule);
+        }
+        continue;
+      }
+      bucketed.heads[out] = entry->id;
+      if constexpr (kWeighted<Weight>) bucketed.weights[out] = entry->weight;
+      ++out;
+    }
+    lengths[first + v] = out - row_out;
+  }
+}
+
+}  // namespace
+
+template <class InId, class Id, class Weight>
+Csr<Id, Weight> build_csr(std::int64_t n, std::int64_t arcs, const InId* tails, const InId* heads,
+                          const Weight* weights, bool symmetric, Combine combine, int threads,
+                          Monitor& monitor) {
+  const TailBuckets buckets(n, symmetric ? 2 * arcs : arcs);
+  BucketedArcs<Id, Weight> bucketed = partition_arcs<InId, Id, Weight>(
+      n, arcs, tails, heads, weights, symmetric, buckets, threads, monitor);
+
+  Csr<Id, Weight> csr{Buffer<std::int64_t>(n + 1), {}, {}};
+  const auto first = [&](std::int64_t bucket) { return std::min(bucket << buckets.shift, n); };
+  parallel_for(buckets.count, 1, threads, monitor, [&](auto bucket, auto, int) {
+    sort_bucket(bucketed, bucket, first(bucket), first(bucket + 1) - first(bucket), combine,
+                csr.offsets.data());
+  });
+  csr.offsets[n] = 0;
+  std::int64_t sum = 0;
+  for (std::int64_t v = 0; v <= n; ++v) sum += std::exchange(csr.offsets[v], sum);
+  bucketed.tails = {};
+
+  if (sum == bucketed.heads.size()) {  // nothing was combined: the buckets are the rows already
+    csr.neighbors = std::move(bucketed.heads);
+    csr.weights = std::move(bucketed.weights);
+    return csr;
+  }
+  csr.neighbors = Buffer<Id>(sum);
+  if constexpr (kWeighted<Weight>) csr.weights = Buffer<Weight>(sum);
+  parallel_for(buckets.count, 1, threads, monitor, [&](auto bucket, auto, int) {
+    const std::int64_t from = bucketed.starts[bucket], to = csr.offsets[first(bucket)];
+    const std::int64_t length = csr.offsets[first(bucket + 1)] - to;
+    std::copy_n(bucketed.heads.data() + from, length, csr.neighbors.data() + to);
+    if constexpr (kWeighted<Weight>) {
+      std::copy_n(bucketed.weights.data() + from, length, csr.weights.data() + to);
+    }
+  });
+  return csr;
+}
+
+template <class Id, class Weight>
+bool is_canonical(const Arcs<Id, Weight>& arcs, int threads, Monitor& monitor) {
+  const std::int64_t n = arcs.n;
+  const std::int64_t* const offsets = arcs.offsets;
+  const Id* const neighbors = arcs.neighbors;
+  const Weight* const weights = arcs.weights;
+  FirstFault fault;
+  std::atomic<bool> canonical{true};
+  parallel_for(n, kVertexGrain, threads, monitor, [&](auto begin, auto end, int) {
+    for (std::int64_t v = begin; v < end; ++v) {
+      for (std::int64_t i = offsets[v]; i < offsets[v + 1]; ++i) {
+        const Id u = neighbors[i];
+        bool bad = u < 0 || static_cast<std::int64_t>(u) >= n;
+        if constexpr (kWeighted<Weight>) bad = bad || refused(weights[i]);
+        if (bad) return fault.note(i);
+        const bool in_order = i == offsets[v] || neighbors[i - 1] < u;
+        if (!in_order || dropped(static_cast<Id>(v), u, weights, i)) canonical = false;
+      }
+    }
+  });
+  if (fault.any()) {
+    const Id u = neighbors[fault.position()];
+    const bool in_range = u >= 0 && static_cast<std::int64_t>(u) < n;
+    throw BadArc{in_range ? BadArc::Fault::kWeight : BadArc::Fault::kHead, fault.position()};
+  }
+  return canonical;
+}
+
+#define KLEENE_WEIGHT(ID, W)                                                                 \
+  template Csr<ID, W> build_csr<ID, ID, W>(std::int64_t, std::int64_t, const ID*, const ID*, \
+                                           const W*, bool, Combine, int, Monitor&);          \
+  template bool is_canonical<ID, W>(const Arcs<ID, W>&, int, Monitor&);
+#define KLEENE_NARROWING(W)                                                                 \
+  template Csr<std::int32_t, W> build_csr<std::int64_t, std::int32_t, W>(                   \
+      std::int64_t, std::int64_t, const std::int64_t*, const std::int64_t*, const W*, bool, \
+      Combine, int, Monitor&);
+#define KLEENE_ID(ID)             \
+  KLEENE_WEIGHT(ID, NoWeight)     \
+  KLEENE_WEIGHT(ID, float)        \
+  KLEENE_WEIGHT(ID, double)       \
+  KLEENE_WEIGHT(ID, std::int32_t) \
+  KLEENE_WEIGHT(ID, std::int64_t)
+
+KLEENE_ID(std::int32_t)
+KLEENE_ID(std::int64_t)
+KLEENE_NARROWING(NoWeight)
+KLEENE_NARROWING(float)
+KLEENE_NARROWING(double)
+KLEENE_NARROWING(std::int32_t)
+KLEENE_NARROWING(std::int64_t)
+
+}  // namespace kleene::graph

@@ -1,0 +1,38 @@
+// Building and checking CSR graphs.
+//
+// build_csr turns a list of arcs in any order into the canonical form that all methods rely on:
+// rows sorted by head, no parallel arcs, no self-loops except negative ones, no infinite weights.
+//
+// Arcs are first partitioned into buckets of consecutive tails, each small enough for a core's
+// cache; then one thread per bucket sorts them into rows, sorts each row and combines its parallel
+// arcs. (Scattering straight into rows with one atomic cursor each is simpler and takes twice as
+// long on two threads as on one: every atomic waits for a cache miss.) The result does not depend
+// on the number of threads or on the order of the arcs.
+#pragma once
+
+#include "graph/arcs.hpp"
+
+namespace kleene::graph {
+
+// How the weights of parallel arcs are combined.
+enum class Combine { kMin, kMax, kSum };
+
+// The first arc, in input order, that cannot be part of a graph.
+struct BadArc {
+  enum class Fault { kTail, kHead, kWeight };  // id out of [0, n), NaN or -inf
+  Fault fault;
+  std::int64_t position;
+};
+
+// Throws BadArc. With `symmetric` every arc is entered in both directions.
+template <class InId, class Id, class Weight>
+Csr<Id, Weight> build_csr(std::int64_t n, std::int64_t arcs, const InId* tails, const InId* heads,
+                          const Weight* weights, bool symmetric, Combine combine, int threads,
+                          Monitor& monitor);
+
+// Is this CSR canonical, as build_csr would have made it? Throws BadArc for an id or a weight that
+// build_csr would refuse. Offsets must be known to rise from 0 to the number of arcs.
+template <class Id, class Weight>
+bool is_canonical(const Arcs<Id, Weight>& arcs, int threads, Monitor& monitor);
+
+}  // namespace kleene::graph

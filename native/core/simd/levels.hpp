@@ -1,0 +1,28 @@
+// The vector instruction sets of this machine.
+//
+// Vector kernels (closure/tile_kernel.inl, sssp/lane_kernel.inl) are written once with the
+// compiler's vector types, compiled once per instruction set by a file of a few lines, and chosen
+// at run time by level.
+//
+// Rule for such files: they may contain templates in anonymous namespaces, and nothing that other
+// files could share. The linker keeps one copy of an inline function or template with external
+// linkage, and that copy may use instructions that the machine lacks. So they include their own
+// .inl, its kernel header and <cstdint>/<type_traits>/<immintrin.h>, and no other header.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace kleene::simd {
+
+// Names of the instruction sets that kernels are compiled for and this machine has, best last; an
+// index into it is a level.
+const std::vector<std::string>& levels();
+
+// The level itself, or the best one for -1.
+int resolve(int level);
+
+// The widest vector instructions of the machine: "AVX-512", "AVX2", "SSE2", "NEON" or "scalar".
+const char* widest();
+
+}  // namespace kleene::simd

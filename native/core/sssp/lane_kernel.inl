@@ -1,0 +1,97 @@
+// Relaxes arcs for a vector of sources, written once with the compiler's vector types. A file that
+// includes this one defines KLEENE_LEVEL (a namespace) and is compiled for one instruction set: see
+// the rule in simd/levels.hpp.
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#include "sssp/lane_kernel.hpp"
+
+namespace kleene::sssp::KLEENE_LEVEL {
+namespace {
+
+template <class T>
+struct Vector {
+  typedef T Values __attribute__((vector_size(kLaneBytes)));
+  typedef LaneIndex<T> Indices __attribute__((vector_size(kLaneBytes)));
+};
+
+// The smallest lane: halves are compared with each other until 16 bytes are left.
+template <class T>
+T least(const typename Vector<T>::Values& lanes) {
+  typedef T Half __attribute__((vector_size(kLaneBytes / 2)));
+  typedef T Quarter __attribute__((vector_size(kLaneBytes / 4)));
+  const auto* half = reinterpret_cast<const Half*>(&lanes);
+  const Half both = half[0] < half[1] ? half[0] : half[1];
+  const auto* quarter = reinterpret_cast<const Quarter*>(&both);
+  const Quarter all = quarter[0] < quarter[1] ? quarter[0] : quarter[1];
+  T smallest = all[0];
+  for (std::size_t k = 1; k < sizeof(all) / sizeof(T); ++k) {
+    smallest = all[k] < smallest ? all[k] : smallest;
+  }
+  return smallest;
+}
+
+// Is any lane set?
+template <class Indices>
+bool any(const Indices& lanes) {
+#if defined(__AVX512F__)
+  const __m512i all = reinterpret_cast<const __m512i&>(lanes);
+  return _mm512_test_epi32_mask(all, all) != 0;
+#elif defined(__AVX2__)
+  const auto* half = reinterpret_cast<const __m256i*>(&lanes);
+  return _mm256_movemask_epi8(_mm256_or_si256(half[0], half[1])) != 0;
+#elif defined(__SSE2__)
+  const auto* part = reinterpret_cast<const __m128i*>(&lanes);
+  const __m128i low = _mm_or_si128(part[0], part[1]), high = _mm_or_si128(part[2], part[3]);
+  return _mm_movemask_epi8(_mm_or_si128(low, high)) != 0;
+#else
+  for (std::size_t k = 0; k < sizeof(lanes) / sizeof(lanes[0]); ++k) {
+    if (lanes[k]) return true;
+  }
+  return false;
+#endif
+}
+
+template <class T>
+std::int64_t relax(const T* from, LaneIndex<T> u, std::int64_t count, const std::int32_t* heads,
+                   const T* lengths, T unreached, T* distances, LaneIndex<T>* predecessors,
+                   std::int32_t* improved, T* nearest) {
+  using Values = typename Vector<T>::Values;
+  using Indices = typename Vector<T>::Indices;
+  constexpr int kWidth = kLanes<T>;
+  const Values distance = *reinterpret_cast<const Values*>(from);
+  const Values worst = Values{} + unreached;
+  std::int64_t count_improved = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    Values* const at = reinterpret_cast<Values*>(distances + heads[i] * std::int64_t{kWidth});
+    const Values through = distance + lengths[i];
+    const Values old = *at;
+    const Indices better = through < old;
+    if (!any(better)) continue;
+    const Values gained = better ? through : worst;
+    *at = better ? through : old;
+    if (predecessors) {
+      Indices* const of_head =
+          reinterpret_cast<Indices*>(predecessors + heads[i] * std::int64_t{kWidth});
+      *of_head = better ? Indices{} + u : *of_head;
+    }
+    improved[count_improved] = heads[i];
+    nearest[count_improved++] = least<T>(gained);
+  }
+  return count_improved;
+}
+
+}  // namespace
+
+template <class T>
+RelaxLanes<T>* relax_lanes() {
+  return &relax<T>;
+}
+
+template RelaxLanes<float>* relax_lanes();
+template RelaxLanes<double>* relax_lanes();
+template RelaxLanes<std::int32_t>* relax_lanes();
+template RelaxLanes<std::int64_t>* relax_lanes();
+
+}  // namespace kleene::sssp::KLEENE_LEVEL

@@ -1,0 +1,164 @@
+// Shortest paths from several sources at once, one to a lane of a vector.
+//
+// Every vertex has a vector of tentative distances, one for each source, and an arc is relaxed for
+// all sources by one addition and one minimum. A vertex is in the bucket of the smallest distance
+// that has improved since its arcs were last relaxed; so vertices come in order, or nearly, as in
+// delta-stepping (Meyer and Sanders 2003). Sources that are near each other reach most vertices at
+// about the same time, and those are relaxed two or three times for 16 sources: on roads, where the
+// sources of a batch are neighbours, and on small worlds, where everything is near.
+//
+// A batch of distant sources in a graph of large diameter relaxes vertices as often as single
+// searches do. `shared_work` says so after a batch.
+//
+// Only strict improvements change a predecessor, and lengths are not negative: so predecessors form
+// a tree, with arcs of length zero and with rounding.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "parallel/buffer.hpp"
+#include "sssp/buckets.hpp"
+#include "sssp/lane_kernel.hpp"
+#include "sssp/sssp.hpp"
+
+namespace kleene::sssp {
+
+template <class Value>
+class LaneSearch {
+ public:
+  using Id = std::int32_t;
+
+  LaneSearch(const Problem<Id, Value>& problem, bool paths, double width)
+      : arcs_(problem.outgoing),
+        lengths_(problem.lengths),
+        limit_(problem.stop.limit),
+        width_(width),
+        kernel_(relax_lanes<Value>(problem.level)),
+        distances_(arcs_.n * kWidth),
+        predecessors_(paths ? arcs_.n * kWidth : 0),
+        keys_(static_cast<std::size_t>(arcs_.n)),
+        slots_(kSlots + 1),
+        improved_(kChunk),
+        nearest_(kChunk) {}
+
+  // Searches from up to kWidth sources; rows[k] is filled for sources[k].
+  void search(const Id* sources, int count, const ResultRow<Id, Value>* rows,
+              CancelCheck check_cancelled) {
+    begin(sources, count);
+    while (true) {
+      for (int slot = 0; slot < kSlots; ++slot) settle(slot, check_cancelled);
+      if (!move_window()) break;
+    }
+    for (auto& slot : slots_) slot.clear();
+    write_rows(count, rows);
+  }
+
+  // Did the sources of the last batch share enough work?
+  bool shared_work() const {
+    return relaxed_ <= kMostRelaxed * std::max<std::int64_t>(1, reached_);
+  }
+
+ private:
+  static constexpr int kWidth = kLanes<Value>;
+  static constexpr int kMostRelaxed = kWidth * 3 / 8;
+  static constexpr std::int64_t kChunk = 1024;  // arcs relaxed in one call
+
+  // Farther than any path, which may be as long as kAddableNoPath; a length can be added to it.
+  static constexpr Value kUnreached =
+      std::is_integral_v<Value> ? kAddableNoPath<Value> + 1 : kNoPath<Value>;
+
+  void begin(const Id* sources, int count) {
+    std::fill_n(distances_.data(), arcs_.n * kWidth, kUnreached);
+    if (predecessors_.size())
+      std::fill_n(predecessors_.data(), arcs_.n * kWidth, LaneIndex<Value>{-1});
+    std::fill(keys_.begin(), keys_.end(), kUnreached);
+    relaxed_ = reached_ = 0;
+    scale_ = BucketScale<Value>(0, width_);
+    for (int k = 0; k < count; ++k) {
+      distances_[std::int64_t{sources[k]} * kWidth + k] = 0;
+      enter(sources[k], 0);
+    }
+  }
+
+  // Puts a vertex into the bucket of its new key, unless it is there.
+  void enter(Id v, Value key) {
+    const Value old = keys_[v];
+    if (!(key < old)) return;
+    keys_[v] = key;
+    const int slot = scale_.slot(key);
+    if (old == kUnreached || scale_.slot(old) != slot) slots_[slot].push_back(v);
+  }
+
+  // Relaxes the vertices of a slot until there are none, those that enter it meanwhile too.
+  void settle(int slot, CancelCheck& check_cancelled) {
+    auto& vertices = slots_[slot];
+    for (std::size_t at = 0; at < vertices.size(); ++at) {
+      const Id u = vertices[at];
+      if (keys_[u] == kUnreached || scale_.slot(keys_[u]) != slot)
+        continue;  // was relaxed, or moved
+      keys_[u] = kUnreached;
+      if (++relaxed_ % 1024 == 0) check_cancelled();
+      relax(u);
+    }
+    vertices.clear();
+  }
+
+  void relax(Id u) {
+    const Value* from = distances_.data() + std::int64_t{u} * kWidth;
+    LaneIndex<Value>* predecessors = predecessors_.size() ? predecessors_.data() : nullptr;
+    const std::int64_t end = arcs_.offsets[u + 1];
+    for (std::int64_t i = arcs_.offsets[u]; i < end; i += kChunk) {
+      const std::int64_t count =
+          kernel_(from, u, std::min(kChunk, end - i), arcs_.neighbors + i, lengths_ + i, kUnreached,
+                  distances_.data(), predecessors, improved_.data(), nearest_.data());
+      for (std::int64_t k = 0; k < count; ++k) enter(improved_[k], nearest_[k]);
+    }
+  }
+
+  // Moves the window to the nearest vertex beyond it; false if none is within the limit.
+  bool move_window() {
+    std::vector<Id> far;
+    std::swap(far, slots_[kSlots]);
+    std::erase_if(far, [&](Id v) { return keys_[v] == kUnreached; });
+    Value base = kUnreached;
+    for (const Id v : far) base = std::min(base, keys_[v]);
+    if (far.empty() || base > limit_) return false;
+    scale_ = BucketScale<Value>(base, width_);
+    for (const Id v : far) slots_[scale_.slot(keys_[v])].push_back(v);
+    return true;
+  }
+
+  void write_rows(int count, const ResultRow<Id, Value>* rows) {
+    for (std::int64_t v = 0; v < arcs_.n; ++v) {
+      const Value* distances = distances_.data() + v * kWidth;
+      bool any = false;
+      for (int k = 0; k < count; ++k) {
+        const bool reached = distances[k] < kUnreached && !(distances[k] > limit_);
+        any |= reached;
+        rows[k].distances[v] = reached ? distances[k] : kNoPath<Value>;
+        if (rows[k].predecessors) {
+          rows[k].predecessors[v] =
+              reached ? static_cast<Id>(predecessors_[v * kWidth + k]) : kNoPredecessor<Id>;
+        }
+      }
+      reached_ += any;
+    }
+  }
+
+  const Arcs<Id> arcs_;
+  const Value* const lengths_;
+  const Value limit_;
+  const double width_;
+  RelaxLanes<Value>* const kernel_;
+  AlignedBuffer<Value> distances_;
+  AlignedBuffer<LaneIndex<Value>> predecessors_;
+  std::vector<Value> keys_;             // the smallest improved distance; kUnreached when none
+  std::vector<std::vector<Id>> slots_;  // the last is the far pile
+  BucketScale<Value> scale_{0, 1};
+  std::vector<Id> improved_;
+  std::vector<Value> nearest_;
+  std::int64_t relaxed_ = 0, reached_ = 0;
+};
+
+}  // namespace kleene::sssp
