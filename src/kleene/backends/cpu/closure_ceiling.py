@@ -17,5 +17,6 @@ def measure_ceiling(
     """Return relaxations per second, the median of some runs that take so many seconds together."""
     each = seconds / _REPEATS
     return statistics.median(
-        _native.closure_peak_rate(semiring, dtype, predecessors, threads, each) for _ in range(_REPEATS)
+        _native.closure_peak_rate(semiring, dtype, predecessors, threads, each)
+        for _ in range(_REPEATS)
     )
