@@ -9,10 +9,12 @@ BIN := $(VENV)/bin
 CXX_FILES := $(shell find native src/kleene/backends/cuda -name '*.[ch]pp' -o -name '*.inl' -o -name '*.cu' \
   -o -name '*.cuh')
 NATIVE := $(CXX_FILES) src/kleene/backends/cuda/variants.py CMakeLists.txt pyproject.toml
-# The emulators take most of a build, and only these goals need them; once built, they are kept up to
-# date by all goals. With them come the checked emulator and the kernels of its own tests.
+# The emulators take most of a build, and only these goals need them, and GPUs (for the signatures of
+# kernels); once built, they are kept up to date by all goals. With them come the checked emulator and
+# the kernels of its own tests.
 NEED_EMULATOR := test emulator gpu-check $(VENV)/installed-test
-EMULATOR := $(if $(wildcard $(VENV)/emulator-ON)$(filter $(NEED_EMULATOR),$(MAKECMDGOALS)),ON,OFF)
+EMULATOR := $(if $(wildcard $(VENV)/emulator-ON /proc/driver/nvidia/gpus/*)$(filter \
+  $(NEED_EMULATOR),$(MAKECMDGOALS)),ON,OFF)
 BUILD_OPTIONS := -Ccmake.define.KLEENE_EMULATOR=$(EMULATOR) \
   -Ccmake.define.KLEENE_EMULATOR_TESTS=$(EMULATOR) -Cinstall.strip=false
 

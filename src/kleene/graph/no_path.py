@@ -6,6 +6,7 @@ length. Hop counts use -1 instead.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ __all__ = ["NO_HOPS", "no_path"]
 NO_HOPS = -1
 
 
+@cache
 def no_path(dtype: np.dtype[Any]) -> Any:
     """Return the distance that means "no path" in arrays of this type.
 

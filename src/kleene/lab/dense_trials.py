@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 
 import numpy as np
@@ -36,13 +36,14 @@ def resident(environment: Environment, case: Case, n: int, most: int) -> Trial:
 
 
 def streamed(environment: Environment, case: Case, n: int, times: float) -> Trial:
-    """Return the trial of a matrix so many times as large as the memory that may be used."""
+    """Return the trial of whole calls with a matrix so many times as large as the usable memory."""
     device = _device(environment)
     trial = _trial(environment, case, n, n)
     call, budget = trial.run, int(_device_bytes(case, n) / times)
 
     def run() -> kl.Result:
-        with _limited(device_memory(device).used + budget):
+        limited = _limited(device_memory(device).used + budget) if times > 1 else nullcontext()
+        with limited:
             result: kl.Result = call()
         return result
 
@@ -66,7 +67,9 @@ def ceiling_of(environment: Environment, case: Case, device: str, threads: int |
 def _trial(environment: Environment, case: Case, n: int, most: int) -> Trial:
     weights = _weights(environment, most)
     matrix = weights.matrix(case, n)
-    graph = environment.last("matrix", (case._replace(paths=False), n), partial(_graph, matrix))
+    graph = environment.last(
+        "matrix", (case._replace(paths=False), n, most), partial(_graph, matrix)
+    )
 
     def check(result: kl.Result) -> str:
         rows = np.random.default_rng(0).integers(0, n, 1 if n > 8192 else 2).tolist()

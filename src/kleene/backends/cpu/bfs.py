@@ -23,6 +23,7 @@ _SOURCES_WORTH_CSC = 64
 
 def _make(method: _native.Method) -> Callable[[Task], Answer]:
     """Return the function that runs one native method."""
+    name, needs_tails = method.name, method.needs_tails
 
     def run(task: Task) -> Answer:
         g = task.graph
@@ -34,12 +35,12 @@ def _make(method: _native.Method) -> Callable[[Task], Answer]:
         values, predecessors = task.empty_values(), task.empty_predecessors()
         horizons = np.empty(len(task.sources), dtype=ids)
         _native.bfs(
-            method.name,
+            name,
             g.offsets,
             g.neighbors,
             None if csc is None else csc.offsets,
             None if csc is None else csc.neighbors,
-            g.coo.sources if method.needs_tails else None,
+            g.coo.sources if needs_tails else None,
             task.sources,
             task.targets,
             farthest if task.limit is None else int(min(task.limit, farthest)),

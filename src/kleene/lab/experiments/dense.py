@@ -181,7 +181,7 @@ def _out_of_core(environment: Environment) -> Iterator[Plan]:
         raise Skipped("takes hours in the emulator; --quick tries it")
     guess, setup = _guess(n, PLAIN, environment.gpu), n**2 / 1e8
     yield Plan(
-        "matrix there", 1, partial(resident, environment, PLAIN, n, n),
+        "matrix there", 1, partial(streamed, environment, PLAIN, n, 1.0),
         device=environment.gpu, guess=guess, setup=setup,
     )  # fmt: skip
     for times in environment.sizes((2.0, 4.0, 8.0), (4 / 3,)):
@@ -245,7 +245,7 @@ EXPERIMENTS = (
         patience=15,
         notes=(
             "n = 32,768, float32: 4 GiB. The memory that may be used is limited for the purpose. "
-            "Streamed: whole calls, by the host's clock."
+            "Whole calls, by the host's clock."
         ),
         columns=_COLUMNS,
     ),
