@@ -160,12 +160,41 @@ def test_a_file_of_a_backend_names_its_problem(folder: str) -> None:
 
 @pytest.mark.parametrize("problem", ["bfs", "sssp", "apsp", "closure", "spmv"])
 def test_every_layer_has_the_problem_under_its_name(problem: str) -> None:
+    """Listing ``*sssp*`` shows single-source shortest paths in every layer."""
     layers = {
         "api": ROOT / "api",
         "registry": ROOT / "registry",
         "cpu": ROOT / "backends/cpu",
         "cuda": ROOT / "backends/cuda",
         "kernels": ROOT / "backends/cuda/kernels",
+        "bindings": SOURCES / "native/bindings",
+        "core": SOURCES / "native/core",
     }
     for name, folder in layers.items():
-        assert [file for file in folder.rglob(f"*{problem}*") if file.is_file()], (name, problem)
+        assert list(folder.rglob(f"*{problem}*")), (name, problem)
+
+
+#: Words that readers of the field do not search for, and what to say. In a generator of random trees
+#: a vertex does have a parent.
+REPLACED = {
+    r"(?<!\.)\bparents\b(?!=)": "predecessors",
+    r"\bcrew\b": "team",
+    r"\b(told|tells) (of|by|the)\b": "reports",
+    r"\b(nobody|somebody)\b": "the subject",
+    r"\bgone on with\b": "resumed",
+}
+
+
+def test_the_fields_own_words() -> None:
+    suffixes = {".py", ".cpp", ".hpp", ".inl", ".cu", ".cuh", ".md"}
+    folders = ("src/kleene", "native", "docs")
+    found = []
+    for file in (f for name in folders for f in (SOURCES / name).rglob("*")):
+        if file.suffix in suffixes and file.is_file() and "generate" not in file.parts:
+            for number, line in enumerate(file.read_text().splitlines(), 1):
+                found += [
+                    f"{file.relative_to(SOURCES)}:{number}: say {instead!r}: {line.strip()}"
+                    for word, instead in REPLACED.items()
+                    if re.search(word, line)
+                ]
+    assert not found

@@ -111,11 +111,11 @@ class SciPy(Peer):
         return partial(csgraph.dijkstra, self.matrix, unweighted=unweighted, **options)
 
 
-def _levels(order: Array, parents: Array, source: int) -> Array:
-    """Count hops from a breadth-first tree; vertices come in order, so parents come first."""
-    levels = [float("inf")] * len(parents)
+def _levels(order: Array, predecessors: Array, source: int) -> Array:
+    """Count hops from a breadth-first tree; vertices come in order, so predecessors come before."""
+    levels = [float("inf")] * len(predecessors)
     levels[source] = 0.0
-    above = parents.tolist()
+    above = predecessors.tolist()
     for v in order[1:].tolist():
         levels[v] = levels[above[v]] + 1
     return np.array(levels)

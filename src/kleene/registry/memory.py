@@ -132,7 +132,7 @@ def no_workspace(size: Size) -> int:
 
 
 def searched_graph(size: Size) -> int:
-    """Both directions of the arcs, depths and parents, and a queue that does not grow with n."""
+    """Both directions of the arcs, depths and predecessors, and a queue that does not grow with n."""
     return 2 * (4 * size.m + 8 * size.n) + 9 * size.n + 2**24
 
 
@@ -148,7 +148,7 @@ def arcs_by_vertex(size: Size) -> int:
 
 
 def search_on_gpu(size: Size) -> int:
-    """The arcs by one end, depths and parents."""
+    """The arcs by one end, depths and predecessors."""
     return arcs_by_vertex(size) + (8 if size.predecessors else 4) * size.n
 
 

@@ -1,15 +1,12 @@
-"""A picture of lines, dots, boxes, areas and texts, written as SVG or by matplotlib.
+"""A picture of lines, dots, boxes and texts, written as SVG or by matplotlib.
 
 Coordinates are pixels from the top left corner. SVG is written here; matplotlib draws the same
 shapes for all other formats. Lines and dots of one colour are one shape, which keeps files small.
-
-A colour is a CSS colour or a name in the picture's palette. For a web page, `Picture.svg` writes
-palette names as CSS variables of the page.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -21,7 +18,7 @@ from numpy.typing import NDArray
 from kleene.errors import RequestError
 from kleene.system.atomic_file import atomic_path
 
-__all__ = ["Area", "Box", "Dots", "Group", "Lines", "Picture", "Text"]
+__all__ = ["Box", "Dots", "Lines", "Picture", "Text"]
 
 Array = NDArray[Any]
 _FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
@@ -59,17 +56,6 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Area:
-    """Filled polygons of one colour, with an optional rim and a tooltip."""
-
-    outlines: Sequence[Array]
-    colour: str
-    rim: str | None = None
-    rim_width: float = 1.0
-    tip: str = ""
-
-
-@dataclass(frozen=True)
 class Text:
     """One line of text; ``anchor`` says which part of it is at x."""
 
@@ -83,15 +69,7 @@ class Text:
     halo: str | None = None
 
 
-@dataclass(frozen=True)
-class Group:
-    """A group of shapes; its name is their class in SVG."""
-
-    name: str
-    shapes: Sequence[Shape]
-
-
-Shape = Lines | Dots | Box | Area | Text | Group
+Shape = Lines | Dots | Box | Text
 
 
 @dataclass
@@ -103,13 +81,6 @@ class Picture:
     title: str
     description: str
     shapes: list[Shape] = field(default_factory=list)
-    palette: Mapping[str, str] = field(default_factory=dict)
-
-    def svg(self) -> str:
-        """Return the SVG for a web page, with the width, font and colours of the page."""
-        variables = {name: f"var(--{name})" for name in self.palette}
-        head = f'<svg viewBox="0 0 {self.width} {self.height}" role="img">'
-        return "".join([head, *_svg_content(self, variables), "</svg>"])
 
     def write(self, path: str | Path) -> None:
         """Write the picture in the format of the suffix."""
@@ -132,81 +103,51 @@ def _svg(picture: Picture) -> Iterator[str]:
         f'width="{picture.width}" height="{picture.height}" role="img" font-family="{_FONT}" '
         'stroke-linecap="round" stroke-linejoin="round">'
     )
-    yield from _svg_content(picture, picture.palette)
+    yield from _svg_content(picture)
     yield "</svg>"
 
 
-def _svg_content(picture: Picture, paints: Mapping[str, str]) -> Iterator[str]:
+def _svg_content(picture: Picture) -> Iterator[str]:
     yield f"<title>{escape(picture.title)}</title>"
     yield f"<desc>{escape(picture.description)}</desc>"
     for shape in picture.shapes:
-        yield _svg_shape(shape, paints)
+        yield _svg_shape(shape)
 
 
-def _svg_shape(shape: Shape, paints: Mapping[str, str]) -> str:
+def _svg_shape(shape: Shape) -> str:
     match shape:
         case Lines(strokes, colour, width, dashes):
             data = "".join(map(_svg_stroke, strokes))
             rest = "" if dashes is None else f' stroke-dasharray="{dashes[0]:g} {dashes[1]:g}"'
             return (
-                f'<path d="{data}" fill="none" stroke="{_paint(colour, paints)}" '
-                f'stroke-width="{width:g}"{rest}/>'
+                f'<path d="{data}" fill="none" stroke="{colour}" stroke-width="{width:g}"{rest}/>'
             )
         case Dots(at, colour, radius, None):  # a zero-length stroke with round caps is a dot
             data = "".join(f"M{x:g} {y:g}h0" for x, y in np.round(at, 1).tolist())
-            paint = _paint(colour, paints)
-            return f'<path d="{data}" stroke="{paint}" stroke-width="{2 * radius:g}"/>'
+            return f'<path d="{data}" stroke="{colour}" stroke-width="{2 * radius:g}"/>'
         case Dots(at, colour, radius, rim):
-            style = (
-                f'r="{radius:g}" fill="{_paint(colour, paints)}" '
-                f'stroke="{_paint(rim, paints)}" stroke-width="2"'
-            )
+            style = f'r="{radius:g}" fill="{colour}" stroke="{rim}" stroke-width="2"'
             return "".join(
                 f'<circle cx="{x:g}" cy="{y:g}" {style}/>' for x, y in np.round(at, 1).tolist()
             )
         case Box(x, y, width, height, colour):
             return (
-                f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" '
-                f'fill="{_paint(colour, paints)}"/>'
+                f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" fill="{colour}"/>'
             )
-        case Area():
-            return _svg_area(shape, paints)
         case Text():
-            return _svg_text(shape, paints)
-        case Group(name, shapes):
-            inside = "".join(_svg_shape(one, paints) for one in shapes)
-            return f'<g class="{escape(name)}">{inside}</g>'
+            return _svg_text(shape)
     raise AssertionError(shape)
 
 
-def _svg_area(area: Area, paints: Mapping[str, str]) -> str:
-    data = "".join(f"{_svg_stroke(outline)}z" for outline in area.outlines)
-    rim = (
-        f' stroke="{_paint(area.rim, paints)}" stroke-width="{area.rim_width:g}"'
-        if area.rim
-        else ""
-    )
-    shape = f'<path d="{data}" fill="{_paint(area.colour, paints)}"{rim}'
-    return f"{shape}><title>{escape(area.tip)}</title></path>" if area.tip else f"{shape}/>"
-
-
-def _svg_text(text: Text, paints: Mapping[str, str]) -> str:
+def _svg_text(text: Text) -> str:
     weight = ' font-weight="bold"' if text.bold else ""
     rest = (
         f'x="{text.x:g}" y="{text.y:g}" font-size="{text.size:g}" '
         f'text-anchor="{text.anchor}"{weight}>{escape(text.content)}</text>'
     )
     # The halo is a second text underneath: not all viewers support paint-order.
-    halo = (
-        f'<text fill="none" stroke="{_paint(text.halo, paints)}" stroke-width="4" {rest}'
-        if text.halo
-        else ""
-    )
-    return f'{halo}<text fill="{_paint(text.colour, paints)}" {rest}'
-
-
-def _paint(colour: str | None, paints: Mapping[str, str]) -> str:
-    return "none" if colour is None else paints.get(colour, colour)
+    halo = f'<text fill="none" stroke="{text.halo}" stroke-width="4" {rest}' if text.halo else ""
+    return f'{halo}<text fill="{text.colour}" {rest}'
 
 
 def _svg_stroke(points: Array) -> str:
@@ -235,25 +176,17 @@ def _write_matplotlib(picture: Picture, path: Path) -> None:
         raise RequestError(f"{path}: no picture format {path.suffix!r}; choose one of {known}")
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, picture.width), ylim=(picture.height, 0))
     axes.axis("off")
-    for order, shape in enumerate(_flat(picture.shapes)):
-        _matplotlib_shape(axes, shape, order, picture.palette)
+    for order, shape in enumerate(picture.shapes):
+        _matplotlib_shape(axes, shape, order)
     with atomic_path(path) as temporary:
         figure.savefig(temporary, metadata={"Title": picture.title})
-
-
-def _flat(shapes: Sequence[Shape]) -> Iterator[Shape]:
-    for shape in shapes:
-        if isinstance(shape, Group):
-            yield from _flat(shape.shapes)
-        else:
-            yield shape
 
 
 _POINTS = 72 / 96  # points per pixel
 
 
-def _matplotlib_shape(axes: Any, shape: Shape, order: int, paints: Mapping[str, str]) -> None:
-    from matplotlib.collections import LineCollection, PolyCollection
+def _matplotlib_shape(axes: Any, shape: Shape, order: int) -> None:
+    from matplotlib.collections import LineCollection
     from matplotlib.patches import Rectangle
 
     pt = _POINTS
@@ -262,7 +195,7 @@ def _matplotlib_shape(axes: Any, shape: Shape, order: int, paints: Mapping[str, 
             style = "solid" if dashes is None else (0, tuple(length / width for length in dashes))
             lines = LineCollection(
                 strokes,
-                colors=_paint(colour, paints),
+                colors=colour,
                 linewidths=width * pt,
                 linestyles=[style],
                 capstyle="round" if dashes is None else "butt",
@@ -270,37 +203,26 @@ def _matplotlib_shape(axes: Any, shape: Shape, order: int, paints: Mapping[str, 
             )
             axes.add_collection(lines, autolim=False)
         case Dots(at, colour, radius, rim):
-            edge = {"edgecolors": _paint(rim, paints), "linewidths": 2 * pt if rim else 0}
+            edge = {"edgecolors": rim or "none", "linewidths": 2 * pt if rim else 0}
             size = (2 * radius * pt) ** 2
-            axes.scatter(*at.T, s=size, zorder=order, c=_paint(colour, paints), **edge)
+            axes.scatter(*at.T, s=size, zorder=order, c=colour, **edge)
         case Box(x, y, width, height, colour):
-            paint = _paint(colour, paints)
-            axes.add_patch(Rectangle((x, y), width, height, color=paint, lw=0, zorder=order))
-        case Area(outlines, colour, rim, rim_width):
-            polygons = PolyCollection(
-                outlines,
-                facecolors=_paint(colour, paints),
-                edgecolors=_paint(rim, paints),
-                linewidths=rim_width * pt if rim else 0,
-                zorder=order,
-            )
-            axes.add_collection(polygons, autolim=False)
+            axes.add_patch(Rectangle((x, y), width, height, color=colour, lw=0, zorder=order))
         case Text():
-            _matplotlib_text(axes, shape, order, paints)
+            _matplotlib_text(axes, shape, order)
 
 
-def _matplotlib_text(axes: Any, text: Text, order: int, paints: Mapping[str, str]) -> None:
+def _matplotlib_text(axes: Any, text: Text, order: int) -> None:
     from matplotlib.patheffects import withStroke
 
-    halo = _paint(text.halo, paints)
     axes.text(
         text.x,
         text.y,
         text.content.replace("$", r"\$"),  # no math mode
         fontsize=text.size * _POINTS,
-        color=_paint(text.colour, paints),
+        color=text.colour,
         ha={"start": "left", "middle": "center", "end": "right"}[text.anchor],
         fontweight="bold" if text.bold else "normal",
-        path_effects=[withStroke(linewidth=4 * _POINTS, foreground=halo)] if text.halo else [],
+        path_effects=[withStroke(linewidth=4 * _POINTS, foreground=text.halo)] if text.halo else [],
         zorder=order,
     )

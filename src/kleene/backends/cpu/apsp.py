@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kleene.backends.common import johnson as negative
-from kleene.backends.common.bfs_dtype import convert_hops
+from kleene.backends.common.engine_dtype import search_in_dtype
 from kleene.backends.common.native_sssp import search
 from kleene.backends.cpu.bfs import multi_source
 from kleene.backends.task import Answer, Task
@@ -20,7 +20,7 @@ def batched(task: Task) -> Answer:
     if task.graph.weight_dtype is None:
         return multi_source(task)
     if task.dtype == np.float64 and task.graph.fits_int32:  # twice the lanes, the same sums
-        return convert_hops(_by_length, task, _INT32)
+        return search_in_dtype(_by_length, task, _INT32)
     return _by_length(task)
 
 

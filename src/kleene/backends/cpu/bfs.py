@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kleene import _native
-from kleene.backends.common.bfs_dtype import convert_hops, unlimited
+from kleene.backends.common.engine_dtype import search_in_dtype, unlimited
 from kleene.backends.cpu import method_functions
 from kleene.backends.task import Answer, Task
 from kleene.graph import Graph
@@ -29,7 +29,7 @@ def _make(method: _native.Method) -> Callable[[Task], Answer]:
         g = task.graph
         ids = g.neighbors.dtype  # the core counts hops in the type of the vertex ids
         if task.dtype != ids:
-            return convert_hops(run, task, ids)
+            return search_in_dtype(run, task, ids)
         farthest = unlimited(ids)
         csc = g.csc if _wants_incoming(method, g, len(task.sources)) else None
         values, predecessors = task.empty_values(), task.empty_predecessors()

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.backends.common.bfs_dtype import convert_hops
+from kleene.backends.common.engine_dtype import search_in_dtype
 from kleene.backends.cuda.device_graph import DeviceGraph, get_device_graph
 from kleene.backends.cuda.row_batches import RowBuffers, fill_rows, largest_width, row_bytes
 from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, open_device
@@ -39,7 +39,7 @@ _LEVELS, _BYTES = 4096, 2**36
 def multi_source(task: Task) -> Answer:
     """Search from up to 1024 sources at once."""
     if task.dtype != _HOPS:
-        return convert_hops(multi_source, task, _HOPS)
+        return search_in_dtype(multi_source, task, _HOPS)
     if task.graph.n == 0 or len(task.sources) == 0:
         return Answer(task.empty_values(), task.empty_predecessors())
     device = open_device(task.device)

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from kleene.backends.common.bfs_dtype import convert_hops
+from kleene.backends.common.engine_dtype import search_in_dtype
 from kleene.backends.cuda.device_graph import DeviceGraph, get_device_graph
 from kleene.backends.cuda.runtime.device import Device, open_device
 from kleene.backends.cuda.runtime.prefault import prefault
@@ -46,7 +46,7 @@ class BfsSearch(ABC):
 def bfs_rows(task: Task, method: type[BfsSearch]) -> Answer:
     """Search from each source by this method."""
     if task.dtype != _HOPS:
-        return convert_hops(lambda part: bfs_rows(part, method), task, _HOPS)
+        return search_in_dtype(lambda part: bfs_rows(part, method), task, _HOPS)
     values, predecessors = task.empty_values(), task.empty_predecessors()
     horizons = np.full(len(task.sources), _NO_LIMIT, _HOPS)
     limit = _NO_LIMIT if task.limit is None else int(min(task.limit, _NO_LIMIT))

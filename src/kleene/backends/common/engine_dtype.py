@@ -18,7 +18,7 @@ from kleene import _native
 from kleene.backends.task import Answer, Progress, Task
 from kleene.graph.no_path import no_path
 
-__all__ = ["convert_hops", "unlimited"]
+__all__ = ["search_in_dtype", "unlimited"]
 
 #: Sources searched from at once: as many as a search without weights takes together.
 _CHUNK = 512
@@ -29,7 +29,7 @@ def unlimited(dtype: np.dtype[Any]) -> int:
     return int(no_path(dtype))
 
 
-def convert_hops(
+def search_in_dtype(
     search: Callable[[Task], Answer], task: Task, engine_dtype: np.dtype[Any]
 ) -> Answer:
     """Search in the engine's integer type, a chunk of sources at a time, and convert the rows."""
