@@ -174,7 +174,7 @@ def test_every_layer_has_the_problem_under_its_name(problem: str) -> None:
         assert list(folder.rglob(f"*{problem}*")), (name, problem)
 
 
-#: Words that readers of the field do not search for, and what to say. In a generator of random trees
+#: Words that readers of the field do not search for, and what to say. In a generator of trees
 #: a vertex does have a parent.
 REPLACED = {
     r"(?<!\.)\bparents\b(?!=)": "predecessors",

@@ -22,7 +22,7 @@ def relaxation_ceiling(
     threads: int | None = None,
     seconds: float = 0.1,
 ) -> float:
-    """Return relaxations per second of a dense method's inner loop with all operands in registers or the nearest cache.
+    """Return relaxations per second of a dense method's inner loop, the ceiling of a device.
 
     Operands are in the nearest cache of a CPU, in registers of a GPU, so that nothing but
     arithmetic is measured. A method cannot be faster.

@@ -132,7 +132,7 @@ def no_workspace(size: Size) -> int:
 
 
 def searched_graph(size: Size) -> int:
-    """Both directions of the arcs, depths and predecessors, and a queue that does not grow with n."""
+    """Arcs in both directions, depths and predecessors, and a queue of constant size."""
     return 2 * (4 * size.m + 8 * size.n) + 9 * size.n + 2**24
 
 
