@@ -111,7 +111,8 @@ class Batch {
       all_.add(k);
       const std::int64_t row = k * outgoing_.n;
       std::fill_n(rows_.distances + row, outgoing_.n, no_path);
-      if (rows_.predecessors) std::fill_n(rows_.predecessors + row, outgoing_.n, kNoPredecessor<Id>);
+      if (rows_.predecessors)
+        std::fill_n(rows_.predecessors + row, outgoing_.n, kNoPredecessor<Id>);
       rows_.distances[row + s] = 0;
       check_cancelled_();
     }
