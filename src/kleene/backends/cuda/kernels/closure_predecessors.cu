@@ -7,8 +7,8 @@
 // form no cycle. Rounding may change the sum a little: then the k with the smallest sum is taken.
 //
 //   closure_predecessors_count    the number of tight arcs of kRows rows in each column
-//   closure_predecessors_list     lists them by column; predecessors = i if (i, j) is tight, else
-//   -1 closure_predecessors_search   searches the lists for the others
+//   closure_predecessors_list     lists them by column; i precedes j where the arc (i, j) is tight
+//   closure_predecessors_search   searches the lists for the others
 //
 // Matrices are n x n with rows `stride` apart.
 #include "common/kleene.cuh"
