@@ -53,18 +53,18 @@ struct MaxMin {
 };
 
 template <class T>
-struct MaxTimes {
-  static T zero() { return T{0}; }
-  static T add(T a, T b) { return std::max(a, b); }
-  static T times(T a, T w) { return a * w; }
-};
-
-template <class T>
 struct PlusTimes {
   using Wide = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>;  // wraps, as NumPy's
   static T zero() { return T{0}; }
   static T add(T a, T b) { return static_cast<T>(static_cast<Wide>(a) + static_cast<Wide>(b)); }
   static T times(T a, T w) { return static_cast<T>(static_cast<Wide>(a) * static_cast<Wide>(w)); }
+};
+
+template <class T>
+struct MaxTimes {
+  static T zero() { return T{0}; }
+  static T add(T a, T b) { return std::max(a, b); }
+  static T times(T a, T w) { return PlusTimes<T>::times(a, w); }
 };
 
 // ---- the forms ----------------------------------------------------------------------------------
