@@ -122,11 +122,11 @@ def test_everything_is_inside_the_picture(tmp_path: Path) -> None:
 def test_unreachable_vertices_are_grey_and_other_components_are_reported(tmp_path: Path) -> None:
     graph = kl.Graph.from_edges([0, 1, 3, 5], [1, 2, 0, 6])
     path = kl.draw(kl.bfs(graph, 0), tmp_path / "g.svg", target=3)
-    told = words(path)
-    assert "4 vertices (3 in other components are not drawn)" in told
-    assert "1 are unreachable (grey)" in told
-    assert "no path to 3" in told
-    assert "2 hops" in told
+    description = words(path)
+    assert "4 vertices (3 in other components are not drawn)" in description
+    assert "1 are unreachable (grey)" in description
+    assert "no path to 3" in description
+    assert "2 hops" in description
     assert strokes(path) == 3
 
 
