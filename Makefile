@@ -1,5 +1,5 @@
-# make demo | test | coverage | emulator | lint | format | sanitize | odr-check | bench | lab | gpu-check | docs
-# | wheel | wheel-check | clean
+# make demo | test | coverage | emulator | lint | format | sanitize | odr-check | torture | bench | lab
+# | gpu-check | docs | wheel | wheel-check | clean
 # Every target makes what it needs: a virtual environment in .venv and the package in it,
 # rebuilt only when a native source or the build configuration changed.
 
@@ -12,13 +12,13 @@ NATIVE := $(CXX_FILES) src/kleene/backends/cuda/variants.py CMakeLists.txt pypro
 # The emulators take most of a build, and only these goals need them, and GPUs (for the signatures of
 # kernels); once built, they are kept up to date by all goals. With them come the checked emulator and
 # the kernels of its own tests.
-NEED_EMULATOR := test coverage emulator gpu-check $(VENV)/installed-test
+NEED_EMULATOR := test coverage emulator torture gpu-check $(VENV)/installed-test
 EMULATOR := $(if $(wildcard $(VENV)/emulator-ON /proc/driver/nvidia/gpus/*)$(filter \
   $(NEED_EMULATOR),$(MAKECMDGOALS)),ON,OFF)
 BUILD_OPTIONS := -Ccmake.define.KLEENE_EMULATOR=$(EMULATOR) \
   -Ccmake.define.KLEENE_EMULATOR_TESTS=$(EMULATOR) -Cinstall.strip=false
 
-.PHONY: demo test coverage emulator lint format sanitize odr-check bench lab gpu-check gpu-record-check docs \
+.PHONY: demo test coverage emulator lint format sanitize odr-check torture bench lab gpu-check gpu-record-check docs \
   wheel wheel-check clean
 .DEFAULT_GOAL := demo
 
@@ -37,14 +37,14 @@ coverage: $(VENV)/installed-test
 	$(BIN)/python -m pytest -n 2 --dist worksteal --cov=kleene --cov-report=term-missing $(ARGS)
 
 lint: $(VENV)/installed-dev
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks torture
+	$(BIN)/ruff format --check src tests benchmarks torture
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
 
 format: $(VENV)/installed-dev
-	$(BIN)/ruff check --fix src tests benchmarks
-	$(BIN)/ruff format src tests benchmarks
+	$(BIN)/ruff check --fix src tests benchmarks torture
+	$(BIN)/ruff format src tests benchmarks torture
 	$(BIN)/clang-format -i $(CXX_FILES)
 
 # Kleene beside its peers: kleene lab run --suite peers, ARGS as it takes them, say
@@ -85,6 +85,10 @@ sanitize-%: $(VENV)/installed-test
 	  TSAN_OPTIONS="exitcode=66 suppressions=native/tsan-suppressions.txt" \
 	  PYTHONPATH=build/sanitized:$(SITE) setarch -R $(BIN)/python -S -m pytest -q -p no:cacheprovider \
 	  $(SANITIZED_TESTS) -k "not on_a_device $(if $(findstring thread,$*),and not fork)" $(ARGS)
+
+# The adversarial campaign, some minutes; ARGS="soak --minutes 60" for one part, and longer.
+torture: $(VENV)/installed-test
+	$(BIN)/python -m torture $(ARGS)
 
 # Violations of the one-definition rule, by link-time optimisation of the core and its bindings; and
 # of the rule for files of other instruction sets, which may define nothing outside their namespace.
