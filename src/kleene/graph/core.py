@@ -586,6 +586,11 @@ class Graph:
         if combine == "min":
             if self.stats.symmetric:
                 return Graph(self.csr, False, self.labels, self.name)
+            checks.require_memory(  # the reverse arcs, and the union
+                _build_bytes(self.n, 2 * self.m, self.weights),
+                f"the undirected form of {self.m:,} arcs",
+                "use a machine with more memory",
+            )
             joined = _native.csr_union(*self.csr, *self.csc, threads_for(self.m))
             return Graph(CSR(*joined), False, self.labels, self.name)
         s, t, w = self.coo

@@ -53,6 +53,7 @@ def read(source: Source) -> Graph:
             f"{header.arcs:,} arcs"
         )
     weighted = fits[0]
+    source.require_buffer(2 * source.size)  # weights are separated from neighbours
     at = _HEADER.itemsize
     offsets = source.read(np.dtype("<i8"), header.vertices + 1, at)
     at += offsets.nbytes

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from kleene.errors import GraphError, KleeneError, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import require_memory
+from kleene.graph.labels import NAME_BYTES
 from kleene.io.format import Format
 from kleene.io.npy import LONGEST_HEADER, NpyHeader
 from kleene.io.sink import Sink
@@ -54,7 +55,6 @@ _DAMAGE = (  # what zipfile raises
 )
 _CHUNK = 1 << 20  # bytes decompressed at a time
 _CONVERSION = 64  # bytes per entry that SciPy takes to convert a matrix to coordinates
-_LABEL_BYTES = 120  # of a string as a label, besides its characters: the object, a list, a set
 
 
 def read(source: Source, *, directed: bool | None = None) -> Graph:
@@ -160,7 +160,7 @@ def _from_kleene(source: Source, arrays: Arrays, directed: bool | None) -> Graph
     labels = arrays.get("labels")
     if labels is not None and labels.dtype.kind == "U":
         require_memory(
-            labels.size * (labels.itemsize + _LABEL_BYTES),
+            labels.size * (labels.itemsize + NAME_BYTES),
             f"the labels of {source.name}",
             "use a machine with more memory",
         )

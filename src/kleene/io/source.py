@@ -153,10 +153,10 @@ class Source:
             return report
         return lambda done, total: report(size + size * done // max(total, 1), 2 * size)
 
-    def require_memory(self) -> None:
-        """Raise if the arcs of the text would not fit in memory."""
+    def require_memory(self, more: int = 0) -> None:
+        """Raise if the arcs of the text, and more bytes, would not fit in memory."""
         require_memory(
-            _TEXT_TO_ARCS * len(self.data),
+            _TEXT_TO_ARCS * len(self.data) + more,
             f"parsing {self.name}, {len(self.data):,} bytes of text,",
             "use a machine with more memory, or convert the file to .npz on one",
         )
