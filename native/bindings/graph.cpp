@@ -28,7 +28,7 @@ template <class Work>
 auto guarded(Work&& work) {
   std::optional<BadArc> bad;
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     try {
       return work();
     } catch (const BadArc& caught) {
@@ -124,7 +124,7 @@ nb::object dense_canonical(const AnyInput& entries, const nb::object& null, bool
     const auto value = nb::cast<std::optional<T>>(null);
     graph::DenseSummary<T> summary;
     {
-      const nb::gil_scoped_release release;
+      const GilRelease release;
       summary = graph::dense_canonical(static_cast<const T*>(entries.data()), n, value, null_nan,
                                        data_of<T>(matrix), degrees.data(),
                                        data_of<graph::Magnitude<T>>(heaviest), threads, monitor);
@@ -138,7 +138,7 @@ void dense_to_csr(const AnyInput& matrix, const Offsets& offsets,
   const auto n = static_cast<std::int64_t>(matrix.shape(0));
   PythonMonitor monitor(nb::none(), n);
   with_value_type(matrix.dtype(), [&]<class T>(Type<T>) {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     graph::dense_to_csr(static_cast<const T*>(matrix.data()), n, offsets.data(), neighbors.data(),
                         data_of<T>(weights), threads, monitor);
   });

@@ -22,7 +22,7 @@ void settle_order(const Offsets& offsets, const Array<std::int32_t>& neighbors,
     const auto* values = static_cast<const Distance*>(distances.data());
     const auto unreached = nb::cast<Distance>(no_path);
     PythonMonitor monitor(nb::none(), rows);
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     parallel::parallel_for(rows, 1, threads, monitor, [&](std::int64_t row, std::int64_t, int) {
       counts.data()[row] = sssp::settle_order<Weight, Distance>(
           arcs, values + row * n, unreached, sources.data() + row * each, each,
