@@ -18,6 +18,7 @@ __all__ = [
     "MemoryBudgetError",
     "NegativeCycleError",
     "RequestError",
+    "StorageError",
     "VerificationError",
 ]
 
@@ -71,6 +72,10 @@ class KernelError(DeviceError):
 
 class MemoryBudgetError(KleeneError, MemoryError):
     """The answer would not fit in memory; nothing was allocated."""
+
+
+class StorageError(KleeneError, OSError):
+    """A file could not be written: the disk is full, say. Nothing is left under its name."""
 
 
 class VerificationError(KleeneError, AssertionError):
