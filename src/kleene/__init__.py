@@ -30,6 +30,7 @@ from kleene.errors import (
     KleeneError,
     MemoryBudgetError,
     NegativeCycleError,
+    PathOverflowError,
     RequestError,
     VerificationError,
 )
@@ -52,6 +53,7 @@ __all__ = [
     "KleeneError",
     "MemoryBudgetError",
     "NegativeCycleError",
+    "PathOverflowError",
     "RequestError",
     "Result",
     "VerificationError",
