@@ -17,6 +17,7 @@ __all__ = [
     "KleeneError",
     "MemoryBudgetError",
     "NegativeCycleError",
+    "PathOverflowError",
     "RequestError",
     "StorageError",
     "VerificationError",
@@ -29,6 +30,10 @@ class KleeneError(Exception):
 
 class GraphError(KleeneError, ValueError):
     """The data given cannot be a graph, or this graph does not admit what was asked."""
+
+
+class PathOverflowError(GraphError, OverflowError):
+    """Path lengths may exceed the widest type there is; nothing was computed."""
 
 
 class FormatError(KleeneError, ValueError):
