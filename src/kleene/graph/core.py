@@ -604,8 +604,9 @@ class Graph:
         if combine == "min":
             if self.stats.symmetric:
                 return Graph(self.csr, False, self.labels, self.name)
+            arc = self.neighbors.itemsize + (0 if self.weights is None else self.weights.itemsize)
             checks.require_memory(  # the reverse arcs, and the union
-                _build_bytes(self.n, 2 * self.m, self.weights),
+                16 * (self.n + 1) + 3 * arc * self.m,
                 f"the undirected form of {self.m:,} arcs",
                 "use a machine with more memory",
             )

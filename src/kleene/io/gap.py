@@ -14,6 +14,7 @@ import numpy as np
 
 from kleene.errors import GraphError
 from kleene.graph import CSC, CSR, Graph
+from kleene.graph.frozen import adopt
 from kleene.io.format import Format
 from kleene.io.sink import Sink
 from kleene.io.source import Source
@@ -60,9 +61,11 @@ def read(source: Source) -> Graph:
     arcs = source.read(_WEIGHTED_ARC if weighted else np.dtype("<i4"), header.arcs, at)
     try:
         return Graph.from_csr(
-            offsets.astype(np.int64, copy=False),
-            (arcs["neighbor"] if weighted else arcs).astype(np.int32, copy=False),
-            arcs["weight"].astype(np.int32) if weighted else None,
+            adopt(offsets.astype(np.int64, copy=False)),
+            adopt(
+                arcs["neighbor"].astype(np.int32) if weighted else arcs.astype(np.int32, copy=False)
+            ),
+            adopt(arcs["weight"].astype(np.int32)) if weighted else None,
             directed=bool(header.directed),
             name=source.stem,
         )
