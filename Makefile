@@ -1,5 +1,5 @@
-# make demo | test | coverage | emulator | lint | format | sanitize | sanitize-rotate | odr-check | torture | bench | lab
-# | gpu-check | docs | wheel | wheel-check | clean
+# make demo | test | coverage | emulator | lint | format | sanitize | sanitize-rotate | odr-check
+# | torture | bench | lab | gpu-check | docs | wheel | wheel-check | clean
 # Every target makes what it needs: a virtual environment in .venv and the package in it,
 # rebuilt only when a native source or the build configuration changed.
 
@@ -18,8 +18,8 @@ EMULATOR := $(if $(wildcard $(VENV)/emulator-ON /proc/driver/nvidia/gpus/*)$(fil
 BUILD_OPTIONS := -Ccmake.define.KLEENE_EMULATOR=$(EMULATOR) \
   -Ccmake.define.KLEENE_EMULATOR_TESTS=$(EMULATOR) -Cinstall.strip=false
 
-.PHONY: demo test coverage emulator lint format sanitize sanitize-rotate odr-check torture bench lab gpu-check gpu-record-check docs \
-  wheel wheel-check clean
+.PHONY: demo test coverage emulator lint format sanitize sanitize-rotate odr-check torture bench lab \
+  gpu-check gpu-record-check docs wheel wheel-check clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/installed
@@ -73,12 +73,12 @@ gpu-record-check: $(VENV)/installed
 # detection, then TSan. The interpreter starts with -S so that the installed package does not get in
 # front of that build; it takes memory from malloc, or what its objects hold would count as leaked.
 # ThreadSanitizer cannot follow a process that forks while it has threads; emulators are not part of
-# that build; a limit of memory does not go with a sanitizer's shadow.
+# that build.
 SITE = $(shell $(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 SANITIZED_TESTS = $(sort $(wildcard tests/test_*_native.py tests/test_io*.py tests/test_generate*.py \
   tests/test_csgraph.py tests/test_dense_graph.py tests/test_encodings.py tests/test_from_any.py \
   tests/test_graph.py tests/test_result.py tests/test_rounding.py tests/test_spmv.py \
-  tests/test_threads.py tests/test_trees.py tests/test_verify.py))
+  tests/test_trees.py tests/test_verify.py))
 SANITIZERS := address,undefined thread
 sanitize: $(SANITIZERS:%=sanitize-%)
 sanitize-%: $(VENV)/installed-test
@@ -91,7 +91,7 @@ sanitize-%: $(VENV)/installed-test
 	  ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS="suppressions=native/lsan-suppressions.txt" \
 	  TSAN_OPTIONS="exitcode=66 suppressions=native/tsan-suppressions.txt" \
 	  PYTHONPATH=build/sanitized:$(SITE) $(BIN)/python -S -m pytest -q -p no:cacheprovider \
-	  $(SANITIZED_TESTS) -k "not on_a_device and not emulated and not fewer_threads and not cooperative \
+	  $(SANITIZED_TESTS) -k "not on_a_device and not emulated \
 	  $(if $(findstring thread,$*),and not fork)" $(ARGS)
 
 # One sanitizer and a third of these tests, another every day: ROTATION=0 to 5 covers all.
