@@ -39,7 +39,10 @@ def run(budget: Budget) -> Outcome:
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder, "faults.so")
         compile_library(library)
-        listed = dict(start(library, {"list": True}, 600)[0])
+        lines, error = start(library, {"list": True}, 600)
+        if error is not None:
+            return Outcome(0, [f"without any fault: {error}"])
+        listed = dict(lines)
         work = [(name, kind) for name, kinds in listed["cases"] for kind in kinds]
         failures = [f"no case calls kleene._native.{name}" for name in listed["missing"]]
         random.Random(budget.seed).shuffle(work)
