@@ -218,16 +218,16 @@ class Graph:
         >>> kl.Graph.from_csr([0, 2, 3, 3], [1, 2, 2])
         Graph(3 vertices, 3 arcs, unweighted, directed)
         """
-        starts = checks.as_ids(offsets, "offsets").astype(np.int64, copy=False)
+        starts = checks.as_ids(offsets, "offsets")
         ends = checks.as_ids(neighbors, "neighbors")
         values = checks.as_weights(weights, "weights")
+        n = len(starts) - 1
         checks.require_memory(
-            starts.nbytes + ends.nbytes + (0 if values is None else values.nbytes),
-            f"a graph of {len(starts) - 1:,} vertices",
+            9 * len(starts) + ends.nbytes + (0 if values is None else values.nbytes),
+            f"a graph of {n:,} vertices",
             "make a smaller graph",
         )
-        starts = checks.own(starts, offsets)  # from here on, checks hold for what is kept
-        n = len(starts) - 1
+        starts = checks.own(starts.astype(np.int64, copy=False), offsets)  # check what is kept
         if n < 0 or starts[0] != 0 or starts[-1] != len(ends):
             found = "empty" if n < 0 else f"{starts[0]} .. {starts[-1]}"
             raise GraphError(
@@ -260,6 +260,9 @@ class Graph:
             kept = None if labels is None else as_labels(labels, n)
             graph = cls(CSR(*map(adopt, csr)), labels=kept, name=name)
         else:
+            checks.require_memory(
+                16 * n + ends.nbytes, f"sorting the arcs of {n:,} vertices", "make a smaller graph"
+            )
             coo = csr_to_coo(csr)
             graph = cls.from_edges(coo.sources, coo.targets, values, n=n, labels=labels, name=name)
         if directed:
