@@ -4,11 +4,11 @@
 #include <condition_variable>
 #include <mutex>
 #include <numeric>
-#include <thread>
 
 #include "block.hpp"
 #include "checker.hpp"
 #include "launch.hpp"
+#include "parallel/joining_thread.hpp"
 #include "parallel/team.hpp"
 
 namespace kleene::emulator {
@@ -81,7 +81,7 @@ class Grid {
   }
 
   void run() {
-    std::vector<std::jthread> threads;
+    std::vector<parallel::JoiningThread> threads;
     std::exception_ptr interrupted;
     std::unique_lock lock(guard_);
     for (std::size_t i = 0; i < blocks_.size(); ++i)

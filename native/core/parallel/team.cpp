@@ -2,8 +2,9 @@
 
 #include <exception>
 #include <mutex>
-#include <thread>
 #include <vector>
+
+#include "parallel/joining_thread.hpp"
 
 namespace kleene::parallel {
 namespace {
@@ -41,7 +42,7 @@ void run_team(int threads, Monitor& monitor, FunctionRef<void(int)> body) {
     }
   };
   {
-    std::vector<std::jthread> others;
+    std::vector<JoiningThread> others;
     others.reserve(static_cast<std::size_t>(threads));
     for (int thread = 1; thread < threads; ++thread) others.emplace_back(run, thread);
     run(0);
