@@ -42,9 +42,14 @@ def run(*command: object, cwd: Path = ROOT) -> str:
     kept = ("HOME", "LANG", "TMPDIR", "PIP_", "CCACHE_", "SSL_", "XDG_")
     env = {name: value for name, value in os.environ.items() if name.startswith(kept)}
     env["PATH"] = f"{TOOLS}:/usr/local/bin:/usr/bin:/bin"
-    env["SOURCE_DATE_EPOCH"] = _date()
+    env |= {"SOURCE_DATE_EPOCH": _date(), "NO_COLOR": "1"}
     done = subprocess.run(
-        list(map(str, command)), cwd=cwd, env=env, text=True, stdout=-1, stderr=subprocess.STDOUT
+        list(map(str, command)),
+        cwd=cwd,
+        env=env,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     )
     if done.returncode:
         raise SystemExit(f"{done.stdout}\nfailed: {' '.join(map(str, command))}")
@@ -112,7 +117,6 @@ def repair(raw: Path) -> Path:
     """Tag the wheel with the systems that it runs on, and return the one in ``dist``."""
     if sys.platform != "linux":
         return Path(shutil.copy(raw, DIST))
-    say(f"auditwheel  {run(TOOLS / 'auditwheel', 'show', raw).strip().splitlines()[-1].strip()}")
     made = clean(WORK / "repaired")
     run(TOOLS / "auditwheel", "repair", "--wheel-dir", made, raw)
     return Path(shutil.copy(next(made.glob("*.whl")), DIST))
@@ -121,7 +125,8 @@ def repair(raw: Path) -> Path:
 def audit(wheel: Path) -> None:
     """Check the stable ABI, the size and the contents of a wheel."""
     if "-abi3-" in wheel.name:
-        say(f"abi3audit   {run(TOOLS / 'abi3audit', '--strict', '--summary', wheel).strip()}")
+        said = run(TOOLS / "abi3audit", "--strict", "--summary", wheel).split(":", 3)[-1]
+        say(f"abi3audit   {' '.join(said.split())}")
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         bills = [name for name in names if name.endswith(".dist-info/sboms/kleene.cdx.json")]
