@@ -4,4 +4,46 @@ from __future__ import annotations
 
 from torture.campaign import Part
 
-PARTS: tuple[Part, ...] = ()
+PARTS: tuple[Part, ...] = (
+    Part(
+        "fuzz",
+        "A damaged or hostile file gives a graph or a KleeneError, and a saved result that is "
+        "proved right is right.",
+        "Coverage-guided fuzzing of every text parser, reader and Result.load, from a corpus that "
+        "is kept; text is parsed whole and in small pieces, and must give the same.",
+    ),
+    Part(
+        "soak",
+        "A process that calls for days from many threads keeps its memory, threads, files and "
+        "answers; forked children can call as well, and Ctrl-C leaves nothing behind.",
+        "Calls of every kind from 8 Python threads of one process, each answer compared, with "
+        "forks, interrupts and cancelled calls; what is left is counted between phases.",
+        share=0.7,
+    ),
+)
+
+#: Run by other means, and entered with ``python -m torture.record``.
+BY_HAND: tuple[Part, ...] = (
+    Part(
+        "tests",
+        "What the documentation says is what happens.",
+        "The test suite: every method on every graph of a zoo, files, plans, proofs, the command "
+        "line, and the examples in the documentation.",
+    ),
+    Part(
+        "sanitizers",
+        "The native core touches no memory that it should not, loses none, and has no data race.",
+        "The tests of the native core under AddressSanitizer with leak detection and UBSan, and "
+        "under ThreadSanitizer.",
+    ),
+    Part(
+        "gpu",
+        "The CUDA kernels touch no memory that they should not, and have no race, on a real GPU.",
+        "NVIDIA's compute-sanitizer (memcheck, racecheck, synccheck) over every CUDA method.",
+    ),
+    Part(
+        "versions",
+        "Every Python, NumPy, SciPy and NetworkX that the package claims to work with works.",
+        "The test suite on each Python at hand, and with the oldest and newest dependencies.",
+    ),
+)

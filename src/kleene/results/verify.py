@@ -53,7 +53,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -63,6 +62,7 @@ from numpy.typing import NDArray
 from kleene.errors import RequestError, VerificationError
 from kleene.results.claim import PathValues, check_claim
 from kleene.system.machine import threads_for
+from kleene.system.threads import for_each
 
 __all__ = ["PathValues", "Proof", "verify"]
 
@@ -150,13 +150,7 @@ class _Checker:
         """Let all threads look at all arcs, piece by piece; the first complaint is passed on."""
         m = self.claim.graph.m
         pieces = [slice(at, min(at + _PIECE, m)) for at in range(0, m, _PIECE)]
-        if (threads := threads_for(m)) == 1:
-            for piece in pieces:
-                look(piece)
-            return
-        with ThreadPoolExecutor(threads) as pool:
-            for _ in pool.map(look, pieces):
-                pass
+        for_each(look, pieces, threads_for(m))
 
     def tolerance_in_words(self) -> str:
         if self.eps == 0:
