@@ -280,8 +280,10 @@ class _Checker:
         if self.measured is None:
             if self.tree is None:
                 self.tree = self.find_tree()
-            longest = self.follow(self.tree)
-            self.measured = longest, self.peaks(longest)
+            else:
+                longest = self.follow(self.tree)
+                self.measured = longest, self.peaks(longest)
+        assert self.measured is not None
         return self.measured
 
     def peaks(self, longest: int) -> Array:
@@ -291,7 +293,7 @@ class _Checker:
         round by the largest of them.
         """
         peaks: Array = np.where(self.reached, np.abs(self.values), 0).astype(np.float64)
-        if not (self.sums and self.claim.negative):
+        if not (self.eps and self.sums and self.claim.negative):
             return peaks
         arcs = self.inside()
         tails, heads = self.arcs.sources[arcs], self.arcs.targets[arcs]
@@ -352,7 +354,8 @@ class _Checker:
         better = self.claim.semiring.better(through, self.values[self.arcs.targets[some]])
         if self.horizon != self.zero:
             better &= through <= self.horizon
-        return used[better]
+        found: Array = used[better]
+        return found
 
     def check_explained(self, arcs: Array) -> None:
         """Rounding must explain why these arcs seem to improve something."""
@@ -472,21 +475,20 @@ class _Checker:
         """
         inside = self.inside()
         tight = self.through(inside) == self.values[self.arcs.targets[inside]]
-        found = 0
+        found = longest = 0
         while True:
             tree = self.search(inside[tight])
             has = tree >= 0
             has[self.source] = True
+            longest = max(longest, self.follow(tree))
+            self.measured = longest, self.peaks(longest)
             if has[self.reached].all():
                 return tree
             if self.eps == 0 or np.count_nonzero(has) <= found:
                 self.fail_at(self.reached & ~has, "but no path attains that")
             found = int(np.count_nonzero(has))
-            longest = self.follow(tree)
-            self.measured = longest, self.peaks(longest)
             off, slack, _ = self.differences(inside)
             tight = off <= slack
-            self.measured = None
 
     def search(self, arcs: Array) -> Array:
         """Search along some arcs; return the arc to each vertex that was found."""
