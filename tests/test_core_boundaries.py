@@ -15,6 +15,7 @@ import kleene as kl
 from kleene import _native
 from kleene.errors import GraphError, KleeneError
 from kleene.interop.csgraph import breadth_first_order
+from kleene.registry import Method, methods
 
 ENGINES = ("floyd_warshall", "blocked", "min_plus", "rkleene", "rkleene_quadtree", "tiled")
 INF = np.inf
@@ -33,9 +34,7 @@ def ring(n: int, dtype: Any = np.float64) -> Any:
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("n", [1, 2, 5, 64, 65, 130])
 @pytest.mark.parametrize("paths", [False, True])
-def test_an_engine_says_whether_there_is_a_negative_cycle(
-    engine: str, n: int, paths: bool
-) -> None:
+def test_an_engine_says_whether_there_is_a_negative_cycle(engine: str, n: int, paths: bool) -> None:
     """Callers look for the cycle only then, so a false alarm would never show in the values."""
     for threads in (1, 2):
         for at in sorted({0, n // 2, n - 1}):
@@ -144,3 +143,72 @@ def test_order_of_a_path_ends_with_its_last_vertex(n: int) -> None:
     assert predecessors.tolist() == [-9999, *range(n - 1)]
     order, _ = breadth_first_order(matrix, n - 1, directed=False)
     assert order.tolist() == list(range(n - 1, -1, -1))
+
+
+# ---- symmetry ---------------------------------------------------------------------------------
+
+
+def test_symmetry_of_every_small_graph() -> None:
+    """Rows are compared by cursors, which must stop at the end of a row and not one behind it."""
+    pairs = [(s, t) for s in range(4) for t in range(4) if s != t]
+    for chosen in range(1 << len(pairs)):
+        arcs = [pair for bit, pair in enumerate(pairs) if chosen >> bit & 1]
+        offsets = np.searchsorted([s for s, _ in arcs], np.arange(5)).astype(np.int64)
+        heads = np.array([t for _, t in arcs], np.int32)
+        symmetric = all((t, s) in arcs for s, t in arcs)
+        for threads in (1, 3):
+            assert _native.csr_is_symmetric(offsets, heads, None, threads) == symmetric, arcs
+
+
+def test_symmetry_of_weights() -> None:
+    for at in range(4):
+        weights = [3.0, 3.0, 4.0, 4.0]
+        weights[at] += 1
+        g = kl.Graph.from_edges([0, 1, 1, 2], [1, 0, 2, 1], weights)
+        assert not g.stats.symmetric
+    assert kl.Graph.from_edges([0, 1, 1, 2], [1, 0, 2, 1], [3.0, 3.0, 4.0, 4.0]).stats.symmetric
+
+
+# ---- limits and targets -----------------------------------------------------------------------
+
+SEARCHES = [
+    row
+    for row in methods()
+    if row.problem in ("bfs", "sssp") and row.device == "cpu"
+]  # fmt: skip
+
+
+def search(row: Method, g: kl.Graph, **options: Any) -> kl.Result:
+    call = kl.bfs if row.problem == "bfs" else kl.sssp
+    return call(g, method=row.name, device="cpu", **options)
+
+
+@pytest.mark.parametrize("row", SEARCHES, ids=lambda row: f"{row.problem}-{row.name}")
+@pytest.mark.parametrize("threads", [1, 3])
+def test_limits_at_and_beside_every_distance(row: Method, threads: int) -> None:
+    """A path, and a star: what lies at the limit is reached, what lies beyond is not."""
+    n = 9
+    path = kl.Graph.from_edges(range(n - 1), range(1, n), np.ones(n - 1, np.int64), n=n + 1)
+    star = kl.Graph.from_edges(np.zeros(n - 1, int), range(1, n), np.arange(1, n), n=n + 1)
+    for g in (path, star) if row.problem == "sssp" else (path,):
+        whole = np.append(np.arange(n), -1 if row.problem == "bfs" else np.iinfo(np.int64).max)
+        for limit in range(n + 2):
+            result = search(row, g, sources=[0, 0, n], limit=limit, threads=threads)
+            result.verify()
+            wanted = np.where(whole[:n] <= limit, whole[:n], whole[n])
+            for got in result.distances[:2]:
+                assert np.where(got[:n] > n, whole[n], got[:n]).tolist() == wanted.tolist()
+            assert (np.flatnonzero(result.distances[2] == 0) == [n]).all()
+
+
+@pytest.mark.parametrize("row", SEARCHES, ids=lambda row: f"{row.problem}-{row.name}")
+@pytest.mark.parametrize("threads", [1, 3])
+def test_targets_at_every_distance(row: Method, threads: int) -> None:
+    n = 9
+    g = kl.Graph.from_edges(range(n - 1), range(1, n), np.ones(n - 1, np.int64), n=n + 1)
+    for targets in ([0], [1], [n - 1], [n], [2, 5], [5, 2], [0, n], [4, 4]):
+        result = search(row, g, sources=[0, 0], targets=targets, threads=threads)
+        result.verify()
+        for got in result.distances:
+            for target, distance in zip(targets, got.tolist(), strict=True):
+                assert distance == target or (target == n and not 0 <= distance <= n)

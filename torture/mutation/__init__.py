@@ -11,6 +11,8 @@ others must be killed, up to the rate that is promised.
 
 from __future__ import annotations
 
+import ctypes.util
+import fnmatch
 import hashlib
 import json
 import os
@@ -185,6 +187,7 @@ def _run_server(folder: Path, patterns: tuple[str, ...]) -> None:
     inject = Path(__file__).parent / "inject"
     environment = {
         **os.environ,
+        **_checked_allocation(),
         "PYTHONPATH": f"{inject}{os.pathsep}{ROOT}",
         "KLEENE_MUTATION": str(folder / "modules.json"),
         "KLEENE_MUTATION_TASK": str(folder / "task.json"),
@@ -196,6 +199,14 @@ def _run_server(folder: Path, patterns: tuple[str, ...]) -> None:
         subprocess.run(
             [*command, *map(str, tests)], cwd=ROOT, env=environment, stdout=log, stderr=log
         )
+
+
+def _checked_allocation() -> dict[str, str]:
+    """Return variables that fill memory with other than zeros, and look for writes beyond it."""
+    variables = {"MALLOC_PERTURB_": "165"}
+    if ctypes.util.find_library("c_malloc_debug"):
+        variables |= {"LD_PRELOAD": "libc_malloc_debug.so.0", "MALLOC_CHECK_": "3"}
+    return variables
 
 
 def _spread(order: list[Mutant]) -> list[Mutant]:
@@ -231,7 +242,7 @@ class _Explanations:
         for row in self.rows:
             change = row.get("change")
             if (
-                mutant.file == row["file"]
+                fnmatch.fnmatch(mutant.file, row["file"])
                 and row["text"] in mutant.text
                 and (change is None or mutant.change.startswith(change))
             ):
