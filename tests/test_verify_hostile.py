@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 import kleene as kl
 from kleene import FormatError, VerificationError
-from kleene.results import saved
 
 INF = np.inf
 CHAIN = kl.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], [1.0, 2.0, 3.0, 4.0])
@@ -390,7 +389,7 @@ def test_arrays_larger_than_the_sources_allow(name: str, tmp_path: Path) -> None
     kl.sssp(CHAIN, 0, limit=5).save(file)
     replaced(file, f"{name}.npy", bytes(1 << 20))
     assert file.stat().st_size < 10_000
-    with pytest.raises(FormatError, match=f"{name} take 1,048,576 bytes, too many for the sources"):
+    with pytest.raises(FormatError, match=f"found 1,048,576 bytes of '{name}', too many"):
         kl.Result.load(file, CHAIN)
 
 
@@ -404,20 +403,28 @@ def test_arrays_larger_than_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    "head", [b"", b"x" * 2**21, b"\x93NUMPY\1\0", b"[" * 100_000], ids=["no", "long", "npy", "deep"]
+    ("head", "message"),
+    [
+        (b"", "damaged header"),
+        (b"\x93NUMPY\1\0", "damaged header"),
+        (b"x" * 2**21, "found 2,097,152 bytes of 'head', too many"),
+    ],
+    ids=["empty", "short", "long"],
 )
-def test_heads_that_are_none(head: bytes, tmp_path: Path) -> None:
+def test_heads_that_are_damaged(head: bytes, message: str, tmp_path: Path) -> None:
     file = tmp_path / "result.npz"
     kl.sssp(CHAIN, 0).save(file)
     replaced(file, "head.npy", head)
-    with pytest.raises(FormatError, match="not a result saved by Kleene"):
+    with pytest.raises(FormatError, match=message):
         kl.Result.load(file, CHAIN)
-    np.savez(file, head=head.decode("latin-1"))
-    with pytest.raises(FormatError, match="not a result saved by Kleene"):
-        kl.Result.load(file, CHAIN)
-    for other in (np.array(7), np.array(["{}"]), np.array(b"{}")):
-        np.savez(file, head=other)
-        with pytest.raises(FormatError, match="head is no text"):
+
+
+def test_heads_that_are_none(tmp_path: Path) -> None:
+    file = tmp_path / "result.npz"
+    texts = ["", "{", "[]", "7", "NaN", "[" * 100_000, '{"format": []}', "9" * 5000]
+    for head in (*map(np.array, texts), np.array(7), np.array(["{}"]), np.array(b"{}")):
+        np.savez(file, head=head)
+        with pytest.raises(FormatError, match="not a result saved by Kleene"):
             kl.Result.load(file, CHAIN)
 
 
@@ -427,20 +434,20 @@ def test_archives_of_other_kinds(tmp_path: Path) -> None:
     with np.load(file) as archive:
         values = archive["values"]
     replaced(file, "note.txt", b"", compression=zipfile.ZIP_LZMA)
-    with pytest.raises(FormatError, match="compressed in a way that Kleene does not use"):
+    with pytest.raises(FormatError, match="compression that NumPy does not write"):
         kl.Result.load(file, CHAIN)
     for damage in (b"", b"PK\3\4", bytes(values)):
         file.write_bytes(damage)
-        with pytest.raises(FormatError, match="not a result saved by Kleene"):
+        with pytest.raises(FormatError, match="damaged archive"):
             kl.Result.load(file, CHAIN)
-    with pytest.raises(FormatError, match="not a result saved by Kleene"):
+    with pytest.raises(FormatError, match="found a directory, expected a file"):
         kl.Result.load(tmp_path, CHAIN)
-    np.savez(file, head=np.array({"format": saved._FORMAT}), values=values)  # pickled
-    with pytest.raises(FormatError, match="not a result saved by Kleene"):
+    np.savez(file, head=np.array({"format": "kleene result 1"}), values=values)  # pickled
+    with pytest.raises(FormatError, match="found Python objects"):
         kl.Result.load(file, CHAIN)
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_damaged_files_raise_errors_of_our_own(tmp_path: Path, data: st.DataObject) -> None:
     """Whatever happens to the bytes, the answer is right or refused."""

@@ -75,12 +75,17 @@ def read(source: Source, *, directed: bool | None = None) -> Graph:
 
 
 def read_npz_arrays(
-    source: Source, names: Collection[str], *, others: Literal["refuse", "skip"] = "refuse"
+    source: Source,
+    names: Collection[str],
+    *,
+    others: Literal["refuse", "skip"] = "refuse",
+    most: int | None = None,
 ) -> Arrays:
     """Return those of the named arrays that an ``.npz`` file holds.
 
-    Nothing is unpickled, and nothing is allocated before it is known to fit in memory. Entries with
-    other names are refused, or skipped without being read.
+    Nothing is unpickled, and nothing is allocated before it is known to fit in memory, or in
+    ``most`` bytes for each array. Entries with other names are refused, or skipped without being
+    read.
 
     Raises
     ------
@@ -98,6 +103,10 @@ def read_npz_arrays(
                     source.fail(f"found two entries {name!r}, expected one")
                 if name in names:
                     members[name] = member
+                    if most is not None and member.file_size > most + LONGEST_HEADER:
+                        source.fail(f"found {member.file_size:,} bytes of {name!r}, too many")
+                    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                        source.fail(f"found {name!r} in a compression that NumPy does not write")
                 elif others == "refuse":
                     source.fail(f"found the entry {name!r}, expected only {', '.join(names)}")
             require_memory(

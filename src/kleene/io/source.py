@@ -24,9 +24,10 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.errors import FormatError, RequestError
+from kleene.errors import FormatError, MemoryBudgetError, RequestError
 from kleene.graph.checks import require_memory
 from kleene.graph.core import Progress
+from kleene.system.formatting import format_bytes
 from kleene.system.machine import threads_for
 
 if TYPE_CHECKING:
@@ -245,7 +246,13 @@ class Source:
         content = bytearray()
         checked = 0
         for chunk in chunks:
-            content += chunk
+            try:
+                content += chunk
+            except MemoryError:
+                raise MemoryBudgetError(
+                    f"{self.name} has more than {format_bytes(len(content))}, and no more memory "
+                    "is available; the file may be damaged or malicious"
+                ) from None
             if len(content) >= checked:
                 checked = len(content) + _MEMORY_STEP
                 require_memory(

@@ -26,26 +26,26 @@ all values within the horizon, and nothing beyond it may be reported. A search m
 limit it was given, or when it has reached all its targets. No value may exceed the limit.
 
 Rounding. Integers, hop counts, booleans and max-min are exact. Sums and products of floats are
-compared in their own type first, weights being rounded to it. If facts 2 and 3 hold bit for bit,
-each value is the best of all paths *in that arithmetic*, added up arc by arc from the source:
-rounding keeps the order of sums, so that the facts prove as much as for integers. Searches give
-such values, and the proof is called exact in that type. It also decides exactly what lies within a
-limit. The real sum along a path of k arcs differs from the rounded one by at most k eps/2 of what
-was added: the sum of the magnitudes of the weights.
+compared in their own type first, with weights rounded to it. If facts 2 and 3 hold bit for bit,
+each value is the best over all paths *in that arithmetic*, added up arc by arc from the source:
+rounding keeps the order of sums, so the facts prove as much as for integers. Searches return such
+values, and the proof is then called exact in that type. It also decides exactly which vertices lie
+within a limit. Real sums differ from rounded ones by at most k eps/2 of the largest on a path of k
+arcs (Higham 2002, section 4.2).
 
-Methods that add in another order, as those on matrices do, get values that differ by rounding, and
-so get rows in which a cycle of about zero was met. For the path to a vertex and over one more arc,
-k arcs in all of which magnitudes sum to S, the two sides of a comparison may differ by 2 eps k S;
-by 8 eps k S where weights are negative, which lets Johnson's algorithm choose by potentials, and
-searches by rising sums (Higham 2002, section 4.2, gives k eps/2 S for one sum in any order). For
-products, S is the product. S and k belong to the path itself, so that a huge weight elsewhere
-widens nothing. A vertex may be missing only where the limit is as close as that.
+Methods on matrices add in other orders, and a search that met a cycle of about zero chooses by
+rising sums. Their comparisons may be off by 2 eps (h + 1) L, where h is the number of arcs on the
+longest chain and L is the value of the tail plus the weight. Where weights are negative, sums can
+rise and fall again, and Johnson's algorithm chooses by potentials: we allow 8 eps (h + 1) L, and L
+is the largest sum on any path to the arc that is tight up to rounding. So a huge weight widens
+nothing but the paths that go over it. A missing vertex is accepted if the limit is as close as
+that to the value that an arc offers. For products, L is the product.
 
-What is proved then. Let delta be the largest part of S by which any comparison was off. The chain
-of h arcs to a vertex has the value that is claimed, up to h delta S; and no path of k arcs is
-better by more than k delta times the largest S on it. The proof reports h delta for the longest
-chain. Where weights cancel, that is a part of what was added, not of what is left. A proof that
-leaves more than a tenth is no proof, and raises VerificationError: ask for a wider type.
+What is proved then. Let delta be the largest amount by which any comparison was off, as a part of
+the tail's value plus the weight (or of the smallest weight, where weights cancel to less). The
+path of k arcs that predecessors show has the value claimed, up to k delta of the largest sum on
+it, and no other path of k arcs is better by more than that. The proof reports h delta. If it
+exceeds one half, nothing is proved, and VerificationError says so: ask for a wider type.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ _WORK = 200_000_000
 #: Arcs looked at together, by one thread: what belongs to them stays in its cache.
 _PIECE = 2**17
 
-#: A proof that leaves more than this part of what was added says nothing.
+#: If rounding leaves more than this part of what was added open, nothing is proved.
 _MOST_LEFT_OPEN = 0.5
 
 
@@ -475,6 +475,7 @@ class _Checker:
         """
         inside = self.inside()
         tight = self.through(inside) == self.values[self.arcs.targets[inside]]
+        most = int(np.count_nonzero(self.reached)) - 1
         found = longest = 0
         while True:
             tree = self.search(inside[tight])
@@ -484,8 +485,13 @@ class _Checker:
             self.measured = longest, self.peaks(longest)
             if has[self.reached].all():
                 return tree
-            if self.eps == 0 or np.count_nonzero(has) <= found:
+            if self.eps == 0:
                 self.fail_at(self.reached & ~has, "but no path attains that")
+            if np.count_nonzero(has) <= found:  # the chain that is missing may be longer
+                if longest >= most:
+                    self.fail_at(self.reached & ~has, "but no path attains that")
+                longest = min(2 * longest + 1, most)
+                self.measured = longest, self.peaks(longest)
             found = int(np.count_nonzero(has))
             off, slack, _ = self.differences(inside)
             tight = off <= slack
