@@ -36,6 +36,13 @@ PARTS: tuple[Part, ...] = (
         "forks, interrupts and cancelled calls; what is left is counted between phases.",
         share=0.7,
     ),
+    Part(
+        "mutation",
+        "A small mistake in the native core, or in the proof of results, does not pass the tests.",
+        "Programs with one comparison, bound, operator or call changed, of which the tests must "
+        "notice 95 in 100; those that compute the same are listed, with the reason. The core is "
+        "built with all its mutants in long runs only; short ones try the verifier's.",
+    ),
 )
 
 #: Run by other means, and entered with ``python -m torture.record``.
