@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
+from kleene.system.cached_property import cached_property
 from kleene.system.machine import threads_for
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ import json
 import zlib
 from collections.abc import Hashable, Iterable
 from dataclasses import asdict, dataclass, fields
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +20,7 @@ from kleene.graph.no_path import NO_HOPS
 from kleene.planning.plan import Plan
 from kleene.results.verify import PathValues, Proof, verify
 from kleene.system.atomic_file import atomic_path
+from kleene.system.cached_property import cached_property
 
 __all__ = ["Paths", "Result", "Timings"]
 
