@@ -14,6 +14,7 @@
 #include <optional>
 #include <utility>
 
+#include "gil.hpp"
 #include "graph/arcs.hpp"
 #include "graph/semiring.hpp"
 #include "parallel/buffer.hpp"

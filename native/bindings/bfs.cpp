@@ -35,7 +35,7 @@ void search(const std::string& method, const Offsets& offsets, const AnyArray& n
     bfs::SearchAll<Id>* const search_all = find_method<Id>(method);
     const Id unreached = nb::cast<Id>(no_path);
     PythonMonitor monitor(progress, rows.count);
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     search_all(problem, rows, unreached, threads, monitor);
     monitor.finish();
   });
@@ -54,7 +54,7 @@ std::int64_t order(const Offsets& offsets, const Array<std::int32_t>& neighbors,
     transposed = {n, transposed_offsets->data(), transposed_neighbors->data()};
   }
   PythonMonitor monitor(nb::none(), n);
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   return bfs::visit_order(arcs, transposed_offsets ? &transposed : nullptr, source, order.data(),
                           predecessors.data(), monitor);
 }
@@ -67,7 +67,7 @@ nb::object eccentricity(const Offsets& offsets, const AnyArray& neighbors, std::
     const Arcs<Id> arcs{n, offsets.data(), data_of<Id>(neighbors)};
     bfs::Eccentricity found;
     {
-      const nb::gil_scoped_release release;
+      const GilRelease release;
       found = bfs::eccentricity(arcs, static_cast<Id>(source), monitor);
     }
     return nb::object(nb::make_tuple(found.depth, found.farthest, found.reached));

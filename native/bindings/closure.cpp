@@ -36,7 +36,7 @@ void fill(const std::string& semiring, const Offsets& offsets, const Ids& neighb
           int threads) {
   PythonMonitor monitor(nb::none(), 0);
   if (matrix.dtype() == nb::dtype<std::uint64_t>()) {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     closure::fill_bits(as_matrix<std::uint64_t>(matrix, predecessors), offsets.data(),
                        neighbors.data(), threads, monitor);
     return;
@@ -45,7 +45,7 @@ void fill(const std::string& semiring, const Offsets& offsets, const Ids& neighb
       matrix.dtype(), [&]<class T>(Type<T>) {
         closure::Elements<T> elements = closure::elements_of<T>(parse_semiring(semiring));
         elements.zero = nb::cast<T>(no_path);
-        const nb::gil_scoped_release release;
+        const GilRelease release;
         closure::fill(as_matrix<T>(matrix, predecessors),
                       as_arcs<T>(offsets, neighbors, weights, used), elements, threads, monitor);
       });
@@ -58,7 +58,7 @@ void fill_from_matrix(const std::string& semiring, const AnyInput& weights,
   const auto copy = [&]<class T, class Out>(Type<T>, Type<Out>) {
     closure::Elements<Out> elements = closure::elements_of<Out>(parse_semiring(semiring));
     elements.zero = nb::cast<Out>(no_path);
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     closure::fill_from_matrix(static_cast<const T*>(weights.data()),
                               as_matrix<Out>(matrix, predecessors), elements, threads, monitor);
   };
@@ -89,7 +89,7 @@ bool close(const std::string& method, const std::string& semiring, AnyOutput mat
     closure::Close<T>* const run = find_method<T>(method);
     bool closed;
     {
-      const nb::gil_scoped_release release;
+      const GilRelease release;
       closed = run(as_matrix<T>(matrix, predecessors), options, monitor);
     }
     if (closed) monitor.finish();
@@ -104,7 +104,7 @@ void export_rows(AnyOutput matrix, const Ids& rows, const nb::object& lowest,
   const auto count = static_cast<std::int64_t>(rows.size());
   const auto n = static_cast<std::int64_t>(values.shape(1));
   if (matrix.dtype() == nb::dtype<std::uint64_t>()) {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     closure::export_bit_rows(
         Matrix<std::uint64_t>{n, static_cast<std::uint64_t*>(matrix.data()), nullptr},
         {rows.data(), count, static_cast<bool*>(values.data())}, threads, monitor);
@@ -113,7 +113,7 @@ void export_rows(AnyOutput matrix, const Ids& rows, const nb::object& lowest,
   const auto copy = [&]<class T, class Out>(Type<T>, Type<Out>) {
     const T low = nb::cast<T>(lowest), high = nb::cast<T>(highest);
     const Out none = nb::cast<Out>(no_path);
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     closure::export_rows<T, Out>(Matrix<T>{n, static_cast<T*>(matrix.data()), nullptr}, low, high,
                                  none, {rows.data(), count, static_cast<Out*>(values.data())},
                                  threads, monitor);
@@ -153,7 +153,7 @@ nb::object find_detached(const Ids& sources, AnyOutput values, Predecessors pred
         Buffer<bool> marks(result.count);
         std::int64_t count;
         {
-          const nb::gil_scoped_release release;
+          const GilRelease release;
           count = closure::find_detached(result, marks.data(), threads, monitor);
         }
         return count == 0 ? nb::none() : to_numpy(std::move(marks));
@@ -169,7 +169,7 @@ void reattach(const std::string& semiring, const Ids& sources, AnyOutput values,
   with_type<float, double, std::int32_t, std::int64_t, std::uint8_t>(
       values.dtype(), [&]<class T>(Type<T>) {
         const auto result = as_result<T>(sources, values, predecessors, no_path);
-        const nb::gil_scoped_release release;
+        const GilRelease release;
         closure::reattach(result, marks.data(), parse_semiring(semiring),
                           as_arcs<T>(offsets, neighbors, weights, {}),
                           as_arcs<T>(incoming_offsets, incoming_neighbors, incoming_weights, {}),
@@ -190,10 +190,10 @@ double peak_rate(const std::string& semiring, const std::string& dtype, bool pat
     throw std::invalid_argument("no kernel for " + dtype);
   }();
   PythonMonitor monitor(nb::none(), 0);
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   std::vector<double> rates(static_cast<std::size_t>(threads));
-  parallel::run_team(threads, monitor, [&](int thread) {
-    rates[static_cast<std::size_t>(thread)] =
+  parallel::run_team(threads, monitor, [&](parallel::Team::Worker& worker) {
+    rates[static_cast<std::size_t>(worker.thread())] =
         measure(parse_semiring(semiring), paths, level, seconds);
   });
   double total = 0;

@@ -20,7 +20,7 @@ Semiring parse_semiring(const std::string& name) {
 }
 
 void PythonMonitor::report(std::uint64_t done) {
-  nb::gil_scoped_acquire gil;
+  GilAcquire gil;
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
   if (!progress_.is_none()) progress_(std::min(done, total_), total_);
 }
@@ -69,6 +69,7 @@ void bind_methods(nb::module_& m) {
 NB_MODULE(_native, m) {
   using namespace kleene::bindings;
   m.doc() = "Kleene's C++ core. Arguments are trusted: the Python layers check them first.";
+  nb::set_leak_warnings(false);  // a daemon thread inside a call holds references at exit
   bind_apsp_distance_encodings(m);
   bind_bfs(m);
   bind_closure(m);

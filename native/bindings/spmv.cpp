@@ -31,7 +31,7 @@ void multiply(const std::string& semiring, const std::string& form,
     a.weights = data_of<T>(weights);
     a.no_arc = nb::cast<T>(no_arc);
     PythonMonitor monitor(nb::none(), a.n);
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     spmv::multiply(parse_semiring(semiring), a, data_of<T>(x), data_of<T>(y), threads, monitor);
   };
   with_id_type(ids,

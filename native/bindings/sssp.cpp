@@ -45,7 +45,7 @@ Cycle search(const std::string& method, const Offsets& offsets, const AnyArray& 
         data_of<Id>(predecessors), data_of<Value>(horizons)};
     const auto search_all = find_method<Id, Value>(method);
     PythonMonitor monitor(progress, rows.count);
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     try {
       search_all(problem, rows, threads, monitor);
     } catch (const sssp::NegativeCycle& found) {
@@ -75,7 +75,7 @@ nb::object k_shortest_paths(const Offsets& offsets, const Array<std::int32_t>& n
   PythonMonitor monitor(nb::none(), count);
   sssp::ShortestPaths paths;
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     paths =
         sssp::k_shortest_paths(arcs, lengths.data(), to_sink.data(), source, sink, count, monitor);
   }

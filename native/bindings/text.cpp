@@ -25,7 +25,7 @@ template <class Work>
 auto parsed(std::int64_t begin, Work&& work) {
   std::optional<text::BadLine> bad;
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     try {
       return work();
     } catch (const text::BadLine& caught) {
@@ -134,7 +134,7 @@ nb::object arcs_text(const Array<std::int64_t>& offsets, const AnyArray& neighbo
   return with_arcs(offsets, neighbors, weights, [&](const auto& graph) {
     std::vector<text::Lines> pieces;
     {
-      nb::gil_scoped_release release;
+      GilRelease release;
       pieces = text::write_arcs(graph, begin, end, names, style, threads, monitor);
     }
     return to_list(std::move(pieces));
@@ -148,7 +148,7 @@ nb::object rows_text(const Array<std::int64_t>& offsets, const AnyArray& neighbo
   return with_arcs(offsets, neighbors, weights, [&](const auto& graph) {
     std::vector<text::Lines> pieces;
     {
-      nb::gil_scoped_release release;
+      GilRelease release;
       pieces = text::write_rows(graph, begin, end, threads, monitor);
     }
     return to_list(std::move(pieces));
@@ -164,7 +164,7 @@ nb::object renumbered(const AnyArray& sources, const AnyArray& targets, std::int
     const auto make = [&]<class Id>(Type<Id>) {
       graph::Renumbered<Id> made;
       {
-        nb::gil_scoped_release release;
+        GilRelease release;
         made = graph::renumber<InId, Id>(arcs, static_cast<const InId*>(sources.data()),
                                          static_cast<const InId*>(targets.data()), low, span,
                                          threads, monitor);

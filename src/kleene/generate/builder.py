@@ -14,6 +14,7 @@ from kleene.generate.weights import add_weights, as_rule, rule_bytes
 from kleene.graph import CSR, Graph
 from kleene.graph.checks import MOST_INT32_VERTICES, require_memory
 from kleene.graph.core import Progress
+from kleene.graph.frozen import adopt
 from kleene.system.machine import as_threads, threads_for
 
 __all__ = ["GraphBuilder", "Progress"]
@@ -77,7 +78,8 @@ class GraphBuilder:
     ) -> Graph:
         """Return the graph of a native function that makes CSR rows."""
         rows = native(*arguments, self.seed, self._threads, self._stage(0, _BUILT))
-        return self._weighted(Graph(CSR(*rows, None), directed, name=self.name))
+        offsets, neighbors = map(adopt, rows)
+        return self._weighted(Graph(CSR(offsets, neighbors, None), directed, name=self.name))
 
     def _weighted(self, graph: Graph) -> Graph:
         stage = self._stage(_BUILT, _DONE)

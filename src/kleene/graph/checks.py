@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kleene._native import BadArc
 from kleene.errors import GraphError, MemoryBudgetError
+from kleene.graph.frozen import copied
 from kleene.system.formatting import format_bytes
 from kleene.system.machine import available_memory
 
@@ -20,11 +21,17 @@ __all__ = [
     "as_vertex_count",
     "as_weights",
     "explain_bad_arc",
+    "memory_for",
+    "over_budget",
+    "own",
     "require_finite",
     "require_memory",
 ]
 
 Array = NDArray[Any]
+
+#: More than fit in any memory; keeps native arithmetic far from overflow.
+MOST_VERTICES = 2**56
 
 #: With more vertices, ids do not fit in int32.
 MOST_INT32_VERTICES = 2**31 - 1
@@ -38,9 +45,23 @@ def as_array(values: ArrayLike, name: str) -> Array:
         raise GraphError(
             f"{name} is ragged: its rows have different lengths; pass a flat sequence of numbers"
         ) from error
+    except (TypeError, OverflowError) as error:
+        raise GraphError(f"{name} cannot be made an array of numbers: {error}") from error
+    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
+        raise GraphError(
+            f"{name} has masked entries; leave these arcs out, or fill the array: "
+            f"{name}.filled(...)"
+        )
     if array.dtype == object:
         raise GraphError(f"{name} holds Python objects; pass numbers of one type, without None")
     return array
+
+
+def own(array: Array, given: ArrayLike | None) -> Array:
+    """Return an array made from ``given``, copied if the two share memory."""
+    if isinstance(given, (list, tuple)) or not np.may_share_memory(array, np.asarray(given)):
+        return array
+    return copied(array)
 
 
 def as_ids(values: ArrayLike, name: str) -> Array:
@@ -115,6 +136,8 @@ def as_vertex_count(n: Any) -> int:
         raise GraphError(f"n must be an integer, not {n!r}") from None
     if count < 0:
         raise GraphError(f"n must not be negative, but is {count}")
+    if count > MOST_VERTICES:
+        raise MemoryBudgetError(f"n = {count:,} is more vertices than fit in any memory")
     return count
 
 
@@ -123,6 +146,11 @@ def explain_bad_arc(
 ) -> GraphError:
     """Return the error for the native core's (fault, position) in terms of the user's input."""
     fault, at = bad.args
+    if fault == "changed":
+        return GraphError(
+            "the arrays changed while the graph was being made; do not write to them during the "
+            "call"
+        )
     if fault == "weight":
         assert weights is not None
         advice = "remove the arc or correct the weight"
@@ -135,11 +163,23 @@ def explain_bad_arc(
 
 def require_memory(needed: int, what: str, advice: str) -> None:
     """Raise MemoryBudgetError if ``needed`` bytes exceed the available memory."""
-    if needed < 2**26:  # too little to query the system
-        return
+    available = memory_for(needed)
+    if needed > available:
+        raise over_budget(needed, available, what, advice)
+
+
+def memory_for(most: int) -> int:
+    """Return the bytes available to work that takes up to ``most``; a huge number if unknown."""
+    unlimited = 2**62
+    if most < 2**26:  # too little to query the system
+        return unlimited
     available = available_memory()
-    if available is not None and needed > available:
-        raise MemoryBudgetError(
-            f"{what} needs {format_bytes(needed)}, but {format_bytes(available)} are available; "
-            f"{advice}"
-        )
+    return unlimited if available is None else available
+
+
+def over_budget(needed: int, available: int, what: str, advice: str) -> MemoryBudgetError:
+    """Return the error for work that takes more memory than there is."""
+    return MemoryBudgetError(
+        f"{what} needs {format_bytes(needed)}, but {format_bytes(available)} are available; "
+        f"{advice}"
+    )

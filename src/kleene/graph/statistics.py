@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
+from kleene.graph.frozen import adopt
 from kleene.system.cached_property import cached_property
 from kleene.system.machine import threads_for
 
@@ -36,15 +37,14 @@ class Statistics:
     @cached_property
     def degrees(self) -> NDArray[np.int64]:
         """The number of outgoing arcs of each vertex."""
-        degrees = np.diff(self._graph.offsets)
-        degrees.flags.writeable = False
+        degrees: NDArray[np.int64] = adopt(np.diff(self._graph.offsets))
         return degrees
 
     @cached_property
     def in_degrees(self) -> NDArray[np.int64]:
         """The number of incoming arcs of each vertex."""
-        degrees = np.bincount(self._graph.neighbors, minlength=self._graph.n).astype(np.int64)
-        degrees.flags.writeable = False
+        counts = np.bincount(self._graph.neighbors, minlength=self._graph.n)
+        degrees: NDArray[np.int64] = adopt(counts.astype(np.int64, copy=False))
         return degrees
 
     @cached_property
@@ -99,7 +99,7 @@ class Statistics:
 
         A simple path leaves each vertex at most once, so the sum over all vertices of the largest
         absolute weight of an outgoing arc is a bound, and so is n times the largest absolute
-        weight. Exact for integers.
+        weight. Exact for integers; infinite where floats overflow.
         """
         g = self._graph
         if g.m == 0:
@@ -111,7 +111,8 @@ class Statistics:
             return bound
         heaviest = self._heaviest()
         if heaviest.dtype.kind == "f":
-            return min(bound, float(heaviest.sum(dtype=np.float64)))
+            with np.errstate(over="ignore"):  # infinite: no type holds every path
+                return min(bound, float(heaviest.sum(dtype=np.float64)))
         low, high = heaviest & np.uint64(0xFFFFFFFF), heaviest >> np.uint64(32)
         return min(bound, (int(high.sum()) << 32) + int(low.sum()))
 

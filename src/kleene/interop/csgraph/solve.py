@@ -13,10 +13,12 @@ from kleene.api.bfs import bfs
 from kleene.api.sssp import sssp
 from kleene.graph import Graph
 from kleene.graph.forms import CSR
+from kleene.graph.frozen import adopt
 from kleene.graph.no_path import no_path
+from kleene.planning.dtype_choice import holds
 from kleene.system.machine import threads_for
 
-__all__ = ["NULL", "Ours", "require_no_cycle", "rooted", "solve"]
+__all__ = ["NULL", "Ours", "may_overflow", "require_no_cycle", "rooted", "solve"]
 
 Array = NDArray[Any]
 
@@ -78,6 +80,15 @@ def solve(
     return values, tree
 
 
+def may_overflow(graph: Graph, ours: Ours) -> bool:
+    """Return whether SciPy has to answer: path lengths may exceed float64, and become infinite.
+
+    Other types are refused in that case, as everywhere in Kleene.
+    """
+    float64 = np.dtype(np.float64)
+    return not holds(float64, graph.stats.path_bound) and ours.dtype in (None, float64)
+
+
 def rooted(graph: Graph, sources: Array) -> Graph:
     """Return the graph with one vertex more, from which arcs of no length lead to the sources."""
     ends = np.unique(sources).astype(graph.neighbors.dtype)
@@ -86,7 +97,8 @@ def rooted(graph: Graph, sources: Array) -> Graph:
     if weights is None:
         weights = np.ones(graph.m, np.int32)
     lengths = np.concatenate([weights, np.zeros(len(ends), weights.dtype)])
-    return Graph(CSR(offsets, np.concatenate([graph.neighbors, ends]), lengths))
+    heads = np.concatenate([graph.neighbors, ends])
+    return Graph(CSR(*map(adopt, (offsets, heads, lengths))))
 
 
 def require_no_cycle(graph: Graph, ours: Ours) -> None:
@@ -111,7 +123,7 @@ def _whole(graph: Graph) -> Graph:
     whole = weights.astype(np.int32)
     if (whole != weights).any():
         return graph
-    return Graph(graph.csr._replace(weights=whole), graph.directed)
+    return Graph(graph.csr._replace(weights=adopt(whole)), graph.directed)
 
 
 def _converted(hops: Array, absent: int, wanted: np.dtype[Any]) -> Array:
