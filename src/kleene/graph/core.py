@@ -604,6 +604,12 @@ class Graph:
         if combine == "min":
             if self.stats.symmetric:
                 return Graph(self.csr, False, self.labels, self.name)
+            arc = self.neighbors.itemsize + (0 if self.weights is None else self.weights.itemsize)
+            checks.require_memory(  # the reverse arcs, and the union
+                16 * (self.n + 1) + 3 * arc * self.m,
+                f"the undirected form of {self.m:,} arcs",
+                "use a machine with more memory",
+            )
             joined = _native.csr_union(*self.csr, *self.csc, threads_for(self.m))
             return Graph(CSR(*map(adopt, joined)), False, self.labels, self.name)
         s, t, w = self.coo

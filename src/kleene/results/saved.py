@@ -21,7 +21,7 @@ from kleene.backends.task import Answer
 from kleene.errors import FormatError, KleeneError
 from kleene.graph import Graph
 from kleene.graph.checks import require_memory
-from kleene.io.npy import array_from_npy
+from kleene.io.npz import read_member
 from kleene.io.source import printable
 from kleene.planning.plan import Plan
 from kleene.registry import PATH_PROBLEMS, find
@@ -38,7 +38,6 @@ _ARRAYS = ("sources", "targets", "horizons", "values", "predecessors")
 _PER_SOURCE = {"horizons": 1, "values": None, "predecessors": None}  # numbers; None: all vertices
 _HEAD_BYTES = 1 << 20  # more than any head has
 _HEADER_BYTES = 1 << 16  # more than the header of an array
-_CHUNK = 1 << 20  # bytes decompressed at a time
 _MOST = 2**63  # no count of bytes or threads is larger
 
 
@@ -172,13 +171,7 @@ class _Reader:
         member = archive.getinfo(f"{name}.npy")
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             self.fail(f"{name} are compressed in a way that Kleene does not use")
-        data = np.empty(member.file_size, np.uint8)
-        with archive.open(member) as file:
-            for at in range(0, len(data), _CHUNK):
-                chunk = file.read(len(data[at : at + _CHUNK]))
-                data[at : at + len(chunk)] = np.frombuffer(chunk, np.uint8)
-            file.read(1)  # compares the checksum
-        return np.asarray(array_from_npy(data), order="C")
+        return np.asarray(read_member(archive, member), order="C")
 
     def parsed(self, text: Array) -> dict[str, Any]:
         """Return the head, if it is one of this format and of this graph."""
