@@ -7,7 +7,6 @@ self-loops except negative ones (each a negative cycle), finite weights.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import cached_property
 from importlib import import_module
 from typing import Any, Literal
 
@@ -24,6 +23,7 @@ from kleene.graph.frozen import adopt, frozen
 from kleene.graph.labels import as_labels
 from kleene.graph.no_path import no_path
 from kleene.graph.statistics import Statistics
+from kleene.system.cached_property import cached_property
 from kleene.system.machine import as_threads, threads_for
 
 __all__ = ["Graph", "Progress"]
