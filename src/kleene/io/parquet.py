@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kleene.errors import GraphError, KleeneError, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import require_memory
+from kleene.graph.labels import NAME_BYTES
 from kleene.io.format import Format
 from kleene.io.sink import Sink
 from kleene.io.source import Source
@@ -21,8 +22,7 @@ Array = NDArray[Any]
 Coded = tuple[Array, list[Any]]  # a code for each row, and what the codes stand for
 
 _DIRECTED = b"kleene.directed"  # key of the table's metadata
-_ROW_BYTES = 160  # bound on the memory of a row until the graph is built from it
-_NAME_BYTES = 250  # the same for a name, besides its characters
+_ROW_BYTES = 128  # bound on the memory of a row until the graph is built from it
 
 
 def _pyarrow() -> tuple[Any, Any]:
@@ -86,9 +86,11 @@ def _kind(source: Source, arrow: Any, schema: Any, title: str) -> str:
     kind = schema.field(title).type
     if arrow.types.is_dictionary(kind):
         kind = kind.value_type
-    if arrow.types.is_integer(kind) or arrow.types.is_floating(kind) or kind == arrow.bool_():
+    types = arrow.types
+    numbers = (types.is_integer, types.is_floating, types.is_boolean, types.is_null)  # null: empty
+    if any(check(kind) for check in numbers):
         return "number"
-    if arrow.types.is_string(kind) or arrow.types.is_large_string(kind):
+    if types.is_string(kind) or types.is_large_string(kind):
         return "name"
     source.fail(f"found the type {kind} in {title!r}, expected numbers or strings")
 
@@ -117,7 +119,7 @@ def _coded_names(source: Source, column: Any) -> Coded:
         return np.empty(0, np.int32), []
     names = chunks[0].dictionary  # the same in all chunks
     require_memory(
-        len(names) * _NAME_BYTES + 4 * names.nbytes,
+        2 * NAME_BYTES * len(names) + 4 * names.nbytes,
         f"the {len(names):,} names in {source.name}",
         "use a machine with more memory",
     )
@@ -142,6 +144,11 @@ def _graph(arrays: list[Any], kinds: list[str], directed: bool, relabel: bool) -
 
 def _coded_numbers(column: Array) -> Coded:
     """Return the code of the number in each row, and the numbers."""
+    require_memory(
+        2 * NAME_BYTES * len(column),
+        f"numbering {len(column):,} rows of numbers and names",
+        "use a machine with more memory",
+    )
     numbers, codes = np.unique(column, return_inverse=True)
     return codes, numbers.tolist()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +19,7 @@ from kleene.results import saved
 from kleene.results.saved import Saved
 from kleene.results.timings import Timings
 from kleene.results.verify import Proof, verify
+from kleene.system.cached_property import cached_property
 
 __all__ = ["Paths", "Result", "Timings"]
 
