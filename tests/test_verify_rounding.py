@@ -309,3 +309,34 @@ def test_right_answers_of_all_orders_of_addition(kind: str, dtype: Any) -> None:
             for tree in (True, False):
                 options: Any = {"method": row.name, "device": "cpu", "predecessors": tree}
                 kl.apsp(g, **options).verify()
+
+
+# ---- several rows -------------------------------------------------------------------------------
+
+
+def test_one_wrong_horizon_among_several() -> None:
+    answer = kl.sssp(TENTHS, sources=[0, 1], limit=0.4)
+    assert answer._answer.horizons is not None
+    answer.verify()
+    answer._answer.horizons[0] = 0.5
+    with pytest.raises(VerificationError, match=r"horizons hold 0.5, beyond the limit 0.4"):
+        answer.verify()
+    answer._answer.horizons[:] = 0.4, -1
+    with pytest.raises(VerificationError, match=r"horizons hold -1.0, and should"):
+        answer.verify()
+
+
+def test_hop_counts_are_lengths() -> None:
+    with pytest.raises(VerificationError, match="hop counts go with min_plus"):
+        prove(TENTHS, [0, 1, 2, 3], hops=True, semiring="max_min")
+
+
+def test_the_least_that_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a sample, as many rows as seconds allow, but sixteen."""
+    answer = kl.apsp(graph("grid"))
+    monkeypatch.setattr("kleene.results.verify._WORK", 1)
+    assert answer.verify().rows == 16
+    assert answer.verify(sample=3).rows == 3
+    work = 20 * (answer.graph.m + answer.graph.n)
+    monkeypatch.setattr("kleene.results.verify._WORK", work)
+    assert answer.verify().rows == 20
