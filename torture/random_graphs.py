@@ -171,7 +171,7 @@ def random_spec(seed: int, problem: str) -> Spec:
         weights, dtype, exact = rng.integers(0, 11, len(ends)) / 10, "float64", False
     elif rng.random() < 0.85:
         weights, dtype, exact = _WEIGHTS[rng.integers(len(_WEIGHTS))](rng, len(ends))
-        small = len(weights) == 0 or weights.max() <= 100
+        small = len(weights) == 0 or 0.1 < weights.max() <= 100
         if problem in ("sssp", "apsp", "min_plus") and exact and small and rng.random() < 0.3:
             directed, dtype = True, "float64" if "f" in dtype else "int64"
             weights = _with_potentials(rng, ends, weights, n)
