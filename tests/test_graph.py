@@ -180,14 +180,6 @@ def test_one_weight_for_all_and_labels() -> None:
 # ---- from CSR -----------------------------------------------------------------------------------
 
 
-def test_canonical_csr_is_not_copied() -> None:
-    neighbors = np.array([1, 2, 2], dtype=np.int32)
-    weights = np.array([1.0, 2.0, 3.0])
-    g = Graph.from_csr(np.array([0, 2, 3, 3]), neighbors, weights)
-    assert np.shares_memory(g.neighbors, neighbors)
-    assert np.shares_memory(g.weights, weights)
-
-
 @given(st.integers(1, 6), st.data())
 def test_from_csr_equals_from_edges(n: int, data: st.DataObject) -> None:
     rows = [data.draw(st.lists(st.integers(0, n - 1), max_size=6)) for _ in range(n)]

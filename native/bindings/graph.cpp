@@ -1,7 +1,10 @@
+#include <algorithm>
+
 #include "arrays.hpp"
 #include "graph/csr.hpp"
 #include "graph/csr_transforms.hpp"
 #include "graph/dense_arcs.hpp"
+#include "parallel/team.hpp"
 
 namespace kleene::bindings {
 namespace {
@@ -9,33 +12,44 @@ namespace {
 using graph::BadArc;
 using graph::Combine;
 using graph::Csr;
+using graph::MemoryNeeded;
 
 PyObject* bad_arc_type = nullptr;
+PyObject* memory_needed_type = nullptr;
+
+[[noreturn]] void raise(const MemoryNeeded& needed) {
+  PyErr_SetObject(memory_needed_type, nb::int_(needed.bytes).ptr());
+  throw nb::python_error();
+}
 
 [[noreturn]] void raise(const BadArc& bad) {
-  static constexpr const char* kNames[] = {"source", "target", "weight"};
+  static constexpr const char* kNames[] = {"source", "target", "weight", "changed"};
   const nb::object args = nb::make_tuple(kNames[static_cast<int>(bad.fault)], bad.position);
   PyErr_SetObject(bad_arc_type, args.ptr());
   throw nb::python_error();
 }
 
-Combine parse_combine(const std::string& name) {
+Combine parse_combine(std::string_view name) {
   return name == "max" ? Combine::kMax : name == "sum" ? Combine::kSum : Combine::kMin;
 }
 
-// Runs without the GIL; a BadArc becomes the Python exception of that name.
+// Runs without the GIL; BadArc and MemoryNeeded become the Python exceptions of these names.
 template <class Work>
 auto guarded(Work&& work) {
   std::optional<BadArc> bad;
+  MemoryNeeded needed{};
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     try {
       return work();
     } catch (const BadArc& caught) {
       bad = caught;
+    } catch (const MemoryNeeded& caught) {
+      needed = caught;
     }
   }
-  raise(*bad);
+  if (bad) raise(*bad);
+  raise(needed);
 }
 
 template <class Id, class W>
@@ -45,15 +59,15 @@ nb::object as_tuple(Csr<Id, W>&& csr) {
 }
 
 nb::object build(std::int64_t n, const AnyArray& tails, const AnyArray& heads,
-                 const OptionalArray& weights, bool symmetric, const std::string& combine,
-                 int threads, const nb::object& progress) {
+                 const OptionalArray& weights, bool symmetric, std::string_view combine,
+                 std::int64_t available, int threads, const nb::object& progress) {
   const auto arcs = static_cast<std::int64_t>(tails.size());
   PythonMonitor monitor(progress, 2 * arcs + 2 * n);
   const auto run = [&]<class InId, class Id, class W>(Type<InId>, Type<Id>, const W* values) {
     return as_tuple(guarded([&] {
       return graph::build_csr<InId, Id, W>(n, arcs, data_of<InId>(tails), data_of<InId>(heads),
-                                           values, symmetric, parse_combine(combine), threads,
-                                           monitor);
+                                           values, symmetric, parse_combine(combine), available,
+                                           threads, monitor);
     }));
   };
   return with_id_type(tails, [&]<class InId>(Type<InId> in) {
@@ -67,6 +81,23 @@ nb::object build(std::int64_t n, const AnyArray& tails, const AnyArray& heads,
       if (n > INT32_MAX) return weighted(Type<std::int64_t>{});
     }
     return weighted(Type<std::int32_t>{});
+  });
+}
+
+// A copy of an array, made on all threads.
+nb::object copied(const AnyArray& array, int threads) {
+  constexpr std::int64_t kGrain = 1 << 20;
+  const auto size = static_cast<std::int64_t>(array.size());
+  PythonMonitor monitor(nb::none(), size);
+  return with_value_type(array.dtype(), [&]<class T>(Type<T>) {
+    const auto* const from = static_cast<const T*>(array.data());
+    return to_numpy(guarded([&] {
+      Buffer<T> copy(size);
+      parallel::parallel_for(size, kGrain, threads, monitor, [&](auto begin, auto end, int) {
+        std::copy(from + begin, from + end, copy.data() + begin);
+      });
+      return copy;
+    }));
   });
 }
 
@@ -124,7 +155,7 @@ nb::object dense_canonical(const AnyInput& entries, const nb::object& null, bool
     const auto value = nb::cast<std::optional<T>>(null);
     graph::DenseSummary<T> summary;
     {
-      const nb::gil_scoped_release release;
+      const GilRelease release;
       summary = graph::dense_canonical(static_cast<const T*>(entries.data()), n, value, null_nan,
                                        data_of<T>(matrix), degrees.data(),
                                        data_of<graph::Magnitude<T>>(heaviest), threads, monitor);
@@ -138,7 +169,7 @@ void dense_to_csr(const AnyInput& matrix, const Offsets& offsets,
   const auto n = static_cast<std::int64_t>(matrix.shape(0));
   PythonMonitor monitor(nb::none(), n);
   with_value_type(matrix.dtype(), [&]<class T>(Type<T>) {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     graph::dense_to_csr(static_cast<const T*>(matrix.data()), n, offsets.data(), neighbors.data(),
                         data_of<T>(weights), threads, monitor);
   });
@@ -149,10 +180,14 @@ void dense_to_csr(const AnyInput& matrix, const Offsets& offsets,
 void bind_graph(nb::module_& m) {
   bad_arc_type = PyErr_NewException("kleene._native.BadArc", PyExc_ValueError, nullptr);
   m.attr("BadArc") = nb::borrow(bad_arc_type);
+  memory_needed_type =
+      PyErr_NewException("kleene._native.MemoryNeeded", PyExc_MemoryError, nullptr);
+  m.attr("MemoryNeeded") = nb::borrow(memory_needed_type);
 
   m.def("build_csr", &build, nb::arg("n"), nb::arg("tails"), nb::arg("heads"),
-        nb::arg("weights").none(), nb::arg("symmetric"), nb::arg("combine"), nb::arg("threads"),
-        nb::arg("progress").none() = nb::none());
+        nb::arg("weights").none(), nb::arg("symmetric"), nb::arg("combine"), nb::arg("available"),
+        nb::arg("threads"), nb::arg("progress").none() = nb::none());
+  m.def("copied", &copied, nb::arg("array"), nb::arg("threads"));
   m.def("is_canonical", &is_canonical, nb::arg("offsets"), nb::arg("neighbors"),
         nb::arg("weights").none(), nb::arg("threads"));
   m.def("csr_transpose", &transpose, nb::arg("offsets"), nb::arg("neighbors"),

@@ -10,6 +10,7 @@ _Array = NDArray[Any]
 _Progress = Callable[[int, int], object] | None
 
 class BadArc(ValueError): ...
+class MemoryNeeded(MemoryError): ...
 class BadLine(ValueError): ...
 
 class Method:
@@ -37,9 +38,11 @@ def build_csr(
     weights: _Array | None,
     symmetric: bool,
     combine: str,
+    available: int,
     threads: int,
     progress: _Progress = None,
 ) -> tuple[NDArray[np.int64], _Array, _Array | None]: ...
+def copied(array: _Array, threads: int) -> _Array: ...
 def is_canonical(
     offsets: NDArray[np.int64], neighbors: _Array, weights: _Array | None, threads: int
 ) -> bool: ...

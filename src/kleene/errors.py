@@ -19,6 +19,7 @@ __all__ = [
     "NegativeCycleError",
     "PathOverflowError",
     "RequestError",
+    "StorageError",
     "VerificationError",
 ]
 
@@ -76,6 +77,10 @@ class KernelError(DeviceError):
 
 class MemoryBudgetError(KleeneError, MemoryError):
     """The answer would not fit in memory; nothing was allocated."""
+
+
+class StorageError(KleeneError, OSError):
+    """A file could not be written: the disk is full, say. Nothing is left under its name."""
 
 
 class VerificationError(KleeneError, AssertionError):

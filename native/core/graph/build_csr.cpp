@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -27,15 +29,24 @@ bool refused([[maybe_unused]] Weight w) {
 
 // An infinite weight means "no arc"; a self-loop matters only when it is a negative cycle.
 template <class Id, class Weight>
-bool dropped(Id tail, Id head, [[maybe_unused]] const Weight* weights,
-             [[maybe_unused]] std::int64_t arc) {
+bool dropped(Id tail, Id head, [[maybe_unused]] Weight weight) {
   if constexpr (kWeighted<Weight>) {
     if constexpr (std::is_floating_point_v<Weight>) {
-      if (weights[arc] == std::numeric_limits<Weight>::infinity()) return true;
+      if (weight == std::numeric_limits<Weight>::infinity()) return true;
     }
-    return tail == head && !(weights[arc] < Weight{0});
+    return tail == head && !(weight < Weight{0});
   } else {
     return tail == head;
+  }
+}
+
+// Entry i of the caller's array, read once: another thread may be writing to it.
+template <class T>
+T read_once([[maybe_unused]] const T* values, [[maybe_unused]] std::int64_t i) {
+  if constexpr (kWeighted<T>) {
+    return std::atomic_ref<T>(const_cast<T&>(values[i])).load(std::memory_order_relaxed);
+  } else {
+    return {};
   }
 }
 
@@ -92,7 +103,7 @@ struct TailBuckets {
 
   TailBuckets(std::int64_t n, std::int64_t arcs) {
     const std::int64_t wanted = std::clamp<std::int64_t>(arcs / kBucketArcs, 1, kMostBuckets);
-    while ((n >> shift) + 1 > wanted) ++shift;
+    while ((n >> shift) + 1 > wanted && shift < 32) ++shift;  // a tail in a bucket has 32 bits
     count = (n >> shift) + 1;
   }
 
@@ -109,81 +120,117 @@ struct BucketedArcs {
   Buffer<Weight> weights;
 };
 
+// The most bytes that build_csr holds at once beside its input, given the arcs of every bucket:
+// while `threads` buckets are sorted, or while combined rows are copied.
+template <class Id, class Weight>
+std::int64_t peak_bytes(std::int64_t n, std::vector<std::int64_t> arcs_of_bucket, int threads,
+                        std::int64_t cursors) {
+  constexpr std::int64_t arc = sizeof(Id) + (kWeighted<Weight> ? sizeof(Weight) : 0);
+  const auto busy = std::min<std::size_t>(static_cast<std::size_t>(threads), arcs_of_bucket.size());
+  std::partial_sort(arcs_of_bucket.begin(), arcs_of_bucket.begin() + busy, arcs_of_bucket.end(),
+                    std::greater<>{});
+  const auto sum = [&](std::size_t count) {
+    return std::accumulate(arcs_of_bucket.begin(), arcs_of_bucket.begin() + count, std::int64_t{0});
+  };
+  const std::int64_t total = sum(arcs_of_bucket.size());
+  const std::int64_t sorting = (4 + arc) * total + sum(busy) * sizeof(RowEntry<Id, Weight>);
+  return 8 * (n + 1) + 8 * cursors + std::max(sorting, 2 * arc * total);
+}
+
 // Each piece of the input counts its arcs per bucket; a second pass then places them without
-// synchronisation.
+// synchronisation. Both passes check every arc, and the second stays within what the first counted:
+// the caller's arrays may change meanwhile.
 template <class InId, class Id, class Weight>
 BucketedArcs<Id, Weight> partition_arcs(std::int64_t n, std::int64_t arcs, const InId* tails,
                                         const InId* heads, const Weight* weights, bool symmetric,
-                                        const TailBuckets& buckets, int threads, Monitor& monitor) {
+                                        const TailBuckets& buckets, std::int64_t available,
+                                        int threads, Monitor& monitor) {
+  using Fault = BadArc::Fault;
   const std::int64_t grain = std::max(kArcGrain, arcs / 256);
   const std::int64_t pieces = (arcs + grain - 1) / grain;
   std::vector<std::int64_t> cursors(static_cast<std::size_t>(pieces * buckets.count));
   FirstFault fault;
   const auto in_range = [n](InId v) { return v >= 0 && static_cast<std::int64_t>(v) < n; };
 
-  // Calls put(from, to, arc) for every direction of every arc of the piece that is kept.
+  // Calls put(from, to, weight) for every direction of every arc of the piece that is kept.
   const auto each = [&](std::int64_t begin, std::int64_t end, auto&& put) {
     for (std::int64_t i = begin; i < end; ++i) {
-      if (dropped(tails[i], heads[i], weights, i)) continue;
-      put(tails[i], heads[i], i);
-      if (symmetric && tails[i] != heads[i]) put(heads[i], tails[i], i);
+      const InId tail = read_once(tails, i), head = read_once(heads, i);
+      const Weight weight = read_once(weights, i);
+      bool bad = !in_range(tail) || !in_range(head);
+      if constexpr (kWeighted<Weight>) bad = bad || refused(weight);
+      if (bad) return fault.note(i);
+      if (dropped(tail, head, weight)) continue;
+      put(tail, head, weight);
+      if (symmetric && tail != head) put(head, tail, weight);
     }
   };
 
   parallel_for(arcs, grain, threads, monitor, [&](auto begin, auto end, int) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      bool bad = !in_range(tails[i]) || !in_range(heads[i]);
-      if constexpr (kWeighted<Weight>) bad = bad || refused(weights[i]);
-      if (bad) return fault.note(i);
-    }
     std::int64_t* counts = cursors.data() + begin / grain * buckets.count;
-    each(begin, end, [&](InId from, InId, std::int64_t) { ++counts[from >> buckets.shift]; });
+    each(begin, end, [&](InId from, InId, Weight) { ++counts[from >> buckets.shift]; });
   });
   if (fault.any()) {
     const std::int64_t i = fault.position();
-    using Fault = BadArc::Fault;
-    throw BadArc{!in_range(tails[i])   ? Fault::kTail
-                 : !in_range(heads[i]) ? Fault::kHead
-                                       : Fault::kWeight,
-                 i};
+    if (!in_range(read_once(tails, i))) throw BadArc{Fault::kTail, i};
+    if (!in_range(read_once(heads, i))) throw BadArc{Fault::kHead, i};
+    if constexpr (kWeighted<Weight>) {
+      if (refused(read_once(weights, i))) throw BadArc{Fault::kWeight, i};
+    }
+    throw BadArc{Fault::kChanged, i};
   }
 
   BucketedArcs<Id, Weight> bucketed;
+  std::vector<std::int64_t> ends(cursors.size()), arcs_of_bucket;
   std::int64_t total = 0;
   for (std::int64_t bucket = 0; bucket < buckets.count; ++bucket) {
     bucketed.starts.push_back(total);
     for (std::int64_t piece = 0; piece < pieces; ++piece) {
-      total += std::exchange(cursors[piece * buckets.count + bucket], total);
+      const auto at = static_cast<std::size_t>(piece * buckets.count + bucket);
+      total += std::exchange(cursors[at], total);
+      ends[at] = total;
     }
+    arcs_of_bucket.push_back(total - bucketed.starts.back());
   }
   bucketed.starts.push_back(total);
+  const std::int64_t needed = peak_bytes<Id, Weight>(n, std::move(arcs_of_bucket), threads,
+                                                     static_cast<std::int64_t>(2 * cursors.size()));
+  if (needed > available) throw MemoryNeeded{needed};
+
   bucketed.tails = Buffer<std::uint32_t>(total);
   bucketed.heads = Buffer<Id>(total);
   if constexpr (kWeighted<Weight>) bucketed.weights = Buffer<Weight>(total);
-
+  std::atomic<bool> changed{false};
   const auto within = (std::uint64_t{1} << buckets.shift) - 1;
   parallel_for(arcs, grain, threads, monitor, [&](auto begin, auto end, int) {
-    std::int64_t* cursor = cursors.data() + begin / grain * buckets.count;
-    each(begin, end, [&](InId from, InId to, std::int64_t arc) {
-      const std::int64_t at = cursor[from >> buckets.shift]++;
+    const std::int64_t first = begin / grain * buckets.count;
+    std::int64_t* const cursor = cursors.data() + first;
+    const std::int64_t* const cursor_end = ends.data() + first;
+    each(begin, end, [&](InId from, InId to, [[maybe_unused]] Weight weight) {
+      const auto bucket = from >> buckets.shift;
+      if (cursor[bucket] == cursor_end[bucket]) return changed.store(true);
+      const std::int64_t at = cursor[bucket]++;
       bucketed.tails[at] = static_cast<std::uint32_t>(static_cast<std::uint64_t>(from) & within);
       bucketed.heads[at] = static_cast<Id>(to);
-      if constexpr (kWeighted<Weight>) bucketed.weights[at] = weights[arc];
+      if constexpr (kWeighted<Weight>) bucketed.weights[at] = weight;
     });
   });
+  if (changed || fault.any() || cursors != ends) throw BadArc{Fault::kChanged, 0};
   return bucketed;
 }
 
 // Sorts one bucket into rows, sorts and combines each row, and writes them one after another over
-// the start of the bucket. lengths[v] is set for its vertices [first, first + vertices).
+// the start of the bucket. lengths[v] is set for its vertices [first, first + vertices); until then
+// it holds the end of row v.
 template <class Id, class Weight>
 void sort_bucket(BucketedArcs<Id, Weight>& bucketed, std::int64_t bucket, std::int64_t first,
                  std::int64_t vertices, Combine rule, std::int64_t* lengths) {
   const std::int64_t begin = bucketed.starts[bucket], end = bucketed.starts[bucket + 1];
-  std::vector<std::int64_t> rows(static_cast<std::size_t>(vertices + 1));
+  std::int64_t* const rows = lengths + first;
+  std::fill_n(rows, vertices, 0);
   for (std::int64_t i = begin; i < end; ++i) ++rows[bucketed.tails[i]];
   std::int64_t sum = 0;
-  for (std::int64_t& row : rows) sum += std::exchange(row, sum);
+  for (std::int64_t v = 0; v < vertices; ++v) sum += std::exchange(rows[v], sum);
 
   std::vector<RowEntry<Id, Weight>> entries(static_cast<std::size_t>(end - begin));
   for (std::int64_t i = begin; i < end; ++i) {  // moves rows[v] from the start to the end of row v
@@ -193,9 +240,9 @@ void sort_bucket(BucketedArcs<Id, Weight>& bucketed, std::int64_t bucket, std::i
   }
 
   std::int64_t out = begin;
+  auto row_end = entries.begin();
   for (std::int64_t v = 0; v < vertices; ++v) {
-    const auto row = entries.begin() + (v == 0 ? 0 : rows[v - 1]);
-    const auto row_end = entries.begin() + rows[v];
+    const auto row = std::exchange(row_end, entries.begin() + rows[v]);
     if (!std::is_sorted(row, row_end)) std::sort(row, row_end);
     const std::int64_t row_out = out;
     for (auto entry = row; entry != row_end; ++entry) {
@@ -209,7 +256,7 @@ void sort_bucket(BucketedArcs<Id, Weight>& bucketed, std::int64_t bucket, std::i
       if constexpr (kWeighted<Weight>) bucketed.weights[out] = entry->weight;
       ++out;
     }
-    lengths[first + v] = out - row_out;
+    rows[v] = out - row_out;
   }
 }
 
@@ -217,11 +264,11 @@ void sort_bucket(BucketedArcs<Id, Weight>& bucketed, std::int64_t bucket, std::i
 
 template <class InId, class Id, class Weight>
 Csr<Id, Weight> build_csr(std::int64_t n, std::int64_t arcs, const InId* tails, const InId* heads,
-                          const Weight* weights, bool symmetric, Combine combine, int threads,
-                          Monitor& monitor) {
+                          const Weight* weights, bool symmetric, Combine combine,
+                          std::int64_t available, int threads, Monitor& monitor) {
   const TailBuckets buckets(n, symmetric ? 2 * arcs : arcs);
   BucketedArcs<Id, Weight> bucketed = partition_arcs<InId, Id, Weight>(
-      n, arcs, tails, heads, weights, symmetric, buckets, threads, monitor);
+      n, arcs, tails, heads, weights, symmetric, buckets, available, threads, monitor);
 
   Csr<Id, Weight> csr{Buffer<std::int64_t>(n + 1), {}, {}};
   const auto first = [&](std::int64_t bucket) { return std::min(bucket << buckets.shift, n); };
@@ -268,7 +315,9 @@ bool is_canonical(const Arcs<Id, Weight>& arcs, int threads, Monitor& monitor) {
         if constexpr (kWeighted<Weight>) bad = bad || refused(weights[i]);
         if (bad) return fault.note(i);
         const bool in_order = i == offsets[v] || neighbors[i - 1] < u;
-        if (!in_order || dropped(static_cast<Id>(v), u, weights, i)) canonical = false;
+        Weight weight{};
+        if constexpr (kWeighted<Weight>) weight = weights[i];
+        if (!in_order || dropped(static_cast<Id>(v), u, weight)) canonical = false;
       }
     }
   });
@@ -280,14 +329,14 @@ bool is_canonical(const Arcs<Id, Weight>& arcs, int threads, Monitor& monitor) {
   return canonical;
 }
 
-#define KLEENE_WEIGHT(ID, W)                                                                 \
-  template Csr<ID, W> build_csr<ID, ID, W>(std::int64_t, std::int64_t, const ID*, const ID*, \
-                                           const W*, bool, Combine, int, Monitor&);          \
+#define KLEENE_WEIGHT(ID, W)                                                                      \
+  template Csr<ID, W> build_csr<ID, ID, W>(std::int64_t, std::int64_t, const ID*, const ID*,      \
+                                           const W*, bool, Combine, std::int64_t, int, Monitor&); \
   template bool is_canonical<ID, W>(const Arcs<ID, W>&, int, Monitor&);
 #define KLEENE_NARROWING(W)                                                                 \
   template Csr<std::int32_t, W> build_csr<std::int64_t, std::int32_t, W>(                   \
       std::int64_t, std::int64_t, const std::int64_t*, const std::int64_t*, const W*, bool, \
-      Combine, int, Monitor&);
+      Combine, std::int64_t, int, Monitor&);
 #define KLEENE_ID(ID)             \
   KLEENE_WEIGHT(ID, NoWeight)     \
   KLEENE_WEIGHT(ID, float)        \

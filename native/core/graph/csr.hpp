@@ -19,16 +19,24 @@ enum class Combine { kMin, kMax, kSum };
 
 // The first arc, in input order, that cannot be part of a graph.
 struct BadArc {
-  enum class Fault { kTail, kHead, kWeight };  // id out of [0, n), NaN or -inf
+  // An id out of [0, n); NaN or -inf; arrays that changed while they were read.
+  enum class Fault { kTail, kHead, kWeight, kChanged };
   Fault fault;
   std::int64_t position;
 };
 
-// Throws BadArc. With `symmetric` every arc is entered in both directions.
+// Building takes more than the memory that the caller has.
+struct MemoryNeeded {
+  std::int64_t bytes;
+};
+
+// Throws BadArc, and MemoryNeeded if it would hold more than `available` bytes at once beside its
+// input. With `symmetric` every arc is entered in both directions. The input may change during the
+// call: the result is then a graph or BadArc.
 template <class InId, class Id, class Weight>
 Csr<Id, Weight> build_csr(std::int64_t n, std::int64_t arcs, const InId* tails, const InId* heads,
-                          const Weight* weights, bool symmetric, Combine combine, int threads,
-                          Monitor& monitor);
+                          const Weight* weights, bool symmetric, Combine combine,
+                          std::int64_t available, int threads, Monitor& monitor);
 
 // Is this CSR canonical, as build_csr would have made it? Throws BadArc for an id or a weight that
 // build_csr would refuse. Offsets must be known to rise from 0 to the number of arcs.

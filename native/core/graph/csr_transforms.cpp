@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/csr.hpp"
 #include "parallel/team.hpp"
 
 namespace kleene::graph {
@@ -198,18 +199,24 @@ Csr<std::int32_t, double> csr_from_matrix(std::int64_t n, const double* matrix, 
     }
   });
   lay_out(n, csr);
+  std::atomic<bool> changed{false};
   parallel_for(n, grain, threads, monitor, [&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t v = begin; v < end; ++v) {
       const double* const row = matrix + v * n;
       std::int64_t at = csr.offsets[v];
       for (std::int64_t u = 0; u < n; ++u) {
-        if (!is_arc(row[u]) || (u == v && !keeps_loop(v))) continue;
+        const double weight = row[u];
+        if (!is_arc(weight) || (u == v && !(loops && weight < 0))) continue;
+        if (at == csr.offsets[v + 1]) changed = true;
+        if (changed) return;
         csr.neighbors[at] = static_cast<std::int32_t>(u);
-        csr.weights[at] = row[u];
+        csr.weights[at] = weight;
         ++at;
       }
+      if (at != csr.offsets[v + 1]) changed = true;
     }
   });
+  if (changed) throw BadArc{BadArc::Fault::kChanged, 0};
   return csr;
 }
 

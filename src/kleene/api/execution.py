@@ -21,7 +21,7 @@ from kleene.planning.plan import plan_call
 from kleene.planning.request import graph_facts
 from kleene.registry import find
 from kleene.results.result import Result, Timings
-from kleene.system.atomic_file import atomic_path
+from kleene.system.atomic_file import atomic_array
 from kleene.system.progress import reporter
 
 if TYPE_CHECKING:
@@ -114,7 +114,5 @@ def _file_output(
     out: str | Path, shape: tuple[int, int], outer: tuple[int, ...], dtype: np.dtype[Any]
 ) -> Iterator[Array]:
     """Yield a mapped file, which appears under its name at the end."""
-    with atomic_path(out) as beside:
-        mapped = np.lib.format.open_memmap(beside, mode="w+", dtype=dtype, shape=outer)
+    with atomic_array(out, outer, dtype) as mapped:
         yield mapped.reshape(shape)
-        mapped.flush()

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from kleene.generate import checks
 from kleene.generate.weights import add_weights, as_rule, rule_bytes
 from kleene.graph import CSR, Graph
-from kleene.graph.checks import MOST_INT32_VERTICES, require_memory
+from kleene.graph.checks import id_dtype, require_memory
 from kleene.graph.core import Progress
+from kleene.graph.frozen import adopt
 from kleene.system.machine import as_threads, threads_for
 
 __all__ = ["GraphBuilder", "Progress"]
@@ -40,11 +41,15 @@ class GraphBuilder:
         self.work = 0
 
     def require_memory(self, n: int, arcs: int, drawn: int = 0) -> None:
-        """Raise if the graph does not fit in memory; ``drawn`` counts arcs drawn before sorting."""
-        ids = 4 if n <= MOST_INT32_VERTICES else 8
-        listed = 2 * ids * drawn + (4 + ids) * (arcs if drawn else 0)
+        """Raise if the graph does not fit in memory; ``drawn`` counts arcs drawn before sorting.
+
+        The peak is either while rows are sorted or while weights are made.
+        """
+        ids = id_dtype(n).itemsize
+        sorting = max(4, ids) if drawn else 0
+        per_arc = ids + max(sorting, rule_bytes(self.rule))
         require_memory(
-            16 * (n + 1) + listed + arcs * (ids + rule_bytes(self.rule)),
+            (8 if drawn else 16) * (n + 1) + 2 * ids * drawn + per_arc * arcs,
             f"{self.name} with {n:,} vertices and {arcs:,} arcs",
             "make a smaller graph",
         )
@@ -77,7 +82,8 @@ class GraphBuilder:
     ) -> Graph:
         """Return the graph of a native function that makes CSR rows."""
         rows = native(*arguments, self.seed, self._threads, self._stage(0, _BUILT))
-        return self._weighted(Graph(CSR(*rows, None), directed, name=self.name))
+        offsets, neighbors = map(adopt, rows)
+        return self._weighted(Graph(CSR(offsets, neighbors, None), directed, name=self.name))
 
     def _weighted(self, graph: Graph) -> Graph:
         stage = self._stage(_BUILT, _DONE)

@@ -32,6 +32,7 @@ from kleene.errors import RequestError
 from kleene.graph import CSR, Graph
 from kleene.graph.checks import as_weights
 from kleene.graph.core import Progress
+from kleene.graph.frozen import adopt
 
 __all__ = ["WeightRule", "add_weights", "as_rule", "rule_bytes"]
 
@@ -132,7 +133,7 @@ def add_weights(
         values: NDArray[Any] = np.full(graph.m, rule.low, dtype=rule.dtype)
     else:
         values = _drawn(graph, rule, seed, threads, progress)
-    csr = CSR(graph.offsets, graph.neighbors, values)
+    csr = CSR(graph.offsets, graph.neighbors, adopt(values))
     return Graph(csr, graph.directed, graph.labels, graph.name)
 
 

@@ -125,7 +125,7 @@ def _union(graphs: Any, ptr: Any, batch: Any, weights: Any) -> Batch:
         if len(member) and (member[0] < 0 or (np.diff(member) < 0).any()):
             raise RequestError("batch must be sorted and not negative")
         starts = np.searchsorted(member, np.arange(int(member.max(initial=-1)) + 2))
-    tails, heads = np.ascontiguousarray(index, dtype=np.int64)
+    tails, heads = np.array(index, dtype=np.int64)  # a copy: it is trusted once checked
     lengths = as_weights(to_numpy(weights), "weights")
     total = int(starts[-1])
     if len(tails) and (tails.min() < 0 or tails.max() >= total):

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kleene._native import BadArc
 from kleene.errors import GraphError, MemoryBudgetError
+from kleene.graph.frozen import copied
 from kleene.system.formatting import format_bytes
 from kleene.system.machine import available_memory
 
@@ -20,11 +21,19 @@ __all__ = [
     "as_vertex_count",
     "as_weights",
     "explain_bad_arc",
+    "id_dtype",
+    "memory_for",
+    "over_budget",
+    "own",
     "require_finite",
     "require_memory",
+    "weight_dtype",
 ]
 
 Array = NDArray[Any]
+
+#: More than fit in any memory; keeps native arithmetic far from overflow.
+MOST_VERTICES = 2**56
 
 #: With more vertices, ids do not fit in int32.
 MOST_INT32_VERTICES = 2**31 - 1
@@ -38,9 +47,23 @@ def as_array(values: ArrayLike, name: str) -> Array:
         raise GraphError(
             f"{name} is ragged: its rows have different lengths; pass a flat sequence of numbers"
         ) from error
+    except (TypeError, OverflowError) as error:
+        raise GraphError(f"{name} cannot be made an array of numbers: {error}") from error
+    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
+        raise GraphError(
+            f"{name} has masked entries; leave these arcs out, or fill the array: "
+            f"{name}.filled(...)"
+        )
     if array.dtype == object:
         raise GraphError(f"{name} holds Python objects; pass numbers of one type, without None")
     return array
+
+
+def own(array: Array, given: ArrayLike | None) -> Array:
+    """Return an array made from ``given``, copied if the two share memory."""
+    if isinstance(given, (list, tuple)) or not np.may_share_memory(array, np.asarray(given)):
+        return array
+    return copied(array)
 
 
 def as_ids(values: ArrayLike, name: str) -> Array:
@@ -62,7 +85,7 @@ def as_ids(values: ArrayLike, name: str) -> Array:
         at = int(array.argmax())
         raise GraphError(f"{name}[{at}] is {array[at]}, too large for a vertex id")
     wide = array.dtype.itemsize == 8 or array.dtype == np.uint32
-    return np.ascontiguousarray(array, dtype=np.int64 if wide else np.int32)
+    return _converted(array, np.dtype(np.int64 if wide else np.int32), name)
 
 
 def as_weights(values: ArrayLike | None, name: str) -> Array | None:
@@ -70,23 +93,36 @@ def as_weights(values: ArrayLike | None, name: str) -> Array | None:
     if values is None:
         return None
     array = as_array(values, name)
-    kind, size = array.dtype.kind, array.dtype.itemsize
-    if kind == "b":
-        dtype: type = np.int32
-    elif kind == "f":
-        dtype = np.float32 if size <= 4 else np.float64
-    elif kind == "i":
-        dtype = np.int32 if size <= 4 else np.int64
-    elif kind == "u":
-        dtype = np.int32 if size <= 2 else np.int64
-        if size == 8 and array.size and array.max() > np.iinfo(np.int64).max:
-            at = np.unravel_index(int(array.argmax()), array.shape)
-            raise GraphError(
-                f"{name} holds {array[at]}, too large for int64; pass weights as float64"
-            )
-    else:
-        raise GraphError(f"{name} must hold real numbers, not {array.dtype}")
+    if array.dtype == np.uint64 and array.size and array.max() > np.iinfo(np.int64).max:
+        at = np.unravel_index(int(array.argmax()), array.shape)
+        raise GraphError(f"{name} holds {array[at]}, too large for int64; pass weights as float64")
+    dtype = weight_dtype(array.dtype, name)
+    if array.dtype.itemsize > dtype.itemsize:  # long double
+        with np.errstate(over="ignore"):
+            converted = array.astype(dtype, order="C")
+        if (np.isinf(converted) & ~np.isinf(array)).any():
+            raise GraphError(f"{name} holds a number too large for float64; scale the weights down")
+        return converted
+    return _converted(array, dtype, name)
+
+
+def _converted(array: Array, dtype: np.dtype[Any], name: str) -> Array:
+    """Return a contiguous array of this type: the same one, or a copy that fits in memory."""
+    if array.dtype == dtype and array.flags.c_contiguous:
+        return array
+    advice = f"pass a contiguous array of {dtype}"
+    require_memory(array.size * dtype.itemsize, f"{name} as {dtype}", advice)
     return np.asarray(array, dtype=dtype, order="C")
+
+
+def weight_dtype(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
+    """Return the type in which weights of this type are kept."""
+    kind, size = dtype.kind, dtype.itemsize
+    if kind == "f":
+        return np.dtype(np.float32 if size <= 4 else np.float64)
+    if kind not in "biu":
+        raise GraphError(f"{name} must hold real numbers, not {dtype}")
+    return np.dtype(np.int32 if size <= (2 if kind == "u" else 4) else np.int64)
 
 
 def as_summable(weights: Array) -> Array:
@@ -107,6 +143,11 @@ def require_finite(weights: Array | None) -> None:
         )
 
 
+def id_dtype(n: int) -> np.dtype[Any]:
+    """Return the type of vertex ids in a graph of ``n`` vertices."""
+    return np.dtype(np.int32 if n <= MOST_INT32_VERTICES else np.int64)
+
+
 def as_vertex_count(n: Any) -> int:
     """Return ``n`` as a non-negative int."""
     try:
@@ -115,6 +156,8 @@ def as_vertex_count(n: Any) -> int:
         raise GraphError(f"n must be an integer, not {n!r}") from None
     if count < 0:
         raise GraphError(f"n must not be negative, but is {count}")
+    if count > MOST_VERTICES:
+        raise MemoryBudgetError(f"n = {count:,} is more vertices than fit in any memory")
     return count
 
 
@@ -123,6 +166,11 @@ def explain_bad_arc(
 ) -> GraphError:
     """Return the error for the native core's (fault, position) in terms of the user's input."""
     fault, at = bad.args
+    if fault == "changed":
+        return GraphError(
+            "the arrays changed while the graph was being made; do not write to them during the "
+            "call"
+        )
     if fault == "weight":
         assert weights is not None
         advice = "remove the arc or correct the weight"
@@ -135,11 +183,23 @@ def explain_bad_arc(
 
 def require_memory(needed: int, what: str, advice: str) -> None:
     """Raise MemoryBudgetError if ``needed`` bytes exceed the available memory."""
-    if needed < 2**26:  # too little to query the system
-        return
+    available = memory_for(needed)
+    if needed > available:
+        raise over_budget(needed, available, what, advice)
+
+
+def memory_for(most: int) -> int:
+    """Return the bytes available to work that takes up to ``most``; a huge number if unknown."""
+    unlimited = 2**62
+    if most < 2**26:  # too little to query the system
+        return unlimited
     available = available_memory()
-    if available is not None and needed > available:
-        raise MemoryBudgetError(
-            f"{what} needs {format_bytes(needed)}, but {format_bytes(available)} are available; "
-            f"{advice}"
-        )
+    return unlimited if available is None else available
+
+
+def over_budget(needed: int, available: int, what: str, advice: str) -> MemoryBudgetError:
+    """Return the error for work that takes more memory than there is."""
+    return MemoryBudgetError(
+        f"{what} needs {format_bytes(needed)}, but {format_bytes(available)} are available; "
+        f"{advice}"
+    )

@@ -7,7 +7,6 @@ self-loops except negative ones (each a negative cycle), finite weights.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import cached_property
 from importlib import import_module
 from typing import Any, Literal
 
@@ -20,9 +19,11 @@ from kleene.graph import checks, convert
 from kleene.graph.dense import DenseArcs, dense_arcs
 from kleene.graph.forms import COO, CSC, CSR, ELL, csr_to_coo, csr_to_dense, csr_to_ell
 from kleene.graph.from_any import from_any
+from kleene.graph.frozen import adopt, frozen
 from kleene.graph.labels import as_labels
 from kleene.graph.no_path import no_path
 from kleene.graph.statistics import Statistics
+from kleene.system.cached_property import cached_property
 from kleene.system.machine import as_threads, threads_for
 
 __all__ = ["Graph", "Progress"]
@@ -40,6 +41,9 @@ class Graph:
     ``kleene.generate``.
     For every input, the lightest of parallel arcs is kept, self-loops are dropped unless negative,
     and an infinite weight means "no arc".
+
+    A graph never changes: it keeps copies of the arrays it is made from, and the arrays it gives
+    out cannot be written to.
 
     Attributes
     ----------
@@ -71,16 +75,16 @@ class Graph:
     def __init__(
         self, csr: CSR, directed: bool = True, labels: Array | None = None, name: str = ""
     ) -> None:
-        """Wrap canonical arrays without any check; prefer the ``from_*`` constructors."""
-        fields = dict(zip(CSR._fields, map(_read_only, csr), strict=True))
-        self.__dict__.update(fields, directed=directed, labels=labels, name=name)
+        """Keep canonical arrays without any check; prefer the ``from_*`` constructors."""
+        fields = dict(zip(CSR._fields, map(frozen, csr), strict=True))
+        self.__dict__.update(fields, directed=directed, labels=frozen(labels), name=name)
 
     @classmethod
     def _from_matrix(cls, arcs: DenseArcs) -> Graph:
         """Wrap a canonical matrix; ``neighbors`` and ``weights`` are made on first access."""
         graph = cls.__new__(cls)
         graph.__dict__.update(
-            offsets=_read_only(arcs.offsets), dense=_read_only(arcs.matrix), _dense_arcs=arcs,
+            offsets=adopt(arcs.offsets), dense=adopt(arcs.matrix), _dense_arcs=arcs,
             directed=True, labels=None, name="",
         )  # fmt: skip
         return graph
@@ -90,7 +94,7 @@ class Graph:
         arcs = self.__dict__.get("_dense_arcs")
         if arcs is None or name not in ("neighbors", "weights"):
             raise AttributeError(f"a Graph has no attribute {name!r}")
-        _, neighbors, weights = map(_read_only, arcs.csr())
+        _, neighbors, weights = map(adopt, arcs.csr())
         self.__dict__.update(neighbors=neighbors, weights=weights)
         return self.__dict__[name]
 
@@ -167,12 +171,8 @@ class Graph:
             sources, targets = sources.astype(np.int64), targets.astype(np.int64)
         if combine == "sum" and weights is not None:
             weights = checks.as_summable(weights)
-        checks.require_memory(
-            _build_bytes(n, len(sources) * (1 if directed else 2), weights),
-            f"a graph of {n:,} vertices",
-            "if few vertices have arcs, renumber them to 0 .. n - 1, as kleene.Graph.from_table "
-            "does",
-        )
+        kept = None if labels is None else as_labels(labels, n)
+        available = checks.memory_for(_most_build_bytes(n, sources, weights, directed))
         try:
             csr = _native.build_csr(
                 n,
@@ -181,15 +181,21 @@ class Graph:
                 weights,
                 symmetric=not directed,
                 combine=combine,
+                available=available,
                 threads=threads_for(len(sources), as_threads(threads)),
                 progress=progress,
             )
         except _native.BadArc as bad:
             raise checks.explain_bad_arc(bad, n, sources, targets, weights) from None
+        except _native.MemoryNeeded as needed:
+            raise checks.over_budget(
+                needed.args[0], available, f"a graph of {n:,} vertices",
+                "if few vertices have arcs, renumber them to 0 .. n - 1, as "
+                "kleene.Graph.from_table does",
+            ) from None  # fmt: skip
         if combine == "sum":
             checks.require_finite(csr[2])
-        kept = None if labels is None else as_labels(labels, n)
-        return cls(CSR(*csr), directed, kept, name)
+        return cls(CSR(*map(adopt, csr)), directed, kept, name)
 
     @classmethod
     def from_csr(
@@ -202,7 +208,7 @@ class Graph:
         labels: Sequence[Any] | Array | None = None,
         name: str = "",
     ) -> Graph:
-        """Make a graph from CSR arrays; canonical arrays are used without a copy.
+        """Make a graph from CSR arrays.
 
         Pass ``directed=False`` only if every arc has a reverse arc of the same weight.
 
@@ -212,15 +218,22 @@ class Graph:
         >>> kl.Graph.from_csr([0, 2, 3, 3], [1, 2, 2])
         Graph(3 vertices, 3 arcs, unweighted, directed)
         """
-        starts = checks.as_ids(offsets, "offsets").astype(np.int64, copy=False)
+        starts = checks.as_ids(offsets, "offsets")
         ends = checks.as_ids(neighbors, "neighbors")
         values = checks.as_weights(weights, "weights")
-        if len(starts) == 0 or starts[0] != 0 or starts[-1] != len(ends):
-            found = "empty" if len(starts) == 0 else f"{starts[0]} .. {starts[-1]}"
+        n = len(starts) - 1
+        checks.require_memory(
+            9 * len(starts) + ends.nbytes + (0 if values is None else values.nbytes),
+            f"a graph of {n:,} vertices",
+            "make a smaller graph",
+        )
+        starts = checks.own(starts.astype(np.int64, copy=False), offsets)  # check what is kept
+        if n < 0 or starts[0] != 0 or starts[-1] != len(ends):
+            found = "empty" if n < 0 else f"{starts[0]} .. {starts[-1]}"
             raise GraphError(
                 f"offsets must run from 0 to the number of arcs, {len(ends)}, but are {found}"
             )
-        decreases = np.flatnonzero(np.diff(starts) < 0)
+        decreases = np.flatnonzero(starts[1:] < starts[:-1])
         if len(decreases):
             at = int(decreases[0])
             raise GraphError(
@@ -229,20 +242,27 @@ class Graph:
             )
         if values is not None and values.shape != ends.shape:
             raise GraphError(f"got {values.size} weights for {len(ends)} arcs")
-        n = len(starts) - 1
         if ends.dtype == np.int64 and n <= checks.MOST_INT32_VERTICES:
             if len(ends) and (ends.min() < 0 or ends.max() >= n):
                 at = int(np.flatnonzero((ends < 0) | (ends >= n))[0])
                 raise checks.explain_bad_arc(_native.BadArc("target", at), n, None, ends, values)
             ends = ends.astype(np.int32)
+        else:
+            ends = checks.own(ends, neighbors)
+        if values is not None:
+            values = checks.own(values, weights)
         csr = CSR(starts, ends, values)
         try:
             canonical = _native.is_canonical(starts, ends, values, threads_for(len(ends)))
         except _native.BadArc as bad:
             raise checks.explain_bad_arc(bad, n, None, ends, values) from None
         if canonical:
-            graph = cls(csr, labels=None if labels is None else as_labels(labels, n), name=name)
+            kept = None if labels is None else as_labels(labels, n)
+            graph = cls(CSR(*map(adopt, csr)), labels=kept, name=name)
         else:
+            checks.require_memory(
+                16 * n + ends.nbytes, f"sorting the arcs of {n:,} vertices", "make a smaller graph"
+            )
             coo = csr_to_coo(csr)
             graph = cls.from_edges(coo.sources, coo.targets, values, n=n, labels=labels, name=name)
         if directed:
@@ -435,7 +455,7 @@ class Graph:
         if not self.directed:
             return CSC(*self.csr)
         transposed = _native.csr_transpose(*self.csr, threads_for(self.m))
-        return CSC(*map(_read_only, transposed))
+        return CSC(*map(adopt, transposed))
 
     @property
     def has_csc(self) -> bool:
@@ -445,7 +465,8 @@ class Graph:
     @cached_property
     def coo(self) -> COO:
         """The source and target (tail and head) of every arc, by source."""
-        return COO(*map(_read_only, csr_to_coo(self.csr)))
+        sources, targets, weights = csr_to_coo(self.csr)
+        return COO(adopt(sources), targets, weights)
 
     @cached_property
     def ell(self) -> ELL:
@@ -457,7 +478,7 @@ class Graph:
             f"the ELL form with {self.n:,} rows of width {width:,}",
             "use the CSR form; ELL pads every row to the longest",
         )
-        return ELL(*map(_read_only, csr_to_ell(self.csr)))
+        return ELL(*map(adopt, csr_to_ell(self.csr)))
 
     @cached_property
     def dense(self) -> Array:
@@ -467,7 +488,7 @@ class Graph:
         """
         dtype = np.dtype(np.int32) if self.weights is None else self.weights.dtype
         self.require_dense(dtype)
-        matrix: Array = _read_only(csr_to_dense(self.csr, dtype, no_path(dtype), 0))
+        matrix: Array = adopt(csr_to_dense(self.csr, dtype, no_path(dtype), 0))
         return matrix
 
     @property
@@ -586,8 +607,14 @@ class Graph:
         if combine == "min":
             if self.stats.symmetric:
                 return Graph(self.csr, False, self.labels, self.name)
+            arc = self.neighbors.itemsize + (0 if self.weights is None else self.weights.itemsize)
+            checks.require_memory(  # the reverse arcs, and the union
+                16 * (self.n + 1) + 3 * arc * self.m,
+                f"the undirected form of {self.m:,} arcs",
+                "use a machine with more memory",
+            )
             joined = _native.csr_union(*self.csr, *self.csc, threads_for(self.m))
-            return Graph(CSR(*joined), False, self.labels, self.name)
+            return Graph(CSR(*map(adopt, joined)), False, self.labels, self.name)
         s, t, w = self.coo
         return Graph.from_edges(
             s, t, w, self.n, directed=False, combine=combine, labels=self.labels, name=self.name
@@ -732,16 +759,7 @@ class Graph:
         return f"Graph({name}{vertices}, {arcs}, {weights}, {kind}{labelled}{where})"
 
 
-def _read_only(array: Any) -> Any:
-    if array is None:
-        return None
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
-def _build_bytes(n: int, arcs: int, weights: Array | None) -> int:
-    """Return the peak memory of building the CSR form: offsets, bucketed arcs and the result."""
-    ids = 4 if n <= checks.MOST_INT32_VERTICES else 8
-    per_arc = 4 + 2 * ids + 2 * (0 if weights is None else weights.itemsize)
-    return 8 * (n + 1) + per_arc * arcs
+def _most_build_bytes(n: int, sources: Array, weights: Array | None, directed: bool) -> int:
+    """Return more than the native core can take to build the CSR form; it computes how much."""
+    per_arc = 36 if weights is None else 60
+    return 8 * (n + 1) + per_arc * len(sources) * (1 if directed else 2)

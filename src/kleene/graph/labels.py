@@ -7,7 +7,8 @@ first appearance.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Sized
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,27 +16,51 @@ from numpy.typing import NDArray
 
 from kleene import _native
 from kleene.errors import GraphError
+from kleene.graph.checks import require_memory
+from kleene.graph.frozen import adopt, frozen
 from kleene.system.machine import threads_for
 
-__all__ = ["as_labels", "ids_from_names", "ids_from_numbers"]
+__all__ = ["NAME_BYTES", "as_labels", "ids_from_names", "ids_from_numbers"]
 
 Array = NDArray[Any]
 
+#: Bound on the memory of a name until it is a label, besides its characters: the string, lists of
+#: strings, and the set that finds duplicates.
+NAME_BYTES = 300
 
-def as_labels(labels: Sequence[Any] | Array, n: int) -> Array:
-    """Return labels as a read-only array of length ``n``: integers, or Python objects."""
+
+def as_labels(labels: Iterable[Any] | Array, n: int) -> Array:
+    """Return labels as a frozen array of length ``n``: integers, or Python objects."""
+    if isinstance(labels, np.ndarray) and labels.ndim != 1:
+        raise GraphError(f"labels must be one-dimensional, but has shape {labels.shape}")
+    if isinstance(labels, np.ma.MaskedArray) and np.ma.getmaskarray(labels).any():
+        raise GraphError("labels has masked entries; give every vertex a label")
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu":
-        array = labels.view()
+        array: Array = frozen(labels.astype(labels.dtype.newbyteorder("="), copy=False))
     else:
-        array = np.fromiter(labels, dtype=object, count=len(labels))
-    if array.shape != (n,):
-        raise GraphError(f"got {len(labels)} labels for {n} vertices")
+        array = adopt(_objects(labels, n))
+    if len(array) != n:
+        least = f"more than {n}" if len(array) > n else len(array)  # of a generator
+        count = len(labels) if isinstance(labels, Sized) else least
+        raise GraphError(f"got {count} labels for {n} vertices")
     rising = array.dtype.kind in "iu" and bool((array[1:] > array[:-1]).all())
-    distinct = n if rising else len(set(array.tolist()))
+    try:
+        distinct = n if rising else len(set(array.tolist()))
+    except TypeError as error:
+        raise GraphError(f"labels must be hashable: {error}") from None
     if distinct != n:
         raise GraphError(f"labels must be unique, but only {distinct} of {n} are distinct")
-    array.flags.writeable = False
     return array
+
+
+def _objects(labels: Iterable[Any], n: int) -> Array:
+    """Return up to n + 1 labels, which may come from a generator, as an array of objects."""
+    try:
+        given = list(islice(labels, n + 1))
+    except TypeError:
+        kind = type(labels).__name__
+        raise GraphError(f"labels must be a sequence of {n} names, not {kind}") from None
+    return np.fromiter(given, dtype=object, count=len(given))
 
 
 def ids_from_numbers(sources: Array, targets: Array) -> tuple[Array, Array, Array | None, int]:
@@ -47,7 +72,13 @@ def ids_from_numbers(sources: Array, targets: Array) -> tuple[Array, Array, Arra
         return sources, targets, None, 0
     low = min(int(sources.min()), int(targets.min()))
     span = max(int(sources.max()), int(targets.max())) - low + 1
-    if span > 8 * len(sources) + 1024:  # too sparse for a table of the whole range
+    sparse = span > 8 * len(sources) + 1024  # too sparse for a table of the whole range
+    require_memory(  # both ends and the order of them, several times; or the table and new ends
+        128 * len(sources) if sparse else 9 * span + 32 * len(sources),
+        f"numbering the vertices of {len(sources):,} arcs",
+        "pass relabel=False if the vertices are numbered 0 .. n - 1",
+    )
+    if sparse:
         names, inverse = np.unique(np.concatenate([sources, targets]), return_inverse=True)
         inverse = inverse.astype(np.int32 if len(names) < 2**31 else np.int64)
         return inverse[: len(sources)], inverse[len(sources) :], names, len(names)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
+from kleene.graph.frozen import adopt
+from kleene.system.cached_property import cached_property
 from kleene.system.machine import threads_for
 
 if TYPE_CHECKING:
@@ -36,15 +37,14 @@ class Statistics:
     @cached_property
     def degrees(self) -> NDArray[np.int64]:
         """The number of outgoing arcs of each vertex."""
-        degrees = np.diff(self._graph.offsets)
-        degrees.flags.writeable = False
+        degrees: NDArray[np.int64] = adopt(np.diff(self._graph.offsets))
         return degrees
 
     @cached_property
     def in_degrees(self) -> NDArray[np.int64]:
         """The number of incoming arcs of each vertex."""
-        degrees = np.bincount(self._graph.neighbors, minlength=self._graph.n).astype(np.int64)
-        degrees.flags.writeable = False
+        counts = np.bincount(self._graph.neighbors, minlength=self._graph.n)
+        degrees: NDArray[np.int64] = adopt(counts.astype(np.int64, copy=False))
         return degrees
 
     @cached_property

@@ -13,6 +13,7 @@ from kleene.api.bfs import bfs
 from kleene.api.sssp import sssp
 from kleene.graph import Graph
 from kleene.graph.forms import CSR
+from kleene.graph.frozen import adopt
 from kleene.graph.no_path import no_path
 from kleene.planning.dtype_choice import holds
 from kleene.system.machine import threads_for
@@ -96,7 +97,8 @@ def rooted(graph: Graph, sources: Array) -> Graph:
     if weights is None:
         weights = np.ones(graph.m, np.int32)
     lengths = np.concatenate([weights, np.zeros(len(ends), weights.dtype)])
-    return Graph(CSR(offsets, np.concatenate([graph.neighbors, ends]), lengths))
+    heads = np.concatenate([graph.neighbors, ends])
+    return Graph(CSR(*map(adopt, (offsets, heads, lengths))))
 
 
 def require_no_cycle(graph: Graph, ours: Ours) -> None:
@@ -121,7 +123,7 @@ def _whole(graph: Graph) -> Graph:
     whole = weights.astype(np.int32)
     if (whole != weights).any():
         return graph
-    return Graph(graph.csr._replace(weights=whole), graph.directed)
+    return Graph(graph.csr._replace(weights=adopt(whole)), graph.directed)
 
 
 def _converted(hops: Array, absent: int, wanted: np.dtype[Any]) -> Array:

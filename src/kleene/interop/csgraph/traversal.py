@@ -82,7 +82,7 @@ def _as_start(i_start: Any, n: int) -> int:
 def _rows(matrix: Any) -> tuple[Array, Array]:
     """Return offsets and neighbours in the types of the core, or say what is wrong with them."""
     offsets = matrix.indptr.astype(np.int64)
-    neighbors = np.ascontiguousarray(matrix.indices[: offsets[-1]], dtype=np.int32)
+    neighbors = np.array(matrix.indices[: offsets[-1]], dtype=np.int32)  # a copy: it is trusted
     if offsets[0] != 0 or (np.diff(offsets) < 0).any() or len(neighbors) != offsets[-1]:
         raise GraphError("csgraph is no sound CSR array: indptr must rise from 0")
     return offsets, neighbors

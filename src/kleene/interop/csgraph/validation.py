@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 from kleene import _native
 from kleene.errors import GraphError
 from kleene.graph import Graph
+from kleene.graph.checks import explain_bad_arc
 from kleene.graph.forms import CSR
+from kleene.graph.frozen import adopt
 from kleene.system.machine import as_threads, threads_for
 
 __all__ = [
@@ -157,7 +159,7 @@ def _weights(data: Array) -> Array:
 
 
 def _from_csr(matrix: Any, weights: Array | None) -> Graph:
-    """Make the graph of a CSR array; without a copy where that is canonical."""
+    """Make the graph of a CSR array."""
     stored = int(matrix.indptr[-1])  # the arrays may be longer
     ends = matrix.indices[:stored]
     if weights is not None:
@@ -175,7 +177,7 @@ def _from_csr(matrix: Any, weights: Array | None) -> Graph:
     held = graph.weights
     if held is None or held.dtype.kind == "f" or graph.stats.path_bound < _EXACT:
         return graph
-    return Graph(graph.csr._replace(weights=held.astype(np.float64)))
+    return Graph(graph.csr._replace(weights=adopt(held.astype(np.float64))))
 
 
 def _from_dense(array: Any, loops: bool, threads: int | None) -> Graph:
@@ -184,7 +186,11 @@ def _from_dense(array: Any, loops: bool, threads: int | None) -> Graph:
         raise TypeError(f"a graph holds numbers, and this array {matrix.dtype}")
     matrix = np.ascontiguousarray(matrix, dtype=np.float64)
     team = threads_for(matrix.size, as_threads(threads))
-    graph = Graph(CSR(*_native.csr_from_matrix(matrix, loops, team)))
+    try:
+        rows = _native.csr_from_matrix(matrix, loops, team)
+    except _native.BadArc as bad:
+        raise explain_bad_arc(bad, len(matrix), None, matrix, None) from None
+    graph = Graph(CSR(*map(adopt, rows)))
     return graph if graph.stats.min_weight > _NEAR_ZERO else _without_tiny(graph)
 
 
