@@ -181,7 +181,7 @@ def _as_options(options: Any) -> tuple[tuple[str, int], ...]:
 def _dtype_name(dtype: Any) -> str:
     try:
         return str(np.dtype(dtype))
-    except TypeError:
+    except (TypeError, ValueError):
         return str(dtype)  # the plan refuses it, and says what it may be
 
 
@@ -189,6 +189,8 @@ def as_limit(limit: Any, dtype: np.dtype[Any]) -> int | float | None:
     """Return a limit in the type of the values; None where no value is beyond it."""
     if limit is None:
         return None
+    if isinstance(limit, np.generic):
+        limit = limit.item()  # comparisons with a narrow type overflow
     real: object = limit
     if isinstance(real, bool) or not isinstance(real, numbers.Real):
         raise RequestError(f"limit must be a number, not {limit!r}")

@@ -90,9 +90,9 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
         if argument in bound and not _are_nodes(name, argument, bound[argument]):
             return f"{argument}= is not a node or several"
     for argument in ("cutoff", "depth_limit"):
-        reason = _odd_limit(name, argument, bound.get(argument))
-        if reason is not None:
-            return reason
+        odd = _odd_limit(name, argument, bound.get(argument))
+        if odd is not None:
+            return odd
     if name == "descendants_at_distance":
         return _is_number(bound["distance"]) or "distance= must be a number"
     weight = _weight(name, bound)
