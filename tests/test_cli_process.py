@@ -62,7 +62,7 @@ def test_ctrl_c_takes_less_than_a_second(tmp_path: Path) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         with pipe.open("wb") as file:  # opens when the process reads
             kl.write(kl.generate.grid(60, 60, weights=(1, 9)), file, "dimacs")
-        while not list(tmp_path.glob(".o*.npy")):  # until it works on the answer
+        while not list(tmp_path.glob(".kleene-*.npy")):  # until it works on the answer
             time.sleep(0.05)
             assert process.poll() is None
         process.send_signal(signal.SIGINT)

@@ -2,42 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 
-import numpy as np
 import pytest
-import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene as kl
 from kleene.io import FORMATS, text
-
-
-def samples() -> list[tuple[str, bytes]]:
-    plain = kl.Graph.from_edges([0, 1, 2, 4], [1, 2, 0, 3], directed=False, name="g")
-    weighted = kl.Graph.from_edges([0, 1, 2], [1, 2, 0], np.array([4, 900, 2], np.int32))
-    named = kl.Graph.from_edges([0, 1], [1, 2], [0.5, 1e9], labels=["a b", 'c"', "d,"])
-    made = []
-    for name in FORMATS:
-        for graph in (plain, weighted, named):
-            file = io.BytesIO()
-            try:
-                kl.write(graph, file, name)
-            except kl.GraphError:
-                continue
-            made.append((name, file.getvalue()))
-    for form in ("csr", "csc", "coo", "bsr", "dia"):
-        file = io.BytesIO()
-        scipy.sparse.save_npz(file, weighted.to_scipy().asformat(form), compressed=False)
-        made.append(("npz", file.getvalue()))
-    array = b"%%MatrixMarket matrix array real symmetric\n2 2\n1\n2.5\n3\n"
-    made.append(("matrix_market", array))
-    made.append(("metis", b"% c\n3 3 111 1\n7 8 2 4 3 2\n7 8 1 4 3 9\n7 8 1 2 2 9\n"))
-    made.append(("edge_list", gzip.compress(b"source;target\n1;2\n2;3\n", mtime=0)))
-    return made
-
+from torture.fuzz import CORPUS
+from torture.fuzz_seeds import samples
+from torture.fuzz_targets import TARGETS
 
 SAMPLES = samples()
 TOKENS = [b"-1", b"99999999999999999999", b"nan", b"-inf", b"1e400", b"\x00", b"\n", b"\r", b'"']
@@ -104,3 +79,27 @@ def test_any_text(name: str, contents: str) -> None:
 def test_every_truncation(name: str, contents: bytes) -> None:
     for size in range(0, len(contents), max(1, len(contents) // 300)):
         check(name, contents[:size])
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_corpus(target: str) -> None:
+    """Replay what fuzzing found: each input reaches code of its own, or made a reader fail."""
+    files = sorted((CORPUS / target).iterdir())
+    assert files
+    for file in files:
+        try:
+            TARGETS[target](file.read_bytes())
+        except Exception as error:
+            error.add_note(f"with {file.relative_to(CORPUS.parent.parent)}")
+            raise
+
+
+#: Options of ``torture/fuzzers/layout.hpp`` are followed by text, which the readers also read.
+@pytest.mark.parametrize(("target", "options"), [("arcs", 6), ("names", 6), ("rows", 3)])
+def test_the_corpus_of_native_parsers(target: str, options: int) -> None:
+    """Read its texts as files; the parsers' own contracts are checked by ``make torture``."""
+    for file in sorted((CORPUS / target).iterdir()):
+        contents = file.read_bytes()[options:]
+        for name in ("edge_list", "metis", "dimacs"):
+            check(name, contents)
+            check(name, b"p sp 9 3\n" + contents if name == "dimacs" else b"9 3 1\n" + contents)

@@ -159,32 +159,10 @@ def test_loading_rubbish(tmp_path: Path) -> None:
     whole = file.read_bytes()
     for spoiled in (b"", b"rubbish", whole[: len(whole) // 2], whole[:100] + b"x" * 50):
         file.write_bytes(spoiled)
-        with pytest.raises(FormatError, match="not a result saved by Kleene"):
+        with pytest.raises(FormatError, match="found a damaged archive"):
             kl.Result.load(file, graph("grid"))
     np.savez(file, head="{}", values=np.zeros(3))
     with pytest.raises(FormatError, match="not a result"):
-        kl.Result.load(file, graph("grid"))
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        {"sources": np.array([999])},
-        {"sources": np.array([3.0])},
-        {"predecessors": np.zeros((1, 5), dtype=np.int32)},
-        {"predecessors": np.full((1, 108), 200, dtype=np.int32)},
-        {"values": np.array([["x"] * 108])},
-        {"targets": np.array([-4])},
-        {"horizons": np.zeros(9)},
-    ],
-)
-def test_loading_arrays_that_do_not_fit(spoil: dict[str, Any], tmp_path: Path) -> None:
-    file = tmp_path / "result.npz"
-    kl.bfs(graph("grid"), 3).save(file)
-    with np.load(file) as archive:
-        arrays = dict(archive)
-    np.savez(file, **(arrays | spoil))
-    with pytest.raises(FormatError, match="do not fit together"):
         kl.Result.load(file, graph("grid"))
 
 

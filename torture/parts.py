@@ -4,4 +4,69 @@ from __future__ import annotations
 
 from torture.campaign import Part
 
-PARTS: tuple[Part, ...] = ()
+PARTS: tuple[Part, ...] = (
+    Part(
+        "differential",
+        "Every method on every device gives the right answer, and the same one; csgraph answers as "
+        "SciPy does, and the NetworkX backend as NetworkX.",
+        "Random graphs of all shapes and weights are solved by every method and compared with a "
+        "simple solver and with verify(), then changed in ways with a known effect and solved "
+        "again; failures are made smaller and printed with their seed.",
+    ),
+    Part(
+        "faults",
+        "A call for which memory, a thread or the disk does not suffice ends in an error or does "
+        "without; nothing crashes, hangs or leaks, and the same call succeeds afterwards.",
+        "The k-th allocation fails, for k = 1, 2, ... until the call succeeds, in every method, "
+        "native function, reader and writer, and on the emulated device; so do thread starts, "
+        "write, fsync, mmap, fallocate, rename and read.",
+    ),
+    Part(
+        "fuzz",
+        "A damaged or hostile file gives a graph or a KleeneError, and a saved result that is "
+        "proved right is right.",
+        "Coverage-guided fuzzing of every text parser, reader and Result.load, from a corpus that "
+        "is kept; text is parsed whole and in small pieces, and must give the same.",
+    ),
+    Part(
+        "soak",
+        "A process that calls for days from many threads keeps its memory, threads, files and "
+        "answers; forked children can call as well, and Ctrl-C leaves nothing behind.",
+        "Calls of every kind from 8 Python threads of one process, each answer compared, with "
+        "forks, interrupts and cancelled calls; what is left is counted between phases.",
+        share=0.7,
+    ),
+    Part(
+        "mutation",
+        "A small mistake in the native core, or in the proof of results, does not pass the tests.",
+        "Programs with one comparison, bound, operator or call changed, of which the tests must "
+        "notice 95 in 100; those that compute the same are listed, with the reason. The core is "
+        "built with all its mutants in long runs only; short ones try the verifier's.",
+    ),
+)
+
+#: Run by other means, and entered with ``python -m torture.record``.
+BY_HAND: tuple[Part, ...] = (
+    Part(
+        "tests",
+        "What the documentation says is what happens.",
+        "The test suite: every method on every graph of a zoo, files, plans, proofs, the command "
+        "line, and the examples in the documentation.",
+    ),
+    Part(
+        "sanitizers",
+        "The native core touches no memory that it should not, loses none, and has no data race.",
+        "The tests of the native core under AddressSanitizer with leak detection and UBSan, and "
+        "under ThreadSanitizer.",
+    ),
+    Part(
+        "gpu",
+        "The CUDA kernels touch no memory that they should not, and have no race, on a real GPU.",
+        "NVIDIA's compute-sanitizer (memcheck, racecheck, synccheck) over every CUDA method.",
+    ),
+    Part(
+        "versions",
+        "Every Python, NumPy, SciPy and NetworkX that the package claims to work with works.",
+        "The test suite on each Python at hand, and with the oldest and newest dependencies.",
+    ),
+)

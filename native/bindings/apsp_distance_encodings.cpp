@@ -29,7 +29,7 @@ std::int64_t encode(const Offsets& vertices, const Offsets& arcs, const Offsets&
                                      paths ? paths->data() : nullptr,
                                      steps};
         PythonMonitor monitor(nb::none(), graphs.count);
-        const nb::gil_scoped_release release;
+        const GilRelease release;
         return apsp::encode_distances(graphs, tables, threads, monitor);
       });
 }

@@ -5,15 +5,15 @@ namespace kleene::bindings {
 namespace {
 
 template <class Id>
-bfs::SearchAll<Id>* find_method(const std::string& name) {
+bfs::SearchAll<Id>* find_method(std::string_view name) {
   for (const auto& method : bfs::methods<Id>()) {
     if (name == method.traits.name) return method.search_all;
   }
-  throw nb::key_error(name.c_str());
+  throw nb::key_error(std::string(name).c_str());
 }
 
 // Fills (sources, n) distances and predecessors, and the horizons, in the caller's arrays.
-void search(const std::string& method, const Offsets& offsets, const AnyArray& neighbors,
+void search(std::string_view method, const Offsets& offsets, const AnyArray& neighbors,
             const std::optional<Offsets>& incoming_offsets, const OptionalArray& incoming_neighbors,
             const OptionalArray& tails, const AnyArray& sources, const OptionalArray& targets,
             const nb::object& limit, const nb::object& no_path, const AnyOutput& distances,
@@ -35,7 +35,7 @@ void search(const std::string& method, const Offsets& offsets, const AnyArray& n
     bfs::SearchAll<Id>* const search_all = find_method<Id>(method);
     const Id unreached = nb::cast<Id>(no_path);
     PythonMonitor monitor(progress, rows.count);
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     search_all(problem, rows, unreached, threads, monitor);
     monitor.finish();
   });
@@ -54,7 +54,7 @@ std::int64_t order(const Offsets& offsets, const Array<std::int32_t>& neighbors,
     transposed = {n, transposed_offsets->data(), transposed_neighbors->data()};
   }
   PythonMonitor monitor(nb::none(), n);
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   return bfs::visit_order(arcs, transposed_offsets ? &transposed : nullptr, source, order.data(),
                           predecessors.data(), monitor);
 }
@@ -67,7 +67,7 @@ nb::object eccentricity(const Offsets& offsets, const AnyArray& neighbors, std::
     const Arcs<Id> arcs{n, offsets.data(), data_of<Id>(neighbors)};
     bfs::Eccentricity found;
     {
-      const nb::gil_scoped_release release;
+      const GilRelease release;
       found = bfs::eccentricity(arcs, static_cast<Id>(source), monitor);
     }
     return nb::object(nb::make_tuple(found.depth, found.farthest, found.reached));

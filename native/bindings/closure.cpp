@@ -30,13 +30,13 @@ MatrixArcs<T> as_arcs(const Offsets& offsets, const Ids& neighbors, const Option
           used ? used->data() : nullptr};
 }
 
-void fill(const std::string& semiring, const Offsets& offsets, const Ids& neighbors,
+void fill(std::string_view semiring, const Offsets& offsets, const Ids& neighbors,
           const OptionalArray& weights, const std::optional<Array<bool>>& used,
           const nb::object& no_path, AnyOutput matrix, std::optional<Predecessors> predecessors,
           int threads) {
   PythonMonitor monitor(nb::none(), 0);
   if (matrix.dtype() == nb::dtype<std::uint64_t>()) {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     closure::fill_bits(as_matrix<std::uint64_t>(matrix, predecessors), offsets.data(),
                        neighbors.data(), threads, monitor);
     return;
@@ -45,20 +45,19 @@ void fill(const std::string& semiring, const Offsets& offsets, const Ids& neighb
       matrix.dtype(), [&]<class T>(Type<T>) {
         closure::Elements<T> elements = closure::elements_of<T>(parse_semiring(semiring));
         elements.zero = nb::cast<T>(no_path);
-        const nb::gil_scoped_release release;
+        const GilRelease release;
         closure::fill(as_matrix<T>(matrix, predecessors),
                       as_arcs<T>(offsets, neighbors, weights, used), elements, threads, monitor);
       });
 }
 
-void fill_from_matrix(const std::string& semiring, const AnyInput& weights,
-                      const nb::object& no_path, AnyOutput matrix,
-                      std::optional<Predecessors> predecessors, int threads) {
+void fill_from_matrix(std::string_view semiring, const AnyInput& weights, const nb::object& no_path,
+                      AnyOutput matrix, std::optional<Predecessors> predecessors, int threads) {
   PythonMonitor monitor(nb::none(), 0);
   const auto copy = [&]<class T, class Out>(Type<T>, Type<Out>) {
     closure::Elements<Out> elements = closure::elements_of<Out>(parse_semiring(semiring));
     elements.zero = nb::cast<Out>(no_path);
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     closure::fill_from_matrix(static_cast<const T*>(weights.data()),
                               as_matrix<Out>(matrix, predecessors), elements, threads, monitor);
   };
@@ -71,14 +70,14 @@ void fill_from_matrix(const std::string& semiring, const AnyInput& weights,
 }
 
 template <class T>
-closure::Close<T>* find_method(const std::string& name) {
+closure::Close<T>* find_method(std::string_view name) {
   for (const auto& method : closure::methods<T>()) {
     if (name == method.traits.name && method.close) return method.close;
   }
-  throw std::invalid_argument("no closure method " + name + " for this type");
+  throw std::invalid_argument("no closure method " + std::string(name) + " for this type");
 }
 
-bool close(const std::string& method, const std::string& semiring, AnyOutput matrix,
+bool close(std::string_view method, std::string_view semiring, AnyOutput matrix,
            std::optional<Predecessors> predecessors, int threads, std::int64_t block, int level,
            const nb::object& progress) {
   const auto n = static_cast<std::int64_t>(matrix.shape(0));
@@ -89,7 +88,7 @@ bool close(const std::string& method, const std::string& semiring, AnyOutput mat
     closure::Close<T>* const run = find_method<T>(method);
     bool closed;
     {
-      const nb::gil_scoped_release release;
+      const GilRelease release;
       closed = run(as_matrix<T>(matrix, predecessors), options, monitor);
     }
     if (closed) monitor.finish();
@@ -104,7 +103,7 @@ void export_rows(AnyOutput matrix, const Ids& rows, const nb::object& lowest,
   const auto count = static_cast<std::int64_t>(rows.size());
   const auto n = static_cast<std::int64_t>(values.shape(1));
   if (matrix.dtype() == nb::dtype<std::uint64_t>()) {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     closure::export_bit_rows(
         Matrix<std::uint64_t>{n, static_cast<std::uint64_t*>(matrix.data()), nullptr},
         {rows.data(), count, static_cast<bool*>(values.data())}, threads, monitor);
@@ -113,7 +112,7 @@ void export_rows(AnyOutput matrix, const Ids& rows, const nb::object& lowest,
   const auto copy = [&]<class T, class Out>(Type<T>, Type<Out>) {
     const T low = nb::cast<T>(lowest), high = nb::cast<T>(highest);
     const Out none = nb::cast<Out>(no_path);
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     closure::export_rows<T, Out>(Matrix<T>{n, static_cast<T*>(matrix.data()), nullptr}, low, high,
                                  none, {rows.data(), count, static_cast<Out*>(values.data())},
                                  threads, monitor);
@@ -153,14 +152,14 @@ nb::object find_detached(const Ids& sources, AnyOutput values, Predecessors pred
         Buffer<bool> marks(result.count);
         std::int64_t count;
         {
-          const nb::gil_scoped_release release;
+          const GilRelease release;
           count = closure::find_detached(result, marks.data(), threads, monitor);
         }
         return count == 0 ? nb::none() : to_numpy(std::move(marks));
       });
 }
 
-void reattach(const std::string& semiring, const Ids& sources, AnyOutput values,
+void reattach(std::string_view semiring, const Ids& sources, AnyOutput values,
               Predecessors predecessors, const nb::object& no_path, const Array<bool>& marks,
               const Offsets& offsets, const Ids& neighbors, const OptionalArray& weights,
               const Offsets& incoming_offsets, const Ids& incoming_neighbors,
@@ -169,7 +168,7 @@ void reattach(const std::string& semiring, const Ids& sources, AnyOutput values,
   with_type<float, double, std::int32_t, std::int64_t, std::uint8_t>(
       values.dtype(), [&]<class T>(Type<T>) {
         const auto result = as_result<T>(sources, values, predecessors, no_path);
-        const nb::gil_scoped_release release;
+        const GilRelease release;
         closure::reattach(result, marks.data(), parse_semiring(semiring),
                           as_arcs<T>(offsets, neighbors, weights, {}),
                           as_arcs<T>(incoming_offsets, incoming_neighbors, incoming_weights, {}),
@@ -178,7 +177,7 @@ void reattach(const std::string& semiring, const Ids& sources, AnyOutput values,
 }
 
 // Relaxations a second of the kernel on so many threads at once.
-double peak_rate(const std::string& semiring, const std::string& dtype, bool paths, int threads,
+double peak_rate(std::string_view semiring, std::string_view dtype, bool paths, int threads,
                  double seconds, int level) {
   const auto measure = [&]() -> double (*)(Semiring, bool, int, double) {
     if (dtype == "float32") return &closure::peak_rate<float>;
@@ -187,13 +186,13 @@ double peak_rate(const std::string& semiring, const std::string& dtype, bool pat
     if (dtype == "int32") return &closure::peak_rate<std::int32_t>;
     if (dtype == "int64") return &closure::peak_rate<std::int64_t>;
     if (dtype == "bool") return &closure::peak_rate<std::uint64_t>;
-    throw std::invalid_argument("no kernel for " + dtype);
+    throw std::invalid_argument("no kernel for " + std::string(dtype));
   }();
   PythonMonitor monitor(nb::none(), 0);
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   std::vector<double> rates(static_cast<std::size_t>(threads));
-  parallel::run_team(threads, monitor, [&](int thread) {
-    rates[static_cast<std::size_t>(thread)] =
+  parallel::run_team(threads, monitor, [&](parallel::Team::Worker& worker) {
+    rates[static_cast<std::size_t>(worker.thread())] =
         measure(parse_semiring(semiring), paths, level, seconds);
   });
   double total = 0;

@@ -25,7 +25,7 @@ nb::object generated(std::int64_t n, std::int64_t units, const nb::object& progr
   PythonMonitor monitor(progress, units);
   const auto run = [&]<class Id>(Type<Id> id) {
     auto made = [&] {
-      nb::gil_scoped_release release;
+      GilRelease release;
       return body(id, monitor);
     }();
     return to_python(std::move(made));
@@ -91,7 +91,7 @@ nb::object values(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
   PythonMonitor monitor(progress, n);
   return with_id_type(neighbors, [&]<class Id>(Type<Id>) {
     auto made = [&] {
-      nb::gil_scoped_release release;
+      GilRelease release;
       return generate::arc_values<Id, Value>(n, offsets.data(),
                                              static_cast<const Id*>(neighbors.data()), symmetric,
                                              low, count, seed, threads, monitor);
@@ -101,7 +101,7 @@ nb::object values(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
 }
 
 nb::object arc_weights(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
-                       bool symmetric, const std::string& dtype, std::int64_t low,
+                       bool symmetric, std::string_view dtype, std::int64_t low,
                        std::uint64_t count, std::uint64_t seed, int threads,
                        const nb::object& progress) {
   const auto make = dtype == "int32"     ? values<std::int32_t>

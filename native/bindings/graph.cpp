@@ -29,7 +29,7 @@ PyObject* memory_needed_type = nullptr;
   throw nb::python_error();
 }
 
-Combine parse_combine(const std::string& name) {
+Combine parse_combine(std::string_view name) {
   return name == "max" ? Combine::kMax : name == "sum" ? Combine::kSum : Combine::kMin;
 }
 
@@ -39,7 +39,7 @@ auto guarded(Work&& work) {
   std::optional<BadArc> bad;
   MemoryNeeded needed{};
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     try {
       return work();
     } catch (const BadArc& caught) {
@@ -59,7 +59,7 @@ nb::object as_tuple(Csr<Id, W>&& csr) {
 }
 
 nb::object build(std::int64_t n, const AnyArray& tails, const AnyArray& heads,
-                 const OptionalArray& weights, bool symmetric, const std::string& combine,
+                 const OptionalArray& weights, bool symmetric, std::string_view combine,
                  std::int64_t available, int threads, const nb::object& progress) {
   const auto arcs = static_cast<std::int64_t>(tails.size());
   PythonMonitor monitor(progress, 2 * arcs + 2 * n);
@@ -155,7 +155,7 @@ nb::object dense_canonical(const AnyInput& entries, const nb::object& null, bool
     const auto value = nb::cast<std::optional<T>>(null);
     graph::DenseSummary<T> summary;
     {
-      const nb::gil_scoped_release release;
+      const GilRelease release;
       summary = graph::dense_canonical(static_cast<const T*>(entries.data()), n, value, null_nan,
                                        data_of<T>(matrix), degrees.data(),
                                        data_of<graph::Magnitude<T>>(heaviest), threads, monitor);
@@ -169,7 +169,7 @@ void dense_to_csr(const AnyInput& matrix, const Offsets& offsets,
   const auto n = static_cast<std::int64_t>(matrix.shape(0));
   PythonMonitor monitor(nb::none(), n);
   with_value_type(matrix.dtype(), [&]<class T>(Type<T>) {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     graph::dense_to_csr(static_cast<const T*>(matrix.data()), n, offsets.data(), neighbors.data(),
                         data_of<T>(weights), threads, monitor);
   });

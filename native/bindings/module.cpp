@@ -11,7 +11,7 @@ namespace kleene::bindings {
 
 void raise_wrong_type() { throw nb::type_error("an array of a type that is not supported here"); }
 
-Semiring parse_semiring(const std::string& name) {
+Semiring parse_semiring(std::string_view name) {
   if (name == "boolean") return Semiring::kBoolean;
   if (name == "max_min") return Semiring::kMaxMin;
   if (name == "max_times") return Semiring::kMaxTimes;
@@ -20,7 +20,7 @@ Semiring parse_semiring(const std::string& name) {
 }
 
 void PythonMonitor::report(std::uint64_t done) {
-  nb::gil_scoped_acquire gil;
+  GilAcquire gil;
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
   if (!progress_.is_none()) progress_(std::min(done, total_), total_);
 }
@@ -58,7 +58,7 @@ void bind_methods(nb::module_& m) {
   m.def("simd", &simd::widest);
   m.def("simd_levels", [] {
     nb::list names;
-    for (const std::string& name : simd::levels()) names.append(name);
+    for (const std::string& name : simd::levels()) names.append(name.c_str());
     return names;
   });
 }
@@ -69,6 +69,7 @@ void bind_methods(nb::module_& m) {
 NB_MODULE(_native, m) {
   using namespace kleene::bindings;
   m.doc() = "Kleene's C++ core. Arguments are trusted: the Python layers check them first.";
+  nb::set_leak_warnings(false);  // a daemon thread inside a call holds references at exit
   bind_apsp_distance_encodings(m);
   bind_bfs(m);
   bind_closure(m);

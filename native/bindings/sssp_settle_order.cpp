@@ -22,7 +22,7 @@ void settle_order(const Offsets& offsets, const Array<std::int32_t>& neighbors,
     const auto* values = static_cast<const Distance*>(distances.data());
     const auto unreached = nb::cast<Distance>(no_path);
     PythonMonitor monitor(nb::none(), rows);
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     parallel::parallel_for(rows, 1, threads, monitor, [&](std::int64_t row, std::int64_t, int) {
       counts.data()[row] = sssp::settle_order<Weight, Distance>(
           arcs, values + row * n, unreached, sources.data() + row * each, each,
@@ -48,15 +48,16 @@ nb::list path_lists(const nb::list& names, const Array<std::int32_t>& order,
   for (Py_ssize_t i = 0; i < count; ++i) {
     const std::int32_t v = order.data()[i], predecessor = predecessors.data()[v];
     PyObject* before = predecessor < 0 ? nullptr : of_vertex[static_cast<std::size_t>(predecessor)];
-    const Py_ssize_t length = before ? PyList_GET_SIZE(before) : 0;
-    PyObject* path = PyList_New(length + 1);
+    PyObject* path = PyList_New(1);
     if (!path) throw nb::python_error();
-    const Py_ssize_t shift = reversed ? 1 : 0;
-    for (Py_ssize_t k = 0; k < length; ++k) {
-      PyList_SET_ITEM(path, k + shift, Py_NewRef(PyList_GET_ITEM(before, k)));
+    PyList_SetItem(path, 0, Py_NewRef(PyList_GetItem(names.ptr(), v)));
+    if (before) {
+      PyObject* own = path;
+      path = reversed ? PySequence_Concat(own, before) : PySequence_Concat(before, own);
+      Py_DECREF(own);
+      if (!path) throw nb::python_error();
     }
-    PyList_SET_ITEM(path, reversed ? 0 : length, Py_NewRef(PyList_GET_ITEM(names.ptr(), v)));
-    PyList_SET_ITEM(paths.ptr(), i, path);
+    PyList_SetItem(paths.ptr(), i, path);
     of_vertex[static_cast<std::size_t>(v)] = path;
   }
   return paths;
@@ -77,7 +78,7 @@ nb::dict distance_dict(const nb::list& names, const Array<std::int32_t>& order,
       PyObject* value =
           i < sources ? PyLong_FromLong(0) : to_python(static_cast<const T*>(distances.data())[v]);
       if (!value) throw nb::python_error();
-      const int failed = PyDict_SetItem(made.ptr(), PyList_GET_ITEM(names.ptr(), v), value);
+      const int failed = PyDict_SetItem(made.ptr(), PyList_GetItem(names.ptr(), v), value);
       Py_DECREF(value);
       if (failed) throw nb::python_error();
     }

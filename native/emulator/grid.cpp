@@ -2,13 +2,15 @@
 // OS thread each, of which one runs at a time.
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <numeric>
-#include <thread>
+#include <system_error>
 
 #include "block.hpp"
 #include "checker.hpp"
 #include "launch.hpp"
+#include "parallel/joining_thread.hpp"
 #include "parallel/team.hpp"
 
 namespace kleene::emulator {
@@ -18,8 +20,8 @@ std::string Kernel::title() const {
 }
 
 std::vector<Kernel>& kernels() {
-  static std::vector<Kernel> all;
-  return all;
+  static auto* const all = new std::vector<Kernel>;  // never destroyed: a daemon thread may use it
+  return *all;
 }
 
 void add_kernel(const char* file, const char* variant, const char* name, int max_threads,
@@ -54,9 +56,9 @@ void run_independent(const Launch& launch, Monitor& monitor) {
   Checker checker(launch);
   std::atomic<std::uint64_t> next{0};
   const int team = launch.checked ? 1 : launch.workers;
-  parallel::run_team(team, monitor, [&](int worker) {
-    parallel::CancelCheck check_cancelled(monitor, worker);
-    Block block(launch, monitor, worker);
+  parallel::run_team(team, monitor, [&](parallel::Team::Worker& worker) {
+    parallel::CancelCheck check_cancelled(monitor, worker.thread());
+    Block block(launch, monitor, worker.thread());
     if (launch.checked) block.checker = &checker;
     for (std::uint64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < order.count;) {
       block.begin(order.at(i));
@@ -81,28 +83,37 @@ class Grid {
   }
 
   void run() {
-    std::vector<std::jthread> threads;
-    std::exception_ptr interrupted;
+    std::vector<parallel::JoiningThread> threads;
+    threads.reserve(blocks_.size());
     std::unique_lock lock(guard_);
-    for (std::size_t i = 0; i < blocks_.size(); ++i)
-      threads.emplace_back([this, i] { run_block(i); });
-    schedule_next();
+    try {
+      for (std::size_t i = 0; i < blocks_.size(); ++i)
+        threads.emplace_back([this, i] { run_block(i); });
+      schedule_next();
+    } catch (const std::system_error&) {  // the limit of processes or of memory
+      abort_launch(std::make_exception_ptr(ThreadError(
+          launch_.kernel->title() + ": a cooperative launch needs a thread for each of its " +
+          std::to_string(blocks_.size()) + " blocks, and the system started " +
+          std::to_string(threads.size()))));
+    } catch (...) {
+      abort_launch(std::current_exception());
+    }
     while (!ended_.wait_for(lock, std::chrono::milliseconds(50),
-                            [&] { return exited_ == blocks_.size(); })) {
-      if (interrupted) continue;
+                            [&] { return exited_ == threads.size(); })) {
+      if (aborted_) continue;
       lock.unlock();
+      std::exception_ptr interrupted;
       try {
         monitor_.poll();
       } catch (...) {
         interrupted = std::current_exception();
       }
       lock.lock();
-      if (interrupted) abort_launch();
+      if (interrupted) abort_launch(interrupted);
     }
     lock.unlock();
     threads.clear();
-    if (interrupted) std::rethrow_exception(interrupted);
-    if (!error_.empty()) throw KernelError(error_);
+    if (error_) std::rethrow_exception(error_);
   }
 
  private:
@@ -123,20 +134,19 @@ class Grid {
       block_thread.turn.wait(lock, [&] { return turn_ == own || aborted_; });
       if (aborted_) break;
       lock.unlock();
-      std::string error;
+      std::exception_ptr error;
       Block::Stop stop = Block::Stop::kDone;
       try {
         if (!begun) block_thread.block.begin(own);
         if (block_thread.phase == Phase::kReleased) block_thread.block.release_grid_barrier();
         stop = block_thread.block.run();
-      } catch (const KernelError& failed) {
-        error = failed.what();
-      } catch (const parallel::Cancelled&) {  // aborted_ is set, or will be by the polling thread
+      } catch (const parallel::Cancelled&) {  // aborted_ is set
+      } catch (...) {
+        error = std::current_exception();
       }
       lock.lock();
-      if (!error.empty()) {
-        error_ = error;
-        abort_launch();
+      if (error) {
+        abort_launch(error);
         break;
       }
       block_thread.phase = stop == Block::Stop::kDone     ? Phase::kDone
@@ -185,14 +195,16 @@ class Grid {
   }
 
   void report_exited_block(std::size_t done, std::size_t waiting) {
-    error_ = launch_.kernel->title() + ", block " + to_text(blocks_[done]->block.index()) +
-             ": barrier divergence: it has left the kernel while block " +
-             to_text(blocks_[waiting]->block.index()) + " waits at kl_grid_sync in " +
-             to_text(blocks_[waiting]->block.thread(0).site);
-    abort_launch();
+    abort_launch(std::make_exception_ptr(
+        KernelError(launch_.kernel->title() + ", block " + to_text(blocks_[done]->block.index()) +
+                    ": barrier divergence: it has left the kernel while block " +
+                    to_text(blocks_[waiting]->block.index()) + " waits at kl_grid_sync in " +
+                    to_text(blocks_[waiting]->block.thread(0).site))));
   }
 
-  void abort_launch() {
+  // The first error is the one that is reported.
+  void abort_launch(std::exception_ptr error) {
+    if (!error_) error_ = std::move(error);
     aborted_ = true;
     monitor_.cancel();
     for (const auto& block_thread : blocks_) block_thread->turn.notify_one();
@@ -209,7 +221,7 @@ class Grid {
   std::condition_variable ended_;
   std::size_t turn_ = kNone, exited_ = 0;
   bool aborted_ = false;
-  std::string error_;
+  std::exception_ptr error_;
 };
 
 }  // namespace

@@ -45,7 +45,12 @@ struct KernelError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Runs all blocks, or throws KernelError.
+// The system refused to start the threads of a cooperative launch.
+struct ThreadError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Runs all blocks, or throws KernelError or ThreadError.
 void run(const Launch& launch, Monitor& monitor);
 
 }  // namespace kleene::emulator

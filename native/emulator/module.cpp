@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "checker.hpp"
+#include "gil.hpp"
 #include "launch.hpp"
 
 namespace nb = nanobind;
@@ -25,7 +26,7 @@ constexpr bool kChecked = false;
 class PythonMonitor final : public Monitor {
  protected:
   void report(std::uint64_t) override {
-    nb::gil_scoped_acquire gil;
+    bindings::GilAcquire gil;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
   }
 };
@@ -58,7 +59,7 @@ void launch(std::size_t number, const Shape& grid, const Shape& block, const nb:
   const Launch what{&kernel, as_dim(grid), as_dim(block), slots.data(), shared,
                     seed,    yields,       workers,       cooperative,  kChecked};
   PythonMonitor monitor;
-  const nb::gil_scoped_release release;
+  const bindings::GilRelease release;
   run(what, monitor);
 }
 
@@ -68,8 +69,10 @@ void launch(std::size_t number, const Shape& grid, const Shape& block, const nb:
 NB_MODULE(KLEENE_MODULE, m) {
   using namespace kleene::emulator;
   m.doc() = "The emulator: CUDA kernels compiled for the CPU, and their launcher.";
+  nb::set_leak_warnings(false);  // a daemon thread inside a call holds references at exit
   m.attr("checked") = kChecked;
   nb::exception<KernelError>(m, "KernelError", PyExc_RuntimeError);
+  nb::exception<ThreadError>(m, "ThreadError", PyExc_RuntimeError);
   m.def("kernels", &list_kernels);
   m.def("register_array", &register_array, nb::arg("first"), nb::arg("bytes"), nb::arg("item"),
         nb::arg("name"));

@@ -30,6 +30,7 @@ from kleene.errors import (
     KleeneError,
     MemoryBudgetError,
     NegativeCycleError,
+    PathOverflowError,
     RequestError,
     VerificationError,
 )
@@ -42,7 +43,7 @@ from kleene.viz.draw import draw
 if TYPE_CHECKING:
     from kleene import csgraph, datasets, generate
 
-__version__ = "0.1.0"
+    __version__: str
 
 __all__ = [
     "DeviceError",
@@ -52,6 +53,7 @@ __all__ = [
     "KleeneError",
     "MemoryBudgetError",
     "NegativeCycleError",
+    "PathOverflowError",
     "RequestError",
     "Result",
     "VerificationError",
@@ -76,12 +78,16 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> ModuleType | str:
     """Import what few programs need (a fifth of the time of ``import kleene``) at first use."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("kleene")
     if name in ("csgraph", "datasets", "generate"):
         return import_module(f"kleene.{name}")
     raise AttributeError(f"module 'kleene' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, "__version__"})

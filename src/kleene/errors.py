@@ -17,7 +17,9 @@ __all__ = [
     "KleeneError",
     "MemoryBudgetError",
     "NegativeCycleError",
+    "PathOverflowError",
     "RequestError",
+    "StorageError",
     "VerificationError",
 ]
 
@@ -28,6 +30,10 @@ class KleeneError(Exception):
 
 class GraphError(KleeneError, ValueError):
     """The data given cannot be a graph, or this graph does not admit what was asked."""
+
+
+class PathOverflowError(GraphError, OverflowError):
+    """Path lengths may exceed the widest type there is; nothing was computed."""
 
 
 class FormatError(KleeneError, ValueError):
@@ -71,6 +77,10 @@ class KernelError(DeviceError):
 
 class MemoryBudgetError(KleeneError, MemoryError):
     """The answer would not fit in memory; nothing was allocated."""
+
+
+class StorageError(KleeneError, OSError):
+    """A file could not be written: the disk is full, say. Nothing is left under its name."""
 
 
 class VerificationError(KleeneError, AssertionError):

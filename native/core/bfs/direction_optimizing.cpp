@@ -86,20 +86,19 @@ class Search {
     begin_level(0);
   }
 
+  using Worker = Team::Worker;
+
   Id run() {
     while (!done_) {
-      Team team(worth_team(kTeamBegins) ? threads_ : 1, monitor_);
-      run_team(team.threads(), monitor_, [&](int thread) { levels(team, thread); });
+      const bool shared = worth_team(kTeamBegins);
+      run_team(shared ? threads_ : 1, monitor_, [&](Worker& worker) { levels(worker, shared); });
     }
     return horizon_;
   }
 
  private:
-  using Worker = Team::Worker;
-
   // Runs levels until the search is done or a team of another size would be faster.
-  void levels(Team& team, int thread) {
-    Worker worker(team, thread);
+  void levels(Worker& worker, bool shared) {
     do {
       if (pulling_) {
         if (!pulled_) make_bitmaps(worker);
@@ -110,7 +109,7 @@ class Search {
       }
       if (worker.is_leader()) {
         begin_level(depth_ + 1);
-        resize_ = team.threads() > 1 ? !worth_team(kTeamEnds) : worth_team(kTeamBegins);
+        resize_ = shared ? !worth_team(kTeamEnds) : worth_team(kTeamBegins);
       }
       worker.barrier();
     } while (!done_ && !resize_);

@@ -61,13 +61,11 @@ Id run_levels(const Problem<Id>& problem, const ResultRow<Id, Id>& row, SharedQu
   row.distances[problem.source] = 0;
   queue.append(problem.source);
   LevelStop<Id> level_stop(problem.stop, row.distances);
-  Team team(team_size(problem, threads), monitor);
   std::int64_t begin = 0;
   std::int64_t end = 0;
   Id horizon = kNoHorizon<Id>;
   bool done = false;
-  run_team(team.threads(), monitor, [&](int thread) {
-    Team::Worker worker(team, thread);
+  run_team(team_size(problem, threads), monitor, [&](Team::Worker& worker) {
     for (Id depth = 0;; ++depth) {
       if (worker.is_leader()) {
         begin = end;

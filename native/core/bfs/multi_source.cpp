@@ -208,8 +208,8 @@ void run_batches(const Problem<Id>& problem, const ResultRows<Id, Id>& rows, Id 
   const std::int64_t n = problem.outgoing.n;
   std::atomic<std::int64_t> next{0};
   const int size = static_cast<int>(std::min<std::int64_t>(threads, batches));
-  run_team(size, monitor, [&](int thread) {
-    Batch<Id, kWords> batch(problem, CancelCheck(monitor, thread));
+  run_team(size, monitor, [&](Team::Worker& worker) {
+    Batch<Id, kWords> batch(problem, CancelCheck(monitor, worker.thread()));
     for (std::int64_t b; (b = next.fetch_add(1, std::memory_order_relaxed)) < batches;) {
       const std::int64_t first = b * kMost;
       const std::int64_t last = std::min(first + kMost, count);

@@ -29,12 +29,10 @@ Id by_levels(const Problem<Id>& problem, const ResultRow<Id, Id>& row, int threa
              Monitor& monitor, Sweep&& sweep) {
   row.distances[problem.source] = 0;
   LevelStop<Id> level_stop(problem.stop, row.distances);
-  Team team(team_size(problem, threads), monitor);
   std::atomic<bool> visited{true};
   Id horizon = kNoHorizon<Id>;
   bool done = false;
-  run_team(team.threads(), monitor, [&](int thread) {
-    Team::Worker worker(team, thread);
+  run_team(team_size(problem, threads), monitor, [&](Team::Worker& worker) {
     for (Id depth = 0;; ++depth) {
       if (worker.is_leader()) {
         const bool last = !visited.exchange(false, std::memory_order_relaxed);

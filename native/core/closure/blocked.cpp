@@ -17,29 +17,28 @@ class Blocked {
  public:
   Blocked(const Matrix<T>& matrix, const Options& options, Monitor& monitor)
       : matrix_(matrix),
-        options_(options),
+        threads_(options.threads),
         block_(options.block > 0 ? options.block : kBlock),
         blocks_((matrix.n + block_ - 1) / block_),
-        barrier_(options.threads, monitor),
         monitor_(monitor) {}
 
   bool run() {
-    run_team(options_.threads, monitor_, [&](int thread) {
+    run_team(threads_, monitor_, [&](Team::Worker& worker) {
       for (std::int64_t k = 0; k < blocks_; ++k) {
-        if (thread == 0 && !update(k, k, k)) cycle_ = true;
-        barrier_.wait();
+        if (worker.is_leader() && !update(k, k, k)) cycle_ = true;
+        worker.barrier();
         if (cycle_) return;
-        share(thread, 2 * blocks_, [&](std::int64_t at) {
+        share(worker, 2 * blocks_, [&](std::int64_t at) {
           const std::int64_t other = at / 2;
           if (other != k) at % 2 == 0 ? update(k, other, k) : update(other, k, k);
         });
-        barrier_.wait();
-        share(thread, blocks_ * blocks_, [&](std::int64_t at) {
+        worker.barrier();
+        share(worker, blocks_ * blocks_, [&](std::int64_t at) {
           const std::int64_t i = at / blocks_, j = at % blocks_;
           if (i != k && j != k) update(i, j, k);
         });
-        barrier_.wait();
-        if (thread != 0) continue;
+        worker.barrier();
+        if (!worker.is_leader()) continue;
         monitor_.advance(static_cast<std::uint64_t>(matrix_.n * block_));
         monitor_.poll();
       }
@@ -51,11 +50,11 @@ class Blocked {
   using P = RowRelaxation<Semiring::kMinPlus, T>;
 
   template <class Body>
-  void share(int thread, std::int64_t count, Body&& body) {
-    for (std::int64_t at = thread; at < count; at += options_.threads) {
+  void share(Team::Worker& worker, std::int64_t count, Body&& body) {
+    for (std::int64_t at = worker.thread(); at < count; at += worker.threads()) {
       body(at);
       if (monitor_.cancelled()) throw Cancelled{};
-      if (thread == 0) monitor_.poll();
+      if (worker.is_leader()) monitor_.poll();
     }
   }
 
@@ -80,9 +79,8 @@ class Blocked {
   }
 
   const Matrix<T> matrix_;
-  const Options options_;
+  const int threads_;
   const std::int64_t block_, blocks_;
-  Barrier barrier_;
   Monitor& monitor_;
   bool cycle_ = false;  // written by thread 0 before a barrier
 };

@@ -104,10 +104,10 @@ template <class T, class Order>
 class RKleene {
  public:
   RKleene(Order& order, const Options& options, Monitor& monitor)
-      : order_(order), options_(options), barrier_(options.threads, monitor), monitor_(monitor) {}
+      : order_(order), threads_(options.threads), monitor_(monitor) {}
 
   bool run() {
-    run_team(options_.threads, monitor_, [&](int thread) { close(thread, {0, order_.tiles()}); });
+    run_team(threads_, monitor_, [&](Team::Worker& worker) { close(worker, {0, order_.tiles()}); });
     return !cycle_;
   }
 
@@ -118,54 +118,54 @@ class RKleene {
     std::int64_t begin, end;
   };
 
-  void close(int thread, Range all) {
+  void close(Team::Worker& worker, Range all) {
     if (all.end - all.begin <= 1) {
-      close_tile(thread, all.begin);
+      close_tile(worker, all.begin);
       return;
     }
     const std::int64_t middle = (all.begin + all.end) / 2;
     const Range one{all.begin, middle}, two{middle, all.end};
-    close(thread, one);
+    close(worker, one);
     if (cycle_) return;
-    multiply(thread, one, one, two);
-    multiply(thread, two, one, one);
-    multiply(thread, two, one, two);
-    close(thread, two);
+    multiply(worker, one, one, two);
+    multiply(worker, two, one, one);
+    multiply(worker, two, one, two);
+    close(worker, two);
     if (cycle_) return;
-    multiply(thread, two, two, one);
-    multiply(thread, one, two, two);
-    multiply(thread, one, two, one);
+    multiply(worker, two, two, one);
+    multiply(worker, one, two, two);
+    multiply(worker, one, two, one);
   }
 
-  void close_tile(int thread, std::int64_t at) {
-    if (thread == 0) {
+  void close_tile(Team::Worker& worker, std::int64_t at) {
+    if (worker.is_leader()) {
       const Tile<T> d = order_.tile(at, at);
       for (std::int64_t k = 0; k < d.rows && !cycle_; ++k) {
         if (!P::passable(d.values[k * d.stride + k])) cycle_ = true;
         if (!cycle_) relax(d, d, d, k, k + 1);
       }
     }
-    barrier_.wait();
+    worker.barrier();
   }
 
   // Rows times columns through `inner`. Threads share the tile columns where the right factor is
   // the result too (rows depend on each other), and the tile rows otherwise.
-  [[gnu::noinline]] void multiply(int thread, Range rows, Range inner, Range columns) {
+  [[gnu::noinline]] void multiply(Team::Worker& worker, Range rows, Range inner, Range columns) {
     const bool by_columns = rows.begin == inner.begin;
     const Range shared = by_columns ? columns : rows, other = by_columns ? rows : columns;
-    for (std::int64_t s = shared.begin + thread; s < shared.end; s += options_.threads) {
+    for (std::int64_t s = shared.begin + worker.thread(); s < shared.end; s += worker.threads()) {
       for (std::int64_t o = other.begin; o < other.end; ++o) {
         const std::int64_t i = by_columns ? o : s, j = by_columns ? s : o;
         for (std::int64_t k = inner.begin; k < inner.end; ++k) {
           const Tile<T> a = order_.tile(i, k);
           relax(order_.tile(i, j), a, order_.tile(k, j), 0, a.columns);
-          if (thread == 0) monitor_.advance(1);
+          if (worker.is_leader()) monitor_.advance(1);
         }
         if (monitor_.cancelled()) throw Cancelled{};
-        if (thread == 0) monitor_.poll();
+        if (worker.is_leader()) monitor_.poll();
       }
     }
-    barrier_.wait();
+    worker.barrier();
   }
 
   void relax(const Tile<T>& c, const Tile<T>& a, const Tile<T>& b, std::int64_t begin,
@@ -184,8 +184,7 @@ class RKleene {
   }
 
   Order& order_;
-  const Options options_;
-  Barrier barrier_;
+  const int threads_;
   Monitor& monitor_;
   bool cycle_ = false;  // written by thread 0 before a barrier
 };

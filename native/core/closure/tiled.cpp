@@ -71,21 +71,20 @@ class Tiled {
         panel_(strips_ * block_ * width_),
         panel_predecessors_(paths_ ? panel_.size() : 0),
         multipliers_(block_ * block_),
-        barrier_(options.threads, monitor),
         monitor_(monitor) {}
 
   bool run() {
     const std::int64_t rounds = (matrix_.n + block_ - 1) / block_;
     const auto handed_out = std::make_unique<std::atomic<std::int64_t>[]>(2 * rounds);
-    run_team(threads_, monitor_, [&](int thread) {
+    run_team(threads_, monitor_, [&](Team::Worker& worker) {
       AlignedBuffer<T> packed(kRows * block_);
-      if (thread == 0) close_diagonal(0);
-      barrier_.wait();
+      if (worker.is_leader()) close_diagonal(0);
+      worker.barrier();
       for (std::int64_t round = 0; round < rounds && !cycle_; ++round) {
         const std::int64_t begin = round * block_, end = std::min(begin + block_, matrix_.n);
-        each(handed_out[2 * round], strips_, thread,
+        each(handed_out[2 * round], strips_, worker,
              [&](std::int64_t strip) { close_strip(strip, begin, end - begin); });
-        barrier_.wait();
+        worker.barrier();
         // Row items in order: below the block first, since the next block is there; then above.
         const std::int64_t below = (matrix_.n - end + kRows - 1) / kRows;
         const std::int64_t above = begin / kRows;
@@ -95,13 +94,13 @@ class Tiled {
           const std::int64_t limit = at < below ? matrix_.n : begin;
           update_rows(row, std::min(row + kRows, limit), begin, end, packed);
         };
-        if (thread == 0 && end < matrix_.n) {
+        if (worker.is_leader() && end < matrix_.n) {
           for (std::int64_t at = 0; at < ahead; ++at) item(at);
           close_diagonal(end);
         }
-        each(handed_out[2 * round + 1], below + above - ahead, thread,
+        each(handed_out[2 * round + 1], below + above - ahead, worker,
              [&](std::int64_t at) { item(ahead + at); });
-        barrier_.wait();
+        worker.barrier();
       }
     });
     return !cycle_;
@@ -110,13 +109,14 @@ class Tiled {
  private:
   // Hands out 0 .. count - 1 to whichever thread is free.
   template <class Body>
-  void each(std::atomic<std::int64_t>& next, std::int64_t count, int thread, Body&& body) {
+  void each(std::atomic<std::int64_t>& next, std::int64_t count, const Team::Worker& worker,
+            Body&& body) {
     for (;;) {
       if (monitor_.cancelled()) throw Cancelled{};
       const std::int64_t at = next.fetch_add(1, std::memory_order_relaxed);
       if (at >= count) return;
       body(at);
-      if (thread == 0) monitor_.poll();
+      if (worker.is_leader()) monitor_.poll();
     }
   }
 
@@ -315,7 +315,6 @@ class Tiled {
   AlignedBuffer<T> panel_;     // the rows of the block, strip by strip, each strip row by row
   AlignedBuffer<std::int32_t> panel_predecessors_;
   AlignedBuffer<T> multipliers_;
-  Barrier barrier_;
   Monitor& monitor_;
   bool cycle_ = false;  // written by thread 0 between barriers
 };

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "parallel/buffer.hpp"
+#include "graph/arcs.hpp"
 #include "parallel/team.hpp"
 
 namespace kleene::graph {

@@ -50,8 +50,8 @@ struct HelperTeam::Inside {
 };
 
 void HelperTeam::run(FunctionRef<void()> lead) {
-  run_team(threads_, monitor_, [&](int thread) {
-    if (thread > 0) return help(thread);
+  run_team(threads_, monitor_, [&](Team::Worker& worker) {
+    if (!worker.is_leader()) return help(worker.thread());
     lead();
     state_.fetch_or(kEnded, std::memory_order_release);
   });

@@ -2,8 +2,12 @@
 
 #include <exception>
 #include <mutex>
-#include <thread>
+#include <new>
+#include <optional>
+#include <system_error>
 #include <vector>
+
+#include "parallel/joining_thread.hpp"
 
 namespace kleene::parallel {
 namespace {
@@ -27,12 +31,13 @@ class WorkerMonitor final : public Monitor {
 
 }  // namespace
 
-void run_team(int threads, Monitor& monitor, FunctionRef<void(int)> body) {
+void run_team(int threads, Monitor& monitor, FunctionRef<void(Team::Worker&)> body) {
   std::exception_ptr error;
   std::mutex guard;
-  const auto run = [&](int thread) {
+  const auto run = [&](Team& team, int thread) {
     try {
-      body(thread);
+      Team::Worker worker(team, thread);
+      body(worker);
     } catch (const Cancelled&) {  // another thread threw, and that exception is rethrown
     } catch (...) {
       monitor.cancel();
@@ -41,10 +46,24 @@ void run_team(int threads, Monitor& monitor, FunctionRef<void(int)> body) {
     }
   };
   {
-    std::vector<std::jthread> others;
-    others.reserve(static_cast<std::size_t>(threads));
-    for (int thread = 1; thread < threads; ++thread) others.emplace_back(run, thread);
-    run(0);
+    std::optional<Team> team;
+    std::atomic<bool> complete{false};  // all threads that will start have started
+    std::vector<JoiningThread> others;
+    others.reserve(static_cast<std::size_t>(std::max(threads - 1, 0)));
+    try {
+      for (int thread = 1; thread < threads; ++thread) {
+        others.emplace_back([&, thread] {
+          complete.wait(false, std::memory_order_acquire);
+          run(*team, thread);
+        });
+      }
+    } catch (const std::system_error&) {  // no further thread: the limit of processes or of memory
+    } catch (const std::bad_alloc&) {
+    }
+    team.emplace(static_cast<int>(others.size()) + 1, monitor);
+    complete.store(true, std::memory_order_release);
+    complete.notify_all();
+    run(*team, 0);
   }
   if (error) std::rethrow_exception(error);
 }
@@ -54,7 +73,9 @@ void parallel_for(std::int64_t count, std::int64_t grain, int threads, Monitor& 
   if (count <= 0) return;
   const std::int64_t pieces = (count + grain - 1) / grain;
   std::atomic<std::int64_t> next{0};
-  run_team(static_cast<int>(std::min<std::int64_t>(threads, pieces)), monitor, [&](int thread) {
+  const int size = static_cast<int>(std::min<std::int64_t>(threads, pieces));
+  run_team(size, monitor, [&](Team::Worker& worker) {
+    const int thread = worker.thread();
     for (;;) {
       if (monitor.cancelled()) return;
       const std::int64_t piece = next.fetch_add(1, std::memory_order_relaxed);

@@ -2,6 +2,10 @@
 // core is safe after fork(), inside multiprocessing, when several Python threads call at once, and
 // under ThreadSanitizer. Starting a thread costs some 20 microseconds: callers pass threads = 1
 // when there is less work than that.
+//
+// Where the system refuses to start so many threads (a limit of processes or of memory), the team
+// is smaller. Its size is known once its threads have started, so a worker learns it there, and
+// nothing that waits for the whole team can be built with another number.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +16,6 @@
 #include "parallel/monitor.hpp"
 
 namespace kleene::parallel {
-
-// Runs body(thread) for thread = 0 .. threads - 1 at once; thread 0 is the caller. The first
-// exception thrown by any of them cancels the monitor and is rethrown here after all have returned.
-void run_team(int threads, Monitor& monitor, FunctionRef<void(int thread)> body);
 
 // Calls body(begin, end, thread) over pieces of [0, count), handed out as threads become free.
 // Pieces are `grain` long; monitor.advance counts the items done.
@@ -60,20 +60,19 @@ class Barrier {
   std::atomic<std::uint32_t> phase_{0};
 };
 
-// A team that runs loops one after another, as level-synchronous searches do. Each thread of
-// run_team makes itself a Worker; all workers call the same loops in the same order.
+// The threads of one call of run_team.
 class Team {
  public:
   Team(int threads, Monitor& monitor)
       : threads_(threads), monitor_(monitor), barrier_(threads, monitor) {}
 
-  int threads() const { return threads_; }
-
+  // One thread of the team. All workers call the same loops and barriers in the same order.
   class Worker {
    public:
     Worker(Team& team, int thread) : team_(team), thread_(thread) {}
 
     int thread() const { return thread_; }
+    int threads() const { return team_.threads_; }  // of the team, this one included
     bool is_leader() const { return thread_ == 0; }
 
     // Calls body(begin, end) over pieces of [0, count), handed out as threads become free, then
@@ -134,13 +133,16 @@ class Team {
   std::atomic<std::int64_t> next_[2] = {0, 0};
 };
 
+// Runs body(worker) on at most so many threads at once; worker 0 is the caller. The first exception
+// thrown by any of them cancels the monitor and is rethrown here after all have returned.
+void run_team(int threads, Monitor& monitor, FunctionRef<void(Team::Worker& worker)> body);
+
 // Sets count entries to one value; large arrays by all threads, which also brings in their pages.
 template <class T>
 void parallel_fill(T* data, std::int64_t count, T value, int threads, Monitor& monitor) {
   constexpr std::int64_t kGrain = 1 << 16;
-  Team team(count > 4 * kGrain ? threads : 1, monitor);
-  run_team(team.threads(), monitor, [&](int thread) {
-    Team::Worker(team, thread).loop(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
+  run_team(count > 4 * kGrain ? threads : 1, monitor, [&](Team::Worker& worker) {
+    worker.loop(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
       std::fill(data + begin, data + end, value);
     });
   });

@@ -97,9 +97,8 @@ template <class S, class Id, class T>
 void scatter(const MatrixForm<Id, T>& a, const T* x, T* y, int threads, Monitor& monitor) {
   const bool by_arc = a.kind == MatrixForm<Id, T>::Kind::kCoo;
   std::vector<Buffer<T>> own(static_cast<std::size_t>(threads));
-  Team team(threads, monitor);
-  run_team(threads, monitor, [&](int thread) {
-    Team::Worker worker(team, thread);
+  run_team(threads, monitor, [&](Team::Worker& worker) {
+    const int thread = worker.thread();
     if (thread > 0) own[thread] = Buffer<T>(a.n);
     T* sums = thread > 0 ? own[thread].data() : y;
     std::fill(sums, sums + a.n, S::zero());
@@ -110,7 +109,7 @@ void scatter(const MatrixForm<Id, T>& a, const T* x, T* y, int threads, Monitor&
                   });
                 });
     worker.loop(a.n, kRowGrain, [&](std::int64_t begin, std::int64_t end) {
-      for (int other = 1; other < threads; ++other) {
+      for (int other = 1; other < worker.threads(); ++other) {
         for (std::int64_t v = begin; v < end; ++v) y[v] = S::add(y[v], own[other][v]);
       }
     });

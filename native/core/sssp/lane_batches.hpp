@@ -81,7 +81,8 @@ std::vector<std::int64_t> search_in_batches(const Problem<Id, Value>& problem,
   std::atomic<std::int64_t> next{0};
   std::atomic<std::int64_t> poor{0};
   if constexpr (std::is_same_v<Id, std::int32_t>) {
-    run_team(static_cast<int>(std::min<std::int64_t>(threads, batches)), monitor, [&](int thread) {
+    const int size = static_cast<int>(std::min<std::int64_t>(threads, batches));
+    run_team(size, monitor, [&](Team::Worker& worker) {
       LaneSearch<Value> search(problem, rows.predecessors != nullptr, mean > 0 ? mean : 1);
       const auto lanes_do_not_pay = [&] {
         const std::int64_t bad = poor.load(std::memory_order_relaxed);
@@ -99,10 +100,10 @@ std::vector<std::int64_t> search_in_batches(const Problem<Id, Value>& problem,
           own[k] = rows.at(position, problem.outgoing.n);
           rows.horizons[position] = problem.stop.limit;
         }
-        search.search(sources, static_cast<int>(count), own, CancelCheck(monitor, thread));
+        search.search(sources, static_cast<int>(count), own, CancelCheck(monitor, worker.thread()));
         if (!search.shared_work()) poor.fetch_add(1, std::memory_order_relaxed);
         monitor.advance(static_cast<std::uint64_t>(count));
-        if (thread == 0) monitor.poll();
+        if (worker.is_leader()) monitor.poll();
       }
     });
   }

@@ -112,7 +112,8 @@ Rows parse_rows(const Text& text, std::int64_t n, std::int64_t skipped, bool wei
     return rows;
   });
   if (present < n) {
-    throw BadLine{text.line + chunks.lines(), text.size, text.size,
+    const std::int64_t last = text.line + count_lines(text.data, text.data + text.size);
+    throw BadLine{last, text.size, text.size,
                   "a line for each of " + std::to_string(n) + " vertices; there are " +
                       std::to_string(present)};
   }

@@ -185,20 +185,24 @@ def _dtype_name(dtype: Any) -> str:
         return str(dtype)  # the plan refuses it, and says what it may be
 
 
-def as_limit(limit: Any, dtype: np.dtype[Any]) -> int | float | None:
-    """Return a limit in the type of the values; None where no value is beyond it."""
+def as_limit(limit: Any, dtype: np.dtype[Any], hops: bool = False) -> int | float | None:
+    """Return a limit in the type of the values; None where no value is beyond it.
+
+    Integers and hop counts are whole, so a fraction of the limit makes no difference to them.
+    """
     if limit is None:
         return None
     if isinstance(limit, np.generic):
         limit = limit.item()  # comparisons with a narrow type overflow
-    real: object = limit
-    if isinstance(real, bool) or not isinstance(real, numbers.Real):
+    if isinstance(limit, bool) or not isinstance(limit, numbers.Real):
         raise RequestError(f"limit must be a number, not {limit!r}")
     if limit != limit or limit < 0:  # NaN alone differs from itself
         raise RequestError(f"limit must be a number from 0 on, and is {limit}")
+    number = int(limit) if isinstance(limit, numbers.Integral) else float(limit)
     most = float(np.finfo(dtype).max) if dtype.kind == "f" else int(np.iinfo(dtype).max)
-    if limit >= most:  # no value of this type is beyond
+    if number >= most:  # no value of this type is beyond
         return None
-    # Values are compared with the limit in their own type.
-    rounded: int | float = dtype.type(math.floor(limit) if dtype.kind == "i" else limit).item()
+    if dtype.kind == "i" or hops:
+        number = math.floor(number)
+    rounded: int | float = dtype.type(number).item()  # compared with values of this type
     return rounded

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kleene.api.apsp import apsp
 from kleene.api.arguments import make_request
-from kleene.errors import GraphError, NegativeCycleError, RequestError
+from kleene.errors import KleeneError, NegativeCycleError, RequestError
 from kleene.graph import Graph
 from kleene.graph.dense import dense_arcs
 from kleene.planning.plan import plan_call
@@ -40,7 +40,8 @@ def close_distances(
     lengths : array of float32 or float64, n x n
         Entry (i, j) is the length of the arc from i to j, ``inf`` where there is none. Lengths may
         be negative; the diagonal is ignored, unless it is negative. On a GPU, NaN is not checked
-        for, and stays where it is.
+        for, and stays where it is; sums beyond the type become infinite there, and are refused
+        on the CPU.
     threads : int, optional
         How many threads the CPU may use.
     progress : function, optional
@@ -98,7 +99,7 @@ def _close_on_host(lengths: Array, threads: int | None, progress: Progress | Non
             Graph._from_matrix(arcs), method="tiled", device="cpu", predecessors=False,
             dtype=lengths.dtype, threads=threads, progress=progress, out=out,
         )  # fmt: skip
-    except (GraphError, NegativeCycleError) as error:
+    except KleeneError as error:
         if isinstance(error, NegativeCycleError):
             np.copyto(lengths, arcs.matrix)
         np.fill_diagonal(lengths, own_diagonal)

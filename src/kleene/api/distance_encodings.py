@@ -22,6 +22,7 @@ from kleene.errors import MemoryBudgetError, RequestError
 from kleene.graph.batch import Batch, as_batch
 from kleene.graph.dlpack import to_library
 from kleene.graph.no_path import NO_HOPS, no_path
+from kleene.planning.dtype_choice import holds, overflow_error
 from kleene.planning.plan import plan_call
 from kleene.planning.request import Facts, Request
 from kleene.registry import Method, find
@@ -125,6 +126,8 @@ def distance_encodings(
     steps = _whole(path_arcs, "path_arcs")
     farthest = _farthest(max_distance)
     kind = _value_type(dtype, weighted, min(farthest, longest - 1))
+    if made.lengths is not None:
+        _require_fit(made.lengths, longest, kind, farthest)
     lost = _code(unreachable, "unreachable", kind, _no_path(kind))
     outside = _code(pad, "pad", kind, lost)
     method = _plan(made, width, kind, steps)
@@ -199,6 +202,20 @@ def _value_type(dtype: Any, weighted: bool, most: float) -> np.dtype[Any]:
             f"distances up to {most} do not fit {kind}; pass a wider dtype, or max_distance"
         )
     return kind
+
+
+def _require_fit(lengths: Array, longest: int, kind: np.dtype[Any], farthest: float) -> None:
+    """Refuse lengths whose sums may exceed float64, or the type of the values."""
+    finite = lengths[lengths < np.inf]
+    with np.errstate(over="ignore"):
+        bound = min(longest * float(finite.max(initial=0)), float(finite.sum()))
+    if not holds(np.dtype(np.float64), bound):
+        raise overflow_error(np.dtype(np.float64), bound)
+    if not holds(kind, min(bound, farthest)):
+        raise RequestError(
+            f"distances may reach {bound:g}, too much for {kind}; pass dtype='float64', or "
+            "max_distance"
+        )
 
 
 def _no_path(kind: np.dtype[Any]) -> Any:

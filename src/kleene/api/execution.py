@@ -12,15 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.api.arguments import Call, Out, as_limit
+from kleene.backends.common.limits import apply_limit
 from kleene.backends.common.predecessors import choose_predecessors
 from kleene.backends.semiring import SEMIRINGS
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 from kleene.errors import RequestError
 from kleene.planning.plan import plan_call
 from kleene.planning.request import graph_facts
 from kleene.registry import find
 from kleene.results.result import Result, Timings
-from kleene.system.atomic_file import atomic_path
+from kleene.system.atomic_file import atomic_array
 from kleene.system.progress import reporter
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def solve(call: Call) -> Result:
             SEMIRINGS[request.semiring],
             call.sources,
             call.targets,
-            as_limit(call.limit, dtype),
+            as_limit(call.limit, dtype, hops),
             request.predecessors,
             dtype,
             plan.threads,
@@ -59,7 +60,7 @@ def solve(call: Call) -> Result:
         )
         began = time.perf_counter()
         with _meter(plan.device) as meter:
-            answer = _within_limit(method.load()(task, **dict(request.options)), task)
+            answer = apply_limit(task, method.load()(task, **dict(request.options)))
             if request.deterministic:
                 choose_predecessors(task, answer)
         stats = _timings(time.perf_counter() - began, meter)
@@ -82,18 +83,6 @@ def _timings(total: float, meter: CallTimer | None) -> Timings:
     compute = meter.seconds("compute")
     rest = max(0.0, total - copy_in - copy_out)  # for methods that do not time their kernels
     return Timings(copy_in, rest if compute is None else compute, copy_out, total)
-
-
-def _within_limit(answer: Answer, task: Task) -> Answer:
-    """Cut off what lies beyond the limit, unless the method stopped there by itself."""
-    if task.limit is None or answer.horizons is not None:
-        return answer
-    beyond = answer.values > task.limit
-    answer.values[beyond] = task.no_path
-    if answer.predecessors is not None:
-        answer.predecessors[beyond] = -1
-    horizons = np.full(len(task.sources), task.limit, dtype=task.dtype)
-    return Answer(answer.values, answer.predecessors, horizons)
 
 
 def _output(
@@ -125,7 +114,5 @@ def _file_output(
     out: str | Path, shape: tuple[int, int], outer: tuple[int, ...], dtype: np.dtype[Any]
 ) -> Iterator[Array]:
     """Yield a mapped file, which appears under its name at the end."""
-    with atomic_path(out) as beside:
-        mapped = np.lib.format.open_memmap(beside, mode="w+", dtype=dtype, shape=outer)
+    with atomic_array(out, outer, dtype) as mapped:
         yield mapped.reshape(shape)
-        mapped.flush()

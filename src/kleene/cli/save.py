@@ -28,15 +28,14 @@ def check_suffix(out: str | None) -> None:
 
 def save(result: Result, out: str) -> None:
     """Write the result in the format of the suffix; the file is replaced atomically."""
-    import numpy as np
-
-    from kleene.system.atomic_file import atomic_path
+    from kleene.system.atomic_file import atomic_array, atomic_path
 
     if Path(out).suffix == ".npz":
         result.save(out)
     elif Path(out).suffix == ".npy":
-        with atomic_path(out) as temporary:
-            np.save(temporary, result.to_numpy())
+        values = result.to_numpy()
+        with atomic_array(out, values.shape, values.dtype) as mapped:
+            mapped[...] = values
     else:
         with atomic_path(out) as temporary:
             _write_table(result, temporary, _SEPARATORS[Path(out).suffix])

@@ -7,7 +7,6 @@ self-loops except negative ones (each a negative cycle), finite weights.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import cached_property
 from importlib import import_module
 from typing import Any, Literal
 
@@ -24,6 +23,7 @@ from kleene.graph.frozen import adopt, frozen
 from kleene.graph.labels import as_labels
 from kleene.graph.no_path import no_path
 from kleene.graph.statistics import Statistics
+from kleene.system.cached_property import cached_property
 from kleene.system.machine import as_threads, threads_for
 
 __all__ = ["Graph", "Progress"]
@@ -611,6 +611,12 @@ class Graph:
         if isinstance(combine, str) and combine == "min":
             if self.stats.symmetric:
                 return Graph(self.csr, False, self.labels, self.name)
+            arc = self.neighbors.itemsize + (0 if self.weights is None else self.weights.itemsize)
+            checks.require_memory(  # the reverse arcs, and the union
+                16 * (self.n + 1) + 3 * arc * self.m,
+                f"the undirected form of {self.m:,} arcs",
+                "use a machine with more memory",
+            )
             joined = _native.csr_union(*self.csr, *self.csc, threads_for(self.m))
             return Graph(CSR(*map(adopt, joined)), False, self.labels, self.name)
         s, t, w = self.coo

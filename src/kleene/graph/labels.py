@@ -16,12 +16,17 @@ from numpy.typing import NDArray
 
 from kleene import _native
 from kleene.errors import GraphError
+from kleene.graph.checks import require_memory
 from kleene.graph.frozen import adopt, frozen
 from kleene.system.machine import threads_for
 
-__all__ = ["as_labels", "ids_from_names", "ids_from_numbers"]
+__all__ = ["NAME_BYTES", "as_labels", "ids_from_names", "ids_from_numbers"]
 
 Array = NDArray[Any]
+
+#: Bound on the memory of a name until it is a label, besides its characters: the string, lists of
+#: strings, and the set that finds duplicates.
+NAME_BYTES = 300
 
 
 def as_labels(labels: Iterable[Any] | Array, n: int) -> Array:
@@ -67,7 +72,13 @@ def ids_from_numbers(sources: Array, targets: Array) -> tuple[Array, Array, Arra
         return sources, targets, None, 0
     low = min(int(sources.min()), int(targets.min()))
     span = max(int(sources.max()), int(targets.max())) - low + 1
-    if span > 8 * len(sources) + 1024:  # too sparse for a table of the whole range
+    sparse = span > 8 * len(sources) + 1024  # too sparse for a table of the whole range
+    require_memory(  # both ends and the order of them, several times; or the table and new ends
+        128 * len(sources) if sparse else 9 * span + 32 * len(sources),
+        f"numbering the vertices of {len(sources):,} arcs",
+        "pass relabel=False if the vertices are numbered 0 .. n - 1",
+    )
+    if sparse:
         names, inverse = np.unique(np.concatenate([sources, targets]), return_inverse=True)
         inverse = inverse.astype(np.int32 if len(names) < 2**31 else np.int64)
         return inverse[: len(sources)], inverse[len(sources) :], names, len(names)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from kleene import _native
 from kleene.graph.frozen import adopt
+from kleene.system.cached_property import cached_property
 from kleene.system.machine import threads_for
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Statistics:
 
         A simple path leaves each vertex at most once, so the sum over all vertices of the largest
         absolute weight of an outgoing arc is a bound, and so is n times the largest absolute
-        weight. Exact for integers.
+        weight. Exact for integers; infinite where floats overflow.
         """
         g = self._graph
         if g.m == 0:
@@ -111,7 +111,8 @@ class Statistics:
             return bound
         heaviest = self._heaviest()
         if heaviest.dtype.kind == "f":
-            return min(bound, float(heaviest.sum(dtype=np.float64)))
+            with np.errstate(over="ignore"):  # infinite: no type holds every path
+                return min(bound, float(heaviest.sum(dtype=np.float64)))
         low, high = heaviest & np.uint64(0xFFFFFFFF), heaviest >> np.uint64(32)
         return min(bound, (int(high.sum()) << 32) + int(low.sum()))
 

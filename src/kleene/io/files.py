@@ -106,13 +106,13 @@ def read_with_format(
     chosen = None if format is None else _by_name(format)
     if chosen is not None:
         chosen.check_options(chosen.read, options)
-    source = Source(path, threads, progress)
-    if len(source.data) == 0:
-        source.fail("found an empty file, expected a graph")
-    if chosen is None:
-        chosen = _detect(source)
-        chosen.check_options(chosen.read, options)
-    return chosen.read(source, **options), chosen.name
+    with Source(path, threads, progress) as source:
+        if source.size == 0:
+            source.fail("found an empty file, expected a graph")
+        if chosen is None:
+            chosen = _detect(source)
+            chosen.check_options(chosen.read, options)
+        return chosen.read(source, **options), chosen.name
 
 
 def write(

@@ -14,6 +14,7 @@ import numpy as np
 
 from kleene.errors import GraphError
 from kleene.graph import CSC, CSR, Graph
+from kleene.graph.frozen import adopt
 from kleene.io.format import Format
 from kleene.io.sink import Sink
 from kleene.io.source import Source
@@ -38,30 +39,33 @@ class Header(NamedTuple):
 
 
 def read(source: Source) -> Graph:
-    if len(source.data) < _HEADER.itemsize:
-        source.fail(f"found {len(source.data)} bytes, expected a header of {_HEADER.itemsize}")
-    header = Header(*np.frombuffer(source.data, _HEADER, count=1)[0].tolist())
+    if source.size < _HEADER.itemsize:
+        source.fail(f"found {source.size} bytes, expected a header of {_HEADER.itemsize}")
+    header = Header(*source.read(_HEADER, 1, 0)[0].tolist())
     if header.directed > 1 or header.arcs < 0 or header.vertices < 0:
         source.fail(f"found the header {tuple(header)}, expected directed (0 or 1), arcs, vertices")
     # Without arcs both sizes are equal, and the suffix decides.
     guesses = (True, False) if source.suffix == ".wsg" else (False, True)
-    fits = [w for w in guesses if header.size(8 if w else 4) == len(source.data)]
+    fits = [w for w in guesses if header.size(8 if w else 4) == source.size]
     if not fits:
         source.fail(
-            f"found {len(source.data):,} bytes, expected {header.size(4):,} (unweighted) or "
+            f"found {source.size:,} bytes, expected {header.size(4):,} (unweighted) or "
             f"{header.size(8):,} (weighted) for {header.vertices:,} vertices and "
             f"{header.arcs:,} arcs"
         )
     weighted = fits[0]
+    source.require_buffer(2 * source.size)  # weights are separated from neighbours
     at = _HEADER.itemsize
-    offsets = np.frombuffer(source.data, "<i8", header.vertices + 1, at)
+    offsets = source.read(np.dtype("<i8"), header.vertices + 1, at)
     at += offsets.nbytes
-    arcs = np.frombuffer(source.data, _WEIGHTED_ARC if weighted else "<i4", header.arcs, at)
+    arcs = source.read(_WEIGHTED_ARC if weighted else np.dtype("<i4"), header.arcs, at)
     try:
         return Graph.from_csr(
-            offsets.astype(np.int64),
-            (arcs["neighbor"] if weighted else arcs).astype(np.int32),
-            arcs["weight"].astype(np.int32) if weighted else None,
+            adopt(offsets.astype(np.int64, copy=False)),
+            adopt(
+                arcs["neighbor"].astype(np.int32) if weighted else arcs.astype(np.int32, copy=False)
+            ),
+            adopt(arcs["weight"].astype(np.int32)) if weighted else None,
             directed=bool(header.directed),
             name=source.stem,
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,41 +19,68 @@ from kleene.io.format import Format
 from kleene.io.sink import Sink
 from kleene.io.source import Source
 
-__all__ = ["NPY", "array_from_npy"]
+__all__ = ["LONGEST_HEADER", "NPY", "NpyHeader"]
 
 _MAGIC = b"\x93NUMPY"
+LONGEST_HEADER = 1 << 16  # bytes of a file that its header must be in
 
 
-def array_from_npy(data: NDArray[np.uint8]) -> NDArray[Any]:
-    """Return the array that the bytes of an ``.npy`` file hold, without copying it.
+class NpyHeader(NamedTuple):
+    """What the header of an ``.npy`` file says, and the bytes that it takes itself."""
 
-    Raises ValueError, saying what was found and what was expected.
-    """
-    file = io.BytesIO(data[: 1 << 16].tobytes())
-    try:
-        version = np.lib.format.read_magic(file)
-        reader = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
-        shape, fortran_order, dtype = reader[version[0]](file)
-    except Exception as error:  # a damaged header makes NumPy raise many types
-        raise ValueError("found a damaged header, expected the header of an .npy file") from error
-    if dtype.hasobject:
-        raise ValueError("found Python objects, expected numbers (Kleene never unpickles objects)")
-    count = math.prod(shape)
-    size = len(data) - file.tell()
-    if any(length < 0 for length in shape) or count * dtype.itemsize != size:
-        raise ValueError(f"found {size:,} bytes of data, expected {shape} of {dtype}")
-    if count == 0:
-        return np.empty(shape, dtype)
-    array = np.frombuffer(data, dtype, count, file.tell())
-    return array.reshape(shape, order="F" if fortran_order else "C")
+    shape: tuple[int, ...]
+    fortran_order: bool
+    dtype: np.dtype[Any]
+    length: int
+
+    @classmethod
+    def parse(cls, head: bytes, size: int) -> NpyHeader:
+        """Return the header at the beginning of a file of so many bytes.
+
+        Raises ValueError, saying what was found and what was expected: numbers or strings, as many
+        as the file has.
+        """
+        file = io.BytesIO(head[:LONGEST_HEADER])
+        readers = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
+        try:
+            version = np.lib.format.read_magic(file)
+            shape, fortran_order, dtype = readers[version[0]](file)
+        except Exception as error:  # a damaged header makes NumPy raise many types
+            raise ValueError(
+                "found a damaged header, expected the header of an .npy file"
+            ) from error
+        if dtype.hasobject:
+            raise ValueError(
+                "found Python objects, expected numbers (Kleene never unpickles objects)"
+            )
+        header = cls(shape, fortran_order, dtype, file.tell())
+        if dtype.kind == "V" or (dtype.itemsize == 0 and header.items):
+            raise ValueError(f"found items of {dtype}, expected numbers")
+        found = size - header.length
+        if any(extent < 0 for extent in shape) or header.items * dtype.itemsize != found:
+            raise ValueError(f"found {found:,} bytes of data, expected {shape} of {dtype}")
+        return header
+
+    def arrange(self, items: NDArray[Any]) -> NDArray[Any]:
+        """Return the items, which are flat as in the file, in the shape."""
+        return items.reshape(self.shape, order="F" if self.fortran_order else "C")
+
+    @property
+    def items(self) -> int:
+        """How many items the shape has."""
+        return math.prod(self.shape)
 
 
 def read(source: Source, *, null_value: Any = None, directed: bool = True) -> Graph:
     try:
-        graph = Graph.from_dense(array_from_npy(source.data), null_value)
+        header = NpyHeader.parse(source.head(LONGEST_HEADER), source.size)
+        if len(header.shape) != 2 or header.shape[0] != header.shape[1]:
+            raise GraphError(f"the matrix must be square, but has shape {header.shape}")
+        matrix = header.arrange(source.read(header.dtype, header.items, header.length))
+        graph = Graph.from_dense(matrix, null_value)
     except FormatError:
         raise
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         source.fail(str(error))
     graph = graph if directed else graph.symmetrise()
     return Graph(graph.csr, graph.directed, name=source.stem)
@@ -64,7 +91,11 @@ def write(graph: Graph, sink: Sink) -> None:
         raise GraphError(
             "an .npy matrix has a zero diagonal and cannot hold negative self-loops; use .npz"
         )
-    np.lib.format.write_array(sink.file, graph.dense, allow_pickle=False)
+    matrix = graph.dense
+    np.lib.format.write_array_header_1_0(
+        sink.file, np.lib.format.header_data_from_array_1_0(matrix)
+    )
+    sink.write(matrix.reshape(-1).view(np.uint8).data)
 
 
 NPY = Format(

@@ -7,9 +7,10 @@ unpickled, and the sizes of the archive's members are checked before they are de
 
 from __future__ import annotations
 
-import io
+import struct
 import zipfile
 import zlib
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,13 @@ from numpy.typing import NDArray
 from kleene.errors import GraphError, KleeneError, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import require_memory
+from kleene.graph.frozen import adopt
 from kleene.io.format import Format
-from kleene.io.npy import array_from_npy
+from kleene.io.npy import LONGEST_HEADER, NpyHeader
 from kleene.io.sink import Sink
 from kleene.io.source import Source
 
-__all__ = ["NPZ"]
+__all__ = ["NPZ", "read_npz_arrays"]
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -36,12 +38,29 @@ _INDEX_ENTRIES = {  # the index arrays of SciPy's formats
     "coo": ("row", "col"),
     "dia": ("offsets",),
 }
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)  # what zipfile raises
+_ENTRIES = {
+    *("format", "shape", "data", *(name for names in _INDEX_ENTRIES.values() for name in names)),
+    *("version", "directed", "name", "offsets", "neighbors", "weights", "labels"),
+}
+_DAMAGE = (  # what zipfile raises
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    UnicodeDecodeError,
+    ValueError,
+)
+_CHUNK = 1 << 20  # bytes decompressed at a time
+_CONVERSION = 64  # bytes per entry that SciPy takes to convert a matrix to coordinates
+_LABEL_BYTES = 120  # of a string as a label, besides its characters: the object, a list, a set
 
 
 def read(source: Source, *, directed: bool | None = None) -> Graph:
     try:
-        arrays = _load_arrays(source)
+        arrays = read_npz_arrays(source, _ENTRIES)
         if str(arrays.get("format", "")) == _TAG:
             graph = _from_kleene(source, arrays, directed)
         else:
@@ -51,29 +70,75 @@ def read(source: Source, *, directed: bool | None = None) -> Graph:
             graph = Graph(graph.csr, graph.directed, name=source.stem)
     except MemoryError:
         raise
-    except (KleeneError, ValueError, TypeError, IndexError, KeyError, OverflowError) as error:
+    except (KleeneError, ArithmeticError, LookupError, TypeError, ValueError) as error:
         source.fail(str(error).removeprefix(f"{source.name}: ") or type(error).__name__)
     return graph
 
 
-def _load_arrays(source: Source) -> Arrays:
-    """Return the members of the archive, after a check that they fit in memory."""
+def read_npz_arrays(
+    source: Source,
+    names: Collection[str],
+    most: int | None = None,
+) -> Arrays:
+    """Return those of the named arrays that an ``.npz`` file holds.
+
+    Nothing is unpickled, and nothing is allocated before it is known to fit in memory, or in
+    ``most`` bytes for each array. Entries with other names are not read.
+
+    Raises
+    ------
+    FormatError
+        The archive is damaged, or holds something else than arrays of numbers and strings.
+    MemoryBudgetError
+        The arrays do not fit in memory.
+    """
     try:
-        with zipfile.ZipFile(io.BytesIO(source.data.data)) as archive:
-            members = [m for m in archive.infolist() if m.filename.endswith(".npy")]
+        with source.open() as file, zipfile.ZipFile(file) as archive:
+            members = {}
+            for member in archive.infolist():
+                name = member.filename.removesuffix(".npy")
+                if name in members:
+                    source.fail(f"found two entries {name!r}, expected one")
+                if name in names:
+                    members[name] = member
+                    if most is not None and member.file_size > most + LONGEST_HEADER:
+                        source.fail(f"found {member.file_size:,} bytes of {name!r}, too many")
+                    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                        source.fail(f"found {name!r} in a compression that NumPy does not write")
             require_memory(
-                sum(member.file_size for member in members),
+                sum(member.file_size for member in members.values()),
                 f"decompressing {source.name}",
                 "the file may be damaged or malicious",
             )
-            return {
-                member.filename.removesuffix(".npy"): array_from_npy(
-                    np.frombuffer(archive.read(member), np.uint8)
-                )
-                for member in members
-            }
+            return {name: _read_member(source, archive, member) for name, member in members.items()}
+    except KleeneError:
+        raise
     except _DAMAGE as error:
         source.fail(f"found a damaged archive ({error}), expected an .npz file")
+
+
+def _read_member(source: Source, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
+    """Return the array in a member of an archive; its size was checked."""
+    with archive.open(member) as file:
+        head = file.read(LONGEST_HEADER)
+        try:
+            header = NpyHeader.parse(head, member.file_size)
+        except ValueError as error:
+            source.fail(f"{error} in the entry {member.filename!r}")
+        items = np.empty(header.items, header.dtype)
+        if not items.nbytes:
+            return header.arrange(items)
+        buffer = items.view(np.uint8)
+        done = len(head) - header.length
+        buffer[:done] = np.frombuffer(head, np.uint8, offset=header.length)
+        while done < len(buffer):
+            chunk = file.read(_CHUNK)
+            if not chunk:
+                source.fail(f"found the end of the entry {member.filename!r}, expected more data")
+            buffer[done : done + len(chunk)] = np.frombuffer(chunk, np.uint8)
+            done += len(chunk)
+        file.read(1)  # at the end, zipfile compares the checksum
+        return header.arrange(items)
 
 
 def _entry(source: Source, arrays: Arrays, name: str, what: str) -> NDArray[Any]:
@@ -98,10 +163,16 @@ def _from_kleene(source: Source, arrays: Arrays, directed: bool | None) -> Graph
     if directed is not None:
         raise RequestError("directed= does not apply to Kleene's .npz files, which store it")
     labels = arrays.get("labels")
+    if labels is not None and labels.dtype.kind == "U":
+        require_memory(
+            labels.size * (labels.itemsize + _LABEL_BYTES),
+            f"the labels of {source.name}",
+            "use a machine with more memory",
+        )
     return Graph.from_csr(
-        offsets,
-        neighbors,
-        arrays.get("weights"),
+        adopt(offsets),
+        adopt(neighbors),
+        adopt(arrays.get("weights")),
         directed=bool(own_direction),
         labels=labels.tolist() if labels is not None and labels.dtype.kind == "U" else labels,
         name=str(title),
@@ -113,8 +184,10 @@ def _from_scipy(source: Source, arrays: Arrays) -> Graph:
 
     kind = arrays.get("format")
     if kind is None or "shape" not in arrays:
-        held = ", ".join(sorted(arrays)) or "nothing"
-        source.fail(f"found {held}, expected a Kleene graph or a SciPy sparse matrix")
+        source.fail(
+            "found no entries 'format' and 'shape', expected a Kleene graph or a SciPy sparse "
+            "matrix"
+        )
     form = kind.item().decode() if kind.dtype.kind == "S" else str(kind)
     if form not in _INDEX_ENTRIES:
         source.fail(
@@ -124,9 +197,19 @@ def _from_scipy(source: Source, arrays: Arrays) -> Graph:
     data, *indices = (
         _entry(source, arrays, name, what) for name in ("data", *_INDEX_ENTRIES[form])
     )
-    shape = tuple(int(length) for length in arrays["shape"])
+    shape = arrays["shape"]
+    if shape.shape != (2,) or shape.dtype.kind not in "iu" or shape[0] != shape[1] or shape[0] < 0:
+        source.fail(f"found the shape {shape.tolist()}, expected that of a square matrix")
+    n = int(shape[0])
+    if form == "bsr" and (data.ndim != 3 or 0 in data.shape[1:]):
+        source.fail(f"found blocks of shape {data.shape[1:]}, expected rows and columns")
+    require_memory(  # what SciPy takes to convert the matrix
+        _CONVERSION * data.size + 24 * (n + 1),
+        f"a sparse matrix of {n:,} rows",
+        "check the shape that the file declares, or use a machine with more memory",
+    )
     parts = (data, tuple(indices)) if form == "coo" else (data, *indices)
-    matrix = getattr(scipy.sparse, f"{form}_array")(parts, shape=shape)
+    matrix = getattr(scipy.sparse, f"{form}_array")(parts, shape=(n, n))
     if hasattr(matrix, "check_format"):
         matrix.check_format(full_check=True)
     return Graph.from_scipy(matrix)

@@ -1,14 +1,15 @@
 """The input of a reader: a path, standard input or an open file, plain or gzip.
 
-A :class:`Source` holds the whole content in one buffer, so that each core can parse a part of it. A
-plain file is memory-mapped; gzip is decompressed in chunks, and available memory is checked on the
-way, so that a decompression bomb raises an error.
+A :class:`Source` reads a plain file piece by piece as its format asks, or whole, by several
+threads, into one buffer that each core parses a part of. Nothing is memory-mapped: a file that
+another process truncates meanwhile raises an error, where a mapping would end the process. gzip is
+decompressed in chunks, and available memory is checked on the way, so that a decompression bomb
+raises an error.
 """
 
 from __future__ import annotations
 
 import io
-import mmap
 import os
 import sys
 import zlib
@@ -16,20 +17,28 @@ from collections.abc import Iterator
 from os import PathLike, fspath, fstat
 from pathlib import Path
 from stat import S_ISREG
-from typing import IO, Any, NoReturn
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.errors import FormatError, RequestError
+from kleene.errors import FormatError, MemoryBudgetError, RequestError
 from kleene.graph.checks import require_memory
 from kleene.graph.core import Progress
+from kleene.system.cached_property import cached_property
+from kleene.system.formatting import format_bytes
+from kleene.system.machine import threads_for
+from kleene.system.threads import for_each
+
+if TYPE_CHECKING:
+    from typing import Self
 
 __all__ = ["PathOrFile", "Progress", "Source", "printable", "require_path_or_file"]
 
 PathOrFile = str | PathLike[str] | IO[bytes]
 
-_CHUNK = 1 << 20  # bytes read or decompressed at a time
+_CHUNK = 1 << 20  # bytes of a stream read or decompressed at a time
+_PIECE = 1 << 22  # bytes that a thread reads at a time
 _MEMORY_STEP = 1 << 26  # bytes between checks of available memory
 _GZIP_MAGIC = b"\x1f\x8b"
 _TEXT_TO_ARCS = 3  # bound on the memory of arcs relative to their text
@@ -46,8 +55,8 @@ class Source:
         The name without folders and suffixes: the name of the graph.
     suffix : str
         The suffix that gives the format, in lower case; ``.gz`` is ignored.
-    data : array of uint8
-        The content, decompressed.
+    size : int
+        The bytes of the content, decompressed.
     threads : int or None
         Threads to use; None for all cores.
     """
@@ -58,19 +67,41 @@ class Source:
         self.threads = threads
         self._progress = progress
         self._compressed_size = 0  # bytes of the file, if it is gzip
+        self._opened: IO[bytes] | None = None  # to be closed by us
+        self._content: NDArray[np.uint8] | None = None  # None while it is in the file only
         require_path_or_file(source, "read")
         if isinstance(source, (str, PathLike)) and fspath(source) != "-":
             self.name = fspath(source)
-            if Path(source).is_dir():
-                self.fail("found a directory, expected a file")
-            with open(source, "rb") as opened:
-                raw = self._read(opened)
+            file = self._opened = self._open(source)
         else:
             file = sys.stdin.buffer if isinstance(source, (str, PathLike)) else source
             self.name = _name_of(file)
-            raw = self._read(file)
-        self._set_stem_and_suffix()
-        self.data = self._decompressed(raw) if bytes(raw[:2]) == _GZIP_MAGIC else raw
+        try:
+            self._set_stem_and_suffix()
+            self._set_content(file)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file, if it was opened here."""
+        if self._opened is not None:
+            self._opened.close()
+
+    def _open(self, path: str | PathLike[str]) -> IO[bytes]:
+        if "\0" in self.name:
+            raise RequestError(f"a file name cannot hold a NUL character: {self.name!r}")
+        if not self.name:
+            raise RequestError("the file name is empty")
+        if Path(path).is_dir():
+            self.fail("found a directory, expected a file")
+        return open(path, "rb", buffering=0)
 
     def _set_stem_and_suffix(self) -> None:
         suffixes = Path(self.name).suffixes
@@ -90,7 +121,25 @@ class Source:
 
     def head(self, size: int = 4096) -> bytes:
         """Return the first bytes."""
-        return bytes(self.data[:size])
+        return self.read(np.dtype(np.uint8), min(size, self.size), 0).tobytes()
+
+    def read(self, dtype: np.dtype[Any], count: int, offset: int) -> NDArray[Any]:
+        """Return a new array of the ``count`` items that begin at a byte of the content."""
+        self.require_buffer(count * dtype.itemsize)
+        array = np.empty(count, dtype)
+        self._fill(array.view(np.uint8), offset)
+        return array
+
+    @cached_property
+    def data(self) -> NDArray[np.uint8]:
+        """The whole content."""
+        if self._content is None:
+            return self.read(np.dtype(np.uint8), self.size, 0)
+        return self._content
+
+    def open(self) -> io.BufferedReader:
+        """Return the content as a file that can seek."""
+        return io.BufferedReader(_Content(self), _CHUNK)
 
     @property
     def progress(self) -> Progress | None:
@@ -104,32 +153,88 @@ class Source:
             return report
         return lambda done, total: report(size + size * done // max(total, 1), 2 * size)
 
-    def require_memory(self) -> None:
-        """Raise if the arcs of the text would not fit in memory."""
+    def require_memory(self, more: int = 0) -> None:
+        """Raise if the arcs of the text, and more bytes, would not fit in memory."""
         require_memory(
-            _TEXT_TO_ARCS * len(self.data),
+            _TEXT_TO_ARCS * len(self.data) + more,
             f"parsing {self.name}, {len(self.data):,} bytes of text,",
             "use a machine with more memory, or convert the file to .npz on one",
         )
 
+    def require_buffer(self, size: int) -> None:
+        """Raise if a buffer for so many bytes of the content would not fit in memory."""
+        require_memory(
+            size, f"reading {self.name}", "use a machine with more memory, or check the file"
+        )
+
     # ---- content ----------------------------------------------------------------------------
 
-    def _read(self, file: IO[bytes]) -> NDArray[np.uint8]:
-        plain = file.raw if isinstance(file, io.BufferedReader) else file
-        if isinstance(plain, io.FileIO):  # not a wrapper that decompresses
-            status = fstat(file.fileno())
-            if S_ISREG(status.st_mode) and status.st_size > 0 and file.tell() == 0:
-                return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
-        return self._joined(iter(lambda: file.read(_CHUNK), b""))
+    def _set_content(self, file: IO[bytes]) -> None:
+        self._descriptor = _regular_file(file)
+        if self._descriptor is None:
+            self._content = self._joined(self._chunks(file))
+            self.size = len(self._content)
+        else:
+            self.size = fstat(self._descriptor).st_size
+        if self.head(2) == _GZIP_MAGIC:
+            self._compressed_size = self.size
+            try:
+                self._content = self._joined(self._members())
+            except zlib.error as error:
+                self.fail(f"found damaged gzip data ({error}), expected an intact gzip file")
+            self.size = len(self._content)
+
+    def _fill(self, buffer: NDArray[np.uint8], offset: int) -> None:
+        """Copy the content from a byte on into a buffer, by several threads if it is large."""
+        if self._content is not None:
+            buffer[:] = self._content[offset : offset + len(buffer)]
+            return
+        pieces = range(0, len(buffer), _PIECE)
+        threads = max(1, min(threads_for(len(buffer), self.threads), len(pieces)))
+        for_each(
+            lambda begin: self._pread(buffer[begin : begin + _PIECE], offset + begin),
+            pieces,
+            threads,
+        )
+
+    def _pread(self, buffer: NDArray[np.uint8], offset: int) -> None:
+        assert self._descriptor is not None
+        done = 0
+        while done < len(buffer):
+            try:
+                count = os.preadv(self._descriptor, [buffer[done:].data], offset + done)
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, self.name) from None
+            if count == 0:
+                self.fail("the file became shorter while it was read; read it again")
+            done += count
+
+    def _chunks(self, file: IO[bytes]) -> Iterator[bytes]:
+        while True:
+            try:
+                chunk = file.read(_CHUNK)
+            except OSError as error:
+                if file is not self._opened or error.filename is not None:
+                    raise
+                raise OSError(error.errno, error.strerror, self.name) from None
+            if not isinstance(chunk, bytes):
+                raise RequestError("the file must be open in binary mode: open(path, 'rb')")
+            if not chunk:
+                return
+            yield chunk
 
     def _joined(self, chunks: Iterator[bytes]) -> NDArray[np.uint8]:
         """Join chunks, checking available memory on the way."""
         content = bytearray()
         checked = 0
         for chunk in chunks:
-            if not isinstance(chunk, bytes):
-                raise RequestError("the file must be open in binary mode: open(path, 'rb')")
-            content += chunk
+            try:
+                content += chunk
+            except MemoryError:
+                raise MemoryBudgetError(
+                    f"{self.name} has more than {format_bytes(len(content))}, and no more memory "
+                    "is available; the file may be damaged or malicious"
+                ) from None
             if len(content) >= checked:
                 checked = len(content) + _MEMORY_STEP
                 require_memory(
@@ -139,32 +244,73 @@ class Source:
                 )
         return np.frombuffer(content, np.uint8)
 
-    def _decompressed(self, raw: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        self._compressed_size = len(raw)
-        try:
-            return self._joined(self._members(raw.data))
-        except zlib.error as error:
-            self.fail(f"found damaged gzip data ({error}), expected an intact gzip file")
-
-    def _members(self, raw: memoryview) -> Iterator[bytes]:
+    def _members(self) -> Iterator[bytes]:
         """Yield the decompressed members of a gzip file; a file may hold several, concatenated."""
+        raw = self.open()
         at = 0
-        while at < len(raw):
-            if bytes(raw[at : at + 2]) != _GZIP_MAGIC:
-                if any(raw[at:]):
-                    self.fail("found other data after the gzip data, expected the end of the file")
+        while at < self.size:
+            raw.seek(at)
+            magic = raw.read(2)
+            raw.seek(at)
+            if magic != _GZIP_MAGIC:
+                while chunk := raw.read(_CHUNK):
+                    if any(chunk):
+                        self.fail(
+                            "found other data after the gzip data, expected the end of the file"
+                        )
                 return  # padded with zeros
             member = zlib.decompressobj(wbits=31)
+            rest = b""
             while not member.eof:
-                chunk = raw[at : at + _CHUNK]
+                chunk = rest or raw.read(_CHUNK)
                 decompressed = member.decompress(chunk, 16 * _CHUNK)
                 if not chunk and not decompressed and not member.eof:
                     self.fail("found the end of the file inside the gzip data, expected more data")
                 rest = member.unused_data if member.eof else member.unconsumed_tail
-                at += len(chunk) - len(rest)
+                at = raw.tell() - len(rest)
                 if self._progress is not None:
-                    self._progress(at, 2 * len(raw))
+                    self._progress(at, 2 * self.size)
                 yield decompressed
+
+
+class _Content(io.RawIOBase):
+    """The content of a source as a file."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._source.size}[whence]
+        self._at = max(0, base + offset)
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        view = np.frombuffer(buffer, np.uint8)
+        count = max(0, min(len(view), self._source.size - self._at))
+        self._source._fill(view[:count], self._at)
+        self._at += count
+        return count
+
+
+def _regular_file(file: Any) -> int | None:
+    """Return the descriptor of a regular file that is read from its beginning, else None."""
+    plain = file.raw if isinstance(file, io.BufferedReader) else file
+    if not isinstance(plain, io.FileIO) or not hasattr(os, "preadv"):
+        return None  # perhaps a wrapper that decompresses
+    status = fstat(file.fileno())
+    if not S_ISREG(status.st_mode) or status.st_size == 0 or file.tell() != 0:
+        return None
+    return int(file.fileno())
 
 
 def require_path_or_file(target: Any, action: str) -> None:

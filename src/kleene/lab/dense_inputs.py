@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 import kleene as kl
 from kleene.system.machine import cores
+from kleene.system.threads import for_each
 
 __all__ = ["CASES", "PLAIN", "Array", "Case", "Weights", "graph_like"]
 
@@ -56,8 +56,7 @@ class Weights:
             part *= 999
             part += 1
 
-        with ThreadPoolExecutor(cores()) as threads:
-            list(threads.map(fill, range(0, most, 256)))
+        for_each(fill, range(0, most, 256), cores())
         np.fill_diagonal(self._all, 0)
 
     def matrix(self, case: Case, n: int) -> Array:

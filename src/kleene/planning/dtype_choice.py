@@ -1,4 +1,9 @@
-"""In which type path values are computed and returned: wide enough that no sum wraps."""
+"""In which type path values are computed and returned: wide enough that no sum wraps or overflows.
+
+One rule for integers and floats, for every method, before anything is computed: a type is used only
+if it holds the sums of all simple paths, with room for what methods form on the way. A sum that
+overflowed would read as "no path".
+"""
 
 from __future__ import annotations
 
@@ -6,11 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import GraphError, RequestError
+from kleene.errors import PathOverflowError, RequestError
 from kleene.planning.request import Facts, Request
 from kleene.registry import PATH_PROBLEMS
 
-__all__ = ["choose_dtype"]
+__all__ = ["choose_dtype", "holds", "overflow_error"]
+
+#: How many times the longest path floats must hold. Methods on matrices add two paths; Johnson's
+#: algorithm adds two potentials to a path, and rounding comes on top.
+_ROOM = 4
 
 
 def choose_dtype(facts: Facts, request: Request) -> tuple[np.dtype[Any], str]:
@@ -33,30 +42,40 @@ def choose_dtype(facts: Facts, request: Request) -> tuple[np.dtype[Any], str]:
 def _fitting_dtype(facts: Facts, request: Request) -> tuple[np.dtype[Any], str]:
     own = np.dtype(facts.weight_dtype or np.int32)
     whose = "the type of the weights" if facts.weight_dtype else "a unit weight per arc"
-    if request.semiring == "max_times":
+    if request.semiring == "max_times":  # probabilities: no product is larger than its factors
         kept = own if own.kind == "f" else np.dtype(np.float64)
         return kept, whose if own.kind == "f" else "products need floats"
     bound = facts.path_bound
     if request.semiring == "max_min":  # paths are as wide as an arc; "no path" is the lowest value
+        if own.kind == "f":
+            return own, whose
         bound = max(abs(facts.min_weight), abs(facts.max_weight)) / 2
-    if _holds(own, bound):
+    if holds(own, bound):
         return own, whose
     wide = np.dtype(np.float64 if own.kind == "f" else np.int64)
-    if _holds(wide, bound):
+    if holds(wide, bound):
         return wide, f"path values may reach {float(bound):g}, too much for {own}"
-    if wide.kind == "f" or request.dtype is not None:
+    if request.dtype is not None:
         return wide, "the widest type there is"
-    raise GraphError(
-        f"path values may reach {float(bound):g}, too much for {wide}; pass dtype='float64' or "
-        "scale the weights down"
-    )
+    raise overflow_error(wide, bound)
 
 
-def _holds(dtype: np.dtype[Any], path_bound: int | float) -> bool:
-    """Can this type hold every path length, and the sum of two of them, which methods compare?"""
+def holds(dtype: np.dtype[Any], path_bound: int | float) -> bool:
+    """Can this type hold every path length, and the sums that methods make of several?"""
     if dtype.kind == "f":
-        return 2 * float(path_bound) < float(np.finfo(dtype).max)
+        return _ROOM * float(path_bound) < float(np.finfo(dtype).max)
     return 2 * path_bound < np.iinfo(dtype).max
+
+
+def overflow_error(widest: np.dtype[Any], path_bound: int | float) -> PathOverflowError:
+    """Return the error for path values that the widest type of their kind cannot hold."""
+    largest = float(np.iinfo(widest).max if widest.kind == "i" else np.finfo(widest).max)
+    reach = f"reach {float(path_bound):g}" if path_bound < np.inf else f"exceed {largest:.2g}"
+    other = "pass dtype='float64', or " if widest.kind == "i" else ""
+    return PathOverflowError(
+        f"path values may {reach}, too much for {widest}; {other}scale the weights down; if huge "
+        "weights stand for 'no arc', leave these arcs out or give them the weight inf"
+    )
 
 
 def _as_value_dtype(dtype: str) -> np.dtype[Any]:
@@ -77,8 +96,9 @@ def _require_fit(
         raise RequestError("a boolean closure takes no dtype: its values are True and False")
     if chosen.kind == "f" and asked.kind == "i":
         raise RequestError(f"dtype {asked} cannot hold {chosen} path values")
-    additive = request.semiring == "min_plus"
-    if additive and not _holds(asked, facts.path_bound):
+    if request.semiring == "min_plus" and not holds(asked, facts.path_bound):
+        if asked == np.float64:
+            raise overflow_error(asked, facts.path_bound)
         raise RequestError(
             f"dtype {asked} cannot hold path lengths that may reach "
             f"{float(facts.path_bound):g}; leave out dtype, or pass a wider one"

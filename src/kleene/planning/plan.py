@@ -17,6 +17,7 @@ from kleene.planning.machine import live_machine
 from kleene.planning.request import Facts, Request
 from kleene.planning.rules import choose_method
 from kleene.registry import Method, Size
+from kleene.registry.memory import limited_workspace
 from kleene.system.formatting import format_bytes
 from kleene.system.machine import Machine
 
@@ -103,7 +104,10 @@ def make_plan(facts: Facts, request: Request, machine: Machine) -> Plan:
     method, why_method = choose_method(facts, request, device)
     dtype, why_dtype = choose_dtype(facts, request)
     size = Size.of(facts, request, dtype.itemsize)
-    memory = _answer_bytes(size, request, method) + method.workspace(size)
+    workspace = method.workspace(size)
+    if request.limited and request.problem == "apsp" and dtype.kind == "f":
+        workspace = max(workspace, limited_workspace(size))
+    memory = _answer_bytes(size, request, method) + workspace
     reasons: tuple[str, ...] = (why_device, why_method, why_dtype)
     if request.deterministic and request.predecessors:
         memory += predecessors.workspace(size.m, size.item)

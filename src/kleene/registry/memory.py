@@ -18,6 +18,7 @@ __all__ = [
     "lanes_on_gpu",
     "lanes_workspace",
     "lengths_workspace",
+    "limited_workspace",
     "matrix_bytes",
     "matrix_workspace",
     "native_workspace",
@@ -60,6 +61,12 @@ def lanes_workspace(size: Size) -> int:
     lane = 2 * size.item if size.predecessors else size.item
     sources = min(size.sources, 256) if size.sources >= 8 else 0
     return lengths_workspace(size) + lane * sources * size.n
+
+
+def limited_workspace(size: Size) -> int:
+    """Some rows searched again near a limit, and the arcs by tail where the graph is a matrix."""
+    rows = 16 * min(2**20, size.sources * size.n)
+    return lanes_workspace(size) + (size.item + 4) * size.m + rows
 
 
 def pull_workspace(size: Size) -> int:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Hashable, Iterable
-from dataclasses import asdict, dataclass, fields
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,12 +11,15 @@ from numpy.typing import NDArray
 
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Answer
-from kleene.errors import FormatError, RequestError, VerificationError
+from kleene.errors import RequestError, VerificationError
 from kleene.graph import Graph
 from kleene.graph.no_path import NO_HOPS
 from kleene.planning.plan import Plan
-from kleene.results.verify import PathValues, Proof, verify
-from kleene.system.atomic_file import atomic_path
+from kleene.results import saved
+from kleene.results.saved import Saved
+from kleene.results.timings import Timings
+from kleene.results.verify import Proof, verify
+from kleene.system.cached_property import cached_property
 
 __all__ = ["Paths", "Result", "Timings"]
 
@@ -32,20 +31,6 @@ class Paths(NamedTuple):
 
     vertices: Array
     offsets: NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Timings:
-    """Seconds spent on a call, and on its parts.
-
-    On a GPU the parts are timed by its own clock. They may overlap, and what is left of the total
-    is memory taken and given back, or spent on the host.
-    """
-
-    copy_in: float = 0.0  # to the GPU
-    compute: float = 0.0
-    copy_out: float = 0.0  # from the GPU
-    total: float = 0.0  # from the first array touched to the answer
 
 
 class Result:
@@ -125,7 +110,7 @@ class Result:
             return NO_HOPS
         return SEMIRINGS[self.plan.semiring].zero(self._answer.values.dtype)
 
-    @cached_property
+    @property
     def reached(self) -> Array:
         """Whether there is a path, for each entry of :attr:`distances`."""
         reached: Array = self.distances != self.no_path
@@ -243,18 +228,7 @@ class Result:
         >>> proof.rows, proof.tolerance
         (1, 'exact')
         """
-        claim = PathValues(
-            self.graph,
-            SEMIRINGS[self.plan.semiring],
-            self.sources,
-            self._answer.values,
-            self._answer.predecessors,
-            self._answer.horizons,
-            hops=self.problem == "bfs",
-            targets=self.targets,
-            limit=self._limit,
-        )
-        return verify(claim, sample, seed)
+        return verify(self._saved.claim(self.graph), sample, seed)
 
     # ---- elsewhere ------------------------------------------------------------------------
 
@@ -314,24 +288,7 @@ class Result:
         ...     kl.Result.load(f"{folder}/hops.npz", g).distances.tolist()
         [0, 1, 2]
         """
-        head = {
-            "format": _FORMAT,
-            "graph": _fingerprint(self.graph),
-            "plan": asdict(self.plan),
-            "stats": asdict(self.stats),
-            "limit": self._limit,
-            "single": self._single,
-        }
-        arrays = {
-            "values": self._answer.values,
-            "predecessors": self._answer.predecessors,
-            "horizons": self._answer.horizons,
-            "sources": self.sources,
-            "targets": self.targets,
-        }
-        present: dict[str, Any] = {k: v for k, v in arrays.items() if v is not None}
-        with atomic_path(path) as beside, beside.open("wb") as file:
-            np.savez(file, head=json.dumps(head), **present)
+        saved.save(path, self.graph, self._saved)
 
     @classmethod
     def load(cls, path: str | Path, graph: Graph) -> Result:
@@ -344,26 +301,11 @@ class Result:
         Traceback (most recent call last):
         FileNotFoundError: [Errno 2] No such file or directory: 'nowhere.npz'
         """
-        try:
-            with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-                arrays = {key: archive[key] for key in archive.files}
-            head = json.loads(str(arrays.pop("head")))
-            if head["format"] != _FORMAT:
-                raise KeyError(head["format"])
-            plan = Plan(**{f.name: head["plan"][f.name] for f in fields(Plan)})
-            stats = Timings(**head["stats"])
-            answer = Answer(arrays["values"], arrays.get("predecessors"), arrays.get("horizons"))
-            sources, targets = arrays["sources"], arrays.get("targets")
-            fingerprint, limit, single = head["graph"], head["limit"], bool(head["single"])
-        except (FileNotFoundError, PermissionError):
-            raise
-        except Exception as error:
-            raise FormatError(f"{path}: not a result saved by Kleene") from error
-        if fingerprint != _fingerprint(graph):
-            raise FormatError(f"{path}: the result belongs to another graph than {graph!r}")
-        if not _is_sound(graph, plan, answer, sources, targets):
-            raise FormatError(f"{path}: the arrays of this result do not fit together")
-        return cls(graph, plan, stats, answer, sources, targets, limit, single)
+        read = saved.load(path, graph)
+        return cls(
+            graph, read.plan, read.stats, read.answer, read.sources, read.targets, read.limit,
+            read.single,
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         kind = f"{self.problem} by {self.plan.method} on {self.plan.device}"
@@ -377,6 +319,13 @@ class Result:
         )
 
     # ---- inside ---------------------------------------------------------------------------
+
+    @property
+    def _saved(self) -> Saved:
+        return Saved(
+            self.plan, self.stats, self._answer, self.sources, self.targets, self._limit,
+            self._single,
+        )  # fmt: skip
 
     def _vertex(self, vertex: Hashable) -> int:
         return self.graph.vertex(vertex)
@@ -407,32 +356,3 @@ class Result:
 
     def _no_predecessors(self) -> RequestError:
         return RequestError(f"paths need predecessors: call {self.problem}(..., predecessors=True)")
-
-
-_FORMAT = "kleene result 1"
-
-
-def _is_sound(
-    graph: Graph, plan: Plan, answer: Answer, sources: Array, targets: Array | None
-) -> bool:
-    """Whether loaded arrays have the shapes, types and ranges that a result's have."""
-    shape = (len(sources), graph.n)
-    ids = [sources] + ([] if targets is None else [targets])
-    tree, horizons = answer.predecessors, answer.horizons
-    return (
-        answer.values.shape == shape
-        and answer.values.dtype == np.dtype(plan.dtype)
-        and all(i.ndim == 1 and i.dtype.kind == "i" for i in ids)
-        and all(bool(((i >= 0) & (i < graph.n)).all()) for i in ids)
-        and (tree is None or (tree.shape == shape and tree.dtype.kind == "i"))
-        and (tree is None or bool(((tree >= -1) & (tree < graph.n)).all()))
-        and (horizons is None or (horizons.shape == shape[:1] and horizons.dtype.kind in "if"))
-    )
-
-
-def _fingerprint(graph: Graph) -> list[int]:
-    check = 0
-    for array in graph.csr:
-        if array is not None:
-            check = zlib.crc32(np.ascontiguousarray(array).data, check)
-    return [graph.n, graph.m, check]

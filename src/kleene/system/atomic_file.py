@@ -1,20 +1,41 @@
 """Output files that appear whole or not at all.
 
-The bytes go to a new file beside the one asked for, which takes its place when all is written. On
-any failure, Ctrl-C included, the new file is removed and an old one stays as it was.
+The bytes go to a new file beside the one asked for, which takes its place when all of them are on
+the disk. On any failure, Ctrl-C included, the new file is removed and an old one stays as it was.
+
+A process that is killed cannot remove its new file. So each new file is locked while it is written,
+the system drops the lock with the process, and the next write to the folder removes every new file
+without a lock. (A process id would not do: the other process may be in another container.)
 """
 
 from __future__ import annotations
 
+import errno
+import math
 import os
+import re
 import secrets
+import shutil
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO, Any
 
-from kleene.errors import RequestError
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["atomic_path"]
+from kleene.errors import RequestError, StorageError
+from kleene.system.formatting import format_bytes
+
+if sys.platform != "win32":  # there, files of killed processes stay
+    import fcntl
+
+__all__ = ["atomic_array", "atomic_path"]
+
+_ZEROS = 1 << 20  # bytes written at a time to reserve space
+_LONGEST_SUFFIX = 16  # characters of a suffix that the new file has too
+_NEW_FILE = re.compile(r"\.kleene-[0-9a-f]{16}\.part(\.[^.]{1,15})?")
 
 
 @contextmanager
@@ -32,25 +53,133 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     ...     [file.name for file in Path(folder).iterdir()]
     ['note.txt']
     """
-    path = Path(path)
-    if path.is_symlink():  # what the link leads to is the file to replace
-        path = path.resolve()
-    if path.is_dir():
-        raise RequestError(f"{path} is a directory; name a file in it")
-    if not path.parent.is_dir():
-        raise RequestError(f"there is no directory {path.parent}; make it first")
+    path = _target(path)
     if path.exists() and not path.is_file():  # a pipe or a device: there is nothing to replace
         yield path
         return
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}{path.suffix}")
-    try:
+    with _naming(path):
+        _remove_abandoned(path.parent)
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o666
-        os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
-    except OSError as error:  # name the file that was asked for, not the one beside it
-        raise OSError(error.errno, error.strerror, str(path)) from None
+        beside, locked = _create(path, mode)
+    with locked:
+        try:
+            with _naming(path, beside):
+                yield beside
+                os.fsync(locked)  # or a power failure could leave a part under the final name
+                beside.replace(path)
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def atomic_array(
+    path: str | Path, shape: tuple[int, ...], dtype: np.dtype[Any]
+) -> Iterator[NDArray[Any]]:
+    """Yield the array of a new ``.npy`` file, mapped; it takes its name if the block succeeds.
+
+    The space is reserved first: a store to a mapped page that the disk has no room for would end
+    the process by SIGBUS.
+    """
+    header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    with atomic_path(path) as beside:
+        if not beside.is_file():
+            raise RequestError(f"{path} is not a regular file, and cannot be mapped")
+        with beside.open("r+b") as file:
+            np.lib.format.write_array_header_1_0(file, header)
+            file.flush()
+            start = file.tell()
+            _reserve(file.fileno(), start, start + dtype.itemsize * math.prod(shape), path)
+        mapped = np.lib.format.open_memmap(beside, mode="r+")
+        yield mapped
+        mapped.flush()
+
+
+def _target(path: str | Path) -> Path:
+    """Return the file to replace: what ``path`` names, or what it leads to if it is a link."""
+    if "\0" in str(path):
+        raise RequestError(f"a file name cannot hold a NUL character: {str(path)!r}")
+    path = Path(path)
+    with _naming(path):
+        if path.is_symlink():
+            path = Path(os.path.realpath(path))
+            if path.is_symlink():
+                raise RequestError(f"{path} is a symbolic link that leads back to itself")
+        if path.is_dir():
+            raise RequestError(f"{path} is a directory; name a file in it")
+        if not path.parent.is_dir():
+            raise RequestError(f"there is no directory {path.parent}; make it first")
+    return path
+
+
+@contextmanager
+def _naming(path: Path, beside: Path | None = None) -> Iterator[None]:
+    """Let errors of the system name the file that was asked for, not the one beside it."""
     try:
-        yield beside
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
+        yield
+    except StorageError:
         raise
+    except OSError as error:
+        if error.errno is None or (
+            beside is not None and error.filename not in (None, str(beside))
+        ):
+            raise
+        kind = StorageError if beside is not None else OSError
+        raise kind(error.errno, error.strerror, str(path)) from None
+
+
+def _create(path: Path, mode: int) -> tuple[Path, IO[bytes]]:
+    """Create a new file beside ``path``; return its name and the file, open and locked."""
+    suffix = path.suffix if len(path.suffix) <= _LONGEST_SUFFIX and path.suffix.isascii() else ""
+    while True:
+        beside = path.with_name(f".kleene-{secrets.token_hex(8)}.part{suffix}")
+        locked = os.fdopen(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode), "wb")
+        try:
+            if sys.platform != "win32":
+                with suppress(OSError):  # a file system without locks
+                    fcntl.flock(locked, fcntl.LOCK_EX)
+            if os.fstat(locked.fileno()).st_nlink:
+                return beside, locked
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            locked.close()
+            raise
+        locked.close()  # another process removed the file before it was locked
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove the new files in a folder whose processes are gone."""
+    if sys.platform == "win32":
+        return
+    for name in os.listdir(folder):
+        if _NEW_FILE.fullmatch(name) is None:
+            continue
+        with suppress(OSError):  # not ours to remove, or no locks there
+            descriptor = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.unlink(folder / name)
+            finally:
+                os.close(descriptor)
+
+
+def _reserve(descriptor: int, start: int, size: int, path: str | Path) -> None:
+    """Make a file ``size`` bytes long, with room on the disk for those from ``start``."""
+    try:
+        try:
+            os.posix_fallocate(descriptor, 0, size)
+        except (AttributeError, OSError) as error:  # not on macOS, not on every file system
+            if getattr(error, "errno", None) not in (None, errno.EOPNOTSUPP, errno.EINVAL):
+                raise
+            zeros = bytes(_ZEROS)
+            os.lseek(descriptor, start, os.SEEK_SET)
+            while start < size:
+                start += os.write(descriptor, zeros[: size - start])
+    except OSError as error:
+        free = shutil.disk_usage(Path(path).parent).free
+        raise StorageError(
+            error.errno,
+            f"{error.strerror}: the file needs {format_bytes(size)}, and "
+            f"{format_bytes(free)} are free there",
+            str(path),
+        ) from None

@@ -92,7 +92,10 @@ class _Batch:
         self._horizon = task.limit
         self._limit = task.no_path if task.limit is None else task.limit
         weights = task.graph.weights
-        mean = float(weights.mean()) if weights is not None and task.graph.m else 0.0
+        mean = 0.0
+        if weights is not None and task.graph.m:
+            with np.errstate(over="ignore"):  # infinite: one threshold for all
+                mean = float(weights.mean(dtype=np.float64))
         self._increment = _INCREMENT * mean if mean > 0 else math.inf
         self._kernels = device.kernels("apsp_batched", KL_TYPE=ctype(kind))
         self._rounds = self._kernels["apsp_batched_rounds"]

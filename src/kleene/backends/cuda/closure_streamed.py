@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, NamedTuple
@@ -34,6 +34,7 @@ from kleene.backends.cuda.runtime.device import Array, Device, Event, HostArray,
 from kleene.backends.task import Task
 from kleene.errors import MemoryBudgetError
 from kleene.system.formatting import format_bytes
+from kleene.system.threads import ThreadPool
 
 __all__ = ["BandSplit", "StreamedClosure", "close"]
 
@@ -428,7 +429,7 @@ class HostTransfers:
     """Moves bands between the matrix and the device, through staging buffers."""
 
     def __init__(
-        self, engine: StreamedClosure, copy_threads: ThreadPoolExecutor, rows: HostRows, task: Task
+        self, engine: StreamedClosure, copy_threads: ThreadPool, rows: HostRows, task: Task
     ) -> None:
         device, height = engine.device, engine.cut.height
         self.visits = list(engine.cut.visits())

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -24,6 +24,7 @@ from kleene.backends.cuda.runtime.device import (
     require_memory,
 )
 from kleene.backends.task import Answer, Task
+from kleene.system.threads import ThreadPool
 
 __all__ = [
     "Batch",
@@ -50,14 +51,12 @@ _WORTH_SLOTS = 2**28
 # ---- copies within the host ---------------------------------------------------------------------
 
 
-def copy_threads(task: Task) -> ThreadPoolExecutor:
+def copy_threads(task: Task) -> ThreadPool:
     """Return a pool of threads that copy within the host."""
-    return ThreadPoolExecutor(max(1, min(task.threads, _COPY_THREADS)), "kleene-copy")
+    return ThreadPool(max(1, min(task.threads, _COPY_THREADS)), "kleene-copy")
 
 
-def start_copies(
-    threads: ThreadPoolExecutor, to: HostArray, source: HostArray
-) -> list[Future[None]]:
+def start_copies(threads: ThreadPool, to: HostArray, source: HostArray) -> list[Future[None]]:
     """Start copies by several threads, each of some rows or of a part of one row."""
     step = max(1, ceil_div(_PIECE, max(1, to[:1].nbytes)), ceil_div(len(to), _COPY_THREADS))
     parts = (slice(top, top + step) for top in range(0, len(to), step))
@@ -104,7 +103,7 @@ class _StagingBuffer:
 class _RowWriter:
     """Copies rows from the device to host arrays, in order."""
 
-    def __init__(self, device: Device, threads: ThreadPoolExecutor, total: int) -> None:
+    def __init__(self, device: Device, threads: ThreadPool, total: int) -> None:
         self._device, self._threads = device, threads
         self._stream = device.stream(urgent=True)
         self._slots: deque[_StagingBuffer] = deque()

@@ -10,6 +10,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import scipy.sparse.csgraph
 from numpy.typing import NDArray
 
 from kleene.graph import Graph
@@ -18,6 +19,7 @@ from kleene.interop.csgraph.errors import renamed_cycles
 from kleene.interop.csgraph.solve import (
     NULL,
     Ours,
+    may_overflow,
     require_no_cycle,
     rooted,
     solve,
@@ -118,6 +120,10 @@ def floyd_warshall(
     csgraph = from_pydata(csgraph)
     out = _memory_to_overwrite(csgraph) if overwrite and dtype is None else None
     graph = as_matrix_graph(csgraph, bool(directed), bool(unweighted), threads)
+    if may_overflow(graph, ours):
+        return scipy.sparse.csgraph.floyd_warshall(
+            csgraph, directed, return_predecessors, unweighted, overwrite
+        )
     with renamed_cycles("Negative cycle in nodes {1}"):
         distances, predecessors = solve(graph, None, bool(return_predecessors), ours, out=out)
     return _answer(distances, predecessors, (graph.n, graph.n))
@@ -153,6 +159,10 @@ def dijkstra(
     """
     ours = Ours(device, threads, dtype)
     graph, negative = as_graph(csgraph, bool(directed), bool(unweighted), threads)
+    if may_overflow(graph, ours):
+        return scipy.sparse.csgraph.dijkstra(
+            csgraph, directed, indices, return_predecessors, unweighted, limit, min_only
+        )
     if negative:
         warnings.warn(
             "Graph has negative weights: dijkstra will give inaccurate results if the graph "
@@ -194,6 +204,10 @@ def bellman_ford(
     """
     ours = Ours(device, threads, dtype)
     graph, _ = as_graph(csgraph, bool(directed), bool(unweighted), threads)
+    if may_overflow(graph, ours):
+        return scipy.sparse.csgraph.bellman_ford(
+            csgraph, directed, indices, return_predecessors, unweighted
+        )
     sources, shape = _sources(indices, graph.n)
     with renamed_cycles():
         distances, predecessors = solve(graph, sources, bool(return_predecessors), ours)
@@ -229,6 +243,8 @@ def johnson(
         )  # fmt: skip
     ours = Ours(device, threads, dtype)
     graph, _ = as_graph(csgraph, bool(directed), False, threads)
+    if may_overflow(graph, ours):
+        return scipy.sparse.csgraph.johnson(csgraph, directed, indices, return_predecessors)
     sources, shape = _sources(indices, graph.n)
     with renamed_cycles():
         if sources is not None:  # from all vertices a search meets every cycle

@@ -15,9 +15,10 @@ from kleene.graph import Graph
 from kleene.graph.forms import CSR
 from kleene.graph.frozen import adopt
 from kleene.graph.no_path import no_path
+from kleene.planning.dtype_choice import holds
 from kleene.system.machine import threads_for
 
-__all__ = ["NULL", "Ours", "require_no_cycle", "rooted", "solve"]
+__all__ = ["NULL", "Ours", "may_overflow", "require_no_cycle", "rooted", "solve"]
 
 Array = NDArray[Any]
 
@@ -77,6 +78,15 @@ def solve(
         tree = tree.reshape(shape)
         _export(tree)
     return values, tree
+
+
+def may_overflow(graph: Graph, ours: Ours) -> bool:
+    """Return whether SciPy has to answer: path lengths may exceed float64, and become infinite.
+
+    Other types are refused in that case, as everywhere in Kleene.
+    """
+    float64 = np.dtype(np.float64)
+    return not holds(float64, graph.stats.path_bound) and ours.dtype in (None, float64)
 
 
 def rooted(graph: Graph, sources: Array) -> Graph:

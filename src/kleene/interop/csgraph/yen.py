@@ -6,10 +6,11 @@ import operator
 from typing import Any
 
 import numpy as np
+import scipy.sparse.csgraph
 
 from kleene.api.k_shortest import k_shortest
 from kleene.interop.csgraph.errors import renamed_cycles
-from kleene.interop.csgraph.solve import NULL, Ours, require_no_cycle
+from kleene.interop.csgraph.solve import NULL, Ours, may_overflow, require_no_cycle
 from kleene.interop.csgraph.validation import as_graph
 
 __all__ = ["yen"]
@@ -51,6 +52,12 @@ def yen(
     ([2.0, 5.0], [[-9999, 0, -9999, 1], [-9999, -9999, 0, 2]])
     """
     graph, _ = as_graph(csgraph, bool(directed), bool(unweighted), threads)
+    ours = Ours(device, threads, dtype)
+    if may_overflow(graph, ours):
+        return scipy.sparse.csgraph.yen(
+            csgraph, source, sink, K,
+            directed=directed, return_predecessors=return_predecessors, unweighted=unweighted,
+        )  # fmt: skip
     n = graph.n
     if not 0 <= source < n or not 0 <= sink < n:
         raise ValueError(
@@ -62,7 +69,7 @@ def yen(
         raise ValueError("negative dimensions are not allowed")
     count = min(count, 2**62)  # more paths than any graph in memory has
     with renamed_cycles():
-        require_no_cycle(graph, Ours(device, threads))
+        require_no_cycle(graph, ours)
         lengths, vertices, offsets = k_shortest(
             graph, int(source), int(sink), count, device=device, threads=threads
         )

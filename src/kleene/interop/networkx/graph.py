@@ -8,7 +8,6 @@ Kleene's methods run on.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from functools import cached_property
 from typing import Any
 
 import networkx as nx
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from kleene.graph import Graph
 from kleene.graph.no_path import NO_HOPS, no_path
 from kleene.interop.networkx.weights import Weights, read_weights
+from kleene.system.cached_property import cached_property
 
 __all__ = ["Arcs", "KleeneGraph"]
 

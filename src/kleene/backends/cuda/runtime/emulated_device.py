@@ -236,6 +236,11 @@ class _Kernel:
                 )  # fmt: skip
             except device.native.KernelError as error:
                 raise KernelError(device.with_line(str(error))) from None
+            except device.native.ThreadError as error:
+                raise DeviceError(
+                    f"{error}. Raise the limit of processes (ulimit -u) or of memory, "
+                    "or choose another device or method"
+                ) from None
 
         device.in_stream(stream).put(run)
 

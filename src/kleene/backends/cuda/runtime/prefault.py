@@ -8,12 +8,12 @@ the device searches: 67 MB leave an H200 in 13 ms instead of 49.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import numpy as np
 
 from kleene.backends.cuda.runtime.device import HostArray
+from kleene.system.threads import ThreadPool
 
 __all__ = ["prefault"]
 
@@ -29,7 +29,7 @@ def prefault(threads: int, *arrays: HostArray | None) -> Iterator[None]:
     if sum(array.nbytes for array in new) < _WORTH:
         yield
         return
-    with ThreadPoolExecutor(min(threads, _THREADS), "kleene-prefault") as pool:
+    with ThreadPool(min(threads, _THREADS), "kleene-prefault") as pool:
         for array in new:
             whole = array.reshape(-1).view(np.uint8)
             for first in range(0, whole.size, _PIECE):

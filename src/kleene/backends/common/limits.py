@@ -1,0 +1,98 @@
+"""Which vertices lie within a limit: the same ones by every method.
+
+The rule. A vertex is within the limit if a search finds it there: if the least, over all paths, of
+the lengths added up one by one from the source is no larger. Weights are not negative where there
+is a limit, and rounded sums keep their order, so Dijkstra's algorithm, delta-stepping, near-far and
+Bellman-Ford all end with these numbers, bit for bit.
+
+Methods on matrices add in another order, and their floats differ from those by rounding. Where none
+is that close to the limit, it makes no difference. A row with such a value is searched again, and
+replaced whole; unless all sums up to the limit are exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.backends.common.native_sssp import search
+from kleene.backends.task import Answer, Task
+from kleene.graph import Graph
+
+__all__ = ["apply_limit"]
+
+Array = NDArray[Any]
+
+#: Values that are looked at together, and that are searched for together.
+_BLOCK = 2**20
+
+
+def apply_limit(task: Task, answer: Answer) -> Answer:
+    """Cut off what lies beyond the limit, unless the method stopped there by itself."""
+    if task.limit is None or answer.horizons is not None:
+        return answer
+    slack = _slack(task)
+    exact = slack == 0
+    if not exact:
+        lowest, highest = task.limit - slack, task.limit + slack
+        highest = min(highest, float(np.finfo(task.dtype).max))  # infinity is no path
+    step = max(1, _BLOCK // max(1, task.graph.n))
+    for first in range(0, len(task.sources), step):
+        rows = slice(first, first + step)
+        values = answer.values[rows]
+        again: Array = np.empty(0, dtype=np.int64)
+        if not exact:
+            close = (values >= lowest) & (values <= highest)
+            again = np.flatnonzero(close.any(axis=1))
+            if len(again) and _sums_exactly(task.graph, task.dtype, highest):
+                exact, again = True, again[:0]
+        beyond = values > task.limit
+        values[beyond] = task.no_path
+        if answer.predecessors is not None:
+            answer.predecessors[rows][beyond] = -1
+        if len(again):
+            _search_again(task, answer, first + again)
+    horizons = np.full(len(task.sources), task.limit, dtype=task.dtype)
+    return Answer(answer.values, answer.predecessors, horizons)
+
+
+def _slack(task: Task) -> float:
+    """Return how far rounding may move a value near the limit; 0 where nothing is rounded.
+
+    Each addition rounds by ``eps / 2`` at most, on the path of the method as on that of a search;
+    twice of both together leaves room for terms of higher order. No path within the limit has more
+    arcs than fit there, or than the graph has vertices.
+    """
+    if task.dtype.kind != "f" or task.hops or task.limit is None:
+        return 0.0
+    lightest = float(task.graph.stats.min_weight)
+    arcs = float(task.graph.n)
+    if lightest > 0:
+        arcs = min(arcs, 1 + task.limit / lightest)
+    return 2 * arcs * float(np.finfo(task.dtype).eps) * task.limit
+
+
+def _sums_exactly(graph: Graph, dtype: np.dtype[Any], largest: float) -> bool:
+    """Return whether all sums up to ``largest`` are exact: weights are multiples of the spacing."""
+    if graph.weight_dtype is None:
+        weights = np.ones(1, dtype)
+    elif graph.has_dense:
+        weights = graph.dense.astype(dtype, copy=False)
+    else:
+        assert graph.weights is not None
+        weights = graph.weights.astype(dtype, copy=False)
+    used = weights[weights <= largest]
+    spacings = used / np.spacing(dtype.type(largest))
+    return bool((spacings == np.trunc(spacings)).all())
+
+
+def _search_again(task: Task, answer: Answer, rows: Array) -> None:
+    """Replace some rows by what a search finds within the limit."""
+    own = replace(task, sources=task.sources[rows], targets=None, out=None, progress=None)
+    found = search("delta_stepping", own)
+    answer.values[rows] = found.values
+    if answer.predecessors is not None:
+        answer.predecessors[rows] = found.predecessors

@@ -1,0 +1,132 @@
+"""The claim that ``verify`` proves, and the rules that it must meet before there is a proof."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.backends.semiring import Semiring
+from kleene.errors import GraphError, RequestError
+from kleene.graph import Graph
+from kleene.planning.dtype_choice import choose_dtype
+from kleene.planning.request import Request, graph_facts
+
+__all__ = ["PathValues", "check_claim"]
+
+Array = NDArray[Any]
+Fail = Callable[[str], NoReturn]
+
+_IDS = (np.dtype(np.int32), np.dtype(np.int64))
+_VALUES = (np.dtype(bool), *_IDS, np.dtype(np.float32), np.dtype(np.float64))
+
+
+@dataclass(frozen=True)
+class PathValues:
+    """The claim to prove: path values from some sources, over a semiring."""
+
+    graph: Graph
+    semiring: Semiring
+    sources: Array
+    values: Array  # (sources, n)
+    predecessors: Array | None
+    horizons: Array | None
+    hops: bool  # every arc counts one, and -1 says "no path"
+    targets: Array | None = None
+    limit: int | float | None = None
+
+    @property
+    def negative(self) -> bool:
+        """Whether any arc counts less than zero."""
+        return not self.hops and self.graph.stats.negative
+
+
+def check_claim(claim: PathValues, fail: Fail) -> None:
+    """Call ``fail`` with the first field that no result on this graph can have.
+
+    Fields of the size of the answer are not looked into: ``verify`` does so, row by row.
+    """
+    n = claim.graph.n
+    _check_ids(claim.sources, "sources", n, fail)
+    rows = len(claim.sources)
+    if claim.targets is not None:
+        _check_ids(claim.targets, "targets", n, fail)
+    if claim.values.shape != (rows, n):
+        fail(f"values have shape {claim.values.shape}, and should have {(rows, n)}")
+    _check_dtype(claim, fail)
+    if claim.predecessors is not None:
+        if claim.predecessors.shape != (rows, n):
+            fail(f"predecessors have shape {claim.predecessors.shape}, not {(rows, n)}")
+        if claim.predecessors.dtype not in _IDS:
+            fail(f"predecessors are {claim.predecessors.dtype}, and should be int32 or int64")
+    if claim.limit is not None:
+        _check_limit(claim, claim.limit, fail)
+    if claim.horizons is not None:
+        _check_horizons(claim, claim.horizons, fail)
+
+
+def _check_ids(ids: Array, name: str, n: int, fail: Fail) -> None:
+    if ids.ndim != 1 or ids.dtype not in _IDS:
+        fail(f"{name} are {ids.dtype} of shape {ids.shape}, and should be a list of vertex ids")
+    outside = (ids < 0) | (ids >= n)
+    if outside.any():
+        fail(f"{name} hold {ids[outside][0]}, which is no vertex")
+
+
+def _check_dtype(claim: PathValues, fail: Fail) -> None:
+    """The values must have a type in which a call could have computed them on this graph."""
+    dtype, name = claim.values.dtype, claim.semiring.name
+    if dtype not in _VALUES:
+        fail(f"values are {dtype}, and should be int32, int64, float32, float64 or bool")
+    if claim.hops and name != "min_plus":
+        fail(f"semiring is {name}, and hop counts go with min_plus")
+    facts = graph_facts(claim.graph, claim.hops)
+    if name == "max_times" and claim.graph.m and (facts.min_weight < 0 or facts.max_weight > 1):
+        fail("semiring is max_times, and the graph's weights are no probabilities")
+    problem = "bfs" if claim.hops else "closure"
+    asked = None if name == "boolean" else str(dtype)
+    try:
+        right = choose_dtype(facts, Request(problem, name, dtype=asked))[0]
+    except (GraphError, RequestError) as error:
+        fail(f"values are {dtype}: {error}")
+    if dtype != right:
+        fail(f"values are {dtype}, and should be {right}")
+
+
+def _check_limit(claim: PathValues, limit: Any, fail: Fail) -> None:
+    _check_may_stop(claim, "limit", fail)
+    dtype = claim.values.dtype
+    number = isinstance(limit, (int, float)) and not isinstance(limit, bool)
+    most = float(np.finfo(dtype).max) if dtype.kind == "f" else int(np.iinfo(dtype).max)
+    if not number or not 0 <= limit <= most:  # NaN neither
+        fail(f"limit is {limit!r}, and should be a number from 0 on")
+    if dtype.kind == "i" and not isinstance(limit, int):
+        fail(f"limit is {limit!r}, and should be an integer, as values are")
+
+
+def _check_horizons(claim: PathValues, horizons: Array, fail: Fail) -> None:
+    dtype, limit = claim.values.dtype, claim.limit
+    if horizons.shape != claim.sources.shape or horizons.dtype != dtype:
+        fail(
+            f"horizons are {horizons.dtype} of shape {horizons.shape}, and should be {dtype}, "
+            "one for each source"
+        )
+    if not (horizons >= 0).all():  # NaN neither
+        fail(f"horizons hold {horizons[~(horizons >= 0)][0]}, and should be numbers from 0 on")
+    stopped = horizons[horizons != claim.semiring.zero(dtype)]
+    if not len(stopped):
+        return
+    _check_may_stop(claim, "horizons", fail)
+    if limit is not None and (stopped > limit).any():
+        fail(f"horizons hold {stopped[stopped > limit][0]}, beyond the limit {limit}")
+    if limit is None and claim.targets is None:
+        fail(f"horizons hold {stopped[0]}, without a limit or targets to stop at")
+
+
+def _check_may_stop(claim: PathValues, field: str, fail: Fail) -> None:
+    """A search may stop early only where no path comes back from beyond."""
+    if claim.semiring.name != "min_plus" or claim.negative:
+        fail(f"{field} are for lengths that are not negative, and these are not")

@@ -1,0 +1,189 @@
+"""Sums that no type holds are refused before anything is computed, by one rule for all methods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.sparse.csgraph as theirs
+from test_methods import ROWS, label, solve
+
+import kleene as kl
+from kleene import csgraph
+from kleene.api import k_shortest
+from kleene.registry import Method
+
+ADDING = [row for row in ROWS if row.problem != "bfs" and "min_plus" in row.semirings]
+TAKES_NEGATIVE = [row for row in ADDING if row.negative]
+HUGE = 1e308
+
+
+def chain(weights: Any, dtype: Any = np.float64) -> kl.Graph:
+    count = len(weights)
+    return kl.Graph.from_edges(range(count), range(1, count + 1), np.array(weights, dtype=dtype))
+
+
+@pytest.mark.parametrize("row", ADDING, ids=label)
+def test_sums_beyond_float64_are_refused(row: Method) -> None:
+    signs = [(1, 1, 1), (1, 1, -1), (-1, -1, -1)] if row.negative else [(1, 1, 1)]
+    for sign in signs:
+        for dtype in (None, "float64"):
+            with pytest.raises(kl.PathOverflowError, match=r"too much for float64.*no arc"):
+                solve(row, chain([s * HUGE for s in sign]), "min_plus", dtype=dtype)
+    with pytest.raises(kl.RequestError, match="cannot hold path lengths"):
+        solve(row, chain([1e30, 1e38], np.float32), "min_plus", dtype="float32")
+
+
+@pytest.mark.parametrize("row", ADDING, ids=label)
+def test_float32_is_widened(row: Method) -> None:
+    r = solve(row, chain([3e38, 3e38, 3e38], np.float32), "min_plus", predecessors=True)
+    assert r.distances.dtype == np.float64
+    assert r.distances[0].tolist() == pytest.approx([0, 3e38, 6e38, 9e38])
+    r.verify()
+
+
+@pytest.mark.parametrize("row", ADDING, ids=label)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_largest_that_is_taken(row: Method, dtype: Any) -> None:
+    """What the rule lets through overflows nowhere: sums of two paths, potentials, rising sums."""
+    most = float(np.finfo(dtype).max) / 4
+    for n in (3, 6):
+        each = most / n * 0.999
+        weights = np.full(n - 1, each, dtype)
+        ends = np.arange(n - 1), np.arange(1, n)
+        g = kl.Graph.from_edges(*ends, weights, directed=False)
+        r = solve(row, g, "min_plus", predecessors=True)
+        assert r.distances.dtype == dtype
+        assert r.reached.all()
+        r.verify()
+        if not row.negative:
+            continue
+        weights[n // 2] *= -1
+        r = solve(row, kl.Graph.from_edges(*ends, weights), "min_plus", predecessors=True)
+        assert (r.reached == np.triu(np.ones((n, n), bool))).all()
+        r.verify()
+
+
+@pytest.mark.parametrize("row", TAKES_NEGATIVE, ids=label)
+def test_a_negative_cycle_of_huge_weights_is_found(row: Method) -> None:
+    rng = np.random.default_rng(8)
+    for n in (2, 5, 12):
+        order = rng.permutation(n)
+        weights = np.full(n, 1e307 / n)
+        weights[1] = -2e307
+        g = kl.Graph.from_edges(order, np.roll(order, -1), weights)
+        with pytest.raises(kl.NegativeCycleError) as caught:
+            solve(row, g, "min_plus")
+        assert sorted(caught.value.cycle) == list(range(n))
+
+
+def test_widths_and_hops_are_no_sums() -> None:
+    g = chain([HUGE, 1.5e308, HUGE])
+    for device in ("cpu", "reference"):
+        widths = kl.closure(g, "max_min", device=device)
+        assert widths.values[0].tolist() == [np.inf, HUGE, HUGE, HUGE]
+        widths.verify()
+        assert kl.bfs(g, 0, device=device).distances.tolist() == [0, 1, 2, 3]
+        assert kl.closure(g, device=device).values[0].all()
+
+
+def test_integers_say_the_same() -> None:
+    g = chain([2**62] * 3, np.int64)
+    with pytest.raises(kl.PathOverflowError, match="too much for int64; pass dtype='float64'"):
+        kl.sssp(g, 0)
+    assert kl.sssp(g, 0, dtype="float64").distances[-1] == 3 * 2.0**62
+
+
+def test_a_heavy_arc_that_no_path_repeats_is_taken() -> None:
+    """The bound counts one arc out of every vertex, not n times the heaviest."""
+    weights = np.ones(200)
+    weights[7] = 4e307
+    assert kl.sssp(chain(weights), 0).distances[-1] == 4e307
+
+
+def test_an_infinite_weight_is_no_arc() -> None:
+    g = kl.Graph.from_edges([0, 1, 0], [1, 2, 2], [1.0, 2.0, np.inf])
+    assert kl.sssp(g, 0).distances.tolist() == [0, 1, 3]
+
+
+def test_calls_that_use_searches_refuse_too() -> None:
+    with pytest.raises(kl.PathOverflowError):
+        k_shortest(chain([HUGE] * 3), 0, 3, 2)
+    with pytest.raises(kl.PathOverflowError):
+        kl.explain(chain([HUGE] * 3), "apsp")
+    matrix = np.full((3, 3), HUGE)
+    kept = matrix.copy()
+    with pytest.raises(kl.PathOverflowError):
+        kl.close_distances(matrix)
+    assert (matrix == kept).all()
+    narrow = np.full((3, 3), 3e38, np.float32)
+    with pytest.raises(kl.RequestError, match="cannot hold path lengths"):
+        kl.close_distances(narrow)
+    assert (narrow == np.float32(3e38)).all()
+    apart = np.full((3, 3), HUGE)
+    with pytest.raises(kl.PathOverflowError):
+        kl.geodesic_distances(apart, n_neighbors=1, metric="precomputed")
+
+
+def test_encodings_refuse_too() -> None:
+    g = chain([HUGE] * 3)
+    with pytest.raises(kl.PathOverflowError):
+        kl.distance_encodings([g], weighted=True, dtype="float64")
+    g = chain([2e38] * 3)
+    with pytest.raises(kl.RequestError, match="too much for float32; pass dtype='float64'"):
+        kl.distance_encodings([g], weighted=True)
+    assert kl.distance_encodings([g], weighted=True, dtype="float64")[0, 0, 3] == 6e38
+    near = kl.distance_encodings([g], weighted=True, max_distance=5)
+    assert near[0, 0].tolist() == [0, 5, 5, 5]
+    lost = kl.distance_encodings([[[0], [1]]], n=[2], weighted=True, weights=[[np.inf]])
+    assert lost[0, 0].tolist() == [0, np.inf]
+
+
+GRAPHS = {
+    "sums": ([HUGE] * 3, [0, 1, 2], [1, 2, 3]),
+    "back": ([HUGE, HUGE, -HUGE, 1.0], [0, 1, 2, 0], [1, 2, 3, 3]),
+    "no_arcs": ([HUGE, 1.0, 1.0, HUGE], [0, 1, 2, 3], [3, 2, 3, 1]),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Graph has negative weights")
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("directed", [True, False])
+def test_csgraph_answers_as_scipy_does(name: str, directed: bool) -> None:
+    weights, tails, heads = GRAPHS[name]
+    ends = np.array(tails, np.int32), np.array(heads, np.int32)
+    graph = sp.csr_array((weights, ends), shape=(4, 4))
+    calls = ["shortest_path", "dijkstra", "bellman_ford", "johnson", "floyd_warshall"]
+    if min(weights) < 0 and not directed:  # a negative cycle
+        return
+    for call in calls:
+        if (name, directed) == ("sums", False) and call in ("bellman_ford", "johnson"):
+            continue  # SciPy reports a negative cycle there
+        for given in (graph, graph.toarray()):
+            ours, want = (
+                getattr(module, call)(given, directed=directed, return_predecessors=True)
+                for module in (csgraph, theirs)
+            )
+            for a, b in zip(ours, want, strict=True):
+                np.testing.assert_array_equal(a, b)
+        with pytest.raises(kl.KleeneError):
+            getattr(csgraph, call)(graph, directed=directed, dtype="float32")
+    if min(weights) > 0:
+        near = [
+            m.dijkstra(graph, indices=[0, 2], limit=9, min_only=True) for m in (csgraph, theirs)
+        ]
+        np.testing.assert_array_equal(*near)
+        paths = [m.yen(graph, 0, 3, 3, directed=directed) for m in (csgraph, theirs)]
+        np.testing.assert_array_equal(*paths)
+
+
+def test_networkx_answers_itself() -> None:
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from([(0, 1, HUGE), (1, 2, HUGE)])
+    with pytest.raises(NotImplementedError, match="kleene"):
+        nx.single_source_dijkstra_path_length(graph, 0, backend="kleene")
+    with nx.config(backend_priority=["kleene"]):
+        assert nx.single_source_dijkstra_path_length(graph, 0) == {0: 0, 1: HUGE, 2: np.inf}

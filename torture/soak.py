@@ -1,0 +1,419 @@
+"""Many calls from eight Python threads of one process, with forks, interrupts and cancelled calls.
+
+All threads share some graphs and call everything on them, tiny calls mostly; every answer is
+compared with the one that a single thread got before. The main thread is one of the eight, and is
+interrupted by SIGINT at random moments; calls are cancelled by their progress function; children
+are forked while all threads are busy, and must be able to call as well.
+
+A run is a warm-up and then ten phases. Between phases nothing may be left: memory, threads, open
+files, temporary files, children. Memory is what the process has for itself (anonymous pages, after
+malloc_trim), the median of the last three phases beside that of the first three.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import ctypes
+import faulthandler
+import gc
+import io
+import json
+import os
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from torture.campaign import Budget, Outcome
+
+__all__ = ["run"]
+
+THREADS = 8
+PHASES = 10
+MOST_CALLS = 1_000_000
+MOST_GROWTH = 0.01
+CHILD_SECONDS = 60  # for the few calls of a forked child
+MEBIBYTE = 1 << 20
+
+
+def run(budget: Budget) -> Outcome:
+    """Soak in a process of its own."""
+    seconds = max(5.0, budget.left() - 5)
+    root = Path(__file__).resolve().parent.parent
+    with tempfile.TemporaryDirectory(prefix="kleene-soak-") as folder:
+        command = [sys.executable, "-X", "faulthandler", "-m", "torture.soak"]
+        arguments = ["--seconds", str(seconds), "--seed", str(budget.seed)]
+        try:
+            ended = subprocess.run(
+                [*command, *arguments],
+                capture_output=True,
+                text=True,
+                cwd=root,
+                env={**os.environ, "TMPDIR": folder},
+                timeout=2 * seconds + 120,
+            )
+        except subprocess.TimeoutExpired:
+            return Outcome(0, [f"seed {budget.seed}: hangs after {2 * seconds + 120:.0f} s"])
+    if ended.returncode != 0:
+        last = " | ".join(ended.stderr.strip().splitlines()[-4:])
+        return Outcome(0, [f"seed {budget.seed}: exit {ended.returncode}: {last}"])
+    return Outcome(**json.loads(ended.stdout.splitlines()[-1]))
+
+
+# ---- calls --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Call:
+    """Something a user does; it returns an answer that is always the same."""
+
+    name: str
+    do: Callable[[], Any]
+    often: int  # how often, beside the others
+    interruptible: bool = False  # long enough for an interrupt to land inside
+
+
+def _calls(folder: Path) -> list[Call]:
+    import numpy as np
+
+    import kleene as kl
+    from kleene import csgraph
+    from kleene.system.machine import this_machine
+
+    tails, heads = [0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 1, 4, 0]
+    plain = kl.Graph.from_edges(tails, heads)
+    whole = kl.Graph.from_edges(tails, heads, [4, 9, 3, 1, 7, 2, 5])
+    real = kl.Graph.from_edges(tails, heads, [0.5, 2.25, -0.125, 1, 3, 1e-3, 7])
+    dense = kl.Graph.from_dense(np.abs(np.subtract.outer(np.arange(12.0), np.arange(12.0))))
+    grid = kl.generate.grid(40, 40)
+    large = kl.generate.grid(150, 150)
+    matrix = whole.to_scipy()
+    answer = kl.apsp(whole)
+    formats = ("dimacs", "matrix_market", "edge_list", "gap", "npz", "npy")
+    files = {}
+    for name in formats:
+        file = io.BytesIO()
+        kl.write(whole, file, name)
+        files[name] = file.getvalue()
+
+    def search(problem: Callable[..., Any], graph: Any, **options: Any) -> Callable[[], Any]:
+        return lambda: problem(graph, **options).distances.tolist()
+
+    def read(name: str) -> Callable[[], Any]:
+        return lambda: repr(kl.read(io.BytesIO(files[name]), name))
+
+    def write(name: str) -> Callable[[], Any]:
+        def written() -> bytes:
+            file = io.BytesIO()
+            kl.write(whole, file, name)
+            return file.getvalue()
+
+        return written
+
+    def build() -> Any:
+        graph = kl.Graph.from_edges(tails, heads, [4, 9, 3, 1, 7, 2, 5], directed=False)
+        return graph.csr.offsets.tolist(), graph.csc.neighbors.tolist()
+
+    def refused() -> str:
+        try:
+            kl.read(io.BytesIO(b"p sp 2 1\na 1 3 7\n"))
+        except kl.KleeneError as error:
+            return str(error)
+        raise AssertionError("a damaged file was read")
+
+    def negative() -> list[int]:
+        try:
+            kl.sssp(kl.Graph.from_edges([0, 1], [1, 0], [1, -2]), 0)
+        except kl.NegativeCycleError as error:
+            return sorted(error.cycle)
+        raise AssertionError("a negative cycle was overlooked")
+
+    def saved() -> Any:
+        path = folder / f"saved-{threading.get_ident()}-{os.getpid()}.npz"
+        try:
+            answer.save(path)
+            return kl.Result.load(path, whole).verify().rows
+        finally:
+            path.unlink(missing_ok=True)
+
+    def out() -> Any:
+        path = folder / f"out-{threading.get_ident()}-{os.getpid()}.npy"
+        try:
+            kl.apsp(whole, out=str(path))
+            return np.load(path).tolist()
+        finally:
+            path.unlink(missing_ok=True)
+
+    def cancelled() -> str:
+        def stop(done: int, total: int) -> None:
+            raise InterruptedError
+
+        try:
+            kl.apsp(large, sources=range(64), method="batched", threads=2, progress=stop)
+        except InterruptedError:
+            return "cancelled"
+        return "cancelled"  # it was over before it reported
+
+    calls = [
+        Call("bfs", search(kl.bfs, plain, source=0), 200),
+        Call("sssp", search(kl.sssp, whole, source=0), 200),
+        Call("sssp, negative weights", search(kl.sssp, real, source=0), 60),
+        Call("bfs, batch", search(kl.bfs, plain, sources=[0, 1, 2, 3]), 60),
+        Call("sssp, batch", search(kl.sssp, whole, sources=[0, 1, 2, 3]), 60),
+        Call("sssp, targets", search(kl.sssp, whole, source=0, targets=[3]), 60),
+        Call("sssp, limit", search(kl.sssp, whole, source=0, limit=9), 60),
+        Call("apsp", search(kl.apsp, whole), 60),
+        Call("apsp, dense", search(kl.apsp, dense), 30),
+        Call("closure", search(kl.closure, plain), 30),
+        Call("closure, widest", search(kl.closure, whole, semiring="max_min"), 30),
+        Call("path", lambda: answer.path(0, 4), 100),
+        Call("paths", lambda: answer.paths(source=0).vertices.tolist(), 30),
+        Call("verify", lambda: answer.verify().rows, 20),
+        Call("explain", lambda: kl.explain(whole, "apsp").method, 20),
+        Call("build", build, 60),
+        Call("csgraph", lambda: csgraph.dijkstra(matrix, indices=0).tolist(), 40),
+        Call("refused file", refused, 20),
+        Call("negative cycle", negative, 20),
+        Call("two threads", search(kl.bfs, grid, source=0, threads=2), 10),
+        Call("delta stepping", search(kl.sssp, grid, source=0, threads=2), 10, True),
+        Call("larger", lambda: int(kl.apsp(grid, sources=range(32)).distances.sum()), 2, True),
+        Call("save and load", saved, 4),
+        Call("out=", out, 4),
+        Call("cancelled", cancelled, 1, True),
+        *(Call(f"read {name}", read(name), 8) for name in formats),
+        *(Call(f"write {name}", write(name), 8) for name in formats if name != "npz"),
+    ]
+    if "emulated" in this_machine().devices:
+        calls.append(Call("emulated", search(kl.bfs, plain, source=0, device="emulated"), 1))
+    return calls
+
+
+# ---- threads ------------------------------------------------------------------------------------
+
+
+@dataclass
+class Soak:
+    """One run: the calls, what they should return, and what happened."""
+
+    calls: list[Call]
+    seed: int
+    expected: dict[str, Any] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    guard: threading.Lock = field(default_factory=threading.Lock)
+    armed: bool = False  # whether an interrupt may raise
+
+    def once(self, call: Call) -> None:
+        answer = call.do()
+        if answer != self.expected[call.name]:
+            self.failures.append(f"{call.name}: {answer!r} is not {self.expected[call.name]!r}")
+
+    def phase(self, count: int, number: int) -> None:
+        """Make so many calls from all threads."""
+        share = count // THREADS
+        others = [
+            threading.Thread(target=self._work, args=(share, number * THREADS + i))
+            for i in range(1, THREADS)
+        ]
+        over = threading.Event()
+        interrupter = threading.Thread(target=self._interrupt, args=(over, number))
+        for thread in (*others, interrupter):
+            thread.start()
+        self._work_interrupted(share, number * THREADS)
+        over.set()
+        for thread in (*others, interrupter):
+            thread.join()
+
+    def _work(self, count: int, seed: int) -> None:
+        chance = random.Random(self.seed * 1009 + seed)
+        weights = [call.often for call in self.calls]
+        made = Counter[str]()
+        for call in chance.choices(self.calls, weights, k=count):
+            try:
+                self.once(call)
+            except Exception:
+                self.failures.append(f"{call.name}: {_in_one_line()}")
+            made[call.name] += 1
+            if chance.random() < 1 / 2000:
+                self._fork(chance)
+                made["fork"] += 1
+        self._add(made)
+
+    def _work_interrupted(self, count: int, seed: int) -> None:
+        """Work on the main thread, which is interrupted; count what was."""
+        chance = random.Random(self.seed * 1009 + seed)
+        weights = [call.often * (20 if call.interruptible else 1) for call in self.calls]
+        made = Counter[str]()
+        for call in chance.choices(self.calls, weights, k=count):
+            try:
+                self.armed = True
+                self.once(call)
+                self.armed = False
+            except KeyboardInterrupt:
+                made["interrupted"] += 1
+            except Exception:
+                self.armed = False
+                self.failures.append(f"{call.name}, interrupted: {_in_one_line()}")
+            made[call.name] += 1
+        self._add(made)
+
+    def _add(self, made: Counter[str]) -> None:
+        with self.guard:
+            self.counts.update(made)
+
+    def on_signal(self, number: int, frame: Any) -> None:
+        if self.armed:
+            self.armed = False
+            raise KeyboardInterrupt
+
+    def _interrupt(self, over: threading.Event, seed: int) -> None:
+        chance = random.Random(seed)
+        main = threading.main_thread().ident
+        while not over.wait(chance.uniform(0.001, 0.05)):
+            signal.pthread_kill(main, signal.SIGINT)
+
+    def _fork(self, chance: random.Random) -> None:
+        """Make some calls in a child of this process, whose other threads are busy."""
+        chosen = chance.sample(self.calls, 3)
+        child = os.fork()
+        if child == 0:
+            faulthandler.register(signal.SIGALRM, all_threads=False, chain=True)
+            signal.alarm(CHILD_SECONDS)  # ends the child if it hangs, and shows where
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            try:
+                os._exit(0 if all(call.do() == self.expected[call.name] for call in chosen) else 1)
+            except BaseException:
+                os.write(2, traceback.format_exc().encode())
+                os._exit(2)
+        _, status = os.waitpid(child, 0)
+        if status != 0:
+            names = ", ".join(call.name for call in chosen)
+            code = os.waitstatus_to_exitcode(status)
+            what = "hangs" if code == -signal.SIGALRM else f"exit {code}"
+            self.failures.append(f"a forked child: {what} in {names}")
+
+
+def _in_one_line() -> str:
+    return " | ".join(traceback.format_exc().strip().splitlines()[-3:])
+
+
+# ---- what is left -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Left:
+    """What a process has, while nothing runs."""
+
+    memory: int
+    threads: int
+    descriptors: int
+    files: int
+    children: bool
+
+
+def _left(folder: Path) -> Left:
+    for file in (*folder.glob("saved-*"), *folder.glob("out-*")):
+        file.unlink()  # of a call whose own cleaning up was interrupted
+    gc.collect()
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+    lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
+    anonymous = next(line for line in lines if line.startswith("Anonymous:"))
+    try:
+        os.waitpid(-1, os.WNOHANG)
+        children = True
+    except ChildProcessError:
+        children = False
+    return Left(
+        1024 * int(anonymous.split()[1]),
+        len(os.listdir("/proc/self/task")),
+        len(os.listdir("/proc/self/fd")),
+        sum(1 for _ in folder.rglob("*")),
+        children,
+    )
+
+
+def _differences(first: Left, now: Left, number: int) -> list[str]:
+    names = ("threads", "descriptors", "files")
+    pairs = [(name, getattr(first, name), getattr(now, name)) for name in names]
+    found = [f"phase {number}: {name} {a}, then {b}" for name, a, b in pairs if b > a]
+    return found + ([f"phase {number}: a child is left"] if now.children else [])
+
+
+def _warm_up(run: Soak, seconds: float) -> float:
+    """Make more and more calls until the time is over; return how many a second can make."""
+    began, count = time.monotonic(), 40 * THREADS
+    for number in range(100):
+        last = time.monotonic()
+        run.phase(count, number)
+        now = time.monotonic()
+        rate = count / (now - last)
+        if now - began + 2 * count / rate > seconds:
+            break
+        count *= 2
+    return rate
+
+
+def soak(seconds: float, seed: int) -> Outcome:
+    """Return what came of as many calls as the seconds allow."""
+    warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: fork beside threads
+    folder = Path(tempfile.gettempdir())
+    began = time.monotonic()
+    run = Soak(_calls(folder), seed)
+    run.expected = {call.name: call.do() for call in run.calls}
+    first = _left(folder)
+    signal.signal(signal.SIGINT, run.on_signal)
+    sys.setswitchinterval(0.0005)
+    rate = _warm_up(run, seconds / 4)
+    remaining = max(1.0, began + seconds - time.monotonic())
+    count = int(min(rate * remaining, MOST_CALLS) / PHASES)
+    run.counts.clear()
+    memory = []
+    save = next(call for call in run.calls if call.name == "save and load")
+    for number in range(PHASES):
+        run.phase(count, 1000 + number)
+        run.once(save)  # removes what an interrupt within microseconds of creating a file left
+        now = _left(folder)
+        memory.append(now.memory)
+        run.failures += _differences(first, now, number)
+    print([round(m / MEBIBYTE, 2) for m in memory], file=sys.stderr)
+    before, after = statistics.median(memory[:3]), statistics.median(memory[-3:])
+    growth = after / before - 1
+    calls = run.counts.total() - run.counts["fork"] - run.counts["interrupted"]
+    if growth > MOST_GROWTH:
+        run.failures.append(
+            f"memory grows by {growth:.1%} in {calls:,} calls, from {before / MEBIBYTE:.1f} MiB"
+        )
+    facts = {
+        "threads": THREADS,
+        "forks": run.counts["fork"],
+        "interrupted": run.counts["interrupted"],
+        "memory growth": f"{growth:+.2%} of {before / MEBIBYTE:.0f} MiB",
+        "left behind": "nothing" if not run.failures else "see the failures",
+    }
+    return Outcome(calls, run.failures[:20], facts)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, required=True)
+    parser.add_argument("--seed", type=int, required=True)
+    args = parser.parse_args()
+    outcome = soak(args.seconds, args.seed)
+    print(json.dumps(vars(outcome)))
+
+
+if __name__ == "__main__":
+    main()
