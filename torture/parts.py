@@ -6,6 +6,22 @@ from torture.campaign import Part
 
 PARTS: tuple[Part, ...] = (
     Part(
+        "differential",
+        "Every method on every device gives the right answer, and the same one; csgraph answers as "
+        "SciPy does, and the NetworkX backend as NetworkX.",
+        "Random graphs of all shapes and weights are solved by every method and compared with a "
+        "simple solver and with verify(), then changed in ways with a known effect and solved "
+        "again; failures are made smaller and printed with their seed.",
+    ),
+    Part(
+        "faults",
+        "A call for which memory, a thread or the disk does not suffice ends in an error or does "
+        "without; nothing crashes, hangs or leaks, and the same call succeeds afterwards.",
+        "The k-th allocation fails, for k = 1, 2, ... until the call succeeds, in every method, "
+        "native function, reader and writer, and on the emulated device; so do thread starts, "
+        "write, fsync, mmap, fallocate, rename and read.",
+    ),
+    Part(
         "fuzz",
         "A damaged or hostile file gives a graph or a KleeneError, and a saved result that is "
         "proved right is right.",
@@ -19,6 +35,13 @@ PARTS: tuple[Part, ...] = (
         "Calls of every kind from 8 Python threads of one process, each answer compared, with "
         "forks, interrupts and cancelled calls; what is left is counted between phases.",
         share=0.7,
+    ),
+    Part(
+        "mutation",
+        "A small mistake in the native core, or in the proof of results, does not pass the tests.",
+        "Programs with one comparison, bound, operator or call changed, of which the tests must "
+        "notice 95 in 100; those that compute the same are listed, with the reason. The core is "
+        "built with all its mutants in long runs only; short ones try the verifier's.",
     ),
 )
 

@@ -8,10 +8,11 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "gil.hpp"
@@ -119,7 +120,7 @@ auto with_arcs(const Offsets& offsets, const AnyArray& neighbors, const Optional
   });
 }
 
-Semiring parse_semiring(const std::string& name);
+Semiring parse_semiring(std::string_view name);
 
 // ---- progress -----------------------------------------------------------------------------------
 

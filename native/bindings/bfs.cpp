@@ -5,15 +5,15 @@ namespace kleene::bindings {
 namespace {
 
 template <class Id>
-bfs::SearchAll<Id>* find_method(const std::string& name) {
+bfs::SearchAll<Id>* find_method(std::string_view name) {
   for (const auto& method : bfs::methods<Id>()) {
     if (name == method.traits.name) return method.search_all;
   }
-  throw nb::key_error(name.c_str());
+  throw nb::key_error(std::string(name).c_str());
 }
 
 // Fills (sources, n) distances and predecessors, and the horizons, in the caller's arrays.
-void search(const std::string& method, const Offsets& offsets, const AnyArray& neighbors,
+void search(std::string_view method, const Offsets& offsets, const AnyArray& neighbors,
             const std::optional<Offsets>& incoming_offsets, const OptionalArray& incoming_neighbors,
             const OptionalArray& tails, const AnyArray& sources, const OptionalArray& targets,
             const nb::object& limit, const nb::object& no_path, const AnyOutput& distances,

@@ -12,15 +12,15 @@ namespace {
 using Cycle = std::vector<std::int64_t>;
 
 template <class Id, class Value>
-auto find_method(const std::string& name) {
+auto find_method(std::string_view name) {
   for (const auto& method : sssp::methods<Id, Value>()) {
     if (name == method.traits.name) return method.search_all;
   }
-  throw nb::key_error(name.c_str());
+  throw nb::key_error(std::string(name).c_str());
 }
 
 // Fills one row per source in the caller's arrays; returns a negative cycle, or nothing.
-Cycle search(const std::string& method, const Offsets& offsets, const AnyArray& neighbors,
+Cycle search(std::string_view method, const Offsets& offsets, const AnyArray& neighbors,
              const AnyArray& lengths, const OptionalArray& original_lengths,
              const std::optional<Offsets>& incoming_offsets,
              const OptionalArray& incoming_neighbors, const OptionalArray& incoming_lengths,

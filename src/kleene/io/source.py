@@ -14,7 +14,6 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator
-from functools import cached_property
 from os import PathLike, fspath, fstat
 from pathlib import Path
 from stat import S_ISREG
@@ -26,6 +25,7 @@ from numpy.typing import NDArray
 from kleene.errors import FormatError, MemoryBudgetError, RequestError
 from kleene.graph.checks import require_memory
 from kleene.graph.core import Progress
+from kleene.system.cached_property import cached_property
 from kleene.system.formatting import format_bytes
 from kleene.system.machine import threads_for
 from kleene.system.threads import for_each
