@@ -1,5 +1,5 @@
 # make demo | test | coverage | emulator | lint | format | sanitize | sanitize-rotate | odr-check
-# | torture | bench | lab | gpu-check | docs | wheel | wheel-check | clean
+# | torture | bench | lab | gpu-check | docs | wheel | release-check | test-oldest | clean
 # Every target makes what it needs: a virtual environment in .venv and the package in it,
 # rebuilt only when a native source or the build configuration changed.
 
@@ -19,7 +19,7 @@ BUILD_OPTIONS := -Ccmake.define.KLEENE_EMULATOR=$(EMULATOR) \
   -Ccmake.define.KLEENE_EMULATOR_TESTS=$(EMULATOR) -Cinstall.strip=false
 
 .PHONY: demo test coverage emulator lint format sanitize sanitize-rotate odr-check torture bench lab \
-  gpu-check gpu-record-check docs wheel wheel-check clean
+  gpu-check gpu-record-check docs wheel release-check test-oldest clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/installed
@@ -37,14 +37,15 @@ coverage: $(VENV)/installed-test
 	$(BIN)/python -m pytest -n 2 --dist worksteal --cov=kleene --cov-report=term-missing $(ARGS)
 
 lint: $(VENV)/installed-dev
-	$(BIN)/ruff check src tests benchmarks torture
-	$(BIN)/ruff format --check src tests benchmarks torture
+	$(BIN)/ruff check src tests benchmarks torture release
+	$(BIN)/ruff format --check src tests benchmarks torture release
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
+	$(BIN)/python release/version_from_tag.py
 
 format: $(VENV)/installed-dev
-	$(BIN)/ruff check --fix src tests benchmarks torture
-	$(BIN)/ruff format src tests benchmarks torture
+	$(BIN)/ruff check --fix src tests benchmarks torture release
+	$(BIN)/ruff format src tests benchmarks torture release
 	$(BIN)/clang-format -i $(CXX_FILES)
 
 # Kleene beside its peers: kleene lab run --suite peers, ARGS as it takes them, say
@@ -124,14 +125,20 @@ wheel: $(VENV)/python
 	$(BIN)/pip wheel --quiet --no-deps -Ccmake.define.KLEENE_EMULATOR=ON \
 	  -Ccmake.define.KLEENE_EMULATOR_TESTS=OFF --wheel-dir dist .
 
-# The wheel in an environment of its own, away from the sources; it may need system libraries only.
-wheel-check: wheel
-	rm -rf build/wheel-check
-	$(PYTHON) -m venv build/wheel-check
-	build/wheel-check/bin/pip install --quiet dist/kleene-*.whl
-	cd build/wheel-check && bin/python -I $(CURDIR)/tests/smoke.py
-	! ldd build/wheel-check/lib/python*/site-packages/kleene/_native*.so | \
-	  grep -vE 'linux-vdso|ld-linux|lib(c|m|stdc\+\+|gcc_s|pthread)\.so'
+# Everything about a release that can be checked on one machine: see release/check.py. PYTHONS are
+# the interpreters to try, oldest first; ARGS="--no-suite" leaves out the long part.
+PYTHONS ?= $(PYTHON)
+release-check: $(VENV)/installed-release
+	$(BIN)/python release/check.py --python $(PYTHONS) $(ARGS)
+
+# The tests with the oldest versions of what Kleene depends on, in an environment of their own.
+OLDEST := build/oldest
+test-oldest: $(VENV)/installed-test
+	test -d $(OLDEST) || $(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --requirement tests/oldest.txt $(TOOLS)
+	$(OLDEST)/bin/python -m pip install --quiet --no-build-isolation --no-deps \
+	  -Cbuild-dir=build/oldest-native -Ccmake.define.KLEENE_EMULATOR=OFF .
+	cd tests && ../$(OLDEST)/bin/python -m pytest -p no:cacheprovider -q -c ../pyproject.toml $(ARGS) .
 
 clean:
 	rm -rf $(VENV) build dist site .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -134,6 +134,14 @@ def test_overwrite_puts_the_answer_in_the_graph() -> None:
     assert np.array_equal(ours.floyd_warshall(frozen), theirs.floyd_warshall(STREETS))
 
 
+def test_dense_entries_near_zero_are_no_arcs() -> None:
+    """As in SciPy, whose masked arrays compare with a tolerance of 1e-8."""
+    graph = np.array([[0, 1e-9, -1e-8, 0], [1.1e-8, 0, 2, 1e-300], [0, 3, 0, -0.5], [0, 0, 0, 0]])
+    for name in ("bellman_ford", "johnson", "floyd_warshall"):
+        assert_same(getattr(ours, name)(graph), getattr(theirs, name)(graph))
+    assert_same(ours.dijkstra(abs(graph)), theirs.dijkstra(abs(graph)))
+
+
 def test_any_order_of_memory_will_do() -> None:
     """SciPy prints an ignored error and returns the graph itself."""
     for layout in (np.asfortranarray(STREETS), np.tile(STREETS, 2)[:, :4]):

@@ -122,38 +122,6 @@ def test_results_equal_those_of_networkx(name: str) -> None:
             assume(False)
         if name in calls.FLOATS and len({type(w) for w in weights}) > 1:
             ours, theirs = calls.in_floats(ours), calls.in_floats(theirs)
-        compare(name, graph, arguments, ours, theirs)
+        calls.compare(name, graph, arguments, ours, theirs)
 
     check()
-
-
-def compare(name: str, graph: Any, arguments: dict[str, Any], ours: Any, theirs: Any) -> None:
-    weight = arguments.get("weight")
-    if isinstance(theirs, Exception):
-        if name == "find_negative_cycle" and not isinstance(ours, Exception):
-            # NetworkX misses the cycle, or fails on a negative self-loop.
-            assert isinstance(theirs, AttributeError) or "detected but not" in str(theirs)
-            return
-        assert type(ours) is type(theirs), (ours, theirs)
-        assert ours.args == theirs.args or name == "barycenter"
-        return
-    assert not isinstance(ours, Exception), (ours, theirs)
-    if name == "find_negative_cycle":
-        assert ours[0] == ours[-1]
-        assert calls.length(graph, ours, weight) < 0
-    elif name in calls.OTHER_PATHS:
-        calls.check_paths(graph, weight, ours, theirs)
-    elif name in calls.OTHER_ORDER:
-        calls.check_same(calls.in_one_order(ours), calls.in_one_order(theirs))
-    elif name == "goldberg_radzik":
-        calls.check_same(ours[1], theirs[1])
-        calls.check_parents(graph, weight, *ours)
-    elif name == "floyd_warshall_predecessor_and_distance":
-        calls.check_same(ours[1], theirs[1])
-        for u, parents in ours[0].items():
-            assert parents.keys() == theirs[0][u].keys()
-            calls.check_parents(graph, weight, parents, ours[1][u])
-    elif arguments.get("reverse"):
-        assert {v for _, v in ours} == {v for _, v in theirs}
-    else:
-        calls.check_same(ours, theirs, name in calls.ORDERED)

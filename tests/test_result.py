@@ -159,7 +159,7 @@ def test_loading_rubbish(tmp_path: Path) -> None:
     whole = file.read_bytes()
     for spoiled in (b"", b"rubbish", whole[: len(whole) // 2], whole[:100] + b"x" * 50):
         file.write_bytes(spoiled)
-        with pytest.raises(FormatError, match="not a result saved by Kleene"):
+        with pytest.raises(FormatError, match="found a damaged archive"):
             kl.Result.load(file, graph("grid"))
     np.savez(file, head="{}", values=np.zeros(3))
     with pytest.raises(FormatError, match="not a result"):

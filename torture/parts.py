@@ -6,6 +6,14 @@ from torture.campaign import Part
 
 PARTS: tuple[Part, ...] = (
     Part(
+        "differential",
+        "Every method on every device gives the right answer, and the same one; csgraph answers as "
+        "SciPy does, and the NetworkX backend as NetworkX.",
+        "Random graphs of all shapes and weights are solved by every method and compared with a "
+        "simple solver and with verify(), then changed in ways with a known effect and solved "
+        "again; failures are made smaller and printed with their seed.",
+    ),
+    Part(
         "faults",
         "A call for which memory, a thread or the disk does not suffice ends in an error or does "
         "without; nothing crashes, hangs or leaks, and the same call succeeds afterwards.",
@@ -27,6 +35,13 @@ PARTS: tuple[Part, ...] = (
         "Calls of every kind from 8 Python threads of one process, each answer compared, with "
         "forks, interrupts and cancelled calls; what is left is counted between phases.",
         share=0.7,
+    ),
+    Part(
+        "mutation",
+        "A small mistake in the native core, or in the proof of results, does not pass the tests.",
+        "Programs with one comparison, bound, operator or call changed, of which the tests must "
+        "notice 95 in 100; those that compute the same are listed, with the reason. The core is "
+        "built with all its mutants in long runs only; short ones try the verifier's.",
     ),
 )
 

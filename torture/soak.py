@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import ctypes
+import faulthandler
 import gc
 import io
 import json
@@ -211,6 +212,7 @@ class Soak:
     expected: dict[str, Any] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+    guard: threading.Lock = field(default_factory=threading.Lock)
     armed: bool = False  # whether an interrupt may raise
 
     def once(self, call: Call) -> None:
@@ -247,7 +249,7 @@ class Soak:
             if chance.random() < 1 / 2000:
                 self._fork(chance)
                 made["fork"] += 1
-        self.counts += made
+        self._add(made)
 
     def _work_interrupted(self, count: int, seed: int) -> None:
         """Work on the main thread, which is interrupted; count what was."""
@@ -265,7 +267,11 @@ class Soak:
                 self.armed = False
                 self.failures.append(f"{call.name}, interrupted: {_in_one_line()}")
             made[call.name] += 1
-        self.counts += made
+        self._add(made)
+
+    def _add(self, made: Counter[str]) -> None:
+        with self.guard:
+            self.counts.update(made)
 
     def on_signal(self, number: int, frame: Any) -> None:
         if self.armed:
@@ -283,7 +289,8 @@ class Soak:
         chosen = chance.sample(self.calls, 3)
         child = os.fork()
         if child == 0:
-            signal.alarm(CHILD_SECONDS)  # ends the child if it hangs
+            faulthandler.register(signal.SIGALRM, all_threads=False, chain=True)
+            signal.alarm(CHILD_SECONDS)  # ends the child if it hangs, and shows where
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             try:
                 os._exit(0 if all(call.do() == self.expected[call.name] for call in chosen) else 1)
@@ -345,6 +352,20 @@ def _differences(first: Left, now: Left, number: int) -> list[str]:
     return found + ([f"phase {number}: a child is left"] if now.children else [])
 
 
+def _warm_up(run: Soak, seconds: float) -> float:
+    """Make more and more calls until the time is over; return how many a second can make."""
+    began, count = time.monotonic(), 40 * THREADS
+    for number in range(100):
+        last = time.monotonic()
+        run.phase(count, number)
+        now = time.monotonic()
+        rate = count / (now - last)
+        if now - began + 2 * count / rate > seconds:
+            break
+        count *= 2
+    return rate
+
+
 def soak(seconds: float, seed: int) -> Outcome:
     """Return what came of as many calls as the seconds allow."""
     warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: fork beside threads
@@ -352,29 +373,22 @@ def soak(seconds: float, seed: int) -> Outcome:
     began = time.monotonic()
     run = Soak(_calls(folder), seed)
     run.expected = {call.name: call.do() for call in run.calls}
+    first = _left(folder)
     signal.signal(signal.SIGINT, run.on_signal)
     sys.setswitchinterval(0.0005)
-    # The warm-up, in rounds that grow, also finds how many calls the time allows.
-    count = 40 * THREADS
-    for number in range(100):
-        last = time.monotonic()
-        run.phase(count, number)
-        took = time.monotonic() - last
-        if took > seconds / PHASES / 2:
-            break
-        count = min(2 * count, MOST_CALLS // PHASES)
-        if time.monotonic() - began > seconds / 4:
-            break
+    rate = _warm_up(run, seconds / 4)
     remaining = max(1.0, began + seconds - time.monotonic())
-    count = int(min(count * remaining / PHASES / took, MOST_CALLS / PHASES))
+    count = int(min(rate * remaining, MOST_CALLS) / PHASES)
     run.counts.clear()
-    first = _left(folder)
     memory = []
+    save = next(call for call in run.calls if call.name == "save and load")
     for number in range(PHASES):
         run.phase(count, 1000 + number)
+        run.once(save)  # removes what an interrupt within microseconds of creating a file left
         now = _left(folder)
         memory.append(now.memory)
         run.failures += _differences(first, now, number)
+    print([round(m / MEBIBYTE, 2) for m in memory], file=sys.stderr)
     before, after = statistics.median(memory[:3]), statistics.median(memory[-3:])
     growth = after / before - 1
     calls = run.counts.total() - run.counts["fork"] - run.counts["interrupted"]

@@ -11,6 +11,8 @@ others must be killed, up to the rate that is promised.
 
 from __future__ import annotations
 
+import ctypes.util
+import fnmatch
 import hashlib
 import json
 import os
@@ -57,6 +59,8 @@ CORE_TESTS = (
     "test_trees.py",
     "test_rounding.py",
     "test_golden.py",
+    "test_csgraph.py",
+    "test_networkx_graph.py",
 )
 
 
@@ -144,7 +148,11 @@ def verifier_mutants() -> Mutants:
 
 
 def verdicts(
-    mutants: Mutants, chosen: Iterable[Mutant], seconds: float, jobs: int
+    mutants: Mutants,
+    chosen: Iterable[Mutant],
+    seconds: float,
+    jobs: int,
+    seconds_each: float = SECONDS_EACH,
 ) -> list[Verdict]:
     """Run the chosen mutants in order, until the time is up."""
     by_number = {mutant.number: mutant for mutant in chosen}
@@ -158,7 +166,7 @@ def verdicts(
         "digest": mutants.digest,
         "jobs": jobs,
         "seconds": seconds,
-        "seconds_each": SECONDS_EACH,
+        "seconds_each": seconds_each,
         "results": str(results),
         "recorded": str(folder / f"{mutants.name}-recorded.json"),
     }
@@ -175,23 +183,30 @@ def verdicts(
 
 
 def _run_server(folder: Path, patterns: tuple[str, ...]) -> None:
-    if os.environ.get("KLEENE_MUTATION_TESTS"):
-        patterns = tuple(os.environ["KLEENE_MUTATION_TESTS"].split())
     tests = sorted({path for pattern in patterns for path in ROOT.glob(f"tests/{pattern}")})
     inject = Path(__file__).parent / "inject"
     environment = {
         **os.environ,
+        **_checked_allocation(),
         "PYTHONPATH": f"{inject}{os.pathsep}{ROOT}",
         "KLEENE_MUTATION": str(folder / "modules.json"),
         "KLEENE_MUTATION_TASK": str(folder / "task.json"),
     }
     command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider"]
-    command += ["-p", "no:randomly", "-p", "torture.mutation.server"]
+    command += ["-p", "no:faulthandler", "-p", "torture.mutation.server"]
     command += ["--continue-on-collection-errors", "-k", "not emulated and not on_a_device"]
     with (folder / "server.txt").open("w") as log:
         subprocess.run(
             [*command, *map(str, tests)], cwd=ROOT, env=environment, stdout=log, stderr=log
         )
+
+
+def _checked_allocation() -> dict[str, str]:
+    """Return variables that fill memory with other than zeros, and look for writes beyond it."""
+    variables = {"MALLOC_PERTURB_": "165"}
+    if ctypes.util.find_library("c_malloc_debug"):
+        variables |= {"LD_PRELOAD": "libc_malloc_debug.so.0", "MALLOC_CHECK_": "3"}
+    return variables
 
 
 def _spread(order: list[Mutant]) -> list[Mutant]:
@@ -227,7 +242,7 @@ class _Explanations:
         for row in self.rows:
             change = row.get("change")
             if (
-                mutant.file == row["file"]
+                fnmatch.fnmatch(mutant.file, row["file"])
                 and row["text"] in mutant.text
                 and (change is None or mutant.change.startswith(change))
             ):

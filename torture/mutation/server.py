@@ -90,12 +90,16 @@ class _Child:
     began: float = field(default_factory=time.monotonic)
     at: int = 0
     since: float = field(default_factory=time.monotonic)
+    computed: float = 0.0  # seconds of processors before the test
     timed_out: bool = False
 
-    def limit(self) -> float:
-        """Seconds after which the test hangs: many more than it took, and than others keep it."""
+    def hangs(self) -> bool:
+        """Does the test compute many times as long as it should, or wait for ever?"""
+        should = self.tests[self.at].seconds
+        if _computed(self.pid) - self.computed > 3 + 8 * should:
+            return True
         waiting = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
-        return waiting * (6 + 8 * self.tests[self.at].seconds)
+        return time.monotonic() - self.since > waiting * (8 + 8 * should)
 
 
 class _Server:
@@ -215,10 +219,11 @@ class _Server:
             child = running[pipe]
             if said := os.read(pipe, 1 << 16):
                 child.at, child.since = int(said.split()[-1]), time.monotonic()
+                child.computed = _computed(child.pid)
                 continue
             self.finish(running.pop(pipe))
         for child in running.values():
-            if time.monotonic() - child.since > child.limit() and not child.timed_out:
+            if not child.timed_out and child.hangs():
                 child.timed_out = True
                 _kill_group(child.pid)
 
@@ -319,6 +324,15 @@ def _processor_seconds() -> float:
     """Return the time that this process and what it has started have computed."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
+
+
+def _computed(pid: int) -> float:
+    """Return the time that another process has computed."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _kill_group(pid: int) -> None:

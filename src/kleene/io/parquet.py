@@ -6,16 +6,23 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kleene.errors import FormatError, GraphError, KleeneError, RequestError
+from kleene.errors import GraphError, KleeneError, RequestError
 from kleene.graph import Graph
+from kleene.graph.checks import require_memory
+from kleene.graph.labels import NAME_BYTES
 from kleene.io.format import Format
 from kleene.io.sink import Sink
 from kleene.io.source import Source
 
 __all__ = ["PARQUET"]
 
+Array = NDArray[Any]
+Coded = tuple[Array, list[Any]]  # a code for each row, and what the codes stand for
+
 _DIRECTED = b"kleene.directed"  # key of the table's metadata
+_ROW_BYTES = 128  # bound on the memory of a row until the graph is built from it
 
 
 def _pyarrow() -> tuple[Any, Any]:
@@ -41,24 +48,127 @@ def read(
         raise RequestError("columns must name the source, the target and optionally the weight")
     arrow, parquet = _pyarrow()
     try:
-        file = parquet.ParquetFile(arrow.BufferReader(arrow.py_buffer(source.data)))
-        wanted = _column_names(source, file.schema_arrow.names, columns, weighted)
-        table = file.read(columns=wanted)
+        with source.open() as content:
+            file = parquet.ParquetFile(arrow.PythonFile(content, "r"))
+            wanted = _column_names(source, file.schema_arrow.names, columns, weighted)
+            kinds = [_kind(source, arrow, file.schema_arrow, title) for title in wanted]
+            _require_memory(source, file, wanted)
+            names = [title for title, kind in zip(wanted, kinds, strict=True) if kind == "name"]
+            if names:  # each name once, however often it occurs
+                file = parquet.ParquetFile(arrow.PythonFile(content, "r"), read_dictionary=names)
+            table = file.read(columns=wanted, use_threads=source.threads != 1)
+            metadata = file.schema_arrow.metadata or {}
         for title in wanted:
             if table[title].null_count:
                 source.fail(f"found {table[title].null_count} nulls in {title!r}, expected none")
-        if directed is None:
-            directed = (file.schema_arrow.metadata or {}).get(_DIRECTED) != b"false"
-        weight = wanted[2] if len(wanted) == 3 else None
-        graph = Graph.from_table(table, wanted[0], wanted[1], weight, directed, relabel=relabel)
-    except (FormatError, MemoryError):
+        table = table.unify_dictionaries().combine_chunks()
+        arrays = [
+            _coded_names(source, table[title]) if kind == "name" else table[title].to_numpy()
+            for title, kind in zip(wanted, kinds, strict=True)
+        ]
+    except (KleeneError, MemoryError):
         raise
-    except GraphError as error:
-        source.fail(str(error))
-    except (arrow.ArrowException, OSError, ValueError, TypeError) as error:  # PyArrow's
+    except Exception as error:  # PyArrow raises many types for damaged files
         reason = " ".join(str(error).split())
         source.fail(f"PyArrow cannot read the file ({reason}); expected a Parquet file")
+    del table
+    if directed is None:
+        directed = metadata.get(_DIRECTED) != b"false"
+    try:
+        graph = _graph(arrays, kinds, directed, relabel)
+    except GraphError as error:
+        source.fail(str(error))
     return Graph(graph.csr, graph.directed, graph.labels, source.stem)
+
+
+def _kind(source: Source, arrow: Any, schema: Any, title: str) -> str:
+    """Return "number" or "name", by the type of a column."""
+    kind = schema.field(title).type
+    if arrow.types.is_dictionary(kind):
+        kind = kind.value_type
+    types = arrow.types
+    numbers = (types.is_integer, types.is_floating, types.is_boolean, types.is_null)  # null: empty
+    if any(check(kind) for check in numbers):
+        return "number"
+    if types.is_string(kind) or types.is_large_string(kind):
+        return "name"
+    source.fail(f"found the type {kind} in {title!r}, expected numbers or strings")
+
+
+def _require_memory(source: Source, file: Any, wanted: list[str]) -> None:
+    """Raise if the columns would not fit in memory; a file of a few bytes may have 1e9 rows."""
+    groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+    rows = max(file.metadata.num_rows, sum(group.num_rows for group in groups))
+    encoded = sum(
+        group.column(i).total_uncompressed_size
+        for group in groups
+        for i in range(group.num_columns)
+        if group.column(i).path_in_schema in wanted
+    )
+    require_memory(
+        _ROW_BYTES * rows + 2 * encoded,
+        f"reading {rows:,} rows of {source.name}",
+        "use a machine with more memory",
+    )
+
+
+def _coded_names(source: Source, column: Any) -> Coded:
+    """Return the code of the name in each row, and the names."""
+    chunks = column.chunks
+    if not chunks:
+        return np.empty(0, np.int32), []
+    names = chunks[0].dictionary  # the same in all chunks
+    require_memory(
+        2 * NAME_BYTES * len(names) + 4 * names.nbytes,
+        f"the {len(names):,} names in {source.name}",
+        "use a machine with more memory",
+    )
+    codes = np.concatenate([chunk.indices.to_numpy() for chunk in chunks])
+    return codes, names.to_pylist()
+
+
+def _graph(arrays: list[Any], kinds: list[str], directed: bool, relabel: bool) -> Graph:
+    ends, weights = arrays[:2], arrays[2] if len(arrays) == 3 else None
+    if kinds[2:] == ["name"]:
+        raise GraphError("the weights must hold real numbers, not strings")
+    if kinds[:2] == ["number", "number"]:
+        table = dict(zip(("source", "target", "weight"), arrays, strict=False))
+        weight = None if weights is None else "weight"
+        return Graph.from_table(table, "source", "target", weight, directed, relabel=relabel)
+    coded = [_coded_numbers(end) if isinstance(end, np.ndarray) else end for end in ends]
+    sources, targets, labels = _ids_from_codes(coded[0], coded[1])
+    return Graph.from_edges(
+        sources, targets, weights, len(labels), directed=directed, labels=labels
+    )
+
+
+def _coded_numbers(column: Array) -> Coded:
+    """Return the code of the number in each row, and the numbers."""
+    require_memory(
+        2 * NAME_BYTES * len(column),
+        f"numbering {len(column):,} rows of numbers and names",
+        "use a machine with more memory",
+    )
+    numbers, codes = np.unique(column, return_inverse=True)
+    return codes, numbers.tolist()
+
+
+def _ids_from_codes(sources: Coded, targets: Coded) -> tuple[Array, Array, list[Any]]:
+    """Return ids and labels of coded names, numbered in order of first appearance."""
+    numbers: dict[Any, int] = {}
+    codes = np.empty((len(sources[0]), 2), np.int64)
+    for column, (rows, names) in enumerate((sources, targets)):
+        known = np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
+        codes[:, column] = known[rows] if len(rows) else 0
+    appearances = codes.reshape(-1)
+    first = np.full(len(numbers), len(appearances), np.int64)
+    first[appearances[::-1]] = np.arange(len(appearances) - 1, -1, -1)  # the earliest is last
+    order = np.argsort(first, kind="stable")
+    order = order[first[order] < len(appearances)]  # a dictionary may hold names without rows
+    ids = np.empty(len(numbers), np.int32 if len(numbers) < 2**31 else np.int64)
+    ids[order] = np.arange(len(order))
+    labels = list(numbers)
+    return ids[codes[:, 0]], ids[codes[:, 1]], [labels[i] for i in order.tolist()]
 
 
 def _column_names(

@@ -14,20 +14,21 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator
-from functools import cached_property
 from os import PathLike, fspath, fstat
 from pathlib import Path
 from stat import S_ISREG
-from threading import Thread
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.errors import FormatError, RequestError
+from kleene.errors import FormatError, MemoryBudgetError, RequestError
 from kleene.graph.checks import require_memory
 from kleene.graph.core import Progress
+from kleene.system.cached_property import cached_property
+from kleene.system.formatting import format_bytes
 from kleene.system.machine import threads_for
+from kleene.system.threads import for_each
 
 if TYPE_CHECKING:
     from typing import Self
@@ -152,10 +153,10 @@ class Source:
             return report
         return lambda done, total: report(size + size * done // max(total, 1), 2 * size)
 
-    def require_memory(self) -> None:
-        """Raise if the arcs of the text would not fit in memory."""
+    def require_memory(self, more: int = 0) -> None:
+        """Raise if the arcs of the text, and more bytes, would not fit in memory."""
         require_memory(
-            _TEXT_TO_ARCS * len(self.data),
+            _TEXT_TO_ARCS * len(self.data) + more,
             f"parsing {self.name}, {len(self.data):,} bytes of text,",
             "use a machine with more memory, or convert the file to .npz on one",
         )
@@ -190,29 +191,11 @@ class Source:
             return
         pieces = range(0, len(buffer), _PIECE)
         threads = max(1, min(threads_for(len(buffer), self.threads), len(pieces)))
-        errors: list[BaseException] = []
-
-        def fill(first: int) -> None:
-            try:
-                for begin in pieces[first::threads]:
-                    if not errors:
-                        self._pread(buffer[begin : begin + _PIECE], offset + begin)
-            except BaseException as error:
-                errors.append(error)
-
-        helpers = []
-        for first in range(1, threads):
-            helpers.append(Thread(target=fill, args=(first,)))
-            try:
-                helpers[-1].start()
-            except RuntimeError:  # the system allows no more threads
-                helpers.pop()
-                fill(first)
-        fill(0)
-        for helper in helpers:
-            helper.join()
-        if errors:
-            raise errors[0]
+        for_each(
+            lambda begin: self._pread(buffer[begin : begin + _PIECE], offset + begin),
+            pieces,
+            threads,
+        )
 
     def _pread(self, buffer: NDArray[np.uint8], offset: int) -> None:
         assert self._descriptor is not None
@@ -245,7 +228,13 @@ class Source:
         content = bytearray()
         checked = 0
         for chunk in chunks:
-            content += chunk
+            try:
+                content += chunk
+            except MemoryError:
+                raise MemoryBudgetError(
+                    f"{self.name} has more than {format_bytes(len(content))}, and no more memory "
+                    "is available; the file may be damaged or malicious"
+                ) from None
             if len(content) >= checked:
                 checked = len(content) + _MEMORY_STEP
                 require_memory(

@@ -26,26 +26,26 @@ all values within the horizon, and nothing beyond it may be reported. A search m
 limit it was given, or when it has reached all its targets. No value may exceed the limit.
 
 Rounding. Integers, hop counts, booleans and max-min are exact. Sums and products of floats are
-compared in their own type first, weights being rounded to it. If facts 2 and 3 hold bit for bit,
-each value is the best of all paths *in that arithmetic*, added up arc by arc from the source:
-rounding keeps the order of sums, so that the facts prove as much as for integers. Searches give
-such values, and the proof is called exact in that type. It also decides exactly what lies within a
-limit. The real sum along a path of k arcs differs from the rounded one by at most k eps/2 of what
-was added: the sum of the magnitudes of the weights.
+compared in their own type first, with weights rounded to it. If facts 2 and 3 hold bit for bit,
+each value is the best over all paths *in that arithmetic*, added up arc by arc from the source:
+rounding keeps the order of sums, so the facts prove as much as for integers. Searches return such
+values, and the proof is then called exact in that type. It also decides exactly which vertices lie
+within a limit. Real sums differ from rounded ones by at most k eps/2 of the largest on a path of k
+arcs (Higham 2002, section 4.2).
 
-Methods that add in another order, as those on matrices do, get values that differ by rounding, and
-so get rows in which a cycle of about zero was met. For the path to a vertex and over one more arc,
-k arcs in all of which magnitudes sum to S, the two sides of a comparison may differ by 2 eps k S;
-by 8 eps k S where weights are negative, which lets Johnson's algorithm choose by potentials, and
-searches by rising sums (Higham 2002, section 4.2, gives k eps/2 S for one sum in any order). For
-products, S is the product. S and k belong to the path itself, so that a huge weight elsewhere
-widens nothing. A vertex may be missing only where the limit is as close as that.
+Methods on matrices add in other orders, and a search that met a cycle of about zero chooses by
+rising sums. Their comparisons may be off by 2 eps (h + 1) L, where h is the number of arcs on the
+longest chain and L is the value of the tail plus the weight. Where weights are negative, sums can
+rise and fall again, and Johnson's algorithm chooses by potentials: we allow 8 eps (h + 1) L, and L
+is the largest sum on any path to the arc that is tight up to rounding. So a huge weight widens
+nothing but the paths that go over it. A missing vertex is accepted if the limit is as close as
+that to the value that an arc offers. For products, L is the product.
 
-What is proved then. Let delta be the largest part of S by which any comparison was off. The chain
-of h arcs to a vertex has the value that is claimed, up to h delta S; and no path of k arcs is
-better by more than k delta times the largest S on it. The proof reports h delta for the longest
-chain. Where weights cancel, that is a part of what was added, not of what is left. A proof that
-leaves more than a tenth is no proof, and raises VerificationError: ask for a wider type.
+What is proved then. Let delta be the largest amount by which any comparison was off, as a part of
+the tail's value plus the weight (or of the smallest weight, where weights cancel to less). The
+path of k arcs that predecessors show has the value claimed, up to k delta of the largest sum on
+it, and no other path of k arcs is better by more than that. The proof reports h delta. If it
+exceeds one half, nothing is proved, and VerificationError says so: ask for a wider type.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ _WORK = 200_000_000
 #: Arcs looked at together, by one thread: what belongs to them stays in its cache.
 _PIECE = 2**17
 
-#: A proof that leaves more than this part of what was added says nothing.
+#: If rounding leaves more than this part of what was added open, nothing is proved.
 _MOST_LEFT_OPEN = 0.5
 
 
@@ -265,6 +265,8 @@ class _Checker:
         """Return which arcs are off by more than rounding; note the loosest of the others."""
         off, slack, size = self.differences(arcs)
         close = off <= slack
+        if close.any():
+            self.loosest = max(self.loosest, self.eps)
         some = close & (off > 0)
         if some.any():
             smallest = 0.0
@@ -280,8 +282,10 @@ class _Checker:
         if self.measured is None:
             if self.tree is None:
                 self.tree = self.find_tree()
-            longest = self.follow(self.tree)
-            self.measured = longest, self.peaks(longest)
+            else:
+                longest = self.follow(self.tree)
+                self.measured = longest, self.peaks(longest)
+        assert self.measured is not None
         return self.measured
 
     def peaks(self, longest: int) -> Array:
@@ -291,7 +295,7 @@ class _Checker:
         round by the largest of them.
         """
         peaks: Array = np.where(self.reached, np.abs(self.values), 0).astype(np.float64)
-        if not (self.sums and self.claim.negative):
+        if not (self.eps and self.sums and self.claim.negative):
             return peaks
         arcs = self.inside()
         tails, heads = self.arcs.sources[arcs], self.arcs.targets[arcs]
@@ -299,7 +303,7 @@ class _Checker:
         size = self.sizes(arcs)
         power = np.frexp(size)[1]
         for exponent in np.unique(power[size > 0])[::-1].tolist():
-            bound = np.ldexp(1.0, exponent)
+            bound = np.ldexp(1.0, exponent) if exponent < 1024 else np.finfo(np.float64).max
             tight = off <= self.allowed * self.eps * (longest + 1) * bound
             starts = heads[tight & (power == exponent)]
             if (peaks[starts] < bound).any():
@@ -352,7 +356,8 @@ class _Checker:
         better = self.claim.semiring.better(through, self.values[self.arcs.targets[some]])
         if self.horizon != self.zero:
             better &= through <= self.horizon
-        return used[better]
+        found: Array = used[better]
+        return found
 
     def check_explained(self, arcs: Array) -> None:
         """Rounding must explain why these arcs seem to improve something."""
@@ -468,25 +473,28 @@ class _Checker:
     def find_tree(self) -> Array:
         """Search for a tree of tight arcs, those first that are tight to the last bit.
 
-        How much rounding explains depends on the longest chain, which grows with the tree.
+        How much rounding explains depends on the longest chain. As long as vertices are missing,
+        it may be longer than what was found: try twice as long.
         """
         inside = self.inside()
         tight = self.through(inside) == self.values[self.arcs.targets[inside]]
-        found = 0
+        most = int(np.count_nonzero(self.reached)) - 1
+        longest = 0
         while True:
             tree = self.search(inside[tight])
-            has = tree >= 0
-            has[self.source] = True
-            if has[self.reached].all():
-                return tree
-            if self.eps == 0 or np.count_nonzero(has) <= found:
-                self.fail_at(self.reached & ~has, "but no path attains that")
-            found = int(np.count_nonzero(has))
-            longest = self.follow(tree)
+            found = tree >= 0
+            found[self.source] = True
+            missing = self.reached & ~found
+            if self.eps == 0 or longest == most:
+                self.fail_at(missing, "but no path attains that")
+            if missing.any():
+                longest = min(most, 2 * longest + 1)
+            longest = max(longest, self.follow(tree))
             self.measured = longest, self.peaks(longest)
+            if not missing.any():
+                return tree
             off, slack, _ = self.differences(inside)
             tight = off <= slack
-            self.measured = None
 
     def search(self, arcs: Array) -> Array:
         """Search along some arcs; return the arc to each vertex that was found."""

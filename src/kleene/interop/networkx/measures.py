@@ -252,7 +252,7 @@ def inverse_sum(values: Array, arcs: Arcs) -> float:
 def _index(G: KleeneGraph, weight: Weight | None, term: Any) -> Any:
     """Return the sum of a term over all rows of distances; infinity if not connected."""
     disconnected = nx.NetworkXError()
-    arcs, begin, total = G.arcs(weight, allow_hidden=True), 0, 0
+    arcs, begin, total = G.arcs(weight), 0, 0
     try:
         if arcs.negative:
             require_connected(G, disconnected)
