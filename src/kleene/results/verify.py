@@ -303,7 +303,7 @@ class _Checker:
         size = self.sizes(arcs)
         power = np.frexp(size)[1]
         for exponent in np.unique(power[size > 0])[::-1].tolist():
-            bound = np.ldexp(1.0, exponent)
+            bound = np.ldexp(1.0, exponent) if exponent < 1024 else np.finfo(np.float64).max
             tight = off <= self.allowed * self.eps * (longest + 1) * bound
             starts = heads[tight & (power == exponent)]
             if (peaks[starts] < bound).any():
