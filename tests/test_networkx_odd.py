@@ -207,3 +207,14 @@ def test_backend_priority_changes_no_result(
 def test_generator_functions_fall_back_to_networkx() -> None:
     found = dict(nx.all_pairs_dijkstra_path_length(path(), weight=third, backend="kleene"))
     assert found[0][2] == Fraction(2, 3)
+
+
+def test_hyper_wiener_index_of_large_whole_weights() -> None:
+    """Squares of these distances exceed 64 bits."""
+    graph = nx.path_graph(3)
+    nx.set_edge_attributes(graph, 2**40 + 1, "weight")
+    ours, theirs = (
+        nx.hyper_wiener_index(graph, "weight", backend=backend)
+        for backend in ("kleene", "networkx")
+    )
+    assert ours == theirs
