@@ -36,9 +36,9 @@ __all__ = ["run"]
 _PROBLEMS = ["bfs", "sssp", "sssp", "apsp", "apsp", "apsp", "min_plus", "boolean", "max_min",
              "max_times"]  # fmt: skip
 
-#: Of seeds: how many ask a peer instead; of graphs: how many run a method on the emulator, which
-#: takes ten times as long as one on the CPU.
-_SCIPY, _NETWORKX, _EMULATED = 0.2, 0.06, 0.3
+#: Of seeds: how many ask a peer instead, or for a product or encodings; of graphs: how many run a
+#: method on the emulator, which takes ten times as long as one on the CPU.
+_SCIPY, _NETWORKX, _PRODUCT, _ENCODINGS, _EMULATED = 0.2, 0.06, 0.04, 0.03, 0.3
 
 #: The emulator runs a fiber for each thread of a block: graphs up to here are done soon enough.
 _SMALL = 41
@@ -67,14 +67,9 @@ class _Case(NamedTuple):
 def _cases(seed: int) -> Iterator[_Case]:
     """Yield what is checked for this seed."""
     rng = np.random.default_rng([seed, 1])
-    draw = rng.random()
-    if draw < _SCIPY + _NETWORKX:
-        from torture import peers
-
-        if draw < _SCIPY:
-            yield _Case("csgraph", "csgraph", peers.random_csgraph(seed), peers.scipy_fault)
-        else:
-            yield _Case("networkx", "networkx", peers.random_networkx(seed), peers.networkx_fault)
+    other = _other_case(seed, rng.random())
+    if other is not None:
+        yield other
         return
     problem = _PROBLEMS[rng.integers(len(_PROBLEMS))]
     spec = random_spec(seed, problem)
@@ -92,6 +87,23 @@ def _cases(seed: int) -> Iterator[_Case]:
             related,
             _metamorphic(problem, row, relation, seed),
         )
+
+
+def _other_case(seed: int, draw: float) -> _Case | None:
+    """Return the case of a seed that does not ask for paths by a method."""
+    from torture import peers, products
+
+    kinds = (
+        ("csgraph", _SCIPY, peers.random_csgraph, peers.scipy_fault),
+        ("networkx", _NETWORKX, peers.random_networkx, peers.networkx_fault),
+        ("spmv", _PRODUCT, products.random_product, products.product_fault),
+        ("encodings", _ENCODINGS, products.random_encodings, products.encodings_fault),
+    )
+    for kind, share, make, check in kinds:
+        if draw < share:
+            return _Case(kind, kind, make(seed), check)
+        draw -= share
+    return None
 
 
 def _label(problem: str, row: Method | None) -> str:
@@ -157,7 +169,10 @@ def _metamorphic(problem: str, row: Method | None, name: str, seed: int) -> Chec
         if made is None:
             return None
         graph, where, back = made
-        new = _call(problem, row, graph, {"predecessors": False}, where)
+        try:
+            new = _call(problem, row, graph, {"predecessors": False}, where)
+        except kl.PathOverflowError:  # its bound may be another one
+            return None
         found, reached = back(np.atleast_2d(new.distances)), back(np.atleast_2d(new.reached))
         want, joined = values, np.atleast_2d(old.reached)
         if isinstance(found, OneRow):

@@ -171,7 +171,7 @@ def random_spec(seed: int, problem: str) -> Spec:
         weights, dtype, exact = rng.integers(0, 11, len(ends)) / 10, "float64", False
     elif rng.random() < 0.85:
         weights, dtype, exact = _WEIGHTS[rng.integers(len(_WEIGHTS))](rng, len(ends))
-        small = len(weights) == 0 or weights.max() <= 100
+        small = len(weights) == 0 or 0.1 < weights.max() <= 100
         if problem in ("sssp", "apsp", "min_plus") and exact and small and rng.random() < 0.3:
             directed, dtype = True, "float64" if "f" in dtype else "int64"
             weights = _with_potentials(rng, ends, weights, n)
@@ -201,14 +201,21 @@ def _request(rng: Generator, spec: Spec, problem: str) -> dict[str, Any]:
 
 
 def _limit(rng: Generator, spec: Spec, problem: str) -> float:
-    """Return a limit that is likely to be a distance, or next to one."""
+    """Return a limit that is likely to be a distance, or next to one: the length of a walk."""
     if problem == "bfs" or not spec.weights:
         return float(rng.integers(0, 13)) / 2
-    some = [float(w) for w in rng.choice(np.array(spec.weights, float), int(rng.integers(1, 6)))]
+    leaving: dict[int, list[tuple[int, Any]]] = {}
+    for u, v, w in spec.arcs():
+        if u != v:
+            leaving.setdefault(u, []).append((v, w))
     kind = spec.weight_array().dtype
     total = (kind if kind.kind == "f" else np.dtype(np.float64)).type(0)
+    at = int(rng.choice(list(leaving))) if leaving else 0
     with np.errstate(over="ignore"):
-        for w in some:
+        for _ in range(rng.integers(1, 12)):
+            if at not in leaving:
+                break
+            at, w = leaving[at][rng.integers(len(leaving[at]))]
             total = total + total.dtype.type(abs(w))
         if rng.random() < 0.3:
             total = np.nextafter(total, total.dtype.type(rng.choice([0.0, 1e4])))

@@ -1,3 +1,5 @@
+#include <nanobind/stl/string.h>  // to return; as an argument it aborts when memory is out
+
 #include <vector>
 
 #include "arrays.hpp"

@@ -193,7 +193,7 @@ def _run_server(folder: Path, patterns: tuple[str, ...]) -> None:
         "KLEENE_MUTATION_TASK": str(folder / "task.json"),
     }
     command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider"]
-    command += ["-p", "no:randomly", "-p", "torture.mutation.server"]
+    command += ["-p", "no:faulthandler", "-p", "torture.mutation.server"]
     command += ["--continue-on-collection-errors", "-k", "not emulated and not on_a_device"]
     with (folder / "server.txt").open("w") as log:
         subprocess.run(

@@ -10,22 +10,22 @@ from __future__ import annotations
 import struct
 import zipfile
 import zlib
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.errors import FormatError, GraphError, KleeneError, RequestError
+from kleene.errors import GraphError, KleeneError, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import require_memory
 from kleene.graph.frozen import adopt
-from kleene.graph.labels import NAME_BYTES
 from kleene.io.format import Format
 from kleene.io.npy import LONGEST_HEADER, NpyHeader
 from kleene.io.sink import Sink
 from kleene.io.source import Source
 
-__all__ = ["NPZ", "read_member"]
+__all__ = ["NPZ", "read_npz_arrays"]
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -55,11 +55,12 @@ _DAMAGE = (  # what zipfile raises
 )
 _CHUNK = 1 << 20  # bytes decompressed at a time
 _CONVERSION = 64  # bytes per entry that SciPy takes to convert a matrix to coordinates
+_LABEL_BYTES = 120  # of a string as a label, besides its characters: the object, a list, a set
 
 
 def read(source: Source, *, directed: bool | None = None) -> Graph:
     try:
-        arrays = _load_arrays(source)
+        arrays = read_npz_arrays(source, _ENTRIES)
         if str(arrays.get("format", "")) == _TAG:
             graph = _from_kleene(source, arrays, directed)
         else:
@@ -76,41 +77,56 @@ def read(source: Source, *, directed: bool | None = None) -> Graph:
     return graph
 
 
-def _load_arrays(source: Source) -> Arrays:
-    """Return the entries that a graph may have, after a check that they fit in memory."""
+def read_npz_arrays(
+    source: Source,
+    names: Collection[str],
+    most: int | None = None,
+) -> Arrays:
+    """Return those of the named arrays that an ``.npz`` file holds.
+
+    Nothing is unpickled, and nothing is allocated before it is known to fit in memory, or in
+    ``most`` bytes for each array. Entries with other names are not read.
+
+    Raises
+    ------
+    FormatError
+        The archive is damaged, or holds something else than arrays of numbers and strings.
+    MemoryBudgetError
+        The arrays do not fit in memory.
+    """
     try:
         with source.open() as file, zipfile.ZipFile(file) as archive:
-            members: dict[str, zipfile.ZipInfo] = {}
+            members = {}
             for member in archive.infolist():
                 name = member.filename.removesuffix(".npy")
                 if name in members:
                     source.fail(f"found two entries {name!r}, expected one")
-                if name in _ENTRIES:
+                if name in names:
                     members[name] = member
+                    if most is not None and member.file_size > most + LONGEST_HEADER:
+                        source.fail(f"found {member.file_size:,} bytes of {name!r}, too many")
+                    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                        source.fail(f"found {name!r} in a compression that NumPy does not write")
             require_memory(
                 sum(member.file_size for member in members.values()),
                 f"decompressing {source.name}",
                 "the file may be damaged or malicious",
             )
-            return {name: read_member(archive, member) for name, member in members.items()}
+            return {name: _read_member(source, archive, member) for name, member in members.items()}
     except KleeneError:
         raise
     except _DAMAGE as error:
         source.fail(f"found a damaged archive ({error}), expected an .npz file")
 
 
-def read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
-    """Return the array in a member of an ``.npz`` file; the caller has checked its size.
-
-    Raises FormatError for what is no array of numbers or strings, and what zipfile raises for a
-    damaged archive.
-    """
+def _read_member(source: Source, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
+    """Return the array in a member of an archive; its size was checked."""
     with archive.open(member) as file:
         head = file.read(LONGEST_HEADER)
         try:
             header = NpyHeader.parse(head, member.file_size)
         except ValueError as error:
-            raise FormatError(f"{error} in the entry {member.filename!r}") from None
+            source.fail(f"{error} in the entry {member.filename!r}")
         items = np.empty(header.items, header.dtype)
         if not items.nbytes:
             return header.arrange(items)
@@ -120,7 +136,7 @@ def read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[An
         while done < len(buffer):
             chunk = file.read(_CHUNK)
             if not chunk:
-                raise EOFError(f"the entry {member.filename!r} ends too early")
+                source.fail(f"found the end of the entry {member.filename!r}, expected more data")
             buffer[done : done + len(chunk)] = np.frombuffer(chunk, np.uint8)
             done += len(chunk)
         file.read(1)  # at the end, zipfile compares the checksum
@@ -151,7 +167,7 @@ def _from_kleene(source: Source, arrays: Arrays, directed: bool | None) -> Graph
     labels = arrays.get("labels")
     if labels is not None and labels.dtype.kind == "U":
         require_memory(
-            labels.size * (labels.itemsize + NAME_BYTES),
+            labels.size * (labels.itemsize + _LABEL_BYTES),
             f"the labels of {source.name}",
             "use a machine with more memory",
         )

@@ -7,7 +7,6 @@ every field is checked before it is used; what the values are worth is for ``ver
 from __future__ import annotations
 
 import json
-import zipfile
 import zlib
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -18,11 +17,10 @@ from numpy.typing import NDArray
 
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Answer
-from kleene.errors import FormatError, KleeneError
+from kleene.errors import FormatError
 from kleene.graph import Graph
-from kleene.graph.checks import require_memory
-from kleene.io.npz import read_member
-from kleene.io.source import printable
+from kleene.io.npz import read_npz_arrays
+from kleene.io.source import Source, printable
 from kleene.planning.plan import Plan
 from kleene.registry import PATH_PROBLEMS, find
 from kleene.results.claim import PathValues, check_claim
@@ -34,10 +32,8 @@ __all__ = ["Saved", "load", "save"]
 Array = NDArray[Any]
 
 _FORMAT = "kleene result 1"
-_ARRAYS = ("sources", "targets", "horizons", "values", "predecessors")
-_PER_SOURCE = {"horizons": 1, "values": None, "predecessors": None}  # numbers; None: all vertices
-_HEAD_BYTES = 1 << 20  # more than any head has
-_HEADER_BYTES = 1 << 16  # more than the header of an array
+_NO_RESULT = "not a result saved by Kleene"
+_MOST_HEAD = 1 << 20  # bytes; no head has more
 _MOST = 2**63  # no count of bytes or threads is larger
 
 
@@ -134,52 +130,30 @@ class _Reader:
     # ---- the archive ------------------------------------------------------------------------
 
     def contents(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """Return the head and the arrays, after a check that they can belong to the graph."""
-        try:
-            with open(self.path, "rb") as file, zipfile.ZipFile(file) as archive:
-                return self.members(archive)
-        except (KleeneError, MemoryError, FileNotFoundError, PermissionError):
-            raise
-        except Exception as error:  # a damaged archive makes zipfile raise many types
-            raise FormatError(f"{self.path}: not a result saved by Kleene") from error
-
-    def members(self, archive: zipfile.ZipFile) -> tuple[dict[str, Any], dict[str, Array]]:
-        sizes = {member.filename: member.file_size for member in archive.infolist()}
-        if not 0 < sizes.get("head.npy", 0) <= _HEAD_BYTES:
-            self.fail("not a result saved by Kleene")
-        head = self.parsed(self.array(archive, "head"))
-        arrays: dict[str, Array] = {}
-        for name in _ARRAYS:
-            size = sizes.get(f"{name}.npy")
-            if size is not None:
-                self.check_size(name, size, arrays)
-                arrays[name] = self.array(archive, name)
-            elif name in ("sources", "values"):
-                self.fail(f"{name} are missing")
+        """Return the head and the arrays: first the sources, then what has a row for each."""
+        with Source(self.path) as source:
+            text = read_npz_arrays(source, ("head",), most=_MOST_HEAD).get("head")
+            if text is None:
+                self.fail(_NO_RESULT)
+            head = self.parsed(text)
+            arrays = read_npz_arrays(source, ("sources", "targets"))
+            if "sources" not in arrays:
+                self.fail("sources are missing")
+            most = 8 * arrays["sources"].size * self.graph.n
+            rest = ("values", "predecessors", "horizons")
+            arrays |= read_npz_arrays(source, rest, most=most)
+            if "values" not in arrays:
+                self.fail("values are missing")
         return head, arrays
-
-    def check_size(self, name: str, size: int, arrays: dict[str, Array]) -> None:
-        """Refuse an array that is larger than the sources and the graph allow, or than memory."""
-        if name in _PER_SOURCE:
-            most = _HEADER_BYTES + 8 * arrays["sources"].size * (_PER_SOURCE[name] or self.graph.n)
-            if size > most:
-                self.fail(f"{name} take {size:,} bytes, too many for the sources")
-        require_memory(size, f"reading {self.path}", "the file may be damaged or malicious")
-
-    def array(self, archive: zipfile.ZipFile, name: str) -> Array:
-        """Return one array of the archive, in memory of its own."""
-        member = archive.getinfo(f"{name}.npy")
-        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            self.fail(f"{name} are compressed in a way that Kleene does not use")
-        return np.asarray(read_member(archive, member), order="C")
 
     def parsed(self, text: Array) -> dict[str, Any]:
         """Return the head, if it is one of this format and of this graph."""
-        if text.dtype.kind != "U" or text.ndim:
-            self.fail("head is no text")
-        head = json.loads(str(text))
+        try:
+            head = json.loads(str(text)) if text.dtype.kind == "U" and not text.ndim else None
+        except (ValueError, RecursionError):
+            head = None
         if not isinstance(head, dict) or head.get("format") != _FORMAT:
-            self.fail("not a result saved by Kleene")
+            self.fail(_NO_RESULT)
         if self.field(head, "graph", "head") != _fingerprint(self.graph):
             self.fail(f"the result belongs to another graph than {self.graph!r}")
         return head

@@ -98,6 +98,8 @@ def atomic_array(
 
 def _target(path: str | Path) -> Path:
     """Return the file to replace: what ``path`` names, or what it leads to if it is a link."""
+    if not isinstance(path, (str, Path)):
+        raise RequestError(f"a file name must be a string or a Path, not {type(path).__name__}")
     if "\0" in str(path):
         raise RequestError(f"a file name cannot hold a NUL character: {str(path)!r}")
     path = Path(path)
