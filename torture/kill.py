@@ -181,6 +181,7 @@ class Campaign:
             path = Path(folder, "inside", writer.file)
             path.parent.mkdir()
             path.write_bytes(OLD)
+            Path(folder, "said").touch()
             yield path
 
     def _fork(self, writer: Writer, path: Path, prepare: Callable[[], object] | None = None) -> int:
