@@ -105,7 +105,7 @@ sanitize-rotate:
 	  SANITIZED_TESTS="$(shell printf '%s\n' $(SANITIZED_TESTS) | awk 'NR % 3 == $(ROTATION) % 3')"
 
 # The adversarial campaign, some minutes; ARGS="soak --minutes 60" for one part, and longer.
-torture: $(VENV)/installed-test
+torture: $(VENV)/installed-test $(VENV)/installed-fuzz
 	$(BIN)/python -m torture $(ARGS)
 
 # Violations of the one-definition rule, by link-time optimisation of the core and its bindings; and

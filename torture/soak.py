@@ -378,6 +378,8 @@ def soak(seconds: float, seed: int) -> Outcome:
     began = time.monotonic()
     run = Soak(_calls(folder), seed)
     run.expected = {call.name: call.do() for call in run.calls}
+    for number in range(200_000):  # names that come and go make Python's table of names grow once
+        sys.intern(f"name-{number}")
     first = _left(folder)
     signal.signal(signal.SIGINT, run.on_signal)
     sys.setswitchinterval(0.0005)
