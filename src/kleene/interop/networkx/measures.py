@@ -281,7 +281,8 @@ def wiener_index(G: KleeneGraph, weight: Weight | None = None) -> Any:
 def hyper_wiener_index(G: KleeneGraph, weight: Weight | None = None) -> float:
     def term(values: Array, _: slice) -> Any:
         exact = _exact(values, 1 + float(values.max(initial=0)))
-        return (exact + exact**2).sum().item()
+        terms = exact + exact**2
+        return terms.sum() if terms.dtype == object else terms.sum().item()
 
     return _index(G, weight, term) / 2  # type: ignore[no-any-return]
 
