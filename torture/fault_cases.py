@@ -159,6 +159,59 @@ def ceiling(semiring: str) -> bool:
     return relaxation_ceiling(semiring, "float32", threads=3, seconds=0.001) > 0
 
 
+def failing(call: Callable[[Any], Any], kind: type[Exception]) -> Callable[[Any], Any]:
+    """Return a call whose answer is the message of an error."""
+
+    def message(made: Any) -> str:
+        try:
+            call(made)
+        except kind as error:
+            if isinstance(error, MemoryError):
+                raise
+            return str(error)
+        raise AssertionError("no error")
+
+    return message
+
+
+#: Files with a mistake far from the start.
+BAD_FILES = {
+    "dimacs": b"p sp 300 900\n" + b"a 1 2 3\n" * 899 + b"a 1 2 x\n",
+    "matrix_market": b"%%MatrixMarket matrix coordinate real general\n9 9 900\n"
+    + b"1 2 0.5\n" * 899
+    + b"1 99 1\n",
+    "edge_list": b"1 2 3\n" * 900 + b"1 2 three\n",
+    "metis": b"300 300\n" + b"2\n" * 299 + b"x\n",
+}
+
+
+def error_cases() -> Iterator[Case]:
+    """Return calls that end in an error without any fault."""
+    for name, text in BAD_FILES.items():
+        call = lambda data, n=name: kl.read(io.BytesIO(data), n, threads=3)  # noqa: E731
+        yield Case(f"read a bad {name} file", on(lambda t=text: t, failing(call, kl.FormatError)))
+    bad = lambda e: Graph.from_edges(e[0] - 1, e[1], n=500, threads=3)  # noqa: E731
+    yield Case("from_edges, a bad arc", on(edges, failing(bad, kl.GraphError)))
+
+    def negative() -> Graph:
+        return Graph.from_edges([*range(80), 79], [*range(1, 80), 0, 78], [-1] * 81)
+
+    calls: dict[str, Callable[[Graph], Any]] = {
+        "apsp": lambda g: kl.apsp(g, threads=3),
+        "closure": lambda g: kl.closure(g, "min_plus", threads=3),
+        "sssp": lambda g: kl.sssp(g, 0, threads=3),
+    }
+    for name, call in calls.items():
+        cycle = failing(call, kl.NegativeCycleError)
+        yield Case(f"a negative cycle, {name}", on(negative, cycle))
+
+    def stop(*_: int) -> None:
+        raise KeyError("stopped")
+
+    stopped = failing(lambda g: kl.apsp(g, threads=3, progress=stop), KeyError)
+    yield Case("a progress function that raises", on(sparse, stopped))
+
+
 GENERATORS: dict[str, Callable[[], Any]] = {
     "capped": lambda: kl.generate.capped(500, 0.02, 20, seed=1, threads=3),
     "complete": lambda: kl.generate.complete(60, weights=(1, 5), seed=1),
@@ -219,6 +272,10 @@ def interface_cases() -> Iterator[Case]:
         yield Case(f"networkx.{name}", on(network, call))
     encode = lambda g: kl.distance_encodings([g, g], threads=3)  # noqa: E731
     yield Case("distance_encodings", on(tiny, encode))
+    points = lambda: np.random.default_rng(7).random((80, 3))  # noqa: E731
+    geodesic = lambda x: kl.geodesic_distances(x, 6, threads=3)  # noqa: E731
+    yield Case("geodesic_distances", on(points, geodesic))
+    yield Case("close_distances", on(matrix, lambda a: kl.close_distances(a.copy(), threads=3)))
 
 
 #: What each format cannot do without, besides its name.
@@ -314,6 +371,7 @@ def all_cases() -> list[Case]:
     return [
         *search_cases("cpu"),
         *graph_cases(),
+        *error_cases(),
         *generate_cases(),
         *interface_cases(),
         *file_cases(),

@@ -14,6 +14,7 @@ import gc
 import json
 import os
 import random
+import re
 import shutil
 import sys
 import tempfile
@@ -42,6 +43,7 @@ ALLOWED: dict[str, tuple[type[BaseException], ...]] = {
 FILE_ERRORS = (OSError, KleeneError)
 
 _HANG = 60  # seconds
+_MOST_EMULATED = 40  # attempts; every fiber of every launch takes memory
 _SET_HANDLER = 304  # PyDataMem_SetHandler in NumPy's table of functions
 _OLD = b"old"
 
@@ -50,6 +52,7 @@ class Faults:
     """The preloaded library."""
 
     def __init__(self) -> None:
+        open_emulated()  # loads its module
         self.library = ctypes.CDLL(None)
         self.library.fault_add_range.argtypes = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int]
         self.library.fault_arm.argtypes = [ctypes.c_int, ctypes.c_long, ctypes.c_int, ctypes.c_int]
@@ -57,8 +60,8 @@ class Faults:
             getattr(self.library, name).restype = ctypes.c_long
         for line in Path("/proc/self/maps").read_text().splitlines():
             place, flags, *_, path = (*line.split(maxsplit=5), "")[:6]
-            for whose, part in enumerate(("kleene/_native", "libstdc++", "faults.so")):
-                if "x" in flags and part in path:
+            for whose, part in enumerate((r"kleene/_\w+\.", r"libstdc\+\+", r"faults\.so")):
+                if "x" in flags and re.search(part, path):
                     begin, end = (int(at, 16) for at in place.split("-"))
                     self.library.fault_add_range(begin, end, whose)
         self._hook_numpy()
@@ -238,7 +241,7 @@ def say(what: str, *values: Any) -> None:
 def kinds_of(case: Case) -> tuple[str, ...]:
     """Return the faults that make sense for a case."""
     if case.device == "emulated":
-        return ("device", "thread")
+        return ("device", "memory", "thread")
     return KINDS if case.final is not None else (*KINDS[:2], "mmap", "read")
 
 
@@ -301,6 +304,8 @@ def _run(trial: Trial, kind: str, most: int, seed: int, end: float) -> None:
     gc.collect()
     gc.freeze()
     chance = random.Random(f"{seed} {trial.case.name} {kind}")
+    if trial.case.device == "emulated":
+        most = min(most, _MOST_EMULATED)
     numbers = range(1, count + 1)
     if count > most:
         numbers = sorted(chance.sample(numbers, most))  # type: ignore[assignment]

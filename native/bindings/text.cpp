@@ -1,3 +1,5 @@
+#include <nanobind/stl/string.h>  // to return; as an argument it aborts when memory is out
+
 #include <vector>
 
 #include "arrays.hpp"
@@ -32,8 +34,8 @@ auto parsed(std::int64_t begin, Work&& work) {
       bad = caught;
     }
   }
-  const nb::object args =
-      nb::make_tuple(bad->line, begin + bad->begin, begin + bad->end, bad->expected);
+  const nb::object args = nb::make_tuple(bad->line, begin + bad->begin, begin + bad->end,
+                                         std::string_view(bad->expected));
   PyErr_SetObject(bad_line_type, args.ptr());
   throw nb::python_error();
 }

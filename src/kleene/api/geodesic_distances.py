@@ -222,7 +222,8 @@ def _connected(found: _Neighbors) -> _Neighbors:
     from scipy.sparse.csgraph import connected_components
 
     ones = np.ones(len(found.sources), dtype=np.int8)
-    joined = coo_array((ones, (found.sources, found.targets)), shape=(found.n, found.n))
+    ends = found.sources.astype(np.int32), found.targets.astype(np.int32)  # SciPy 1.11 needs that
+    joined = coo_array((ones, ends), shape=(found.n, found.n))
     count, part_of = connected_components(joined, directed=False)
     if count <= 1:
         return found

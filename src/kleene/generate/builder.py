@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kleene.generate import checks
 from kleene.generate.weights import add_weights, as_rule, rule_bytes
 from kleene.graph import CSR, Graph
-from kleene.graph.checks import id_dtype, require_memory
+from kleene.graph.checks import as_flag, id_dtype, require_memory
 from kleene.graph.core import Progress
 from kleene.graph.frozen import adopt
 from kleene.system.machine import as_threads, threads_for
@@ -34,6 +34,8 @@ class GraphBuilder:
 
     def __init__(self, generator: Callable[..., Graph], arguments: Mapping[str, Any]) -> None:
         self.name = _call_text(generator, arguments)
+        for flag in ("diagonals", "directed", "relabel"):
+            as_flag(arguments.get(flag), flag)
         self.seed = checks.as_seed(arguments["seed"])
         self.rule = as_rule(arguments["weights"])
         self.threads = as_threads(arguments["threads"])

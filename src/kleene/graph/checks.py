@@ -16,6 +16,7 @@ from kleene.system.machine import available_memory
 
 __all__ = [
     "as_array",
+    "as_flag",
     "as_ids",
     "as_summable",
     "as_vertex_count",
@@ -27,6 +28,7 @@ __all__ = [
     "own",
     "require_finite",
     "require_memory",
+    "require_unmasked",
     "weight_dtype",
 ]
 
@@ -49,14 +51,19 @@ def as_array(values: ArrayLike, name: str) -> Array:
         ) from error
     except (TypeError, OverflowError) as error:
         raise GraphError(f"{name} cannot be made an array of numbers: {error}") from error
-    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
-        raise GraphError(
-            f"{name} has masked entries; leave these arcs out, or fill the array: "
-            f"{name}.filled(...)"
-        )
+    if isinstance(values, np.ma.MaskedArray):
+        require_unmasked(values, name)
     if array.dtype == object:
         raise GraphError(f"{name} holds Python objects; pass numbers of one type, without None")
     return array
+
+
+def require_unmasked(array: np.ma.MaskedArray[Any, Any], name: str) -> None:
+    """Raise if an entry is masked: whether the arc is absent or its value unknown is not said."""
+    if np.ma.getmaskarray(array).any():
+        raise GraphError(
+            f"{name} has masked entries; leave these arcs out, or give them values by .filled(...)"
+        )
 
 
 def own(array: Array, given: ArrayLike | None) -> Array:
@@ -141,6 +148,14 @@ def require_finite(weights: Array | None) -> None:
         raise GraphError(
             f"the sum of parallel arcs overflows {weights.dtype}; scale the weights down"
         )
+
+
+def as_flag(value: Any, name: str) -> bool:
+    """Return the truth of a value that has one."""
+    try:
+        return bool(value)
+    except (TypeError, ValueError):
+        raise GraphError(f"{name} must be True or False, not {value!r}") from None
 
 
 def id_dtype(n: int) -> np.dtype[Any]:

@@ -148,6 +148,7 @@ class Graph:
         >>> g.n, g.m
         (4, 4)
         """
+        directed = checks.as_flag(directed, "directed")
         sources = checks.as_ids(sources, "sources")
         targets = checks.as_ids(targets, "targets")
         if len(sources) != len(targets):
@@ -159,7 +160,7 @@ class Graph:
             weights = np.full(len(sources), weights)
         if weights is not None and weights.shape != sources.shape:
             raise GraphError(f"got {weights.size} weights for {len(sources)} arcs")
-        if combine not in ("min", "max", "sum"):
+        if not isinstance(combine, str) or combine not in ("min", "max", "sum"):
             raise GraphError(f"combine must be 'min', 'max' or 'sum', not {combine!r}")
         if sources.dtype != targets.dtype:
             sources, targets = sources.astype(np.int64), targets.astype(np.int64)
@@ -218,6 +219,7 @@ class Graph:
         >>> kl.Graph.from_csr([0, 2, 3, 3], [1, 2, 2])
         Graph(3 vertices, 3 arcs, unweighted, directed)
         """
+        directed = checks.as_flag(directed, "directed")
         starts = checks.as_ids(offsets, "offsets")
         ends = checks.as_ids(neighbors, "neighbors")
         values = checks.as_weights(weights, "weights")
@@ -537,6 +539,8 @@ class Graph:
         graph = Graph(self.csr, self.directed, self.labels, self.name)
         graph.__dict__.update(self.__dict__)  # including the forms derived so far
         graph.__dict__.pop("placed", None)
+        if not isinstance(device, str):
+            raise DeviceError(f"device must be a name, not {device!r}")
         if device in ("cuda", "emulated"):
             # By name: it is in a layer above, and is imported only when needed.
             placed = import_module("kleene.backends.cuda.device_graph").place(graph, device)
@@ -604,7 +608,7 @@ class Graph:
         >>> g.directed, g.weights.tolist()
         (False, [3, 3])
         """
-        if combine == "min":
+        if isinstance(combine, str) and combine == "min":
             if self.stats.symmetric:
                 return Graph(self.csr, False, self.labels, self.name)
             arc = self.neighbors.itemsize + (0 if self.weights is None else self.weights.itemsize)
@@ -722,7 +726,7 @@ class Graph:
             )
         return self.index(vertex)
 
-    def equals(self, other: Graph) -> bool:
+    def equals(self, other: object) -> bool:
         """Return whether the other graph has the same vertices, arcs, weights and labels.
 
         Examples
@@ -732,6 +736,8 @@ class Graph:
         >>> g.equals(kl.Graph.from_csr([0, 1, 1], [1]))
         True
         """
+        if not isinstance(other, Graph):
+            return False
         pairs = zip((*self.csr, self.labels), (*other.csr, other.labels), strict=True)
         return all(
             (a is None) == (b is None)

@@ -121,8 +121,14 @@ def _null(null_value: Any, dtype: np.dtype[Any]) -> int | float | None:
         raise GraphError(f"null_value must be a number, not {null_value!r}")
     number: Any = null_value
     if dtype.kind == "f":
-        return float(number)
-    if not float(number).is_integer():  # not an integer, infinite or NaN
+        try:
+            return float(number)
+        except OverflowError:
+            return None
+    try:
+        if not float(number).is_integer():  # not an integer, infinite or NaN
+            return None
+    except OverflowError:  # an integer beyond every type
         return None
     if dtype.kind == "b":
         return int(number)

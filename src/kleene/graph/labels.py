@@ -90,11 +90,20 @@ def ids_from_numbers(sources: Array, targets: Array) -> tuple[Array, Array, Arra
     return *renumbered, len(renumbered[2])
 
 
+def _is_missing(name: Any) -> bool:
+    if name is None:
+        return True
+    try:
+        return bool(name != name)  # only NaN differs from itself
+    except (TypeError, ValueError):  # pandas.NA, whose comparisons have no truth; arrays
+        return True
+
+
 def ids_from_names(sources: Sequence[Any], targets: Sequence[Any]) -> tuple[Array, Array, Array]:
     """Return (source ids, target ids, labels) from hashable names."""
     for names, end in ((sources, "source"), (targets, "target")):
         for row, name in enumerate(names):
-            if name is None or name != name:  # only NaN differs from itself
+            if _is_missing(name):
                 raise GraphError(f"the {end} in row {row} is missing ({name})")
     ids: dict[Any, int] = {}
     try:

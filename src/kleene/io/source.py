@@ -73,9 +73,10 @@ class Source:
         if isinstance(source, (str, PathLike)) and fspath(source) != "-":
             self.name = fspath(source)
             file = self._opened = self._open(source)
+        elif isinstance(source, (str, PathLike)):
+            self.name, file = "<stdin>", sys.stdin.buffer
         else:
-            file = sys.stdin.buffer if isinstance(source, (str, PathLike)) else source
-            self.name = _name_of(file)
+            self.name, file = _name_of(source), source
         try:
             self._set_stem_and_suffix()
             self._set_content(file)
@@ -214,7 +215,7 @@ class Source:
             try:
                 chunk = file.read(_CHUNK)
             except OSError as error:
-                if file is not self._opened or error.filename is not None:
+                if error.filename is not None or file not in (self._opened, sys.stdin.buffer):
                     raise
                 raise OSError(error.errno, error.strerror, self.name) from None
             if not isinstance(chunk, bytes):

@@ -145,7 +145,8 @@ class TextReader:
         self, n: int, skipped: int, weighted: bool, comments: str
     ) -> tuple[Array, Array, Array | None]:
         """Parse the rest of the text as one vertex per line, into CSR arrays."""
-        self.source.require_memory(24 * (n + 1))  # offsets, and to compare them with the reverse
+        # Besides the arcs: offsets, also of the reverse arcs. Each vertex has a line.
+        self.source.require_memory(24 * (min(n, len(self.data)) + 1))
         try:
             csr = _native.parse_rows(
                 self.data,

@@ -294,7 +294,9 @@ class Result:
     def load(cls, path: str | Path, graph: Graph) -> Result:
         """Read a saved result; ``graph`` must be the graph that it was computed on.
 
-        See :meth:`save` for an example.
+        The file may come from anywhere: every field is checked, and FormatError names the first
+        that is wrong. Whether the values are right, :meth:`verify` proves. See :meth:`save` for an
+        example.
 
         >>> import kleene as kl
         >>> kl.Result.load("nowhere.npz", kl.Graph.from_edges([0], [1]))

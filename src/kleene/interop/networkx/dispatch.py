@@ -16,13 +16,14 @@ from functools import cache
 from typing import Any
 
 import networkx as nx
+import numpy as np
 
 from kleene.interop.networkx.weights import is_exact_type
 
 __all__ = ["can_run", "should_run"]
 
 #: Earlier versions return other types from some functions.
-_OLDEST = (3, 5)
+_OLDEST = (3, 6)
 
 #: Arguments that are not supported, and why.
 _REFUSED = {
@@ -86,13 +87,13 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
     graph = bound["G"]
     if len(graph) == 0:
         return "the graph is empty"
-    for argument in ("source", "target", "sources"):
+    for argument in ("source", "target", "u", "sources"):
         if argument in bound and not _are_nodes(name, argument, bound[argument]):
             return f"{argument}= is not a node or several"
     for argument in ("cutoff", "depth_limit"):
-        reason = _odd_limit(name, argument, bound.get(argument))
-        if reason is not None:
-            return reason
+        odd = _odd_limit(name, argument, bound.get(argument))
+        if odd is not None:
+            return odd
     if name == "descendants_at_distance":
         return _is_number(bound["distance"]) or "distance= must be a number"
     weight = _weight(name, bound)
@@ -100,6 +101,8 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
         return "usebounds=True is for unweighted graphs"
     if callable(weight) and (name in _NAMED_WEIGHTS or bound.get("method") in _NAMED_WEIGHTS):
         return "NetworkX takes the weight function for the name of an attribute here"
+    if callable(weight) and name == "negative_edge_cycle":
+        return "NetworkX calls the weight function with a node that it adds"
     if not isinstance(weight, Hashable):
         return "weight= must be hashable"
     if weight is None or callable(weight) or isinstance(graph, _converted()):
@@ -125,7 +128,9 @@ def _are_nodes(name: str, argument: str, value: Any) -> bool:
 
 def _is_number(value: Any) -> bool:
     """Return whether a value compares with array entries as Python numbers do."""
-    return is_exact_type(value) and value is not None and value == value and abs(value) < 2**62
+    if value is None or isinstance(value, (bool, np.bool_)) or not is_exact_type(value):
+        return False
+    return bool(abs(value) < 2**62)  # False for NaN
 
 
 def _odd_limit(name: str, argument: str, limit: Any) -> str | None:
