@@ -132,3 +132,15 @@ def test_results_equal_those_of_networkx(name: str) -> None:
         calls.compare(name, graph, arguments, ours, theirs)
 
     check()
+
+
+@pytest.mark.parametrize("weight", [1, 2**20, 2**45, 2**55])
+def test_indices_of_large_integers(weight: int) -> None:
+    graph = nx.path_graph(4)
+    nx.set_edge_attributes(graph, weight, "weight")
+    for name in ("wiener_index", "hyper_wiener_index", "schultz_index", "gutman_index"):
+        ours, theirs = (
+            getattr(nx, name)(graph.copy(), weight="weight", backend=backend)
+            for backend in ("kleene", "networkx")
+        )
+        calls.check_same(ours, theirs)
