@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import kleene as kl
 from kleene import _native
@@ -93,12 +94,25 @@ def test_arcs_that_leave_their_graph(n: int) -> None:
 
 
 def test_the_first_bad_entry_is_named() -> None:
-    for bad in ([(0, 0), (0, 1)], [(0, 1), (0, 2)], [(1, 0), (2, 2)], [(0, 2), (1, 0), (2, 1)]):
+    spots = ([(0, 0), (0, 1)], [(0, 0), (1, 1)], [(0, 1), (0, 2)], [(1, 0), (2, 2)])
+    for bad in (*spots, [(0, 2), (1, 0), (2, 1)]):
         matrix = np.ones((3, 3))
         for entry in bad:
             matrix[entry] = np.nan
         with pytest.raises(GraphError, match=rf"{bad[0][0]}\D+{bad[0][1]}"):
             kl.Graph.from_dense(matrix)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int64])
+def test_bound_of_path_lengths_in_a_matrix(dtype: Any) -> None:
+    """The heaviest weight of each row adds to the bound, wherever in the row it is."""
+    for at in range(4):
+        matrix = np.full((4, 4), 2**29, dtype)
+        matrix[:, at] = 2**30
+        matrix[at] = -(2**30) if np.dtype(dtype).kind == "f" else 2**28
+        np.fill_diagonal(matrix, 0)
+        dense, sparse = kl.Graph.from_dense(matrix), kl.Graph.from_scipy(csr_array(matrix))
+        assert dense.stats.path_bound == sparse.stats.path_bound
 
 
 # ---- text -------------------------------------------------------------------------------------
@@ -129,6 +143,16 @@ def test_quoted_columns_that_are_skipped() -> None:
         assert graph.coo.targets.tolist() == [1, 2]
         assert graph.weights is not None
         assert graph.weights.tolist() == [5, 7]
+
+
+@pytest.mark.parametrize("blanks", ["", " ", " \t "])
+def test_what_a_message_quotes(blanks: str) -> None:
+    for line in ("a 1 2 3 x", "a 1 2 3 x y"):
+        text = f"p sp 2 1\n{line}{blanks}\n"
+        with pytest.raises(KleeneError) as caught:
+            kl.read(io.BytesIO(text.encode()), "dimacs")
+        found = line.removeprefix("a 1 2 3 ")
+        assert f"found '{found}' in '{line}'" in str(caught.value)
 
 
 # ---- csgraph ----------------------------------------------------------------------------------

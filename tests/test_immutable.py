@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import threading
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -283,3 +284,13 @@ def test_writes_during_the_call_do_not_crash(build: str) -> None:
     finally:
         stop.set()
         writer.join()
+
+
+def test_a_reinterpreted_array_is_refused() -> None:
+    graph = kl.generate.grid(60, 60, weights=(1, 9))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # newer NumPy deprecates the assignment
+        graph.neighbors.dtype = np.int64  # half as many entries as there are arcs
+    for call in (kl.bfs, kl.sssp):
+        with pytest.raises((TypeError, kl.KleeneError)):
+            call(graph, 0)

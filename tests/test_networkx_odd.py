@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_networkx_backend import FUNCTIONS, compare
+from networkx_calls import CALLS, compare
 
 import kleene.interop.networkx as backend
 from kleene.interop.networkx.dispatch import _default_weight, _signature
@@ -128,7 +128,7 @@ def in_floats(value: Any) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", sorted(CALLS))
 def test_odd_calls_are_as_networkx_or_refused(name: str) -> None:
     @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
     @given(graphs(), st.data())
@@ -207,3 +207,14 @@ def test_backend_priority_changes_no_result(
 def test_generator_functions_fall_back_to_networkx() -> None:
     found = dict(nx.all_pairs_dijkstra_path_length(path(), weight=third, backend="kleene"))
     assert found[0][2] == Fraction(2, 3)
+
+
+def test_hyper_wiener_index_of_large_whole_weights() -> None:
+    """Squares of these distances exceed 64 bits."""
+    graph = nx.path_graph(3)
+    nx.set_edge_attributes(graph, 2**40 + 1, "weight")
+    ours, theirs = (
+        nx.hyper_wiener_index(graph, "weight", backend=backend)
+        for backend in ("kleene", "networkx")
+    )
+    assert ours == theirs

@@ -340,3 +340,19 @@ def test_the_least_that_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     work = 20 * (answer.graph.m + answer.graph.n)
     monkeypatch.setattr("kleene.results.verify._WORK", work)
     assert answer.verify().rows == 20
+
+
+def test_a_cycle_of_about_zero_rounds_by_its_own_weights() -> None:
+    """0.3 - 0.1 - 0.2 is not quite zero: a path round it may reach vertex 1 a little lower."""
+    cycle = [0, 2, 3, 0], [2, 3, 0, 1], [0.3, -0.1, -0.2, 0.0]
+    g = kl.Graph.from_edges(*cycle)
+    second = 0.3 - 0.1
+    lower = second - 0.2
+    values = [0, lower, 0.3, second]
+    assert lower < 0
+    for tree in ([-1, 0, 0, 2], None):
+        assert "up to rounding" in prove(g, values, tree).tolerance
+        with pytest.raises(VerificationError, match="vertex 1 holds"):
+            prove(g, [0, -1e-13, 0.3, second], tree)
+    with pytest.raises(VerificationError, match="vertex 1 holds"):  # without the cycle
+        prove(kl.Graph.from_edges(*(part[:2] + part[3:] for part in cycle)), values)

@@ -23,7 +23,8 @@ class Expected:
 
     def __init__(self, spec: Spec, semiring: str, hops: bool) -> None:
         self.spec, self.semiring, self.hops = spec, semiring, hops
-        self.arcs = [(u, v, 1 if hops else w) for u, v, w in spec.arcs()]
+        arcs = [(u, v, 1 if hops else w) for u, v, w in spec.arcs()]
+        self.arcs = [(u, v, w) for u, v, w in arcs if u != v or w < 0]  # other loops change nothing
         self.sources = spec.asked.get("sources", list(range(spec.n)))
         self._rows: dict[str, Any] = {}
 

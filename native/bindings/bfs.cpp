@@ -19,6 +19,8 @@ void search(std::string_view method, const Offsets& offsets, const AnyArray& nei
             const nb::object& limit, const nb::object& no_path, const AnyOutput& distances,
             const OptionalOutput& predecessors, const AnyOutput& horizons, int threads,
             const nb::object& progress) {
+  require_arcs(offsets, neighbors, tails);
+  if (incoming_offsets) require_arcs(*incoming_offsets, incoming_neighbors);
   with_id_type(neighbors, [&]<class Id>(Type<Id>) {
     const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
     bfs::Problem<Id> problem;
@@ -63,6 +65,7 @@ std::int64_t order(const Offsets& offsets, const Array<std::int32_t>& neighbors,
 nb::object eccentricity(const Offsets& offsets, const AnyArray& neighbors, std::int64_t source) {
   const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
   PythonMonitor monitor(nb::none(), n);
+  require_arcs(offsets, neighbors);
   return with_id_type(neighbors, [&]<class Id>(Type<Id>) {
     const Arcs<Id> arcs{n, offsets.data(), data_of<Id>(neighbors)};
     bfs::Eccentricity found;

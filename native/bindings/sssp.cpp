@@ -27,6 +27,8 @@ Cycle search(std::string_view method, const Offsets& offsets, const AnyArray& ne
              const AnyArray& sources, const OptionalArray& targets, const nb::object& limit,
              const AnyOutput& distances, const OptionalOutput& predecessors,
              const AnyOutput& horizons, int threads, const nb::object& progress, int level) {
+  require_arcs(offsets, neighbors, lengths, original_lengths);
+  if (incoming_offsets) require_arcs(*incoming_offsets, incoming_neighbors, incoming_lengths);
   const auto run = [&]<class Id, class Value>(Type<Id>, Type<Value>) -> Cycle {
     const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
     sssp::Problem<Id, Value> problem;

@@ -198,10 +198,10 @@ class _File:
         chosen = f"::mutants::chosen({number})"
         begin, end = self.tokens[first].begin, self.tokens[last].end
         # Of two that begin, or end, at one place, the later operator is outside, or inside.
-        self.edits.append((begin, begin, -at, "((static_cast<bool>("))
+        self.edits.append((begin, begin, -at, "(((static_cast<bool>("))
         text = f") != {chosen}) {token.text} (static_cast<bool>("
         self.edits.append((token.begin, token.end, 0, text))
-        self.edits.append((end, end, -at, f") != {chosen}) != {chosen})"))
+        self.edits.append((end, end, -at, f") != {chosen})) != {chosen})"))
 
     def operands(self, at: int, operator: str) -> tuple[int, int]:
         """Return the first and the last token of what a logical operator joins."""

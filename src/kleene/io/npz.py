@@ -70,6 +70,8 @@ def read(source: Source, *, directed: bool | None = None) -> Graph:
             graph = Graph(graph.csr, graph.directed, name=source.stem)
     except MemoryError:
         raise
+    except SystemError:  # NumPy's, for strings
+        source.fail("found characters that are not Unicode, expected text")
     except (KleeneError, ArithmeticError, LookupError, TypeError, ValueError) as error:
         source.fail(str(error).removeprefix(f"{source.name}: ") or type(error).__name__)
     return graph

@@ -52,8 +52,8 @@ def read(
             file = parquet.ParquetFile(arrow.PythonFile(content, "r"))
             wanted = _column_names(source, file.schema_arrow.names, columns, weighted)
             kinds = [_kind(source, arrow, file.schema_arrow, title) for title in wanted]
-            _require_memory(source, file, wanted)
             names = [title for title, kind in zip(wanted, kinds, strict=True) if kind == "name"]
+            _require_memory(source, file, names)
             if names:  # each name once, however often it occurs
                 file = parquet.ParquetFile(arrow.PythonFile(content, "r"), read_dictionary=names)
             table = file.read(columns=wanted, use_threads=source.threads != 1)
@@ -95,16 +95,12 @@ def _kind(source: Source, arrow: Any, schema: Any, title: str) -> str:
     source.fail(f"found the type {kind} in {title!r}, expected numbers or strings")
 
 
-def _require_memory(source: Source, file: Any, wanted: list[str]) -> None:
+def _require_memory(source: Source, file: Any, names: list[str]) -> None:
     """Raise if the columns would not fit in memory; a file of a few bytes may have 1e9 rows."""
     groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
     rows = max(file.metadata.num_rows, sum(group.num_rows for group in groups))
-    encoded = sum(
-        group.column(i).total_uncompressed_size
-        for group in groups
-        for i in range(group.num_columns)
-        if group.column(i).path_in_schema in wanted
-    )
+    # Of all columns: for some damaged files, PyArrow ends the process when asked about one.
+    encoded = sum(max(0, group.total_byte_size) for group in groups) if names else 0
     require_memory(
         _ROW_BYTES * rows + 2 * encoded,
         f"reading {rows:,} rows of {source.name}",

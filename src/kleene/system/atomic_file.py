@@ -19,6 +19,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -135,7 +136,9 @@ def _create(path: Path, mode: int) -> tuple[Path, IO[bytes]]:
     suffix = path.suffix if len(path.suffix) <= _LONGEST_SUFFIX and path.suffix.isascii() else ""
     while True:
         beside = path.with_name(f".kleene-{secrets.token_hex(8)}.part{suffix}")
-        locked = os.fdopen(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode), "wb")
+        # A file object from the start: on Ctrl-C here, it closes itself. (partial is not Python
+        # code, in which a signal handler could run.)
+        locked = open(beside, "xb", opener=partial(os.open, mode=mode))  # noqa: SIM115
         try:
             if sys.platform != "win32":
                 with suppress(OSError):  # a file system without locks
