@@ -137,7 +137,7 @@ test-oldest: $(VENV)/installed-test
 	test -d $(OLDEST) || $(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/python -m pip install --quiet --requirement tests/oldest.txt $(TOOLS)
 	$(OLDEST)/bin/python -m pip install --quiet --no-build-isolation --no-deps \
-	  -Cbuild-dir=build/oldest-native -Ccmake.define.KLEENE_EMULATOR=OFF .
+	  -Cbuild-dir=build/oldest-native -Ccmake.define.KLEENE_EMULATOR_TESTS=ON .
 	cd tests && ../$(OLDEST)/bin/python -m pytest -p no:cacheprovider -q -c ../pyproject.toml $(ARGS) .
 
 clean:

@@ -34,7 +34,8 @@ TOOLS = Path(sys.executable).parent
 LARGEST = 10_000_000  # bytes of a wheel
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["cibuildwheel"]
 # What the suite reads beside the installed package.
-TESTS = ("tests", "docs", "pyproject.toml")
+TESTS = ("tests", "docs", "benchmarks", "torture", "pyproject.toml")
+ABOUT_SOURCES = ("tests/test_layers.py",)
 
 
 def run(*command: object, cwd: Path = ROOT) -> str:
@@ -172,7 +173,14 @@ def try_installed(python: Path, suite: bool, arguments: list[str]) -> None:
         source = ROOT / name
         (shutil.copytree if source.is_dir() else shutil.copy)(source, away / name)
     pages = [f"docs/{path.name}" for path in map(Path, _pages())]
-    options = ["-p", "no:cacheprovider", "-q", *(arguments or ["-n", "2", "--dist", "worksteal"])]
+    ignored = [f"--ignore={path}" for path in ABOUT_SOURCES]
+    options = [
+        "-p",
+        "no:cacheprovider",
+        "-q",
+        *ignored,
+        *(arguments or ["-n", "2", "--dist", "worksteal"]),
+    ]
     said = run(python, "-m", "pytest", *options, "tests", *pages, cwd=away).strip()
     say(f"suite       {said.splitlines()[-1].strip('= ')}")
 

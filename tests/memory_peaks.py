@@ -134,8 +134,9 @@ def generators() -> Iterator[Case]:
         "rmat": lambda **k: make.rmat(17, 16, **k),
     }
     for name, call in calls.items():
-        for weights in (None, (0.0, 1.0)):
-            yield f"{name} weights={weights}", lambda c=call, w=weights: c(weights=w)
+        for weights, threads in ((None, 1), (None, 16), ((0.0, 1.0), 2)):
+            options: dict[str, Any] = {"weights": weights, "threads": threads}
+            yield f"{name} {options}", lambda c=call, o=options: c(**o)
 
 
 if __name__ == "__main__":

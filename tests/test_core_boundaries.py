@@ -155,6 +155,18 @@ def test_what_a_message_quotes(blanks: str) -> None:
         assert f"found '{found}' in '{line}'" in str(caught.value)
 
 
+@pytest.mark.parametrize("grain", [1, 1 << 20])
+def test_metis_entries_beside_the_range(grain: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kleene.io.text.GRAIN", grain)
+    for bad in ("0", "4", "-1", "x", "2x", "1.5"):
+        for line, rows in ((2, f"{bad}\n1 3\n2"), (3, f"2\n1 {bad}\n2"), (4, f"2\n1 3\n{bad}")):
+            with pytest.raises(KleeneError, match=rf":{line}: found '{bad}'.* from 1 to 3"):
+                kl.read(io.BytesIO(f"3 2\n{rows}\n".encode()), "metis")
+    for rows in ("2\n1 x\ny", "2\n1 x y\nz"):  # the first is reported
+        with pytest.raises(KleeneError, match=":3: found 'x'"):
+            kl.read(io.BytesIO(f"3 2\n{rows}\n".encode()), "metis")
+
+
 # ---- csgraph ----------------------------------------------------------------------------------
 
 
@@ -236,3 +248,44 @@ def test_targets_at_every_distance(row: Method, threads: int) -> None:
         for got in result.distances:
             for target, distance in zip(targets, got.tolist(), strict=True):
                 assert distance == target or (target == n and not 0 <= distance <= n)
+
+
+# ---- many sources, and trees of matrices ----------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize("method", ["tiled", "floyd_warshall", "blocked"])
+def test_predecessors_in_a_matrix_without_some_paths(dtype: Any, method: str) -> None:
+    n = 5
+    matrix = np.full((n, n), INF if np.dtype(dtype).kind == "f" else np.iinfo(dtype).max, dtype)
+    matrix[0, 1] = matrix[1, 2] = matrix[4, 3] = 2
+    g = kl.Graph.from_dense(matrix)
+    result = kl.apsp(g, predecessors=True, method=method, device="cpu")
+    wanted = np.full((n, n), -1)
+    wanted[0, 1], wanted[0, 2], wanted[1, 2], wanted[4, 3] = 0, 1, 1, 4
+    assert result.predecessors.tolist() == wanted.tolist()
+    result.verify()
+    filled, none = np.empty_like(matrix), matrix[0, 0].item()
+    predecessors = np.empty((n, n), np.int32)
+    for threads in (1, 2):
+        _native.closure_fill_from_matrix("min_plus", matrix, none, filled, predecessors, threads)
+        arcs = [[v if matrix[v, u] == 2 else -1 for u in range(n)] for v in range(n)]
+        assert predecessors.tolist() == arcs
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float64])
+@pytest.mark.parametrize("paths", [False, True])
+def test_negative_weights_from_many_sources(dtype: Any, paths: bool) -> None:
+    """More sources than a batch holds; weights that are shifted on the way, and shifted back."""
+    n = 70
+    rng = np.random.default_rng(5)
+    shift = rng.integers(0, 50, n)
+    tails, heads = rng.integers(0, n, (2, 6 * n))
+    weights = rng.integers(0, 20, 6 * n) + shift[heads] - shift[tails]
+    g = kl.Graph.from_edges(tails, heads, weights.astype(dtype), n=n)
+    assert g.stats.negative
+    wanted = kl.apsp(g, method="tiled", device="cpu").distances
+    for threads in (1, 2):
+        result = kl.apsp(g, method="johnson", device="cpu", threads=threads, predecessors=paths)
+        assert (result.distances == wanted).all()
+        result.verify()

@@ -152,7 +152,8 @@ def test_any_order_of_memory_will_do() -> None:
 
 def test_integers_are_exact_as_far_as_floats_are() -> None:
     for weight in (2**30, 2**52, 2**61):
-        chain = sp.csr_array(([weight] * 3, ([0, 1, 2], [1, 2, 3])), shape=(4, 4))
+        tails, heads = np.array([[0, 1, 2], [1, 2, 3]], dtype=np.int32)  # all that old SciPy takes
+        chain = sp.csr_array(([weight] * 3, (tails, heads)), shape=(4, 4))
         assert np.array_equal(ours.dijkstra(chain), theirs.dijkstra(chain))
         assert np.array_equal(ours.floyd_warshall(chain), theirs.floyd_warshall(chain))
 

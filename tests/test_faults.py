@@ -20,6 +20,7 @@ CASES = [
     ("sssp delta_stepping on cpu", "memory"),
     ("bfs direction_optimizing on cpu", "thread"),
     ("from_edges", "memory"),
+    ("geodesic_distances", "thread"),  # of scikit-learn
     ("csgraph.yen", "memory"),
     ("Result.save", "write"),
     ("out=", "mmap"),

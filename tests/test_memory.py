@@ -30,6 +30,21 @@ def test_peaks_are_refused_and_little_more_is_not(group: str) -> None:
     assert [line for line in lines if not line.endswith("\tTrue\tFalse")] == []
 
 
+@linux
+@pytest.mark.parametrize("group", ["texts", "binaries", "tables"])
+def test_readers_ask_for_what_they_take(group: str) -> None:
+    program = Path(__file__).with_name("reader_peaks.py")
+    environment = os.environ | {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_ARENA_MAX": "2"}
+    made = subprocess.run(
+        [sys.executable, "-W", "ignore", str(program), group],
+        env=environment, capture_output=True, text=True, timeout=300, check=True,
+    )  # fmt: skip
+    rows = [line.split("\t") for line in made.stdout.splitlines()]
+    assert len(rows) >= 4
+    slack = 4 * 2**20  # buffers of a megabyte or so, whatever the size of the file
+    assert [row for row in rows if int(row[1]) > int(row[2]) + slack] == []
+
+
 def limited(limit: str, program: str) -> str:
     """Run a program that may take 1 GB more than it has; return its output."""
     start = f"""

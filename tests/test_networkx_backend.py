@@ -18,7 +18,10 @@ from networkx.utils.backends import _registered_algorithms as registered
 import _kleene_networkx
 import kleene.interop.networkx as backend
 
-FUNCTIONS = sorted(_kleene_networkx.get_info()["functions"])
+ANNOUNCED = sorted(_kleene_networkx.get_info()["functions"])
+RENAMED = {"barycenter"} - set(registered)  # centroid in NetworkX 3.7
+FUNCTIONS = [name for name in ANNOUNCED if name not in RENAMED]
+LATER = {"closeness_centrality": "sp"}  # arguments of NetworkX 3.7
 
 
 # ---- the interface ------------------------------------------------------------------------------
@@ -33,14 +36,16 @@ def dispatched(name: str) -> Any:
 
 def test_announced_functions_exist() -> None:
     implemented = {name for name in registered if hasattr(backend, name)}
-    assert implemented == set(FUNCTIONS) == set(calls.CALLS)
+    assert implemented == set(FUNCTIONS)
+    assert set(ANNOUNCED) == set(calls.CALLS)
 
 
 def test_every_function_of_the_search_modules_exists() -> None:
     modules = ("networkx.algorithms.shortest_paths.", "networkx.algorithms.traversal.breadth_first")
     wanted = {name for name, f in registered.items() if f.__module__.startswith(modules)}
-    assert len(wanted) == 54
-    assert wanted - set(FUNCTIONS) == {"reconstruct_path"}  # which takes no graph
+    assert len(wanted) >= 54
+    later = {"floyd_warshall_tree"}  # NetworkX 3.7
+    assert wanted - set(FUNCTIONS) - later == {"reconstruct_path"}  # which takes no graph
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -50,7 +55,9 @@ def test_signatures_are_those_of_networkx(name: str) -> None:
             (p.name, p.kind, p.default) for p in inspect.signature(function).parameters.values()
         ]
 
-    assert parts(getattr(backend, name)) == parts(dispatched(name).orig_func)
+    theirs = parts(dispatched(name).orig_func)
+    known = [part for part in parts(getattr(backend, name)) if part[0] != LATER.get(name)]
+    assert theirs in (known, parts(getattr(backend, name)))
     ours = inspect.isgeneratorfunction(getattr(backend, name))
     assert ours == inspect.isgeneratorfunction(dispatched(name).orig_func)
 
@@ -125,3 +132,15 @@ def test_results_equal_those_of_networkx(name: str) -> None:
         calls.compare(name, graph, arguments, ours, theirs)
 
     check()
+
+
+@pytest.mark.parametrize("weight", [1, 2**20, 2**45, 2**55])
+def test_indices_of_large_integers(weight: int) -> None:
+    graph = nx.path_graph(4)
+    nx.set_edge_attributes(graph, weight, "weight")
+    for name in ("wiener_index", "hyper_wiener_index", "schultz_index", "gutman_index"):
+        ours, theirs = (
+            getattr(nx, name)(graph.copy(), weight="weight", backend=backend)
+            for backend in ("kleene", "networkx")
+        )
+        calls.check_same(ours, theirs)

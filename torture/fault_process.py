@@ -43,6 +43,7 @@ ALLOWED: dict[str, tuple[type[BaseException], ...]] = {
 FILE_ERRORS = (OSError, KleeneError)
 
 _HANG = 60  # seconds
+_MOST_EMULATED = 40  # attempts; every fiber of every launch takes memory
 _SET_HANDLER = 304  # PyDataMem_SetHandler in NumPy's table of functions
 _OLD = b"old"
 
@@ -303,6 +304,8 @@ def _run(trial: Trial, kind: str, most: int, seed: int, end: float) -> None:
     gc.collect()
     gc.freeze()
     chance = random.Random(f"{seed} {trial.case.name} {kind}")
+    if trial.case.device == "emulated":
+        most = min(most, _MOST_EMULATED)
     numbers = range(1, count + 1)
     if count > most:
         numbers = sorted(chance.sample(numbers, most))  # type: ignore[assignment]

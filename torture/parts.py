@@ -29,6 +29,15 @@ PARTS: tuple[Part, ...] = (
         "is kept; text is parsed whole and in small pieces, and must give the same.",
     ),
     Part(
+        "kill",
+        "A file under its final name is the old one or the new one, whole, whatever ends the "
+        "process that writes it; what a killed process leaves beside it goes with the next write.",
+        "Every writer and the commands of kleene, over a file that is there: signals at random "
+        "moments and at each line of the module that replaces files, and limits of file size, "
+        "memory, open files and processor time.",
+        share=0.5,
+    ),
+    Part(
         "soak",
         "A process that calls for days from many threads keeps its memory, threads, files and "
         "answers; forked children can call as well, and Ctrl-C leaves nothing behind.",

@@ -25,7 +25,7 @@ def main() -> int:
             if any(f"{mutant.file}:{mutant.line}:".startswith(prefix) for prefix in args.files)
         ]
         if mutants and chosen:
-            found += verdicts(mutants, chosen, budget.left(), args.jobs)
+            found += verdicts(mutants, chosen, budget.left(), args.jobs)[0]
     for one in found:
         if not one.killed:
             print(f"{one.verdict}: {one.mutant} ({one.explanation or 'not explained'})")

@@ -111,7 +111,8 @@ def _compile(source: Path, build: Path, jobs: int) -> str | None:
     environment = {**os.environ, "PATH": path}
     flags = f"-w -O1 -include {source}/native/core/mutants.hpp"
     configure = ["cmake", "-S", str(source), "-B", str(build), "-G", "Ninja"]
-    configure += ["-DKLEENE_EMULATOR=OFF", f"-DPython_EXECUTABLE={sys.executable}"]
+    configure += ["-DKLEENE_EMULATOR=OFF", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON"]
+    configure += [f"-DPython_EXECUTABLE={sys.executable}"]
     configure += [f"-Dnanobind_DIR={nanobind}", f"-DCMAKE_CXX_FLAGS={flags}"]
     subprocess.run(configure, env=environment, check=True, stdout=subprocess.DEVNULL)
     ninja = ["ninja", "-C", str(build), "-k", "0", "-j", str(jobs), "_native"]

@@ -22,6 +22,7 @@ import shutil
 import signal
 import tempfile
 import time
+import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -48,6 +49,7 @@ class Task:
     digest: str  # of all mutated sources
     jobs: int
     seconds: float  # until no new mutant is started
+    seconds_recording: float  # tests that are not recorded by then are left out
     seconds_each: float  # of tests for one mutant, as recorded
     results: str
     recorded: str  # keeps what the tests execute, for the next time
@@ -115,7 +117,7 @@ class _Server:
     def run(self) -> None:
         tests = self.recorded_tests()
         seconds = time.monotonic() - self.began
-        self.say(tests=len(tests), unusable=len(self.items) - len(tests), seconds=round(seconds, 1))
+        self.say(tests=len(tests), left_out=self.left_out, seconds=round(seconds, 1))
         covering: dict[int, list[_Test]] = defaultdict(list)
         for test in tests:
             for number in test.executed:
@@ -137,6 +139,9 @@ class _Server:
             if not running:
                 break
             self.attend(running)
+            if time.monotonic() - self.began > self.task.seconds + 5:
+                self.give_up(running)
+                break
 
     def say(self, **fields: Any) -> None:
         self.results.write(json.dumps(fields) + "\n")
@@ -163,6 +168,7 @@ class _Server:
                 kept[keys[nodeid]] = [seconds, executed]
         path.write_text(json.dumps(kept))
         found = [(item, kept.get(keys[item.nodeid])) for item in self.items]
+        self.left_out = sum(row is None for _, row in found)
         return [_Test(item, row[0], frozenset(row[1])) for item, row in found if row and row[1]]
 
     def key(self, item: pytest.Item) -> str:
@@ -172,6 +178,8 @@ class _Server:
     def record(self, items: list[pytest.Item], path: Path) -> None:
         with path.open("w", buffering=1) as file:
             for item, following in zip(items, [*items[1:], None], strict=True):
+                if time.monotonic() - self.began > self.task.seconds_recording:
+                    return
                 with self.chosen.recording() as executed:
                     began = _processor_seconds()
                     passed = _passes(item, following)
@@ -227,6 +235,12 @@ class _Server:
                 child.timed_out = True
                 _kill_group(child.pid)
 
+    def give_up(self, running: dict[int, _Child]) -> None:
+        """End what is still running: nothing is known of these mutants."""
+        for child in running.values():
+            _kill_group(child.pid)
+            os.waitpid(child.pid, 0)
+
     def finish(self, child: _Child) -> None:
         os.close(child.pipe)
         _kill_group(child.pid)  # what the tests have started, and not ended
@@ -253,7 +267,10 @@ class _Server:
 
     def forked(self, work: Callable[[], None]) -> int:
         """Return the id of a process, leader of its group, that works, says nothing and ends."""
-        if pid := os.fork():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # other threads wait for work
+            pid = os.fork()
+        if pid:
             return pid
         code = 3
         try:

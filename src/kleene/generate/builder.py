@@ -45,10 +45,11 @@ class GraphBuilder:
     def require_memory(self, n: int, arcs: int, drawn: int = 0) -> None:
         """Raise if the graph does not fit in memory; ``drawn`` counts arcs drawn before sorting.
 
-        The peak is either while rows are sorted or while weights are made.
+        The peak is either while rows are sorted, by tails and a copy of the heads, or while weights
+        are made.
         """
         ids = id_dtype(n).itemsize
-        sorting = max(4, ids) if drawn else 0
+        sorting = 4 + ids if drawn else 0
         per_arc = ids + max(sorting, rule_bytes(self.rule))
         require_memory(
             (8 if drawn else 16) * (n + 1) + 2 * ids * drawn + per_arc * arcs,

@@ -223,7 +223,8 @@ def _column(table: Any, name: str) -> Array:
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise _missing_column(table, name) from error
     except Exception as error:  # Polars and Arrow raise their own exceptions
-        if "not found" in str(error).lower() or "does not exist" in str(error).lower():
+        said = f"{type(error).__name__} {error}".lower()
+        if any(words in said for words in ("not found", "notfound", "does not exist")):
             raise _missing_column(table, name) from error
         raise
 

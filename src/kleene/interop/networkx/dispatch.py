@@ -23,7 +23,7 @@ from kleene.interop.networkx.weights import is_exact_type
 __all__ = ["can_run", "should_run"]
 
 #: Earlier versions return other types from some functions.
-_OLDEST = (3, 5)
+_OLDEST = (3, 6)
 
 #: Arguments that are not supported, and why.
 _REFUSED = {

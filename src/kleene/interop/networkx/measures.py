@@ -164,7 +164,12 @@ def barycenter(
 
 
 def closeness_centrality(
-    G: KleeneGraph, u: Any = None, distance: Weight | None = None, wf_improved: bool = True
+    G: KleeneGraph,
+    u: Any = None,
+    distance: Weight | None = None,
+    wf_improved: bool = True,
+    *,
+    sp: Any = None,
 ) -> Any:
     arcs = _incoming_arcs(G, distance)
     if u is not None and u not in G:
