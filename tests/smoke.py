@@ -1,7 +1,7 @@
 """A few calls of each kind, for an installed package: ``python -I tests/smoke.py``.
 
-Needs nothing but Kleene and what it depends on; run by ``make wheel-check`` where nothing else is
-installed.
+Needs nothing but Kleene and what it depends on; run by ``make release-check`` and by cibuildwheel
+where nothing else is installed.
 """
 
 from __future__ import annotations

@@ -74,6 +74,108 @@ def test_ctrl_c_takes_less_than_a_second(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [pipe]  # nothing half-written stays
 
 
+# ---- before and around the command ---------------------------------------------------------------
+
+SCRIPT = "import sys, _kleene_cli; sys.argv[0] = 'kleene'; _kleene_cli.main()"
+
+#: Ctrl-C at the moment when a module is imported.
+INTERRUPTED = """
+import os, signal, sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == MODULE:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+"""
+
+
+@posix
+@pytest.mark.parametrize(
+    "module", ["kleene", "numpy", "kleene.graph.core", "typer", "kleene.io.dimacs", "rich.console"]
+)
+def test_ctrl_c_while_importing(module: str) -> None:
+    script = INTERRUPTED.replace("MODULE", repr(module)) + SCRIPT
+    done = subprocess.run(
+        [sys.executable, "-c", script, "info", "-"],
+        input=b"p sp 2 1\na 1 2 3\n",
+        capture_output=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (130, b"kleene: interrupted\n")
+
+
+def shell(command: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        ["sh", "-c", command, sys.executable, SCRIPT],
+        capture_output=True,
+        timeout=60,
+        env=os.environ | environment,
+    )
+
+
+@posix
+@pytest.mark.parametrize(
+    ("redirect", "error"),
+    [
+        (">&-", b"kleene: standard output: Bad file descriptor\n"),
+        ("--json >&-", b"kleene: standard output: Bad file descriptor\n"),
+        ("> /dev/full", b"kleene: standard output: No space left on device\n"),
+        ("--json > /dev/full", b"kleene: standard output: No space left on device\n"),
+        (">&- 2>&-", b""),
+    ],
+)
+def test_output_that_cannot_be_written(tmp_path: Path, redirect: str, error: bytes) -> None:
+    if "full" in redirect and not os.path.exists("/dev/full"):
+        pytest.skip("needs /dev/full")
+    kl.write(kl.generate.path(5), tmp_path / "g.npz")
+    done = shell(f'"$0" -c "$1" bfs {tmp_path}/g.npz -s 0 -o {tmp_path}/r.npz {redirect}')
+    assert (done.returncode, done.stderr) == (3, error)
+    kl.Result.load(tmp_path / "r.npz", kl.generate.path(5)).verify()  # no output went into files
+
+
+@posix
+def test_streams_that_are_closed_but_not_used(tmp_path: Path) -> None:
+    done = shell(f'"$0" -c "$1" generate path {tmp_path}/g.npz --n 5 -q <&- >&- 2>&-')
+    assert done.returncode == 0
+    assert kl.read(tmp_path / "g.npz").n == 5
+    done = shell('"$0" -c "$1" info - <&-')
+    assert (done.returncode, done.stderr) == (3, b"kleene: <stdin>: Bad file descriptor\n")
+
+
+@posix
+def test_output_in_ascii(tmp_path: Path) -> None:
+    (tmp_path / "g.csv").write_text("\u00e9,b\n", encoding="utf-8")
+    done = shell(
+        f'"$0" -c "$1" bfs {tmp_path}/g.csv --format edge_list -s b', PYTHONIOENCODING="ascii"
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"us\n" in done.stdout or b"ms\n" in done.stdout
+    assert b"0 hops  1  ####" in done.stdout
+    done = shell(f'"$0" -c "$1" info {tmp_path}/g.csv --format edge_list', PYTHONIOENCODING="ascii")
+    assert done.returncode == 0
+
+
+@posix
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_other_signals_remove_files_too(tmp_path: Path, number: int, code: int) -> None:
+    pipe = tmp_path / "graph"
+    os.mkfifo(pipe)
+    command = [*KLEENE, "apsp", str(pipe), "--device", "reference", "-o", str(tmp_path / "o.npy")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        with pipe.open("wb") as file:
+            kl.write(kl.generate.grid(60, 60, weights=(1, 9)), file, "dimacs")
+        while not list(tmp_path.glob(".kleene-*.npy")):
+            time.sleep(0.05)
+            assert process.poll() is None
+        process.send_signal(number)
+        _, said = process.communicate(timeout=30)
+    assert (process.returncode, said) == (code, b"kleene: terminated\n")
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+# ---- imports ------------------------------------------------------------------------------------
+
+
 def modules_after(code: str) -> set[str]:
     script = f"import sys\n{code}\nprint(*sys.modules)"
     done = subprocess.run(

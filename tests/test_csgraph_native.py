@@ -123,7 +123,7 @@ def csr_tuple(matrix: Any) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArra
 def test_turned_round_and_joined(threads: int, dtype: str | None) -> None:
     rng = np.random.default_rng(threads)
     for n, density in ((1, 0.0), (7, 0.4), (300, 0.1), (2000, 0.001)):
-        matrix = sp.random_array((n, n), density=density, format="csr", rng=rng)
+        matrix = sp.csr_array(rng.random((n, n)) * (rng.random((n, n)) < density))
         matrix.data = np.ceil(9 * matrix.data)
         matrix = matrix.astype(dtype or "int32")
         if dtype is None:

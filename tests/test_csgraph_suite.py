@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import scipy.sparse.csgraph
 import scipy_suite
 
 HERE = Path(__file__).parent
@@ -41,7 +42,7 @@ def test_every_test_of_scipy_passes_or_is_excused(report: dict[str, Any]) -> Non
     counts = Counter(report["outcomes"].values())
     assert counts["failed"] == 0, report["text"]
     assert counts["excused"] == len(scipy_suite.EXCUSED), report["text"]
-    assert counts["passed"] > 1000
+    assert counts["passed"] > 800  # with SciPy 1.11; later versions have more
     skipped = {name for name, outcome in report["outcomes"].items() if outcome == "skipped"}
     assert all("test_pydata_sparse.py" in name for name in skipped)  # a package that may be missing
 
@@ -49,5 +50,6 @@ def test_every_test_of_scipy_passes_or_is_excused(report: dict[str, Any]) -> Non
 def test_they_called_kleene(report: dict[str, Any]) -> None:
     """SciPy's functions of these names fail when they are called."""
     tested = {"bellman_ford", "breadth_first_tree", "dijkstra", "johnson", "shortest_path", "yen"}
+    tested &= set(dir(scipy.sparse.csgraph))  # SciPy has yen since 1.14
     assert tested <= report["calls"].keys()
-    assert sum(report["calls"].values()) > 150
+    assert sum(report["calls"].values()) > 130

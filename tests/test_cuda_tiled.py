@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import util
+from typing import Any
 
 import numpy as np
 import pytest
@@ -109,3 +110,19 @@ def test_closing_in_place(entry: str, dtype: str, monkeypatch: pytest.MonkeyPatc
     assert not np.signbit(np.diagonal(found)).any()
     fast = dtype == "float32" and nonnegative
     assert (layouts[0].algebra == "KL_MIN_PLUS_LENGTH") == fast
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [3, 28, 70])
+def test_predecessors_where_rounding_swallows_arcs(dtype: Any, n: int) -> None:
+    """The vertex before is then as far away as the vertex itself."""
+    rng = np.random.default_rng(n)
+    for _ in range(6):
+        s, t = rng.integers(0, n, (2, 3 * n))
+        weights = (rng.random(3 * n) + 0.1) * 10.0 ** rng.integers(-12, 13, 3 * n)
+        g = kl.Graph.from_edges(s, t, weights.astype(dtype), n=n)
+        kl.apsp(g, method="tiled", device="emulated").verify()
+    ends: Any = ([0, 0, 1, 2], [1, 2, 3, 3])
+    g = kl.Graph.from_edges(*ends, np.array([1e8, 1, 1e-9, 1e12], dtype), n=n + 1)
+    r = kl.apsp(g, method="tiled", device="emulated")
+    assert r.path(0, 3) == [0, 1, 3]

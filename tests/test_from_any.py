@@ -138,7 +138,7 @@ def test_options_reach_the_constructor() -> None:
         (np.zeros((2, 5), int), {}, r"pass tuple\(array\)"),
         (np.zeros((3, 5)), {}, "must be square"),
         (
-            sp.eye_array(3),
+            sp.csr_array(np.eye(3)),
             {"weight": "km"},
             "option 'weight': Graph.from_scipy takes no opt",
         ),

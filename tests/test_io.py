@@ -346,3 +346,32 @@ def test_any_graph_survives(data: st.DataObject, name: str, grain: int) -> None:
             assert np.array_equal(np.sort(back.weights), np.sort(expected.weights))
     elif expected.m:
         assert back.equals(expected)
+
+
+# ---- odd options --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"directed": "false"}, "directed must be True or False, not str"),
+        ({"names": 1}, "names must be True or False, not int"),
+        ({"columns": 3}, "columns must be a sequence of columns, not int"),
+        ({"columns": [0, 10**30]}, "column"),
+        ({"separator": b","}, "separator must be a string, not bytes"),
+        ({"comments": None}, "comments must be a string, not NoneType"),
+        ({"progress": 5}, "progress must be a function, not int"),
+        ({"threads": 10**30}, "threads must be a whole number"),
+    ],
+)
+def test_options_of_other_types(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(kl.KleeneError, match=message):
+        kl.read(io.BytesIO(b"0 1 2\n"), "edge_list", **options)
+
+
+def test_names_of_other_types(tmp_path: Path) -> None:
+    graph = kl.Graph.from_edges([0], [1])
+    with pytest.raises(kl.RequestError, match=r"no format \[\]"):
+        kl.read(io.BytesIO(b"0 1\n"), [])  # type: ignore[arg-type]
+    with pytest.raises(kl.RequestError, match="a file name must be a string or a Path, not bytes"):
+        kl.bfs(graph, 0).save(bytes(tmp_path / "r.npz"))  # type: ignore[arg-type]

@@ -86,7 +86,8 @@ def test_weights_gap_cannot_hold() -> None:
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "dia"])
 def test_scipy_archives(form: str) -> None:
-    matrix = scipy.sparse.random_array((8, 8), density=0.3, rng=np.random.default_rng(5))
+    rng = np.random.default_rng(5)
+    matrix = scipy.sparse.coo_array(rng.random((8, 8)) * (rng.random((8, 8)) < 0.3))
     contents = saved(scipy.sparse.save_npz, matrix.asformat(form))
     if form in ("bsr", "dia"):  # these two store zeros as well, which are arcs
         assert read(contents, "npz").equals(kl.Graph.from_scipy(matrix.asformat(form)))
@@ -265,3 +266,99 @@ def test_without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(kl.KleeneError, match="pip install pyarrow"):
         read(b"PAR1", "parquet")
+
+
+def test_names_in_parquet_are_numbered_as_they_appear() -> None:
+    source, target = ["c", "a", "c", "b"], ["b", "c", "d", "a"]
+    graph = read(parquet(source=source, target=target, weight=[1, 2, 3, 4]), "parquet")
+    assert graph.equals(
+        kl.Graph.from_edges([0, 2, 0, 1], [1, 0, 3, 2], [1, 2, 3, 4], labels="cbad")
+    )
+    mixed = read(parquet(source=[7, 3, 7], target=["x", "y", "y"]), "parquet")
+    assert mixed.labels is not None
+    assert mixed.labels.tolist() == [7, "x", 3, "y"]
+    assert read(parquet(source=[], target=[]), "parquet").n == 0
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"source": [[1]], "target": [2]}, r"found the type list<.*> in 'source', expected numb"),
+        ({"source": ["a"], "target": ["b"], "weight": ["c"]}, "weights must hold real numbers"),
+    ],
+)
+def test_parquet_columns_of_other_types(columns: dict[str, Any], message: str) -> None:
+    with pytest.raises(kl.FormatError, match=message):
+        read(parquet(**columns), "parquet")
+
+
+# ---- budgets ------------------------------------------------------------------------------------
+
+
+def header_only(dtype: str, shape: tuple[int, ...]) -> bytes:
+    file = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        file, {"descr": dtype, "fortran_order": False, "shape": shape}
+    )
+    return file.getvalue()
+
+
+DIAGONAL = {"format": b"dia", "data": np.ones((1, 4)), "offsets": [0]}
+BLOCKS = {"format": b"bsr", "shape": [0, 0], "indices": np.array([], int), "indptr": [0]}
+
+
+@pytest.mark.parametrize(
+    ("contents", "message"),
+    [
+        (archive(**BLOCKS, data=np.ones((0, 0, 0))), r"blocks of shape \(0, 0\)"),
+        (archive(**BLOCKS, data=np.ones(3)), r"blocks of shape \(\)"),
+        (archive(**DIAGONAL, shape=[-1, -1]), "expected that of a square matrix"),
+        (archive(**DIAGONAL, shape=[4]), "expected that of a square matrix"),
+        (archive(**DIAGONAL, shape=[4.5, 4.5]), "expected that of a square matrix"),
+        (archive(**DIAGONAL, shape=np.zeros((4, 0), "V8")), "items of .*V8.* in the entry 'shape"),
+        (archive(format=b"\xff", shape=[2, 2]), "utf-8"),
+    ],
+)
+def test_more_bad_npz(contents: bytes, message: str) -> None:
+    with pytest.raises(kl.FormatError, match=message):
+        read(contents, "npz")
+
+
+@pytest.mark.parametrize("dtype", ["|V0", "<U0", "|V8"])
+def test_items_that_are_no_numbers(dtype: str) -> None:
+    with pytest.raises(kl.FormatError, match=r"expected numbers|bytes of data|damaged"):
+        read(header_only(dtype, (2**40, 2**40)), "npy")
+
+
+def bomb() -> bytes:
+    zeros = np.zeros(1 << 20, np.int64)
+    return parquet(source=zeros, target=zeros)
+
+
+@pytest.mark.parametrize(
+    ("contents", "format"),
+    [
+        (bomb(), "parquet"),
+        (archive(**DIAGONAL, shape=[2**36, 2**36]), "npz"),
+        (archive(format="coo", shape=[2**40, 2**40], data=[1], row=[0], col=[1]), "npz"),
+        (saved(np.savez_compressed, **OURS | {"neighbors": np.zeros(1 << 24)}), "npz"),
+    ],
+)
+def test_small_files_with_large_contents(
+    contents: bytes, format: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert len(contents) < 200_000
+    monkeypatch.setattr(checks, "available_memory", lambda: 70 << 20)
+    with pytest.raises(kl.MemoryBudgetError):
+        read(contents, format)
+
+
+def test_other_entries_are_not_read() -> None:
+    file = io.BytesIO(archive(**OURS))
+    with zipfile.ZipFile(file, "a") as packed:
+        packed.writestr("junk.npy", b"no array")
+    assert read(file.getvalue(), "npz").m == 1
+    with zipfile.ZipFile(file, "a") as packed, pytest.warns(UserWarning, match="Duplicate"):
+        packed.writestr("version.npy", b"")
+    with pytest.raises(kl.FormatError, match="found two entries 'version'"):
+        read(file.getvalue(), "npz")

@@ -18,7 +18,10 @@ from networkx.utils.backends import _registered_algorithms as registered
 import _kleene_networkx
 import kleene.interop.networkx as backend
 
-FUNCTIONS = sorted(_kleene_networkx.get_info()["functions"])
+ANNOUNCED = sorted(_kleene_networkx.get_info()["functions"])
+RENAMED = {"barycenter"} - set(registered)  # centroid in NetworkX 3.7
+FUNCTIONS = [name for name in ANNOUNCED if name not in RENAMED]
+LATER = {"closeness_centrality": "sp"}  # arguments of NetworkX 3.7
 
 
 # ---- the interface ------------------------------------------------------------------------------
@@ -33,14 +36,16 @@ def dispatched(name: str) -> Any:
 
 def test_announced_functions_exist() -> None:
     implemented = {name for name in registered if hasattr(backend, name)}
-    assert implemented == set(FUNCTIONS) == set(calls.CALLS)
+    assert implemented == set(FUNCTIONS)
+    assert set(ANNOUNCED) == set(calls.CALLS)
 
 
 def test_every_function_of_the_search_modules_exists() -> None:
     modules = ("networkx.algorithms.shortest_paths.", "networkx.algorithms.traversal.breadth_first")
     wanted = {name for name, f in registered.items() if f.__module__.startswith(modules)}
-    assert len(wanted) == 54
-    assert wanted - set(FUNCTIONS) == {"reconstruct_path"}  # which takes no graph
+    assert len(wanted) >= 54
+    later = {"floyd_warshall_tree"}  # NetworkX 3.7
+    assert wanted - set(FUNCTIONS) - later == {"reconstruct_path"}  # which takes no graph
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -50,7 +55,9 @@ def test_signatures_are_those_of_networkx(name: str) -> None:
             (p.name, p.kind, p.default) for p in inspect.signature(function).parameters.values()
         ]
 
-    assert parts(getattr(backend, name)) == parts(dispatched(name).orig_func)
+    theirs = parts(dispatched(name).orig_func)
+    known = [part for part in parts(getattr(backend, name)) if part[0] != LATER.get(name)]
+    assert theirs in (known, parts(getattr(backend, name)))
     ours = inspect.isgeneratorfunction(getattr(backend, name))
     assert ours == inspect.isgeneratorfunction(dispatched(name).orig_func)
 
@@ -122,38 +129,18 @@ def test_results_equal_those_of_networkx(name: str) -> None:
             assume(False)
         if name in calls.FLOATS and len({type(w) for w in weights}) > 1:
             ours, theirs = calls.in_floats(ours), calls.in_floats(theirs)
-        compare(name, graph, arguments, ours, theirs)
+        calls.compare(name, graph, arguments, ours, theirs)
 
     check()
 
 
-def compare(name: str, graph: Any, arguments: dict[str, Any], ours: Any, theirs: Any) -> None:
-    weight = arguments.get("weight")
-    if isinstance(theirs, Exception):
-        if name == "find_negative_cycle" and not isinstance(ours, Exception):
-            # NetworkX misses the cycle, or fails on a negative self-loop.
-            assert isinstance(theirs, AttributeError) or "detected but not" in str(theirs)
-            return
-        assert type(ours) is type(theirs), (ours, theirs)
-        assert ours.args == theirs.args or name == "barycenter"
-        return
-    assert not isinstance(ours, Exception), (ours, theirs)
-    if name == "find_negative_cycle":
-        assert ours[0] == ours[-1]
-        assert calls.length(graph, ours, weight) < 0
-    elif name in calls.OTHER_PATHS:
-        calls.check_paths(graph, weight, ours, theirs)
-    elif name in calls.OTHER_ORDER:
-        calls.check_same(calls.in_one_order(ours), calls.in_one_order(theirs))
-    elif name == "goldberg_radzik":
-        calls.check_same(ours[1], theirs[1])
-        calls.check_parents(graph, weight, *ours)
-    elif name == "floyd_warshall_predecessor_and_distance":
-        calls.check_same(ours[1], theirs[1])
-        for u, parents in ours[0].items():
-            assert parents.keys() == theirs[0][u].keys()
-            calls.check_parents(graph, weight, parents, ours[1][u])
-    elif arguments.get("reverse"):
-        assert {v for _, v in ours} == {v for _, v in theirs}
-    else:
-        calls.check_same(ours, theirs, name in calls.ORDERED)
+@pytest.mark.parametrize("weight", [1, 2**20, 2**45, 2**55])
+def test_indices_of_large_integers(weight: int) -> None:
+    graph = nx.path_graph(4)
+    nx.set_edge_attributes(graph, weight, "weight")
+    for name in ("wiener_index", "hyper_wiener_index", "schultz_index", "gutman_index"):
+        ours, theirs = (
+            getattr(nx, name)(graph.copy(), weight="weight", backend=backend)
+            for backend in ("kleene", "networkx")
+        )
+        calls.check_same(ours, theirs)

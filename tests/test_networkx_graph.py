@@ -177,11 +177,16 @@ def test_sums_are_those_of_networkx_to_the_last_bit() -> None:
     graph = nx.Graph(graph.subgraph(kept))
     for call in (
         lambda b: nx.closeness_centrality(graph, distance="weight", backend=b),
-        lambda b: nx.barycenter(graph, weight="weight", backend=b),
+        lambda b: nx.radius(graph, weight="weight", backend=b),
         lambda b: nx.average_shortest_path_length(graph, weight="weight", backend=b),
         lambda b: nx.diameter(graph, weight="weight", backend=b),
     ):
         assert call("kleene") == call("networkx")
+    if nx.barycenter.__name__ == "barycenter":  # not so in NetworkX 3.7: another name of centroid
+        ours, theirs = (
+            nx.barycenter(graph, weight="weight", backend=b) for b in ("kleene", "networkx")
+        )
+        assert ours == theirs
 
 
 # ---- dispatch -----------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ def test_import_is_light() -> None:
 
 def test_all_errors_are_kleene_errors() -> None:
     errors = [getattr(kl, name) for name in kl.__all__ if name.endswith("Error")]
-    assert len(errors) == 9
+    assert len(errors) == 10
     assert all(issubclass(error, kl.KleeneError) for error in errors)
     assert issubclass(kl.GraphError, ValueError)
     assert issubclass(kl.FormatError, ValueError)

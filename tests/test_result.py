@@ -54,7 +54,7 @@ LABELLED = kl.Graph.from_table(
         (lambda g: kl.closure(g, "plus"), RequestError, "no semiring 'plus'; there are 'min_plus'"),
         (lambda g: kl.sssp(np.eye(2), 0), GraphError, "not ndarray; make one with kleene.Graph."),
         (
-            lambda g: kl.sssp(sp.eye_array(2), 0),
+            lambda g: kl.sssp(sp.csr_array(np.eye(2)), 0),
             GraphError,
             "kleene.Graph.from_any(...)",
         ),
@@ -238,7 +238,8 @@ def test_against_scipy(n: int, m: int, seed: int, negative: bool) -> None:
     height = rng.integers(0, 20, n) if negative else np.zeros(n, dtype=int)
     s, t = rng.integers(0, n, (2, m))
     g = kl.Graph.from_edges(s, t, rng.integers(1, 30, m) + height[t] - height[s], n=n)
-    want = csgraph.johnson(g.to_scipy()) if negative else csgraph.dijkstra(g.to_scipy())
+    matrix = g.to_scipy().copy()  # old SciPy writes to it
+    want = csgraph.johnson(matrix) if negative else csgraph.dijkstra(matrix)
     for r in (
         kl.apsp(g, method="johnson", dtype=float),
         kl.apsp(g, method="floyd_warshall", dtype=float),

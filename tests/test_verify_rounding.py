@@ -309,3 +309,50 @@ def test_right_answers_of_all_orders_of_addition(kind: str, dtype: Any) -> None:
             for tree in (True, False):
                 options: Any = {"method": row.name, "device": "cpu", "predecessors": tree}
                 kl.apsp(g, **options).verify()
+
+
+# ---- several rows -------------------------------------------------------------------------------
+
+
+def test_one_wrong_horizon_among_several() -> None:
+    answer = kl.sssp(TENTHS, sources=[0, 1], limit=0.4)
+    assert answer._answer.horizons is not None
+    answer.verify()
+    answer._answer.horizons[0] = 0.5
+    with pytest.raises(VerificationError, match=r"horizons hold 0.5, beyond the limit 0.4"):
+        answer.verify()
+    answer._answer.horizons[:] = 0.4, -1
+    with pytest.raises(VerificationError, match=r"horizons hold -1.0, and should"):
+        answer.verify()
+
+
+def test_hop_counts_are_lengths() -> None:
+    with pytest.raises(VerificationError, match="hop counts go with min_plus"):
+        prove(TENTHS, [0, 1, 2, 3], hops=True, semiring="max_min")
+
+
+def test_the_least_that_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a sample, as many rows as seconds allow, but sixteen."""
+    answer = kl.apsp(graph("grid"))
+    monkeypatch.setattr("kleene.results.verify._WORK", 1)
+    assert answer.verify().rows == 16
+    assert answer.verify(sample=3).rows == 3
+    work = 20 * (answer.graph.m + answer.graph.n)
+    monkeypatch.setattr("kleene.results.verify._WORK", work)
+    assert answer.verify().rows == 20
+
+
+def test_a_cycle_of_about_zero_rounds_by_its_own_weights() -> None:
+    """0.3 - 0.1 - 0.2 is not quite zero: a path round it may reach vertex 1 a little lower."""
+    cycle = [0, 2, 3, 0], [2, 3, 0, 1], [0.3, -0.1, -0.2, 0.0]
+    g = kl.Graph.from_edges(*cycle)
+    second = 0.3 - 0.1
+    lower = second - 0.2
+    values = [0, lower, 0.3, second]
+    assert lower < 0
+    for tree in ([-1, 0, 0, 2], None):
+        assert "up to rounding" in prove(g, values, tree).tolerance
+        with pytest.raises(VerificationError, match="vertex 1 holds"):
+            prove(g, [0, -1e-13, 0.3, second], tree)
+    with pytest.raises(VerificationError, match="vertex 1 holds"):  # without the cycle
+        prove(kl.Graph.from_edges(*(part[:2] + part[3:] for part in cycle)), values)

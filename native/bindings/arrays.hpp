@@ -8,10 +8,11 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "gil.hpp"
@@ -105,10 +106,27 @@ auto with_value_type(nb::dlpack::dtype dtype, Body&& body) {
   return with_type<float, double, std::int32_t, std::int64_t>(dtype, body);
 }
 
+// Raises unless each array has one entry per arc. The contents of a graph's arrays cannot change,
+// but NumPy lets a user assign to the dtype or the shape of an array, which changes its size.
+template <class... Arrays>
+void require_arcs(const Offsets& offsets, const Arrays&... arrays) {
+  const auto size_of = [](const auto& array) -> std::int64_t {
+    if constexpr (requires { array.has_value(); }) {
+      return array ? static_cast<std::int64_t>(array->size()) : -1;
+    } else {
+      return static_cast<std::int64_t>(array.size());
+    }
+  };
+  const std::int64_t arcs = offsets.size() == 0 ? -2 : offsets.data()[offsets.size() - 1];
+  const auto is_sound = [&](std::int64_t size) { return size == arcs || size == -1; };
+  if (arcs < 0 || !(is_sound(size_of(arrays)) && ...)) raise_wrong_type();
+}
+
 // Calls body(Arcs<Id, Weight>) with the types of the arrays; NoWeight for weights of None.
 template <class Body>
 auto with_arcs(const Offsets& offsets, const AnyArray& neighbors, const OptionalArray& weights,
                Body&& body) {
+  require_arcs(offsets, neighbors, weights);
   const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
   return with_id_type(neighbors, [&]<class Id>(Type<Id>) {
     const auto* heads = static_cast<const Id*>(neighbors.data());
@@ -119,7 +137,7 @@ auto with_arcs(const Offsets& offsets, const AnyArray& neighbors, const Optional
   });
 }
 
-Semiring parse_semiring(const std::string& name);
+Semiring parse_semiring(std::string_view name);
 
 // ---- progress -----------------------------------------------------------------------------------
 

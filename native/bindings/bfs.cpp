@@ -5,20 +5,22 @@ namespace kleene::bindings {
 namespace {
 
 template <class Id>
-bfs::SearchAll<Id>* find_method(const std::string& name) {
+bfs::SearchAll<Id>* find_method(std::string_view name) {
   for (const auto& method : bfs::methods<Id>()) {
     if (name == method.traits.name) return method.search_all;
   }
-  throw nb::key_error(name.c_str());
+  throw nb::key_error(std::string(name).c_str());
 }
 
 // Fills (sources, n) distances and predecessors, and the horizons, in the caller's arrays.
-void search(const std::string& method, const Offsets& offsets, const AnyArray& neighbors,
+void search(std::string_view method, const Offsets& offsets, const AnyArray& neighbors,
             const std::optional<Offsets>& incoming_offsets, const OptionalArray& incoming_neighbors,
             const OptionalArray& tails, const AnyArray& sources, const OptionalArray& targets,
             const nb::object& limit, const nb::object& no_path, const AnyOutput& distances,
             const OptionalOutput& predecessors, const AnyOutput& horizons, int threads,
             const nb::object& progress) {
+  require_arcs(offsets, neighbors, tails);
+  if (incoming_offsets) require_arcs(*incoming_offsets, incoming_neighbors);
   with_id_type(neighbors, [&]<class Id>(Type<Id>) {
     const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
     bfs::Problem<Id> problem;
@@ -63,6 +65,7 @@ std::int64_t order(const Offsets& offsets, const Array<std::int32_t>& neighbors,
 nb::object eccentricity(const Offsets& offsets, const AnyArray& neighbors, std::int64_t source) {
   const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
   PythonMonitor monitor(nb::none(), n);
+  require_arcs(offsets, neighbors);
   return with_id_type(neighbors, [&]<class Id>(Type<Id>) {
     const Arcs<Id> arcs{n, offsets.data(), data_of<Id>(neighbors)};
     bfs::Eccentricity found;

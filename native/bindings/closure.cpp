@@ -25,12 +25,13 @@ Matrix<T> as_matrix(const AnyOutput& matrix, const std::optional<Predecessors>& 
 template <class T>
 MatrixArcs<T> as_arcs(const Offsets& offsets, const Ids& neighbors, const OptionalArray& weights,
                       const std::optional<Array<bool>>& used) {
+  require_arcs(offsets, neighbors, weights, used);
   return {offsets.data(), neighbors.data(),
           weights ? static_cast<const T*>(weights->data()) : nullptr,
           used ? used->data() : nullptr};
 }
 
-void fill(const std::string& semiring, const Offsets& offsets, const Ids& neighbors,
+void fill(std::string_view semiring, const Offsets& offsets, const Ids& neighbors,
           const OptionalArray& weights, const std::optional<Array<bool>>& used,
           const nb::object& no_path, AnyOutput matrix, std::optional<Predecessors> predecessors,
           int threads) {
@@ -51,9 +52,8 @@ void fill(const std::string& semiring, const Offsets& offsets, const Ids& neighb
       });
 }
 
-void fill_from_matrix(const std::string& semiring, const AnyInput& weights,
-                      const nb::object& no_path, AnyOutput matrix,
-                      std::optional<Predecessors> predecessors, int threads) {
+void fill_from_matrix(std::string_view semiring, const AnyInput& weights, const nb::object& no_path,
+                      AnyOutput matrix, std::optional<Predecessors> predecessors, int threads) {
   PythonMonitor monitor(nb::none(), 0);
   const auto copy = [&]<class T, class Out>(Type<T>, Type<Out>) {
     closure::Elements<Out> elements = closure::elements_of<Out>(parse_semiring(semiring));
@@ -71,14 +71,14 @@ void fill_from_matrix(const std::string& semiring, const AnyInput& weights,
 }
 
 template <class T>
-closure::Close<T>* find_method(const std::string& name) {
+closure::Close<T>* find_method(std::string_view name) {
   for (const auto& method : closure::methods<T>()) {
     if (name == method.traits.name && method.close) return method.close;
   }
-  throw std::invalid_argument("no closure method " + name + " for this type");
+  throw std::invalid_argument("no closure method " + std::string(name) + " for this type");
 }
 
-bool close(const std::string& method, const std::string& semiring, AnyOutput matrix,
+bool close(std::string_view method, std::string_view semiring, AnyOutput matrix,
            std::optional<Predecessors> predecessors, int threads, std::int64_t block, int level,
            const nb::object& progress) {
   const auto n = static_cast<std::int64_t>(matrix.shape(0));
@@ -160,7 +160,7 @@ nb::object find_detached(const Ids& sources, AnyOutput values, Predecessors pred
       });
 }
 
-void reattach(const std::string& semiring, const Ids& sources, AnyOutput values,
+void reattach(std::string_view semiring, const Ids& sources, AnyOutput values,
               Predecessors predecessors, const nb::object& no_path, const Array<bool>& marks,
               const Offsets& offsets, const Ids& neighbors, const OptionalArray& weights,
               const Offsets& incoming_offsets, const Ids& incoming_neighbors,
@@ -178,7 +178,7 @@ void reattach(const std::string& semiring, const Ids& sources, AnyOutput values,
 }
 
 // Relaxations a second of the kernel on so many threads at once.
-double peak_rate(const std::string& semiring, const std::string& dtype, bool paths, int threads,
+double peak_rate(std::string_view semiring, std::string_view dtype, bool paths, int threads,
                  double seconds, int level) {
   const auto measure = [&]() -> double (*)(Semiring, bool, int, double) {
     if (dtype == "float32") return &closure::peak_rate<float>;
@@ -187,7 +187,7 @@ double peak_rate(const std::string& semiring, const std::string& dtype, bool pat
     if (dtype == "int32") return &closure::peak_rate<std::int32_t>;
     if (dtype == "int64") return &closure::peak_rate<std::int64_t>;
     if (dtype == "bool") return &closure::peak_rate<std::uint64_t>;
-    throw std::invalid_argument("no kernel for " + dtype);
+    throw std::invalid_argument("no kernel for " + std::string(dtype));
   }();
   PythonMonitor monitor(nb::none(), 0);
   const GilRelease release;

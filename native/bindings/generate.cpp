@@ -101,7 +101,7 @@ nb::object values(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
 }
 
 nb::object arc_weights(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
-                       bool symmetric, const std::string& dtype, std::int64_t low,
+                       bool symmetric, std::string_view dtype, std::int64_t low,
                        std::uint64_t count, std::uint64_t seed, int threads,
                        const nb::object& progress) {
   const auto make = dtype == "int32"     ? values<std::int32_t>

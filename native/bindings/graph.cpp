@@ -29,7 +29,7 @@ PyObject* memory_needed_type = nullptr;
   throw nb::python_error();
 }
 
-Combine parse_combine(const std::string& name) {
+Combine parse_combine(std::string_view name) {
   return name == "max" ? Combine::kMax : name == "sum" ? Combine::kSum : Combine::kMin;
 }
 
@@ -59,7 +59,7 @@ nb::object as_tuple(Csr<Id, W>&& csr) {
 }
 
 nb::object build(std::int64_t n, const AnyArray& tails, const AnyArray& heads,
-                 const OptionalArray& weights, bool symmetric, const std::string& combine,
+                 const OptionalArray& weights, bool symmetric, std::string_view combine,
                  std::int64_t available, int threads, const nb::object& progress) {
   const auto arcs = static_cast<std::int64_t>(tails.size());
   PythonMonitor monitor(progress, 2 * arcs + 2 * n);

@@ -11,7 +11,7 @@ namespace kleene::bindings {
 
 void raise_wrong_type() { throw nb::type_error("an array of a type that is not supported here"); }
 
-Semiring parse_semiring(const std::string& name) {
+Semiring parse_semiring(std::string_view name) {
   if (name == "boolean") return Semiring::kBoolean;
   if (name == "max_min") return Semiring::kMaxMin;
   if (name == "max_times") return Semiring::kMaxTimes;
@@ -58,7 +58,7 @@ void bind_methods(nb::module_& m) {
   m.def("simd", &simd::widest);
   m.def("simd_levels", [] {
     nb::list names;
-    for (const std::string& name : simd::levels()) names.append(name);
+    for (const std::string& name : simd::levels()) names.append(name.c_str());
     return names;
   });
 }

@@ -6,7 +6,7 @@ namespace kleene::bindings {
 namespace {
 
 template <class Form>
-typename Form::Kind parse_form(const std::string& name) {
+typename Form::Kind parse_form(std::string_view name) {
   using Kind = typename Form::Kind;
   if (name == "csc") return Kind::kCsc;
   if (name == "coo") return Kind::kCoo;
@@ -16,7 +16,7 @@ typename Form::Kind parse_form(const std::string& name) {
 }
 
 // Which arrays are there depends on the form: see MatrixForm. ELL ids and dense weights come flat.
-void multiply(const std::string& semiring, const std::string& form,
+void multiply(std::string_view semiring, std::string_view form,
               const std::optional<Offsets>& offsets, const AnyArray& ids,
               const OptionalArray& tails, const OptionalArray& weights, const nb::object& no_arc,
               const AnyArray& x, const AnyOutput& y, int threads) {

@@ -12,21 +12,23 @@ namespace {
 using Cycle = std::vector<std::int64_t>;
 
 template <class Id, class Value>
-auto find_method(const std::string& name) {
+auto find_method(std::string_view name) {
   for (const auto& method : sssp::methods<Id, Value>()) {
     if (name == method.traits.name) return method.search_all;
   }
-  throw nb::key_error(name.c_str());
+  throw nb::key_error(std::string(name).c_str());
 }
 
 // Fills one row per source in the caller's arrays; returns a negative cycle, or nothing.
-Cycle search(const std::string& method, const Offsets& offsets, const AnyArray& neighbors,
+Cycle search(std::string_view method, const Offsets& offsets, const AnyArray& neighbors,
              const AnyArray& lengths, const OptionalArray& original_lengths,
              const std::optional<Offsets>& incoming_offsets,
              const OptionalArray& incoming_neighbors, const OptionalArray& incoming_lengths,
              const AnyArray& sources, const OptionalArray& targets, const nb::object& limit,
              const AnyOutput& distances, const OptionalOutput& predecessors,
              const AnyOutput& horizons, int threads, const nb::object& progress, int level) {
+  require_arcs(offsets, neighbors, lengths, original_lengths);
+  if (incoming_offsets) require_arcs(*incoming_offsets, incoming_neighbors, incoming_lengths);
   const auto run = [&]<class Id, class Value>(Type<Id>, Type<Value>) -> Cycle {
     const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
     sssp::Problem<Id, Value> problem;

@@ -1,3 +1,5 @@
+#include <nanobind/stl/string.h>  // to return; as an argument it aborts when memory is out
+
 #include <vector>
 
 #include "arrays.hpp"
@@ -32,8 +34,8 @@ auto parsed(std::int64_t begin, Work&& work) {
       bad = caught;
     }
   }
-  const nb::object args =
-      nb::make_tuple(bad->line, begin + bad->begin, begin + bad->end, bad->expected);
+  const nb::object args = nb::make_tuple(bad->line, begin + bad->begin, begin + bad->end,
+                                         std::string_view(bad->expected));
   PyErr_SetObject(bad_line_type, args.ptr());
   throw nb::python_error();
 }
@@ -60,26 +62,26 @@ nb::object to_list(std::vector<text::Lines>&& pieces) {
   return list;
 }
 
-text::WeightKind parse_kind(const std::string& name) {
+text::WeightKind parse_kind(std::string_view name) {
   return name == "integer" ? text::WeightKind::kInteger
          : name == "real"  ? text::WeightKind::kReal
                            : text::WeightKind::kAny;
 }
 
-text::Directions parse_directions(const std::string& name) {
+text::Directions parse_directions(std::string_view name) {
   return name == "upward"     ? text::Directions::kUpward
          : name == "downward" ? text::Directions::kDownward
                               : text::Directions::kAll;
 }
 
 nb::object arcs(const Bytes& bytes, std::int64_t begin, std::int64_t line, std::int64_t grain,
-                char separator, const std::string& comments, const std::string& tag, int source,
-                int target, int weight, bool exact, const std::string& kind, std::int64_t low,
+                char separator, std::string_view comments, std::string_view tag, int source,
+                int target, int weight, bool exact, std::string_view kind, std::int64_t low,
                 std::int64_t high, std::int64_t base, bool names, int threads,
                 const nb::object& progress) {
   const Text text = as_text(bytes, begin, line, grain);
   const text::Layout layout{separator,
-                            comments,
+                            std::string(comments),
                             tag.empty() ? '\0' : tag[0],
                             source,
                             target,
@@ -101,20 +103,21 @@ nb::object arcs(const Bytes& bytes, std::int64_t begin, std::int64_t line, std::
 }
 
 nb::object rows(const Bytes& bytes, std::int64_t begin, std::int64_t line, std::int64_t grain,
-                std::int64_t n, std::int64_t skipped, bool weighted, const std::string& comments,
+                std::int64_t n, std::int64_t skipped, bool weighted, std::string_view comments,
                 int threads, const nb::object& progress) {
   const Text text = as_text(bytes, begin, line, grain);
   PythonMonitor monitor(progress, text.size);
   text::Rows made = parsed(begin, [&] {
-    return text::parse_rows(text, n, skipped, weighted, comments, threads, monitor);
+    return text::parse_rows(text, n, skipped, weighted, std::string(comments), threads, monitor);
   });
   return nb::make_tuple(to_numpy(std::move(made.offsets)), any_to_numpy(std::move(made.neighbors)),
                         any_to_numpy(std::move(made.weights)));
 }
 
 nb::object skip(const Bytes& bytes, std::int64_t begin, std::int64_t line,
-                const std::string& comments) {
-  const text::Place place = text::skip_comments(as_text(bytes, begin, line, 1), comments);
+                std::string_view comments) {
+  const text::Place place =
+      text::skip_comments(as_text(bytes, begin, line, 1), std::string(comments));
   return nb::make_tuple(begin + place.offset, place.line);
 }
 
@@ -122,14 +125,15 @@ nb::object arcs_text(const Array<std::int64_t>& offsets, const AnyArray& neighbo
                      const OptionalArray& weights, std::int64_t begin, std::int64_t end,
                      std::int64_t base, const std::optional<Array<std::int64_t>>& numbers,
                      const std::optional<Bytes>& characters,
-                     const std::optional<Array<std::int64_t>>& starts, const std::string& prefix,
-                     char separator, const std::string& constant, const std::string& directions,
+                     const std::optional<Array<std::int64_t>>& starts, std::string_view prefix,
+                     char separator, std::string_view constant, std::string_view directions,
                      int threads) {
   const text::VertexNames names{
       base, numbers ? numbers->data() : nullptr,
       characters ? reinterpret_cast<const char*>(characters->data()) : nullptr,
       starts ? starts->data() : nullptr};
-  const text::LineStyle style{prefix, separator, constant, parse_directions(directions)};
+  const text::LineStyle style{std::string(prefix), separator, std::string(constant),
+                              parse_directions(directions)};
   PythonMonitor monitor(nb::none(), end - begin);
   return with_arcs(offsets, neighbors, weights, [&](const auto& graph) {
     std::vector<text::Lines> pieces;

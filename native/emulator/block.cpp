@@ -6,7 +6,9 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <numeric>
+#include <utility>
 
 #include "checker.hpp"
 
@@ -64,6 +66,8 @@ Block::Block(const Launch& launch, Monitor& monitor, int worker)
       threads_(count_),
       order_(count_),
       memory_(new unsigned char[launch.shared + 16 + 15]) {
+  fibers_.reserve(count_);
+  free_.reserve(count_);
   const auto unaligned = reinterpret_cast<std::uintptr_t>(memory_.get());
   shared_ = reinterpret_cast<unsigned char*>((unaligned + 15) & ~std::uintptr_t{15});
   const dim3 block = launch.block;
@@ -133,13 +137,20 @@ Block::Stop Block::run() {
     } else if (launch_.cooperative && launch_.seed != 0 && random_.below(4) == 0) {
       return Stop::kWaiting;  // shuffled schedules switch blocks here
     }
+    if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
     if (!error_.empty()) throw KernelError(error_);
   }
 }
 
 Fiber* Block::free_fiber() {
   if (free_.empty()) {
-    fibers_.push_back(std::make_unique<Fiber>(StackPool::shared().take(), &fiber_main, this));
+    const Stack stack = StackPool::shared().take();
+    try {
+      fibers_.push_back(std::make_unique<Fiber>(stack, &fiber_main, this));
+    } catch (...) {
+      StackPool::shared().give(stack);
+      throw;
+    }
     return fibers_.back().get();
   }
   Fiber* const fiber = free_.back();
@@ -155,7 +166,11 @@ void Block::resume(Fiber& fiber) {
 void Block::fiber_main(void* block) {
   Block& in = *static_cast<Block*>(block);
   for (;;) {
-    in.start_threads();
+    try {
+      in.start_threads();
+    } catch (...) {  // out of memory: run() throws it on
+      in.thrown_ = std::current_exception();
+    }
     Fiber* const own = in.running_;
     in.free_.push_back(own);
     own->switch_to(in.scheduler_);

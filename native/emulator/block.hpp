@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <string>
 #include <vector>
@@ -133,6 +134,7 @@ class Block {
   Fiber* running_ = nullptr;
   std::uint32_t started_ = 0, done_ = 0, at_barrier_ = 0, at_grid_ = 0, idle_yields_ = 0;
   std::string error_;
+  std::exception_ptr thrown_;  // on a fiber
 };
 
 // Text for messages.

@@ -46,6 +46,7 @@ void StackPool::give(Stack stack) {
 void StackPool::grow() {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::size_t each = page + kStackBytes;
+  free_.reserve(made_ + kStacksAtOnce);  // so that give() need not allocate
   void* const memory = mmap(nullptr, each * kStacksAtOnce, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();

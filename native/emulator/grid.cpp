@@ -6,11 +6,11 @@
 #include <mutex>
 #include <numeric>
 #include <system_error>
-#include <thread>
 
 #include "block.hpp"
 #include "checker.hpp"
 #include "launch.hpp"
+#include "parallel/joining_thread.hpp"
 #include "parallel/team.hpp"
 
 namespace kleene::emulator {
@@ -83,7 +83,7 @@ class Grid {
   }
 
   void run() {
-    std::vector<std::jthread> threads;
+    std::vector<parallel::JoiningThread> threads;
     threads.reserve(blocks_.size());
     std::unique_lock lock(guard_);
     try {

@@ -32,6 +32,7 @@ from kleene.errors import (
     NegativeCycleError,
     PathOverflowError,
     RequestError,
+    StorageError,
     VerificationError,
 )
 from kleene.graph import Graph
@@ -56,6 +57,7 @@ __all__ = [
     "PathOverflowError",
     "RequestError",
     "Result",
+    "StorageError",
     "VerificationError",
     "apsp",
     "bfs",

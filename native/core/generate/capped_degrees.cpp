@@ -1,6 +1,7 @@
 // Random rows of given degrees, written straight into CSR: degrees first, then (to connect the
 // graph) a tree that keeps to them, then every row on its own.
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <numeric>
 #include <utility>
@@ -27,18 +28,13 @@ std::vector<std::int64_t> named_slots(std::int64_t n, std::int64_t wanted, std::
                                       std::uint64_t seed, int threads, Monitor& monitor) {
   const auto slots = static_cast<std::uint64_t>(cap);
   const Shuffle shuffle(static_cast<std::uint64_t>(n) * slots, Stream(seed, Purpose::kDegrees));
-  std::vector<std::vector<std::int64_t>> counts(static_cast<std::size_t>(threads));
-  parallel_for(wanted, kArcGrain, threads, monitor, [&](auto begin, auto end, int thread) {
-    auto& count = counts[static_cast<std::size_t>(thread)];
-    count.resize(static_cast<std::size_t>(n));
+  std::vector<std::int64_t> taken(static_cast<std::size_t>(n));
+  parallel_for(wanted, kArcGrain, threads, monitor, [&](auto begin, auto end, int) {
     for (std::int64_t i = begin; i < end; ++i) {
-      ++count[shuffle[static_cast<std::uint64_t>(i)] / slots];
+      const std::uint64_t v = shuffle[static_cast<std::uint64_t>(i)] / slots;
+      std::atomic_ref(taken[v]).fetch_add(1, std::memory_order_relaxed);
     }
   });
-  std::vector<std::int64_t> taken(static_cast<std::size_t>(n));
-  for (const auto& count : counts) {
-    for (std::size_t v = 0; v < count.size(); ++v) taken[v] += count[v];
-  }
   return taken;
 }
 

@@ -5,8 +5,9 @@
 #include <new>
 #include <optional>
 #include <system_error>
-#include <thread>
 #include <vector>
+
+#include "parallel/joining_thread.hpp"
 
 namespace kleene::parallel {
 namespace {
@@ -47,7 +48,7 @@ void run_team(int threads, Monitor& monitor, FunctionRef<void(Team::Worker&)> bo
   {
     std::optional<Team> team;
     std::atomic<bool> complete{false};  // all threads that will start have started
-    std::vector<std::jthread> others;
+    std::vector<JoiningThread> others;
     others.reserve(static_cast<std::size_t>(std::max(threads - 1, 0)));
     try {
       for (int thread = 1; thread < threads; ++thread) {

@@ -8,13 +8,19 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <cctype>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <string>
 #include <type_traits>
+#if defined(__APPLE__)
+#include <xlocale.h>
+#endif
 
 #include "text/parse.hpp"
 
@@ -148,9 +154,36 @@ inline bool is_tiny(const char* p, const char* end) {
   return exponent < first - point + (first < point);
 }
 
+// std::from_chars for floats, which libc++ has from version 20 on (Xcode 26).
+template <class Real>
+std::from_chars_result read_real(const char* first, const char* last, Real& value) {
+  if constexpr (requires { std::from_chars(first, last, value); }) {
+    return std::from_chars(first, last, value);
+  } else {  // strtod accepts more: blanks and a plus in front, hexadecimal digits
+    const char* const digits = first + (*first == '-');
+    if (!std::isalnum(static_cast<unsigned char>(*digits)) && *digits != '.') {
+      return {first, std::errc::invalid_argument};
+    }
+    if (*digits == '0' && (digits[1] == 'x' || digits[1] == 'X')) {
+      value = 0;
+      return {digits + 1, std::errc{}};
+    }
+    static const locale_t c_locale = newlocale(LC_ALL_MASK, "C", nullptr);
+    char* behind = nullptr;
+    errno = 0;
+    const Real read = strtod_l(first, &behind, c_locale);
+    if (behind == first) return {first, std::errc::invalid_argument};
+    if (errno == ERANGE && (read == 0 || std::isinf(read))) {
+      return {behind, std::errc::result_out_of_range};
+    }
+    value = read;
+    return {behind, std::errc{}};
+  }
+}
+
 [[gnu::noinline]] inline Scan scan_real(const char*& p, const char* end, double& value) {
   const char* digits = p + (*p == '+');
-  const auto [q, error] = std::from_chars(digits, end, value);
+  const auto [q, error] = read_real(digits, end, value);
   if (error == std::errc::invalid_argument || (*p == '+' && *digits == '-')) {
     return Scan::kNotANumber;
   }

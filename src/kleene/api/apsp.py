@@ -49,6 +49,8 @@ def apsp(
     ------
     NegativeCycleError
         When a source leads to a cycle of negative length.
+    PathOverflowError
+        When path lengths may exceed the widest type.
     MemoryBudgetError
         When the answer does not fit in memory; the message says what would make it fit.
 

@@ -181,7 +181,7 @@ def _as_options(options: Any) -> tuple[tuple[str, int], ...]:
 def _dtype_name(dtype: Any) -> str:
     try:
         return str(np.dtype(dtype))
-    except TypeError:
+    except (TypeError, ValueError):
         return str(dtype)  # the plan refuses it, and says what it may be
 
 
@@ -192,6 +192,8 @@ def as_limit(limit: Any, dtype: np.dtype[Any], hops: bool = False) -> int | floa
     """
     if limit is None:
         return None
+    if isinstance(limit, np.generic):
+        limit = limit.item()  # comparisons with a narrow type overflow
     if isinstance(limit, bool) or not isinstance(limit, numbers.Real):
         raise RequestError(f"limit must be a number, not {limit!r}")
     if limit != limit or limit < 0:  # NaN alone differs from itself

@@ -43,8 +43,9 @@ def bfs(
     targets : sequence of vertices, optional
         The vertices of interest: the search stops when all are settled, and the result holds
         their distances in this order.
-    limit : int, optional
-        The depth to stop at; vertices further away count as not reached.
+    limit : number, optional
+        The depth to stop at; vertices further away count as not reached. Depths are whole, so
+        2.5 is as good as 2.
     predecessors : bool
         Whether to keep predecessors, which paths are read from.
     deterministic : bool

@@ -66,6 +66,8 @@ def close_distances(
     """
     if hasattr(lengths, "__cuda_array_interface__"):
         _close_on_gpu(lengths, progress)
+    elif isinstance(lengths, np.ma.MaskedArray):
+        raise RequestError("lengths is a masked array; pass lengths.filled(numpy.inf)")
     elif isinstance(lengths, np.ndarray):
         _require_matrix(lengths.shape, lengths.dtype)
         if not lengths.flags.writeable:

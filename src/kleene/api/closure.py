@@ -41,7 +41,8 @@ def closure(
     Result
         ``values[i, j]`` belongs to the best path from i to j. The diagonal holds the empty path:
         True, 0, infinity (or the largest integer), 1. No path is False, infinity (or the
-        largest integer), minus infinity (or the smallest integer), 0.
+        largest integer), minus infinity (or the smallest integer), 0. A product too small for
+        the type is 0 as well.
 
     Examples
     --------

@@ -22,6 +22,7 @@ from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.dlpack import to_numpy
 from kleene.system.machine import as_threads, cores
+from kleene.system.threads import or_alone
 
 __all__ = ["geodesic_distances"]
 
@@ -149,13 +150,17 @@ def _by_sklearn(
     from sklearn.metrics import pairwise_distances
     from sklearn.neighbors import NearestNeighbors
 
-    finder = NearestNeighbors(metric=metric, p=p, metric_params=parameters or None, n_jobs=threads)
+    finder = NearestNeighbors(metric=metric, p=p, metric_params=parameters or None)
     finder.fit(points)
     _require_count(count, finder.n_samples_fit_)
-    if count is not None:
-        graph = finder.kneighbors_graph(n_neighbors=count, mode="distance").tocoo()
-    else:
-        graph = finder.radius_neighbors_graph(radius=radius, mode="distance").tocoo()
+
+    def find(jobs: int) -> Any:
+        finder.set_params(n_jobs=jobs)
+        if count is not None:
+            return finder.kneighbors_graph(n_neighbors=count, mode="distance").tocoo()
+        return finder.radius_neighbors_graph(radius=radius, mode="distance").tocoo()
+
+    graph = or_alone(find, threads)
     data = points if issparse(points) else np.asarray(points)
     effective, settings = finder.effective_metric_, finder.effective_metric_params_
 
@@ -206,7 +211,9 @@ def _by_tree(
         sources, targets = tree.query_pairs(radius, p=exponent, output_type="ndarray").T
         lengths = np.linalg.norm(data[sources] - data[targets], ord=exponent, axis=1)
         return _Neighbors(n, sources, targets, lengths, between)
-    lengths, targets = tree.query(data, count + 1, p=exponent, workers=threads)
+    lengths, targets = or_alone(
+        lambda workers: tree.query(data, count + 1, p=exponent, workers=workers), threads
+    )
     itself = targets == np.arange(n)[:, None]
     itself[~itself.any(axis=1), -1] = True  # behind more points in the same place than were asked
     sources = np.repeat(np.arange(n), count)
@@ -222,7 +229,8 @@ def _connected(found: _Neighbors) -> _Neighbors:
     from scipy.sparse.csgraph import connected_components
 
     ones = np.ones(len(found.sources), dtype=np.int8)
-    joined = coo_array((ones, (found.sources, found.targets)), shape=(found.n, found.n))
+    ends = found.sources.astype(np.int32), found.targets.astype(np.int32)  # SciPy 1.11 needs that
+    joined = coo_array((ones, ends), shape=(found.n, found.n))
     count, part_of = connected_components(joined, directed=False)
     if count <= 1:
         return found

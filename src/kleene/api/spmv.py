@@ -13,7 +13,7 @@ from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import SpmvTask
 from kleene.errors import RequestError
 from kleene.graph import Graph
-from kleene.graph.checks import as_weights
+from kleene.graph.checks import as_array, as_weights
 from kleene.planning.plan import plan_call
 from kleene.planning.request import Request, graph_facts
 from kleene.registry import find, methods
@@ -83,7 +83,7 @@ def spmv(
     _require_known(semiring, _SEMIRINGS, "semiring")
     _require_known(form, dict.fromkeys(row.name for row in methods("spmv")), "form")
     _require_known(device, _DEVICES, "device")
-    vector = np.asarray(x)
+    vector = as_array(x, "x")
     if vector.shape != (graph.n,):
         raise RequestError(f"x has shape {vector.shape}, and the graph {graph.n:,} vertices")
     values = np.ascontiguousarray(_values(graph, vector, semiring))

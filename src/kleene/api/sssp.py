@@ -32,7 +32,8 @@ def sssp(
     """Return shortest paths from a source to every vertex; weights may be negative.
 
     The parameters are those of :func:`bfs`. ``limit`` is a length, and needs weights that are not
-    negative.
+    negative; a vertex is within it if the weights of a path, added one by one from the source,
+    come to no more.
 
     Returns
     -------
@@ -44,6 +45,8 @@ def sssp(
     ------
     NegativeCycleError
         When the source leads to a cycle of negative length; the error's ``cycle`` lists it.
+    PathOverflowError
+        When path lengths may exceed the widest type.
 
     Examples
     --------

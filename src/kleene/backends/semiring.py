@@ -95,6 +95,6 @@ def semiring(name: str | Semiring) -> Semiring:
     """
     if isinstance(name, Semiring):
         return name
-    if name in SEMIRINGS:
+    if isinstance(name, str) and name in SEMIRINGS:
         return SEMIRINGS[name]
     raise RequestError(f"no semiring {name!r}; there are {', '.join(map(repr, SEMIRINGS))}")

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import NoReturn
 
-__all__ = ["ANSWER_NO", "EPILOG", "exit_on_error"]
+__all__ = ["ANSWER_NO", "EPILOG", "exit_on_error", "stop_on_signals"]
 
 #: The answer is "no": there is no path, or the verification failed.
 ANSWER_NO = 1
@@ -18,7 +22,7 @@ _INTERRUPTED, _PIPE_CLOSED = 130, 141  # as a shell reports SIGINT and SIGPIPE
 EPILOG = (
     "Exit codes: 0 success; 1 no path, or verification failed; 2 invalid arguments; "
     "3 invalid file or graph; 4 negative cycle; 5 not enough memory; 6 device unavailable; "
-    "130 interrupted."
+    "129, 130, 143 stopped by SIGHUP, Ctrl-C, SIGTERM."
 )
 
 
@@ -29,8 +33,7 @@ def exit_on_error() -> Iterator[None]:
         yield
         sys.stdout.flush()  # raises here, not at exit, if the pipe is closed
     except BrokenPipeError:
-        # The reader closed the pipe. Python flushes again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         raise SystemExit(_PIPE_CLOSED) from None
     except KeyboardInterrupt:
         _print_error("interrupted")
@@ -39,8 +42,45 @@ def exit_on_error() -> Iterator[None]:
         code = _code(error)
         if code is None:
             raise
+        _discard_output()
         _print_error(_message(error))
         raise SystemExit(code) from None
+
+
+@contextmanager
+def stop_on_signals() -> Iterator[None]:
+    """Let Ctrl-C, SIGTERM and SIGHUP end a command by an exception, so that it removes its files.
+
+    A signal that the caller of the program ignores stays ignored (nohup).
+    """
+    handlers = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: _terminate}
+    if hasattr(signal, "SIGHUP"):
+        handlers[signal.SIGHUP] = _terminate
+    if threading.current_thread() is not threading.main_thread():
+        handlers = {}  # signals belong to the main thread
+    before = {
+        number: signal.signal(number, handler)
+        for number, handler in handlers.items()
+        if signal.getsignal(number) not in (signal.SIG_IGN, None)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    _print_error("terminated")
+    raise SystemExit(128 + number)
+
+
+def _discard_output() -> None:
+    """Discard what cannot be written to standard output; Python would try again at exit."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _code(error: Exception) -> int | None:
@@ -60,7 +100,7 @@ def _code(error: Exception) -> int | None:
 
 def _message(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        return f"{error.filename or 'standard output'}: {error.strerror}"
     return _in_options(str(error)) or type(error).__name__
 
 
@@ -84,4 +124,5 @@ def _in_options(message: str) -> str:
 
 
 def _print_error(message: str) -> None:
-    print(f"kleene: {message}", file=sys.stderr)
+    with suppress(OSError):  # standard error may be closed
+        print(f"kleene: {message}", file=sys.stderr)

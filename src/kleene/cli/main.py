@@ -16,12 +16,13 @@ from kleene.cli.closure import closure
 from kleene.cli.convert import convert
 from kleene.cli.demo import demo
 from kleene.cli.doctor import doctor
-from kleene.cli.exit_codes import EPILOG, exit_on_error
+from kleene.cli.exit_codes import EPILOG, exit_on_error, stop_on_signals
 from kleene.cli.explain import explain
 from kleene.cli.generate import GeneratorCommands
 from kleene.cli.info import info
 from kleene.cli.lab import app as lab
 from kleene.cli.methods import methods
+from kleene.cli.output import escape_unencodable
 from kleene.cli.path import path
 from kleene.cli.sssp import sssp
 from kleene.cli.verify import verify
@@ -36,7 +37,7 @@ class Commands(TyperGroup):
         return list(self.commands)
 
     def invoke(self, ctx: Any) -> Any:
-        with exit_on_error():
+        with exit_on_error(), stop_on_signals():
             return super().invoke(ctx)
 
 
@@ -90,6 +91,7 @@ def _kleene(
 
 def main() -> None:
     """Run the command line."""
+    escape_unencodable()
     with exit_on_error():
         app(prog_name="kleene")
 

@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-__all__ = ["console", "facts", "headline", "line", "number", "print_json", "seconds", "table"]
+__all__ = [
+    "console",
+    "escape_unencodable",
+    "facts",
+    "headline",
+    "line",
+    "number",
+    "print_json",
+    "seconds",
+    "table",
+]
+
+
+def escape_unencodable() -> None:
+    """Let standard output escape characters that its encoding does not have, such as ASCII's."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        codecs.register_error("kleene.escape", _escaped)
+        sys.stdout.reconfigure(errors="kleene.escape")
+
+
+_PLAIN = str.maketrans({"█": "#", "▏": "|", "µ": "u"})
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    piece = error.object[error.start : error.end].translate(_PLAIN)
+    return piece.encode("ascii", "backslashreplace").decode(), error.end
 
 
 # ---- JSON ---------------------------------------------------------------------------------------

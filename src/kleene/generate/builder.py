@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kleene.generate import checks
 from kleene.generate.weights import add_weights, as_rule, rule_bytes
 from kleene.graph import CSR, Graph
-from kleene.graph.checks import MOST_INT32_VERTICES, require_memory
+from kleene.graph.checks import as_flag, id_dtype, require_memory
 from kleene.graph.core import Progress
 from kleene.graph.frozen import adopt
 from kleene.system.machine import as_threads, threads_for
@@ -34,6 +34,8 @@ class GraphBuilder:
 
     def __init__(self, generator: Callable[..., Graph], arguments: Mapping[str, Any]) -> None:
         self.name = _call_text(generator, arguments)
+        for flag in ("diagonals", "directed", "relabel"):
+            as_flag(arguments.get(flag), flag)
         self.seed = checks.as_seed(arguments["seed"])
         self.rule = as_rule(arguments["weights"])
         self.threads = as_threads(arguments["threads"])
@@ -41,11 +43,16 @@ class GraphBuilder:
         self.work = 0
 
     def require_memory(self, n: int, arcs: int, drawn: int = 0) -> None:
-        """Raise if the graph does not fit in memory; ``drawn`` counts arcs drawn before sorting."""
-        ids = 4 if n <= MOST_INT32_VERTICES else 8
-        listed = 2 * ids * drawn + (4 + ids) * (arcs if drawn else 0)
+        """Raise if the graph does not fit in memory; ``drawn`` counts arcs drawn before sorting.
+
+        The peak is either while rows are sorted, by tails and a copy of the heads, or while weights
+        are made.
+        """
+        ids = id_dtype(n).itemsize
+        sorting = 4 + ids if drawn else 0
+        per_arc = ids + max(sorting, rule_bytes(self.rule))
         require_memory(
-            16 * (n + 1) + listed + arcs * (ids + rule_bytes(self.rule)),
+            (8 if drawn else 16) * (n + 1) + 2 * ids * drawn + per_arc * arcs,
             f"{self.name} with {n:,} vertices and {arcs:,} arcs",
             "make a smaller graph",
         )

@@ -6,6 +6,8 @@ import math
 import operator
 from typing import Any
 
+import numpy as np
+
 from kleene.errors import RequestError
 
 __all__ = ["as_count", "as_proportion", "as_seed", "as_threshold"]
@@ -31,8 +33,10 @@ def as_count(value: Any, name: str, least: int = 0, most: int = MOST_VERTICES) -
 def as_proportion(value: Any, name: str, most: float = 1.0) -> float:
     """Return a float from 0 to ``most``: a probability or a density."""
     try:
+        if isinstance(value, np.ma.MaskedArray):
+            raise TypeError
         proportion = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise RequestError(f"{name} must be a number from 0 to {most:g}, not {value!r}") from None
     if not 0 <= proportion <= most:  # also false for NaN
         percent = most == 1 and 1 < proportion <= 100

@@ -9,6 +9,7 @@ from kleene.generate import checks
 from kleene.generate.builder import GraphBuilder, Progress
 from kleene.generate.weights import WeightRule
 from kleene.graph import Graph
+from kleene.graph.checks import id_dtype
 
 __all__ = ["complete", "cycle", "path", "star", "tree"]
 
@@ -32,8 +33,8 @@ def path(
     """
     builder = GraphBuilder(path, locals())
     n = checks.as_count(n, "n")
-    builder.require_memory(n, 2 * n, drawn=n)
-    vertices = np.arange(n)
+    builder.require_memory(n, n if directed else 2 * n, drawn=n)
+    vertices = np.arange(n, dtype=id_dtype(n))
     return builder.from_arcs(n, vertices[:-1], vertices[1:], bool(directed))
 
 
@@ -56,8 +57,8 @@ def cycle(
     """
     builder = GraphBuilder(cycle, locals())
     n = checks.as_count(n, "n")
-    builder.require_memory(n, 2 * n, drawn=n)
-    vertices = np.arange(n)
+    builder.require_memory(n, n if directed else 2 * n, drawn=n)
+    vertices = np.arange(n, dtype=id_dtype(n))
     return builder.from_arcs(n, vertices, np.roll(vertices, -1), bool(directed))
 
 
@@ -80,8 +81,8 @@ def star(
     """
     builder = GraphBuilder(star, locals())
     n = checks.as_count(n, "n")
-    builder.require_memory(n, 2 * n, drawn=n)
-    leaves = np.arange(1, n)
+    builder.require_memory(n, n if directed else 2 * n, drawn=n)
+    leaves = np.arange(1, n, dtype=id_dtype(n))
     return builder.from_arcs(n, np.zeros_like(leaves), leaves, bool(directed))
 
 
@@ -107,9 +108,10 @@ def tree(
     """
     builder = GraphBuilder(tree, locals())
     n, branching = checks.as_count(n, "n"), checks.as_count(branching, "branching", least=1)
-    builder.require_memory(n, 2 * n, drawn=n)
-    children = np.arange(1, n)
-    return builder.from_arcs(n, (children - 1) // branching, children, bool(directed))
+    builder.require_memory(n, n if directed else 2 * n, drawn=n)
+    children = np.arange(1, n, dtype=id_dtype(n))
+    parents = (children - 1) // min(branching, max(n, 1))
+    return builder.from_arcs(n, parents, children, bool(directed))
 
 
 def complete(

@@ -157,6 +157,8 @@ def _sequence(graphs: Any, n: Any, weighted: bool, weights: Any) -> Batch:
     if n is None and all(type(item) is Graph for item in items) and weights is None:
         return _from_graphs(items, weighted)
     sizes = [None] * len(items) if n is None else _integers(n, "n").tolist()
+    if weights is not None and not np.iterable(weights):
+        raise RequestError(f"weights must be a sequence of arrays, one per graph, not {weights!r}")
     given = [None] * len(items) if weights is None else list(weights)
     for name, values in (("n", sizes), ("weights", given)):
         if len(values) != len(items):

@@ -16,16 +16,20 @@ from kleene.system.machine import available_memory
 
 __all__ = [
     "as_array",
+    "as_flag",
     "as_ids",
     "as_summable",
     "as_vertex_count",
     "as_weights",
     "explain_bad_arc",
+    "id_dtype",
     "memory_for",
     "over_budget",
     "own",
     "require_finite",
     "require_memory",
+    "require_unmasked",
+    "weight_dtype",
 ]
 
 Array = NDArray[Any]
@@ -47,14 +51,19 @@ def as_array(values: ArrayLike, name: str) -> Array:
         ) from error
     except (TypeError, OverflowError) as error:
         raise GraphError(f"{name} cannot be made an array of numbers: {error}") from error
-    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
-        raise GraphError(
-            f"{name} has masked entries; leave these arcs out, or fill the array: "
-            f"{name}.filled(...)"
-        )
+    if isinstance(values, np.ma.MaskedArray):
+        require_unmasked(values, name)
     if array.dtype == object:
         raise GraphError(f"{name} holds Python objects; pass numbers of one type, without None")
     return array
+
+
+def require_unmasked(array: np.ma.MaskedArray[Any, Any], name: str) -> None:
+    """Raise if an entry is masked: whether the arc is absent or its value unknown is not said."""
+    if np.ma.getmaskarray(array).any():
+        raise GraphError(
+            f"{name} has masked entries; leave these arcs out, or give them values by .filled(...)"
+        )
 
 
 def own(array: Array, given: ArrayLike | None) -> Array:
@@ -83,7 +92,7 @@ def as_ids(values: ArrayLike, name: str) -> Array:
         at = int(array.argmax())
         raise GraphError(f"{name}[{at}] is {array[at]}, too large for a vertex id")
     wide = array.dtype.itemsize == 8 or array.dtype == np.uint32
-    return np.ascontiguousarray(array, dtype=np.int64 if wide else np.int32)
+    return _converted(array, np.dtype(np.int64 if wide else np.int32), name)
 
 
 def as_weights(values: ArrayLike | None, name: str) -> Array | None:
@@ -91,23 +100,36 @@ def as_weights(values: ArrayLike | None, name: str) -> Array | None:
     if values is None:
         return None
     array = as_array(values, name)
-    kind, size = array.dtype.kind, array.dtype.itemsize
-    if kind == "b":
-        dtype: type = np.int32
-    elif kind == "f":
-        dtype = np.float32 if size <= 4 else np.float64
-    elif kind == "i":
-        dtype = np.int32 if size <= 4 else np.int64
-    elif kind == "u":
-        dtype = np.int32 if size <= 2 else np.int64
-        if size == 8 and array.size and array.max() > np.iinfo(np.int64).max:
-            at = np.unravel_index(int(array.argmax()), array.shape)
-            raise GraphError(
-                f"{name} holds {array[at]}, too large for int64; pass weights as float64"
-            )
-    else:
-        raise GraphError(f"{name} must hold real numbers, not {array.dtype}")
+    if array.dtype == np.uint64 and array.size and array.max() > np.iinfo(np.int64).max:
+        at = np.unravel_index(int(array.argmax()), array.shape)
+        raise GraphError(f"{name} holds {array[at]}, too large for int64; pass weights as float64")
+    dtype = weight_dtype(array.dtype, name)
+    if array.dtype.itemsize > dtype.itemsize:  # long double
+        with np.errstate(over="ignore"):
+            converted = array.astype(dtype, order="C")
+        if (np.isinf(converted) & ~np.isinf(array)).any():
+            raise GraphError(f"{name} holds a number too large for float64; scale the weights down")
+        return converted
+    return _converted(array, dtype, name)
+
+
+def _converted(array: Array, dtype: np.dtype[Any], name: str) -> Array:
+    """Return a contiguous array of this type: the same one, or a copy that fits in memory."""
+    if array.dtype == dtype and array.flags.c_contiguous:
+        return array
+    advice = f"pass a contiguous array of {dtype}"
+    require_memory(array.size * dtype.itemsize, f"{name} as {dtype}", advice)
     return np.asarray(array, dtype=dtype, order="C")
+
+
+def weight_dtype(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
+    """Return the type in which weights of this type are kept."""
+    kind, size = dtype.kind, dtype.itemsize
+    if kind == "f":
+        return np.dtype(np.float32 if size <= 4 else np.float64)
+    if kind not in "biu":
+        raise GraphError(f"{name} must hold real numbers, not {dtype}")
+    return np.dtype(np.int32 if size <= (2 if kind == "u" else 4) else np.int64)
 
 
 def as_summable(weights: Array) -> Array:
@@ -126,6 +148,19 @@ def require_finite(weights: Array | None) -> None:
         raise GraphError(
             f"the sum of parallel arcs overflows {weights.dtype}; scale the weights down"
         )
+
+
+def as_flag(value: Any, name: str) -> bool:
+    """Return the truth of a value that has one."""
+    try:
+        return bool(value)
+    except (TypeError, ValueError):
+        raise GraphError(f"{name} must be True or False, not {value!r}") from None
+
+
+def id_dtype(n: int) -> np.dtype[Any]:
+    """Return the type of vertex ids in a graph of ``n`` vertices."""
+    return np.dtype(np.int32 if n <= MOST_INT32_VERTICES else np.int64)
 
 
 def as_vertex_count(n: Any) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.errors import GraphError
-from kleene.graph.checks import as_array, as_ids, as_weights
+from kleene.graph.checks import as_array, as_flag, as_ids, as_weights, require_unmasked
 from kleene.graph.dlpack import to_numpy
 from kleene.graph.labels import as_labels, ids_from_names, ids_from_numbers
 
@@ -67,7 +67,13 @@ def to_scipy(graph: Graph) -> Any:
     return scipy.sparse.csr_array((data, neighbors, offsets), shape=(graph.n, graph.n))
 
 
+def _require_kind(graph: Any, library: str, *attributes: str) -> None:
+    if not all(hasattr(graph, attribute) for attribute in attributes):
+        raise GraphError(f"expected a graph of {library}, not {type(graph).__name__}")
+
+
 def from_networkx(cls: type[Graph], graph: Any, weight: str | None = "weight") -> Graph:
+    _require_kind(graph, "NetworkX", "edges", "is_directed", "__iter__", "name")
     nodes = list(graph)
     ids = {node: i for i, node in enumerate(nodes)}
     weighted = weight is not None and any(weight in data for *_, data in graph.edges(data=True))
@@ -118,6 +124,7 @@ def _values(values: list[Any], what: str) -> Array | None:
 
 
 def from_igraph(cls: type[Graph], graph: Any, weight: str | None = "weight") -> Graph:
+    _require_kind(graph, "igraph", "vcount", "ecount", "get_edgelist")
     n, m = graph.vcount(), graph.ecount()
     ends = np.fromiter(chain.from_iterable(graph.get_edgelist()), dtype=np.int32, count=2 * m)
     weighted = weight is not None and weight in graph.es.attributes()
@@ -146,6 +153,7 @@ def _are_labels(names: list[Any]) -> bool:
 def from_rustworkx(
     cls: type[Graph], graph: Any, weight: str | Callable[[Any], Any] | None = "weight"
 ) -> Graph:
+    _require_kind(graph, "rustworkx", "node_indices", "edge_list", "nodes")
     nodes = np.asarray(graph.node_indices(), dtype=np.int64)
     n = len(nodes)
     ends = np.asarray(graph.edge_list(), dtype=np.int64).reshape(-1, 2)
@@ -206,18 +214,26 @@ def from_edge_index(
 
 def _column(table: Any, name: str) -> Array:
     try:
-        return np.asarray(table[name])
+        column = table[name]
+        if isinstance(column, np.ma.MaskedArray):
+            require_unmasked(column, f"column {name!r}")
+        return np.asarray(column)
+    except GraphError:
+        raise
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise _missing_column(table, name) from error
     except Exception as error:  # Polars and Arrow raise their own exceptions
-        if "not found" in str(error).lower() or "does not exist" in str(error).lower():
+        said = f"{type(error).__name__} {error}".lower()
+        if any(words in said for words in ("not found", "notfound", "does not exist")):
             raise _missing_column(table, name) from error
         raise
 
 
 def _missing_column(table: Any, name: str) -> GraphError:
     names = getattr(table, "column_names", None) or getattr(table, "columns", None)
-    names = list(names) if names is not None else list(table)
+    if names is None and not isinstance(table, Mapping):
+        return GraphError(f"expected a table or a dict of columns, not {type(table).__name__}")
+    names = list(table if names is None else names)
     return GraphError(f"the table has no column {name!r}; it has {', '.join(map(repr, names))}")
 
 
@@ -244,6 +260,6 @@ def from_table(
     else:
         sources = as_ids(sources, f"column {source!r}")
         targets = as_ids(targets, f"column {target!r}")
-        if relabel:
+        if as_flag(relabel, "relabel"):
             sources, targets, labels, n = ids_from_numbers(sources, targets)
     return cls.from_edges(sources, targets, weights, n=n, directed=directed, labels=labels)

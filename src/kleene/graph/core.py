@@ -7,7 +7,6 @@ self-loops except negative ones (each a negative cycle), finite weights.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import cached_property
 from importlib import import_module
 from typing import Any, Literal
 
@@ -24,6 +23,7 @@ from kleene.graph.frozen import adopt, frozen
 from kleene.graph.labels import as_labels
 from kleene.graph.no_path import no_path
 from kleene.graph.statistics import Statistics
+from kleene.system.cached_property import cached_property
 from kleene.system.machine import as_threads, threads_for
 
 __all__ = ["Graph", "Progress"]
@@ -148,6 +148,7 @@ class Graph:
         >>> g.n, g.m
         (4, 4)
         """
+        directed = checks.as_flag(directed, "directed")
         sources = checks.as_ids(sources, "sources")
         targets = checks.as_ids(targets, "targets")
         if len(sources) != len(targets):
@@ -159,7 +160,7 @@ class Graph:
             weights = np.full(len(sources), weights)
         if weights is not None and weights.shape != sources.shape:
             raise GraphError(f"got {weights.size} weights for {len(sources)} arcs")
-        if combine not in ("min", "max", "sum"):
+        if not isinstance(combine, str) or combine not in ("min", "max", "sum"):
             raise GraphError(f"combine must be 'min', 'max' or 'sum', not {combine!r}")
         if sources.dtype != targets.dtype:
             sources, targets = sources.astype(np.int64), targets.astype(np.int64)
@@ -218,16 +219,17 @@ class Graph:
         >>> kl.Graph.from_csr([0, 2, 3, 3], [1, 2, 2])
         Graph(3 vertices, 3 arcs, unweighted, directed)
         """
-        starts = checks.as_ids(offsets, "offsets").astype(np.int64, copy=False)
+        directed = checks.as_flag(directed, "directed")
+        starts = checks.as_ids(offsets, "offsets")
         ends = checks.as_ids(neighbors, "neighbors")
         values = checks.as_weights(weights, "weights")
+        n = len(starts) - 1
         checks.require_memory(
-            starts.nbytes + ends.nbytes + (0 if values is None else values.nbytes),
-            f"a graph of {len(starts) - 1:,} vertices",
+            9 * len(starts) + ends.nbytes + (0 if values is None else values.nbytes),
+            f"a graph of {n:,} vertices",
             "make a smaller graph",
         )
-        starts = checks.own(starts, offsets)  # from here on, checks hold for what is kept
-        n = len(starts) - 1
+        starts = checks.own(starts.astype(np.int64, copy=False), offsets)  # check what is kept
         if n < 0 or starts[0] != 0 or starts[-1] != len(ends):
             found = "empty" if n < 0 else f"{starts[0]} .. {starts[-1]}"
             raise GraphError(
@@ -260,6 +262,9 @@ class Graph:
             kept = None if labels is None else as_labels(labels, n)
             graph = cls(CSR(*map(adopt, csr)), labels=kept, name=name)
         else:
+            checks.require_memory(
+                16 * n + ends.nbytes, f"sorting the arcs of {n:,} vertices", "make a smaller graph"
+            )
             coo = csr_to_coo(csr)
             graph = cls.from_edges(coo.sources, coo.targets, values, n=n, labels=labels, name=name)
         if directed:
@@ -534,6 +539,8 @@ class Graph:
         graph = Graph(self.csr, self.directed, self.labels, self.name)
         graph.__dict__.update(self.__dict__)  # including the forms derived so far
         graph.__dict__.pop("placed", None)
+        if not isinstance(device, str):
+            raise DeviceError(f"device must be a name, not {device!r}")
         if device in ("cuda", "emulated"):
             # By name: it is in a layer above, and is imported only when needed.
             placed = import_module("kleene.backends.cuda.device_graph").place(graph, device)
@@ -601,9 +608,15 @@ class Graph:
         >>> g.directed, g.weights.tolist()
         (False, [3, 3])
         """
-        if combine == "min":
+        if isinstance(combine, str) and combine == "min":
             if self.stats.symmetric:
                 return Graph(self.csr, False, self.labels, self.name)
+            arc = self.neighbors.itemsize + (0 if self.weights is None else self.weights.itemsize)
+            checks.require_memory(  # the reverse arcs, and the union
+                16 * (self.n + 1) + 3 * arc * self.m,
+                f"the undirected form of {self.m:,} arcs",
+                "use a machine with more memory",
+            )
             joined = _native.csr_union(*self.csr, *self.csc, threads_for(self.m))
             return Graph(CSR(*map(adopt, joined)), False, self.labels, self.name)
         s, t, w = self.coo
@@ -713,7 +726,7 @@ class Graph:
             )
         return self.index(vertex)
 
-    def equals(self, other: Graph) -> bool:
+    def equals(self, other: object) -> bool:
         """Return whether the other graph has the same vertices, arcs, weights and labels.
 
         Examples
@@ -723,6 +736,8 @@ class Graph:
         >>> g.equals(kl.Graph.from_csr([0, 1, 1], [1]))
         True
         """
+        if not isinstance(other, Graph):
+            return False
         pairs = zip((*self.csr, self.labels), (*other.csr, other.labels), strict=True)
         return all(
             (a is None) == (b is None)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kleene import _native
 from kleene.errors import GraphError
-from kleene.graph.checks import as_array, as_weights, require_memory
+from kleene.graph.checks import as_array, as_weights, require_memory, weight_dtype
 from kleene.graph.dlpack import to_numpy
 from kleene.graph.forms import CSR
 from kleene.graph.no_path import no_path
@@ -59,7 +59,11 @@ def dense_arcs(matrix: Any, null_value: Any = None, out: Array | None = None) ->
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         raise GraphError(f"the matrix must be square, but has shape {array.shape}")
     n, weighted = len(array), array.dtype != bool
-    require_memory(n * n * 4, f"a matrix of {n:,} vertices", "use a sparse form")
+    require_memory(
+        n * n * _bytes_per_entry(array, mask is not None, out is not None),
+        f"a matrix of {n:,} vertices",
+        "use a sparse form",
+    )
     entries, null = _entries(array, mask, null_value)
     null_nan = null is not None and null != null
     canonical = np.empty_like(entries) if out is None else out
@@ -81,10 +85,16 @@ def dense_arcs(matrix: Any, null_value: Any = None, out: Array | None = None) ->
     return DenseArcs(canonical, offsets, lowest, highest, heaviest, weighted)
 
 
+def _bytes_per_entry(array: Array, masked: bool, in_place: bool) -> int:
+    """Return the peak memory per entry: the canonical matrix, a converted one, and marks."""
+    dtype = weight_dtype(array.dtype, "the matrix")
+    marked = masked or (array.dtype.kind in "biu" and array.dtype != dtype)
+    converted = marked or array.dtype != dtype or not array.flags.c_contiguous
+    return (not in_place) * dtype.itemsize + converted * dtype.itemsize + 2 * marked
+
+
 def _entries(array: Array, mask: Array | None, null_value: Any) -> tuple[Array, Any]:
     """Return the entries in a type of weights, and the null value where it can occur."""
-    if array.dtype.kind not in "biuf":
-        raise GraphError(f"the matrix must hold real numbers, not {array.dtype}")
     null = _null(null_value, array.dtype)
     absent = mask
     if array.dtype == bool:
@@ -111,8 +121,14 @@ def _null(null_value: Any, dtype: np.dtype[Any]) -> int | float | None:
         raise GraphError(f"null_value must be a number, not {null_value!r}")
     number: Any = null_value
     if dtype.kind == "f":
-        return float(number)
-    if not float(number).is_integer():  # not an integer, infinite or NaN
+        try:
+            return float(number)
+        except OverflowError:
+            return None
+    try:
+        if not float(number).is_integer():  # not an integer, infinite or NaN
+            return None
+    except OverflowError:  # an integer beyond every type
         return None
     if dtype.kind == "b":
         return int(number)

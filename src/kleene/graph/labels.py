@@ -16,12 +16,17 @@ from numpy.typing import NDArray
 
 from kleene import _native
 from kleene.errors import GraphError
+from kleene.graph.checks import require_memory
 from kleene.graph.frozen import adopt, frozen
 from kleene.system.machine import threads_for
 
-__all__ = ["as_labels", "ids_from_names", "ids_from_numbers"]
+__all__ = ["NAME_BYTES", "as_labels", "ids_from_names", "ids_from_numbers"]
 
 Array = NDArray[Any]
+
+#: Bound on the memory of a name until it is a label, besides its characters: the string, lists of
+#: strings, and the set that finds duplicates.
+NAME_BYTES = 300
 
 
 def as_labels(labels: Iterable[Any] | Array, n: int) -> Array:
@@ -67,7 +72,13 @@ def ids_from_numbers(sources: Array, targets: Array) -> tuple[Array, Array, Arra
         return sources, targets, None, 0
     low = min(int(sources.min()), int(targets.min()))
     span = max(int(sources.max()), int(targets.max())) - low + 1
-    if span > 8 * len(sources) + 1024:  # too sparse for a table of the whole range
+    sparse = span > 8 * len(sources) + 1024  # too sparse for a table of the whole range
+    require_memory(  # both ends and the order of them, several times; or the table and new ends
+        128 * len(sources) if sparse else 9 * span + 32 * len(sources),
+        f"numbering the vertices of {len(sources):,} arcs",
+        "pass relabel=False if the vertices are numbered 0 .. n - 1",
+    )
+    if sparse:
         names, inverse = np.unique(np.concatenate([sources, targets]), return_inverse=True)
         inverse = inverse.astype(np.int32 if len(names) < 2**31 else np.int64)
         return inverse[: len(sources)], inverse[len(sources) :], names, len(names)
@@ -79,11 +90,20 @@ def ids_from_numbers(sources: Array, targets: Array) -> tuple[Array, Array, Arra
     return *renumbered, len(renumbered[2])
 
 
+def _is_missing(name: Any) -> bool:
+    if name is None:
+        return True
+    try:
+        return bool(name != name)  # only NaN differs from itself
+    except (TypeError, ValueError):  # pandas.NA, whose comparisons have no truth; arrays
+        return True
+
+
 def ids_from_names(sources: Sequence[Any], targets: Sequence[Any]) -> tuple[Array, Array, Array]:
     """Return (source ids, target ids, labels) from hashable names."""
     for names, end in ((sources, "source"), (targets, "target")):
         for row, name in enumerate(names):
-            if name is None or name != name:  # only NaN differs from itself
+            if _is_missing(name):
                 raise GraphError(f"the {end} in row {row} is missing ({name})")
     ids: dict[Any, int] = {}
     try:

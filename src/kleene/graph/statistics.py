@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from kleene import _native
 from kleene.graph.frozen import adopt
+from kleene.system.cached_property import cached_property
 from kleene.system.machine import threads_for
 
 if TYPE_CHECKING:

@@ -72,7 +72,7 @@ def read(
         comments=comments,
         exact=max(indices) + 1 == len(fields),
         low=np.iinfo(np.int64).min if relabel else 0,
-        names=names,
+        names=bool(names),
     )
     sources, targets, weights, labels = text.arcs(layout)
     n: int | None = None

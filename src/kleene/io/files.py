@@ -103,6 +103,7 @@ def read_with_format(
 ) -> tuple[Graph, str]:
     """Read a graph like :func:`read`; return it and the name of its format."""
     threads = as_threads(threads)
+    _require_callable(progress)
     chosen = None if format is None else _by_name(format)
     if chosen is not None:
         chosen.check_options(chosen.read, options)
@@ -157,6 +158,7 @@ def write(
             f"the first argument of write must be a Graph, not {type(graph).__name__}"
         )
     threads = as_threads(threads)
+    _require_callable(progress)
     require_path_or_file(path, "write")
     suffix, gzipped = _suffix(fspath(path) if isinstance(path, (str, PathLike)) else "")
     if format is not None:
@@ -180,6 +182,11 @@ def write(
             f"label {error.object!r} cannot be written: {error.object[error.start]!r} is a lone "
             "surrogate, which has no UTF-8 encoding"
         ) from None
+
+
+def _require_callable(progress: Any) -> None:
+    if progress is not None and not callable(progress):
+        raise RequestError(f"progress must be a function, not {type(progress).__name__}")
 
 
 # ---- format detection -------------------------------------------------------------------------
@@ -214,7 +221,7 @@ def _by_suffix(suffix: str) -> Format | None:
 
 
 def _by_name(name: str) -> Format:
-    if name not in FORMATS:
+    if not isinstance(name, str) or name not in FORMATS:
         raise RequestError(f"no format {name!r}. {_known()}")
     return FORMATS[name]
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from kleene.errors import RequestError
 
@@ -43,16 +45,30 @@ class Format:
     text: bool = False
 
     def check_options(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
-        """Raise for an option that the function does not take; name those it takes."""
-        known = [
-            name
+        """Raise for an option that the function does not take, or not with this type of value."""
+        verb = "reading" if function is self.read else "writing"
+        known = {
+            name: str(parameter.annotation)
             for name, parameter in inspect.signature(function).parameters.items()
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY
-        ]
-        takes = ", ".join([*known, "threads", "progress"])
-        for option in options:
+        }
+        for option, value in options.items():
             if option not in known:
-                verb = "reading" if function is self.read else "writing"
+                takes = ", ".join([*known, "threads", "progress"])
                 raise RequestError(
                     f"{verb} {self.title} has no option {option!r}; its options are {takes}"
                 )
+            kind = known[option].removesuffix(" | None")
+            types, expected = _TYPES[kind.partition("[")[0]]
+            absent = value is None and kind != known[option]
+            if not absent and not isinstance(value, types):
+                raise RequestError(f"{option} must be {expected}, not {type(value).__name__}")
+
+
+#: What an option with such an annotation takes.
+_TYPES: dict[str, tuple[Any, str]] = {
+    "Any": (object, ""),
+    "bool": ((bool, np.bool_), "True or False"),
+    "str": (str, "a string"),
+    "Sequence": (Sequence, "a sequence of columns"),
+}

@@ -14,6 +14,7 @@ import numpy as np
 
 from kleene.errors import GraphError
 from kleene.graph import CSC, CSR, Graph
+from kleene.graph.frozen import adopt
 from kleene.io.format import Format
 from kleene.io.sink import Sink
 from kleene.io.source import Source
@@ -53,15 +54,18 @@ def read(source: Source) -> Graph:
             f"{header.arcs:,} arcs"
         )
     weighted = fits[0]
+    source.require_buffer(2 * source.size)  # weights are separated from neighbours
     at = _HEADER.itemsize
     offsets = source.read(np.dtype("<i8"), header.vertices + 1, at)
     at += offsets.nbytes
     arcs = source.read(_WEIGHTED_ARC if weighted else np.dtype("<i4"), header.arcs, at)
     try:
         return Graph.from_csr(
-            offsets.astype(np.int64, copy=False),
-            (arcs["neighbor"] if weighted else arcs).astype(np.int32, copy=False),
-            arcs["weight"].astype(np.int32) if weighted else None,
+            adopt(offsets.astype(np.int64, copy=False)),
+            adopt(
+                arcs["neighbor"].astype(np.int32) if weighted else arcs.astype(np.int32, copy=False)
+            ),
+            adopt(arcs["weight"].astype(np.int32)) if weighted else None,
             directed=bool(header.directed),
             name=source.stem,
         )

@@ -119,7 +119,9 @@ def _read_array(text: TextReader, header: Header) -> Any:
         text.fail(f"{len(values)} entries", f"{declared} for {n} rows", size_line)
     if not symmetric:
         return values.reshape(n, n, order="F")
-    require_memory(values.itemsize * n * n, f"a matrix of {n:,} rows", "use the coordinate form")
+    require_memory(  # the matrix, and the indices of a half
+        (values.itemsize + 24) * n * n, f"a matrix of {n:,} rows", "use the coordinate form"
+    )
     matrix = np.empty((n, n), dtype=values.dtype)
     columns, rows = np.triu_indices(n)  # the lower triangle, column by column
     matrix[rows, columns] = matrix[columns, rows] = values

@@ -11,7 +11,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Collection
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from kleene.errors import GraphError, KleeneError, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import require_memory
+from kleene.graph.frozen import adopt
 from kleene.io.format import Format
 from kleene.io.npy import LONGEST_HEADER, NpyHeader
 from kleene.io.sink import Sink
@@ -59,7 +60,7 @@ _LABEL_BYTES = 120  # of a string as a label, besides its characters: the object
 
 def read(source: Source, *, directed: bool | None = None) -> Graph:
     try:
-        arrays = read_npz_arrays(source, _ENTRIES, others="skip")
+        arrays = read_npz_arrays(source, _ENTRIES)
         if str(arrays.get("format", "")) == _TAG:
             graph = _from_kleene(source, arrays, directed)
         else:
@@ -69,6 +70,8 @@ def read(source: Source, *, directed: bool | None = None) -> Graph:
             graph = Graph(graph.csr, graph.directed, name=source.stem)
     except MemoryError:
         raise
+    except SystemError:  # NumPy's, for strings
+        source.fail("found characters that are not Unicode, expected text")
     except (KleeneError, ArithmeticError, LookupError, TypeError, ValueError) as error:
         source.fail(str(error).removeprefix(f"{source.name}: ") or type(error).__name__)
     return graph
@@ -77,15 +80,12 @@ def read(source: Source, *, directed: bool | None = None) -> Graph:
 def read_npz_arrays(
     source: Source,
     names: Collection[str],
-    *,
-    others: Literal["refuse", "skip"] = "refuse",
     most: int | None = None,
 ) -> Arrays:
     """Return those of the named arrays that an ``.npz`` file holds.
 
     Nothing is unpickled, and nothing is allocated before it is known to fit in memory, or in
-    ``most`` bytes for each array. Entries with other names are refused, or skipped without being
-    read.
+    ``most`` bytes for each array. Entries with other names are not read.
 
     Raises
     ------
@@ -107,8 +107,6 @@ def read_npz_arrays(
                         source.fail(f"found {member.file_size:,} bytes of {name!r}, too many")
                     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                         source.fail(f"found {name!r} in a compression that NumPy does not write")
-                elif others == "refuse":
-                    source.fail(f"found the entry {name!r}, expected only {', '.join(names)}")
             require_memory(
                 sum(member.file_size for member in members.values()),
                 f"decompressing {source.name}",
@@ -174,9 +172,9 @@ def _from_kleene(source: Source, arrays: Arrays, directed: bool | None) -> Graph
             "use a machine with more memory",
         )
     return Graph.from_csr(
-        offsets,
-        neighbors,
-        arrays.get("weights"),
+        adopt(offsets),
+        adopt(neighbors),
+        adopt(arrays.get("weights")),
         directed=bool(own_direction),
         labels=labels.tolist() if labels is not None and labels.dtype.kind == "U" else labels,
         name=str(title),

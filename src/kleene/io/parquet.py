@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kleene.errors import GraphError, KleeneError, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import require_memory
+from kleene.graph.labels import NAME_BYTES
 from kleene.io.format import Format
 from kleene.io.sink import Sink
 from kleene.io.source import Source
@@ -21,8 +22,7 @@ Array = NDArray[Any]
 Coded = tuple[Array, list[Any]]  # a code for each row, and what the codes stand for
 
 _DIRECTED = b"kleene.directed"  # key of the table's metadata
-_ROW_BYTES = 160  # bound on the memory of a row until the graph is built from it
-_NAME_BYTES = 250  # the same for a name, besides its characters
+_ROW_BYTES = 128  # bound on the memory of a row until the graph is built from it
 
 
 def _pyarrow() -> tuple[Any, Any]:
@@ -52,8 +52,8 @@ def read(
             file = parquet.ParquetFile(arrow.PythonFile(content, "r"))
             wanted = _column_names(source, file.schema_arrow.names, columns, weighted)
             kinds = [_kind(source, arrow, file.schema_arrow, title) for title in wanted]
-            _require_memory(source, file, wanted)
             names = [title for title, kind in zip(wanted, kinds, strict=True) if kind == "name"]
+            _require_memory(source, file, names)
             if names:  # each name once, however often it occurs
                 file = parquet.ParquetFile(arrow.PythonFile(content, "r"), read_dictionary=names)
             table = file.read(columns=wanted, use_threads=source.threads != 1)
@@ -86,23 +86,21 @@ def _kind(source: Source, arrow: Any, schema: Any, title: str) -> str:
     kind = schema.field(title).type
     if arrow.types.is_dictionary(kind):
         kind = kind.value_type
-    if arrow.types.is_integer(kind) or arrow.types.is_floating(kind) or kind == arrow.bool_():
+    types = arrow.types
+    numbers = (types.is_integer, types.is_floating, types.is_boolean, types.is_null)  # null: empty
+    if any(check(kind) for check in numbers):
         return "number"
-    if arrow.types.is_string(kind) or arrow.types.is_large_string(kind):
+    if types.is_string(kind) or types.is_large_string(kind):
         return "name"
     source.fail(f"found the type {kind} in {title!r}, expected numbers or strings")
 
 
-def _require_memory(source: Source, file: Any, wanted: list[str]) -> None:
+def _require_memory(source: Source, file: Any, names: list[str]) -> None:
     """Raise if the columns would not fit in memory; a file of a few bytes may have 1e9 rows."""
     groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
     rows = max(file.metadata.num_rows, sum(group.num_rows for group in groups))
-    encoded = sum(
-        group.column(i).total_uncompressed_size
-        for group in groups
-        for i in range(group.num_columns)
-        if group.column(i).path_in_schema in wanted
-    )
+    # Of all columns: for some damaged files, PyArrow ends the process when asked about one.
+    encoded = sum(max(0, group.total_byte_size) for group in groups) if names else 0
     require_memory(
         _ROW_BYTES * rows + 2 * encoded,
         f"reading {rows:,} rows of {source.name}",
@@ -117,7 +115,7 @@ def _coded_names(source: Source, column: Any) -> Coded:
         return np.empty(0, np.int32), []
     names = chunks[0].dictionary  # the same in all chunks
     require_memory(
-        len(names) * _NAME_BYTES + 4 * names.nbytes,
+        2 * NAME_BYTES * len(names) + 4 * names.nbytes,
         f"the {len(names):,} names in {source.name}",
         "use a machine with more memory",
     )
@@ -142,6 +140,11 @@ def _graph(arrays: list[Any], kinds: list[str], directed: bool, relabel: bool) -
 
 def _coded_numbers(column: Array) -> Coded:
     """Return the code of the number in each row, and the numbers."""
+    require_memory(
+        2 * NAME_BYTES * len(column),
+        f"numbering {len(column):,} rows of numbers and names",
+        "use a machine with more memory",
+    )
     numbers, codes = np.unique(column, return_inverse=True)
     return codes, numbers.tolist()
 

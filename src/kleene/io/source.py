@@ -14,11 +14,9 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator
-from functools import cached_property
 from os import PathLike, fspath, fstat
 from pathlib import Path
 from stat import S_ISREG
-from threading import Thread
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -27,8 +25,10 @@ from numpy.typing import NDArray
 from kleene.errors import FormatError, MemoryBudgetError, RequestError
 from kleene.graph.checks import require_memory
 from kleene.graph.core import Progress
+from kleene.system.cached_property import cached_property
 from kleene.system.formatting import format_bytes
 from kleene.system.machine import threads_for
+from kleene.system.threads import for_each
 
 if TYPE_CHECKING:
     from typing import Self
@@ -73,9 +73,10 @@ class Source:
         if isinstance(source, (str, PathLike)) and fspath(source) != "-":
             self.name = fspath(source)
             file = self._opened = self._open(source)
+        elif isinstance(source, (str, PathLike)):
+            self.name, file = "<stdin>", sys.stdin.buffer
         else:
-            file = sys.stdin.buffer if isinstance(source, (str, PathLike)) else source
-            self.name = _name_of(file)
+            self.name, file = _name_of(source), source
         try:
             self._set_stem_and_suffix()
             self._set_content(file)
@@ -153,10 +154,10 @@ class Source:
             return report
         return lambda done, total: report(size + size * done // max(total, 1), 2 * size)
 
-    def require_memory(self) -> None:
-        """Raise if the arcs of the text would not fit in memory."""
+    def require_memory(self, more: int = 0) -> None:
+        """Raise if the arcs of the text, and more bytes, would not fit in memory."""
         require_memory(
-            _TEXT_TO_ARCS * len(self.data),
+            _TEXT_TO_ARCS * len(self.data) + more,
             f"parsing {self.name}, {len(self.data):,} bytes of text,",
             "use a machine with more memory, or convert the file to .npz on one",
         )
@@ -191,29 +192,11 @@ class Source:
             return
         pieces = range(0, len(buffer), _PIECE)
         threads = max(1, min(threads_for(len(buffer), self.threads), len(pieces)))
-        errors: list[BaseException] = []
-
-        def fill(first: int) -> None:
-            try:
-                for begin in pieces[first::threads]:
-                    if not errors:
-                        self._pread(buffer[begin : begin + _PIECE], offset + begin)
-            except BaseException as error:
-                errors.append(error)
-
-        helpers = []
-        for first in range(1, threads):
-            helpers.append(Thread(target=fill, args=(first,)))
-            try:
-                helpers[-1].start()
-            except RuntimeError:  # the system allows no more threads
-                helpers.pop()
-                fill(first)
-        fill(0)
-        for helper in helpers:
-            helper.join()
-        if errors:
-            raise errors[0]
+        for_each(
+            lambda begin: self._pread(buffer[begin : begin + _PIECE], offset + begin),
+            pieces,
+            threads,
+        )
 
     def _pread(self, buffer: NDArray[np.uint8], offset: int) -> None:
         assert self._descriptor is not None
@@ -232,7 +215,7 @@ class Source:
             try:
                 chunk = file.read(_CHUNK)
             except OSError as error:
-                if file is not self._opened or error.filename is not None:
+                if error.filename is not None or file not in (self._opened, sys.stdin.buffer):
                     raise
                 raise OSError(error.errno, error.strerror, self.name) from None
             if not isinstance(chunk, bytes):

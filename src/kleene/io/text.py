@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from kleene import _native
 from kleene.graph import Graph
 from kleene.graph.checks import require_memory
+from kleene.graph.labels import NAME_BYTES
 from kleene.io.sink import Sink
 from kleene.io.source import Source, printable
 from kleene.system.machine import threads_for
@@ -144,7 +145,8 @@ class TextReader:
         self, n: int, skipped: int, weighted: bool, comments: str
     ) -> tuple[Array, Array, Array | None]:
         """Parse the rest of the text as one vertex per line, into CSR arrays."""
-        self.source.require_memory()
+        # Besides the arcs: offsets, also of the reverse arcs. Each vertex has a line.
+        self.source.require_memory(24 * (min(n, len(self.data)) + 1))
         try:
             csr = _native.parse_rows(
                 self.data,
@@ -190,6 +192,11 @@ class TextReader:
 
     def _decode_names(self, characters: Array, starts: Array) -> list[str]:
         """Return the names whose characters begin at the starts."""
+        require_memory(
+            NAME_BYTES * len(starts) + 4 * len(characters),
+            f"the {len(starts) - 1:,} names in {self.source.name}",
+            "use a machine with more memory",
+        )
         whole = characters.tobytes()
         try:
             return [whole[a:b].decode().replace('""', '"') for a, b in pairwise(starts.tolist())]

@@ -81,7 +81,7 @@ def overflow_error(widest: np.dtype[Any], path_bound: int | float) -> PathOverfl
 def _as_value_dtype(dtype: str) -> np.dtype[Any]:
     try:
         asked = np.dtype(dtype)
-    except TypeError:
+    except (TypeError, ValueError):
         asked = None
     allowed = (np.int32, np.int64, np.float32, np.float64)
     if asked is None or asked.type not in allowed:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +19,7 @@ from kleene.results import saved
 from kleene.results.saved import Saved
 from kleene.results.timings import Timings
 from kleene.results.verify import Proof, verify
+from kleene.system.cached_property import cached_property
 
 __all__ = ["Paths", "Result", "Timings"]
 
@@ -294,7 +294,9 @@ class Result:
     def load(cls, path: str | Path, graph: Graph) -> Result:
         """Read a saved result; ``graph`` must be the graph that it was computed on.
 
-        See :meth:`save` for an example.
+        The file may come from anywhere: every field is checked, and FormatError names the first
+        that is wrong. Whether the values are right, :meth:`verify` proves. See :meth:`save` for an
+        example.
 
         >>> import kleene as kl
         >>> kl.Result.load("nowhere.npz", kl.Graph.from_edges([0], [1]))

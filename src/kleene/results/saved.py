@@ -132,16 +132,16 @@ class _Reader:
     def contents(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return the head and the arrays: first the sources, then what has a row for each."""
         with Source(self.path) as source:
-            text = read_npz_arrays(source, ("head",), others="skip", most=_MOST_HEAD).get("head")
+            text = read_npz_arrays(source, ("head",), most=_MOST_HEAD).get("head")
             if text is None:
                 self.fail(_NO_RESULT)
             head = self.parsed(text)
-            arrays = read_npz_arrays(source, ("sources", "targets"), others="skip")
+            arrays = read_npz_arrays(source, ("sources", "targets"))
             if "sources" not in arrays:
                 self.fail("sources are missing")
             most = 8 * arrays["sources"].size * self.graph.n
             rest = ("values", "predecessors", "horizons")
-            arrays |= read_npz_arrays(source, rest, others="skip", most=most)
+            arrays |= read_npz_arrays(source, rest, most=most)
             if "values" not in arrays:
                 self.fail("values are missing")
         return head, arrays

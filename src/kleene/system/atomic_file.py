@@ -19,6 +19,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -97,6 +98,8 @@ def atomic_array(
 
 def _target(path: str | Path) -> Path:
     """Return the file to replace: what ``path`` names, or what it leads to if it is a link."""
+    if not isinstance(path, (str, Path)):
+        raise RequestError(f"a file name must be a string or a Path, not {type(path).__name__}")
     if "\0" in str(path):
         raise RequestError(f"a file name cannot hold a NUL character: {str(path)!r}")
     path = Path(path)
@@ -133,7 +136,9 @@ def _create(path: Path, mode: int) -> tuple[Path, IO[bytes]]:
     suffix = path.suffix if len(path.suffix) <= _LONGEST_SUFFIX and path.suffix.isascii() else ""
     while True:
         beside = path.with_name(f".kleene-{secrets.token_hex(8)}.part{suffix}")
-        locked = os.fdopen(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode), "wb")
+        # A file object from the start: on Ctrl-C here, it closes itself. (partial is not Python
+        # code, in which a signal handler could run.)
+        locked = open(beside, "xb", opener=partial(os.open, mode=mode))  # noqa: SIM115
         try:
             if sys.platform != "win32":
                 with suppress(OSError):  # a file system without locks

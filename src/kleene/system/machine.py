@@ -1,7 +1,8 @@
 """What this machine offers: cores, memory, vector instructions.
 
-Memory is what this process may still take: the smaller of what the system has available and what
-the control groups around the process allow, so that a container's limit is respected.
+Memory is what this process may still take: the smallest of what the system has available, what the
+control groups around the process allow, so that a container's limit is respected, and what the
+limits of the process (``ulimit -v``, ``ulimit -d``) leave.
 """
 
 from __future__ import annotations
@@ -17,6 +18,12 @@ from typing import Any
 from kleene import _native
 from kleene.errors import RequestError
 from kleene.system import nvidia
+
+resource: Any
+try:
+    import resource
+except ImportError:  # not on Windows
+    resource = None
 
 __all__ = [
     "Machine",
@@ -118,8 +125,8 @@ def threads_for(work: int, threads: int | None = None) -> int:
 
 def available_memory() -> int | None:
     """Bytes this process may still allocate, or None where the system does not say."""
-    known = [m for m in (_system_available(), _cgroup_available()) if m is not None]
-    return min(known) if known else None
+    found = (_system_available(), _cgroup_available(), _limits_available())
+    return min((m for m in found if m is not None), default=None)
 
 
 def _system_available() -> int | None:
@@ -135,6 +142,27 @@ def _system_available() -> int | None:
         return None
 
 
+def _limits_available() -> int | None:
+    """Return what this process's limits on address space and data leave, None without limits."""
+    if resource is None:
+        return None
+    left: list[int] = []
+    for kind, field in ((resource.RLIMIT_AS, 0), (resource.RLIMIT_DATA, 5)):
+        limit = resource.getrlimit(kind)[0]
+        if limit != resource.RLIM_INFINITY:
+            left.append(max(0, limit - _statm(field)))
+    return min(left, default=None)
+
+
+def _statm(field: int) -> int:
+    """Return a field of /proc/self/statm in bytes: 0 is the address space, 5 the data."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[field])
+    except OSError:  # not on macOS
+        return 0
+    return pages * int(resource.getpagesize())
+
+
 def _cgroup_available() -> int | None:
     """Return the tightest limit minus usage over this process's control groups."""
     return min((max(0, most - used) for most, used in _cgroup_memory()), default=None)
@@ -147,19 +175,31 @@ def memory_limit() -> int | None:
 
 
 def _cgroup_memory() -> list[tuple[int, int]]:
-    """Return (limit, usage) of each control group of this process that has a limit, v2 or v1."""
+    """Return (limit, usage) of each control group of this process that has a limit, v2 or v1.
+
+    Usage is without the file cache that the kernel would drop first.
+    """
     found: list[tuple[int, int]] = []
     for folder in _cgroup_folders("memory"):
-        for limit, usage in (
-            ("memory.max", "memory.current"),
-            ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+        for limit, usage, cached in (
+            ("memory.max", "memory.current", "inactive_file"),
+            ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
         ):
             try:
                 most = int((folder / limit).read_text())  # "max" means no limit: ValueError
-                found.append((most, int((folder / usage).read_text())))
+                used = int((folder / usage).read_text())
             except (OSError, ValueError):
-                pass
+                continue
+            found.append((most, max(0, used - _cgroup_statistic(folder, cached))))
     return found
+
+
+def _cgroup_statistic(folder: Path, name: str) -> int:
+    try:
+        lines = (folder / "memory.stat").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.split()[:1] == [name]), 0)
 
 
 def _cgroup_folders(controller: str) -> list[Path]:

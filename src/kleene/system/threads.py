@@ -13,9 +13,10 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, TypeVar
 
-__all__ = ["ThreadPool", "for_each"]
+__all__ = ["ThreadPool", "for_each", "or_alone"]
 
 Item = TypeVar("Item")
+Answer = TypeVar("Answer")
 
 
 class ThreadPool:
@@ -111,3 +112,17 @@ def for_each(work: Callable[[Item], Any], items: Iterable[Item], threads: int) -
         take()
     for future in others:
         future.result()
+
+
+def or_alone(work: Callable[[int], Answer], threads: int) -> Answer:
+    """Return ``work(threads)``, of a library that starts threads; ``work(1)`` where it cannot.
+
+    Libraries tell that in their own ways: by RuntimeError, or by an AttributeError of the thread
+    that did not start. An error of another cause is raised by the second call.
+    """
+    try:
+        return work(threads)
+    except (AttributeError, RuntimeError):
+        if threads == 1:
+            raise
+        return work(1)

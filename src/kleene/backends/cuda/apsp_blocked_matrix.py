@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from functools import cached_property
 from math import lcm
 from typing import Any
 
@@ -26,6 +25,7 @@ from kleene.backends.cuda.runtime.device import (
 )
 from kleene.backends.task import Answer, Task
 from kleene.errors import RequestError
+from kleene.system.cached_property import cached_property
 from kleene.system.formatting import format_bytes
 
 __all__ = ["BlockedMatrix", "bank_conflict", "run"]

@@ -6,7 +6,6 @@ copies for later calls.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, NamedTuple
 from weakref import proxy
 
@@ -23,6 +22,7 @@ from kleene.errors import DeviceError
 from kleene.graph import Graph
 from kleene.graph.forms import CSR, csr_to_dense
 from kleene.graph.no_path import no_path
+from kleene.system.cached_property import cached_property
 
 __all__ = ["Arcs", "DeviceGraph", "Hubs", "get_device_graph", "place"]
 

@@ -1,10 +1,11 @@
 """What SciPy takes for a graph, made into a Graph.
 
-The rules are SciPy's, and not those of the rest of Kleene: a zero, a NaN or an infinity in a dense
-array is no arc; whatever a sparse array stores is one, zeros included, except that a length of NaN
-or infinity never makes a path shorter; a masked array has an arc where it is not masked. Arcs that
-a CSR array of float64 stores twice are parallel; any other type adds them. Floyd and Warshall's
-matrix is dense, whatever it was made from, and has no diagonal.
+The rules are SciPy's, and not those of the rest of Kleene: a zero (or what is nearer to it than
+1e-8), a NaN or an infinity in a dense array is no arc; whatever a sparse array stores is one, zeros
+included, except that a length of NaN or infinity never makes a path shorter; a masked array has an
+arc where it is not masked. Arcs that a CSR array of float64 stores twice are parallel; any other
+type adds them. Floyd and Warshall's matrix is dense, whatever it was made from, and has no
+diagonal.
 """
 
 from __future__ import annotations
@@ -37,6 +38,10 @@ Array = NDArray[Any]
 
 #: Up to here float64 counts without gaps, so that sums of whole numbers are the same in any type.
 _EXACT = 2**53
+
+#: Up to here SciPy takes an entry of a dense array for zero, which is no arc: the tolerance of
+#: ``np.ma.masked_values``.
+_NEAR_ZERO = 1e-8
 
 
 def from_pydata(csgraph: Any) -> Any:
@@ -185,7 +190,16 @@ def _from_dense(array: Any, loops: bool, threads: int | None) -> Graph:
         rows = _native.csr_from_matrix(matrix, loops, team)
     except _native.BadArc as bad:
         raise explain_bad_arc(bad, len(matrix), None, matrix, None) from None
-    return Graph(CSR(*map(adopt, rows)))
+    graph = Graph(CSR(*map(adopt, rows)))
+    return graph if graph.stats.min_weight > _NEAR_ZERO else _without_tiny(graph)
+
+
+def _without_tiny(graph: Graph) -> Graph:
+    sources, targets, weights = graph.coo
+    kept = np.abs(weights) > _NEAR_ZERO if weights is not None else np.ones(graph.m, bool)
+    if weights is None or kept.all():
+        return graph
+    return Graph.from_edges(sources[kept], targets[kept], weights[kept], n=graph.n)
 
 
 def _without_loops(graph: Graph) -> Graph:

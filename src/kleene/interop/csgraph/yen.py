@@ -67,6 +67,7 @@ def yen(
     count = operator.index(K)
     if count < 0:
         raise ValueError("negative dimensions are not allowed")
+    count = min(count, 2**62)  # more paths than any graph in memory has
     with renamed_cycles():
         require_no_cycle(graph, ours)
         lengths, vertices, offsets = k_shortest(

@@ -8,6 +8,7 @@ from typing import Any
 import networkx as nx
 
 from kleene.errors import NegativeCycleError
+from kleene.interop.networkx.fallback import with_fallback
 from kleene.interop.networkx.graph import Arcs, KleeneGraph, Weight
 from kleene.interop.networkx.result_dicts import (
     all_lengths,
@@ -139,12 +140,14 @@ def goldberg_radzik(
 # ---- all pairs ----------------------------------------------------------------------------------
 
 
+@with_fallback
 def all_pairs_bellman_ford_path_length(
     G: KleeneGraph, weight: Weight | None = "weight"
 ) -> Iterator[tuple[Any, dict[Any, Any]]]:
     yield from all_lengths(G, G.arcs(weight))
 
 
+@with_fallback
 def all_pairs_bellman_ford_path(
     G: KleeneGraph, weight: Weight | None = "weight"
 ) -> Iterator[tuple[Any, dict[Any, list[Any]]]]:

@@ -9,18 +9,21 @@ the cost of the conversion; a graph that is already converted always runs.
 from __future__ import annotations
 
 import inspect
+import math
 import sys
+from collections.abc import Hashable
 from functools import cache
 from typing import Any
 
 import networkx as nx
+import numpy as np
 
 from kleene.interop.networkx.weights import is_exact_type
 
 __all__ = ["can_run", "should_run"]
 
 #: Earlier versions return other types from some functions.
-_OLDEST = (3, 5)
+_OLDEST = (3, 6)
 
 #: Arguments that are not supported, and why.
 _REFUSED = {
@@ -30,6 +33,14 @@ _REFUSED = {
     "sort_neighbors": "sort_neighbors= is not supported: a function decides the search order",
     "neighbors": "neighbors= is not supported: a function decides the neighbors",
     "topo_order": "topo_order= is not supported",
+}
+#: Functions and methods for which a weight is always the name of an attribute.
+_NAMED_WEIGHTS = {
+    "floyd-warshall",
+    "floyd-warshall-numpy",
+    "floyd_warshall",
+    "floyd_warshall_numpy",
+    "floyd_warshall_predecessor_and_distance",
 }
 #: Functions that search from every node, besides all_pairs_*.
 _FROM_ALL = {
@@ -76,15 +87,61 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
     graph = bound["G"]
     if len(graph) == 0:
         return "the graph is empty"
-    weight = bound.get("weight", bound.get("distance", _default_weight(name)))
+    for argument in ("source", "target", "u", "sources"):
+        if argument in bound and not _are_nodes(name, argument, bound[argument]):
+            return f"{argument}= is not a node or several"
+    for argument in ("cutoff", "depth_limit"):
+        odd = _odd_limit(name, argument, bound.get(argument))
+        if odd is not None:
+            return odd
+    if name == "descendants_at_distance":
+        return _is_number(bound["distance"]) or "distance= must be a number"
+    weight = _weight(name, bound)
     if bound.get("usebounds") and weight is not None:
         return "usebounds=True is for unweighted graphs"
+    if callable(weight) and (name in _NAMED_WEIGHTS or bound.get("method") in _NAMED_WEIGHTS):
+        return "NetworkX takes the weight function for the name of an attribute here"
+    if callable(weight) and name == "negative_edge_cycle":
+        return "NetworkX calls the weight function with a node that it adds"
+    if not isinstance(weight, Hashable):
+        return "weight= must be hashable"
     if weight is None or callable(weight) or isinstance(graph, _converted()):
         return True
     result = next((d.get(weight) for _, _, d in graph.edges(data=True)), None)
     return (
         is_exact_type(result) or f"weights of type {type(result).__name__} have no exact array form"
     )
+
+
+def _weight(name: str, bound: dict[str, Any]) -> Any:
+    return bound.get("weight", bound.get("distance", _default_weight(name)))
+
+
+def _are_nodes(name: str, argument: str, value: Any) -> bool:
+    """Return whether a value may be a node, or nodes, so that only the graph has to be asked."""
+    if argument == "sources":
+        several = isinstance(value, (list, tuple, set, frozenset))
+        return several or not name.startswith("multi_source")
+    required = _signature(name).parameters[argument].default is inspect.Parameter.empty
+    return isinstance(value, Hashable) and not (required and value is None)
+
+
+def _is_number(value: Any) -> bool:
+    """Return whether a value compares with array entries as Python numbers do."""
+    if value is None or isinstance(value, (bool, np.bool_)) or not is_exact_type(value):
+        return False
+    return bool(abs(value) < 2**62)  # False for NaN
+
+
+def _odd_limit(name: str, argument: str, limit: Any) -> str | None:
+    """Return why a limit is not supported, or None if it is."""
+    if limit is None or (isinstance(limit, float) and limit == math.inf):
+        return None
+    if not _is_number(limit):
+        return f"{argument}= must be a number"
+    if name.startswith("astar") and limit < 0:
+        return "a negative cutoff= prunes paths, but not the one of no edges"
+    return None
 
 
 def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
@@ -103,7 +160,7 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
         single = True
     if not single:
         return n >= _LEAST_ALL or f"a graph of {n} nodes is too small to be worth converting"
-    weight = bound.get("weight", bound.get("distance", _default_weight(name)))
+    weight = _weight(name, bound)
     if weight is None:
         return "a single unweighted search takes NetworkX no longer than the conversion"
     return n >= _LEAST_WEIGHTED or f"one search of {n} nodes takes less time than the conversion"

@@ -10,6 +10,7 @@ import networkx as nx
 
 from kleene.interop.networkx import bellman_ford as bf
 from kleene.interop.networkx import measures, unweighted, weighted
+from kleene.interop.networkx.fallback import with_fallback
 from kleene.interop.networkx.graph import KleeneGraph, Weight
 from kleene.interop.networkx.result_dicts import length_dict, path_dict, predecessor_lists
 from kleene.interop.networkx.search import SearchResult, search, search_all
@@ -125,11 +126,7 @@ def average_shortest_path_length(
     n = len(G)
     if n == 1:
         return 0
-    arcs = (
-        G.unweighted_arcs
-        if method == "unweighted"
-        else G.arcs(weight, allow_hidden=method == "dijkstra")
-    )
+    arcs = G.unweighted_arcs if method == "unweighted" else G.arcs(weight)
     kind = "strongly connected" if G.is_directed() else "connected"
     disconnected = nx.NetworkXError(f"Graph is not {kind}.")
     if arcs.negative:
@@ -165,6 +162,7 @@ def all_shortest_paths(
     return _paths_back(source, target, _predecessors(G, source, weight, method))
 
 
+@with_fallback
 def single_source_all_shortest_paths(
     G: KleeneGraph, source: Any, weight: Weight | None = None, method: str = "dijkstra"
 ) -> Iterator[tuple[Any, list[list[Any]]]]:
@@ -173,9 +171,12 @@ def single_source_all_shortest_paths(
         yield node, list(_paths_back(source, node, predecessors))
 
 
+@with_fallback
 def all_pairs_all_shortest_paths(
     G: KleeneGraph, weight: Weight | None = None, method: str = "dijkstra"
 ) -> Iterator[tuple[Any, dict[Any, list[list[Any]]]]]:
+    if method == "unweighted":
+        weight = None
     if weight is not None and (callable(weight) or G.arcs(weight, allow_hidden=True).negative):
         for node in G:
             yield node, dict(single_source_all_shortest_paths(G, node, weight, method))

@@ -8,7 +8,6 @@ Kleene's methods run on.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from functools import cached_property
 from typing import Any
 
 import networkx as nx
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from kleene.graph import Graph
 from kleene.graph.no_path import NO_HOPS, no_path
 from kleene.interop.networkx.weights import Weights, read_weights
+from kleene.system.cached_property import cached_property
 
 __all__ = ["Arcs", "KleeneGraph"]
 
@@ -172,7 +172,10 @@ class KleeneGraph:
                 f"with edge_attrs={{{name!r}: 1}}"
             )
         if self._multigraph:
-            return [min(d.get(name, default) for d in keys.values()) for keys in self.data]
+            try:
+                return [min(d.get(name, default) for d in keys.values()) for keys in self.data]
+            except TypeError as error:  # NetworkX raises only if its search sees this edge
+                raise NotImplementedError(f"weights of parallel edges: {error}") from error
         return [d.get(name, default) for d in self.data]
 
     def _called(self, weight: Callable[..., Any]) -> list[Any]:
@@ -183,7 +186,10 @@ class KleeneGraph:
             )
         tails = self.names[self.unweighted_arcs.tails].tolist()
         targets = self.names[self.unweighted_arcs.neighbors].tolist()
-        return list(map(weight, tails, targets, self.data))
+        try:
+            return list(map(weight, tails, targets, self.data))
+        except Exception as error:  # NetworkX raises only if its search sees this edge
+            raise NotImplementedError(f"the weight function raised {error!r}") from error
 
     # ---- the graph interface of NetworkX ---------------------------------------------------
 

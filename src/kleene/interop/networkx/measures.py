@@ -164,7 +164,12 @@ def barycenter(
 
 
 def closeness_centrality(
-    G: KleeneGraph, u: Any = None, distance: Weight | None = None, wf_improved: bool = True
+    G: KleeneGraph,
+    u: Any = None,
+    distance: Weight | None = None,
+    wf_improved: bool = True,
+    *,
+    sp: Any = None,
 ) -> Any:
     arcs = _incoming_arcs(G, distance)
     if u is not None and u not in G:
@@ -252,7 +257,7 @@ def inverse_sum(values: Array, arcs: Arcs) -> float:
 def _index(G: KleeneGraph, weight: Weight | None, term: Any) -> Any:
     """Return the sum of a term over all rows of distances; infinity if not connected."""
     disconnected = nx.NetworkXError()
-    arcs, begin, total = G.arcs(weight, allow_hidden=True), 0, 0
+    arcs, begin, total = G.arcs(weight), 0, 0
     try:
         if arcs.negative:
             require_connected(G, disconnected)
@@ -281,7 +286,7 @@ def wiener_index(G: KleeneGraph, weight: Weight | None = None) -> Any:
 def hyper_wiener_index(G: KleeneGraph, weight: Weight | None = None) -> float:
     def term(values: Array, _: slice) -> Any:
         exact = _exact(values, 1 + float(values.max(initial=0)))
-        return (exact + exact**2).sum().item()
+        return np.asarray((exact + exact**2).sum()).item()  # of objects, the sum is an int
 
     return _index(G, weight, term) / 2  # type: ignore[no-any-return]
 

@@ -107,7 +107,9 @@ def textbook_dijkstra(
 
 def hop_limit(cutoff: float | None) -> int | None:
     """Return the number of levels within a cutoff of NetworkX's unweighted functions."""
-    return None if cutoff is None or cutoff == math.inf else max(0, math.ceil(cutoff))
+    if cutoff is None or cutoff == math.inf:
+        return None
+    return math.ceil(cutoff) if cutoff > 0 else 0
 
 
 def chunks(

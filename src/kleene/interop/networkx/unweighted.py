@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -96,8 +95,8 @@ def predecessor(
     return_seen: bool | None = None,
 ) -> Any:
     start = _id(G, source, f"Source {source} not in G")
-    limit = max(1, math.ceil(cutoff)) if cutoff else None  # NetworkX checks after a level
-    result = search(G.unweighted_arcs, [start], hop_limit(limit))
+    limit = hop_limit(max(1, cutoff)) if cutoff else None  # NetworkX checks after a level
+    result = search(G.unweighted_arcs, [start], limit)
     lists = predecessor_lists(G, result)
     if target is None:
         return (lists, length_dict(G, result)) if return_seen else lists

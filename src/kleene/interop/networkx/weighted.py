@@ -12,6 +12,7 @@ from typing import Any
 
 import networkx as nx
 
+from kleene.interop.networkx.fallback import with_fallback
 from kleene.interop.networkx.graph import Arcs, KleeneGraph, Weight
 from kleene.interop.networkx.result_dicts import (
     all_lengths,
@@ -264,6 +265,7 @@ def _all_pairs(
         yield G.nodes[source], result
 
 
+@with_fallback
 def all_pairs_dijkstra(
     G: KleeneGraph, cutoff: float | None = None, weight: Weight | None = "weight"
 ) -> Iterator[tuple[Any, tuple[dict[Any, Any], dict[Any, list[Any]]]]]:
@@ -271,6 +273,7 @@ def all_pairs_dijkstra(
         yield node, (length_dict(G, result), path_dict(G, result))
 
 
+@with_fallback
 def all_pairs_dijkstra_path_length(
     G: KleeneGraph, cutoff: float | None = None, weight: Weight | None = "weight"
 ) -> Iterator[tuple[Any, dict[Any, Any]]]:
@@ -282,6 +285,7 @@ def all_pairs_dijkstra_path_length(
         yield from all_lengths(G, arcs, cutoff)
 
 
+@with_fallback
 def all_pairs_dijkstra_path(
     G: KleeneGraph, cutoff: float | None = None, weight: Weight | None = "weight"
 ) -> Iterator[tuple[Any, dict[Any, list[Any]]]]:

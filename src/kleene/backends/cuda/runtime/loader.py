@@ -12,7 +12,6 @@ import os
 import re
 import struct
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -23,6 +22,7 @@ import numpy as np
 from kleene.backends.cuda.runtime.device import Argument, Array
 from kleene.backends.cuda.variants import VARIANTS, variant_name
 from kleene.system import nvidia
+from kleene.system.atomic_file import atomic_path
 
 __all__ = [
     "FOLDER",
@@ -140,12 +140,10 @@ def _cache_folder() -> Path:
 
 
 def _write(path: Path, image: bytes) -> None:
-    """Write to a temporary file, then rename it: other processes never read a partial file."""
+    """Write a file at once: other processes never read a part of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    with os.fdopen(handle, "wb") as file:
-        file.write(image)
-    Path(temporary).replace(path)
+    with atomic_path(path) as beside:
+        beside.write_bytes(image)
 
 
 @contextmanager

@@ -1,0 +1,119 @@
+"""A program for test_memory.py: measures the peak memory of readers.
+
+For each file it prints its name, the peak in bytes, and the most that checks of the memory on the
+way allowed for: what the process had at a check, and what the check asked for.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import scipy.sparse as sp
+from memory_peaks import resident
+
+import kleene as kl
+from kleene.graph import checks
+
+M = 500_000
+Case = tuple[str, str | None, dict[str, Any]]  # file, format, options
+
+
+def texts(folder: Path, rng: np.random.Generator) -> Iterator[Case]:
+    def lines(name: str, pattern: str, ends: Any) -> None:
+        text = "".join(pattern % (a, b) for a, b in ends.tolist())
+        (folder / name).write_text(text, encoding="utf-8")
+
+    digits, huge = rng.integers(0, 10, (M, 2)), rng.integers(0, 10**12, (M, 2))
+    lines("digits.txt", "%d %d\n", digits)
+    lines("floats.txt", "%d %d .5\n", digits)
+    lines("huge.txt", "%d %d\n", huge)
+    lines("middle.txt", "%d %d\n", rng.integers(0, 6 * M, (M, 2)))
+    lines("names.txt", "v%x é%x\n", rng.integers(0, 10**7, (M // 4, 2)))
+    (folder / "digits.gz").write_bytes(gzip.compress((folder / "digits.txt").read_bytes(), 1))
+    for name in ("digits.txt", "floats.txt", "huge.txt", "middle.txt", "names.txt", "digits.gz"):
+        yield name, "edge_list", {}
+    yield "floats.txt", "edge_list", {"directed": False, "threads": 1}
+    n = 3_000_000
+    (folder / "rows.graph").write_bytes(b"%d 0\n" % n + b"\n" * n)
+    (folder / "few.gr").write_bytes(b"p sp %d 1\na 1 2 3\n" % n)
+    header = b"%%MatrixMarket matrix array integer symmetric\n1200 1200\n"
+    (folder / "half.mtx").write_bytes(header + b"1\n" * (1200 * 1201 // 2))
+    for name in ("rows.graph", "few.gr", "half.mtx"):
+        yield name, None, {}
+
+
+def binaries(folder: Path, rng: np.random.Generator) -> Iterator[Case]:
+    graph = kl.generate.uniform(100_000, 2 * M, weights=(1, 9), seed=1)
+    labels = [f"v{i}" for i in range(200_000)]
+    kl.write(graph, folder / "g.wsg")
+    kl.write(graph, folder / "g.npz", compressed=True)
+    kl.write(kl.Graph.from_edges([0], [1], n=len(labels), labels=labels), folder / "labels.npz")
+    for name in ("g.wsg", "g.npz", "labels.npz"):
+        yield name, None, {}
+    for dtype in ("f2", "f8", "?", ">i4"):
+        np.save(folder / f"{dtype}.npy", rng.integers(0, 2, (1500, 1500)).astype(dtype))
+        yield f"{dtype}.npy", None, {}
+    yield "f8.npy", None, {"directed": False}
+    matrix = sp.random_array((100_000, 100_000), density=5e-5, rng=rng)
+    for form in ("csr", "csc", "coo"):
+        sp.save_npz(folder / f"{form}.npz", matrix.asformat(form), compressed=False)
+        yield f"{form}.npz", None, {}
+    n = 2_000_000
+    np.savez(folder / "dia.npz", format=b"dia", shape=[n, n], data=np.ones((1, 4)), offsets=[0])
+    yield "dia.npz", None, {}
+
+
+def tables(folder: Path, rng: np.random.Generator) -> Iterator[Case]:
+    numbers = {"source": rng.integers(0, 10**12, M), "target": rng.integers(0, 10**12, M)}
+    names = np.char.add("v", rng.integers(0, 10**7, M // 4).astype(str))
+    columns: dict[str, dict[str, Any]] = {
+        "zeros": {"source": np.zeros(2 * M, np.int64), "target": np.zeros(2 * M, np.int64)},
+        "huge": {**numbers, "weight": rng.random(M)},
+        "names": {"source": names, "target": names[::-1]},
+        "mixed": {"source": numbers["source"][: M // 4], "target": names},
+    }
+    for name, table in columns.items():
+        pq.write_table(pa.table(table), folder / f"{name}.parquet")
+        yield f"{name}.parquet", None, {}
+
+
+def measure(path: Path, format: str | None, options: dict[str, Any]) -> tuple[int, int]:
+    """Return the peak of reading a file, and the bound on it."""
+    bounds = []
+
+    def memory_for(most: int) -> int:
+        bounds.append(resident("VmRSS") + most)
+        return 2**62
+
+    checks.memory_for = memory_for
+    before = resident("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")  # resets the peak
+    graph = kl.read(path, format, **options)
+    peak = resident("VmHWM")
+    del graph
+    return peak - before, max(bounds, default=before) - before
+
+
+if __name__ == "__main__":
+    kl.read(io.BytesIO(b"0 1\n"), "edge_list")  # imports what readers need
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        cases = list(globals()[sys.argv[1]](folder, np.random.default_rng(0)))
+        for file, format, options in cases:
+            sys.stdout.flush()
+            child = os.fork()  # memory that one case has freed would hide what another takes
+            if child == 0:
+                print(f"{file} {options}", *measure(folder / file, format, options), sep="\t")
+                sys.stdout.flush()
+                os._exit(0)
+            os.waitpid(child, 0)

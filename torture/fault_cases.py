@@ -1,0 +1,387 @@
+"""Calls that faults are put into: every method, generator, reader, writer and interface.
+
+Together they call every function of ``kleene._native``; ``missing_natives`` names those that none
+does.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+import kleene as kl
+from kleene import _native
+from kleene.api.ceiling import relaxation_ceiling
+from kleene.graph.core import Graph
+from kleene.io.files import FORMATS
+from kleene.registry import PATH_PROBLEMS
+from kleene.results.result import Result
+
+__all__ = ["Case", "all_cases", "as_plain", "missing_natives"]
+
+Call = Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A call: ``prepare`` makes its arguments, in a folder of its own, and returns the call."""
+
+    name: str
+    prepare: Callable[[Path], Call]
+    final: str | None = None  # the file that it writes
+    device: str = "cpu"
+
+
+def as_plain(value: Any) -> Any:
+    """Return what must be equal in two answers, as plain values."""
+    if isinstance(value, Result):
+        return as_plain(value.values)
+    if isinstance(value, Graph):
+        return value.n, as_plain(value.csr), value.directed
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.str, value.tobytes()
+    if sp.issparse(value):
+        return as_plain(value.tocsr().toarray())
+    if isinstance(value, dict):
+        return {key: as_plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_plain(each) for each in value]
+    return value if isinstance(value, (int, float, str, bytes, type(None))) else repr(value)
+
+
+# ---- inputs -------------------------------------------------------------------------------------
+
+
+def sparse() -> Graph:
+    """Return a graph with enough arcs for a team of threads."""
+    return kl.generate.uniform(900, 14_000, weights=(1, 8), seed=1, threads=1)
+
+
+def small(n: int = 150) -> Graph:
+    return kl.generate.uniform(n, 8 * n, weights=(1, 8), seed=2, threads=1)
+
+
+def tiny() -> Graph:
+    return kl.generate.uniform(40, 160, weights=(1, 8), seed=3, threads=1)
+
+
+def matrix(n: int = 60) -> np.ndarray[Any, Any]:
+    return np.random.default_rng(4).random((n, n))
+
+
+def circle() -> tuple[Any, ...]:
+    """Return an answer whose predecessors run in a circle, and its arcs."""
+    g = Graph.from_edges([0, 1, 2, 2, 3], [1, 2, 1, 3, 2], [1.0, 0.0, 0.0, 0.0, 0.0], n=4)
+    values, predecessors = np.array([[0.0, 1, 1, 1]]), np.array([[-1, 2, 3, 2]], np.int32)
+    return np.zeros(1, np.int32), values, predecessors, g.csr, g.csc
+
+
+def edges() -> tuple[Any, Any, Any]:
+    random = np.random.default_rng(6)
+    return (*random.integers(0, 500, (2, 9000)), random.random(9000))
+
+
+# ---- cases --------------------------------------------------------------------------------------
+
+
+def on(make: Callable[[], Any], call: Callable[[Any], Any]) -> Callable[[Path], Call]:
+    """Return a preparation: the call gets a new object each time."""
+
+    def prepare(_: Path) -> Call:
+        made = make()
+        return lambda: call(made)
+
+    return prepare
+
+
+def search_cases(device: str) -> Iterator[Case]:
+    for row in kl.methods(device=device):
+        if row.problem not in PATH_PROBLEMS:
+            continue
+        single = row.problem in ("bfs", "sssp")
+        make = tiny if device == "emulated" else sparse if single else small
+        for semiring in row.semirings if row.problem == "closure" else [None]:
+
+            def solve(g: Graph, row: Any = row, semiring: Any = semiring) -> Any:
+                extra = {} if semiring is None else {"semiring": semiring}
+                start = {"sources": [0, 3]} if row.problem in ("bfs", "sssp") else {}
+                call = getattr(kl, row.problem)
+                g = g.reweight(g.weights * 0.125) if semiring == "max_times" else g
+                return call(g, method=row.name, device=device, threads=3, **start, **extra)
+
+            what = row.name if semiring is None else f"{row.name}, {semiring}"
+            yield Case(f"{row.problem} {what} on {device}", on(make, solve), device=device)
+
+
+def graph_cases() -> Iterator[Case]:
+    yield Case("from_edges", on(edges, lambda e: Graph.from_edges(*e, threads=3)))
+    yield Case(
+        "from_edges, undirected",
+        on(edges, lambda e: Graph.from_edges(e[0], e[1], directed=False, combine="sum", threads=3)),
+    )
+    csr = lambda: sp.random(300, 300, 0.05, "csr", random_state=1)  # noqa: E731
+    yield Case("from_scipy", on(csr, lambda a: Graph.from_scipy(a)))
+    yield Case("from_dense", on(matrix, lambda a: Graph.from_dense(a)))
+    yield Case("csr of a dense graph", on(lambda: Graph.from_dense(matrix()), lambda g: g.csr))
+    yield Case("transpose", on(small, lambda g: g.transpose()))
+    yield Case("symmetrise", on(small, lambda g: g.symmetrise()))
+    yield Case("symmetric", on(small, lambda g: g.stats.symmetric))
+    yield Case("diameter_estimate", on(small, lambda g: g.stats.diameter_estimate))
+    yield Case("closure_reattach", on(circle, reattach))
+    yield Case(
+        "dense graph",
+        on(lambda: Graph.from_dense(matrix()), lambda g: kl.apsp(g, predecessors=True, threads=3)),
+    )
+    for form in ("csr", "csc", "coo", "ell", "dense"):
+        call = lambda g, form=form: kl.spmv(g, np.ones(g.n), form=form, threads=3)  # noqa: E731
+        yield Case(f"spmv {form}", on(small, call))
+    yield Case("verify", on(lambda: kl.sssp(small(), 0, threads=1), lambda r: bool(r.verify())))
+    yield Case("relaxation_ceiling", on(lambda: "min_plus", ceiling))
+    yield Case("methods", on(lambda: None, lambda _: len(_native.methods())))
+    yield Case("simd", on(lambda: None, lambda _: [_native.simd(), *_native.simd_levels()]))
+
+
+def reattach(made: tuple[Any, ...]) -> Any:
+    sources, values, predecessors, csr, csc = made
+    own = predecessors.copy()
+    loose = _native.closure_find_detached(sources, values, own, np.inf, 3)
+    _native.closure_reattach("min_plus", sources, values, own, np.inf, loose, *csr[:3], *csc[:3], 3)
+    return own
+
+
+def ceiling(semiring: str) -> bool:
+    return relaxation_ceiling(semiring, "float32", threads=3, seconds=0.001) > 0
+
+
+def failing(call: Callable[[Any], Any], kind: type[Exception]) -> Callable[[Any], Any]:
+    """Return a call whose answer is the message of an error."""
+
+    def message(made: Any) -> str:
+        try:
+            call(made)
+        except kind as error:
+            if isinstance(error, MemoryError):
+                raise
+            return str(error)
+        raise AssertionError("no error")
+
+    return message
+
+
+#: Files with a mistake far from the start.
+BAD_FILES = {
+    "dimacs": b"p sp 300 900\n" + b"a 1 2 3\n" * 899 + b"a 1 2 x\n",
+    "matrix_market": b"%%MatrixMarket matrix coordinate real general\n9 9 900\n"
+    + b"1 2 0.5\n" * 899
+    + b"1 99 1\n",
+    "edge_list": b"1 2 3\n" * 900 + b"1 2 three\n",
+    "metis": b"300 300\n" + b"2\n" * 299 + b"x\n",
+}
+
+
+def error_cases() -> Iterator[Case]:
+    """Return calls that end in an error without any fault."""
+    for name, text in BAD_FILES.items():
+        call = lambda data, n=name: kl.read(io.BytesIO(data), n, threads=3)  # noqa: E731
+        yield Case(f"read a bad {name} file", on(lambda t=text: t, failing(call, kl.FormatError)))
+    bad = lambda e: Graph.from_edges(e[0] - 1, e[1], n=500, threads=3)  # noqa: E731
+    yield Case("from_edges, a bad arc", on(edges, failing(bad, kl.GraphError)))
+
+    def negative() -> Graph:
+        return Graph.from_edges([*range(80), 79], [*range(1, 80), 0, 78], [-1] * 81)
+
+    calls: dict[str, Callable[[Graph], Any]] = {
+        "apsp": lambda g: kl.apsp(g, threads=3),
+        "closure": lambda g: kl.closure(g, "min_plus", threads=3),
+        "sssp": lambda g: kl.sssp(g, 0, threads=3),
+    }
+    for name, call in calls.items():
+        cycle = failing(call, kl.NegativeCycleError)
+        yield Case(f"a negative cycle, {name}", on(negative, cycle))
+
+    def stop(*_: int) -> None:
+        raise KeyError("stopped")
+
+    stopped = failing(lambda g: kl.apsp(g, threads=3, progress=stop), KeyError)
+    yield Case("a progress function that raises", on(sparse, stopped))
+
+
+GENERATORS: dict[str, Callable[[], Any]] = {
+    "capped": lambda: kl.generate.capped(500, 0.02, 20, seed=1, threads=3),
+    "complete": lambda: kl.generate.complete(60, weights=(1, 5), seed=1),
+    "cycle": lambda: kl.generate.cycle(100),
+    "dense": lambda: kl.generate.dense(60, 0.5, seed=1),
+    "grid": lambda: kl.generate.grid(20, 20, weights=(1, 5), seed=1, threads=3),
+    "path": lambda: kl.generate.path(100),
+    "path_plus": lambda: kl.generate.path_plus(500, 2000, seed=1, threads=3),
+    "rmat": lambda: kl.generate.rmat(9, 8, weights=(1.0, 5.0), seed=1, threads=3, noise=0.1),
+    "small_world": lambda: kl.generate.small_world(300, 6, 0.1, seed=1, threads=3),
+    "star": lambda: kl.generate.star(100),
+    "tree": lambda: kl.generate.tree(100, seed=1),
+    "uniform, undirected": lambda: kl.generate.uniform(
+        500, 4000, directed=False, seed=1, threads=3
+    ),
+    "uniform": lambda: kl.generate.uniform(500, 4000, weights=(1, 5), seed=1, threads=3),
+}
+
+
+def generate_cases() -> Iterator[Case]:
+    for name in sorted({*kl.generate.__all__, *GENERATORS} - {"WeightRule"}):
+        yield Case(f"generate.{name}", on(lambda: None, lambda _, n=name: GENERATORS[n]()))
+
+
+def interface_cases() -> Iterator[Case]:
+    import networkx as nx
+
+    from kleene import csgraph
+
+    csr = lambda: sp.random(120, 120, 0.1, "csr", random_state=1)  # noqa: E731
+    for method in ("D", "FW", "BF", "J"):
+        call = lambda a, m=method: csgraph.shortest_path(a, m)  # noqa: E731
+        yield Case(f"csgraph.shortest_path {method}", on(csr, call))
+    order = lambda a: csgraph.breadth_first_order(a, 0)  # noqa: E731
+    yield Case("csgraph.breadth_first_order", on(csr, order))
+    yield Case("csgraph.yen", on(csr, lambda a: csgraph.yen(a, 0, 7, 4)))
+    yield Case("csgraph of a matrix", on(lambda: matrix(40), lambda a: csgraph.shortest_path(a)))
+
+    nx.config.cache_converted_graphs = False  # NetworkX remembers a conversion that failed
+
+    def network() -> Any:
+        g = nx.gnm_random_graph(60, 240, seed=1, directed=True)
+        for number, (_, _, data) in enumerate(g.edges(data=True)):
+            data["weight"] = number % 7 + 1
+        return g
+
+    calls: dict[str, Callable[[Any], Any]] = {
+        "single_source_dijkstra": lambda g: nx.single_source_dijkstra(g, 0, backend="kleene"),
+        "all_pairs_dijkstra_path_length": lambda g: dict(
+            nx.all_pairs_dijkstra_path_length(g, backend="kleene")
+        ),
+        "single_source_shortest_path": lambda g: nx.single_source_shortest_path(
+            g, 0, backend="kleene"
+        ),
+        "floyd_warshall": lambda g: dict(nx.floyd_warshall(g, backend="kleene")),
+    }
+    for name, call in calls.items():
+        yield Case(f"networkx.{name}", on(network, call))
+    encode = lambda g: kl.distance_encodings([g, g], threads=3)  # noqa: E731
+    yield Case("distance_encodings", on(tiny, encode))
+    points = lambda: np.random.default_rng(7).random((80, 3))  # noqa: E731
+    geodesic = lambda x: kl.geodesic_distances(x, 6, threads=3)  # noqa: E731
+    yield Case("geodesic_distances", on(points, geodesic))
+    yield Case("close_distances", on(matrix, lambda a: kl.close_distances(a.copy(), threads=3)))
+
+
+#: What each format cannot do without, besides its name.
+SUFFIXES = {name: format.suffixes[0] for name, format in FORMATS.items()}
+
+
+def file_cases() -> Iterator[Case]:
+    for name, suffix in SUFFIXES.items():
+        for gzipped in (False, True) if FORMATS[name].text else (False,):
+            file = f"graph{suffix}" + (".gz" if gzipped else "")
+            yield Case(f"read {file} ({name})", reading(file, name))
+            yield Case(f"write {file} ({name})", writing(file, name), final=file)
+    yield Case("read names", on(lambda: b"ann,bob,1\nbob,cy,2\n" * 90, read_bytes))
+    yield Case("Result.save", saving, final="result.npz")
+    yield Case("Result.load", loading)
+    yield Case("out=", mapping, final="values.npy")
+    yield Case("lab record", recording, final="record.jsonl")
+
+
+def for_format(name: str) -> Graph:
+    g = small(120)
+    if name == "metis":
+        g = g.symmetrise()
+    return g
+
+
+def reading(file: str, name: str) -> Callable[[Path], Call]:
+    def prepare(folder: Path) -> Call:
+        kl.write(for_format(name), folder / file, name)
+        return lambda: kl.read(folder / file, name, threads=3)
+
+    return prepare
+
+
+def writing(file: str, name: str) -> Callable[[Path], Call]:
+    def prepare(folder: Path) -> Call:
+        g = for_format(name)
+
+        def call() -> Any:
+            kl.write(g, folder / file, name, threads=3)
+            return lambda: kl.read(folder / file, name)
+
+        return call
+
+    return prepare
+
+
+def read_bytes(text: bytes) -> Any:
+    g = kl.read(io.BytesIO(text), "edge_list", threads=3)
+    return g, g.index("cy")
+
+
+def saving(folder: Path) -> Call:
+    result = kl.sssp(small(), 0, threads=1)
+
+    def call() -> Any:
+        result.save(folder / "result.npz")
+        return lambda: Result.load(folder / "result.npz", result.graph)
+
+    return call
+
+
+def loading(folder: Path) -> Call:
+    result = kl.sssp(small(), 0, threads=1)
+    result.save(folder / "result.npz")
+    return lambda: Result.load(folder / "result.npz", result.graph)
+
+
+def mapping(folder: Path) -> Call:
+    g = small()
+
+    def call() -> Any:
+        kl.apsp(g, out=str(folder / "values.npy"), threads=3)
+        return lambda: np.load(folder / "values.npy")
+
+    return call
+
+
+def recording(folder: Path) -> Call:
+    from kleene.lab import record
+
+    lines = [record.Run("a", "2026-01-01T00:00:00Z", {"cores": 2}, "1", "0")]
+
+    def call() -> Any:
+        record.write(folder / "record.jsonl", lines)
+        return lambda: (folder / "record.jsonl").read_text()
+
+    return call
+
+
+def all_cases() -> list[Case]:
+    """Return all cases; names are unique."""
+    return [
+        *search_cases("cpu"),
+        *graph_cases(),
+        *error_cases(),
+        *generate_cases(),
+        *interface_cases(),
+        *file_cases(),
+        *search_cases("emulated"),
+    ]
+
+
+def missing_natives(called: set[str]) -> list[str]:
+    """Return the functions of the native module that are not among those called."""
+    kinds = (type, type(_native))
+    names = {n for n in dir(_native) if not n.startswith("_")}
+    functions = {n for n in names if not isinstance(getattr(_native, n), kinds)}
+    return sorted(functions - called)
