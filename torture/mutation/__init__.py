@@ -100,7 +100,7 @@ def run(budget: Budget) -> Outcome:
         killed = sum(one.killed for one in seen)
         facts[f"{mutants.name} mutants"] = len(seen)
         facts[f"{mutants.name} killed"] = killed
-        facts[f"{mutants.name} equivalent"] = len(seen) - killed - len(lost)
+        facts[f"{mutants.name} explained"] = len(seen) - killed - len(lost)
         facts[f"{mutants.name} survived"] = len(lost)
         if left_out:  # in a short run: what survives might be killed by them
             facts[f"{mutants.name} tests left out"] = left_out
