@@ -150,7 +150,7 @@ class _Reader:
         """Return the head, if it is one of this format and of this graph."""
         try:
             head = json.loads(str(text))
-        except (ValueError, RecursionError, SystemError):  # the last if no Unicode
+        except (ValueError, RecursionError, SystemError):  # the last: not Unicode
             head = None
         if not isinstance(head, dict) or head.get("format") != _FORMAT:
             self.fail(_NO_RESULT)
