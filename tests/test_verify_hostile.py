@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 import kleene as kl
 from kleene import FormatError, VerificationError
+from kleene.io.npy import LONGEST_HEADER
 
 INF = np.inf
 CHAIN = kl.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], [1.0, 2.0, 3.0, 4.0])
@@ -136,7 +138,13 @@ EDITS: dict[str, tuple[Callable[[], kl.Result], dict[str, Any], str]] = {
     "-inf without predecessors": (
         sssp([1.0, 2.0]), {"values": row(0, 1, -INF), "drop": ("predecessors",)}, "holds -inf",
     ),
-    "NaN": (sssp([1.0, 2.0]), {"values": row(0, 1, np.nan)}, "vertex 2 holds nan"),
+    "NaN": (
+        sssp([1.0, 2.0]), {"values": row(0, 1, np.nan)}, "vertex 2 holds nan, which is not a num",
+    ),
+    "NaN wide": (
+        lambda: kl.closure(CHANCES, "max_min", sources=[0], predecessors=True),
+        {"values": row(INF, 0.9, np.nan)}, "vertex 2 holds nan, which is not a number",
+    ),
     "certain plus": (
         lambda: kl.closure(CHANCES, "max_times", sources=[0], predecessors=True),
         {"values": row(1, 0.9, INF)}, "vertex 2 holds inf, which is not from 0 to 1",
@@ -247,6 +255,9 @@ EDITS: dict[str, tuple[Callable[[], kl.Result], dict[str, Any], str]] = {
     "streams": (sssp([1.0]), {"head": plan(streams="no")}, "plan.streams is 'no'"),
     "reasons": (sssp([1.0]), {"head": plan(reasons="why")}, "plan.reasons"),
     "reasons that are none": (sssp([1.0]), {"head": plan(reasons=[1])}, "plan.reasons"),
+    "reasons of which one is none": (
+        sssp([1.0]), {"head": plan(reasons=["fast", 1])}, "plan.reasons",
+    ),
     "escapes": (sssp([1.0]), {"head": plan(reasons=["\x1b[2J"])}, "plan.reasons"),
     "no seconds": (
         sssp([1.0]), {"head": lambda h: h["stats"].update(total="1")}, "stats.total is '1'",
@@ -351,6 +362,29 @@ def test_right_answers_in_unusual_clothes(tmp_path: Path) -> None:
     assert kl.apsp(CHAIN, sources=[]).verify().rows == 0
 
 
+@pytest.mark.parametrize("name", ["flat values", "int8", "no vertex as source", "NaN horizon"])
+def test_load_itself_refuses_what_no_call_returns(name: str, tmp_path: Path) -> None:
+    make, changes, message = EDITS[name]
+    with pytest.raises(FormatError, match=message):
+        edited(make(), tmp_path, **changes)
+
+
+def test_the_least_numbers_of_a_plan(tmp_path: Path) -> None:
+    least = {"threads": 1, "memory": 0, "available": 0, "device_memory": 0}
+    loaded = edited(kl.bfs(CHAIN, 0), tmp_path, head=plan(**least))
+    assert {name: getattr(loaded.plan, name) for name in least} == least
+
+
+def test_a_graph_is_known_by_the_checksum_of_its_arrays(tmp_path: Path) -> None:
+    """Part of the format: files of earlier versions must still be known."""
+    heads: list[Any] = []
+    edited(kl.bfs(CHAIN, 0), tmp_path, head=heads.append)
+    offsets, neighbors, weights = CHAIN.csr
+    assert weights is not None
+    data = offsets.tobytes() + neighbors.tobytes() + weights.tobytes()
+    assert heads[0]["graph"] == [5, 4, zlib.crc32(data)]
+
+
 # ---- the archive --------------------------------------------------------------------------------
 
 
@@ -391,6 +425,24 @@ def test_arrays_larger_than_the_sources_allow(name: str, tmp_path: Path) -> None
     assert file.stat().st_size < 10_000
     with pytest.raises(FormatError, match=f"found 1,048,576 bytes of '{name}', too many"):
         kl.Result.load(file, CHAIN)
+
+
+def test_an_array_one_number_larger_than_the_sources_allow(tmp_path: Path) -> None:
+    n = 1000
+    right = kl.bfs(kl.Graph.from_edges([0], [1], n=n), 0, dtype=float, predecessors=False)
+    most = n + (LONGEST_HEADER - 128) // 8  # NumPy's header has 128 bytes
+    with pytest.raises(FormatError, match=r"values have shape"):
+        edited(right, tmp_path, values=np.zeros((1, most)))
+    with pytest.raises(FormatError, match=r"bytes of 'values', too many"):
+        edited(right, tmp_path, values=np.zeros((1, most + 1)))
+
+
+@pytest.mark.parametrize("shape", [(), (1,)])
+def test_a_head_that_is_no_text(shape: tuple[int, ...], tmp_path: Path) -> None:
+    for head in (np.array(0x110000, np.uint32).view("U1"), np.array("{}"), np.array(1.5)):
+        np.savez(tmp_path / "result.npz", head=head.reshape(shape))
+        with pytest.raises(FormatError, match="not a result saved by Kleene"):
+            kl.Result.load(tmp_path / "result.npz", CHAIN)
 
 
 def test_arrays_larger_than_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

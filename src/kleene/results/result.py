@@ -195,7 +195,7 @@ class Result:
         predecessors = self._answer.predecessors
         if predecessors is None:
             raise self._no_predecessors()
-        hops = np.full(predecessors.shape, -1, dtype=predecessors.dtype)
+        hops = np.empty_like(predecessors)
         for row, source in enumerate(self.sources.tolist()):
             inner = (predecessors[row] != -1) & (predecessors[row] != source)
             first = np.where(inner, predecessors[row], np.arange(self.graph.n))

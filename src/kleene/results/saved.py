@@ -149,8 +149,8 @@ class _Reader:
     def parsed(self, text: Array) -> dict[str, Any]:
         """Return the head, if it is one of this format and of this graph."""
         try:
-            head = json.loads(str(text)) if text.dtype.kind == "U" and not text.ndim else None
-        except (ValueError, RecursionError):
+            head = json.loads(str(text))
+        except (ValueError, RecursionError, SystemError):  # the last: not Unicode
             head = None
         if not isinstance(head, dict) or head.get("format") != _FORMAT:
             self.fail(_NO_RESULT)

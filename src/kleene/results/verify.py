@@ -149,7 +149,7 @@ class _Checker:
     def over_arcs(self, look: Callable[[slice], None]) -> None:
         """Let all threads look at all arcs, piece by piece; the first complaint is passed on."""
         m = self.claim.graph.m
-        pieces = [slice(at, min(at + _PIECE, m)) for at in range(0, m, _PIECE)]
+        pieces = [slice(at, at + _PIECE) for at in range(0, m, _PIECE)]
         for_each(look, pieces, threads_for(m))
 
     def tolerance_in_words(self) -> str:
@@ -294,18 +294,18 @@ class _Checker:
         Without negative weights, that is the value itself. Else sums may rise and fall again, and
         round by the largest of them.
         """
-        peaks: Array = np.where(self.reached, np.abs(self.values), 0).astype(np.float64)
+        peaks: Array = np.abs(self.values).astype(np.float64)
         if not (self.eps and self.sums and self.claim.negative):
             return peaks
         arcs = self.inside()
         tails, heads = self.arcs.sources[arcs], self.arcs.targets[arcs]
         off = np.abs(self.through(arcs).astype(np.float64) - self.values[heads])
         size = self.sizes(arcs)
-        power = np.frexp(size)[1]
-        for exponent in np.unique(power[size > 0])[::-1].tolist():
+        power, adds = np.frexp(size)[1], size > 0
+        for exponent in np.unique(power[adds])[::-1].tolist():
             bound = np.ldexp(1.0, exponent) if exponent < 1024 else np.finfo(np.float64).max
             tight = off <= self.allowed * self.eps * (longest + 1) * bound
-            starts = heads[tight & (power == exponent)]
+            starts = heads[tight & adds & (power == exponent)]
             if (peaks[starts] < bound).any():
                 found = _search(tails[tight], heads[tight], starts, self.n)[0]
                 peaks[found] = np.maximum(peaks[found], bound)
@@ -435,7 +435,7 @@ class _Checker:
         ancestor[vertices] = self.arcs.sources[tree[vertices]]
         steps = np.zeros(self.n, dtype=np.int64)
         steps[vertices] = 1
-        for _ in range(max(1, self.n).bit_length() + 1):
+        for _ in range(self.n.bit_length()):
             steps += steps[ancestor]
             ancestor = ancestor[ancestor]
             if (ancestor[vertices] == self.source).all():
@@ -456,13 +456,13 @@ class _Checker:
         attained = np.zeros(self.n, dtype=bool)
         attained[self.source] = True
 
-        def look(piece: slice) -> None:
+        def mark(piece: slice) -> None:
             sources, targets = self.arcs.sources[piece], self.arcs.targets[piece]
             held = self.values[targets]
             tight = (self.through(piece) == held) & (self.values[sources] < held)
             attained[targets[tight]] = True
 
-        self.over_arcs(look)
+        self.over_arcs(mark)
         return bool((attained | ~self.reached).all())
 
     def inside(self) -> Array:
