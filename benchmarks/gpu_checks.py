@@ -95,6 +95,7 @@ class Pytest(Check):
 _SUMMARY = {
     "memcheck": re.compile(r"ERROR SUMMARY: (\d+) error"),
     "racecheck": re.compile(r"RACECHECK SUMMARY: (\d+) hazard"),
+    "synccheck": re.compile(r"ERROR SUMMARY: (\d+) error"),
 }
 
 

@@ -25,7 +25,8 @@ Matrix<T> as_matrix(const AnyOutput& matrix, const std::optional<Predecessors>& 
 template <class T>
 MatrixArcs<T> as_arcs(const Offsets& offsets, const Ids& neighbors, const OptionalArray& weights,
                       const std::optional<Array<bool>>& used) {
-  require_arcs(offsets, neighbors, weights, used);
+  require_arcs(offsets, neighbors, weights);
+  if (used && used->size() + 1 != offsets.size()) raise_wrong_type();
   return {offsets.data(), neighbors.data(),
           weights ? static_cast<const T*>(weights->data()) : nullptr,
           used ? used->data() : nullptr};

@@ -1,24 +1,20 @@
 """Predecessors from a matrix of shortest distances.
 
-The kernels are in ``kernels/closure_predecessors.cu``, with the argument why it is right. It needs
-arcs that are long enough to be seen: where rounding swallows the last arc of a path, the vertex
-before is as far away as the vertex itself, and is not found. ``forget_hidden`` removes what was
-found instead.
+The kernels are in ``kernels/closure_predecessors.cu``, with the argument why it is right.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, ctype
 
 if TYPE_CHECKING:
     from kleene.backends.cuda.closure_tiled import TileLayout
 
-__all__ = ["forget_hidden", "recover", "recovery_bytes"]
+__all__ = ["recover", "recovery_bytes"]
 
 _THREADS = 256
 _ROWS = 256  # kRows
@@ -27,9 +23,6 @@ _ROWS_PER_THREAD = 4  # kRowsPerThread
 #: Entries that the search may visit and still be faster, as a part of the n^3 relaxations of the
 #: tiled closure (an H200 visits 0.7 T scattered entries a second, and does 14 T relaxations).
 _WORTH = 1 / 16
-
-#: Entries that are checked together.
-_CHECKED = 2**22
 
 
 def recovery_bytes(layout: TileLayout) -> int:
@@ -72,34 +65,3 @@ def recover(device: Device, arcs: Array, distances: Array, n: int) -> Array | No
         (distances, stride, n, begins, tails, lengths, predecessors),
     )
     return predecessors
-
-
-def forget_hidden(distances: NDArray[Any], predecessors: NDArray[Any], lightest: float) -> None:
-    """Set predecessors to -1 where rounding hid the right one, and another was found.
-
-    Both are whole matrices on the host; ``lightest`` is the smallest weight. An arc is hidden if it
-    is no longer than the rounding of the distances around it. Most graphs have none: they cost one
-    look at the matrix, and the others one at the columns to which such arcs lead.
-    """
-    n = len(distances)
-    if distances.dtype.kind != "f" or n < 3:
-        return
-    slack = 2 * n * float(np.finfo(distances.dtype).eps)
-    longest = float(distances.max())
-    if longest == np.inf:
-        longest = float(max(row.max(where=row < np.inf, initial=0) for row in distances))
-    if lightest > slack * longest:
-        return
-    np.fill_diagonal(distances, np.inf)
-    nearest = distances.min(axis=0)  # an arc, and the lightest one that leads there
-    np.fill_diagonal(distances, 0)
-    columns = np.flatnonzero(nearest <= slack * longest)
-    step = max(1, _CHECKED // n)
-    for first in range(0, len(columns), step):
-        part = columns[first : first + step]
-        held, tails = distances[:, part], predecessors[:, part]
-        rows, at = np.nonzero((slack * held >= nearest[part]) & (tails >= 0) & (held < np.inf))
-        tail, head = tails[rows, at], part[at]
-        offered = distances[rows, tail] + distances[tail, head]  # that arc is a shortest path
-        wrong = offered > (1 + slack) * held[rows, at]
-        predecessors[rows[wrong], head[wrong]] = -1

@@ -22,7 +22,7 @@ import numpy as np
 
 from kleene.backends.common.dense_driver import MatrixForm, close_matrix, engine_form
 from kleene.backends.cuda import apsp_naive
-from kleene.backends.cuda.closure_predecessors import forget_hidden, recover, recovery_bytes
+from kleene.backends.cuda.closure_predecessors import recover, recovery_bytes
 from kleene.backends.cuda.runtime.device import (
     Array,
     Device,
@@ -145,7 +145,6 @@ def _close_and_recover(
         return None
     closure.download(matrix, None)
     device.download(found[: layout.n, : layout.n], predecessors)
-    forget_hidden(matrix, predecessors, float(task.graph.stats.min_weight))
     return True
 
 

@@ -5,6 +5,8 @@
 // compute them along. If the arc (i, j) is tight, the predecessor of j from i is i; otherwise some
 // tight arc (k, j) has d[i, k] + length = d[i, j], and k is nearer to i than j, so predecessors
 // form no cycle. Rounding may change the sum a little: then the k with the smallest sum is taken.
+// Where a k that is no nearer has a smaller one, rounding swallowed its arc, and the entry stays
+// -1.
 //
 //   closure_predecessors_count    the number of tight arcs of kRows rows in each column
 //   closure_predecessors_list     lists them by column; i precedes j where the arc (i, j) is tight
@@ -59,6 +61,7 @@ KL_KERNEL(closure_predecessors_search, const KL_TYPE* distances, long long strid
   if (j >= n) return;
   const int first = blockIdx.y * kRowsPerThread;
   KL_TYPE target[kRowsPerThread], best[kRowsPerThread];
+  KL_TYPE swallowed[kRowsPerThread];  // the smallest sum by way of a k that is no nearer
   int predecessor[kRowsPerThread];
   unsigned missing = 0;
 #pragma unroll
@@ -67,7 +70,7 @@ KL_KERNEL(closure_predecessors_search, const KL_TYPE* distances, long long strid
     predecessor[r] = -1;
     if (i >= n || i == j || predecessors[i * stride + j] >= 0) continue;
     target[r] = distances[i * stride + j];
-    best[r] = no_path();
+    best[r] = swallowed[r] = no_path();
     if (target[r] < no_path()) missing |= 1u << r;
   }
   for (long long position = begins[j]; position < begins[j + 1] && missing != 0; ++position) {
@@ -78,14 +81,18 @@ KL_KERNEL(closure_predecessors_search, const KL_TYPE* distances, long long strid
       if ((missing >> r & 1) == 0) continue;
       const KL_TYPE distance = distances[(first + r) * stride + k];
       const KL_TYPE sum = distance + length;
-      if (!(distance < target[r]) || !(sum < best[r])) continue;
-      best[r] = sum;
-      predecessor[r] = k;
-      if (sum == target[r]) missing &= ~(1u << r);
+      if (!(distance < target[r])) {
+        if (sum < swallowed[r]) swallowed[r] = sum;
+      } else if (sum < best[r]) {
+        best[r] = sum;
+        predecessor[r] = k;
+        if (sum == target[r]) missing &= ~(1u << r);
+      }
     }
   }
 #pragma unroll
   for (int r = 0; r < kRowsPerThread; ++r) {
-    if (predecessor[r] >= 0) predecessors[(first + r) * stride + j] = predecessor[r];
+    const bool found = predecessor[r] >= 0 && (best[r] == target[r] || best[r] <= swallowed[r]);
+    if (found) predecessors[(first + r) * stride + j] = predecessor[r];
   }
 }
