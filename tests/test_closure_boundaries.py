@@ -134,7 +134,7 @@ def test_circles_are_mended_by_the_best_arcs(
         assert loosened.tolist() == [True]
         arcs = (g.offsets, g.neighbors, g.weights, g.csc.offsets, g.csc.neighbors, g.csc.weights)
         _native.closure_reattach(semiring, sources, values, parents, none, loosened, *arcs, 1)
-        assert parents[0, new].tolist() == new[[1, 2, 3]].tolist() + [-1]
+        assert parents[0, new].tolist() == [*new[[1, 2, 3]].tolist(), -1]
         assert _native.closure_find_detached(sources, values, parents, none, 1) is None
 
 
