@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-import ctypes
-import mmap
-import sys
+import threading
 import time
 import zlib
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from fences import fenced
 
 import kleene as kl
 from kleene import _native
 
-Array = NDArray[Any]
-PAGE = mmap.PAGESIZE
 LEVELS = range(len(_native.simd_levels()))
 INF = np.inf
-
-
-def fenced(array: Array) -> Array:
-    """Return a copy at the end of a page behind which nothing may be read."""
-    if sys.platform == "win32":
-        pytest.skip("pages are protected by mprotect")
-    size = -(-array.nbytes // PAGE) * PAGE
-    pages = np.frombuffer(mmap.mmap(-1, size + PAGE), np.uint8)
-    address = ctypes.c_void_p(pages.ctypes.data + size)
-    assert ctypes.CDLL(None).mprotect(address, ctypes.c_size_t(PAGE), 0) == 0
-    copy = pages[size - array.nbytes : size].view(array.dtype).reshape(array.shape)
-    copy[...] = array
-    return copy
 
 
 # ---- matrices ---------------------------------------------------------------------------------
@@ -162,6 +145,26 @@ def test_progress_is_reported_now_and_then() -> None:
     )
     assert 1 <= len(reports) <= 2 + (time.monotonic() - began) / 0.05
     assert reports[-1] == (n * n, n * n)
+
+
+@pytest.mark.parametrize("sources", [1, 4])
+def test_threads_that_search_for_long(sources: int) -> None:
+    """Long enough for reports in the middle of a search, which only the calling thread makes."""
+    n = 12000
+    g = kl.Graph.from_edges(np.arange(n - 1), np.arange(1, n), n=n)
+    threads: set[int] = set()
+    found = kl.bfs(
+        g,
+        sources=np.arange(sources),
+        method="vertex_push",
+        threads=2,
+        device="cpu",
+        progress=lambda *_: threads.add(threading.get_ident()),
+    )
+    wanted = np.arange(n) - np.arange(sources)[:, None]
+    reached = wanted >= 0
+    assert np.array_equal(found.distances[reached], wanted[reached])
+    assert threads <= {threading.get_ident()}
 
 
 # ---- graphs -----------------------------------------------------------------------------------

@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-import ctypes
-import mmap
-import sys
 from typing import Any
 
 import numpy as np
 import pytest
+from fences import fenced
 from numpy.typing import NDArray
 
 from kleene import _native
 
 Array = NDArray[Any]
-PAGE = mmap.PAGESIZE
-
-
-def fenced(contents: bytes, *, at_the_end: bool = True) -> Array:
-    """Return bytes at one end of a page whose neighbours may not be read."""
-    if sys.platform == "win32":
-        pytest.skip("pages are protected by mprotect")
-    pages = np.frombuffer(mmap.mmap(-1, 3 * PAGE), np.uint8)
-    begin = 2 * PAGE - len(contents) if at_the_end else PAGE
-    pages[begin : begin + len(contents)] = np.frombuffer(contents, np.uint8)
-    protect = ctypes.CDLL(None).mprotect
-    for page in (0, 2):
-        address = ctypes.c_void_p(pages.ctypes.data + page * PAGE)
-        assert protect(address, ctypes.c_size_t(PAGE), 0) == 0
-    return pages[begin : begin + len(contents)]
 
 
 def parse(text: bytes | Array, **options: Any) -> list[Any]:
@@ -60,14 +43,15 @@ def test_nothing_beyond_a_text_is_read(digits: int, end: bytes) -> None:
     number = int("1234567890123456789"[:digits])
     line = b"0 %d" % number + end
     for at_the_end in (True, False):
-        text = fenced(line, at_the_end=at_the_end)
+        text = fenced(np.frombuffer(line, np.uint8), at_the_end=at_the_end)
         assert parse(text)[:2] == [[0], [number]]
         assert parse(text, target=-1, weight=1)[2] == [number]
 
 
 @pytest.mark.parametrize("comment", [b"% one\n", b"% one\n  ", b"% one\n%", b" \t", b"\r"])
 def test_nothing_beyond_comments_is_read(comment: bytes) -> None:
-    place = _native.skip_comments(fenced(comment), begin=0, line=1, comments="%")
+    text = fenced(np.frombuffer(comment, np.uint8))
+    place = _native.skip_comments(text, begin=0, line=1, comments="%")
     assert place == (len(comment), 1 + comment.count(b"\n"))
 
 
