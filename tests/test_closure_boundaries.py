@@ -16,6 +16,7 @@ from kleene import _native
 
 LEVELS = range(len(_native.simd_levels()))
 INF = np.inf
+ENGINES = ("tiled", "blocked", "min_plus", "rkleene", "rkleene_quadtree")
 
 
 # ---- matrices ---------------------------------------------------------------------------------
@@ -33,15 +34,15 @@ def test_arcs_are_the_first_predecessors() -> None:
 
 
 @pytest.mark.parametrize("n", [1, 23, 24, 25, 48, 96, 120])
-@pytest.mark.parametrize("method", ["tiled", "blocked", "min_plus", "rkleene", "rkleene_quadtree"])
-def test_nothing_beyond_a_matrix_is_read(n: int, method: str) -> None:
+@pytest.mark.parametrize("engine", ENGINES)
+def test_nothing_beyond_a_matrix_is_read(n: int, engine: str) -> None:
     ring = np.full((n, n), INF)
     ring[np.arange(n), (np.arange(n) + 1) % n] = 1
     np.fill_diagonal(ring, 0)
     wanted = np.subtract.outer(-np.arange(n), -np.arange(n)) % n
     for threads in (1, 2):
         matrix = fenced(ring)
-        assert _native.closure(method, "min_plus", matrix, None, threads)
+        assert _native.closure(engine, "min_plus", matrix, None, threads)
         assert np.array_equal(matrix, wanted)
 
 
@@ -88,6 +89,37 @@ def test_chains_lead_to_their_source(semiring: str, dtype: Any, level: int) -> N
             before = np.where(before == sources, before, predecessors[sources, before])
             assert (before >= 0).all()
         assert (before == sources).all()
+
+
+def matrix_of(n: int, arcs: dict[tuple[int, int], float]) -> Any:
+    matrix = np.full((n, n), INF)
+    np.fill_diagonal(matrix, 0)
+    for (tail, head), weight in arcs.items():
+        matrix[tail, head] = weight
+    return matrix
+
+
+def test_a_cycle_that_only_rounding_makes_negative() -> None:
+    """It weighs 0.4, and -0.5 where 0.9 vanishes beside 2 ** 53: no vertex is nearer to itself."""
+    weights = [0.9, 2.0**53, -(2.0**53), -0.5]
+    matrix = matrix_of(4, {(v, (v + 1) % 4): weights[v] for v in range(4)})
+    predecessors = np.where(np.isinf(matrix), -1, np.arange(4)[:, None]).astype(np.int32)
+    assert _native.closure("tiled", "min_plus", matrix.copy(), predecessors, 1)
+    assert np.diagonal(predecessors).tolist() == [-1] * 4
+    assert _native.closure("tiled", "min_plus", matrix, None, 1)
+    assert np.diagonal(matrix).tolist() == [0] * 4
+    g = kl.Graph.from_edges(range(4), [1, 2, 3, 0], weights)
+    for engine in ENGINES:
+        found = kl.apsp(g, method=engine, device="cpu")
+        assert np.diagonal(found.distances).tolist() == [0] * 4
+
+
+def test_squares_end_where_rounding_goes_on() -> None:
+    """A cycle of weight zero: beside 2 ** 53 its arcs count as -2, 0 and 0, time after time."""
+    far = 2.0**53 + 4000
+    matrix = matrix_of(4, {(0, 1): far, (1, 2): -1.5, (2, 3): 0.75, (3, 1): 0.75})
+    assert _native.closure("min_plus", "min_plus", matrix, None, 1)
+    assert far - 100 < matrix[0, 1] <= far
 
 
 @pytest.mark.parametrize(
