@@ -33,17 +33,22 @@ def test_arcs_are_the_first_predecessors() -> None:
     assert predecessors.tolist() == [[-1, 0, -1], [1, -1, -1], [-1, -1, -1]]
 
 
+@pytest.mark.parametrize("paths", [False, True])
 @pytest.mark.parametrize("n", [1, 23, 24, 25, 48, 96, 120])
 @pytest.mark.parametrize("engine", ENGINES)
-def test_nothing_beyond_a_matrix_is_read(n: int, engine: str) -> None:
+def test_nothing_beyond_a_matrix_is_read(n: int, engine: str, paths: bool) -> None:
     ring = np.full((n, n), INF)
     ring[np.arange(n), (np.arange(n) + 1) % n] = 1
     np.fill_diagonal(ring, 0)
     wanted = np.subtract.outer(-np.arange(n), -np.arange(n)) % n
+    before = np.where(ring == 1, np.arange(n)[:, None], -1).astype(np.int32)
     for threads in (1, 2):
-        matrix = fenced(ring)
-        assert _native.closure(engine, "min_plus", matrix, None, threads)
+        matrix, predecessors = fenced(ring), fenced(before) if paths else None
+        assert _native.closure(engine, "min_plus", matrix, predecessors, threads)
         assert np.array_equal(matrix, wanted)
+        if predecessors is not None:
+            ends = np.where(wanted > 0, (np.arange(n) - 1) % n, -1)
+            assert np.array_equal(predecessors, ends)
 
 
 @pytest.mark.parametrize("n", [1, 5, 16, 65])
