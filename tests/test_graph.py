@@ -343,3 +343,9 @@ def test_progress_of_building() -> None:
     assert seen == sorted(seen)
     assert all(0 < done <= total for done, total in seen)
     assert kl.Graph.from_edges(s[:10], t[:10]).m == 10
+
+
+def test_half_precision_ids() -> None:
+    """The bound on ids is more than their type holds."""
+    ids = np.arange(3, dtype=np.float16)
+    assert kl.Graph.from_edges(ids, ids[::-1]).coo.sources.tolist() == [0, 2]

@@ -81,7 +81,9 @@ def as_ids(values: ArrayLike, name: str) -> Array:
     if array.size == 0:
         return np.empty(0, dtype=np.int32)
     if array.dtype.kind == "f":
-        integral = np.isfinite(array) & (array == np.floor(array)) & (np.abs(array) < 2**53)
+        integral = (
+            np.isfinite(array) & (array == np.floor(array)) & (np.abs(array) < np.float64(2**53))
+        )
         if not integral.all():
             at = int(np.argmin(integral))
             raise GraphError(f"{name}[{at}] is {array[at]}, which is not an integer vertex id")
