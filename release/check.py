@@ -138,7 +138,8 @@ def audit(wheel: Path) -> None:
         )
         if wrong is not None:
             raise SystemExit(f"{wheel.name}: {bills[0]}: {wrong}")
-        foreign = {name.split("/")[0] for name in names} - {"kleene", "_kleene_networkx"}
+        ours = {"kleene", "_kleene_cli", "_kleene_networkx"}
+        foreign = {name.split("/")[0] for name in names} - ours
         if {name.split("-")[0] for name in foreign} != {"kleene"} or len(foreign) != 1:
             raise SystemExit(f"{wheel.name}: holds {', '.join(sorted(foreign))}")
     size = wheel.stat().st_size
