@@ -74,11 +74,11 @@ gpu-record-check: $(VENV)/installed
 # detection, then TSan. The interpreter starts with -S so that the installed package does not get in
 # front of that build, which has no emulator. Python takes memory from malloc, so that what its
 # objects hold does not count as lost; of leaks, those of Kleene's own blocks fail, except for the
-# names that Python keeps for ever. ThreadSanitizer
-# cannot follow a process that forks while it has threads.
+# names that Python keeps for ever. ThreadSanitizer cannot follow a process that forks while it has
+# threads.
 SITE = $(shell $(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 SANITIZED_TESTS = $(sort $(wildcard tests/test_*_native.py tests/test_io*.py tests/test_generate*.py \
-  tests/test_csgraph.py tests/test_dense_graph.py tests/test_encodings.py tests/test_from_any.py \
+  tests/test_csgraph.py tests/test_dense_graph.py tests/test_encodings.py \
   tests/test_graph.py tests/test_result.py tests/test_rounding.py tests/test_spmv.py \
   tests/test_trees.py tests/test_verify.py))
 SANITIZERS := address,undefined thread
