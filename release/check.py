@@ -34,7 +34,7 @@ TOOLS = Path(sys.executable).parent
 LARGEST = 10_000_000  # bytes of a wheel
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["cibuildwheel"]
 # What the suite reads beside the installed package.
-TESTS = ("tests", "docs", "benchmarks", "torture", "pyproject.toml")
+TESTS = ("tests", "docs", "benchmarks", "torture", "README.md", "pyproject.toml")
 ABOUT_SOURCES = ("tests/test_layers.py",)
 
 

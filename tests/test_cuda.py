@@ -7,12 +7,12 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from importlib import util
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from emulators import needs_checked
 from fake_cupy import FakeCuda
 from graphs import graph
 
@@ -40,9 +40,7 @@ ROWS = [
 IDS = [f"{row.problem}-{row.name}-{semiring}" for row, semiring in ROWS]
 
 
-@pytest.mark.skipif(
-    util.find_spec("kleene._emulator_checked") is None, reason="built without the checked emulator"
-)
+@needs_checked
 @pytest.mark.parametrize("seed", [0, 5])
 @pytest.mark.parametrize("name", ["complete", "negative_floats", "disconnected", "zero_cycle"])
 @pytest.mark.parametrize(("row", "semiring"), ROWS, ids=IDS)

@@ -6,11 +6,11 @@ other schedules.
 
 from __future__ import annotations
 
-from importlib import util
 from typing import Any
 
 import numpy as np
 import pytest
+from emulators import needs_checked
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -259,9 +259,7 @@ def test_duplicates_and_tiles(form: str, seed: str, monkeypatch: pytest.MonkeyPa
 # ---- schedules ----------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(
-    util.find_spec("kleene._emulator_checked") is None, reason="built without the checked emulator"
-)
+@needs_checked
 @pytest.mark.parametrize("seed", ["0", "3", "5"])
 @pytest.mark.parametrize("form", FORMS)
 def test_checked(form: str, seed: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from emulators import needs_checked
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -111,6 +112,7 @@ def test_a_target_that_is_not_there() -> None:
     result.verify()
 
 
+@needs_checked
 @pytest.mark.parametrize("shape", ["back and forth", "lists that are cut"], indirect=True)
 @pytest.mark.parametrize("seed", [3, 5])
 @pytest.mark.parametrize("name", ["grid", "rmat"])

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from emulators import needs_checked
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -118,6 +119,7 @@ def test_which_engine(counts: Any) -> None:
     assert "rounds" in counts()
 
 
+@needs_checked
 @both
 @pytest.mark.parametrize("seed", [0, 3, 5])
 def test_orders(narrow: bool, seed: int, monkeypatch: pytest.MonkeyPatch, counts: Any) -> None:
@@ -133,6 +135,7 @@ def test_orders(narrow: bool, seed: int, monkeypatch: pytest.MonkeyPatch, counts
             assert counts()[spills] > 0
 
 
+@needs_checked
 @pytest.mark.parametrize("locals", range(4))
 def test_hops_of_a_block_by_itself(
     locals: int, monkeypatch: pytest.MonkeyPatch, counts: Any

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gc
 import threading
-from importlib import util
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from emulators import needs_checked
 
 import kleene as kl
 from kleene.backends.common.dense_driver import close_matrix, engine_form
@@ -118,9 +118,7 @@ def test_predecessors(semiring: str, dtype: str, seed: int, monkeypatch: Any) ->
     kl.closure(g, semiring, method="tiled", device="emulated").verify()
 
 
-@pytest.mark.skipif(
-    util.find_spec("kleene._emulator_checked") is None, reason="built without the checked emulator"
-)
+@needs_checked
 @pytest.mark.parametrize("paths", [False, True])
 def test_under_the_checked_emulator(paths: bool) -> None:
     g = sample(140)

@@ -17,6 +17,7 @@ from networkx.utils.backends import _registered_algorithms as registered
 
 import _kleene_networkx
 import kleene.interop.networkx as backend
+from kleene.interop.networkx import dispatch
 
 ANNOUNCED = sorted(_kleene_networkx.get_info()["functions"])
 RENAMED = {"barycenter"} - set(registered)  # centroid in NetworkX 3.7
@@ -113,6 +114,9 @@ def outcome(name: str, graph: Any, arguments: dict[str, Any], where: str) -> Any
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_results_equal_those_of_networkx(name: str) -> None:
+    if dispatch.VERSION >= (3, 7) and name in dispatch.CHANGED | dispatch.CHANGED_IF_WEIGHTED:
+        pytest.skip("left to NetworkX 3.7")
+
     @settings(max_examples=40)
     @given(graphs(), st.sampled_from(calls.CALLS[name]))
     def check(made: tuple[Any, Any, Any], how: calls.Arguments) -> None:

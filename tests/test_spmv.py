@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from emulators import needs_checked
 from graphs import graph
 
 import kleene as kl
@@ -98,6 +99,7 @@ def test_negative_floats_and_no_path(form: str) -> None:
                 np.testing.assert_array_equal(y, expected(g, x, semiring))
 
 
+@needs_checked
 @pytest.mark.parametrize("seed", [0, 3])
 def test_hubs_on_a_device(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums that many warps share, and long runs of vertices without arcs."""

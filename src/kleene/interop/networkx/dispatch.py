@@ -20,10 +20,20 @@ import numpy as np
 
 from kleene.interop.networkx.weights import is_exact_type
 
-__all__ = ["can_run", "should_run"]
+__all__ = ["CHANGED", "CHANGED_IF_WEIGHTED", "VERSION", "can_run", "should_run"]
 
 #: Earlier versions return other types from some functions.
 _OLDEST = (3, 6)
+VERSION = tuple(map(int, nx.__version__.split(".")[:2]))
+
+#: Functions of which NetworkX 3.7 changed the types, the errors or the warnings.
+CHANGED = {"bfs_predecessors", "floyd_warshall", "floyd_warshall_predecessor_and_distance"}
+#: And functions of which it changed the paths over edges of no weight.
+CHANGED_IF_WEIGHTED = {
+    "all_pairs_all_shortest_paths",
+    "all_shortest_paths",
+    "single_source_all_shortest_paths",
+}
 
 #: Arguments that are not supported, and why.
 _REFUSED = {
@@ -75,8 +85,10 @@ _LEAST_ALL, _LEAST_WEIGHTED = 50, 500
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
     """Return True if the backend can run a call, else the reason."""
-    if tuple(map(int, nx.__version__.split(".")[:2])) < _OLDEST:
+    if VERSION < _OLDEST:
         return f"Kleene needs NetworkX {'.'.join(map(str, _OLDEST))} or newer"
+    if VERSION >= (3, 7) and name in CHANGED:
+        return "NetworkX 3.7 changed this function"
     try:
         bound = _signature(name).bind(*args, **kwargs).arguments
     except TypeError as error:
@@ -97,6 +109,8 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
     if name == "descendants_at_distance":
         return _is_number(bound["distance"]) or "distance= must be a number"
     weight = _weight(name, bound)
+    if VERSION >= (3, 7) and name in CHANGED_IF_WEIGHTED and weight is not None:
+        return "NetworkX 3.7 changed this function for weighted graphs"
     if bound.get("usebounds") and weight is not None:
         return "usebounds=True is for unweighted graphs"
     if callable(weight) and (name in _NAMED_WEIGHTS or bound.get("method") in _NAMED_WEIGHTS):

@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.util import find_spec
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,8 @@ _COMMENTS = 2  # lines of an edge list that Kleene wrote
 def _scipy(path: Path) -> Callable[[], Any]:
     from scipy.io import mmread
 
+    if "spmatrix" in signature(mmread).parameters:  # from SciPy 1.15 on
+        return partial(mmread, path, spmatrix=False)
     return partial(mmread, path)
 
 
