@@ -63,7 +63,7 @@ def test_the_tests_of_networkx_pass(tmp_path: Path) -> None:
         "bidirectional_dijkstra",
         "floyd_warshall_numpy",  # negative cycles
     }
-    assert sum(refused.values()) <= 20
+    assert sum(refused.values()) <= 30
 
 
 def test_expected_failures_are_marked(monkeypatch: pytest.MonkeyPatch) -> None:
