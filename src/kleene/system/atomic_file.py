@@ -16,6 +16,7 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -160,12 +161,12 @@ def _remove_abandoned(folder: Path) -> None:
         if _NEW_FILE.fullmatch(name) is None:
             continue
         with suppress(OSError):  # not ours to remove, or no locks there
-            descriptor = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not stat.S_ISREG(os.lstat(folder / name).st_mode):
+                continue
+            # A file object: on Ctrl-C before the next line, it closes itself.
+            with open(folder / name, "rb", buffering=0) as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 os.unlink(folder / name)
-            finally:
-                os.close(descriptor)
 
 
 def _reserve(descriptor: int, start: int, size: int, path: str | Path) -> None:
