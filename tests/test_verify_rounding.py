@@ -425,26 +425,26 @@ NEAR = 48_000 * EPS  # 8 eps, 4 arcs, and 2048, which is the size of 600 + 599.7
 FAR = 70_000 * EPS
 
 
-def test_each_size_counts_behind_a_larger_one() -> None:
-    g, values, tree = fallen((0, 4, 1e18))
-    values, tree = [*values, 1e18], [*tree, 0]
+def prove_up_to_the_slack(g: kl.Graph, values: list[float], tree: list[int]) -> None:
+    """Vertex 3 may be off by what rounding explains, and by no more."""
     prove(g, values, tree)
     values[3] = 0.5 + NEAR
     prove(g, values, tree)
     values[3] = 0.5 + FAR
     with pytest.raises(VerificationError, match="vertex 3 holds"):
         prove(g, values, tree)
+
+
+def test_each_size_counts_behind_a_larger_one() -> None:
+    g, values, tree = fallen((0, 4, 1e18))
+    values, tree = [*values, 1e18], [*tree, 0]
+    prove_up_to_the_slack(g, values, tree)
 
 
 def test_paths_of_one_size_of_which_one_was_larger_before() -> None:
     g, values, tree = fallen((0, 4, 1e6), (4, 5, -999_999.5), (5, 6, 1500.0))
     values, tree = [*values, 1e6, 0.5, 1500.5], [*tree, 0, 4, 5]
-    prove(g, values, tree)
-    values[3] = 0.5 + NEAR
-    prove(g, values, tree)
-    values[3] = 0.5 + FAR
-    with pytest.raises(VerificationError, match="vertex 3 holds"):
-        prove(g, values, tree)
+    prove_up_to_the_slack(g, values, tree)
 
 
 def test_which_arcs_pass_on_how_large_a_sum_was() -> None:

@@ -75,7 +75,8 @@ BY_HAND: tuple[Part, ...] = (
     ),
     Part(
         "versions",
-        "Every Python, NumPy, SciPy and NetworkX that the package claims to work with works.",
-        "The test suite on each Python at hand, and with the oldest and newest dependencies.",
+        "Kleene works with every supported version of Python, NumPy, SciPy and NetworkX.",
+        "The test suite on each installed Python, with the oldest and the newest dependencies; the "
+        "last column says how much of that was run.",
     ),
 )
