@@ -8,7 +8,7 @@ are forked while all threads are busy, and must be able to call as well.
 A run is a warm-up and then ten phases. Between phases nothing may be left: memory, threads, open
 files, temporary files, children. What memory grows by is counted in pages of the process's own,
 the median of the last three phases beside that of the first three; 1 % of the resident memory is
-allowed. The allocator is configured to return free memory: one arena, large blocks mapped, malloc_trim.
+allowed. The allocator returns free memory: one arena, large blocks mapped, malloc_trim.
 """
 
 from __future__ import annotations
