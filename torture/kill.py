@@ -137,6 +137,8 @@ def _command(arguments: list[str], path: Path) -> None:
     import _kleene_cli
 
     sys.argv = ["kleene", *(str(path) if a == "FILE" else a for a in arguments)]
+    signal.signal(signal.SIGINT, _kleene_cli.leave)  # the first thing that main() does
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
     _kleene_cli.main()
 
 
@@ -187,12 +189,14 @@ class Campaign:
     def _fork(self, writer: Writer, path: Path, prepare: Callable[[], object] | None = None) -> int:
         """Run a writer in a child; return its process id."""
         sys.stdout.flush()
+        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # until the writer starts
         child = os.fork()
         if child == 0:
             try:
                 _child(writer, path, prepare)
             finally:
                 os._exit(CRASHED)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
         return child
 
     def _end(self, child: int, writer: Writer, trouble: str, path: Path) -> str:
@@ -338,6 +342,8 @@ def _child(writer: Writer, path: Path, prepare: Callable[[], object] | None) -> 
             os.close(said)
             if prepare is not None:
                 prepare()
+            if not writer.command:  # that unblocks them itself
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
             writer.write(path)
             code = WRITTEN
         except SystemExit as stop:

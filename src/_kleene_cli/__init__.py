@@ -7,20 +7,20 @@ import signal
 import sys
 from typing import Any, NoReturn
 
-__all__ = ["main"]
+__all__ = ["leave", "main"]
 
 
 def main() -> None:
     """Run the command line."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not ignored
-        signal.signal(signal.SIGINT, _leave)  # until a command starts
+        signal.signal(signal.SIGINT, leave)  # until a command starts
     _open_closed_streams()
     from kleene.cli.main import main as run
 
     run()
 
 
-def _leave(*_: Any) -> NoReturn:
+def leave(*_: Any) -> NoReturn:
     """End the process on Ctrl-C; an exception in the middle of an import could be lost."""
     os.write(2, b"kleene: interrupted\n")
     os._exit(130)
