@@ -687,44 +687,35 @@ class Graph:
         assert self.labels is not None
         return {label: i for i, label in enumerate(self.labels.tolist())}
 
-    def index(self, label: Hashable) -> int:
-        """Return the vertex id of a label. Without labels, a vertex is its own label.
-
-        Examples
-        --------
-        >>> import kleene as kl
-        >>> kl.Graph.from_table({"source": ["x"], "target": ["y"]}).index("y")
-        1
-        """
+    def index(self, label: Any) -> Any:
+        """Return the position of a label; an array of positions for a sequence of labels."""
+        if isinstance(label, (list, np.ndarray)) or type(label).__name__ in ("Series", "Index"):
+            items = label.tolist() if hasattr(label, "tolist") else label
+            return np.array([self.index(x) for x in items], dtype=self.id_dtype)
         if self.labels is None:
-            return self.vertex(label)
+            if isinstance(label, (int, np.integer)) and not isinstance(label, (bool, np.bool_)):
+                if 0 <= label < self.n:
+                    return int(label)
+                span = f"the graph's vertices are 0 to {self.n - 1}" if self.n else "the graph is empty"
+                raise GraphError(f"no vertex {label}: {span}")
+            raise GraphError(
+                f"no vertex {label!r}: vertices are integers, and this graph has no labels"
+            )
         try:
             return self._ids[label]
         except (KeyError, TypeError):
             raise GraphError(f"no vertex has the label {label!r}") from None
 
-    def vertex(self, vertex: Hashable) -> int:
-        """Return the id of a vertex given by id (any integer) or by label (anything else).
-
-        Integers are always ids; use :meth:`index` for labels that are integers.
-
-        Examples
-        --------
-        >>> import kleene as kl
-        >>> g = kl.Graph.from_table({"source": ["x"], "target": ["y"]})
-        >>> g.vertex("y"), g.vertex(1)
-        (1, 1)
-        """
-        if isinstance(vertex, (int, np.integer)) and not isinstance(vertex, (bool, np.bool_)):
-            if 0 <= vertex < self.n:
-                return int(vertex)
-            span = f"the graph's vertices are 0 to {self.n - 1}" if self.n else "the graph is empty"
-            raise GraphError(f"no vertex {vertex}: {span}")
+    def label(self, positions: Any) -> Any:
+        """Return the label at a position, or labels at positions."""
         if self.labels is None:
-            raise GraphError(
-                f"no vertex {vertex!r}: vertices are integers, and this graph has no labels"
-            )
-        return self.index(vertex)
+            return positions
+        found = self.labels[positions]
+        return found.item() if isinstance(found, np.generic) else found
+
+    def unlabelled(self) -> Graph:
+        """Return the same graph without labels."""
+        return Graph(self.csr, self.directed, None, self.name)
 
     def equals(self, other: object) -> bool:
         """Return whether the other graph has the same vertices, arcs, weights and labels.
