@@ -696,7 +696,11 @@ class Graph:
             if isinstance(label, (int, np.integer)) and not isinstance(label, (bool, np.bool_)):
                 if 0 <= label < self.n:
                     return int(label)
-                span = f"the graph's vertices are 0 to {self.n - 1}" if self.n else "the graph is empty"
+                span = (
+                    f"the graph's vertices are 0 to {self.n - 1}"
+                    if self.n
+                    else "the graph is empty"
+                )
                 raise GraphError(f"no vertex {label}: {span}")
             raise GraphError(
                 f"no vertex {label!r}: vertices are integers, and this graph has no labels"
