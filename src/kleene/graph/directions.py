@@ -62,6 +62,6 @@ def _text(value: Any) -> str:
 def _unknown(name: str, row: int, column: Array) -> GraphError:
     value = column[row : row + 1].tolist()[0]
     return GraphError(
-        f"column {name!r} has {value!r} in row {row}; a one-way column holds True or False, 1 or 0, "
-        " 'yes' or 'no', and -1 for a street that runs from target to source"
+        f"column {name!r} has {value!r} in row {row}; a one-way column holds True or False, "
+        "1 or 0, 'yes' or 'no', and -1 for a street that runs from target to source"
     )
