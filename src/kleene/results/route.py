@@ -62,8 +62,7 @@ class Route:
         """The rows of the table that the arcs come from; None if the graph came from no table."""
         if self.graph.rows is None:
             return None
-        rows: NDArray[np.int64] = self.graph.arc_rows[self.arcs]
-        return rows
+        return self.graph.arc_rows.rows[self.arcs]
 
     @cached_property
     def coordinates(self) -> NDArray[np.float64]:
@@ -100,11 +99,11 @@ class Route:
         start, count = np.zeros((2, len(self.arcs)), np.int64)
         against = np.zeros(len(self.arcs), bool)
         if rows is not None and rows.lines is not None:
-            row = self.graph.arc_rows[self.arcs]
+            row = self.graph.arc_rows.rows[self.arcs]
             known = row >= 0
             start[known] = rows.lines.offsets[row[known]]
             count[known] = rows.lines.offsets[row[known] + 1] - start[known]
-            against = self.graph.arcs_against_rows[self.arcs] & (count > 1)
+            against = self.graph.arc_rows.against[self.arcs] & (count > 1)
         return start, count, against
 
     def _points(self, places: Array) -> NDArray[np.float64]:
