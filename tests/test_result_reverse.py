@@ -98,8 +98,8 @@ def test_proofs_speak_of_the_users_arcs() -> None:
     with pytest.raises(VerificationError, match="to source 'd': vertex 'a' holds 7, but its next"):
         r.verify()
     r = kl.sssp(G, "d", reverse=True, predecessors=False)
-    r.distances[0] = 8
-    with pytest.raises(VerificationError, match="vertex 'a' holds 8, but the arc 'a' -> 'b' offer"):
+    r.distances[0] = 9  # over the arc from a to d
+    with pytest.raises(VerificationError, match="vertex 'a' holds 9, but the arc 'a' -> 'b' offer"):
         r.verify()
 
 

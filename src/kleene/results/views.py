@@ -76,7 +76,8 @@ class ResultViews:
         semiring, wide = SEMIRINGS[self.plan.semiring], np.dtype(np.float64)
         if self.no_path == semiring.zero(wide):
             return values.astype(wide, copy=False)
-        floats = np.where(values == self.no_path, semiring.zero(wide), values)
+        floats = values.astype(wide)
+        floats[values == self.no_path] = semiring.zero(wide)
         if semiring.name == "max_min":
             floats[values == semiring.one(values.dtype)] = np.inf  # the width of the empty path
         return floats
