@@ -32,6 +32,14 @@ def draw(
         Option("--out", "-o", metavar="FILE", help="The picture: .svg; .png or .pdf by matplotlib."),
     ],
     hops: Hops = False,
+    labels: Annotated[
+        bool | None,
+        Option("--labels/--no-labels", help="Name every vertex, or none; small graphs by default."),
+    ] = None,
+    arrows: Annotated[
+        bool | None,
+        Option("--arrows/--no-arrows", help="Show directions, or not; on small graphs by default."),
+    ] = None,
     title: Annotated[str | None, Option("--title", metavar="TEXT", help="A title.")] = None,
     unit: Annotated[
         str | None, Option("--unit", metavar="TEXT", help="The unit of the distances, such as m.")
@@ -46,7 +54,7 @@ def draw(
         raise RequestError(f"a path needs a source: kleene draw {graph.file} SOURCE -t {target}")
     read = graph.read()
     what: Any = read
-    options: dict[str, Any] = {"title": title}
+    options: dict[str, Any] = {"title": title, "labels": labels, "arrows": arrows}
     if source is not None:
         what = (kl.bfs if hops else kl.sssp)(read, parse_vertex(read, source))
         options |= {"unit": unit, "target": None if target is None else parse_vertex(read, target)}

@@ -17,7 +17,7 @@ __all__ = ["info"]
 
 @with_option_groups
 def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
-    """Describe a graph: size, weights, degrees, diameter, memory."""
+    """Describe a graph: size, weights, degrees, components, memory."""
     from kleene.system.formatting import format_bytes
 
     read, format = graph.read_with_format(threads)
@@ -28,6 +28,7 @@ def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
         "max": stats.max_degree,
     }
     memory = _memory(read)
+    parts = _components(read, threads)
     document = {
         "command": "info",
         "file": graph.file,
@@ -40,6 +41,7 @@ def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
         "symmetric": stats.symmetric,
         "isolated": int(((stats.degrees == 0) & (stats.in_degrees == 0)).sum()),
         "diameter_estimate": stats.diameter_estimate,
+        "components": parts,
         "memory": memory,
     }
 
@@ -60,6 +62,11 @@ def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
                 "density": f"{stats.density:.3g}",
                 "symmetric": "yes" if stats.symmetric else "no",
                 "isolated": f"{document['isolated']:,} vertices" if document["isolated"] else None,
+                "components": "; ".join(
+                    f"{part['count']:,}{f' {kind}' if read.directed else ''}, the largest of "
+                    f"{part['largest']:,} vertices"
+                    for kind, part in parts.items()
+                ),
                 "diameter": f"at least {stats.diameter_estimate:,} hops (two searches)",
                 "memory": ", ".join(f"{k} {format_bytes(v)}" for k, v in memory.items()),
             }
@@ -72,6 +79,17 @@ def _describe_labels(graph: Graph) -> str:
     assert graph.labels is not None
     first = [str(label) for label in graph.labels[:3].tolist()]
     return ", ".join(first) + (", ..." if graph.n > len(first) else "")
+
+
+def _components(graph: Graph, threads: int | None) -> dict[str, dict[str, int]]:
+    """Return the number of weak and strong components, and the size of the largest."""
+    import kleene as kl
+
+    found = {}
+    for kind in ("weak", "strong") if graph.directed else ("weak",):
+        sizes = kl.components(graph, kind, threads=threads).sizes
+        found[kind] = {"count": len(sizes), "largest": int(sizes[0]) if len(sizes) else 0}
+    return found
 
 
 def _memory(graph: Graph) -> dict[str, Any]:

@@ -114,6 +114,15 @@ class Input:
             rich_help_panel=_FILE,
         ),
     ] = None
+    positions: Annotated[
+        str | None,
+        Option(
+            "--positions",
+            metavar="FILE",
+            help="Coordinates of the vertices: .co, or a table of id, x and y.",
+            rich_help_panel=_FILE,
+        ),
+    ] = None
     unlabelled: Annotated[
         bool,
         Option(
@@ -152,6 +161,7 @@ class Input:
             "columns": _columns(self.columns),
             "separator": self.separator and _SEPARATORS.get(self.separator, self.separator),
             "header": self.header,
+            "positions": self.positions,
         }
         return {name: value for name, value in given.items() if value is not None}
 

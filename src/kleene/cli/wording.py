@@ -15,14 +15,17 @@ from typing import Any
 __all__ = ["in_options", "use_options", "without_calls"]
 
 _KEYWORD = re.compile(r"""\b(?P<name>[a-z_]+)=(?P<value>(['"])[^'"]*\3|\[[^]]*\]|\w[\w.]*)?""")
+_READER = re.compile(r"has no option '(?P<name>\w+)'; its options are (?P<known>[\w, ]+)")
 #: Options that are named in the singular, since they are repeated.
 _SINGULAR = {"sources": "source", "targets": "target", "facilities": "facility", "limits": "limit"}
 #: What a message says to do in Python, and what does it here.
 _CALLS = {
     "write graph.symmetrise()": "add --undirected",
-    "draw a subgraph: graph.subgraph(vertices)": "write fewer arcs to a file and draw that",
+    "; draw a part of it: graph.subgraph(vertices)": "",
     " (to have them for many searches, touch graph.csc once)": "",
     "use graph.unlabelled()": "add --unlabelled",
+    "write graph.unlabelled()": "add --unlabelled",
+    "directed must be True or False, not str": "--oneway is for edge lists and Parquet",
     ", as kleene.Graph.from_table does": "",
     "; the error's .cycle lists its vertices": "",
 }
@@ -52,7 +55,14 @@ def in_options(message: str, command: Any) -> str:
         found = _option(command, match["name"])
         return match[0] if found is None else _spelled(found, match["value"] or "")
 
-    return _KEYWORD.sub(option, without_calls(message))
+    def reader_options(match: re.Match[str]) -> str:
+        given, *known = (_option(command, name) for name in (match["name"], *match["known"].split(", ")))
+        spelled = ", ".join(one.opts[0] for one in known if one is not None)
+        name = given.opts[0] if given is not None else match["name"]
+        return f"does not take {name}; its options are {spelled}"
+
+    message = _READER.sub(reader_options, without_calls(message))
+    return _KEYWORD.sub(option, message)
 
 
 def without_calls(message: str) -> str:
