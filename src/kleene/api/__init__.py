@@ -6,6 +6,7 @@ from kleene.api.bfs import bfs
 from kleene.api.ceiling import relaxation_ceiling
 from kleene.api.close_distances import close_distances
 from kleene.api.closure import closure
+from kleene.api.components import components
 from kleene.api.devices import (
     DeviceMemory,
     device_facts,
@@ -31,6 +32,7 @@ __all__ = [
     "bfs",
     "close_distances",
     "closure",
+    "components",
     "device_facts",
     "device_memory",
     "distance_encodings",

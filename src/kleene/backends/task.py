@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     from kleene.graph import Graph
     from kleene.graph.batch import Batch
 
-__all__ = ["Answer", "EncodingsTask", "KShortestTask", "Progress", "SpmvTask", "Task"]
+__all__ = [
+    "Answer",
+    "ComponentsTask",
+    "EncodingsTask",
+    "KShortestTask",
+    "Progress",
+    "SpmvTask",
+    "Task",
+]
 
 Array = NDArray[Any]
 Progress = Callable[[int, int], object]
@@ -106,6 +114,14 @@ class SpmvTask:
     form: str
     threads: int
     device: str
+
+
+@dataclass(frozen=True)
+class ComponentsTask:
+    """The components of a graph."""
+
+    graph: Graph
+    threads: int
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,16 @@ from dataclasses import replace
 from functools import cache
 
 from kleene.errors import RequestError
-from kleene.registry import apsp, bfs, closure, distance_encodings, k_shortest, spmv, sssp
+from kleene.registry import (
+    apsp,
+    bfs,
+    closure,
+    components,
+    distance_encodings,
+    k_shortest,
+    spmv,
+    sssp,
+)
 from kleene.registry.method import Method, Size
 
 __all__ = ["DEVICES", "PATH_PROBLEMS", "PROBLEMS", "Method", "Methods", "Size", "find", "methods"]
@@ -27,6 +36,8 @@ PROBLEMS = {
     "spmv": "product of a vector and the graph's matrix over a semiring",
     "k_shortest": "the k shortest paths between two vertices",
     "distance_encodings": "distances in many small graphs, as one padded array",
+    "weak_components": "vertices joined by arcs, whatever their direction",
+    "strong_components": "vertices that reach each other along arcs",
 }
 
 #: Where a method can run, the fastest kind of device first.
@@ -56,7 +67,7 @@ def _everywhere(rows: tuple[Method, ...]) -> tuple[Method, ...]:
 _ROWS = _everywhere(
     (
         *bfs.ROWS, *sssp.ROWS, *apsp.ROWS, *closure.ROWS, *spmv.ROWS, *k_shortest.ROWS,
-        *distance_encodings.ROWS,
+        *distance_encodings.ROWS, *components.ROWS,
     )
 )  # fmt: skip
 _ROW_OF = {(row.problem, row.name, row.device): row for row in _ROWS}
