@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from cli_runner import kleene
 
 import kleene as kl
-from cli_runner import kleene
 
 PAGE = Path(__file__).parents[1] / "docs" / "command-line.md"
 PROGRAM = f"{shlex.quote(sys.executable)} -m kleene.cli.main"

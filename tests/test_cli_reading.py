@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from cli_runner import document, kleene
 
 STREETS = "street,from,to,km,minutes,oneway\nA,x,y,1.5,9,yes\nB,y,z,2.5,3,no\nC,x,z,7.0,1,-1\n"

@@ -87,7 +87,7 @@ def test_memory_advice_is_possible() -> None:
 
 
 #: Keywords in messages that no command passes on: of calls that exist in Python only.
-PYTHON_ONLY = {"batch", "connect", "metric", "n", "ptr", "relabel", "weights", "xy"}
+PYTHON_ONLY = {"arcs", "batch", "connect", "metric", "n", "ptr", "relabel", "rows", "weights", "xy"}
 
 
 def messages() -> list[tuple[str, str]]:

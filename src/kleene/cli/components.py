@@ -47,7 +47,11 @@ def components(
         columns = {"vertex": read.label(np.arange(read.n)), "component": found.component}
         save_table(columns, out)
     rows: list[dict[str, Any]] = [
-        {"component": at, "vertices": int(found.sizes[at]), "first": found.members(at)[:1].tolist()[0]}
+        {
+            "component": at,
+            "vertices": int(found.sizes[at]),
+            "first": found.members(at)[:1].tolist()[0],
+        }
         for at in range(min(top, found.count))
     ]
     document = {

@@ -29,7 +29,9 @@ def draw(
     ] = None,
     out: Annotated[
         str,
-        Option("--out", "-o", metavar="FILE", help="The picture: .svg; .png or .pdf by matplotlib."),
+        Option(
+            "--out", "-o", metavar="FILE", help="The picture: .svg; .png or .pdf by matplotlib."
+        ),
     ],
     hops: Hops = False,
     labels: Annotated[

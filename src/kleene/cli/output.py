@@ -117,7 +117,10 @@ def table(
     for row in rows:
         cells = zip(columns, row, strict=True)
         shown.add_row(
-            *(_escape(number(cell) if column in quantities else _text(cell)) for column, cell in cells)
+            *(
+                _escape(number(cell) if column in quantities else _text(cell))
+                for column, cell in cells
+            )
         )
     _print_trimmed(shown)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +16,6 @@ __all__ = ["read_pairs"]
 
 _ORIGINS = ("origin", "source", "from", "src")
 _DESTINATIONS = ("destination", "target", "to", "dst")
-_SEPARATORS = "\t,;"  # besides the space
 
 
 def read_pairs(graph: Graph, path: str) -> list[tuple[Any, Any]]:
@@ -28,59 +26,53 @@ def read_pairs(graph: Graph, path: str) -> list[tuple[Any, Any]]:
     from kleene.errors import FormatError, RequestError
 
     pairs: list[tuple[Any, Any]] = []
-    ends = (0, 1)
+    ends: tuple[int, int] | None = None
     name = "<stdin>" if path == "-" else path
-    with _opened(path) as file:
-        for number, row in enumerate(_rows(file), start=1):
-            if not row or row[0].startswith("#"):
+    for number, row in _rows(path, name):
+        if ends is None:
+            header = _header(row)
+            ends = header or (0, 1)
+            if header is not None:
                 continue
-            if number == 1:
-                header = _header(row)
-                ends = header or ends
-                if header is not None:
-                    continue
-            if len(row) <= max(ends):
-                raise FormatError(
-                    f"{name}:{number}: found {len(row)} column(s), expected an origin and a "
-                    "destination"
-                )
-            try:
-                origin, destination = (parse_vertex(graph, row[at]) for at in ends)
-            except RequestError as error:
-                raise FormatError(f"{name}:{number}: {error}") from None
-            pairs.append((origin, destination))
+        if len(row) <= max(ends):
+            raise FormatError(
+                f"{name}:{number}: found {len(row)} column(s), expected an origin and a destination"
+            )
+        try:
+            origin, destination = (parse_vertex(graph, row[at]) for at in ends)
+        except RequestError as error:
+            raise FormatError(f"{name}:{number}: {error}") from None
+        pairs.append((origin, destination))
     if not pairs:
         raise FormatError(f"{name}: found no pairs, expected lines of origin and destination")
     return pairs
 
 
+def _rows(path: str, name: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of each line; the first line shows what separates them."""
+    from kleene.errors import FormatError
+    from kleene.io.fields import guess_separator, split_fields, unquoted
+
+    separator: str | None = None
+    with _opened(path) as file:
+        try:
+            for number, text in enumerate(file, start=1):
+                line = text.rstrip("\r\n")
+                if not line.strip() or line.startswith("#"):
+                    continue
+                separator = separator or guess_separator(line)
+                yield number, [unquoted(field) for field in split_fields(line, separator)]
+        except UnicodeDecodeError as error:
+            raise FormatError(f"{name}: not UTF-8 text: {error.reason}") from None
+
+
 @contextmanager
 def _opened(path: str) -> Iterator[TextIO]:
-    from kleene.errors import FormatError
-
-    try:
-        if path == "-":
-            yield sys.stdin
-        else:
-            with open(path, newline="", encoding="utf-8-sig") as file:
-                yield file
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{path}: not UTF-8 text: {error.reason}") from None
-    except csv.Error as error:
-        raise FormatError(f"{path}: {error}") from None
-
-
-def _rows(file: TextIO) -> Iterator[list[str]]:
-    """Yield the cells of each line; the first line shows what separates them."""
-    first = file.readline()
-    separator = next((c for c in _SEPARATORS if c in first), " ")
-
-    def lines() -> Iterator[str]:
-        yield first
-        yield from file
-
-    for row in csv.reader(lines(), delimiter=separator, skipinitialspace=True):
-        yield [cell.strip() for cell in row if cell or separator != " "]
+    if path == "-":
+        yield sys.stdin
+    else:
+        with open(path, encoding="utf-8-sig") as file:
+            yield file
 
 
 def _header(row: list[str]) -> tuple[int, int] | None:

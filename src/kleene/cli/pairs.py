@@ -7,8 +7,9 @@ listed as named, reached or not, unless ``--top`` asks for the best.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kleene.cli.output import line, table
 from kleene.cli.vertices import names
@@ -30,62 +31,84 @@ class Listing:
     unreached: int  # and not listed
 
 
+class _Row(NamedTuple):
+    """Pairs that are ordered together: those of a source, or a list of pairs. All by position."""
+
+    first: NDArray[Any]  # where paths begin
+    last: NDArray[Any]
+    values: NDArray[Any]
+    reached: NDArray[Any]
+    links: NDArray[Any] | None  # predecessors, or next hops if paths lead to the source
+
+
 def list_pairs(result: Result, top: int | None, most: int | None = None) -> Listing:
     """List the ``top`` best pairs of each source, and at most ``most`` pairs in all."""
     import numpy as np
 
-    values, reached = np.atleast_2d(result.to_numpy()), np.atleast_2d(result.reached)
     pairs: list[dict[str, Any]] = []
-    for row in range(len(values)):
+    named = result.targets is not None and top is None  # as named, reached or not
+    for row in _rows(result):
         room = None if most is None else most - len(pairs)
         if room == 0:
             break
-        columns = _chosen(result, values[row], reached[row], top)[:room]
-        pairs += _rows(result, row, columns, values[row], reached[row])
+        columns = np.arange(len(row.values)) if named else _best(result, row)[:top]
+        pairs += _as_dicts(result, row, columns[:room])
     listed = sum(pair[value_name(result)] is not None for pair in pairs)
-    hits = int(np.count_nonzero(reached))
-    return Listing(pairs, hits - listed, reached.size - hits - (len(pairs) - listed))
+    reached = int(np.count_nonzero(result.reached))
+    unreached = result.reached.size - reached - (len(pairs) - listed)
+    return Listing(pairs, reached - listed, unreached)
 
 
-def _chosen(
-    result: Result, values: NDArray[Any], reached: NDArray[Any], top: int | None
-) -> NDArray[Any]:
-    """Return the columns of a row that are listed, in order."""
+def _rows(result: Result) -> Iterator[_Row]:
     import numpy as np
 
-    if result.targets is not None and top is None:
-        return np.arange(len(values))
-    columns = np.flatnonzero(reached)
-    order = np.argsort(values[columns], kind="stable")
+    from kleene.results.pairs import PairsResult
+
+    if isinstance(result, PairsResult):
+        yield _Row(result._sources, result._targets, result.to_numpy(), result.reached, None)
+        return
+    values, reached = np.atleast_2d(result.to_numpy()), np.atleast_2d(result.reached)
+    far = np.arange(result.graph.n) if result.targets is None else result._targets
+    links = result._answer.predecessors
+    for row, source in enumerate(result._sources.tolist()):
+        near = np.full(len(far), source)
+        first, last = (far, near) if result.reverse else (near, far)
+        own = None if links is None else links[row, far]
+        yield _Row(first, last, values[row], reached[row], own)
+
+
+def _best(result: Result, row: _Row) -> NDArray[Any]:
+    """Return the columns with a path, the best first; of equals, in the order of the graph."""
+    import numpy as np
+
+    columns = np.flatnonzero(row.reached)
+    values = row.values[columns]
     if result.plan.semiring in ("max_min", "max_times"):  # the largest is the best
-        order = len(order) - 1 - np.argsort(values[columns][::-1], kind="stable")[::-1]
-    return columns[order[:top]]
+        order = len(columns) - 1 - np.argsort(values[::-1], kind="stable")[::-1]
+    else:
+        order = np.argsort(values, kind="stable")
+    best: NDArray[Any] = columns[order]
+    return best
 
 
-def _rows(
-    result: Result, row: int, columns: NDArray[Any], values: NDArray[Any], reached: NDArray[Any]
-) -> list[dict[str, Any]]:
-    """Return the pairs in these columns of a row as dictionaries."""
+def _as_dicts(result: Result, row: _Row, columns: NDArray[Any]) -> list[dict[str, Any]]:
+    """Return the pairs in these columns as dictionaries."""
     import numpy as np
 
     graph, what, unbounded = result.graph, value_name(result), _unbounded(result)
-    far = columns if result.targets is None else result._targets[columns]
-    found: list[Any] = [
+    values = [
         None if not hit else math.inf if value == unbounded else value
-        for value, hit in zip(values[columns].tolist(), reached[columns].tolist(), strict=True)
+        for value, hit in zip(row.values[columns].tolist(), row.reached[columns], strict=True)
     ]
-    named = names(graph, int(result._sources[row]))
-    others = names(graph, far)
-    if result.reverse:  # paths lead to the named vertex
-        pairs = [{"source": v, "target": named, what: d} for v, d in zip(others, found, strict=True)]
-    else:
-        pairs = [{"source": named, "target": v, what: d} for v, d in zip(others, found, strict=True)]
-    links = result._answer.predecessors
-    if links is not None:
-        next_to = links[row, far]
-        labels = names(graph, np.maximum(next_to, 0))
+    ends = (names(graph, side[columns]) for side in (row.first, row.last))
+    pairs: list[dict[str, Any]] = [
+        {"source": first, "target": last, what: value}
+        for first, last, value in zip(*ends, values, strict=True)
+    ]
+    if row.links is not None:
         link = "next_hop" if result.reverse else "predecessor"
-        for pair, label, there in zip(pairs, labels, (next_to >= 0).tolist(), strict=True):
+        at = row.links[columns]
+        for pair, label, there in zip(pairs, names(graph, np.maximum(at, 0)), at >= 0, strict=True):
             pair[link] = label if there else None
     return pairs
 

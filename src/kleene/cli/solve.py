@@ -168,7 +168,9 @@ def solve(
         raise RequestError(f"{problem} needs a source: kleene {problem} {graph.file} SOURCE")
     if single and len(given.get("sources", ())) == 1:
         given["source"] = given.pop("sources")[0]
-    streamed = out is not None and Path(out).suffix == ".npy" and not given.keys() & {"targets", "pairs"}
+    streamed = (
+        out is not None and Path(out).suffix == ".npy" and not given.keys() & {"targets", "pairs"}
+    )
     if streamed:  # written row by row, so it may be larger than memory
         keywords["out"] = out
     if result_options.predecessors is not None:

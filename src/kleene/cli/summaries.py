@@ -87,6 +87,10 @@ def distance_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return statistics of the distances as (JSON fields, summary); sources do not count."""
     import numpy as np
 
+    from kleene.results.pairs import PairsResult
+
+    if isinstance(result, PairsResult):
+        return _pairs_summary(result)
     values, reached = np.atleast_2d(result.to_numpy()), np.atleast_2d(result.reached)
     far = np.arange(result.graph.n) if result.targets is None else result._targets
     total, count = 0.0, 0
@@ -112,6 +116,28 @@ def distance_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
     return document, _summary(result, farthest, center, mean)
 
 
+def _pairs_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return statistics of a list of pairs."""
+    found = result.to_numpy()[result.reached]
+    mean = float(found.mean()) if len(found) else None
+    farthest: dict[str, Any] | None = None
+    if len(found):
+        at = int(result.reached.nonzero()[0][found.argmax()])
+        ends = (result.sources.tolist()[at], result.targets.tolist()[at])
+        farthest = {"source": ends[0], "target": ends[1], "distance": found.max().item()}
+    document = {"mean": mean, "farthest": farthest, "center": None}
+    summary = {
+        "reached": describe_reached(result),
+        "farthest": None if farthest is None else _farthest_pair(farthest),
+        "mean distance": None if mean is None else number(mean),
+    }
+    return document, summary
+
+
+def _farthest_pair(farthest: dict[str, Any]) -> str:
+    return f"{number(farthest['distance'])}, from {farthest['source']} to {farthest['target']}"
+
+
 def _summary(
     result: Result,
     farthest: dict[str, Any] | None,
@@ -128,8 +154,7 @@ def _summary(
         end = farthest["source" if result.reverse else "target"]
         summary["farthest"] = f"{end}, at {number(farthest['distance'])}"
     elif farthest is not None:
-        ends = f"from {farthest['source']} to {farthest['target']}"
-        summary["diameter"] = f"{number(farthest['distance'])}, {ends}"
+        summary["diameter"] = _farthest_pair(farthest)
     if not single and center is not None:
         which = "to" if result.reverse else "from"
         summary["radius"] = f"{number(center['distance'])}, {which} {center['source']}"
@@ -139,5 +164,5 @@ def _summary(
 
 def describe_reached(result: Result) -> str:
     """Return the number of pairs with a path: 5 of 7 vertices."""
-    what = "vertices" if len(result.sources) == 1 else "pairs"
+    what = "vertices" if len(result.sources) == 1 < result.reached.size else "pairs"
     return f"{int(result.reached.sum()):,} of {result.reached.size:,} {what}"

@@ -14,7 +14,10 @@ from typing import Any
 
 __all__ = ["in_options", "use_options", "without_calls"]
 
-_KEYWORD = re.compile(r"""\b(?P<name>[a-z_]+)=(?P<value>(['"])[^'"]*\3|\[[^]]*\]|\w[\w.]*)?""")
+#: A keyword and its value; calls and values such as array([1], dtype=int8) stay as they are.
+_KEYWORD = re.compile(
+    r"""\w\([^()]*\)|\b(?P<name>[a-z_]+)=(?P<value>(['"])[^'"]*\3|\[[^]]*\]|\w[\w.]*)?"""
+)
 _READER = re.compile(r"has no option '(?P<name>\w+)'; its options are (?P<known>[\w, ]+)")
 #: Options that are named in the singular, since they are repeated.
 _SINGULAR = {"sources": "source", "targets": "target", "facilities": "facility", "limits": "limit"}
@@ -56,7 +59,9 @@ def in_options(message: str, command: Any) -> str:
         return match[0] if found is None else _spelled(found, match["value"] or "")
 
     def reader_options(match: re.Match[str]) -> str:
-        given, *known = (_option(command, name) for name in (match["name"], *match["known"].split(", ")))
+        given, *known = (
+            _option(command, name) for name in (match["name"], *match["known"].split(", "))
+        )
         spelled = ", ".join(one.opts[0] for one in known if one is not None)
         name = given.opts[0] if given is not None else match["name"]
         return f"does not take {name}; its options are {spelled}"
@@ -77,13 +82,13 @@ def _possible(advice: Iterable[str], command: Any) -> list[str]:
     return [
         in_options(one, command)
         for one in advice
-        if all(_option(command, match["name"]) for match in _KEYWORD.finditer(one))
+        if all(_option(command, match["name"]) for match in _KEYWORD.finditer(one) if match["name"])
     ]
 
 
-def _option(command: Any, name: str) -> Any:
+def _option(command: Any, name: str | None) -> Any:
     """Return the option of a command for a keyword, or None."""
-    wanted = (name, _SINGULAR.get(name))
+    wanted = (name, _SINGULAR.get(name or "")) if name else ()
     options = (parameter for parameter in command.params if parameter.param_type_name == "option")
     return next((option for option in options if option.name in wanted), None)
 

@@ -97,7 +97,9 @@ class SciPy(Peer):
         return PeerCall(partial(self.csgraph.dijkstra, self.matrix, indices=source), np.asarray)
 
     def sssp_paths(self, source: int) -> PeerCall:
-        search = partial(self.csgraph.dijkstra, self.matrix, indices=source, return_predecessors=True)
+        search = partial(
+            self.csgraph.dijkstra, self.matrix, indices=source, return_predecessors=True
+        )
         return PeerCall(search, lambda results: results[0])
 
     def apsp_lengths(self) -> PeerCall:
