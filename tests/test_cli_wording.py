@@ -87,7 +87,10 @@ def test_memory_advice_is_possible() -> None:
 
 
 #: Keywords in messages that no command passes on: of calls that exist in Python only.
-PYTHON_ONLY = {"arcs", "batch", "connect", "metric", "n", "ptr", "relabel", "rows", "weights", "xy"}
+PYTHON_ONLY = {
+    "arcs", "batch", "connect", "keep_rows", "metric", "n", "ptr", "relabel", "rows", "weights",
+    "xy",
+}  # fmt: skip
 
 
 def messages() -> list[tuple[str, str]]:

@@ -29,9 +29,7 @@ def draw(
     ] = None,
     out: Annotated[
         str,
-        Option(
-            "--out", "-o", metavar="FILE", help="The picture: .svg; .png or .pdf by matplotlib."
-        ),
+        Option("--out", "-o", metavar="FILE", help="The picture: .svg, .png or .pdf."),
     ],
     hops: Hops = False,
     labels: Annotated[

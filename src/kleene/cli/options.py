@@ -114,6 +114,14 @@ class Input:
             rich_help_panel=_FILE,
         ),
     ] = None
+    through: Annotated[
+        bool | None,
+        Option(
+            "--through/--no-through",
+            help="Whether paths may pass the zones of a TNTP network.",
+            rich_help_panel=_FILE,
+        ),
+    ] = None
     positions: Annotated[
         str | None,
         Option(
@@ -161,6 +169,7 @@ class Input:
             "columns": _columns(self.columns),
             "separator": self.separator and _SEPARATORS.get(self.separator, self.separator),
             "header": self.header,
+            "through": self.through,
             "positions": self.positions,
         }
         return {name: value for name, value in given.items() if value is not None}

@@ -115,13 +115,8 @@ def table(
     for column in columns:
         shown.add_column(column, justify="right" if column in quantities else "left")
     for row in rows:
-        cells = zip(columns, row, strict=True)
-        shown.add_row(
-            *(
-                _escape(number(cell) if column in quantities else _text(cell))
-                for column, cell in cells
-            )
-        )
+        formats = (number if column in quantities else _text for column in columns)
+        shown.add_row(*(_escape(form(cell)) for form, cell in zip(formats, row, strict=True)))
     _print_trimmed(shown)
 
 

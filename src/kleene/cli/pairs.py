@@ -7,7 +7,7 @@ listed as named, reached or not, unless ``--top`` asks for the best.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,9 +17,45 @@ from kleene.cli.vertices import names
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kleene import Result
+    from kleene import Graph, Result
+    from kleene.results.reach import Reach
 
-__all__ = ["Listing", "list_pairs", "show_pairs", "value_name"]
+__all__ = [
+    "PAGE",
+    "Listing",
+    "PairTable",
+    "list_pairs",
+    "pairs_of_reach",
+    "pairs_of_result",
+    "show_pairs",
+]
+
+PAGE = 10  # pairs on a page, unless --top says otherwise
+
+
+class Row(NamedTuple):
+    """Pairs that are ordered together: those of a source, or a list of pairs. All by position."""
+
+    first: NDArray[Any]  # where paths begin
+    last: NDArray[Any]
+    values: NDArray[Any]
+    reached: NDArray[Any]
+    links: NDArray[Any] | None  # predecessors, or next hops
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """All pairs of an answer, a row at a time."""
+
+    graph: Graph
+    rows: Iterable[Row]
+    reached: int  # pairs with a path
+    of: int
+    named: bool = False  # the targets are what the user named
+    value: str = "distance"
+    link: str = "predecessor"
+    largest_first: bool = False
+    unbounded: Any = None  # the integer that means infinity
 
 
 @dataclass(frozen=True)
@@ -31,100 +67,121 @@ class Listing:
     unreached: int  # and not listed
 
 
-class _Row(NamedTuple):
-    """Pairs that are ordered together: those of a source, or a list of pairs. All by position."""
-
-    first: NDArray[Any]  # where paths begin
-    last: NDArray[Any]
-    values: NDArray[Any]
-    reached: NDArray[Any]
-    links: NDArray[Any] | None  # predecessors, or next hops if paths lead to the source
+# ---- what there is to list ----------------------------------------------------------------------
 
 
-def list_pairs(result: Result, top: int | None, most: int | None = None) -> Listing:
-    """List the ``top`` best pairs of each source, and at most ``most`` pairs in all."""
+def pairs_of_result(result: Result) -> PairTable:
+    """Return the pairs of a result of bfs, sssp, apsp or closure."""
     import numpy as np
 
-    pairs: list[dict[str, Any]] = []
-    named = result.targets is not None and top is None  # as named, reached or not
-    for row in _rows(result):
-        room = None if most is None else most - len(pairs)
-        if room == 0:
-            break
-        columns = np.arange(len(row.values)) if named else _best(result, row)[:top]
-        pairs += _as_dicts(result, row, columns[:room])
-    listed = sum(pair[value_name(result)] is not None for pair in pairs)
-    reached = int(np.count_nonzero(result.reached))
-    unreached = result.reached.size - reached - (len(pairs) - listed)
-    return Listing(pairs, reached - listed, unreached)
+    from kleene.backends.semiring import SEMIRINGS
+
+    unbounded = None
+    if result.plan.semiring == "max_min":  # the width of the empty path
+        unbounded = SEMIRINGS["max_min"].one(result.distances.dtype)
+    return PairTable(
+        result.graph,
+        _rows(result),
+        int(np.count_nonzero(result.reached)),
+        int(result.reached.size),
+        result.targets is not None,
+        "value" if result.problem == "closure" else "distance",
+        "next_hop" if result.reverse else "predecessor",
+        result.plan.semiring in ("max_min", "max_times"),
+        unbounded,
+    )
 
 
-def _rows(result: Result) -> Iterator[_Row]:
+def _rows(result: Result) -> Iterator[Row]:
     import numpy as np
 
     from kleene.results.pairs import PairsResult
 
+    targets: Any = result._targets
     if isinstance(result, PairsResult):
-        yield _Row(result._sources, result._targets, result.to_numpy(), result.reached, None)
+        yield Row(result._sources, targets, result.to_numpy(), result.reached, None)
         return
     values, reached = np.atleast_2d(result.to_numpy()), np.atleast_2d(result.reached)
-    far = np.arange(result.graph.n) if result.targets is None else result._targets
+    far = np.arange(result.graph.n) if targets is None else targets
     links = result._answer.predecessors
     for row, source in enumerate(result._sources.tolist()):
         near = np.full(len(far), source)
         first, last = (far, near) if result.reverse else (near, far)
         own = None if links is None else links[row, far]
-        yield _Row(first, last, values[row], reached[row], own)
+        yield Row(first, last, values[row], reached[row], own)
 
 
-def _best(result: Result, row: _Row) -> NDArray[Any]:
+def pairs_of_reach(reach: Reach) -> PairTable:
+    """Return the pairs of a bounded search."""
+    import numpy as np
+
+    def rows() -> Iterator[Row]:
+        distances, links = reach.distances, reach.predecessors
+        for row, source in enumerate(np.atleast_1d(reach.graph.index(reach.sources)).tolist()):
+            own = slice(*distances.indptr[row : row + 2])
+            far, values = distances.indices[own], distances.data[own]
+            near = np.full(len(far), source)
+            first, last = (far, near) if reach.reverse else (near, far)
+            there = np.ones(len(far), bool)
+            yield Row(first, last, values, there, None if links is None else links.data[own])
+
+    link = "next_hop" if reach.reverse else "predecessor"
+    count = reach.distances.nnz
+    return PairTable(reach.graph, rows(), count, count, link=link)
+
+
+# ---- the list -----------------------------------------------------------------------------------
+
+
+def list_pairs(table: PairTable, top: int | None, most: int | None = None) -> Listing:
+    """List the ``top`` best pairs of each source, and at most ``most`` pairs in all."""
+    import numpy as np
+
+    pairs: list[dict[str, Any]] = []
+    for row in table.rows:
+        room = None if most is None else most - len(pairs)
+        if room == 0:
+            break
+        as_named = table.named and top is None
+        columns = np.arange(len(row.values)) if as_named else _best(row, table.largest_first)[:top]
+        pairs += _as_dicts(table, row, columns[:room])
+    listed = sum(pair[table.value] is not None for pair in pairs)
+    unreached = table.of - table.reached - (len(pairs) - listed)
+    return Listing(pairs, table.reached - listed, unreached)
+
+
+def _best(row: Row, largest_first: bool) -> NDArray[Any]:
     """Return the columns with a path, the best first; of equals, in the order of the graph."""
     import numpy as np
 
     columns = np.flatnonzero(row.reached)
     values = row.values[columns]
-    if result.plan.semiring in ("max_min", "max_times"):  # the largest is the best
+    order = np.argsort(values, kind="stable")
+    if largest_first:
         order = len(columns) - 1 - np.argsort(values[::-1], kind="stable")[::-1]
-    else:
-        order = np.argsort(values, kind="stable")
     best: NDArray[Any] = columns[order]
     return best
 
 
-def _as_dicts(result: Result, row: _Row, columns: NDArray[Any]) -> list[dict[str, Any]]:
+def _as_dicts(table: PairTable, row: Row, columns: NDArray[Any]) -> list[dict[str, Any]]:
     """Return the pairs in these columns as dictionaries."""
     import numpy as np
 
-    graph, what, unbounded = result.graph, value_name(result), _unbounded(result)
     values = [
-        None if not hit else math.inf if value == unbounded else value
+        None if not hit else math.inf if value == table.unbounded else value
         for value, hit in zip(row.values[columns].tolist(), row.reached[columns], strict=True)
     ]
-    ends = (names(graph, side[columns]) for side in (row.first, row.last))
+    ends = (names(table.graph, side[columns]) for side in (row.first, row.last))
     pairs: list[dict[str, Any]] = [
-        {"source": first, "target": last, what: value}
+        {"source": first, "target": last, table.value: value}
         for first, last, value in zip(*ends, values, strict=True)
     ]
     if row.links is not None:
-        link = "next_hop" if result.reverse else "predecessor"
         at = row.links[columns]
-        for pair, label, there in zip(pairs, names(graph, np.maximum(at, 0)), at >= 0, strict=True):
-            pair[link] = label if there else None
+        labels = names(table.graph, np.maximum(at, 0))
+        for pair, label, there in zip(pairs, labels, at >= 0, strict=True):
+            pair[table.link] = label if there else None
     return pairs
-
-
-def value_name(result: Result) -> str:
-    """Return the name of a pair's value."""
-    return "value" if result.problem == "closure" else "distance"
-
-
-def _unbounded(result: Result) -> Any:
-    """Return the integer that means infinity: the width of the empty path in max_min."""
-    from kleene.backends.semiring import SEMIRINGS
-
-    if result.plan.semiring != "max_min":
-        return None
-    return SEMIRINGS["max_min"].one(result.distances.dtype)
 
 
 def show_pairs(listing: Listing, top: int, one_source: bool) -> None:

@@ -10,7 +10,7 @@ from typer import Argument, Option
 
 from kleene.cli.options import Input, Method, Output, Predecessors, Reverse
 from kleene.cli.pair_file import read_pairs
-from kleene.cli.pairs import list_pairs, show_pairs
+from kleene.cli.pairs import PAGE, list_pairs, pairs_of_result, show_pairs
 from kleene.cli.summaries import result_fields, show_result
 from kleene.cli.vertices import parse_vertices
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from kleene.results.verify import Proof
 
 __all__ = ["Endpoints", "ResultOptions", "SearchEndpoints", "Solution", "SourceVertices", "solve"]
-
-_PAGE = 10  # pairs on a page, unless --top says more
 
 
 @dataclass(frozen=True)
@@ -131,8 +129,8 @@ class Solution:
         if top is None and not self.named:
             most = 0
         elif top is None and result.targets is None and not self.output.json:
-            most = _PAGE
-        listing = list_pairs(result, top, most)
+            most = PAGE
+        listing = list_pairs(pairs_of_result(result), top, most)
         shared = result_fields(result, self.proof)
         listed = {"out": self.result_options.out, "listed": len(listing.pairs)}
 
@@ -168,9 +166,8 @@ def solve(
         raise RequestError(f"{problem} needs a source: kleene {problem} {graph.file} SOURCE")
     if single and len(given.get("sources", ())) == 1:
         given["source"] = given.pop("sources")[0]
-    streamed = (
-        out is not None and Path(out).suffix == ".npy" and not given.keys() & {"targets", "pairs"}
-    )
+    whole_rows = not given.keys() & {"targets", "pairs"}
+    streamed = out is not None and Path(out).suffix == ".npy" and whole_rows
     if streamed:  # written row by row, so it may be larger than memory
         keywords["out"] = out
     if result_options.predecessors is not None:

@@ -27,6 +27,7 @@ _CALLS = {
     "; draw a part of it: graph.subgraph(vertices)": "",
     " (to have them for many searches, touch graph.csc once)": "",
     "use graph.unlabelled()": "add --unlabelled",
+    "with graph.with_positions(xy)": "by --positions FILE",
     "write graph.unlabelled()": "add --unlabelled",
     "directed must be True or False, not str": "--oneway is for edge lists and Parquet",
     ", as kleene.Graph.from_table does": "",

@@ -97,10 +97,8 @@ class SciPy(Peer):
         return PeerCall(partial(self.csgraph.dijkstra, self.matrix, indices=source), np.asarray)
 
     def sssp_paths(self, source: int) -> PeerCall:
-        search = partial(
-            self.csgraph.dijkstra, self.matrix, indices=source, return_predecessors=True
-        )
-        return PeerCall(search, lambda results: results[0])
+        search = partial(self.csgraph.dijkstra, self.matrix, indices=source)
+        return PeerCall(partial(search, return_predecessors=True), lambda results: results[0])
 
     def apsp_lengths(self) -> PeerCall:
         return PeerCall(self._all_pairs(), np.asarray)
