@@ -40,6 +40,7 @@ from kleene.errors import (
 from kleene.graph import Graph
 from kleene.interop.sklearn import patch_sklearn, unpatch_sklearn
 from kleene.io import read, write
+from kleene.results.pairs import PairsResult
 from kleene.results.result import Result
 from kleene.viz.draw import draw
 
@@ -56,6 +57,7 @@ __all__ = [
     "KleeneError",
     "MemoryBudgetError",
     "NegativeCycleError",
+    "PairsResult",
     "PathOverflowError",
     "RequestError",
     "Result",
