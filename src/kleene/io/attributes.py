@@ -1,13 +1,12 @@
 """Attributes of nodes and edges in GraphML and GML: columns of text that become numbers.
 
-A column takes the text of an attribute as the file is read. Every so often the text collected so far
-is parsed by the native core, by the rules of all text formats, so that an error names the line and
-memory holds numbers rather than strings.
+A column takes the text of an attribute while the file is read. Every so often the native core
+parses what was collected, by the rules of all text formats: an error names the line, and memory
+holds numbers rather than strings.
 """
 
 from __future__ import annotations
 
-import re
 from array import array
 from dataclasses import asdict
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
+from kleene.graph.geometry import LINESTRING
 from kleene.graph.rows import Lines
 from kleene.io.source import Source
 from kleene.io.text import ColumnLayout, excerpt
@@ -26,7 +26,6 @@ Array = NDArray[Any]
 
 LONGEST_VALUE = 1 << 24  # characters of one attribute that is read
 _PENDING = 1 << 22  # characters that are collected before they are parsed
-_LINESTRING = re.compile(r"\s*LINESTRING\s*Z?M?\s*(?:EMPTY|\(([^()]*)\))\s*", re.IGNORECASE)
 
 
 def numbers_in(source: Source, texts: list[str], lines: list[int], column: int = 0) -> Array:
@@ -87,7 +86,7 @@ class Column:
         return 2 * self._size + 16 * len(self.rows) + sum(part.nbytes for part in self._parts)
 
     def values(self, count: int, default: str | None = None) -> Array | None:
-        """Return the entries of rows 0 .. count - 1; None if one has neither a value nor a default."""
+        """Return the entries of rows 0 .. count - 1; None if one has no value and no default."""
         self._parse_pending()
         values = np.concatenate(self._parts) if self._parts else np.empty(0, np.int32)
         if len(values) < count and default is None:
@@ -119,7 +118,7 @@ class LineColumn(Column):
         points: list[str] = []
         point_lines: list[int] = []
         for text, line in zip(texts, lines, strict=True):
-            matched = _LINESTRING.fullmatch(text)
+            matched = LINESTRING.fullmatch(text)
             if matched is None:
                 self._source.fail(
                     f"found {excerpt(text.encode())}, expected 'LINESTRING (<x> <y>, ...)'", line

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import id_dtype
+from kleene.graph.construct import from_directions
 from kleene.graph.directions import as_directions
+from kleene.graph.geometry import oriented
 from kleene.graph.rows import Lines
 from kleene.io.source import Source
 
@@ -82,21 +84,18 @@ def build_graph(
     target, -1 from target to source, 0 for both.
     """
     try:
-        graph = Graph.from_edges(
-            sources,
-            targets,
-            weights,
-            n,
-            directed,
-            labels=labels,
-            name=source.stem,
-            keep_rows=keep_rows,
-            threads=source.threads,
-        )
+        edges = (sources, targets, weights, n, directed)
+        others = {"name": source.stem, "keep_rows": keep_rows, "threads": source.threads}
+        if isinstance(directed, np.ndarray):
+            graph = from_directions(Graph, *edges, labels, **others)
+        else:
+            graph = Graph.from_edges(*edges, labels=labels, **others)
         if positions is not None:
             graph = graph.with_positions(positions)
     except GraphError as error:
         source.fail(str(error))
     if lines is not None and graph.rows is not None:
+        if graph.positions is not None:
+            lines = oriented(lines, graph.positions, sources, targets)
         graph = graph._derived(graph.csr, rows=graph.rows.with_lines(lines))
     return graph

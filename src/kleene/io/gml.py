@@ -1,9 +1,9 @@
 """GML ``.gml``: nodes and edges with attributes, in nested lists ``key [ key value ... ]``.
 
-Written by NetworkX, igraph, Gephi and Cytoscape; the form of Mark Newman's collection. ``graph`` has
-``directed 1`` or 0, ``node [ id 1 label "a" ]`` and ``edge [ source 1 target 2 ]``; a string may
-contain line ends, and characters as ``&amp;`` or ``&#228;``. The file is cut into tokens piece by
-piece. See M. Himsolt, GML: A portable graph file format, University of Passau, 1997.
+Written by NetworkX, igraph, Gephi and Cytoscape; Mark Newman's collection has this form. ``graph``
+has ``directed 1`` or 0, ``node [ id 1 label "a" ]`` and ``edge [ source 1 target 2 ]``; a string
+may contain line ends, and characters as ``&amp;`` or ``&#228;``. The file is cut into tokens piece
+by piece. See M. Himsolt, GML: A portable graph file format, University of Passau, 1997.
 """
 
 from __future__ import annotations

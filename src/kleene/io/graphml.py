@@ -48,6 +48,8 @@ def read(
     found = NodesAndEdges(source, weight, weighted, labels)
     parser = _Parser(source, found)
     parser.parse()
+    if directed is None and not found.has_edges:
+        directed = parser.directed
     return found.graph(parser.defaults, directed)
 
 
@@ -62,6 +64,7 @@ class _Parser:
     """Passes nodes, edges and wanted attributes to ``found`` while Expat parses the file."""
 
     def __init__(self, source: Source, found: NodesAndEdges) -> None:
+        self.directed = False  # the outermost graph
         self.defaults: dict[str, str] = {}  # of attributes of edges
         self._source, self._found = source, found
         self._keys: dict[str, _Key] = {}
@@ -179,6 +182,7 @@ class _Parser:
                 self._fail("a second graph", "one")
         inherited = self._directions[-1] if self._directions else 0
         self._directions.append(self._direction(attributes, "edgedefault", inherited))
+        self.directed = bool(self._directions[0])
 
     def _start_key(self, attributes: dict[str, str]) -> None:
         if self._graphs:
@@ -247,8 +251,8 @@ def _node_names(graph: Graph) -> list[str]:
     for label in labels:
         if not isinstance(label, (int, str)) or _UNWRITABLE.search(str(label)):
             raise GraphError(
-                f"label {label!r} cannot be written to GraphML: labels must be integers, or strings "
-                "without control characters"
+                f"label {label!r} cannot be written to GraphML: labels must be integers, or "
+                "strings without control characters"
             )
     return [quoteattr(str(label)) for label in labels]
 

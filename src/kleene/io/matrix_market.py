@@ -1,8 +1,8 @@
 """MatrixMarket ``.mtx``: entry (i, j) of a square matrix is the weight of the arc from i to j.
 
-Rows and columns are numbered from 1, and vertices are labelled so. A ``pattern`` matrix has no weights, a ``symmetric`` one is an
-undirected graph. The ``array`` form lists every entry of a dense matrix, column by column; there
-infinity means "no arc". See https://math.nist.gov/MatrixMarket/formats.html.
+Rows and columns are numbered from 1, and vertices are labelled so. A ``pattern`` matrix has no
+weights, a ``symmetric`` one is an undirected graph. The ``array`` form lists every entry of a dense
+matrix, column by column; there infinity means "no arc". See https://math.nist.gov/MatrixMarket/formats.html.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Graphs of files that list nodes and edges with attributes: GraphML and GML.
 
-A reader adds nodes and edges in the order of the file, and attributes of the one that was added last.
+A reader adds nodes and edges in the order of the file, and attributes of the one added last.
 Vertices are numbered in order of first appearance; table rows are the edges, in the order of the
 file. Names become integers if all of them are integers in the usual notation.
 """
@@ -31,6 +31,7 @@ Array = NDArray[Any]
 
 _CANONICAL = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _EDGE_BYTES = 100  # bound on the memory that an edge takes while the graph is built
+_ADVICE = 'pass labels="id" to name vertices by their ids'
 _MOST_KNOWN = 20  # attributes that a message lists
 
 
@@ -101,9 +102,8 @@ class NodesAndEdges:
 
     def set_of_node(self, name: str, text: str) -> None:
         """Set a wanted attribute of the last node."""
-        if name == self.label:
-            if self._names.setdefault(self._node, text) is not text:
-                self._source.fail(f"found two values of {name!r}, expected one", self._line)
+        if name == self.label and self._names.setdefault(self._node, text) is not text:
+            self._source.fail(f"found two values of {name!r}, expected one", self._line)
         column = self._positions.get(name.lower())
         if column is not None and (len(column.rows) or _is_number(text)):
             column.add(self._node, text, self._line)
@@ -132,10 +132,15 @@ class NodesAndEdges:
 
     # ---- at its end -------------------------------------------------------------------------
 
+    @property
+    def has_edges(self) -> bool:
+        """Whether there is an edge."""
+        return len(self._sources) > 0
+
     def graph(self, defaults: Mapping[str, str], directed: bool | None) -> Graph:
         """Return the graph.
 
-        ``defaults`` are values of edges without a value; ``directed`` holds for all edges, if given.
+        ``defaults`` are values of edges without one; ``directed`` holds for all edges, if given.
         """
         for number, line in self._undeclared.items():
             name = list(self._numbers)[number]
@@ -189,14 +194,13 @@ class NodesAndEdges:
             lacking = next(n for name, n in self._numbers.items() if n not in self._names)
             name = list(self._numbers)[lacking]
             self._source.fail(
-                f"found no {self.label!r} on the node {_quoted(name)}, expected it on all"
+                f"found no {self.label} on the node {_quoted(name)}, expected it on all; {_ADVICE}"
             )
         names = [self._names[number] for number in range(len(self._numbers))]
         if len(set(names)) < len(names):
             twice = next(name for name, count in Counter(names).items() if count > 1)
             self._source.fail(
-                f"found two nodes with the {self.label} {_quoted(twice)}, expected one; pass "
-                'labels="id" to name vertices by their ids'
+                f"found two nodes with the {self.label} {_quoted(twice)}, expected one; {_ADVICE}"
             )
         return labels_of_names(names)
 

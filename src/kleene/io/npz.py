@@ -1,8 +1,8 @@
 """NumPy's ``.npz``: Kleene's native format, and SciPy's format for sparse matrices.
 
 Kleene's format holds the CSR arrays, whether the graph is directed, its labels, positions and name.
-SciPy's is what ``scipy.sparse.save_npz`` writes, in any sparse format. Nothing is unpickled, and the
-sizes of the archive's members are checked before they are decompressed.
+SciPy's is what ``scipy.sparse.save_npz`` writes, in any sparse format. Nothing is unpickled, and
+the sizes of the archive's members are checked before they are decompressed.
 """
 
 from __future__ import annotations

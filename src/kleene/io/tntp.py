@@ -133,11 +133,11 @@ def _zones(
     left, reached = (np.isin(below, ends) for ends in (sources, targets))
     zones = below[left & reached]
     if len(zones) and through is None:
-        name = text.source.name
         raise RequestError(
-            f"{name}:{line}: paths may not pass zones below {first}, and {len(zones):,} of them have "
-            "links in and out. Pass through=False to keep paths out: links to a zone z then end at "
-            "a vertex -z, so that trips run from z to -z; or through=True to let paths pass"
+            f"{text.source.name}:{line}: paths may not pass zones, nodes below {first}, and "
+            f"{len(zones):,} of them have links in and out. Pass through=False to forbid it: links "
+            "to zone z then end at a vertex -z, and a trip from zone 1 to zone 2 is a path from 1 "
+            "to -2. Or pass through=True to let paths pass zones"
         )
     return zones
 
