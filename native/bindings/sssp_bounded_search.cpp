@@ -14,17 +14,18 @@ auto with_types(const AnyArray& neighbors, const Typed& values, Body&& body) {
   });
 }
 
-// `limit` is one value, of the type of the distances. Offsets, vertices, distances, predecessors.
+// `limits` has the type of the distances: one for all sources, or one each. Returns offsets,
+// vertices, distances and predecessors.
 nb::object bounded_search(const Offsets& offsets, const AnyArray& neighbors,
                           const OptionalArray& lengths, const AnyArray& sources,
-                          const AnyArray& limit, std::int64_t most, bool predecessors,
+                          const AnyArray& limits, std::int64_t most, bool predecessors,
                           std::int64_t available, int threads, const nb::object& progress) {
   require_arcs(offsets, neighbors, lengths);
-  return with_types(neighbors, limit, [&]<class Id, class Value>(Type<Id>, Type<Value>) {
+  return with_types(neighbors, limits, [&]<class Id, class Value>(Type<Id>, Type<Value>) {
     const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
     const Arcs<Id> arcs{n, offsets.data(), data_of<Id>(neighbors)};
     const auto count = static_cast<std::int64_t>(sources.size());
-    const sssp::Bounds<Value> bounds{*data_of<Value>(limit), most};
+    const sssp::Bounds<Value> bounds{data_of<Value>(limits), limits.size() != 1, most};
     const auto* own_lengths = data_of<Value>(lengths);
     const auto* starts = data_of<Id>(sources);
     PythonMonitor monitor(progress, count);
@@ -93,7 +94,7 @@ void nearest_owners(const Offsets& offsets, const AnyArray& neighbors, const Opt
 
 void bind_sssp_bounded_search(nb::module_& m) {
   m.def("bounded_search", &bounded_search, nb::arg("offsets"), nb::arg("neighbors"),
-        nb::arg("lengths").none(), nb::arg("sources"), nb::arg("limit"), nb::arg("most"),
+        nb::arg("lengths").none(), nb::arg("sources"), nb::arg("limits"), nb::arg("most"),
         nb::arg("predecessors"), nb::arg("available"), nb::arg("threads"),
         nb::arg("progress").none());
   m.def("k_nearest", &k_nearest, nb::arg("offsets"), nb::arg("neighbors"),

@@ -28,13 +28,13 @@ class BoundedSearch {
         distances_(static_cast<std::size_t>(arcs.n), kNoPath<Value>),
         predecessors_(static_cast<std::size_t>(arcs.n)) {}
 
-  Row<Id, Value> search(Id source, const Bounds<Value>& bounds, bool with_predecessors,
+  Row<Id, Value> search(Id source, Value limit, std::int64_t count, bool with_predecessors,
                         CancelCheck check_cancelled) {
     reset();
     if (lengths_) {
-      settle_by_distance(source, bounds, check_cancelled);
+      settle_by_distance(source, limit, count, check_cancelled);
     } else {
-      settle_by_level(source, bounds, check_cancelled);
+      settle_by_level(source, limit, count, check_cancelled);
     }
     return take_row(with_predecessors);
   }
@@ -47,18 +47,19 @@ class BoundedSearch {
     queue_.clear();
   }
 
-  void settle_by_distance(Id source, const Bounds<Value>& bounds, CancelCheck& check_cancelled) {
+  void settle_by_distance(Id source, Value limit, std::int64_t count,
+                          CancelCheck& check_cancelled) {
     lower(source, 0, kNoPredecessor<Id>);
     while (!queue_.empty()) {
       const auto [distance, u] = queue_.pop();
       if (distance != distances_[u]) continue;
       settled_.push_back(u);
-      if (is_full(settled_, bounds)) return;
+      if (is_full(settled_, count)) return;
       if (++steps_ % kCheckEvery == 0) check_cancelled();
       for (std::int64_t i = arcs_.offsets[u]; i < arcs_.offsets[u + 1]; ++i) {
         const Id v = arcs_.neighbors[i];
         const Value through = distance + lengths_[i];
-        if (through < distances_[v] && !(through > bounds.limit)) lower(v, through, u);
+        if (through < distances_[v] && !(through > limit)) lower(v, through, u);
       }
     }
   }
@@ -70,13 +71,13 @@ class BoundedSearch {
     queue_.push({distance, v});
   }
 
-  void settle_by_level(Id source, const Bounds<Value>& bounds, CancelCheck& check_cancelled) {
+  void settle_by_level(Id source, Value limit, std::int64_t count, CancelCheck& check_cancelled) {
     enter(source, 0, kNoPredecessor<Id>);
     std::size_t begin = 0;
     for (Value depth = 0; begin < touched_.size(); ++depth) {
       const std::size_t end = touched_.size();
       std::sort(touched_.begin() + static_cast<std::ptrdiff_t>(begin), touched_.end());
-      if (is_full(touched_, bounds) || depth >= bounds.limit) break;
+      if (is_full(touched_, count) || depth >= limit) break;
       for (; begin < end; ++begin) {
         if (++steps_ % kCheckEvery == 0) check_cancelled();
         const Id u = touched_[begin];
@@ -86,7 +87,7 @@ class BoundedSearch {
         }
       }
     }
-    const auto most = static_cast<std::uint64_t>(bounds.count) + 1;
+    const auto most = static_cast<std::uint64_t>(count) + 1;
     const auto kept = std::min<std::uint64_t>(touched_.size(), most);
     settled_.assign(touched_.begin(), touched_.begin() + static_cast<std::ptrdiff_t>(kept));
   }
@@ -97,8 +98,9 @@ class BoundedSearch {
     predecessors_[v] = predecessor;
   }
 
-  static bool is_full(const std::vector<Id>& vertices, const Bounds<Value>& bounds) {
-    return static_cast<std::int64_t>(vertices.size()) - 1 >= bounds.count;
+  // Are there so many vertices besides the source?
+  static bool is_full(const std::vector<Id>& vertices, std::int64_t count) {
+    return static_cast<std::int64_t>(vertices.size()) - 1 >= count;
   }
 
   Row<Id, Value> take_row(bool with_predecessors) {
@@ -196,7 +198,8 @@ Reached<Id, Value> bounded_search(const Arcs<Id>& arcs, const Value* lengths, co
     auto& search = searches[static_cast<std::size_t>(thread)];
     if (!search) search = std::make_unique<Search>(arcs, lengths);
     auto& row = rows[static_cast<std::size_t>(i)];
-    row = search->search(sources[i], bounds, with_predecessors, CancelCheck(monitor, thread));
+    row = search->search(sources[i], bounds.limit(i), bounds.count, with_predecessors,
+                         CancelCheck(monitor, thread));
     budget.take(entry * row.vertices.size());
   });
   searches.clear();

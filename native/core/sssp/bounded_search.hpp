@@ -12,7 +12,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 
 #include "graph/csr.hpp"
 #include "graph/search.hpp"
@@ -22,10 +21,14 @@ namespace kleene::sssp {
 using namespace parallel;
 using namespace graph;
 
+// Where searches stop.
 template <class Value>
 struct Bounds {
-  Value limit = std::numeric_limits<Value>::max();
-  std::int64_t count = std::numeric_limits<std::int64_t>::max();  // vertices besides the source
+  const Value* limits = nullptr;  // one per source, or one for all
+  bool own_limits = false;
+  std::int64_t count = 0;  // vertices besides the source
+
+  Value limit(std::int64_t source) const { return limits[own_limits ? source : 0]; }
 };
 
 // Row i is what source i reaches: entries offsets[i] .. offsets[i + 1], by vertex.

@@ -93,7 +93,7 @@ class KNearest {
     }
     run_team(threads, monitor, [&](Team::Worker& worker) {
       for (;;) {
-        if (worker.is_leader()) gather();
+        if (worker.is_leader()) advance_alone(worker, monitor);
         worker.barrier();
         if (frontier_.empty()) return;
         const auto size = static_cast<std::int64_t>(frontier_.size());
@@ -118,6 +118,7 @@ class KNearest {
 
   static constexpr Id kDropped = -1;
   static constexpr std::int64_t kGrain = 128;  // labels
+  static constexpr std::size_t kLarge = 512;   // labels worth sharing
 
   // ---- steps of a round ------------------------------------------------------------------------
 
@@ -142,7 +143,18 @@ class KNearest {
     }
   }
 
-  // ---- between rounds, one thread --------------------------------------------------------------
+  // ---- between shared rounds, one thread -------------------------------------------------------
+
+  // Does the rounds of few labels alone, until one is worth sharing or nothing is left.
+  void advance_alone(Team::Worker& worker, Monitor& monitor) {
+    for (gather(); !frontier_.empty() && frontier_.size() < kLarge; gather()) {
+      for (Item& item : frontier_) drop_if_gone(item);
+      for (const Item& item : frontier_) pass_on(item, buckets_[0]);
+      monitor.advance(frontier_.size());
+      worker.poll(static_cast<std::int64_t>(frontier_.size()));
+    }
+    monitor.advance(frontier_.size());
+  }
 
   // Collects the nearest bucket of all threads; nothing is left when it is empty.
   void gather() {
