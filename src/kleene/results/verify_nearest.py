@@ -157,7 +157,4 @@ def _check_attained(
     wrong = (keys[at] != wanted) | (answer.distances[at] != lengths)
     if wrong.any():
         bad = int(np.flatnonzero(wrong)[0])
-        _fail(
-            vertices[bad],
-            f"facility {facilities[bad]} is said to be {lengths[bad]} away, and is not",
-        )
+        _fail(vertices[bad], f"facility {facilities[bad]} is not {lengths[bad]} away")
