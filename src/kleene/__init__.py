@@ -20,8 +20,10 @@ from kleene.api import (
     explain,
     geodesic_distances,
     methods,
+    nearest,
     spmv,
     sssp,
+    within,
 )
 from kleene.errors import (
     DeviceError,
@@ -38,7 +40,9 @@ from kleene.errors import (
 from kleene.graph import Graph
 from kleene.interop.sklearn import patch_sklearn, unpatch_sklearn
 from kleene.io import read, write
+from kleene.results.nearest import Nearest
 from kleene.results.pairs import PairsResult
+from kleene.results.reach import Reach
 from kleene.results.result import Result
 from kleene.viz.draw import draw
 
@@ -54,9 +58,11 @@ __all__ = [
     "GraphError",
     "KleeneError",
     "MemoryBudgetError",
+    "Nearest",
     "NegativeCycleError",
     "PairsResult",
     "PathOverflowError",
+    "Reach",
     "RequestError",
     "Result",
     "StorageError",
@@ -73,11 +79,13 @@ __all__ = [
     "generate",
     "geodesic_distances",
     "methods",
+    "nearest",
     "patch_sklearn",
     "read",
     "spmv",
     "sssp",
     "unpatch_sklearn",
+    "within",
     "write",
 ]
 
