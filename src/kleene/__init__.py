@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from kleene.api import (
+    TurnGraph,
     apsp,
     bfs,
     close_distances,
@@ -60,6 +61,7 @@ __all__ = [
     "RequestError",
     "Result",
     "StorageError",
+    "TurnGraph",
     "VerificationError",
     "apsp",
     "bfs",

@@ -91,10 +91,13 @@ def k_shortest_paths(
     neighbors: NDArray[np.int32],
     lengths: NDArray[np.float64],
     to_sink: NDArray[np.float64],
-    source: int,
-    sink: int,
+    sources: NDArray[np.int32],
+    sinks: NDArray[np.int32],
+    rows: NDArray[np.int32],
     count: int,
-) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]: ...
+    threads: int,
+    progress: _Progress = None,
+) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]: ...
 def bfs_eccentricity(
     offsets: NDArray[np.int64], neighbors: _Array, source: int
 ) -> tuple[int, int, int]: ...

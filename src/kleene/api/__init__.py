@@ -21,12 +21,14 @@ from kleene.api.geodesic_distances import geodesic_distances
 from kleene.api.k_shortest import k_shortest
 from kleene.api.spmv import spmv
 from kleene.api.sssp import sssp
+from kleene.api.turns import TurnGraph
 from kleene.registry import methods
 
 __all__ = [
     "DeviceMemory",
     "Out",
     "Progress",
+    "TurnGraph",
     "Vertices",
     "apsp",
     "bfs",

@@ -126,13 +126,19 @@ class ComponentsTask:
 
 @dataclass(frozen=True)
 class KShortestTask:
-    """One search for the shortest paths between two vertices, best first."""
+    """The shortest paths between the vertices of each pair, best first.
+
+    Pair ``i`` is (``sources[i]``, ``targets[rows[i]]``).
+    """
 
     graph: Graph
-    source: int
-    target: int
-    count: int
-    remaining: Array  # float64 distances from every vertex to the target
+    sources: Array
+    targets: Array
+    rows: Array
+    count: int  # paths for each pair
+    remaining: Array  # float64 distances from every vertex to the targets, a row each
+    threads: int
+    progress: Progress | None = None
 
 
 @dataclass(frozen=True)
