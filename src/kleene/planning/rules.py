@@ -155,6 +155,8 @@ RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
     ("distance_encodings", "cpu"): (Rule("batched", _ALWAYS, "the only method"),),
     ("within", "cpu"): (Rule("bounded_dijkstra", _ALWAYS, "the only method"),),
     ("nearest", "cpu"): (Rule("k_labels", _ALWAYS, "the only method"),),
+    ("weak_components", "cpu"): (Rule("afforest", _ALWAYS, "the only method"),),
+    ("strong_components", "cpu"): (Rule("forward_backward", _ALWAYS, "the only method"),),
 }
 
 

@@ -14,6 +14,7 @@ from kleene.registry import (
     apsp,
     bfs,
     closure,
+    components,
     distance_encodings,
     k_shortest,
     nearest,
@@ -53,6 +54,8 @@ PROBLEMS = {
     "spmv": "product of a vector and the graph's matrix over a semiring",
     "k_shortest": "the k shortest paths between two vertices",
     "distance_encodings": "distances in many small graphs, as one padded array",
+    "weak_components": "vertices joined by arcs, whatever their direction",
+    "strong_components": "vertices that reach each other along arcs",
 }
 
 #: Where a method can run, the fastest kind of device first.
@@ -82,7 +85,7 @@ def _everywhere(rows: tuple[Method, ...]) -> tuple[Method, ...]:
 _ROWS = _everywhere(
     (
         *bfs.ROWS, *sssp.ROWS, *apsp.ROWS, *closure.ROWS, *spmv.ROWS, *k_shortest.ROWS,
-        *distance_encodings.ROWS, *within.ROWS, *nearest.ROWS,
+        *distance_encodings.ROWS, *within.ROWS, *nearest.ROWS, *components.ROWS,
     )
 )  # fmt: skip
 _ROW_OF = {(row.problem, row.name, row.device): row for row in _ROWS}
