@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-__all__ = ["Html", "card", "columns", "join", "tag"]
+__all__ = ["PLAIN_LIST", "Html", "card", "columns", "join", "tag"]
 
+PLAIN_LIST = "list-style:none;margin:0;padding:0"
 _CARD = "font:13px/1.45 system-ui,sans-serif;margin:.3em 0;max-width:72em;overflow-x:auto"
 _PARTS = "display:flex;flex-wrap:wrap;gap:.8em 2.2em;align-items:flex-start"
 _TABLE = "border-collapse:collapse;margin:.4em 0;font-size:inherit"
 _CAPTION = "caption-side:top;text-align:left;padding:0 0 .15em;opacity:.7;white-space:nowrap"
 _LINE = "1px solid rgba(128,128,128,.45)"
 _CELL = "padding:.1em 1.1em .1em 0;border:0;vertical-align:top;background:none"
-_MOST_CHARACTERS = 60  # of a cell; longer text is cut
+_MOST_CHARACTERS = 100  # of a cell; longer text is cut
 
 
 class Html(str):
@@ -73,7 +74,7 @@ def columns(
     heads: Sequence[str],
     rows: Iterable[Sequence[str]],
     *,
-    caption: str,
+    caption: str | None = None,
     numbers: Sequence[int] = (),
 ) -> Html:
     """Return a table with a line under its heads; the columns in ``numbers`` are right-aligned.
@@ -91,7 +92,7 @@ def columns(
     ]
     return tag(
         "table",
-        tag("caption", caption, style=_CAPTION),
+        None if caption is None else tag("caption", caption, style=_CAPTION),
         tag("thead", top),
         tag("tbody", *body),
         style=_TABLE,
