@@ -31,7 +31,7 @@ Array = NDArray[Any]
 #: The drawing of a road network changes little past some 50 pivots (Brandes and Pich 2007).
 _PIVOTS = 64
 
-_SMALL = 150  # vertices up to which every pair is placed by its distance
+_SMALL = 400  # vertices up to which every pair is placed by its distance
 _ROUNDS = 80  # of stress majorization; later ones move vertices by less than a pixel
 
 #: More components are not drawn: each would be a few pixels wide.
@@ -103,7 +103,9 @@ def place(graph: Graph) -> NDArray[np.float64]:
         boxes.append(points - points.min(axis=0))
     sizes = np.array([np.ptp(box, axis=0) for box in boxes]).reshape(-1, 2)
     positions = np.full((graph.n, 2), np.nan)
-    for part, box, corner in zip(parts, boxes, _pack(sizes), strict=True):
+    for part, box, corner in zip(
+        parts, boxes, _pack(sizes, 0.05 + 0.6 / (graph.n or 1) ** 0.5), strict=True
+    ):
         positions[part] = box + corner
     return positions
 
@@ -175,12 +177,11 @@ def _majorize_stress(start: NDArray[np.float64], hops: Array) -> NDArray[np.floa
     return points
 
 
-def _pack(sizes: Array) -> Array:
-    """Return the lower left corner of each box: rows of boxes, about as wide as high."""
-    typical = max(1e-9, float(np.sqrt((sizes[:, 0] * sizes[:, 1]).max(initial=0)))) * 0.2
-    gap = max(typical, float(sizes.max(initial=0)) * 0.12) or 1.0
+def _pack(sizes: Array, gap_share: float) -> Array:
+    """Return the lower left corner of each box: rows of boxes, wider than high together."""
+    gap = gap_share * float(sizes.max(initial=0)) or 1.0
     outer = sizes + gap
-    width = max(float(outer[:, 0].max(initial=0)), 1.3 * float(np.sqrt(outer.prod(axis=1).sum())))
+    width = max(float(outer[:, 0].max(initial=0)), 1.5 * float(np.sqrt(outer.prod(axis=1).sum())))
     corners = np.zeros_like(sizes)
     x = y = row = 0.0
     for i, (across, up) in enumerate(outer.tolist()):

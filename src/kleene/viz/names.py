@@ -21,13 +21,9 @@ _SIDES = (
 
 
 def place_names(
-    names: Sequence[Name],
-    dots: NDArray[np.float64],
-    lines: NDArray[np.float64],
-    width: float,
-    halo: str,
+    names: Sequence[Name], points: NDArray[np.float64], width: float, halo: str
 ) -> Iterator[Text]:
-    """Yield the names, each clear of dots, of points on lines and of names before it if it can."""
+    """Yield the names, each clear of these points and of the names before it if it can be."""
     taken = np.empty((0, 4))
     for text, (x, y), radius, colour, size in names:
         wide, away = text_width(text, size), radius + 5
@@ -38,13 +34,7 @@ def place_names(
             base = y + down * (away + 0.3 * size) + 0.35 * size
             box = np.array([left, base - 0.8 * size, left + wide, base + 0.2 * size])
             outside = max(0.0, -left) + max(0.0, left + wide - width)
-            cost = (
-                4 * _overlaps(box, taken)
-                + 2 * _covered(box, dots)
-                + _covered(box, lines)
-                + outside
-                + 0.1 * order
-            )
+            cost = 9 * _overlaps(box, taken) + _covered(box, points) + outside + 0.1 * order
             if cost < least:
                 best, least = (at, base, anchor, box), cost
         assert best is not None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.viz.colouring import FADED, GROUND, INK, ROUTE, amount, ink_on
+from kleene.viz.colouring import FADED, GROUND, INK, ROUTE, Plain, amount, ink_on
 from kleene.viz.layout import separate
 from kleene.viz.names import Name, place_names
 from kleene.viz.picture import Picture
@@ -41,13 +41,15 @@ class Scene:
         self.vertices = np.flatnonzero(np.isfinite(points).all(axis=1))
         self.width = _NARROW if len(self.vertices) <= _MOST_NAMES else _WIDTH
         self.named = len(self.vertices) <= _MOST_NAMES if labels is None else labels
+        self._foot = _MARGIN if isinstance(subject.colouring, Plain) else _FOOT
         self._fit(points)
         graph = subject.graph
         if arrows is None:
             arrows = graph.directed and graph.m <= _MOST_ARROWS and not graph.stats.symmetric
         self.strokes = Strokes(graph, self.points, arrows)
         self.line_width = float(np.clip(self.strokes.typical_length / 6, 1.2, 2.5))
-        self.radius = float(min(self.strokes.typical_length / 5, 7))
+        crowding = float(np.sqrt(self.width * self.height / max(1, len(self.vertices))))
+        self.radius = min(self.strokes.typical_length / 5, crowding / 5, 7.0)
         self.names_inside = self.named and all(
             len(subject.name(v)) <= 3 for v in self.vertices.tolist()
         )
@@ -71,11 +73,11 @@ class Scene:
         size = span * scale
         inner = max(160.0, float(size[1]))
         corner = np.array([(self.width - size[0]) / 2, _HEAD + (inner + size[1]) / 2])
-        self.height = round(inner + _HEAD + _FOOT)
+        self.height = round(inner + _HEAD + self._foot)
         self._low, self._scale, self._corner = low, scale, corner
         self.points = self.to_pixels(points)
         typical = scale * float(np.median(lengths)) if len(lengths) else 40.0
-        gap = float(np.clip(typical / 2, 3, 30))
+        gap = float(np.clip(typical / 2, 3, 34))
         self.points[self.vertices] = separate(self.points[self.vertices], gap, 0.5)
 
     def to_pixels(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -91,7 +93,7 @@ class Scene:
         picture.shapes += self._names()
         picture.shapes += self._captions(picture.title)
         picture.shapes += self.subject.colouring.legend(
-            _MARGIN, self.height - _FOOT + 24, self.width - 2 * _MARGIN
+            _MARGIN, self.height - self._foot + 24, self.width - 2 * _MARGIN
         )
         return picture
 
@@ -160,7 +162,7 @@ class Scene:
         """Yield the names of the marked vertices, and of all if there is room."""
         marked = dict(self._marked())
         if self.names_inside:
-            fills = dict.fromkeys(self.vertices.tolist(), GROUND)
+            fills: dict[int, str] = {}
             for colour, chosen in self.subject.colouring.vertices(self.vertices):
                 fills |= dict.fromkeys(self.vertices[chosen].tolist(), colour)
             for vertex, fill in (fills | marked).items():
@@ -174,15 +176,9 @@ class Scene:
         if self.named:
             rest = (v for v in self.vertices.tolist() if v not in marked)
             names += [(self.subject.name(v), self.points[v], self.radius, INK, 13) for v in rest]
-        few = len(names) > len(marked)
-        middles = [line.mean(axis=0) for line in self.strokes.lines] if few else []
-        lines = np.array(
-            [*middles, *(np.concatenate(self.strokes.lines) if few and middles else [])]
-        )
-        yield from place_names(
-            names, self.points[self.vertices] if few else np.empty((0, 2)), lines.reshape(-1, 2),
-            self.width, GROUND,
-        )  # fmt: skip
+        tails, heads = self.points[self.strokes.pairs].transpose(1, 0, 2)
+        on_lines = tails + np.linspace(0, 1, 9)[:, None, None] * (heads - tails)
+        yield from place_names(names, on_lines.reshape(-1, 2), self.width, GROUND)
 
     # ---- texts ------------------------------------------------------------------------------
 
@@ -198,7 +194,8 @@ class Scene:
         if subject.reached is not None:
             unreached = n - int(np.count_nonzero(subject.reached[self.vertices]))
             if unreached:
-                parts.append(f"{unreached:,} are unreachable (grey)")
+                are = "is" if unreached == 1 else "are"
+                parts.append(f"{unreached:,} {are} unreachable (grey)")
         return "; ".join([*parts, *subject.notes])
 
     def _captions(self, title: str) -> Iterator[Text]:
