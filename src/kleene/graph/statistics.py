@@ -42,10 +42,12 @@ class Statistics:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
 
-    def shown(self, name: str) -> str:
-        """Return a statistic as text; "not computed yet" where that would take long."""
-        g = self._graph
-        if name not in self.__dict__ and g.n + g.m > _COMPUTED_FOR_DISPLAY:
+    def is_shown(self, name: str) -> bool:
+        """Return whether a display shows this statistic: it is known, or the graph is small."""
+        return name in self.__dict__ or self._graph.n + self._graph.m <= _COMPUTED_FOR_DISPLAY
+
+    def _text(self, name: str) -> str:
+        if not self.is_shown(name):
             return "not computed yet"
         value = getattr(self, name)
         if isinstance(value, bool):
@@ -59,11 +61,11 @@ class Statistics:
             "vertices": f"{self._graph.n:,}",
             "arcs": f"{self._graph.m:,}",
             "mean_degree": f"{self.mean_degree:.3g}",
-            "max_degree": self.shown("max_degree"),
+            "max_degree": self._text("max_degree"),
             "density": f"{self.density:.3g}",
-            **{name: self.shown(name) for name in weights},
-            "symmetric": self.shown("symmetric"),
-            "diameter_estimate": self.shown("diameter_estimate"),
+            **{name: self._text(name) for name in weights},
+            "symmetric": self._text("symmetric"),
+            "diameter_estimate": self._text("diameter_estimate"),
         }
 
     def __repr__(self) -> str:
