@@ -18,6 +18,8 @@ def apsp(
     *,
     sources: Vertices | None = None,
     targets: Vertices | None = None,
+    pairs: Any = None,
+    reverse: bool = False,
     limit: float | None = None,
     predecessors: bool = True,
     deterministic: bool = False,
@@ -65,8 +67,8 @@ def apsp(
     """
     call = check_call(
         "apsp", graph,
-        sources=sources, targets=targets, limit=limit, predecessors=predecessors,
-        deterministic=deterministic, method=method, device=device, dtype=dtype,
-        threads=threads, progress=progress, out=out, options=options,
+        sources=sources, targets=targets, pairs=pairs, reverse=reverse, limit=limit,
+        predecessors=predecessors, deterministic=deterministic, method=method, device=device,
+        dtype=dtype, threads=threads, progress=progress, out=out, options=options,
     )  # fmt: skip
     return solve(call)

@@ -19,6 +19,8 @@ def bfs(
     *,
     sources: Vertices | None = None,
     targets: Vertices | None = None,
+    pairs: Any = None,
+    reverse: bool = False,
     limit: float | None = None,
     predecessors: bool = True,
     deterministic: bool = False,
@@ -79,7 +81,7 @@ def bfs(
     """
     call = check_call(
         "bfs", graph,
-        source=source, sources=sources, targets=targets, limit=limit,
+        source=source, sources=sources, targets=targets, pairs=pairs, reverse=reverse, limit=limit,
         predecessors=predecessors, deterministic=deterministic, method=method,
         device=device, dtype=dtype, threads=threads, progress=progress, out=out,
     )  # fmt: skip

@@ -51,7 +51,7 @@ def k_shortest(
     [2.0, 5.0]
     """
     remaining = sssp(
-        graph.transpose(), target, predecessors=False, dtype=np.float64,
+        graph.transpose().unlabelled(), target, predecessors=False, dtype=np.float64,
         device=device, threads=threads,
     ).distances  # fmt: skip
     request = make_request("k_shortest", sources=1, predecessors=False, dtype=np.float64)

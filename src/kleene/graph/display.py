@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kleene.graph.label_index import range_of_labels
 from kleene.graph.no_path import no_path
+from kleene.system.formatting import format_number
 from kleene.system.html import Html, card, columns, tag
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ def _weights(graph: Graph) -> str:
         return "none: every arc counts 1"
     if graph.m == 0:
         return str(graph.weight_dtype)
-    return f"{graph.weight_dtype}, {graph.stats.min_weight:.6g} to {graph.stats.max_weight:.6g}"
+    low, high = map(format_number, (graph.stats.min_weight, graph.stats.max_weight))
+    return f"{graph.weight_dtype}, {low} to {high}"
 
 
 def _vertices(graph: Graph) -> str:
@@ -80,7 +82,7 @@ def _first_arcs(graph: Graph) -> Html | None:
     tails = np.searchsorted(graph.offsets, np.arange(count), side="right") - 1
     heads, weights = _first_heads(graph, tails, count)
     rows = [
-        [str(graph.label(u)), str(graph.label(v)), *([] if w is None else [f"{w:,.6g}"])]
+        [str(graph.label(u)), str(graph.label(v)), *([] if w is None else [format_number(w)])]
         for u, v, w in zip(tails.tolist(), heads, weights, strict=True)
         if graph.directed or u <= v
     ]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from kleene import _native
 from kleene.graph.frozen import adopt
 from kleene.system.cached_property import cached_property
+from kleene.system.formatting import format_number
 from kleene.system.html import card
 from kleene.system.machine import threads_for
 
@@ -50,9 +51,7 @@ class Statistics:
         if not self.is_shown(name):
             return "not computed yet"
         value = getattr(self, name)
-        if isinstance(value, bool):
-            return str(value)
-        return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
+        return str(value) if isinstance(value, bool) else format_number(value)
 
     def _facts(self) -> dict[str, str]:
         """Return what is displayed, by name."""

@@ -37,6 +37,7 @@ class PathValues:
     hops: bool  # every arc counts one, and -1 says "no path"
     targets: Array | None = None
     limit: int | float | None = None
+    reverse: bool = False  # the arcs of ``graph`` are those of the user's graph, reversed
 
     @property
     def negative(self) -> bool:

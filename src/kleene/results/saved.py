@@ -48,11 +48,12 @@ class Saved:
     targets: Array | None
     limit: int | float | None
     single: bool
+    reverse: bool = False  # paths lead to the sources
 
     def claim(self, graph: Graph) -> PathValues:
         """Return what the result claims about a graph."""
         return PathValues(
-            graph,
+            graph.transpose() if self.reverse else graph,
             SEMIRINGS[self.plan.semiring],
             self.sources,
             self.answer.values,
@@ -61,6 +62,7 @@ class Saved:
             hops=self.plan.problem == "bfs",
             targets=self.targets,
             limit=self.limit,
+            reverse=self.reverse,
         )
 
 
@@ -73,6 +75,7 @@ def save(path: str | Path, graph: Graph, saved: Saved) -> None:
         "stats": asdict(saved.stats),
         "limit": saved.limit,
         "single": saved.single,
+        "reverse": saved.reverse,
     }
     arrays = {
         "values": saved.answer.values,
@@ -108,6 +111,9 @@ class _Reader:
         single = self.field(head, "single", "head")
         if not isinstance(single, bool) or (single and len(arrays["sources"]) != 1):
             self.fail(f"single is {single!r}, and does not go with {len(arrays['sources'])} rows")
+        reverse = head.get("reverse", False)  # older files have no such field
+        if not isinstance(reverse, bool):
+            self.fail(f"reverse is {reverse!r}, and should be true or false")
         saved = Saved(
             plan,
             stats,
@@ -116,6 +122,7 @@ class _Reader:
             arrays.get("targets"),
             self.field(head, "limit", "head"),
             single,
+            reverse,
         )
         if plan.dtype != str(saved.answer.values.dtype):
             self.fail(f"plan.dtype is {plan.dtype!r}, and values are {saved.answer.values.dtype}")

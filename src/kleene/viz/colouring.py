@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.system.formatting import format_number
 from kleene.viz.shapes import Box, Dots, Shape, Text, text_width
 
 __all__ = [
@@ -128,8 +129,7 @@ class Groups:
 
 def amount(distance: Any, unit: str) -> str:
     """Return a distance with its unit."""
-    number = f"{distance:,}" if np.issubdtype(type(distance), np.integer) else f"{distance:,g}"
-    return f"{number} {unit}".rstrip()
+    return f"{format_number(distance)} {unit}".rstrip()
 
 
 def ink_on(ground: str) -> str:

@@ -13,8 +13,9 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kleene.errors import GraphError, RequestError
+from kleene.errors import RequestError
 from kleene.graph import Graph
+from kleene.graph.positions import as_positions
 from kleene.results.result import Result
 from kleene.viz.layout import component, place
 from kleene.viz.picture import Picture
@@ -120,15 +121,11 @@ def _points(subject: Subject, positions: ArrayLike | None) -> NDArray[np.float64
     """Return the layout; NaN for vertices that are not drawn."""
     graph = subject.graph
     if positions is not None:
-        points = np.array(positions, dtype=float)
-        if points.shape != (graph.n, 2) or not np.isfinite(points).all():
-            raise GraphError(
-                f"positions must be finite and have shape ({graph.n}, 2), not {points.shape}"
-            )
-        return points
+        return as_positions(graph, positions)
     if subject.reached is None:
         return place(graph)
     vertices = component(graph, subject.marked[0])
     points = np.full((graph.n, 2), np.nan)
-    points[vertices] = place(graph if len(vertices) == graph.n else graph.subgraph(vertices))
+    whole = len(vertices) == graph.n
+    points[vertices] = place(graph if whole else graph.unlabelled().subgraph(vertices))
     return points

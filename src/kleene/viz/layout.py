@@ -48,7 +48,7 @@ def component(graph: Graph, vertex: int) -> Array:
     >>> component(kl.Graph.from_edges([1, 2], [0, 3]), 0).tolist()
     [0, 1]
     """
-    undirected = graph.symmetrise() if graph.directed else graph
+    undirected = (graph.symmetrise() if graph.directed else graph).unlabelled()
     return np.flatnonzero(bfs(undirected, vertex, predecessors=False).reached)
 
 
@@ -94,12 +94,12 @@ def place(graph: Graph) -> NDArray[np.float64]:
     >>> place(kl.Graph.from_edges([0, 2], [1, 3])).shape
     (4, 2)
     """
-    graph = by_position(graph)
+    graph = graph.unlabelled()
     parts = _components(graph)[:_MOST_COMPONENTS]
     boxes = []
     for part in parts:
         whole = len(part) == graph.n
-        points = _place_component(graph if whole else by_position(graph.subgraph(part)))
+        points = _place_component(graph if whole else graph.subgraph(part).unlabelled())
         boxes.append(points - points.min(axis=0))
     sizes = np.array([np.ptp(box, axis=0) for box in boxes]).reshape(-1, 2)
     positions = np.full((graph.n, 2), np.nan)
@@ -137,10 +137,6 @@ def separate(points: NDArray[np.float64], gap: float, within: float) -> NDArray[
 # ---- inside -------------------------------------------------------------------------------------
 
 
-def by_position(graph: Graph) -> Graph:
-    return Graph(graph.csr, graph.directed)
-
-
 def _components(graph: Graph) -> list[Array]:
     """Return the vertices of each weakly connected component, the largest first."""
     from scipy.sparse.csgraph import connected_components
@@ -159,7 +155,7 @@ def _place_component(graph: Graph) -> NDArray[np.float64]:
         return pivot_mds(graph)
     undirected = graph.symmetrise() if graph.directed else graph
     hops = bfs(undirected, sources=np.arange(graph.n), predecessors=False).to_numpy().astype(float)
-    start = separate(pivot_mds(Graph(graph.csr._replace(weights=None), graph.directed)), 0.1, 0.02)
+    start = separate(pivot_mds(graph.reweight(None)), 0.1, 0.02)
     return _majorize_stress(start, hops)
 
 
@@ -195,7 +191,7 @@ def _pack(sizes: Array, gap_share: float) -> Array:
 
 def _pivot_distances(graph: Graph, pivots: int) -> NDArray[np.float64]:
     """Return the distance of every vertex from each pivot; the first pivot is peripheral."""
-    undirected = graph.symmetrise() if graph.directed else graph
+    undirected = (graph.symmetrise() if graph.directed else graph).unlabelled()
     search = bfs if graph.weights is None or graph.stats.negative else sssp
 
     def measure(pivot: int) -> Array:

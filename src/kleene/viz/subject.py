@@ -70,9 +70,9 @@ def _of_result(result: Result, target: Hashable | None, row: int, unit: str | No
         raise RequestError(
             "draw needs distances to all vertices: bfs, sssp or apsp without targets"
         )
-    if not 0 <= row < len(result.sources):
-        raise RequestError(f"row must be from 0 to {len(result.sources) - 1}, but is {row}")
-    source = int(result.sources[row])
+    if not 0 <= row < len(result._sources):
+        raise RequestError(f"row must be from 0 to {len(result._sources) - 1}, but is {row}")
+    source = int(result._sources[row])
     if unit is None:
         unit = "hops" if result.problem == "bfs" or graph.weights is None else ""
     distances = np.atleast_2d(result.to_numpy())[row]
@@ -88,8 +88,8 @@ def _of_result(result: Result, target: Hashable | None, row: int, unit: str | No
     whose = f"{graph.name}: " if graph.name else ""
     subject.title = f"{whose}{what.lower() if whose else what} from {subject.name(source)}"
     if target is not None:
-        subject.target = end = graph.vertex(target)
-        subject.route = result.path(source, end)
+        subject.target = end = graph.index(target)
+        subject.route = graph.index(result.path(graph.label(source), target)).tolist()
         subject.notes.append(_describe_path(subject, distances[end], unit))
     return subject
 
@@ -106,7 +106,7 @@ def _describe_path(subject: Subject, distance: Any, unit: str) -> str:
 def _add_route(subject: Subject, route: Sequence[Hashable]) -> None:
     """Highlight a path that is given by its vertices."""
     graph = subject.graph
-    vertices = [graph.vertex(v) for v in route]
+    vertices = [graph.index(v) for v in route]
     for u, v in pairwise(vertices):
         start, end = graph.offsets[u : u + 2]
         if v not in graph.neighbors[start:end]:
