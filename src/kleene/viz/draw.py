@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.positions import as_positions
 from kleene.results.result import Result
 from kleene.viz.layout import component, place
+from kleene.viz.maps import Layout, map_layout
 from kleene.viz.picture import Picture
 from kleene.viz.scene import Scene
 from kleene.viz.subject import Subject, as_subject
@@ -112,20 +113,21 @@ def draw(
             f"limits are {_MOST_VERTICES:,} and {_MOST_ARCS:,}); draw a part of it: "
             "graph.subgraph(vertices)"
         )
-    points = _points(subject, positions)
-    picture = Scene(subject, points, labels, arrows).picture(title)
+    layout = _layout(subject, positions)
+    picture = Scene(subject, layout, labels, arrows).picture(title)
     return picture if path is None else picture.save(path)
 
 
-def _points(subject: Subject, positions: ArrayLike | None) -> NDArray[np.float64]:
-    """Return the layout; NaN for vertices that are not drawn."""
+def _layout(subject: Subject, positions: ArrayLike | None) -> Layout:
     graph = subject.graph
     if positions is not None:
-        return as_positions(graph, positions)
+        return Layout(as_positions(graph, positions))
+    if graph.positions is not None:
+        return map_layout(graph)
     if subject.reached is None:
-        return place(graph)
+        return Layout(place(graph))
     vertices = component(graph, subject.marked[0])
     points = np.full((graph.n, 2), np.nan)
     whole = len(vertices) == graph.n
     points[vertices] = place(graph if whole else graph.unlabelled().subgraph(vertices))
-    return points
+    return Layout(points)

@@ -37,7 +37,7 @@ class Picture:
     >>> import kleene as kl
     >>> picture = kl.draw(kl.generate.cycle(4))
     >>> picture
-    Picture('cycle(n=4)', 4 vertices, 4 edges, 640 x 664 pixels)
+    Picture('cycle(n=4)', 4 vertices, 4 edges, 640 x ... pixels)
     >>> str(picture).startswith("<svg")
     True
     """

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kleene.viz.colouring import FADED, GROUND, INK, ROUTE, Plain, amount, ink_on
 from kleene.viz.layout import separate
+from kleene.viz.maps import Layout, street_courses
 from kleene.viz.names import Name, place_names
 from kleene.viz.picture import Picture
 from kleene.viz.shapes import Areas, Box, Dots, Lines, Shape, Text, text_width
@@ -33,11 +34,11 @@ class Scene:
     def __init__(
         self,
         subject: Subject,
-        points: NDArray[np.float64],
+        layout: Layout,
         labels: bool | None,
         arrows: bool | None,
     ) -> None:
-        self.subject = subject
+        self.subject, points = subject, layout.points
         self.vertices = np.flatnonzero(np.isfinite(points).all(axis=1))
         self.width = _NARROW if len(self.vertices) <= _MOST_NAMES else _WIDTH
         self.named = len(self.vertices) <= _MOST_NAMES if labels is None else labels
@@ -46,12 +47,15 @@ class Scene:
         graph = subject.graph
         if arrows is None:
             arrows = graph.directed and graph.m <= _MOST_ARROWS and not graph.stats.symmetric
-        self.strokes = Strokes(graph, self.points, arrows)
+        self.strokes = strokes = Strokes(graph, self.points, arrows)
+        courses = street_courses(graph, layout, strokes.arcs, strokes.pairs[:, 0])
+        strokes.follow([None if line is None else self.to_pixels(line) for line in courses])
         self.line_width = float(np.clip(self.strokes.typical_length / 6, 1.2, 2.5))
         crowding = float(np.sqrt(self.width * self.height / max(1, len(self.vertices))))
         self.radius = min(self.strokes.typical_length / 5, crowding / 5, 7.0)
-        self.names_inside = self.named and all(
-            len(subject.name(v)) <= 3 for v in self.vertices.tolist()
+        roomy = len(self.vertices) <= _MOST_NAMES and self.strokes.typical_length > 26
+        self.names_inside = (
+            self.named and roomy and all(len(subject.name(v)) <= 3 for v in self.vertices.tolist())
         )
         if self.names_inside:
             self.radius = 14.0 if self.strokes.typical_length > 40 else 11.0
