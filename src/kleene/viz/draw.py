@@ -17,13 +17,16 @@ from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.positions import as_positions
 from kleene.results.result import Result
+from kleene.results.route import Route
 from kleene.viz.layout import component, place
 from kleene.viz.maps import Layout, map_layout
 from kleene.viz.picture import Picture
 from kleene.viz.scene import Scene
-from kleene.viz.subject import Subject, as_subject
+from kleene.viz.subject import Options, Subject, as_subject
 
 __all__ = ["draw"]
+
+Drawable = Graph | Result | Route
 
 #: More are illegible, and make files of megabytes.
 _MOST_VERTICES, _MOST_ARCS = 100_000, 200_000
@@ -31,28 +34,28 @@ _MOST_VERTICES, _MOST_ARCS = 100_000, 200_000
 
 @overload
 def draw(
-    what: Graph | Result,
+    what: Drawable,
     path: None = None,
     target: Hashable | None = None,
     positions: ArrayLike | None = None,
     row: int = 0,
     *,
-    route: Sequence[Hashable] | None = None,
+    route: Route | Sequence[Hashable] | None = None,
     labels: bool | None = None,
     arrows: bool | None = None,
     title: str | None = None,
     unit: str | None = None,
 ) -> Picture: ...
 @overload
-def draw(what: Graph | Result, path: str | Path, *args: Any, **options: Any) -> Path: ...
+def draw(what: Drawable, path: str | Path, *args: Any, **options: Any) -> Path: ...
 def draw(
-    what: Graph | Result,
+    what: Drawable,
     path: str | Path | None = None,
     target: Hashable | None = None,
     positions: ArrayLike | None = None,
     row: int = 0,
     *,
-    route: Sequence[Hashable] | None = None,
+    route: Route | Sequence[Hashable] | None = None,
     labels: bool | None = None,
     arrows: bool | None = None,
     title: str | None = None,
@@ -62,8 +65,9 @@ def draw(
 
     Parameters
     ----------
-    what : Graph or Result
-        What to draw; a result is one of ``bfs``, ``sssp`` or ``apsp``.
+    what : Graph, Result or Route
+        What to draw. A result is one of ``bfs``, ``sssp`` or ``apsp``; a route is from
+        ``result.route(target)``.
     path : str or Path, optional
         The file to write. ``.svg`` needs no other package; other formats (``.png``, ``.pdf``) need
         matplotlib, the extra ``kleene[plot]``. Without it, the picture is returned; a notebook
@@ -77,7 +81,7 @@ def draw(
         the vertices; of a result, only the connected component of the source is drawn then.
     row : int
         Index of the source, for a result with several.
-    route : sequence of vertices, optional
+    route : Route or sequence of vertices, optional
         A path to highlight, such as ``result.path(target)``.
     labels : bool, optional
         Whether to write the name at every vertex, and the weight at every arc. By default at
@@ -105,7 +109,7 @@ def draw(
     ...     kl.draw(kl.bfs(g, 0), f"{folder}/square.svg", target=2).name
     'square.svg'
     """
-    subject = as_subject(what, target, route, row, unit)
+    subject = as_subject(what, route, Options(target, row, unit))
     graph = subject.graph
     if graph.m > _MOST_ARCS or graph.n > _MOST_VERTICES:
         raise RequestError(
@@ -124,9 +128,9 @@ def _layout(subject: Subject, positions: ArrayLike | None) -> Layout:
         return Layout(as_positions(graph, positions))
     if graph.positions is not None:
         return map_layout(graph)
-    if subject.reached is None:
+    if subject.start is None:
         return Layout(place(graph))
-    vertices = component(graph, subject.marked[0])
+    vertices = component(graph, subject.start)
     points = np.full((graph.n, 2), np.nan)
     whole = len(vertices) == graph.n
     points[vertices] = place(graph if whole else graph.unlabelled().subgraph(vertices))
