@@ -124,7 +124,8 @@ def test_labels_go_out_and_into_subgraphs() -> None:
     assert strong.largest.tolist() == ["b", "a", "c"]
     assert repr(strong) == "Components(3 strong components, the largest of 3 vertices)"
     inner = g.subgraph(strong.largest)
-    assert inner.labels is not None and inner.labels.tolist() == ["b", "a", "c"]
+    assert inner.labels is not None
+    assert inner.labels.tolist() == ["b", "a", "c"]
     assert kl.components(inner, "strong").count == 1
     frame = strong.to_frame()
     assert frame.columns.tolist() == ["vertex", "component", "size"]

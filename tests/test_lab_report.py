@@ -21,7 +21,8 @@ from kleene.lab.record import Check, Point, Record, Skip
 from kleene.lab.report import Written, write_report
 from kleene.lab.report.docs import results_page
 from kleene.lab.report.headlines import headlines
-from kleene.lab.report.html import Html, table, tag
+from kleene.lab.report.html import table
+from kleene.system.html import Html, tag
 
 VOID = {"meta", "input", "br", "hr", "img", "link"}
 

@@ -22,6 +22,7 @@ from kleene.planning.rules import choose_method
 from kleene.registry import Method, Size
 from kleene.registry.memory import limited_workspace
 from kleene.system.formatting import format_bytes
+from kleene.system.html import PLAIN_LIST, card, tag
 from kleene.system.machine import Machine
 
 __all__ = ["Plan", "make_plan", "plan_call"]
@@ -69,17 +70,30 @@ class Plan:
     device_memory: int = 0
     streams: bool = False
 
-    def __str__(self) -> str:
+    @property
+    def _headline(self) -> str:
+        return f"{self.problem} by {self.method} on {self.device}, {self.dtype} values"
+
+    @property
+    def _memory_facts(self) -> dict[str, str]:
         has = "" if self.available is None else f" of {format_bytes(self.available)} available"
-        streamed = "; streamed from the host if less is free" if self.streams else ""
-        on_gpu = f"  on GPU   {format_bytes(self.device_memory)}{streamed}"
-        lines = [
-            f"{self.problem} by {self.method} on {self.device}, {self.dtype} values",
-            f"  memory   {format_bytes(self.memory)}{has}",
-            *([on_gpu] if self.device_memory else []),
-            *(f"  because  {reason}" for reason in self.reasons),
-        ]
-        return "\n".join(lines)
+        facts = {"memory": f"{format_bytes(self.memory)}{has}"}
+        if self.device_memory:
+            streamed = "; streamed from the host if less is free" if self.streams else ""
+            facts["on GPU"] = f"{format_bytes(self.device_memory)}{streamed}"
+        return facts
+
+    def __str__(self) -> str:
+        facts = [*self._memory_facts.items(), *(("because", reason) for reason in self.reasons)]
+        return "\n".join([self._headline, *(f"  {name:7}  {text}" for name, text in facts)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        because = tag("ul", *(tag("li", reason) for reason in self.reasons), style=PLAIN_LIST)
+        threads = {"threads": str(self.threads)} if self.device == "cpu" else {}
+        facts = {**self._memory_facts, **threads, "because": because}
+        return card("Plan", self._headline, facts)
 
 
 def plan_call(facts: Facts, request: Request) -> Plan:

@@ -8,10 +8,11 @@ from kleene.lab.experiment import Experiment
 from kleene.lab.formatting import listed
 from kleene.lab.record import Record
 from kleene.lab.report.chart_data import styles_of
-from kleene.lab.report.html import slug, tag
+from kleene.lab.report.html import slug
 from kleene.lab.report.section import charts_and_findings
 from kleene.lab.report.style import chart_style
 from kleene.lab.report.summary import headline_lists, machines_of
+from kleene.system.html import tag
 
 __all__ = ["results_page"]
 
