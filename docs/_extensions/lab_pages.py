@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -52,7 +52,7 @@ class LabCharts(SphinxDirective):
 
     required_arguments = 1
     final_argument_whitespace = True
-    option_spec = {"machine": str}
+    option_spec: ClassVar = {"machine": str}
 
     def run(self) -> list[nodes.Node]:
         """Return one block of HTML."""

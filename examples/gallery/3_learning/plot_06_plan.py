@@ -2,8 +2,8 @@
 What runs, and why?
 ===================
 
-``explain`` says which method a call would use, on which device, and how much memory it needs, before
-anything runs. ``verify`` proves an answer afterwards, with no trust in the method.
+``explain`` says which method a call would use, on which device, and how much memory it needs,
+before anything runs. ``verify`` proves an answer afterwards, with no trust in the method.
 """
 
 import matplotlib.pyplot as plt
