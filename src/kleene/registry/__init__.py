@@ -78,6 +78,21 @@ class Methods(tuple[Method, ...]):
 def methods(problem: str | None = None, device: str | None = None) -> Methods:
     """Return the methods for a problem, or all of them.
 
+    Parameters
+    ----------
+    problem : str, optional
+        The problem, such as ``"sssp"``; all by default.
+    device : str, optional
+        The device, such as ``"cpu"``; all by default.
+
+    Returns
+    -------
+
+    Methods
+    -------
+        A tuple of rows with ``name``, ``device``, ``summary``, ``origin`` and more, which prints as
+        a table.
+
     Examples
     --------
     >>> import kleene as kl
