@@ -34,7 +34,7 @@ def sparse(n: int) -> kl.Graph:
 @cache
 def matrix(n: int) -> kl.Graph:
     g = kl.generate.uniform(n, 3 * n, seed=1, weights=(0.0, 1.0))
-    return g.reweight(g.weights.astype(np.float32))  # type: ignore[union-attr]
+    return g.reweight(arcs=g.weights.astype(np.float32))  # type: ignore[union-attr]
 
 
 #: For each, a call whose answer has n times n numbers, and whose time grows with n^2 or n^3.

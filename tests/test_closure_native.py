@@ -89,7 +89,7 @@ def test_other_semirings(n: int, semiring: str, paths: bool) -> None:
     g = random_graph(n, arcs=2)
     types = [bool] if semiring == "boolean" else [np.float32, np.float64]
     for dtype in types + ([np.int32, np.int64] if semiring == "max_min" else []):
-        weighted = g.reweight(g.weights * 64) if np.dtype(dtype).kind == "i" else g
+        weighted = g.reweight(arcs=g.weights * 64) if np.dtype(dtype).kind == "i" else g
         wanted = by_numpy(weighted, semiring, dtype)
         for level in LEVELS:
             got = closure.tiled(task(weighted, semiring, dtype, predecessors=paths), level=level)

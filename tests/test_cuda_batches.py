@@ -129,7 +129,7 @@ def test_grid() -> None:
     g = kl.generate.grid(9, 11)
     assert_right(bfs(g, sources=range(0, 99, 7)))
     weights = np.random.default_rng(3).integers(0, 3, g.m).astype(np.int32)
-    assert_right(apsp(g.reweight(weights), sources=range(0, 99, 7)))
+    assert_right(apsp(g.reweight(arcs=weights), sources=range(0, 99, 7)))
 
 
 def test_blocks_with_several_chunks() -> None:
@@ -137,7 +137,7 @@ def test_blocks_with_several_chunks() -> None:
     g = kl.generate.grid(8, 150)
     for predecessors in (True, False):
         assert_right(bfs(g, sources=[0, 600, 1199], predecessors=predecessors))
-    assert_right(apsp(g.reweight(np.arange(g.m, dtype=np.int32) % 7), sources=[3, 600]))
+    assert_right(apsp(g.reweight(arcs=np.arange(g.m, dtype=np.int32) % 7), sources=[3, 600]))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -149,7 +149,7 @@ def test_cycles_without_length(kind: str) -> None:
     lengths[-1] = 1
     g = kl.Graph.from_edges(s % 13, t % 13, lengths.astype(kind), n=13)
     assert_right(apsp(g))
-    result = apsp(g.reweight(np.zeros(25, kind)))
+    result = apsp(g.reweight(arcs=np.zeros(25, kind)))
     assert_right(result)
     assert all(result.path(0, v)[-1] == v for v in range(13))
 

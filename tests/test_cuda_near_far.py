@@ -196,7 +196,7 @@ def test_steps_that_rounding_takes_away(dtype: Any, narrow: bool) -> None:
     for delta in (1e-300, 1e-30, 1e300):
         with tuned(narrow, DELTA=delta, **steer):
             assert_right(g)
-            assert_right(g.reweight(weights[::-1].copy()))
+            assert_right(g.reweight(arcs=weights[::-1].copy()))
 
 
 @both
@@ -206,7 +206,7 @@ def test_distances_at_the_end_of_floats(narrow: bool) -> None:
         r = solve(g)
         if r.distances.dtype == np.float32:
             assert r.distances.tolist()[2:] == [np.inf, np.inf]
-        assert_right(g.reweight(np.array([1e38, 1e38, 1e38], np.float32)))
+        assert_right(g.reweight(arcs=np.array([1e38, 1e38, 1e38], np.float32)))
 
 
 @both

@@ -143,7 +143,7 @@ def test_options_reach_the_constructor() -> None:
             "option 'weight': Graph.from_scipy takes no opt",
         ),
         (TABLE, {"weigth": "km"}, "Graph.from_table takes source, target, weight, dire"),
-        (TABLE, {"weight": "km"}, "the table has no column 'km'"),
+        (TABLE, {"weight": "km"}, "no column 'km' for the weights: there are 'source', "),
         (np.eye(2), {"n": 3}, "unknown option 'n': Graph.from_dense takes null_value"),
         (SimpleNamespace(edge_index=np.zeros((3, 2), int)), {}, "edge_index must have two rows"),
         (
@@ -211,7 +211,7 @@ def test_igraph_names_and_weights() -> None:
     made = with_igraph(directed=False)
     made.vs["name"] = ["Rome", "Ostia", "Tivoli"]
     made["name"] = "Lazio"
-    made.es["km"] = [28, None, 31, None]
+    made.es["km"] = [28, 1, 31, 1]
     g = Graph.from_igraph(made, weight="km")
     assert (g.name, list(g.labels if g.labels is not None else [])) == (
         "Lazio",
@@ -219,8 +219,13 @@ def test_igraph_names_and_weights() -> None:
     )
     assert arcs_of(g) == {(0, 1): 28, (1, 0): 28, (0, 2): 1, (2, 0): 1, (1, 2): 1, (2, 1): 1}
     made.es["nothing"] = [None] * 4
-    assert Graph.from_igraph(made, weight="nothing").weights is None
-    assert Graph.from_igraph(made, weight="miles").weights is None
+    with pytest.raises(GraphError, match="no edge attribute 'nothing' for the weights: there are"):
+        Graph.from_igraph(made, weight="nothing")
+    with pytest.raises(GraphError, match="no edge attribute 'miles' for the weights: there are"):
+        Graph.from_igraph(made, weight="miles")
+    made.es["some"] = [28, None, 31, None]
+    with pytest.raises(GraphError, match="edge attribute 'some': edge 1 of 4 has none"):
+        Graph.from_igraph(made, weight="some")
     made.vs["name"] = ["Rome", "Rome", "Tivoli"]
     with pytest.raises(GraphError, match="'name' must be unique"):
         Graph.from_igraph(made)
@@ -261,12 +266,17 @@ def test_rustworkx_weights() -> None:
 
     assert weights(2, 3.5, np.float32(1)) == [2, 3.5, 1]
     assert weights(None, None) is None
-    assert weights(None, 4) == [1, 4]
-    assert weights({"weight": 2}, {}, None, 7) == [2, 1, 1, 7]
+    assert weights({"weight": 2}, 7) == [2, 7]
     assert weights({"km": 2}, {"km": 3}, weight="km") == [2, 3]
     assert weights({"km": 2}) is None
     assert weights(2, 3, weight=None) is None
     assert weights("ab", "c", weight=len) == [2, 1]
+    with pytest.raises(GraphError, match="edge 0 of 2 has none; give every edge one"):
+        weights(None, 4)
+    with pytest.raises(GraphError, match="edge 1 of 4 has none"):
+        weights({"weight": 2}, {}, None, 7)
+    with pytest.raises(GraphError, match="no entry of the edge payloads 'km' for the weights"):
+        weights({"miles": 2}, weight="km")
     with pytest.raises(GraphError, match="edge payloads of type str are not weights; pass"):
         weights("ab", "c")
     with pytest.raises(GraphError, match="edge payloads of type list"):

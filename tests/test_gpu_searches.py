@@ -98,7 +98,7 @@ def test_lengths_of_every_type(row: Method, dtype: str) -> None:
         g = middling(name)
         assert g.weights is not None
         weights = g.weights.astype(dtype) * (0.37 if dtype.startswith("float") else 1)
-        solve(row, g.reweight(weights.astype(dtype)), sources=[0, g.n // 3]).verify()
+        solve(row, g.reweight(arcs=weights.astype(dtype)), sources=[0, g.n // 3]).verify()
 
 
 @pytest.mark.parametrize("row", [p for p in rows("sssp") if p.values[0].negative])
@@ -106,7 +106,7 @@ def test_lengths_downhill_and_round_in_circles(row: Method) -> None:
     g = middling("directed")
     assert g.weights is not None
     heights = np.random.default_rng(3).integers(0, 1000, g.n, dtype=np.int32)
-    downhill = g.reweight(g.weights + heights[g.coo.targets] - heights[g.coo.sources])
+    downhill = g.reweight(arcs=g.weights + heights[g.coo.targets] - heights[g.coo.sources])
     assert downhill.stats.negative
     solve(row, downhill, sources=[0, int(g.stats.degrees.argmax())]).verify()
     n = 3000 if LARGE else 60

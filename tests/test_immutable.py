@@ -163,7 +163,7 @@ def from_form() -> Made:
 def reweighted() -> Made:
     base = from_edges()[0]
     weights = np.asarray(base.weights) + 1
-    return base.reweight(weights), [weights]
+    return base.reweight(arcs=weights), [weights]
 
 
 MAKERS = [
@@ -179,8 +179,10 @@ def given_out(graph: kl.Graph) -> list[np.ndarray]:
     stats = graph.stats
     found = [
         *graph.csr, *graph.csc, *graph.coo, *graph.ell, graph.dense, graph.labels, stats.degrees,
-        stats.in_degrees, *graph.transpose().csr, *graph.symmetrise().csr,
+        stats.in_degrees, *graph.transpose().csr, *graph.symmetrise().csr, *graph.arc_rows,
     ]  # fmt: skip
+    if graph.rows is not None:
+        found += [graph.rows.sources, graph.rows.targets, graph.rows.weights]
     return [array for array in found if array is not None]
 
 

@@ -83,7 +83,7 @@ def test_networkx() -> None:
     multi = nx.MultiDiGraph()
     multi.add_edge("a", ("b", 1), weight=5)
     multi.add_edge("a", ("b", 1), weight=2)
-    multi.add_edge(("b", 1), 3)
+    multi.add_edge(("b", 1), 3, weight=1)
     g = Graph.from_networkx(multi)
     assert list(g.labels if g.labels is not None else []) == ["a", ("b", 1), 3]
     assert arcs_of(g) == {(0, 1): 2, (1, 2): 1}
@@ -110,7 +110,9 @@ def test_tables(make: Any) -> None:
     assert g.labels.tolist() == [10, 20, 30]
     assert arcs_of(g) == {(0, 1): 1.5, (2, 0): 2.5, (0, 2): 9.0}
     assert Graph.from_table(table, "from", "to", relabel=False).n == 31
-    with pytest.raises(GraphError, match="no column 'miles'; it has 'from', 'to', 'km'"):
+    with pytest.raises(
+        GraphError, match="no column 'miles' for the weights: there are 'from', 'to'"
+    ):
         Graph.from_table(table, "from", "to", "miles")
     words = make({"source": ["x", "y"], "target": ["y", "z"]})
     g = Graph.from_table(words, directed=False)

@@ -52,7 +52,7 @@ def suffix(name: str, graph: kl.Graph) -> str:
 
 def expected_after(name: str, graph: kl.Graph) -> kl.Graph:
     if name == "npy" and graph.weights is None:  # a matrix has entries
-        return graph.reweight(np.ones(graph.m, np.int32))
+        return graph.reweight(arcs=np.ones(graph.m, np.int32))
     return graph
 
 

@@ -78,7 +78,7 @@ def test_bad_gap(contents: bytes, message: str) -> None:
 
 def test_weights_gap_cannot_hold() -> None:
     with pytest.raises(kl.GraphError, match="int32 weights only"):
-        written(GRAPH.reweight([2**31, 1, 1]), "gap")
+        written(GRAPH.reweight(arcs=[2**31, 1, 1]), "gap")
 
 
 # ---- npz ----------------------------------------------------------------------------------------

@@ -117,7 +117,7 @@ def test_matrix_market_as_written() -> None:
     assert written(TRIANGLE_BOTH_WAYS, "matrix_market") == (
         "%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n2 1 4\n3 1 2\n3 2 9\n"
     )
-    floats = TRIANGLE.reweight([1.0, 0.1, -1e300])
+    floats = TRIANGLE.reweight(arcs=[1.0, 0.1, -1e300])
     assert written(floats, "matrix_market") == (
         "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 2 1.0\n2 3 0.1\n3 1 -1e+300\n"
     )
@@ -287,7 +287,7 @@ def test_metis_as_written() -> None:
     with pytest.raises(kl.GraphError, match=r"symmetrise\(\)"):
         written(TRIANGLE, "metis")
     with pytest.raises(kl.GraphError, match="positive integer weights"):
-        written(TRIANGLE_BOTH_WAYS.reweight([0] * 6), "metis")
+        written(TRIANGLE_BOTH_WAYS.reweight(arcs=[0] * 6), "metis")
 
 
 def test_chunks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:

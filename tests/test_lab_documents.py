@@ -139,7 +139,7 @@ def test_an_answer_that_differs_from_the_proved_one() -> None:
     with pytest.raises(kl.VerificationError):
         SharedCheck().about("g")(wrong)
     with pytest.raises(TypeError, match="verify each"):
-        check(kl.sssp(g.reweight(np.full(g.m, 0.1)), 0))
+        check(kl.sssp(g.reweight(arcs=np.full(g.m, 0.1)), 0))
 
 
 def test_a_wrong_product_is_noticed() -> None:

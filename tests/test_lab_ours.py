@@ -145,7 +145,7 @@ def test_a_peer_takes_part_or_says_why(kind: Any) -> None:
 def test_files_and_generators_notice_other_arcs() -> None:
     g = kl.Graph.from_edges([0, 1, 2], [1, 2, 0], np.array([4, 5, 6], np.int32))
     assert files._same_arcs(g, g.to_scipy().tocoo())
-    for wrong in (g.reweight(np.array([4, 5, 7], np.int32)), g.transpose()):
+    for wrong in (g.reweight(arcs=np.array([4, 5, 7], np.int32)), g.transpose()):
         with pytest.raises(AssertionError):
             files._same_arcs(g, wrong)
         with pytest.raises(AssertionError):

@@ -60,7 +60,7 @@ def grid(side: int, seed: int = 5) -> kl.Graph:
 
 def tiny_floats() -> kl.Graph:
     g = random_graph(2000, 20000, 0, 9, np.float64)
-    return g.reweight(g.weights * 1e-300)
+    return g.reweight(arcs=g.weights * 1e-300)
 
 
 SHAPES = {

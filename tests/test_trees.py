@@ -91,7 +91,7 @@ def test_without_it_methods_differ() -> None:
 def test_fractions_do_not_depend_on_threads(method: str, dtype: Any) -> None:
     """A row without tight arcs keeps its method's predecessors, which do not depend on threads."""
     g = kl.generate.uniform(300, 3000, seed=1, weights=(0.0, 1.0))
-    g = g.reweight(g.weights.astype(dtype))  # type: ignore[union-attr]
+    g = g.reweight(arcs=g.weights.astype(dtype))  # type: ignore[union-attr]
     calls = [kl.apsp(g, method=method, deterministic=True, threads=t) for t in (1, 2, 8)]
     for other in calls[1:]:
         assert np.array_equal(calls[0].distances, other.distances)

@@ -646,10 +646,10 @@ def test_a_result_edited_in_memory() -> None:
 
 def test_probabilities_must_be_such() -> None:
     right = kl.closure(CHANCES, "max_times")
-    right.graph = CHANCES.reweight(np.array([0.9, 1.5, 0.8]))
+    right.graph = CHANCES.reweight(arcs=np.array([0.9, 1.5, 0.8]))
     with pytest.raises(VerificationError, match="weights are no probabilities"):
         right.verify()
-    right.graph = CHANCES.reweight(np.array([0.9, -0.5, 0.8]))
+    right.graph = CHANCES.reweight(arcs=np.array([0.9, -0.5, 0.8]))
     with pytest.raises(VerificationError, match="weights are no probabilities"):
         right.verify()
 

@@ -112,7 +112,7 @@ def search_cases(device: str) -> Iterator[Case]:
                 extra = {} if semiring is None else {"semiring": semiring}
                 start = {"sources": [0, 3]} if row.problem in ("bfs", "sssp") else {}
                 call = getattr(kl, row.problem)
-                g = g.reweight(g.weights * 0.125) if semiring == "max_times" else g
+                g = g.reweight(arcs=g.weights * 0.125) if semiring == "max_times" else g
                 return call(g, method=row.name, device=device, threads=3, **start, **extra)
 
             what = row.name if semiring is None else f"{row.name}, {semiring}"

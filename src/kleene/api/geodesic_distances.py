@@ -129,7 +129,9 @@ def geodesic_distances(
     found = find(points, count, radius, metric, p, dict(metric_params or {}), team)
     if connect:
         found = _connected(found)
-    g = Graph.from_edges(found.sources, found.targets, found.lengths, n=found.n, directed=False)
+    g = Graph.from_edges(
+        found.sources, found.targets, found.lengths, n=found.n, directed=False, keep_rows=False
+    )
     result = apsp(
         g, sources=sources, predecessors=False, device=device, dtype=dtype, threads=threads,
         progress=progress, out=out,

@@ -57,7 +57,7 @@ def _lookup(graph: Graph, text: str) -> int | None:
         spellings.append(int(text))
     for spelling in spellings:
         try:
-            return graph.index(spelling)
+            return int(graph.index(spelling))
         except GraphError:
             pass
     return None

@@ -35,7 +35,7 @@ class GraphBuilder:
     def __init__(self, generator: Callable[..., Graph], arguments: Mapping[str, Any]) -> None:
         self.name = _call_text(generator, arguments)
         for flag in ("diagonals", "directed", "relabel"):
-            as_flag(arguments.get(flag), flag)
+            as_flag(arguments.get(flag, False), flag)
         self.seed = checks.as_seed(arguments["seed"])
         self.rule = as_rule(arguments["weights"])
         self.threads = as_threads(arguments["threads"])
@@ -72,6 +72,7 @@ class GraphBuilder:
             n=n,
             directed=directed,
             name=self.name,
+            keep_rows=False,
             threads=self._threads,
             progress=self._stage(_DRAWN, _BUILT),
         )

@@ -173,5 +173,11 @@ def _weighted_by_call(graph: Graph, draw: Draw, seed: int) -> Graph:
             f"the weights function must return {len(sources)} numbers, but returned {found}"
         )
     return Graph.from_edges(
-        sources, targets, values, n=graph.n, directed=graph.directed, name=graph.name
+        sources,
+        targets,
+        values,
+        n=graph.n,
+        directed=graph.directed,
+        name=graph.name,
+        keep_rows=False,
     )

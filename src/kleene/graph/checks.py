@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kleene._native import BadArc
 from kleene.errors import GraphError, MemoryBudgetError
-from kleene.graph.frozen import copied
+from kleene.graph.frozen import adopt, copied
 from kleene.system.formatting import format_bytes
 from kleene.system.machine import available_memory
 
@@ -23,6 +23,7 @@ __all__ = [
     "as_weights",
     "explain_bad_arc",
     "id_dtype",
+    "kept_ids",
     "memory_for",
     "over_budget",
     "own",
@@ -41,6 +42,9 @@ MOST_VERTICES = 2**56
 MOST_INT32_VERTICES = 2**31 - 1
 
 
+_FOR_NAMES = "for names, use Graph.from_table({'source': [...], 'target': [...]})"
+
+
 def as_array(values: ArrayLike, name: str) -> Array:
     """Return any array-like as a NumPy array of numbers."""
     try:
@@ -54,7 +58,10 @@ def as_array(values: ArrayLike, name: str) -> Array:
     if isinstance(values, np.ma.MaskedArray):
         require_unmasked(values, name)
     if array.dtype == object:
-        raise GraphError(f"{name} holds Python objects; pass numbers of one type, without None")
+        names = f"; {_FOR_NAMES}" if name in ("sources", "targets") else ""
+        raise GraphError(
+            f"{name} holds Python objects; pass numbers of one type, without None{names}"
+        )
     return array
 
 
@@ -73,6 +80,13 @@ def own(array: Array, given: ArrayLike | None) -> Array:
     return copied(array)
 
 
+def kept_ids(ids: Array, given: ArrayLike, n: int) -> Array:
+    """Return checked ids as a frozen array of the smallest type, which ``given`` cannot change."""
+    narrow = ids.astype(id_dtype(n), copy=False)
+    kept: Array = adopt(narrow if narrow is not ids else own(ids, given))
+    return kept
+
+
 def as_ids(values: ArrayLike, name: str) -> Array:
     """Return a one-dimensional, contiguous int32 or int64 array of vertex ids."""
     array = as_array(values, name)
@@ -88,6 +102,8 @@ def as_ids(values: ArrayLike, name: str) -> Array:
             at = int(np.argmin(integral))
             raise GraphError(f"{name}[{at}] is {array[at]}, which is not an integer vertex id")
         return array.astype(np.int64)
+    if array.dtype.kind in "US":
+        raise GraphError(f"{name} must hold vertex ids, not names; {_FOR_NAMES}")
     if array.dtype.kind not in "iu":
         raise GraphError(f"{name} must hold integer vertex ids, not {array.dtype}")
     if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
@@ -153,11 +169,10 @@ def require_finite(weights: Array | None) -> None:
 
 
 def as_flag(value: Any, name: str) -> bool:
-    """Return the truth of a value that has one."""
-    try:
+    """Return a value that is True or False."""
+    if isinstance(value, (bool, np.bool_)):
         return bool(value)
-    except (TypeError, ValueError):
-        raise GraphError(f"{name} must be True or False, not {value!r}") from None
+    raise GraphError(f"{name} must be True or False, not {value!r}")
 
 
 def id_dtype(n: int) -> np.dtype[Any]:

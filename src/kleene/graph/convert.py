@@ -6,7 +6,7 @@ the conversion to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.errors import GraphError
-from kleene.graph.checks import as_array, as_flag, as_ids, as_weights, require_unmasked
+from kleene.graph.checks import as_array, as_weights
 from kleene.graph.dlpack import to_numpy
-from kleene.graph.labels import as_labels, ids_from_names, ids_from_numbers
+from kleene.graph.labels import as_labels
 
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
@@ -27,7 +27,7 @@ __all__ = [
     "from_networkx",
     "from_rustworkx",
     "from_scipy",
-    "from_table",
+    "no_such_weight",
     "to_networkx",
     "to_scipy",
 ]
@@ -50,11 +50,11 @@ def from_scipy(cls: type[Graph], matrix: Any) -> Graph:
     if matrix.dtype == bool:
         coo = matrix.tocoo()
         rows, columns = coo.row[coo.data], coo.col[coo.data]
-        return cls.from_edges(rows, columns, n=n)
+        return cls.from_edges(rows, columns, n=n, keep_rows=False)
     if matrix.format == "csr":
         return cls.from_csr(matrix.indptr, matrix.indices, matrix.data)
     coo = matrix.tocoo()
-    return cls.from_edges(coo.row, coo.col, coo.data, n=n)
+    return cls.from_edges(coo.row, coo.col, coo.data, n=n, keep_rows=False)
 
 
 def to_scipy(graph: Graph) -> Any:
@@ -72,26 +72,63 @@ def _require_kind(graph: Any, library: str, *attributes: str) -> None:
         raise GraphError(f"expected a graph of {library}, not {type(graph).__name__}")
 
 
-def from_networkx(cls: type[Graph], graph: Any, weight: str | None = "weight") -> Graph:
+def from_networkx(cls: type[Graph], graph: Any, weight: str | None = "auto") -> Graph:
     _require_kind(graph, "NetworkX", "edges", "is_directed", "__iter__", "name")
     nodes = list(graph)
     ids = {node: i for i, node in enumerate(nodes)}
-    weighted = weight is not None and any(weight in data for *_, data in graph.edges(data=True))
-    sources, targets, weights = [], [], []
-    for u, v, data in graph.edges(data=True):
-        sources.append(ids[u])
-        targets.append(ids[v])
-        if weighted:
-            weights.append(data.get(weight, 1))
+    edges = list(graph.edges(data=True))
     labels = None if nodes == list(range(len(nodes))) else as_labels(nodes, len(nodes))
-    return cls.from_edges(
-        np.array(sources, dtype=np.int64),
-        np.array(targets, dtype=np.int64),
-        weights if weighted else None,
+    made = cls.from_edges(
+        np.fromiter((ids[u] for u, _, _ in edges), np.int64, count=len(edges)),
+        np.fromiter((ids[v] for _, v, _ in edges), np.int64, count=len(edges)),
+        _edge_weights(edges, weight),
         n=len(nodes),
         directed=graph.is_directed(),
         labels=labels,
         name=str(graph.name or ""),
+    )
+    positions = _node_positions(graph)
+    return made if positions is None else made.with_positions(positions)
+
+
+def _edge_weights(edges: list[Any], weight: str | None) -> list[Any] | None:
+    """Return the attribute ``weight`` of NetworkX edges; with "auto", "weight" if there is one."""
+    if weight is None:
+        return None
+    name = "weight" if weight == "auto" else weight
+    try:
+        return [data[name] for *_, data in edges] or None
+    except KeyError:
+        missing = next((u, v) for u, v, data in edges if name not in data)
+        have = sum(name in data for *_, data in edges)
+    if have:
+        raise GraphError(
+            f"{have:,} of {len(edges):,} edges have the attribute {name!r}, but not the edge "
+            f"{missing!r}; give it one, or pass weight=None for an unweighted graph"
+        )
+    if weight == "auto":
+        return None
+    known = sorted({str(key) for *_, data in edges for key in data})
+    raise no_such_weight(name, "edge attribute", known)
+
+
+def _node_positions(graph: Any) -> list[Any] | None:
+    """Return the attributes (x, y) or pos of the nodes, if all nodes have them."""
+    nodes = [data for _, data in graph.nodes(data=True)]
+    if not nodes:
+        return None
+    if all("x" in data and "y" in data for data in nodes):
+        return [(data["x"], data["y"]) for data in nodes]
+    if all(np.shape(data.get("pos", ())) == (2,) for data in nodes):
+        return [data["pos"] for data in nodes]
+    return None
+
+
+def no_such_weight(name: str, what: str, known: Sequence[str]) -> GraphError:
+    """Return the error for a weight that was named and is not there."""
+    has = f"there are {', '.join(map(repr, known))}" if known else "there are none"
+    return GraphError(
+        f"no {what} {name!r} for the weights: {has}; pass weight=None for an unweighted graph"
     )
 
 
@@ -113,33 +150,40 @@ def to_networkx(graph: Graph) -> Any:
 
 
 def _values(values: list[Any], what: str) -> Array | None:
-    """Return weights with None replaced by 1, or None if all are None."""
-    array = np.array(values)
-    if array.dtype == object:
-        missing = np.fromiter((v is None for v in values), dtype=bool, count=len(values))
-        if missing.all():
-            return None
-        array = np.array([1 if v is None else v for v in values])
-    return as_weights(array, what)
+    """Return weights; None if all are None, an error if some are."""
+    missing = [at for at, value in enumerate(values) if value is None]
+    if missing and len(missing) < len(values):
+        raise GraphError(
+            f"{what}: edge {missing[0]} of {len(values):,} has none; give every edge one, or pass "
+            "weight=None for an unweighted graph"
+        )
+    return None if missing or not values else as_weights(np.array(values), what)
 
 
-def from_igraph(cls: type[Graph], graph: Any, weight: str | None = "weight") -> Graph:
+def from_igraph(cls: type[Graph], graph: Any, weight: str | None = "auto") -> Graph:
     _require_kind(graph, "igraph", "vcount", "ecount", "get_edgelist")
     n, m = graph.vcount(), graph.ecount()
     ends = np.fromiter(chain.from_iterable(graph.get_edgelist()), dtype=np.int32, count=2 * m)
-    weighted = weight is not None and weight in graph.es.attributes()
+    name, attributes = "weight" if weight == "auto" else weight, graph.es.attributes()
+    given = graph.es[name] if name in attributes else [None] * m
+    weights = _values(given, f"the edge attribute {name!r}")
+    if weights is None and m and weight not in (None, "auto"):
+        raise no_such_weight(str(name), "edge attribute", attributes)
     names = graph.vs["name"] if "name" in graph.vs.attributes() else None
     if names is not None and not _are_labels(names):
         raise GraphError("the vertex attribute 'name' must be unique")
-    return cls.from_edges(
+    made = cls.from_edges(
         ends[::2],
         ends[1::2],
-        _values(graph.es[weight], f"the edge attribute {weight!r}") if weighted else None,
+        weights,
         n=n,
         directed=graph.is_directed(),
         labels=None if names is None or names == list(range(n)) else names,
         name=str(graph["name"]) if "name" in graph.attributes() and graph["name"] else "",
     )
+    if {"x", "y"} <= set(graph.vs.attributes()):
+        made = made.with_positions(list(zip(graph.vs["x"], graph.vs["y"], strict=True)))
+    return made
 
 
 def _are_labels(names: list[Any]) -> bool:
@@ -151,7 +195,7 @@ def _are_labels(names: list[Any]) -> bool:
 
 
 def from_rustworkx(
-    cls: type[Graph], graph: Any, weight: str | Callable[[Any], Any] | None = "weight"
+    cls: type[Graph], graph: Any, weight: str | Callable[[Any], Any] | None = "auto"
 ) -> Graph:
     _require_kind(graph, "rustworkx", "node_indices", "edge_list", "nodes")
     nodes = np.asarray(graph.node_indices(), dtype=np.int64)
@@ -183,7 +227,11 @@ def _payload_weights(
     if callable(weight):
         return _values([weight(payload) for payload in payloads], "the values of weight()")
     if any(isinstance(payload, Mapping) for payload in payloads):
-        payloads = [p.get(weight) if isinstance(p, Mapping) else p for p in payloads]
+        name = "weight" if weight == "auto" else weight
+        known = sorted({str(key) for p in payloads if isinstance(p, Mapping) for key in p})
+        payloads = [p.get(name) if isinstance(p, Mapping) else p for p in payloads]
+        if weight != "auto" and all(p is None for p in payloads):
+            raise no_such_weight(name, "entry of the edge payloads", known)
     values = np.array(payloads, dtype=object)
     numbers = {type(v) for v in payloads} - {type(None)}
     unsupported = [t for t in numbers if not issubclass(t, (int, float, np.number))]
@@ -196,70 +244,18 @@ def _payload_weights(
 
 
 def from_edge_index(
-    cls: type[Graph], data: Any, weight: str | None = "edge_weight", directed: bool = True
+    cls: type[Graph], data: Any, weight: str | None = "auto", directed: bool = True
 ) -> Graph:
     index = as_array(to_numpy(data.edge_index), "edge_index")
     if index.ndim != 2 or index.shape[0] != 2:
         raise GraphError(f"edge_index must have two rows, but has shape {index.shape}")
     n = getattr(data, "num_nodes", None)
-    weights = None if weight is None else to_numpy(getattr(data, weight, None))
-    if weights is None and weight not in (None, "edge_weight"):
+    name = "edge_weight" if weight == "auto" else weight
+    weights = None if name is None else to_numpy(getattr(data, name, None))
+    if weights is None and weight not in (None, "auto"):
         raise GraphError(f"the object has edge_index but no attribute {weight!r}")
     if weights is not None and weights.ndim == 2 and weights.shape[1] == 1:
         weights = weights[:, 0]
     return cls.from_edges(
         index[0], index[1], weights, n=None if n is None else int(n), directed=directed
     )
-
-
-def _column(table: Any, name: str) -> Array:
-    try:
-        column = table[name]
-        if isinstance(column, np.ma.MaskedArray):
-            require_unmasked(column, f"column {name!r}")
-        return np.asarray(column)
-    except GraphError:
-        raise
-    except (KeyError, IndexError, TypeError, ValueError) as error:
-        raise _missing_column(table, name) from error
-    except Exception as error:  # Polars and Arrow raise their own exceptions
-        said = f"{type(error).__name__} {error}".lower()
-        if any(words in said for words in ("not found", "notfound", "does not exist")):
-            raise _missing_column(table, name) from error
-        raise
-
-
-def _missing_column(table: Any, name: str) -> GraphError:
-    names = getattr(table, "column_names", None) or getattr(table, "columns", None)
-    if names is None and not isinstance(table, Mapping):
-        return GraphError(f"expected a table or a dict of columns, not {type(table).__name__}")
-    names = list(table if names is None else names)
-    return GraphError(f"the table has no column {name!r}; it has {', '.join(map(repr, names))}")
-
-
-def from_table(
-    cls: type[Graph],
-    table: Any,
-    source: str,
-    target: str,
-    weight: str | None,
-    directed: bool,
-    relabel: bool,
-) -> Graph:
-    sources, targets = _column(table, source), _column(table, target)
-    if len(sources) != len(targets):
-        raise GraphError(
-            f"columns {source!r} and {target!r} differ in length: {len(sources)} and {len(targets)}"
-        )
-    weights = None if weight is None else as_weights(_column(table, weight), f"column {weight!r}")
-    labels: Array | None = None
-    n: int | None = None
-    if sources.dtype.kind in "OUSTM" or targets.dtype.kind in "OUSTM":
-        sources, targets, labels = ids_from_names(sources.tolist(), targets.tolist())
-        n = len(labels)
-    else:
-        sources = as_ids(sources, f"column {source!r}")
-        targets = as_ids(targets, f"column {target!r}")
-        if as_flag(relabel, "relabel"):
-            sources, targets, labels, n = ids_from_numbers(sources, targets)
-    return cls.from_edges(sources, targets, weights, n=n, directed=directed, labels=labels)

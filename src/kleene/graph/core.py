@@ -6,7 +6,7 @@ self-loops except negative ones (each a negative cycle), finite weights.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, Literal
 
@@ -15,24 +15,25 @@ from numpy.typing import ArrayLike, NDArray
 
 from kleene import _native
 from kleene.errors import DeviceError, GraphError
-from kleene.graph import checks, convert
-from kleene.graph.dense import DenseArcs, dense_arcs
+from kleene.graph import checks, convert, derive
+from kleene.graph.constructors import Constructors, Progress
+from kleene.graph.dense import DenseArcs
 from kleene.graph.forms import COO, CSC, CSR, ELL, csr_to_coo, csr_to_dense, csr_to_ell
-from kleene.graph.from_any import from_any
 from kleene.graph.frozen import adopt, frozen
-from kleene.graph.labels import as_labels
+from kleene.graph.label_index import LabelIndex, is_one_vertex, range_of_labels
 from kleene.graph.no_path import no_path
+from kleene.graph.positions import as_positions
+from kleene.graph.rows import ArcRows, EdgeRows
 from kleene.graph.statistics import Statistics
 from kleene.system.cached_property import cached_property
-from kleene.system.machine import as_threads, threads_for
+from kleene.system.machine import threads_for
 
 __all__ = ["Graph", "Progress"]
 
 Array = NDArray[Any]
-Progress = Callable[[int, int], object]
 
 
-class Graph:
+class Graph(Constructors):
     """A directed graph with optional weights; an undirected one stores both directions.
 
     Make one with :meth:`from_edges`, :meth:`from_csr`, :meth:`from_scipy`, :meth:`from_dense`,
@@ -54,7 +55,12 @@ class Graph:
     directed : bool
         False if the graph was made from undirected edges.
     labels : array or None
-        The names of the vertices by vertex id, if the input had names.
+        The names of the vertices by position, if the input had names. A vertex is then its label,
+        in all arguments and answers, also if labels are integers; see :meth:`unlabelled`.
+    positions : array or None
+        Coordinates (x, y) of the vertices, if the input had them; see :meth:`with_positions`.
+    rows : EdgeRows or None
+        The rows of the table that the graph was made from; see :attr:`arc_rows`.
     name : str
         A name for display, usually where the graph comes from.
 
@@ -71,13 +77,35 @@ class Graph:
     directed: bool
     labels: Array | None
     name: str
+    positions: Array | None
+    rows: EdgeRows | None
 
     def __init__(
-        self, csr: CSR, directed: bool = True, labels: Array | None = None, name: str = ""
+        self,
+        csr: CSR,
+        directed: bool = True,
+        labels: Array | None = None,
+        name: str = "",
+        positions: Array | None = None,
+        rows: EdgeRows | None = None,
     ) -> None:
-        """Keep canonical arrays without any check; prefer the ``from_*`` constructors."""
+        """Keep canonical arrays without any check; use the ``from_*`` constructors."""
+        if not isinstance(csr, CSR):
+            raise GraphError(
+                f"Graph(...) takes canonical CSR arrays, not {type(csr).__name__}; make a graph "
+                "with Graph.from_any(...), which takes a matrix, a table, edges, a file name or a "
+                "graph of another library"
+            )
         fields = dict(zip(CSR._fields, map(frozen, csr), strict=True))
-        self.__dict__.update(fields, directed=directed, labels=frozen(labels), name=name)
+        self.__dict__.update(
+            fields, directed=directed, labels=frozen(labels), name=name,
+            positions=frozen(positions), rows=rows,
+        )  # fmt: skip
+
+    def _derived(self, csr: CSR, **changes: Any) -> Graph:
+        """Return a graph with these arcs that is like this one in all but ``changes``."""
+        names = ("directed", "labels", "name", "positions", "rows")
+        return Graph(csr, **{**{name: getattr(self, name) for name in names}, **changes})
 
     @classmethod
     def _from_matrix(cls, arcs: DenseArcs) -> Graph:
@@ -85,7 +113,7 @@ class Graph:
         graph = cls.__new__(cls)
         graph.__dict__.update(
             offsets=adopt(arcs.offsets), dense=adopt(arcs.matrix), _dense_arcs=arcs,
-            directed=True, labels=None, name="",
+            directed=True, labels=None, name="", positions=None, rows=None,
         )  # fmt: skip
         return graph
 
@@ -105,315 +133,9 @@ class Graph:
         raise AttributeError(f"a Graph is immutable: cannot delete {name!r}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Graph, (self.csr, self.directed, self.labels, self.name)
-
-    # ---- construction ---------------------------------------------------------------------
-
-    @classmethod
-    def from_edges(
-        cls,
-        sources: ArrayLike,
-        targets: ArrayLike,
-        weights: ArrayLike | None = None,
-        n: int | None = None,
-        directed: bool = True,
-        *,
-        combine: Literal["min", "max", "sum"] = "min",
-        labels: Sequence[Any] | Array | None = None,
-        name: str = "",
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> Graph:
-        """Make a graph from arrays of sources and targets, in any order.
-
-        Parameters
-        ----------
-        sources, targets : integers
-            Vertex ids, from 0.
-        weights : numbers, optional
-            One per arc, or one number for all arcs. Infinity means "no arc".
-        n : int, optional
-            The number of vertices; by default one more than the largest id.
-        directed : bool
-            If False, every edge becomes two arcs.
-        combine : {"min", "max", "sum"}
-            The weight of parallel arcs: the smallest, the largest, or the sum.
-        labels : sequence, optional
-            Names of the vertices.
-
-        Examples
-        --------
-        >>> import kleene as kl
-        >>> g = kl.Graph.from_edges([0, 1], [1, 2], [0.5, 1.5], n=4, directed=False)
-        >>> g.n, g.m
-        (4, 4)
-        """
-        directed = checks.as_flag(directed, "directed")
-        sources = checks.as_ids(sources, "sources")
-        targets = checks.as_ids(targets, "targets")
-        if len(sources) != len(targets):
-            raise GraphError(
-                f"sources and targets differ in length: {len(sources)} and {len(targets)}"
-            )
-        weights = checks.as_weights(weights, "weights")
-        if weights is not None and weights.ndim == 0:
-            weights = np.full(len(sources), weights)
-        if weights is not None and weights.shape != sources.shape:
-            raise GraphError(f"got {weights.size} weights for {len(sources)} arcs")
-        if not isinstance(combine, str) or combine not in ("min", "max", "sum"):
-            raise GraphError(f"combine must be 'min', 'max' or 'sum', not {combine!r}")
-        if sources.dtype != targets.dtype:
-            sources, targets = sources.astype(np.int64), targets.astype(np.int64)
-
-        if n is None:
-            n = 1 + max(int(sources.max(initial=-1)), int(targets.max(initial=-1)))
-        n = checks.as_vertex_count(n)
-        if n > checks.MOST_INT32_VERTICES and sources.dtype == np.int32:
-            sources, targets = sources.astype(np.int64), targets.astype(np.int64)
-        if combine == "sum" and weights is not None:
-            weights = checks.as_summable(weights)
-        kept = None if labels is None else as_labels(labels, n)
-        available = checks.memory_for(_most_build_bytes(n, sources, weights, directed))
-        try:
-            csr = _native.build_csr(
-                n,
-                sources,
-                targets,
-                weights,
-                symmetric=not directed,
-                combine=combine,
-                available=available,
-                threads=threads_for(len(sources), as_threads(threads)),
-                progress=progress,
-            )
-        except _native.BadArc as bad:
-            raise checks.explain_bad_arc(bad, n, sources, targets, weights) from None
-        except _native.MemoryNeeded as needed:
-            raise checks.over_budget(
-                needed.args[0], available, f"a graph of {n:,} vertices",
-                "if few vertices have arcs, renumber them to 0 .. n - 1, as "
-                "kleene.Graph.from_table does",
-            ) from None  # fmt: skip
-        if combine == "sum":
-            checks.require_finite(csr[2])
-        return cls(CSR(*map(adopt, csr)), directed, kept, name)
-
-    @classmethod
-    def from_csr(
-        cls,
-        offsets: ArrayLike,
-        neighbors: ArrayLike,
-        weights: ArrayLike | None = None,
-        *,
-        directed: bool = True,
-        labels: Sequence[Any] | Array | None = None,
-        name: str = "",
-    ) -> Graph:
-        """Make a graph from CSR arrays.
-
-        Pass ``directed=False`` only if every arc has a reverse arc of the same weight.
-
-        Examples
-        --------
-        >>> import kleene as kl
-        >>> kl.Graph.from_csr([0, 2, 3, 3], [1, 2, 2])
-        Graph(3 vertices, 3 arcs, unweighted, directed)
-        """
-        directed = checks.as_flag(directed, "directed")
-        starts = checks.as_ids(offsets, "offsets")
-        ends = checks.as_ids(neighbors, "neighbors")
-        values = checks.as_weights(weights, "weights")
-        n = len(starts) - 1
-        checks.require_memory(
-            9 * len(starts) + ends.nbytes + (0 if values is None else values.nbytes),
-            f"a graph of {n:,} vertices",
-            "make a smaller graph",
-        )
-        starts = checks.own(starts.astype(np.int64, copy=False), offsets)  # check what is kept
-        if n < 0 or starts[0] != 0 or starts[-1] != len(ends):
-            found = "empty" if n < 0 else f"{starts[0]} .. {starts[-1]}"
-            raise GraphError(
-                f"offsets must run from 0 to the number of arcs, {len(ends)}, but are {found}"
-            )
-        decreases = np.flatnonzero(starts[1:] < starts[:-1])
-        if len(decreases):
-            at = int(decreases[0])
-            raise GraphError(
-                f"offsets must not decrease, but offsets[{at}] = {starts[at]} and "
-                f"offsets[{at + 1}] = {starts[at + 1]}"
-            )
-        if values is not None and values.shape != ends.shape:
-            raise GraphError(f"got {values.size} weights for {len(ends)} arcs")
-        if ends.dtype == np.int64 and n <= checks.MOST_INT32_VERTICES:
-            if len(ends) and (ends.min() < 0 or ends.max() >= n):
-                at = int(np.flatnonzero((ends < 0) | (ends >= n))[0])
-                raise checks.explain_bad_arc(_native.BadArc("target", at), n, None, ends, values)
-            ends = ends.astype(np.int32)
-        else:
-            ends = checks.own(ends, neighbors)
-        if values is not None:
-            values = checks.own(values, weights)
-        csr = CSR(starts, ends, values)
-        try:
-            canonical = _native.is_canonical(starts, ends, values, threads_for(len(ends)))
-        except _native.BadArc as bad:
-            raise checks.explain_bad_arc(bad, n, None, ends, values) from None
-        if canonical:
-            kept = None if labels is None else as_labels(labels, n)
-            graph = cls(CSR(*map(adopt, csr)), labels=kept, name=name)
-        else:
-            checks.require_memory(
-                16 * n + ends.nbytes, f"sorting the arcs of {n:,} vertices", "make a smaller graph"
-            )
-            coo = csr_to_coo(csr)
-            graph = cls.from_edges(coo.sources, coo.targets, values, n=n, labels=labels, name=name)
-        if directed:
-            return graph
-        if not graph.stats.symmetric:
-            raise GraphError(
-                "directed=False, but some arc has no reverse arc of the same weight; "
-                "omit directed=False, or use symmetrise()"
-            )
-        return cls(graph.csr, directed, graph.labels, name)
-
-    @classmethod
-    def from_scipy(cls, matrix: Any) -> Graph:
-        """Make a graph from a SciPy sparse array or matrix of any format.
-
-        Entry (i, j) is the weight of the arc from i to j; explicit zeros are arcs of weight zero.
-        Duplicates in COO count as parallel arcs: the smallest is kept (SciPy would add them).
-        A boolean matrix makes an unweighted graph.
-
-        Examples
-        --------
-        >>> import kleene as kl, scipy.sparse as sp
-        >>> kl.Graph.from_scipy(sp.csr_array([[0, 2.5], [0, 0]]))
-        Graph(2 vertices, 1 arc, float64 weights 2.5 to 2.5, directed)
-        """
-        return convert.from_scipy(cls, matrix)
-
-    @classmethod
-    def from_dense(cls, matrix: ArrayLike, null_value: Any = None) -> Graph:
-        """Make a graph from a square array of weights.
-
-        Infinity means "no arc" (for integers, the largest value of the type), and so does
-        ``null_value``. A zero off the diagonal is an arc of weight zero: pass ``null_value=0`` for
-        the habit of SciPy. A boolean array makes an unweighted graph.
-
-        Examples
-        --------
-        >>> import kleene as kl
-        >>> inf = float("inf")
-        >>> kl.Graph.from_dense([[0, 3, inf], [inf, 0, 1], [2, inf, 0]])
-        Graph(3 vertices, 3 arcs, float64 weights 1 to 3, directed)
-        """
-        return cls._from_matrix(dense_arcs(matrix, null_value))
-
-    @classmethod
-    def from_networkx(cls, graph: Any, weight: str | None = "weight") -> Graph:
-        """Make a graph from a NetworkX graph; its nodes become the labels.
-
-        Edges without the attribute ``weight`` have weight 1; if none has it, or ``weight=None``,
-        the graph is unweighted. Of parallel edges in a multigraph the lightest is kept.
-
-        Examples
-        --------
-        >>> import kleene as kl, networkx as nx
-        >>> g = kl.Graph.from_networkx(nx.Graph([("a", "b"), ("b", "c")]))
-        >>> g.index("c")
-        2
-        """
-        return convert.from_networkx(cls, graph, weight)
-
-    @classmethod
-    def from_igraph(cls, graph: Any, weight: str | None = "weight") -> Graph:
-        """Make a graph from an igraph graph; the vertex attribute "name" becomes the labels.
-
-        Edges without the attribute ``weight`` have weight 1; if none has it, or ``weight=None``,
-        the graph is unweighted. Of parallel edges the lightest is kept.
-
-        Examples
-        --------
-        >>> import kleene as kl, igraph as ig
-        >>> kl.Graph.from_igraph(ig.Graph.Ring(4))
-        Graph(4 vertices, 4 edges, unweighted, undirected)
-        """
-        return convert.from_igraph(cls, graph, weight)
-
-    @classmethod
-    def from_rustworkx(
-        cls, graph: Any, weight: str | Callable[[Any], Any] | None = "weight"
-    ) -> Graph:
-        """Make a graph from a rustworkx ``PyGraph`` or ``PyDiGraph``.
-
-        The weight of an edge comes from its payload: a number, the entry ``weight`` of a dict, or
-        the value of ``weight(payload)`` if ``weight`` is a function; None counts as 1. If all
-        payloads are None, or ``weight=None``, the graph is unweighted. Node payloads become the
-        labels if they are hashable and unique; otherwise node indices do, if nodes were removed.
-
-        Examples
-        --------
-        >>> import kleene as kl, rustworkx as rx
-        >>> roads = rx.PyGraph()
-        >>> rome, ostia = roads.add_nodes_from(["Rome", "Ostia"])
-        >>> _ = roads.add_edge(rome, ostia, {"km": 28.5})
-        >>> g = kl.Graph.from_rustworkx(roads, weight="km")
-        >>> g, g.index("Ostia")
-        (Graph(2 vertices, 1 edge, float64 weights 28.5 to 28.5, undirected, labelled), 1)
-        """
-        return convert.from_rustworkx(cls, graph, weight)
-
-    @classmethod
-    def from_any(cls, thing: Any, /, **options: Any) -> Graph:
-        """Make a graph from an object of any supported type.
-
-        Parameters
-        ----------
-        thing
-            A Graph (returned unchanged); a SciPy sparse array; a square array of weights, of NumPy
-            or of another library with DLPack; a NetworkX, igraph or rustworkx graph; a pandas,
-            Polars or Arrow table, or a dict of columns, with columns "source", "target" and
-            optionally "weight"; a tuple (sources, targets) or (sources, targets, weights); an
-            object with ``edge_index``, as in PyTorch Geometric; a file name.
-        **options
-            Keywords of the constructor for that type, such as ``weight="km"`` or
-            ``directed=False``.
-
-        Examples
-        --------
-        >>> import kleene as kl, networkx as nx, scipy.sparse as sp
-        >>> kl.Graph.from_any(nx.path_graph(3))
-        Graph(3 vertices, 2 edges, unweighted, undirected)
-        >>> kl.Graph.from_any(([0, 1], [1, 2], [0.5, 1.5]), directed=False).m
-        4
-        """
-        return from_any(cls, thing, options)
-
-    @classmethod
-    def from_table(
-        cls,
-        table: Any,
-        source: str = "source",
-        target: str = "target",
-        weight: str | None = None,
-        directed: bool = True,
-        *,
-        relabel: bool = True,
-    ) -> Graph:
-        """Make a graph from columns of a pandas, Polars or Arrow table, or a dict of arrays.
-
-        The vertices are the names that occur: integers in increasing order, other names in order of
-        first appearance. They become the labels unless they are 0 .. n - 1. With
-        ``relabel=False`` integers are vertex ids.
-
-        Examples
-        --------
-        >>> import kleene as kl
-        >>> g = kl.Graph.from_table({"source": ["a", "b"], "target": ["b", "c"]})
-        >>> list(g.labels)
-        ['a', 'b', 'c']
-        """
-        return convert.from_table(cls, table, source, target, weight, directed, relabel)
+        return Graph, (
+            self.csr, self.directed, self.labels, self.name, self.positions, self.rows
+        )  # fmt: skip
 
     # ---- storage forms --------------------------------------------------------------------
 
@@ -536,7 +258,7 @@ class Graph:
         >>> kl.apsp(g, device=g.device).plan.device
         'emulated'
         """
-        graph = Graph(self.csr, self.directed, self.labels, self.name)
+        graph = self._derived(self.csr)
         graph.__dict__.update(self.__dict__)  # including the forms derived so far
         graph.__dict__.pop("placed", None)
         if not isinstance(device, str):
@@ -585,7 +307,8 @@ class Graph:
 
     @cached_property
     def _transposed(self) -> Graph:
-        return Graph(CSR(*self.csc), self.directed, self.labels, self.name)
+        rows = None if self.rows is None else self.rows.transpose()
+        return self._derived(CSR(*self.csc), rows=rows)
 
     def transpose(self) -> Graph:
         """Return the graph with every arc reversed.
@@ -608,26 +331,17 @@ class Graph:
         >>> g.directed, g.weights.tolist()
         (False, [3, 3])
         """
-        if isinstance(combine, str) and combine == "min":
-            if self.stats.symmetric:
-                return Graph(self.csr, False, self.labels, self.name)
-            arc = self.neighbors.itemsize + (0 if self.weights is None else self.weights.itemsize)
-            checks.require_memory(  # the reverse arcs, and the union
-                16 * (self.n + 1) + 3 * arc * self.m,
-                f"the undirected form of {self.m:,} arcs",
-                "use a machine with more memory",
-            )
-            joined = _native.csr_union(*self.csr, *self.csc, threads_for(self.m))
-            return Graph(CSR(*map(adopt, joined)), False, self.labels, self.name)
-        s, t, w = self.coo
-        return Graph.from_edges(
-            s, t, w, self.n, directed=False, combine=combine, labels=self.labels, name=self.name
-        )
+        return derive.symmetrise(self, combine)
 
     def subgraph(self, vertices: ArrayLike) -> Graph:
-        """Return the subgraph induced by these vertices, renumbered in the order given.
+        """Return the subgraph induced by these vertices, in the order given.
 
-        Labels are kept; without labels, the old ids become the labels.
+        Labels are kept; without labels, the old positions become the labels.
+
+        Parameters
+        ----------
+        vertices : sequence of vertices
+            Each at most once.
 
         Examples
         --------
@@ -636,44 +350,96 @@ class Graph:
         >>> g.m, g.labels.tolist()
         (1, [2, 3])
         """
-        chosen = checks.as_ids(vertices, "vertices")
-        if len(chosen) and (chosen.min() < 0 or chosen.max() >= self.n):
-            bad = chosen[(chosen < 0) | (chosen >= self.n)][0]
-            raise GraphError(f"vertices contains {bad}; the graph's vertices are 0 to {self.n - 1}")
-        new_id = np.full(self.n, -1, dtype=self.neighbors.dtype)
-        new_id[chosen] = np.arange(len(chosen))
-        if len(chosen) != np.count_nonzero(new_id >= 0):
-            raise GraphError("vertices contains a vertex more than once")
-        s, t, w = self.coo
-        kept = (new_id[s] >= 0) & (new_id[t] >= 0)
-        graph = Graph.from_edges(
-            new_id[s[kept]],
-            new_id[t[kept]],
-            None if w is None else w[kept],
-            n=len(chosen),
-            labels=chosen if self.labels is None else self.labels[chosen],
-            name=self.name,
-        )
-        return Graph(graph.csr, self.directed, graph.labels, self.name)
+        return derive.subgraph(self, vertices)
 
-    def reweight(self, weights: ArrayLike | Callable[[Array, Array], ArrayLike] | None) -> Graph:
-        """Return the graph with the same arcs and other weights.
+    def reweight(
+        self,
+        weights: float | Callable[[Array, Array], ArrayLike] | None = None,
+        *,
+        rows: ArrayLike | None = None,
+        arcs: ArrayLike | None = None,
+    ) -> Graph:
+        """Return the graph with other weights.
 
-        ``weights`` is one number per arc in the order of :attr:`coo`, one number for all arcs, None
-        to drop the weights, or a function of the arrays (sources, targets).
+        Parameters
+        ----------
+        weights : number, function or None
+            One number for all arcs, a function of the arrays (sources, targets) of positions, or
+            None to drop the weights.
+        rows : column, optional
+            Instead: one weight per row of the table (or edge arrays, or file) that the graph was
+            made from. The graph is the one that the table with this column would give, parallel
+            rows, one-way streets and all.
+        arcs : array, optional
+            Instead: one weight per arc, in the order of :attr:`coo`.
 
         Examples
         --------
         >>> import kleene as kl
-        >>> g = kl.Graph.from_edges([0, 1], [1, 2])
+        >>> g = kl.Graph.from_edges([1, 0], [2, 1], [3, 4])
+        >>> g.reweight(rows=[30, 40]).weights.tolist()
+        [40, 30]
+        >>> g.reweight(arcs=[30, 40]).weights.tolist()
+        [30, 40]
         >>> g.reweight(lambda s, t: 10 * s + t).weights.tolist()
         [1, 12]
         """
-        s, t, _ = self.coo
-        values = weights(s, t) if callable(weights) else weights
-        graph = Graph.from_edges(s, t, values, n=self.n, labels=self.labels, name=self.name)
-        undirected = not self.directed and graph.stats.symmetric
-        return Graph(graph.csr, not undirected, graph.labels, self.name)
+        return derive.reweight(self, weights, rows, arcs)
+
+    def update(self, changes: Mapping[tuple[Any, Any], Any]) -> Graph:
+        """Return the graph with other weights of some arcs.
+
+        Parameters
+        ----------
+        changes : dict
+            The new weights, ``{(source, target): weight}``; infinity removes the arc. In an
+            undirected graph both directions change.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> g = kl.Graph.from_table({"source": ["a"], "target": ["b"], "weight": [5]})
+        >>> g.update({("a", "b"): 7}).weights.tolist()
+        [7]
+        """
+        return derive.update(self, changes)
+
+    def with_positions(self, positions: Any) -> Graph:
+        """Return the graph with coordinates of its vertices, for maps and pictures.
+
+        Parameters
+        ----------
+        positions : array or dict
+            (x, y) of each vertex in the order of positions, or a dict from vertex to (x, y). For
+            maps these are longitude and latitude.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> g = kl.Graph.from_edges([0], [1]).with_positions([(0, 0), (3, 4)])
+        >>> g.positions.tolist()
+        [[0.0, 0.0], [3.0, 4.0]]
+        """
+        return self._derived(self.csr, positions=as_positions(self, positions))
+
+    def unlabelled(self) -> Graph:
+        """Return the graph without labels: its vertices are their positions, 0 .. n - 1.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> g = kl.Graph.from_table({"source": [7], "target": [9]})
+        >>> kl.bfs(g, 7).path(9), kl.bfs(g.unlabelled(), 0).path(1)
+        ([7, 9], [0, 1])
+        """
+        if self.labels is None:
+            return self
+        graph = self._derived(self.csr)
+        graph.__dict__.update(self.__dict__)  # including the forms derived so far
+        graph.__dict__.update(labels=None)
+        for name in ("_transposed", "_labels"):
+            graph.__dict__.pop(name, None)
+        return graph
 
     # ---- queries --------------------------------------------------------------------------
 
@@ -683,48 +449,74 @@ class Graph:
         return Statistics(self)
 
     @cached_property
-    def _ids(self) -> dict[Hashable, int]:
-        assert self.labels is not None
-        return {label: i for i, label in enumerate(self.labels.tolist())}
+    def _labels(self) -> LabelIndex:
+        return LabelIndex(self.labels, self.n)
 
-    def index(self, label: Hashable) -> int:
-        """Return the vertex id of a label. Without labels, a vertex is its own label.
+    def index(self, vertices: Any) -> Any:
+        """Return the position of a vertex, or the array of positions of several vertices.
 
-        Examples
-        --------
-        >>> import kleene as kl
-        >>> kl.Graph.from_table({"source": ["x"], "target": ["y"]}).index("y")
-        1
-        """
-        if self.labels is None:
-            return self.vertex(label)
-        try:
-            return self._ids[label]
-        except (KeyError, TypeError):
-            raise GraphError(f"no vertex has the label {label!r}") from None
-
-    def vertex(self, vertex: Hashable) -> int:
-        """Return the id of a vertex given by id (any integer) or by label (anything else).
-
-        Integers are always ids; use :meth:`index` for labels that are integers.
+        Parameters
+        ----------
+        vertices : label, or list or array of labels
+            In a graph without labels a vertex is its position, which is checked. A tuple is one
+            label.
 
         Examples
         --------
         >>> import kleene as kl
         >>> g = kl.Graph.from_table({"source": ["x"], "target": ["y"]})
-        >>> g.vertex("y"), g.vertex(1)
-        (1, 1)
+        >>> g.index("y"), g.index(["y", "x"])
+        (1, array([1, 0], dtype=int32))
+        """
+        if is_one_vertex(vertices):
+            return self._labels.position(vertices)
+        return self._labels.positions(vertices)
+
+    def vertex(self, vertex: Any) -> int:
+        """Return the position of a vertex given by position or label.
+
+        >>> import kleene as kl
+        >>> kl.Graph.from_edges([0], [1]).vertex(1)
+        1
         """
         if isinstance(vertex, (int, np.integer)) and not isinstance(vertex, (bool, np.bool_)):
-            if 0 <= vertex < self.n:
-                return int(vertex)
-            span = f"the graph's vertices are 0 to {self.n - 1}" if self.n else "the graph is empty"
-            raise GraphError(f"no vertex {vertex}: {span}")
-        if self.labels is None:
-            raise GraphError(
-                f"no vertex {vertex!r}: vertices are integers, and this graph has no labels"
-            )
-        return self.index(vertex)
+            return LabelIndex(None, self.n).position(vertex)
+        return self._labels.position(vertex)
+
+    def label(self, positions: Any) -> Any:
+        """Return the label of the vertex at a position, or the array of labels of several.
+
+        In a graph without labels this is the position.
+
+        Parameters
+        ----------
+        positions : int, or array of int
+            Positions, 0 .. n - 1.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> g = kl.Graph.from_table({"source": ["x"], "target": ["y"]})
+        >>> g.label(1), g.label([1, 0]).tolist()
+        ('y', ['y', 'x'])
+        """
+        if isinstance(positions, (int, np.integer)):
+            if self.labels is None:
+                return int(positions)
+            label = self.labels[positions]
+            return label.item() if isinstance(label, np.generic) else label
+        array = np.asarray(positions, dtype=None if len(positions) else np.int64)
+        return array if self.labels is None else self.labels[array]
+
+    @cached_property
+    def arc_rows(self) -> ArcRows:
+        """The table row of each arc, in the order of :attr:`coo`, and whether it runs against it.
+
+        Of parallel rows it is the first of the lightest.
+        """
+        if self.rows is None:
+            return ArcRows(adopt(np.full(self.m, -1)), adopt(np.zeros(self.m, bool)))
+        return self.rows.of_arcs(self.csr)
 
     def equals(self, other: object) -> bool:
         """Return whether the other graph has the same vertices, arcs, weights and labels.
@@ -760,12 +552,6 @@ class Graph:
             arcs, kind = f"{edges:,} edge{'s' * (edges != 1)}", "undirected"
         name = f"{self.name!r}, " if self.name else ""
         vertices = f"{self.n:,} {'vertex' if self.n == 1 else 'vertices'}"
-        labelled = ", labelled" if self.labels is not None else ""
+        labelled = "" if self.labels is None else f", {range_of_labels(self.labels)}"
         where = "" if self.device == "cpu" else f", on {self.device}"
         return f"Graph({name}{vertices}, {arcs}, {weights}, {kind}{labelled}{where})"
-
-
-def _most_build_bytes(n: int, sources: Array, weights: Array | None, directed: bool) -> int:
-    """Return more than the native core can take to build the CSR form; it computes how much."""
-    per_arc = 36 if weights is None else 60
-    return 8 * (n + 1) + per_arc * len(sources) * (1 if directed else 2)

@@ -50,7 +50,7 @@ def _constructor(cls: type[Graph], thing: Any) -> tuple[str, _Constructor]:
     if "scipy" in libraries and hasattr(thing, "tocoo"):
         return "Graph.from_scipy", cls.from_scipy
     if libraries.intersection(_TABLES) or isinstance(thing, Mapping):
-        return "Graph.from_table", partial(_from_table, cls)
+        return "Graph.from_table", cls.from_table
     if isinstance(thing, tuple):
         return "Graph.from_edges", partial(_from_tuple, cls)
     if isinstance(thing, np.ndarray) or is_foreign(thing):
@@ -76,22 +76,6 @@ def _check_options(name: str, construct: _Constructor, options: dict[str, Any]) 
         if option not in known:
             takes = f"takes {', '.join(known)}" if known else "takes no options"
             raise RequestError(f"unknown option {option!r}: {name} {takes}")
-
-
-def _from_table(
-    cls: type[Graph],
-    table: Any,
-    source: str = "source",
-    target: str = "target",
-    weight: str | None = "weight",
-    directed: bool = True,
-    relabel: bool = True,
-) -> Graph:
-    """Like ``Graph.from_table``, but a column "weight", if there is one, holds the weights."""
-    if weight == "weight":
-        names = getattr(table, "column_names", None) or getattr(table, "columns", None)
-        weight = "weight" if "weight" in (table if names is None else list(names)) else None
-    return convert.from_table(cls, table, source, target, weight, directed, relabel)
 
 
 def _from_tuple(

@@ -36,7 +36,9 @@ def shortest_path(
     ``method``, Isomap's ``path_method``, is ignored: all methods give the same distances.
     """
     arcs = csgraph.tocoo()
-    g = Graph.from_edges(arcs.row, arcs.col, arcs.data, n=arcs.shape[0], directed=directed)
+    g = Graph.from_edges(
+        arcs.row, arcs.col, arcs.data, n=arcs.shape[0], directed=directed, keep_rows=False
+    )
     result = apsp(g, predecessors=False, dtype=np.float64, device=device, threads=threads)
     distances: NDArray[np.float64] = result.distances
     return distances

@@ -42,6 +42,7 @@ def read(source: Source, *, directed: bool = True, weighted: bool = True) -> Gra
         n,
         directed,
         name=source.stem,
+        keep_rows=False,
         threads=source.threads,
     )
 

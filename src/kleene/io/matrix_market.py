@@ -75,6 +75,7 @@ def read(
         n,
         directed=not undirected,
         name=source.stem,
+        keep_rows=False,
         threads=source.threads,
     )
 

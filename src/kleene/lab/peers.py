@@ -84,7 +84,7 @@ class SciPy(Peer):
 
     def __init__(self, g: kl.Graph) -> None:
         super().__init__(g)
-        self.matrix = g.reweight(self.weights).to_scipy()
+        self.matrix = g.reweight(arcs=self.weights).to_scipy()
         self.full = np.where(np.isinf(g.dense), 0, g.dense) if is_dense(g) else None
 
     def bfs_paths(self, source: int) -> PeerCall:
@@ -201,7 +201,7 @@ class NetworkX(Peer):
         super().__init__(g)
         self.nx = networkx
         self.graph = networkx.from_scipy_sparse_array(
-            g.reweight(self.weights).to_scipy(), create_using=networkx.DiGraph
+            g.reweight(arcs=self.weights).to_scipy(), create_using=networkx.DiGraph
         )
 
     def bfs_lengths(self, source: int) -> PeerCall:

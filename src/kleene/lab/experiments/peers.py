@@ -35,7 +35,7 @@ def _dense(n: int, dtype: str) -> NamedGraph:
     def make() -> kl.Graph:
         g = kl.generate.dense(n, seed=1, weights=(0.001, 1.0))
         assert g.weights is not None
-        return g.reweight(g.weights.astype(dtype))
+        return g.reweight(arcs=g.weights.astype(dtype))
 
     return made(f"n = {n:,}, {dtype}", float(n) ** 2, make)
 

@@ -52,7 +52,7 @@ def _plans(environment: Environment) -> Iterator[Plan]:
 def _matrix(n: int, zeros: int) -> kl.Graph:
     g = kl.generate.uniform(n, round(n * n * (1 - zeros / 100)), seed=1, weights=(0.5, 1.5))
     assert g.weights is not None
-    return g.reweight(g.weights.astype(np.float32))
+    return g.reweight(arcs=g.weights.astype(np.float32))
 
 
 def _trial(environment: Environment, entrant: Entrant, n: int, zeros: int) -> Trial:

@@ -1,0 +1,46 @@
+"""Coordinates of vertices in the plane."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.errors import GraphError
+from kleene.graph.frozen import adopt
+
+if TYPE_CHECKING:
+    from kleene.graph.core import Graph
+
+__all__ = ["as_positions"]
+
+
+def as_positions(graph: Graph, positions: Any) -> NDArray[np.float64]:
+    """Return (x, y) of each vertex as a frozen array, from an array or a dict by vertex."""
+    if isinstance(positions, Mapping):
+        places = graph.index(list(positions))
+        if len(places) != graph.n:
+            raise GraphError(f"got positions of {len(places)} vertices; the graph has {graph.n}")
+        given: Any = np.empty((graph.n, 2))
+        values = list(positions.values())
+    else:
+        given, places, values = None, slice(None), positions
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise GraphError(f"positions must be pairs of numbers (x, y): {error}") from None
+    if array.size == 0:
+        array = array.reshape(-1, 2)
+    if array.shape != (graph.n, 2):
+        raise GraphError(
+            f"positions must have shape ({graph.n}, 2), one (x, y) per vertex, not {array.shape}"
+        )
+    if not np.isfinite(array).all():
+        vertex = int(np.argmin(np.isfinite(array).all(axis=1)))
+        raise GraphError(f"the position of a vertex is {tuple(array[vertex].tolist())}")
+    if given is None:
+        return adopt(array)  # type: ignore[no-any-return]
+    given[places] = array
+    return adopt(given)  # type: ignore[no-any-return]

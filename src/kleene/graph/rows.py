@@ -1,0 +1,206 @@
+"""Rows: which table row an arc comes from.
+
+A graph made from a table keeps, for each row, the positions of its two ends and the direction it
+may be travelled in. New weights can then be given in the order of the table, and routes come back
+as rows of it. Row and arc are different things: the lightest of parallel rows makes the arc, a row
+of infinite weight makes none, and a row that may be travelled both ways makes two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene import _native
+from kleene.errors import GraphError
+from kleene.graph.forms import CSR, csr_to_coo
+from kleene.graph.frozen import adopt, frozen
+from kleene.system.machine import threads_for
+
+__all__ = ["ArcRows", "EdgeRows", "Lines"]
+
+Array = NDArray[Any]
+
+
+class Lines(NamedTuple):
+    """A polyline per table row; that of row ``i`` is ``coordinates[offsets[i]:offsets[i + 1]]``.
+
+    It runs from the row's source to its target. An empty one means the straight line.
+    """
+
+    offsets: NDArray[np.int64]
+    coordinates: NDArray[np.float64]
+
+
+class ArcRows(NamedTuple):
+    """For each arc, in the order of the COO form, its table row, and whether it runs against it."""
+
+    rows: NDArray[np.int64]
+    against: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeRows:
+    """The rows that a graph was made from.
+
+    Attributes
+    ----------
+    sources, targets : array
+        The positions of the ends.
+    undirected : bool
+        Whether every row may be travelled both ways.
+    direction : array of int8, optional
+        Instead: 1 for a row from source to target, -1 for one from target to source, 0 for both.
+    weights : array, optional
+        Kept only if they are needed to tell which of several rows an arc comes from.
+    combine : str
+        How the weights of parallel rows are combined.
+    numbers : array, optional
+        The numbers of the rows in the table; by default 0, 1, 2 ...
+    count : int
+        The number of rows of the table.
+    lines : Lines, optional
+        The geometry of the rows.
+    flipped : bool
+        Whether sources and targets were exchanged, so that lines run the other way.
+    """
+
+    sources: Array
+    targets: Array
+    undirected: bool
+    direction: Array | None = None
+    weights: Array | None = None
+    combine: str = "min"
+    numbers: Array | None = None
+    count: int = -1
+    lines: Lines | None = field(default=None, repr=False)
+    flipped: bool = False
+
+    def __post_init__(self) -> None:
+        if self.count < 0:
+            object.__setattr__(self, "count", len(self.sources))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return EdgeRows, tuple(getattr(self, name) for name in self.__dataclass_fields__)
+
+    # ---- derived rows ---------------------------------------------------------------------
+
+    def transpose(self) -> EdgeRows:
+        """Return the rows of the graph with every arc reversed."""
+        return replace(self, sources=self.targets, targets=self.sources, flipped=not self.flipped)
+
+    def symmetrise(self) -> EdgeRows:
+        """Return the rows of the undirected graph."""
+        return replace(self, undirected=True, direction=None)
+
+    def select(self, new_positions: Array) -> EdgeRows:
+        """Return the rows of a subgraph; ``new_positions`` is -1 for vertices outside."""
+        sources, targets = new_positions[self.sources], new_positions[self.targets]
+        kept = np.flatnonzero((sources >= 0) & (targets >= 0))
+
+        def of_kept(values: Array | None) -> Any:
+            return None if values is None else adopt(values[kept])
+
+        return replace(
+            self,
+            sources=of_kept(sources),
+            targets=of_kept(targets),
+            direction=of_kept(self.direction),
+            weights=of_kept(self.weights),
+            numbers=adopt(kept) if self.numbers is None else of_kept(self.numbers),
+        )
+
+    def with_weights(self, weights: Array | None) -> EdgeRows:
+        """Return the rows with these weights, one per row."""
+        return self if weights is self.weights else replace(self, weights=adopt(weights))
+
+    def with_lines(self, lines: Lines) -> EdgeRows:
+        """Return the rows with a polyline for each row of the table."""
+        offsets = np.asarray(lines.offsets, np.int64)
+        coordinates = np.asarray(lines.coordinates, np.float64).reshape(-1, 2)
+        if len(offsets) != self.count + 1 or offsets[0] != 0 or offsets[-1] != len(coordinates):
+            raise GraphError(f"expected a line for each of {self.count} rows")
+        return replace(self, lines=Lines(frozen(offsets), frozen(coordinates)))
+
+    # ---- arcs -----------------------------------------------------------------------------
+
+    def column(self, values: Array) -> Array:
+        """Return those entries of a table column that belong to these rows."""
+        if values.ndim == 0:
+            return np.full(len(self.sources), values)
+        if values.shape != (self.count,):
+            raise GraphError(
+                f"got {values.size} weights for {self.count} rows of the table; for one weight per "
+                "arc, in the order of graph.coo, use arcs="
+            )
+        return values if self.numbers is None else values[self.numbers]
+
+    def arcs(self) -> tuple[Array, Array, Array | None]:
+        """Return (tails, heads, row of each); the rows are None if every row makes one entry.
+
+        An undirected row makes one entry here.
+        """
+        if self.direction is None:
+            return self.sources, self.targets, None
+        ahead = np.flatnonzero(self.direction >= 0)
+        back = np.flatnonzero(self.direction <= 0)
+        tails = np.concatenate([self.sources[ahead], self.targets[back]])
+        heads = np.concatenate([self.targets[ahead], self.sources[back]])
+        return tails, heads, np.concatenate([ahead, back])
+
+    def of_arcs(self, csr: CSR) -> ArcRows:
+        """Return the row of each arc of a graph that was made from these rows; -1 for none.
+
+        The core builds arcs from the rows once more, with the rank of each row as its weight: the
+        first of the lightest rows has the smallest.
+        """
+        n = len(csr.offsets) - 1
+        tails, heads, entries = self.arcs()
+        rank, row_of_rank = self._ranks()
+        ranks = rank if entries is None else rank[entries]
+        built = CSR(
+            *_native.build_csr(
+                n, tails, heads, ranks, symmetric=self.undirected, combine="min",
+                available=2**62, threads=threads_for(len(tails)), progress=None,
+            )
+        )  # fmt: skip
+        coo = csr_to_coo(csr)
+        found = _matching_arcs(csr, built)
+        assert built.weights is not None
+        entry = np.full(len(found), -1)
+        known = found >= 0
+        entry[known] = row_of_rank[built.weights[found[known]]]
+        against = np.zeros(len(found), bool)
+        against[known] = (self.sources[entry[known]] != coo.sources[known]) != self.flipped
+        if self.numbers is not None:
+            entry[known] = self.numbers[entry[known]]
+        return ArcRows(adopt(entry.astype(np.int64)), adopt(against))
+
+    def _ranks(self) -> tuple[Array, Array]:
+        """Return the rank of each row among all, the lightest first, and the row of each rank."""
+        places = np.arange(len(self.sources), dtype=np.int64)
+        if self.weights is None or self.combine == "sum":
+            return places, places
+        weights = self.weights if self.combine == "min" else -self.weights.astype(np.float64)
+        order = np.argsort(weights, kind="stable")
+        rank = np.empty_like(places)
+        rank[order] = places
+        return rank, order
+
+
+def _matching_arcs(csr: CSR, built: CSR) -> Array:
+    """Return, for each arc of one CSR form, its place in the other, or -1."""
+    same = zip(csr[:2], built[:2], strict=True)
+    if all(np.array_equal(ours, theirs) for ours, theirs in same):
+        return np.arange(len(csr.neighbors))
+    n = len(csr.offsets) - 1
+    keys, known = (
+        coo.sources.astype(np.int64) * n + coo.targets for coo in map(csr_to_coo, (csr, built))
+    )
+    if not len(known):
+        return np.full(len(keys), -1)
+    places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    return np.where(known[places] == keys, places, -1)

@@ -1,0 +1,143 @@
+"""Graphs from the columns of a table: pandas, Polars, Arrow, or a dict of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.errors import GraphError
+from kleene.graph.checks import (
+    as_flag,
+    as_ids,
+    as_weights,
+    kept_ids,
+    require_unmasked,
+)
+from kleene.graph.construct import from_rows
+from kleene.graph.convert import no_such_weight
+from kleene.graph.directions import as_directions
+from kleene.graph.label_index import LabelIndex
+from kleene.graph.labels import as_labels, ids_from_names, ids_from_numbers
+from kleene.graph.rows import EdgeRows
+
+if TYPE_CHECKING:
+    from kleene.graph.core import Graph
+
+__all__ = ["column_names", "from_table"]
+
+Array = NDArray[Any]
+
+
+def column_names(table: Any) -> list[Any]:
+    """Return the names of the columns of a table."""
+    names = getattr(table, "column_names", None)
+    if names is None:
+        names = getattr(table, "columns", None)
+    if names is None and not isinstance(table, Mapping):
+        raise GraphError(f"expected a table or a dict of columns, not {type(table).__name__}")
+    return list(table if names is None else names)
+
+
+def _column(table: Any, name: Any) -> Array:
+    if name not in (names := column_names(table)):
+        has = ", ".join(map(repr, names))
+        raise GraphError(f"the table has no column {name!r}; it has {has}")
+    column = table[name]
+    if isinstance(column, np.ma.MaskedArray):
+        require_unmasked(column, f"column {name!r}")
+    try:
+        return np.asarray(column)
+    except (TypeError, ValueError) as error:
+        raise GraphError(f"column {name!r} cannot be made an array: {error}") from error
+
+
+def _weights(table: Any, weight: Any) -> Array | None:
+    names = column_names(table)
+    name = "weight" if weight == "auto" and "weight" in names else weight
+    if name is None or (name == "auto" and name not in names):
+        return None
+    if name not in names:
+        raise no_such_weight(name, "column", names)
+    return as_weights(_column(table, name), f"column {name!r}")
+
+
+def from_table(
+    cls: type[Graph],
+    table: Any,
+    source: Any = "source",
+    target: Any = "target",
+    weight: Any = "auto",
+    directed: bool | str = True,
+    relabel: bool = True,
+    nodes: Any = None,
+    node: Any = "id",
+    x: Any = "x",
+    y: Any = "y",
+) -> Graph:
+    names = _column(table, source), _column(table, target)
+    if len(names[0]) != len(names[1]):
+        raise GraphError(
+            f"columns {source!r} and {target!r} differ in length: "
+            f"{len(names[0])} and {len(names[1])}"
+        )
+    weights = _weights(table, weight)
+    if weights is not None and weights.shape != names[0].shape:
+        raise GraphError(f"got {weights.size} weights for {len(names[0])} rows")
+    uniform, direction = _directions(table, directed, len(names[0]))
+    if nodes is not None:
+        ids = _column(nodes, node)
+        n: int | None = len(ids)
+        labels, sources, targets = _among_nodes(ids, *names)
+    else:
+        sources, targets, labels, n = _ids(names, (source, target), relabel)
+    if direction is None:
+        graph = cls.from_edges(sources, targets, weights, n=n, directed=uniform, labels=labels)
+    else:
+        n = 1 + int(max(sources.max(), targets.max())) if n is None else n
+        ends = kept_ids(sources, names[0], n), kept_ids(targets, names[1], n)
+        empty = cls.from_edges([], [], n=n, labels=labels)
+        graph = from_rows(empty, EdgeRows(*ends, False, direction=direction), weights)
+    if nodes is None or not {x, y} <= set(column_names(nodes)):
+        return graph
+    return graph.with_positions(np.stack([_column(nodes, x), _column(nodes, y)], axis=1))
+
+
+def _directions(table: Any, directed: bool | str, rows: int) -> tuple[bool, Array | None]:
+    """Return whether all rows are arcs or undirected edges, or the direction of each row."""
+    if not isinstance(directed, str):
+        return directed, None
+    direction = as_directions(_column(table, directed), directed)
+    if len(direction) != rows:
+        raise GraphError(f"column {directed!r} has {len(direction)} of {rows} rows")
+    for value, uniform in ((1, True), (0, False)):
+        if (direction == value).all():
+            return uniform, None
+    return True, direction
+
+
+def _ids(
+    names: tuple[Array, Array], columns: tuple[Any, Any], relabel: bool
+) -> tuple[Array, Array, Any, int | None]:
+    """Return (sources, targets, labels, n) from the names that two columns hold."""
+    relabel = as_flag(relabel, "relabel")
+    if any(column.dtype.kind in "OUSTM" for column in names):
+        sources, targets, labels = ids_from_names(names[0].tolist(), names[1].tolist())
+        return sources, targets, labels, len(labels)
+    sources, targets = (
+        as_ids(column, f"column {name!r}") for column, name in zip(names, columns, strict=True)
+    )
+    return ids_from_numbers(sources, targets) if relabel else (sources, targets, None, None)
+
+
+def _among_nodes(nodes: Array, *ends: Array) -> tuple[Any, Array, Array]:
+    """Return the labels, in the order of the table of nodes, and the positions of the ends."""
+    if nodes.dtype.kind == "f":
+        nodes = as_ids(nodes, "the column of node ids")
+    labels = as_labels(nodes if nodes.dtype.kind in "iu" else nodes.tolist(), len(nodes))
+    index = LabelIndex(labels, len(nodes))
+    sources, targets = (index.positions(end) for end in ends)
+    plain = labels.dtype.kind in "iu" and np.array_equal(labels, np.arange(len(labels)))
+    return None if plain else labels, sources, targets
