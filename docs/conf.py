@@ -71,7 +71,7 @@ sphinx_gallery_conf = {
     "image_scrapers": ("gallery_pictures.drawings", "matplotlib"),
     "reset_modules": ("gallery_pictures.reset", "seaborn"),
     "capture_repr": ("_repr_html_", "__repr__"),
-    "ignore_repr_types": r"matplotlib|BarContainer|Drawing",
+    "ignore_repr_types": r"matplotlib|Picture",
     "backreferences_dir": "gallery/of",
     "doc_module": ("kleene",),
     "reference_url": {"kleene": None},

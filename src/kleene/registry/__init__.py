@@ -87,11 +87,8 @@ def methods(problem: str | None = None, device: str | None = None) -> Methods:
 
     Returns
     -------
-
-    Methods
-    -------
-        A tuple of rows with ``name``, ``device``, ``summary``, ``origin`` and more, which prints as
-        a table.
+    tuple of Method
+        Rows with ``name``, ``device``, ``summary``, ``origin`` and more, which print as a table.
 
     Examples
     --------
