@@ -26,15 +26,12 @@ bands
 
 figure, axes = plt.subplots(figsize=(6.4, 6))
 areas = bands.to_geojson()["features"]
-for area, colour in zip(
-    sorted(areas, key=lambda one: -one["properties"]["limit"]),
-    ("#cfe3e2", "#7fc0b9", "#21918c"),
-    strict=True,
-):
+colours = {1: "#21918c", 2: "#7fc0b9", 3: "#cfe3e2"}
+for area in sorted(areas, key=lambda one: -one["properties"]["limit"]):
     shape = area["geometry"]
     parts = [shape["coordinates"]] if shape["type"] == "Polygon" else shape["coordinates"]
     for part in parts:
-        axes.fill(*zip(*part[0], strict=True), color=colour, lw=0)
+        axes.fill(*zip(*part[0], strict=True), color=colours[area["properties"]["limit"]], lw=0)
 x, y = g.positions.T
 axes.plot(
     x[[g.coo.sources, g.coo.targets]], y[[g.coo.sources, g.coo.targets]], color="#6b7178", lw=0.5

@@ -19,8 +19,8 @@ g = kl.Graph.from_table(
 g
 
 # %%
-# Through the centre and back. ``reverse=True`` searches against the arcs: these are the travel times
-# *to* H8, from everywhere, by one search.
+# Through the centre and back. ``reverse=True`` searches against the arcs: these are the travel
+# times *to* H8, from everywhere, by one search.
 
 there = kl.sssp(g, "H8")
 to_here = kl.sssp(g, "H8", reverse=True)

@@ -2,8 +2,8 @@
 Forbidden turns
 ===============
 
-A table of turns that are forbidden, or take time, makes a graph in which they count. Routes come back
-in streets and crossings, as before.
+A table of turns that are forbidden, or take time, makes a graph in which they count. Routes come
+back in streets and crossings, as before.
 """
 
 import numpy as np
@@ -23,8 +23,8 @@ print(*plain)
 kl.draw(g, route=plain, title="Straight on at b")
 
 # %%
-# Now the street from b to c is closed for those who come from a: the turn is forbidden. Another turn
-# takes half a minute.
+# Now whoever comes from a may not go on to c: that turn is forbidden. Another turn takes half a
+# minute.
 
 turns = pd.DataFrame(
     {"from": ["a", "b"], "via": ["b", "d"], "to": ["c", "e"], "delay": [np.inf, 0.5]}
