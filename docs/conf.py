@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 import warnings
@@ -9,6 +10,7 @@ from importlib.metadata import version as version_of
 from pathlib import Path
 
 import numpydoc.xref
+from sphinx.application import Sphinx
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_extensions"))
@@ -36,6 +38,7 @@ source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_templates", "_extensions", "gallery/index.rst.txt"]
 templates_path = ["_templates"]
 suppress_warnings = ["config.cache"]  # functions and classes in this file
+highlight_language = "none"  # of blocks that name no language
 default_role = "code"  # a word in single backquotes in a docstring
 add_module_names = False
 toc_object_entries_show_parents = "hide"
@@ -113,3 +116,20 @@ html_theme_options = {
 html_sidebars = {"index": [], "lab-results": [], "benchmarks": []}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
+
+
+# ---- signatures ---------------------------------------------------------------------------------
+
+
+def hide_constructor(
+    app: Sphinx, what: str, name: str, obj: object, options: object, signature: str, returns: str
+) -> tuple[str, str] | None:
+    """Leave out the arguments of classes that calls return and users do not make."""
+    if what == "class" and "Parameters\n" not in (inspect.getdoc(obj) or ""):
+        return "", ""
+    return None
+
+
+def setup(app: Sphinx) -> None:
+    """Connect the function above."""
+    app.connect("autodoc-process-signature", hide_constructor)

@@ -3,8 +3,8 @@ Draw a graph
 ============
 
 ``kl.draw`` makes a picture of a graph, or of an answer: coloured by distance from the source, with
-the path to a target. In a notebook the picture shows itself; with a file name it is written as SVG, PNG
-or PDF. Without positions, the layout is computed from the distances.
+the path to a target. In a notebook the picture shows itself; with a file name it is written as SVG,
+PNG or PDF. Without positions, the layout is computed from the distances.
 """
 
 import kleene as kl
