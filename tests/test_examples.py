@@ -38,7 +38,7 @@ def test_notebooks_are_stored_without_outputs(path: Path) -> None:
 def test_notebooks_run(path: Path) -> None:
     pytest.importorskip("ipykernel")
     pytest.importorskip("nbclient")
-    # In a process of its own: the client's event loop and the kernel's sockets stay out of this one.
+    # In a process of its own: event loop and sockets of the client stay out of this one.
     script = (
         "import json, sys, nbformat\nfrom nbclient import NotebookClient\n"
         "notebook = nbformat.read(sys.argv[1], as_version=4)\n"
