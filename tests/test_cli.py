@@ -247,12 +247,12 @@ def test_results_are_saved_and_verified(towns: Path, tmp_path: Path) -> None:
 
 def test_a_wrong_result_is_detected(towns: Path, tmp_path: Path) -> None:
     graph = kl.read(towns)
-    result = kl.sssp(graph, 0)
+    result = kl.sssp(graph, "ann")
     result.distances[2] += 1
     result.save(tmp_path / "wrong.npz")
     answer = kleene("verify", towns, tmp_path / "wrong.npz")
     assert answer.exit_code == 1
-    assert answer.stderr.startswith("kleene: from source 0")
+    assert answer.stderr.startswith("kleene: from source 'ann'")
 
 
 @pytest.mark.parametrize("targets", [(), ("-t", "dee,cy")])
@@ -306,6 +306,8 @@ def test_info(towns: Path, square: Path) -> None:
     assert set(found["memory"]) == {"csr", "csc", "coo", "ell", "dense"}
     found = document("info", square)
     assert (found["weights"], found["min_weight"], found["isolated"]) == (None, None, 1)
+    assert found["weak_components"] == {"count": 2, "largest": 4}
+    assert found["strong_components"] == {"count": 2, "largest": 4}
     assert found["memory"]["dense"] == kl.read(square).dense.nbytes
     assert "1 vertices" in kleene("info", square).output
     assert "ann, bob, cy, ..." in kleene("info", towns).output

@@ -49,12 +49,13 @@ class NegativeCycleError(KleeneError):
 
     Attributes
     ----------
-    cycle : list of int
-        The vertices of one such cycle, in order; the last has an arc back to the first.
+    cycle : list
+        The vertices of one such cycle, in order, by label where the graph has labels; the last has
+        an arc back to the first.
     """
 
-    def __init__(self, cycle: Sequence[int]) -> None:
-        self.cycle = [int(v) for v in cycle]
+    def __init__(self, cycle: Sequence[Any]) -> None:
+        self.cycle = [v.item() if hasattr(v, "item") else v for v in cycle]
         shown = [str(v) for v in self.cycle[:10]]
         if len(self.cycle) > 10:
             shown.append(f"... ({len(self.cycle)} vertices)")

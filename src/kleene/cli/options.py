@@ -108,14 +108,13 @@ class Method:
 
 @contextmanager
 def cycle_with_labels(graph: Graph) -> Iterator[None]:
-    """Report a negative cycle by the labels of its vertices."""
-    from kleene.cli.vertices import vertex_name
+    """Report a negative cycle in the words of the command line."""
     from kleene.errors import NegativeCycleError
 
     try:
         yield
     except NegativeCycleError as error:
-        cycle = [str(vertex_name(graph, v)) for v in [*error.cycle, error.cycle[0]]]
+        cycle = [str(v) for v in [*error.cycle, error.cycle[0]]]
         if len(cycle) > 12:
             cycle[10:-1] = [f"... ({len(error.cycle):,} vertices)"]
         error.args = (f"the graph has a negative cycle: {' -> '.join(cycle)}",)

@@ -38,14 +38,14 @@ def path(
     solve = kl.bfs if hops else kl.sssp
     with cycle_with_labels(read):
         result = solve(read, start, targets=[end], progress=not output.quiet, **asdict(method))
-    route = steps(read, result.path(end), hops)
+    route = steps(read, read.index(result.path(end)).tolist(), hops)
     document = {
         "command": "path",
         "graph": graph_fields(read),
         "plan": plan_fields(result.plan),
         "seconds": result.stats.total,
-        "source": vertex_name(read, start),
-        "target": vertex_name(read, end),
+        "source": start,
+        "target": end,
         "found": bool(route),
         "arcs": len(route) - 1 if route else None,
         "distance": route[-1]["total"] if route else None,

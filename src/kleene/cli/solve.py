@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from kleene.cli.options import Input, Method, Output, Predecessors, cycle_with_labels
-from kleene.cli.save import check_suffix, save
 from kleene.cli.summaries import pairs, result_fields, show_pairs, show_result
 from kleene.cli.vertices import parse_vertices
 
@@ -99,8 +98,10 @@ def solve(
     """Read the graph, solve the problem, then verify and save the result as requested."""
     import kleene as kl
     from kleene.errors import RequestError
+    from kleene.results.files import check_suffix
 
-    check_suffix(result_options.out)
+    if result_options.out is not None:
+        check_suffix(result_options.out)
     read = graph.read(method.threads)
     sources, targets = parse_vertices(read, ends.source), parse_vertices(read, ends.target)
     if problem in ("bfs", "sssp") and sources is None:
@@ -125,9 +126,9 @@ def solve(
         )
     proof = result.verify() if result_options.verify else None
     if result_options.out is not None and not streamed:
-        save(result, result_options.out)
+        result.save(result_options.out)
     return Solution(result, proof, result_options, output)
 
 
-def _single(problem: str, sources: list[int]) -> bool:
+def _single(problem: str, sources: list[Any]) -> bool:
     return problem in ("bfs", "sssp") and len(sources) == 1

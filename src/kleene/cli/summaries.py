@@ -98,9 +98,9 @@ def pairs(result: Result, most: int) -> list[dict[str, Any]]:
     unbounded = _unbounded(result)
     values, reached = np.atleast_2d(result.to_numpy()), np.atleast_2d(result.reached)
     predecessors = None if result.predecessors is None else np.atleast_2d(result.predecessors)
-    targets = range(graph.n) if result.targets is None else result.targets.tolist()
+    targets = range(graph.n) if result._targets is None else result._targets.tolist()
     rows: list[dict[str, Any]] = []
-    for row, source in enumerate(result.sources.tolist()):
+    for row, source in enumerate(result._sources.tolist()):
         for column, target in enumerate(targets):
             if len(rows) == most:
                 return rows
@@ -145,11 +145,11 @@ def distance_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
 
     graph = result.graph
     values, reached = np.atleast_2d(result.to_numpy()), np.atleast_2d(result.reached)
-    targets = np.arange(graph.n) if result.targets is None else result.targets
+    targets = np.arange(graph.n) if result._targets is None else result._targets
     total, count = 0.0, 0
     farthest: dict[str, Any] | None = None
     center: dict[str, Any] | None = None
-    for row, source in enumerate(result.sources.tolist()):
+    for row, source in enumerate(result._sources.tolist()):
         others = np.flatnonzero(reached[row] & (targets != source))
         total += float(values[row, others].sum(dtype=np.float64))
         count += len(others)
@@ -170,7 +170,7 @@ def distance_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
     document = {"mean": mean, "farthest": farthest, "center": center}
     summary: dict[str, Any] = {"reached": describe_reached(result)}
     if len(result.sources) == 1:
-        summary = {"source": vertex_name(graph, int(result.sources[0])), **summary}
+        summary = {"source": vertex_name(graph, int(result._sources[0])), **summary}
         if farthest is not None:
             summary["farthest"] = f"{farthest['target']}, at {number(farthest['distance'])}"
     elif farthest is not None:

@@ -15,13 +15,13 @@ __all__ = ["parse_vertex", "parse_vertices", "vertex_name"]
 _NUMBER = re.compile(r"-?[0-9]{1,19}")  # int64 has no more digits
 
 
-def parse_vertex(graph: Graph, text: str) -> int:
-    """Return the id of the vertex that a text names."""
+def parse_vertex(graph: Graph, text: str) -> Any:
+    """Return the vertex that a text names."""
     from kleene.errors import RequestError
 
     vertex = _lookup(graph, text)
     if vertex is not None:
-        return vertex
+        return vertex_name(graph, vertex)
     if graph.labels is not None:
         first, last = graph.labels[[0, -1]].tolist() if graph.n else ("", "")
         known = f"its {graph.n:,} vertices are labelled {first!r} to {last!r}"
@@ -31,8 +31,8 @@ def parse_vertex(graph: Graph, text: str) -> int:
     raise RequestError(f"no vertex {shortened!r} in the graph: {known}")
 
 
-def parse_vertices(graph: Graph, texts: Sequence[str] | None) -> list[int] | None:
-    """Return the ids of the vertices that texts name; a text may be a comma-separated list.
+def parse_vertices(graph: Graph, texts: Sequence[str] | None) -> list[Any] | None:
+    """Return the vertices that texts name; a text may be a comma-separated list.
 
     A label may contain commas, so a text is first looked up as a whole.
     """
@@ -42,7 +42,7 @@ def parse_vertices(graph: Graph, texts: Sequence[str] | None) -> list[int] | Non
     for text in texts:
         whole = _lookup(graph, text)
         if whole is not None:
-            ids.append(whole)
+            ids.append(vertex_name(graph, whole))
         else:
             ids += [parse_vertex(graph, word.strip()) for word in text.split(",")]
     return ids

@@ -105,12 +105,12 @@ def _view(
         )
     if not 0 <= row < len(result.sources):
         raise RequestError(f"row must be from 0 to {len(result.sources) - 1}, but is {row}")
-    source = int(result.sources[row])
+    source = int(result._sources[row])
     route: list[int] = []
     end = None
     if target is not None:
-        end = graph.vertex(target)
-        route = result.path(source, end)
+        end = graph.index(target)
+        route = graph.index(result.path(graph.label(source), target)).tolist()
     if positions is None:
         vertices = component(graph, source)
         part = graph if len(vertices) == graph.n else graph.subgraph(vertices)

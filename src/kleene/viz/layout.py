@@ -38,7 +38,7 @@ def component(graph: Graph, vertex: int) -> Array:
     >>> component(kl.Graph.from_edges([1, 2], [0, 3]), 0).tolist()
     [0, 1]
     """
-    undirected = graph.symmetrise() if graph.directed else graph
+    undirected = (graph.symmetrise() if graph.directed else graph).unlabelled()
     return np.flatnonzero(bfs(undirected, vertex, predecessors=False).reached)
 
 
@@ -74,7 +74,7 @@ def pivot_mds(graph: Graph, pivots: int = _PIVOTS) -> NDArray[np.float64]:
 
 def _pivot_distances(graph: Graph, pivots: int) -> NDArray[np.float64]:
     """Return the distance of every vertex from each pivot; the first pivot is peripheral."""
-    undirected = graph.symmetrise() if graph.directed else graph
+    undirected = (graph.symmetrise() if graph.directed else graph).unlabelled()
     search = bfs if graph.weights is None or graph.stats.negative else sssp
 
     def measure(pivot: int) -> Array:
