@@ -19,6 +19,7 @@ from kleene.api import (
     distance_encodings,
     explain,
     geodesic_distances,
+    isochrones,
     methods,
     nearest,
     spmv,
@@ -40,6 +41,7 @@ from kleene.errors import (
 from kleene.graph import Graph
 from kleene.interop.sklearn import patch_sklearn, unpatch_sklearn
 from kleene.io import read, write
+from kleene.results.isochrones import Isochrones
 from kleene.results.nearest import Nearest
 from kleene.results.reach import Reach
 from kleene.results.result import Result
@@ -55,6 +57,7 @@ __all__ = [
     "FormatError",
     "Graph",
     "GraphError",
+    "Isochrones",
     "KleeneError",
     "MemoryBudgetError",
     "Nearest",
@@ -76,6 +79,7 @@ __all__ = [
     "explain",
     "generate",
     "geodesic_distances",
+    "isochrones",
     "methods",
     "nearest",
     "patch_sklearn",
