@@ -148,8 +148,8 @@ SHARED = {
     "backends/reference": {"cycles", "predecessor_chains"},
 }
 PROBLEMS = (
-    "bfs", "sssp", "apsp", "closure", "spmv", "k_shortest", "distance_encodings", "within",
-    "nearest",
+    "bfs", "sssp", "apsp", "closure", "spmv", "k_shortest", "components", "distance_encodings",
+    "within", "nearest",
 )  # fmt: skip
 
 

@@ -12,14 +12,17 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from kleene.api import (
+    TurnGraph,
     apsp,
     bfs,
     close_distances,
     closure,
+    components,
     distance_encodings,
     explain,
     geodesic_distances,
     isochrones,
+    k_shortest,
     methods,
     nearest,
     spmv,
@@ -43,6 +46,7 @@ from kleene.interop.sklearn import patch_sklearn, unpatch_sklearn
 from kleene.io import read, write
 from kleene.results.isochrones import Isochrones
 from kleene.results.nearest import Nearest
+from kleene.results.pairs import PairsResult
 from kleene.results.reach import Reach
 from kleene.results.result import Result
 from kleene.viz.draw import draw
@@ -62,16 +66,19 @@ __all__ = [
     "MemoryBudgetError",
     "Nearest",
     "NegativeCycleError",
+    "PairsResult",
     "PathOverflowError",
     "Reach",
     "RequestError",
     "Result",
     "StorageError",
+    "TurnGraph",
     "VerificationError",
     "apsp",
     "bfs",
     "close_distances",
     "closure",
+    "components",
     "csgraph",
     "datasets",
     "distance_encodings",
@@ -80,6 +87,7 @@ __all__ = [
     "generate",
     "geodesic_distances",
     "isochrones",
+    "k_shortest",
     "methods",
     "nearest",
     "patch_sklearn",
@@ -100,7 +108,9 @@ def __getattr__(name: str) -> ModuleType | str:
         return version("kleene")
     if name in ("csgraph", "datasets", "generate"):
         return import_module(f"kleene.{name}")
-    raise AttributeError(f"module 'kleene' has no attribute {name!r}")
+    from kleene.interop.names import missing_attribute
+
+    raise AttributeError(missing_attribute(name, __all__))
 
 
 def __dir__() -> list[str]:

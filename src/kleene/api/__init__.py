@@ -6,6 +6,7 @@ from kleene.api.bfs import bfs
 from kleene.api.ceiling import relaxation_ceiling
 from kleene.api.close_distances import close_distances
 from kleene.api.closure import closure
+from kleene.api.components import components
 from kleene.api.devices import (
     DeviceMemory,
     device_facts,
@@ -22,6 +23,7 @@ from kleene.api.k_shortest import k_shortest
 from kleene.api.nearest import nearest
 from kleene.api.spmv import spmv
 from kleene.api.sssp import sssp
+from kleene.api.turns import TurnGraph
 from kleene.api.within import within
 from kleene.registry import methods
 
@@ -29,11 +31,13 @@ __all__ = [
     "DeviceMemory",
     "Out",
     "Progress",
+    "TurnGraph",
     "Vertices",
     "apsp",
     "bfs",
     "close_distances",
     "closure",
+    "components",
     "device_facts",
     "device_memory",
     "distance_encodings",

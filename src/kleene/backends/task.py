@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
+    "ComponentsTask",
     "EncodingsTask",
     "KShortestTask",
     "NearestTask",
@@ -119,14 +120,28 @@ class SpmvTask:
 
 
 @dataclass(frozen=True)
-class KShortestTask:
-    """One search for the shortest paths between two vertices, best first."""
+class ComponentsTask:
+    """The components of a graph."""
 
     graph: Graph
-    source: int
-    target: int
-    count: int
-    remaining: Array  # float64 distances from every vertex to the target
+    threads: int
+
+
+@dataclass(frozen=True)
+class KShortestTask:
+    """The shortest paths between the vertices of each pair, best first.
+
+    Pair ``i`` is (``sources[i]``, ``targets[rows[i]]``).
+    """
+
+    graph: Graph
+    sources: Array
+    targets: Array
+    rows: Array
+    count: int  # paths for each pair
+    remaining: Array  # float64 distances from every vertex to the targets, a row each
+    threads: int
+    progress: Progress | None = None
 
 
 @dataclass(frozen=True)
