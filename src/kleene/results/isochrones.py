@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 
 from kleene.errors import RequestError
 from kleene.results.covered_streets import Streets, streets_of
+from kleene.results.long_table import LongTable
 from kleene.results.outline import outline
 from kleene.results.reach import Reach
+from kleene.results.route import plain
+from kleene.results.tables import Block, label_column
 from kleene.results.verify import Proof
 from kleene.system.cached_property import cached_property
 
@@ -27,7 +30,7 @@ _LONGER = 3.0
 _KINDS = ("area", "streets")
 
 
-class Isochrones:
+class Isochrones(LongTable):
     """The part of a network that lies within each of some limits of a source.
 
     Attributes
@@ -81,35 +84,18 @@ class Isochrones:
         order = np.argsort(answer.distances[near], kind="stable")
         return self.reach.graph.label(answer.vertices[near][order])
 
-    def to_frame(self) -> Any:
-        """Return a pandas DataFrame of the vertices reached: vertex, distance, limit.
-
-        The limit is the smallest that the vertex lies within.
-
-        Examples
-        --------
-        >>> import kleene as kl
-        >>> g = kl.Graph.from_edges([0, 1], [1, 2], [2, 2]).with_positions([(0, 0), (1, 0), (2, 0)])
-        >>> kl.isochrones(g, 0, [2, 4]).to_frame()
-           vertex  distance  limit
-        0       0         0    2.0
-        1       1         2    2.0
-        2       2         4    4.0
-        """
-        import pandas as pd
-
+    def _blocks(self) -> Iterator[Block]:
+        """Yield the vertices reached, the nearest first: vertex, distance, smallest limit."""
         answer = self.reach._answer
         order = np.argsort(answer.distances, kind="stable")
         distances = answer.distances[order]
         kind = distances.dtype if distances.dtype.kind == "f" else np.float64
         band = np.searchsorted(np.array(self.limits, dtype=kind), distances)
-        return pd.DataFrame(
-            {
-                "vertex": self.reach.graph.label(answer.vertices[order]),
-                "distance": distances,
-                "limit": np.array(self.limits, dtype=np.float64)[band],
-            }
-        )
+        yield {
+            "vertex": label_column(self.reach.graph, answer.vertices[order]),
+            "distance": distances,
+            "limit": np.array(self.limits)[band],
+        }
 
     # ---- on the map -------------------------------------------------------------------------
 
@@ -208,7 +194,7 @@ class Isochrones:
                     "coordinates": [line.tolist() for line in self.streets(limit)],
                 },
                 "properties": {
-                    "source": _plain(self.source),
+                    "source": plain(self.source),
                     "limit": limit,
                     "kind": kind,
                     "vertices": int(np.count_nonzero(self.reach._answer.distances <= limit)),
@@ -287,8 +273,3 @@ class Isochrones:
         graph = self._streets.graph
         unit = self.reach.hops or graph.weights is None
         return np.ones(graph.m) if unit else np.asarray(graph.weights, dtype=np.float64)
-
-
-def _plain(label: Any) -> Any:
-    """Return what JSON can hold."""
-    return label if isinstance(label, (str, int, float, bool)) else str(label)
