@@ -148,15 +148,9 @@ SHARED = {
     "backends/reference": {"cycles", "predecessor_chains"},
 }
 PROBLEMS = (
-    "bfs",
-    "sssp",
-    "apsp",
-    "closure",
-    "spmv",
-    "k_shortest",
-    "components",
-    "distance_encodings",
-)
+    "bfs", "sssp", "apsp", "closure", "spmv", "k_shortest", "components", "distance_encodings",
+    "within", "nearest",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("folder", ["backends/cuda", "backends/cpu", "backends/reference"])

@@ -79,6 +79,7 @@ NB_MODULE(_native, m) {
   bind_methods(m);
   bind_spmv(m);
   bind_sssp(m);
+  bind_sssp_bounded_search(m);
   bind_sssp_settle_order(m);
   bind_text(m);
 }

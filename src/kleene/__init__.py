@@ -23,8 +23,10 @@ from kleene.api import (
     geodesic_distances,
     k_shortest,
     methods,
+    nearest,
     spmv,
     sssp,
+    within,
 )
 from kleene.errors import (
     DeviceError,
@@ -41,6 +43,9 @@ from kleene.errors import (
 from kleene.graph import Graph
 from kleene.interop.sklearn import patch_sklearn, unpatch_sklearn
 from kleene.io import read, write
+from kleene.results.nearest import Nearest
+from kleene.results.pairs import PairsResult
+from kleene.results.reach import Reach
 from kleene.results.result import Result
 from kleene.viz.draw import draw
 
@@ -56,8 +61,11 @@ __all__ = [
     "GraphError",
     "KleeneError",
     "MemoryBudgetError",
+    "Nearest",
     "NegativeCycleError",
+    "PairsResult",
     "PathOverflowError",
+    "Reach",
     "RequestError",
     "Result",
     "StorageError",
@@ -77,11 +85,13 @@ __all__ = [
     "geodesic_distances",
     "k_shortest",
     "methods",
+    "nearest",
     "patch_sklearn",
     "read",
     "spmv",
     "sssp",
     "unpatch_sklearn",
+    "within",
     "write",
 ]
 
@@ -94,7 +104,9 @@ def __getattr__(name: str) -> ModuleType | str:
         return version("kleene")
     if name in ("csgraph", "datasets", "generate"):
         return import_module(f"kleene.{name}")
-    raise AttributeError(f"module 'kleene' has no attribute {name!r}")
+    from kleene.interop.names import missing_attribute
+
+    raise AttributeError(missing_attribute(name, __all__))
 
 
 def __dir__() -> list[str]:

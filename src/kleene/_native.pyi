@@ -98,6 +98,38 @@ def k_shortest_paths(
     threads: int,
     progress: _Progress = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]: ...
+def bounded_search(
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    lengths: _Array | None,
+    sources: _Array,
+    limits: _Array,
+    most: int,
+    predecessors: bool,
+    available: int,
+    threads: int,
+    progress: _Progress,
+) -> tuple[NDArray[np.int64], _Array, _Array, _Array | None]: ...
+def k_nearest(
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    lengths: _Array | None,
+    facilities: _Array,
+    limit: _Array,
+    k: int,
+    distances: _Array,
+    which: _Array,
+    threads: int,
+    progress: _Progress,
+) -> None: ...
+def nearest_owners(
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    lengths: _Array | None,
+    facilities: _Array,
+    distances: _Array,
+    owners: _Array,
+) -> None: ...
 def bfs_eccentricity(
     offsets: NDArray[np.int64], neighbors: _Array, source: int
 ) -> tuple[int, int, int]: ...

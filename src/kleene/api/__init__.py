@@ -19,9 +19,11 @@ from kleene.api.distance_encodings import distance_encodings
 from kleene.api.explain import explain
 from kleene.api.geodesic_distances import geodesic_distances
 from kleene.api.k_shortest import k_shortest
+from kleene.api.nearest import nearest
 from kleene.api.spmv import spmv
 from kleene.api.sssp import sssp
 from kleene.api.turns import TurnGraph
+from kleene.api.within import within
 from kleene.registry import methods
 
 __all__ = [
@@ -43,9 +45,11 @@ __all__ = [
     "k_shortest",
     "kernel_digest",
     "methods",
+    "nearest",
     "relaxation_ceiling",
     "reset_device_peak",
     "spmv",
     "spmv_kernel_timer",
     "sssp",
+    "within",
 ]

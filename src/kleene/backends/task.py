@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,12 @@ __all__ = [
     "ComponentsTask",
     "EncodingsTask",
     "KShortestTask",
+    "NearestTask",
     "Progress",
     "SpmvTask",
     "Task",
+    "WithinAnswer",
+    "WithinTask",
 ]
 
 Array = NDArray[Any]
@@ -154,3 +157,41 @@ class EncodingsTask:
     pad: float
     path_arcs: Array | None  # (graphs, side, side, steps): the first arcs of each path
     threads: int
+
+
+@dataclass(frozen=True)
+class WithinTask:
+    """Searches that stop at a limit, or after so many vertices, one per source."""
+
+    graph: Graph
+    sources: Array
+    limit: int | float | Array | None  # of all sources, or one each
+    most: int | None  # vertices besides the source
+    predecessors: bool
+    dtype: np.dtype[Any]
+    unit: bool  # every arc counts one
+    threads: int
+    progress: Progress | None = None
+
+
+class WithinAnswer(NamedTuple):
+    """What each source reaches, in compressed rows: vertices by position."""
+
+    offsets: Array
+    vertices: Array
+    distances: Array
+    predecessors: Array | None
+
+
+@dataclass(frozen=True)
+class NearestTask:
+    """One search for the ``k`` nearest facilities of every vertex: distances from them."""
+
+    graph: Graph
+    facilities: Array
+    k: int
+    limit: int | float | None
+    dtype: np.dtype[Any]
+    unit: bool  # every arc counts one
+    threads: int
+    progress: Progress | None = None

@@ -103,7 +103,7 @@ def polars_table(blocks: Iterable[Block]) -> Any:
             name, _as_text(values), dtype=pl.String if values.dtype == object else None
         )
         if missing is not None:
-            series = pl.select(pl.when(~missing).then(series).alias(name))[name]
+            series = pl.select(pl.when(pl.Series(~missing)).then(series).alias(name))[name]
         columns.append(series)
     return pl.DataFrame(columns)
 
