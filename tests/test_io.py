@@ -133,7 +133,9 @@ def test_labels_that_cannot_be_written(tmp_path: Path, ending: str) -> None:
 @pytest.mark.parametrize("ending", ["csv", "parquet", "graphml"])
 def test_labels_with_a_lone_surrogate(tmp_path: Path, ending: str) -> None:
     graph = kl.Graph.from_edges([0], [1], labels=["fine", "half\ud800"])
-    with pytest.raises(kl.GraphError, match=r"label 'half\\ud800' cannot .*(lone surrogate|control)"):
+    with pytest.raises(
+        kl.GraphError, match=r"label 'half\\ud800' cannot .*(lone surrogate|control)"
+    ):
         kl.write(graph, tmp_path / f"g.{ending}")
     assert list(tmp_path.iterdir()) == []
 
