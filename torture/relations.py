@@ -142,6 +142,24 @@ def parallel(
     return replace(spec, ends=ends, weights=weights, directed=True).graph(), sources, _same
 
 
+def labelled(
+    spec: Spec, semiring: str, sources: list[int], old: Any, rng: Generator
+) -> Made | None:
+    """Call every vertex by a number that is the position of another."""
+    columns = *spec.columns(), spec.weight_array(), spec.n, spec.directed
+    labels = (np.arange(spec.n) + 1) % max(spec.n, 1)
+    made = kl.Graph.from_edges(*columns, labels=labels)
+    return made, labels[sources].tolist(), _same
+
+
+def by_rows(spec: Spec, semiring: str, sources: list[int], old: Any, rng: Generator) -> Made | None:
+    """Give the weights later, in the order of the edges."""
+    if not spec.weights:
+        return None
+    plain = kl.Graph.from_edges(*spec.columns(), None, spec.n, spec.directed)
+    return plain.reweight(rows=spec.weight_array()), sources, _same
+
+
 class OneRow:
     """One row of the old answer."""
 
@@ -164,5 +182,6 @@ RELATIONS: dict[str, Relation] = {
     relation.__name__: relation
     for relation in (
         permute, scale, reverse, split, far_vertices, dominated, one_by_one, dense, parallel,
+        labelled, by_rows,
     )
 }  # fmt: skip

@@ -12,16 +12,21 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from kleene.api import (
+    TurnGraph,
     apsp,
     bfs,
     close_distances,
     closure,
+    components,
     distance_encodings,
     explain,
     geodesic_distances,
+    k_shortest,
     methods,
+    nearest,
     spmv,
     sssp,
+    within,
 )
 from kleene.errors import (
     DeviceError,
@@ -38,6 +43,9 @@ from kleene.errors import (
 from kleene.graph import Graph
 from kleene.interop.sklearn import patch_sklearn, unpatch_sklearn
 from kleene.io import read, write
+from kleene.results.nearest import Nearest
+from kleene.results.pairs import PairsResult
+from kleene.results.reach import Reach
 from kleene.results.result import Result
 from kleene.viz.draw import draw
 
@@ -53,16 +61,21 @@ __all__ = [
     "GraphError",
     "KleeneError",
     "MemoryBudgetError",
+    "Nearest",
     "NegativeCycleError",
+    "PairsResult",
     "PathOverflowError",
+    "Reach",
     "RequestError",
     "Result",
     "StorageError",
+    "TurnGraph",
     "VerificationError",
     "apsp",
     "bfs",
     "close_distances",
     "closure",
+    "components",
     "csgraph",
     "datasets",
     "distance_encodings",
@@ -70,12 +83,15 @@ __all__ = [
     "explain",
     "generate",
     "geodesic_distances",
+    "k_shortest",
     "methods",
+    "nearest",
     "patch_sklearn",
     "read",
     "spmv",
     "sssp",
     "unpatch_sklearn",
+    "within",
     "write",
 ]
 
@@ -88,7 +104,9 @@ def __getattr__(name: str) -> ModuleType | str:
         return version("kleene")
     if name in ("csgraph", "datasets", "generate"):
         return import_module(f"kleene.{name}")
-    raise AttributeError(f"module 'kleene' has no attribute {name!r}")
+    from kleene.interop.names import missing_attribute
+
+    raise AttributeError(missing_attribute(name, __all__))
 
 
 def __dir__() -> list[str]:

@@ -49,12 +49,13 @@ class NegativeCycleError(KleeneError):
 
     Attributes
     ----------
-    cycle : list of int
-        The vertices of one such cycle, in order; the last has an arc back to the first.
+    cycle : list
+        The vertices of one such cycle, in order, by label where the graph has labels; the last has
+        an arc back to the first.
     """
 
-    def __init__(self, cycle: Sequence[int]) -> None:
-        self.cycle = [int(v) for v in cycle]
+    def __init__(self, cycle: Sequence[Any]) -> None:
+        self.cycle = [v.item() if hasattr(v, "item") else v for v in cycle]
         shown = [str(v) for v in self.cycle[:10]]
         if len(self.cycle) > 10:
             shown.append(f"... ({len(self.cycle)} vertices)")
@@ -76,7 +77,23 @@ class KernelError(DeviceError):
 
 
 class MemoryBudgetError(KleeneError, MemoryError):
-    """The answer would not fit in memory; nothing was allocated."""
+    """The answer would not fit in memory; nothing was allocated.
+
+    Attributes
+    ----------
+    problem : str
+        What needs how much, and how much there is.
+    advice : tuple of str
+        What makes it fit, in keywords of the call: ``"predecessors=False"``.
+    """
+
+    def __init__(self, problem: str, advice: Sequence[str] = ()) -> None:
+        self.problem, self.advice = problem, tuple(advice)
+        fit = f"; what makes it fit: {', or '.join(self.advice)}" if self.advice else ""
+        super().__init__(problem + fit)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.problem, self.advice)
 
 
 class StorageError(KleeneError, OSError):

@@ -15,15 +15,18 @@ from numpy.typing import NDArray
 from kleene.backends.semiring import semiring as find_semiring
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
+from kleene.graph.checks import as_flag
 from kleene.planning.request import Request
 from kleene.system.machine import as_threads
 
 __all__ = [
     "Call",
     "Out",
+    "Pairs",
     "Progress",
     "Vertices",
     "as_limit",
+    "as_pairs",
     "as_vertices",
     "check_call",
     "make_request",
@@ -34,6 +37,7 @@ Array = NDArray[Any]
 Vertices = Iterable[Any]
 Progress = bool | Callable[[int, int], object] | None
 Out = Array | str | Path | None
+Pairs = tuple[Array, Array]  # the origins and the destinations, by position
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,8 @@ class Call:
     progress: Progress
     out: Out
     single: bool  # one source: arrays of the result have one dimension
+    reverse: bool = False  # paths lead to the sources
+    pairs: Pairs | None = None  # instead of sources and targets
 
 
 def check_call(
@@ -58,6 +64,8 @@ def check_call(
     source: Hashable | None = None,
     sources: Vertices | None = None,
     targets: Vertices | None = None,
+    pairs: Any = None,
+    reverse: bool = False,
     limit: float | None = None,
     predecessors: bool = True,
     deterministic: bool = False,
@@ -71,12 +79,19 @@ def check_call(
 ) -> Call:
     """Check the arguments of a path problem."""
     require_graph(graph)
-    rows = _as_sources(problem, graph, source, sources)
+    listed = None
+    if pairs is not None:
+        others = {"source": source, "sources": sources, "targets": targets, "out": out}
+        _refuse_with_pairs(reverse, others)
+        listed = as_pairs(graph, pairs)
+        rows = np.empty(0, dtype=graph.id_dtype)
+    else:
+        rows = _as_sources(problem, graph, source, sources)
     columns = None if targets is None else as_vertices(graph, targets, "targets")
     request = make_request(
         problem,
         semiring=semiring,
-        sources=None if source is None and sources is None else len(rows),
+        sources=None if source is None and sources is None and pairs is None else len(rows),
         predecessors=predecessors,
         deterministic=deterministic,
         limited=limit is not None,
@@ -87,7 +102,19 @@ def check_call(
         out=out is not None,
         options=options,
     )
-    return Call(request, graph, rows, columns, limit, progress, out, source is not None)
+    single = source is not None
+    return Call(
+        request,
+        graph,
+        rows,
+        columns,
+        limit,
+        progress,
+        out,
+        single,
+        as_flag(reverse, "reverse"),
+        listed,
+    )
 
 
 def make_request(
@@ -133,15 +160,15 @@ def require_graph(graph: Any) -> None:
 
 
 def as_vertices(graph: Graph, vertices: Vertices, name: str) -> Array:
-    """Return the ids of a sequence of ids or labels."""
+    """Return the positions of a sequence of vertices."""
     if isinstance(vertices, (str, bytes)) or not np.iterable(vertices):
         raise RequestError(f"{name} must be a sequence of vertices, not {vertices!r}")
-    if isinstance(vertices, np.ndarray):
-        if vertices.ndim != 1:
-            raise RequestError(f"{name} must be one-dimensional, not of shape {vertices.shape}")
-        vertices = vertices.tolist()
-    ids = [graph.vertex(v) for v in vertices]
-    return np.array(ids, dtype=graph.id_dtype)
+    if not isinstance(vertices, np.ndarray):
+        vertices = list(vertices)
+    elif vertices.ndim != 1:
+        raise RequestError(f"{name} must be one-dimensional, not of shape {vertices.shape}")
+    positions: Array = graph.index(vertices)
+    return positions
 
 
 def _as_sources(
@@ -154,10 +181,50 @@ def _as_sources(
     if source is not None:
         if isinstance(source, Iterable) and not isinstance(source, Hashable):
             raise RequestError(f"several sources go by keyword: {problem}(g, sources=[...])")
-        return np.array([graph.vertex(source)], dtype=graph.id_dtype)
+        return np.array([graph.index(source)], dtype=graph.id_dtype)
     if problem in ("bfs", "sssp"):
         raise RequestError(f"{problem} needs a source, or several with sources=[...]")
     return np.arange(graph.n, dtype=graph.id_dtype)
+
+
+def _refuse_with_pairs(reverse: bool, others: dict[str, Any]) -> None:
+    """Pairs say where paths begin and end; refuse what says it again."""
+    given = [name for name, value in others.items() if value is not None]
+    given += ["reverse"] if reverse else []
+    if given:
+        raise RequestError(f"pairs name both ends of every path: leave out {' and '.join(given)}")
+
+
+def as_pairs(graph: Graph, pairs: Any) -> Pairs:
+    """Return the positions of the origins and of the destinations of a list of pairs."""
+    columns = getattr(pairs, "columns", None)
+    if columns is not None:  # of a pandas, Polars or Arrow table
+        names = list(getattr(pairs, "column_names", columns))
+        if len(names) != 2:
+            raise RequestError(f"pairs must have two columns, and this table has {len(names)}")
+        ends: list[Any] = [np.asarray(pairs[name]) for name in names]
+    elif isinstance(pairs, np.ndarray):
+        if pairs.ndim != 2 or pairs.shape[1] != 2:
+            raise RequestError(f"pairs must have the shape (k, 2), not {pairs.shape}")
+        ends = [pairs[:, 0], pairs[:, 1]]
+    else:
+        ends = _two_lists(pairs)
+    origins, destinations = (as_vertices(graph, end, "pairs") for end in ends)
+    return origins, destinations
+
+
+def _two_lists(pairs: Any) -> list[list[Any]]:
+    """Return the first and the second vertices of a sequence of pairs."""
+    if isinstance(pairs, (str, bytes, Mapping)) or not np.iterable(pairs):
+        raise RequestError(f"pairs must be a sequence of (origin, destination), not {pairs!r}")
+    ends: list[list[Any]] = [[], []]
+    for i, pair in enumerate(pairs):
+        both = [] if isinstance(pair, (str, bytes)) or not np.iterable(pair) else list(pair)
+        if len(both) != 2:
+            raise RequestError(f"pairs must be (origin, destination), and entry {i} is {pair!r}")
+        for end, vertex in zip(ends, both, strict=True):
+            end.append(vertex)
+    return ends
 
 
 def _as_name(name: Any, what: str) -> str:

@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.api.arguments import Call, Out, as_limit
+from kleene.api.pairs import solve_pairs
 from kleene.backends.common.limits import apply_limit
 from kleene.backends.common.predecessors import choose_predecessors
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Task
-from kleene.errors import RequestError
+from kleene.errors import NegativeCycleError, RequestError
+from kleene.graph import Graph
 from kleene.planning.plan import plan_call
 from kleene.planning.request import graph_facts
 from kleene.registry import find
@@ -27,14 +29,31 @@ from kleene.system.progress import reporter
 if TYPE_CHECKING:
     from kleene.backends.cuda.runtime.timing import CallTimer
 
-__all__ = ["solve"]
+__all__ = ["cycle_by_label", "solve"]
 
 Array = NDArray[Any]
 
 
 def solve(call: Call) -> Result:
-    """Plan and run a path problem."""
-    graph, request = call.graph, call.request
+    """Plan and run a path problem; whatever it says of vertices, it says by label."""
+    try:
+        return _solve_rows(call) if call.pairs is None else solve_pairs(call, _solve_rows)
+    except NegativeCycleError as error:
+        raise cycle_by_label(error, call.graph, call.reverse) from None
+
+
+def cycle_by_label(
+    error: NegativeCycleError, graph: Graph, reverse: bool = False
+) -> NegativeCycleError:
+    """Return the error with vertices by label, and in the direction of the arcs."""
+    cycle = error.cycle[::-1] if reverse else error.cycle
+    return NegativeCycleError(graph.label(np.asarray(cycle)).tolist())
+
+
+def _solve_rows(call: Call) -> Result:
+    """Plan and run a path problem, from each of its sources."""
+    request = call.request
+    graph = call.graph.transpose() if call.reverse else call.graph
     hops = request.problem == "bfs"
     plan = plan_call(graph_facts(graph, hops), request)
     method = find(plan.problem, plan.method, plan.device)
@@ -64,7 +83,10 @@ def solve(call: Call) -> Result:
             if request.deterministic:
                 choose_predecessors(task, answer)
         stats = _timings(time.perf_counter() - began, meter)
-    return Result(graph, plan, stats, answer, call.sources, call.targets, task.limit, call.single)
+    return Result(
+        call.graph, plan, stats, answer, call.sources, call.targets, task.limit, call.single,
+        call.reverse,
+    )  # fmt: skip
 
 
 def _meter(device: str) -> AbstractContextManager[CallTimer | None]:

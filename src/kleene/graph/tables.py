@@ -24,7 +24,7 @@ from kleene.graph.labels import as_labels, ids_from_names, ids_from_numbers
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
 
-__all__ = ["column_names", "from_table"]
+__all__ = ["column", "column_names", "from_table"]
 
 Array = NDArray[Any]
 
@@ -39,7 +39,7 @@ def column_names(table: Any) -> list[Any]:
     return list(table if names is None else names)
 
 
-def _column(table: Any, name: Any) -> Array:
+def column(table: Any, name: Any) -> Array:
     if name not in (names := column_names(table)):
         has = ", ".join(map(repr, names))
         raise GraphError(f"the table has no column {name!r}; it has {has}")
@@ -59,7 +59,7 @@ def _weights(table: Any, weight: Any) -> Array | None:
         return None
     if name not in names:
         raise no_such_weight(name, "column", names)
-    return as_weights(_column(table, name), f"column {name!r}")
+    return as_weights(column(table, name), f"column {name!r}")
 
 
 def from_table(
@@ -75,7 +75,7 @@ def from_table(
     x: Any = "x",
     y: Any = "y",
 ) -> Graph:
-    names = _column(table, source), _column(table, target)
+    names = column(table, source), column(table, target)
     if len(names[0]) != len(names[1]):
         raise GraphError(
             f"columns {source!r} and {target!r} differ in length: "
@@ -86,7 +86,7 @@ def from_table(
         raise GraphError(f"got {weights.size} weights for {len(names[0])} rows")
     direction = _direction(table, directed, len(names[0]))
     if nodes is not None:
-        ids = _column(nodes, node)
+        ids = column(nodes, node)
         n: int | None = len(ids)
         labels, sources, targets = _among_nodes(ids, *names)
     else:
@@ -97,14 +97,14 @@ def from_table(
         graph = cls.from_edges(sources, targets, weights, n=n, directed=direction, labels=labels)
     if nodes is None or not {x, y} <= set(column_names(nodes)):
         return graph
-    return graph.with_positions(np.stack([_column(nodes, x), _column(nodes, y)], axis=1))
+    return graph.with_positions(np.stack([column(nodes, x), column(nodes, y)], axis=1))
 
 
 def _direction(table: Any, directed: bool | str, rows: int) -> bool | Array:
     """Return whether all rows are arcs or undirected edges, or the direction of each row."""
     if not isinstance(directed, str):
         return directed
-    direction = as_directions(_column(table, directed), directed)
+    direction = as_directions(column(table, directed), directed)
     if len(direction) != rows:
         raise GraphError(f"column {directed!r} has {len(direction)} of {rows} rows")
     return direction

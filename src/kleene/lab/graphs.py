@@ -39,7 +39,7 @@ _WEIGHTED = 22
 
 @dataclass(frozen=True)
 class NamedGraph:
-    """A graph by name; its incoming arcs are derived before it is timed."""
+    """A graph by name, without labels; its incoming arcs are derived before it is timed."""
 
     name: str
     arcs: float  # about
@@ -47,7 +47,8 @@ class NamedGraph:
 
     def get(self, environment: Environment) -> kl.Graph:
         """Return it; raises Skipped if a file is missing."""
-        g = environment.graph(("named", self.name, self.arcs), partial(self.make, environment))
+        make = partial(self.make, environment)
+        g = environment.graph(("named", self.name, self.arcs), lambda: make().unlabelled())
         _ = g.csc
         return g
 

@@ -10,10 +10,33 @@ from dataclasses import replace
 from functools import cache
 
 from kleene.errors import RequestError
-from kleene.registry import apsp, bfs, closure, distance_encodings, k_shortest, spmv, sssp
+from kleene.registry import (
+    apsp,
+    bfs,
+    closure,
+    components,
+    distance_encodings,
+    k_shortest,
+    nearest,
+    spmv,
+    sssp,
+    within,
+)
 from kleene.registry.method import Method, Size
+from kleene.system.html import card, columns
+from kleene.system.suggestions import no_such
 
-__all__ = ["DEVICES", "PATH_PROBLEMS", "PROBLEMS", "Method", "Methods", "Size", "find", "methods"]
+__all__ = [
+    "DEVICES",
+    "LENGTH_PROBLEMS",
+    "PATH_PROBLEMS",
+    "PROBLEMS",
+    "Method",
+    "Methods",
+    "Size",
+    "find",
+    "methods",
+]
 
 #: Problems whose answer is one row of path values per source.
 PATH_PROBLEMS = {
@@ -22,11 +45,19 @@ PATH_PROBLEMS = {
     "apsp": "shortest paths between all pairs",
     "closure": "best paths between all pairs over a semiring",
 }
-PROBLEMS = {
+#: Problems whose values are path lengths.
+LENGTH_PROBLEMS = {
     **PATH_PROBLEMS,
+    "within": "what lies within a limit of some sources, or nearest to them",
+    "nearest": "the nearest of some facilities, for every vertex",
+}
+PROBLEMS = {
+    **LENGTH_PROBLEMS,
     "spmv": "product of a vector and the graph's matrix over a semiring",
     "k_shortest": "the k shortest paths between two vertices",
     "distance_encodings": "distances in many small graphs, as one padded array",
+    "weak_components": "vertices joined by arcs, whatever their direction",
+    "strong_components": "vertices that reach each other along arcs",
 }
 
 #: Where a method can run, the fastest kind of device first.
@@ -56,7 +87,7 @@ def _everywhere(rows: tuple[Method, ...]) -> tuple[Method, ...]:
 _ROWS = _everywhere(
     (
         *bfs.ROWS, *sssp.ROWS, *apsp.ROWS, *closure.ROWS, *spmv.ROWS, *k_shortest.ROWS,
-        *distance_encodings.ROWS,
+        *distance_encodings.ROWS, *within.ROWS, *nearest.ROWS, *components.ROWS,
     )
 )  # fmt: skip
 _ROW_OF = {(row.problem, row.name, row.device): row for row in _ROWS}
@@ -65,18 +96,38 @@ _ROW_OF = {(row.problem, row.name, row.device): row for row in _ROWS}
 class Methods(tuple[Method, ...]):
     """Rows of the registry; prints as a table."""
 
+    _COLUMNS = ("problem", "name", "device", "needs", "origin", "summary")
+
+    def _cells(self) -> list[list[str]]:
+        return [[str(getattr(row, column)) for column in self._COLUMNS] for row in self]
+
     def __repr__(self) -> str:
-        columns = ("problem", "name", "device", "needs", "origin", "summary")
-        lines = [list(columns), *([str(getattr(row, c)) for c in columns] for row in self)]
-        widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
+        lines = [list(self._COLUMNS), *self._cells()]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(self._COLUMNS))]
         return "\n".join(
             "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
             for line in lines
         )
 
+    def _repr_html_(self) -> str:
+        count = f"{len(self)} method{'s' * (len(self) != 1)}"
+        return card("Methods", count, {}, columns(self._COLUMNS, self._cells()))
+
 
 def methods(problem: str | None = None, device: str | None = None) -> Methods:
     """Return the methods for a problem, or all of them.
+
+    Parameters
+    ----------
+    problem : str, optional
+        The problem, such as ``"sssp"``; all by default.
+    device : str, optional
+        The device, such as ``"cpu"``; all by default.
+
+    Returns
+    -------
+    tuple of Method
+        Rows with ``name``, ``device``, ``summary``, ``origin`` and more, which print as a table.
 
     Examples
     --------
@@ -89,9 +140,9 @@ def methods(problem: str | None = None, device: str | None = None) -> Methods:
     'queue'
     """
     if problem is not None and problem not in PROBLEMS:
-        raise RequestError(f"no problem {problem!r}; there are {', '.join(map(repr, PROBLEMS))}")
+        raise RequestError(no_such("problem", problem, PROBLEMS))
     if device is not None and device not in DEVICES:
-        raise RequestError(f"no device {device!r}; there are {', '.join(map(repr, DEVICES))}")
+        raise RequestError(no_such("device", device, DEVICES))
     return _offered(problem, device)
 
 

@@ -60,11 +60,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.errors import RequestError, VerificationError
+from kleene.graph import Graph
 from kleene.results.claim import PathValues, check_claim
 from kleene.system.machine import threads_for
 from kleene.system.threads import for_each
 
-__all__ = ["PathValues", "Proof", "verify"]
+__all__ = ["PathValues", "Proof", "sample_rows", "search_along", "verify"]
 
 Array = NDArray[Any]
 
@@ -100,22 +101,27 @@ _MOST_LEFT_OPEN = 0.5
 
 def verify(claim: PathValues, sample: int | None = None, seed: int = 0) -> Proof:
     """Prove every row, or a random sample of them; raise VerificationError at the first fault."""
-    if sample is not None and (not isinstance(sample, (int, np.integer)) or sample < 1):
-        raise RequestError(f"sample must be a whole number from 1, not {sample!r}")
     began = time.perf_counter()
     check_claim(claim, _refuse)
     count = len(claim.sources)
-    affordable = max(16, _WORK // max(1, claim.graph.m + claim.graph.n))
-    wanted = min(count, affordable if sample is None else sample)
-    chosen = np.arange(count)
-    if wanted < count:
-        chosen = np.sort(np.random.default_rng(seed).choice(count, wanted, replace=False))
+    chosen = sample_rows(count, claim.graph, sample, seed)
     checker = _Checker(claim)
     for row in chosen.tolist():
         checker.check(row)
     return Proof(
         len(chosen), count, claim.graph.m, checker.tolerance_in_words(), time.perf_counter() - began
     )
+
+
+def sample_rows(count: int, graph: Graph, sample: int | None, seed: int) -> Array:
+    """Return which of ``count`` rows to check: all that take some seconds, or a sample."""
+    if sample is not None and (not isinstance(sample, (int, np.integer)) or sample < 1):
+        raise RequestError(f"sample must be a whole number from 1, not {sample!r}")
+    affordable = max(16, _WORK // max(1, graph.m + graph.n))
+    wanted = min(count, affordable if sample is None else sample)
+    if wanted == count:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(seed).choice(count, wanted, replace=False))
 
 
 def _refuse(what: str) -> NoReturn:
@@ -180,13 +186,23 @@ class _Checker:
         self.check_meaning()
 
     def fail(self, what: str) -> NoReturn:
-        raise VerificationError(f"from source {self.source}: {what}")
+        way = "to" if self.claim.reverse else "from"
+        raise VerificationError(f"{way} source {self.name(self.source)}: {what}")
+
+    def name(self, vertex: Any) -> str:
+        """Return what the user calls a vertex."""
+        return repr(self.claim.graph.label(np.array([vertex])).tolist()[0])
+
+    @property
+    def link(self) -> str:
+        """What a user calls the vertex that a vertex of the tree hangs on."""
+        return "next hop" if self.claim.reverse else "predecessor"
 
     def fail_at(self, wrong: Array, what: str) -> None:
         """Complain of the first vertex that is wrong, if there is one."""
         if wrong.any():
             v = int(np.flatnonzero(wrong)[0])
-            self.fail(f"vertex {v} holds {self.values[v]}, {what}")
+            self.fail(f"vertex {self.name(v)} holds {self.values[v]}, {what}")
 
     def through(self, arcs: Array | slice) -> Array:
         """Value of the path to each arc's source, extended by the arc."""
@@ -307,7 +323,7 @@ class _Checker:
             tight = off <= self.allowed * self.eps * (longest + 1) * bound
             starts = heads[tight & adds & (power == exponent)]
             if (peaks[starts] < bound).any():
-                found = _search(tails[tight], heads[tight], starts, self.n)[0]
+                found = search_along(tails[tight], heads[tight], starts, self.n)[0]
                 peaks[found] = np.maximum(peaks[found], bound)
         return peaks
 
@@ -372,7 +388,11 @@ class _Checker:
     def fail_improved(self, arc: Any) -> NoReturn:
         u, v = int(self.arcs.sources[arc]), int(self.arcs.targets[arc])
         offer = self.through(np.array([arc]))[0]
-        self.fail(f"vertex {v} holds {self.values[v]}, but the arc {u} -> {v} offers {offer}")
+        ends = map(self.name, (v, u) if self.claim.reverse else (u, v))
+        self.fail(
+            f"vertex {self.name(v)} holds {self.values[v]}, but the arc {' -> '.join(ends)} "
+            f"offers {offer}"
+        )
 
     # ---- fact 3 -----------------------------------------------------------------------------
 
@@ -384,16 +404,17 @@ class _Checker:
         if (has != expected).any():
             v = int(np.flatnonzero(has != expected)[0])
             state = "reached" if self.reached[v] else "not reached"
-            self.fail(f"vertex {v} is {state} and has predecessor {predecessors[v]}")
+            self.fail(f"vertex {self.name(v)} is {state} and has {self.link} {predecessors[v]}")
         outside = has & ((predecessors < 0) | (predecessors >= self.n))
         if outside.any():
             v = int(np.flatnonzero(outside)[0])
-            self.fail(f"the predecessor of vertex {v} is {predecessors[v]}, which is no vertex")
+            wrong = f"the {self.link} of vertex {self.name(v)} is {predecessors[v]}"
+            self.fail(f"{wrong}, which is no vertex")
         self.tree = self.arcs_from(predecessors)
         if (has & (self.tree < 0)).any():
             v = int(np.flatnonzero(has & (self.tree < 0))[0])
-            tail = predecessors[v]
-            self.fail(f"the predecessor of vertex {v} is {tail}, but there is no such arc")
+            wrong = f"the {self.link} of vertex {self.name(v)} is {self.name(predecessors[v])}"
+            self.fail(f"{wrong}, but there is no such arc")
         self.check_tree(self.tree)
 
     def check_tree(self, tree: Array) -> None:
@@ -409,7 +430,8 @@ class _Checker:
         if len(loose):
             u, v = int(self.arcs.sources[loose[0]]), int(self.arcs.targets[loose[0]])
             self.fail(
-                f"vertex {v} holds {self.values[v]}, but its predecessor {u} gives "
+                f"vertex {self.name(v)} holds {self.values[v]}, but its {self.link} "
+                f"{self.name(u)} gives "
                 f"{self.through(loose[:1])[0]}"
             )
 
@@ -441,7 +463,7 @@ class _Checker:
             if (ancestor[vertices] == self.source).all():
                 return int(steps.max(initial=0))
         v = int(vertices[ancestor[vertices] != self.source][0])
-        self.fail(f"the predecessors of vertex {v} never lead to the source")
+        self.fail(f"the {self.link}s of vertex {self.name(v)} never lead to the source")
 
     def check_attained(self) -> None:
         """Without predecessors, tight arcs must lead from the source to every reached vertex."""
@@ -499,14 +521,14 @@ class _Checker:
     def search(self, arcs: Array) -> Array:
         """Search along some arcs; return the arc to each vertex that was found."""
         tails, heads = self.arcs.sources[arcs], self.arcs.targets[arcs]
-        before = _search(tails, heads, np.array([self.source]), self.n)[1]
+        before = search_along(tails, heads, np.array([self.source]), self.n)[1]
         taken = before[heads] == tails
         tree = np.full(self.n, -1, dtype=np.int64)
         tree[heads[taken]] = arcs[taken]
         return tree
 
 
-def _search(tails: Array, heads: Array, starts: Array, n: int) -> tuple[Array, Array]:
+def search_along(tails: Array, heads: Array, starts: Array, n: int) -> tuple[Array, Array]:
     """Return the vertices that arcs lead to from some vertices, and the tail of the arc to each.
 
     There is no tail where the search starts: it starts at an extra vertex, ``n``.

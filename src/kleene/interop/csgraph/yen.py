@@ -33,8 +33,19 @@ def yen(
 
     Parameters
     ----------
-    csgraph, source, sink, K, directed, return_predecessors, unweighted
-        As in SciPy.
+    csgraph : array, sparse array or nested lists
+        The lengths of arcs: entry (i, j) is the arc from i to j. In a dense array zero, NaN and
+        infinities mean "no arc"; in a sparse array every stored entry is an arc.
+    source, sink : int
+        The ends of the paths.
+    K : int
+        The number of paths; fewer are returned if there are fewer.
+    directed : bool
+        If False, an arc may be travelled both ways, by the shorter of the two entries.
+    return_predecessors : bool
+        Also return the predecessors on shortest paths, -9999 where there is none.
+    unweighted : bool
+        Count arcs, whatever their lengths.
     device, threads
         The device, and the number of threads, for the distances to the sink; the paths themselves
         are computed on one core.
@@ -67,17 +78,15 @@ def yen(
     count = operator.index(K)
     if count < 0:
         raise ValueError("negative dimensions are not allowed")
-    count = min(count, 2**62)  # more paths than any graph in memory has
     with renamed_cycles():
         require_no_cycle(graph, ours)
-        lengths, vertices, offsets = k_shortest(
-            graph, int(source), int(sink), count, device=device, threads=threads
+        found = k_shortest(
+            graph, int(source), int(sink), max(count, 1), device=device, threads=threads
         )
-    if dtype is not None:
-        lengths = lengths.astype(dtype)
+    lengths = found.distances[:count].astype(np.float64 if dtype is None else dtype)
     if not return_predecessors:
         return lengths
     predecessors = np.full((len(lengths), n), NULL, np.int32)
-    for row, begin, end in zip(predecessors, offsets[:-1], offsets[1:], strict=True):
-        row[vertices[begin + 1 : end]] = vertices[begin : end - 1]
+    for row, path in zip(predecessors, found.paths, strict=False):
+        row[path[1:]] = path[:-1]
     return lengths, predecessors

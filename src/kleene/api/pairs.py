@@ -1,0 +1,125 @@
+"""Shortest paths of a list of pairs, without a row of the answer for every origin.
+
+Pairs with the same origin share a search. Searches run in batches, with the method that the same
+call with these sources would have; of each batch only what its pairs ask for is kept. Where there
+are fewer destinations than origins, the searches start there, on the reversed graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.api.arguments import Call
+from kleene.planning.plan import Plan
+from kleene.results.pairs import PairsResult
+from kleene.results.paths import Walks, follow_links
+from kleene.results.result import Result
+from kleene.results.timings import Timings
+from kleene.system.progress import reporter
+
+__all__ = ["solve_pairs"]
+
+Array = NDArray[Any]
+
+#: Bytes of the rows of a batch: distances and predecessors.
+_BATCH = 2**29
+
+
+def solve_pairs(call: Call, solve_rows: Callable[[Call], Result]) -> PairsResult:
+    """Run the searches of a call with pairs, batch by batch."""
+    assert call.pairs is not None
+    origins, destinations = call.pairs
+    graph = call.graph
+    by_target = _is_faster_by_target(call)
+    named, far = (destinations, origins) if by_target else (origins, destinations)
+    roots, root_of = np.unique(named, return_inverse=True)
+    order = np.argsort(root_of, kind="stable")  # pairs by root
+    bounds = np.searchsorted(root_of[order], np.arange(len(roots) + 1))
+    step = max(1, _BATCH // (16 * max(1, graph.n)))
+    found = _Found(len(origins), call.request.predecessors)
+    with reporter(call.progress, f"{call.request.problem} of pairs") as report:
+        for first in range(0, max(1, len(roots)), step):
+            batch = roots[first : first + step]
+            pairs = order[bounds[first] : bounds[min(first + step, len(roots))]]
+            request = call.request._replace(sources=len(batch))
+            if call.request.problem == "apsp" and len(batch) == graph.n:
+                request = request._replace(sources=None)  # methods on matrices are open to it
+            result = solve_rows(
+                replace(
+                    call, request=request, sources=batch.astype(graph.id_dtype, copy=False),
+                    targets=np.unique(far[pairs]), pairs=None, reverse=by_target, progress=None,
+                )
+            )  # fmt: skip
+            found.add(result, pairs, root_of[pairs] - first, far[pairs])
+            if report is not None:
+                report(min(first + step, len(roots)), len(roots))
+    assert found.plan is not None
+    return PairsResult(
+        graph, found.plan, found.stats, call.pairs, found.values, found.walks(), found.limit,
+        by_target,
+    )  # fmt: skip
+
+
+def _is_faster_by_target(call: Call) -> bool:
+    """Return whether to search from the destinations, against the arcs.
+
+    Not where the answer could be another one: a search meets other negative cycles there, and a sum
+    of floats may round to the other side of a limit.
+    """
+    assert call.pairs is not None
+    origins, destinations = (len(np.unique(ends)) for ends in call.pairs)
+    hops = call.request.problem == "bfs"
+    return destinations < origins and (
+        hops or (call.limit is None and not call.graph.stats.negative)
+    )
+
+
+class _Found:
+    """What the batches found, in the order of the pairs."""
+
+    def __init__(self, count: int, paths: bool) -> None:
+        self._count, self._paths = count, paths
+        self._batches: list[tuple[Array, Walks]] = []
+        self.plan: Plan | None = None
+        self.stats = Timings()
+        self.limit: int | float | None = None
+        self.values: Array = np.empty(0)
+
+    def add(self, result: Result, pairs: Array, rows: Array, far: Array) -> None:
+        """Take what these pairs ask for from the rows of a batch."""
+        answer = result._answer
+        if self.plan is None:
+            self.plan, self.limit = result.plan, result._limit
+            self.values = np.empty(self._count, dtype=answer.values.dtype)
+        values = answer.values[rows, far]
+        self.values[pairs] = values
+        stats = (self.stats, result.stats)
+        self.stats = Timings(
+            sum(s.copy_in for s in stats), sum(s.compute for s in stats),
+            sum(s.copy_out for s in stats), sum(s.total for s in stats),
+        )  # fmt: skip
+        if self._paths:
+            assert answer.predecessors is not None
+            starts = np.where(values == result.no_path, -1, far)
+            walks = follow_links(answer.predecessors, rows, starts, result.reverse)
+            self._batches.append((pairs, walks))
+
+    def walks(self) -> Walks | None:
+        """Return the paths of all pairs, by position."""
+        if not self._paths:
+            return None
+        offsets = np.zeros(self._count + 1, dtype=np.int64)
+        for pairs, (_, starts) in self._batches:
+            offsets[pairs + 1] = np.diff(starts)
+        np.cumsum(offsets, out=offsets)
+        dtype = self._batches[0][1][0].dtype
+        positions = np.empty(offsets[-1], dtype=dtype)
+        for pairs, (walked, starts) in self._batches:
+            shift = np.repeat(offsets[pairs] - starts[:-1], np.diff(starts))
+            positions[shift + np.arange(len(walked))] = walked
+        return positions, offsets

@@ -1,0 +1,128 @@
+"""Results in files, by the suffix of the name; a file appears whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.errors import RequestError
+from kleene.results.tables import BLOCK, Block, arrow_batches
+from kleene.system.atomic_file import atomic_array, atomic_path
+
+if TYPE_CHECKING:
+    from kleene.results.views import ResultViews
+
+__all__ = ["check_suffix", "check_table_suffix", "save", "save_blocks"]
+
+
+def check_suffix(path: str | Path) -> str:
+    """Return the suffix of a file name; raise if results are not saved under such names."""
+    return _known_suffix(
+        path,
+        (".npz", ".npy", *_TABLES),
+        "a result is saved as .npz (to load and verify), .npy (the distances), or as a table: "
+        ".csv, .tsv, .json or .parquet",
+    )
+
+
+def check_table_suffix(path: str | Path) -> str:
+    """Return the suffix of a file name; raise if tables are not saved under such names."""
+    return _known_suffix(path, tuple(_TABLES), "a table is saved as .csv, .tsv, .json or .parquet")
+
+
+def _known_suffix(path: str | Path, known: tuple[str, ...], advice: str) -> str:
+    if not isinstance(path, (str, Path)):
+        raise RequestError(f"a file name must be a string or a Path, not {type(path).__name__}")
+    suffix = Path(path).suffix.lower()
+    if suffix not in known:
+        what = f"unknown suffix {suffix!r}" if suffix else "no suffix"
+        raise RequestError(f"{path}: {what}; {advice}")
+    return suffix
+
+
+def save(result: ResultViews, path: str | Path) -> None:
+    """Write a result in the format that the name asks for."""
+    suffix = check_suffix(path)
+    if suffix == ".npz":
+        result._save_npz(path)
+    elif suffix == ".npy":
+        _save_values(result.distances, path)
+    else:
+        save_blocks(result._blocks(), path)
+
+
+def save_blocks(blocks: Iterable[Block], path: str | Path) -> None:
+    """Write a table, which comes in blocks, in the format that the name asks for."""
+    write = _TABLES[check_table_suffix(path)]
+    with atomic_path(path) as beside:
+        write(blocks, beside)
+
+
+def _save_values(values: NDArray[Any], path: str | Path) -> None:
+    """Write the distances, some rows at a time."""
+    with atomic_array(path, values.shape, values.dtype) as mapped:
+        step = max(1, BLOCK // max(1, math.prod(values.shape[1:])))
+        for row in range(0, len(values), step):
+            mapped[row : row + step] = values[row : row + step]
+
+
+def _write_csv(blocks: Iterable[Block], path: Path, separator: str = ",") -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, delimiter=separator, lineterminator="\n")
+        for i, block in enumerate(blocks):
+            if i == 0:
+                writer.writerow(block)
+            writer.writerows(_records(block))
+
+
+def _write_tsv(blocks: Iterable[Block], path: Path) -> None:
+    _write_csv(blocks, path, "\t")
+
+
+def _write_json(blocks: Iterable[Block], path: Path) -> None:
+    """Write a list of objects, one per line."""
+    with path.open("w", encoding="utf-8") as file:
+        separator = "[\n"
+        for block in blocks:
+            names = tuple(block)
+            for record in _records(block):
+                entry = dict(zip(names, map(_finite, record), strict=True))
+                file.write(separator + json.dumps(entry, ensure_ascii=False, default=str))
+                separator = ",\n"
+        file.write("\n]\n" if separator == ",\n" else "[]\n")
+
+
+def _finite(value: Any) -> Any:
+    """Return the value, or None for an infinite number, which JSON does not have."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _records(block: Block) -> Iterable[tuple[Any, ...]]:
+    """Return the rows of a block as Python values, None for missing ones."""
+    return zip(*(np.ma.asarray(column).tolist() for column in block.values()), strict=True)
+
+
+def _write_parquet(blocks: Iterable[Block], path: Path) -> None:
+    batches = arrow_batches(blocks)
+    first = next(batches)
+    from pyarrow import parquet
+
+    with parquet.ParquetWriter(path, first.schema) as writer:
+        writer.write_batch(first)
+        for batch in batches:
+            writer.write_batch(batch)
+
+
+_TABLES: dict[str, Callable[[Iterable[Block], Path], None]] = {
+    ".csv": _write_csv,
+    ".tsv": _write_tsv,
+    ".json": _write_json,
+    ".parquet": _write_parquet,
+}

@@ -1,0 +1,212 @@
+"""Proof that the path values of a list of pairs are right.
+
+The distances of pairs say little about other vertices, so they cannot be checked against each
+other. Instead, the rows that they belong to are computed once more by a plain search on the CPU
+and proved by ``verify``, which does not care where rows come from; the pairs must agree with them.
+Integers and hop counts agree exactly. Floats may have been added in another order: over a path of h
+arcs they agree up to 8 eps (h + 1) of the sum of its weights without their signs. Every path must
+consist of arcs of the graph that add up to the distance, within the same tolerance.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.backends.semiring import SEMIRINGS
+from kleene.backends.task import Task
+from kleene.errors import NegativeCycleError, VerificationError
+from kleene.graph import Graph
+from kleene.registry import find
+from kleene.results.claim import Fail, PathValues, check_claim, check_ids
+from kleene.results.paths import Walks, arcs_between, follow_links
+from kleene.results.verify import Proof, sample_rows, verify
+from kleene.system.machine import threads_for
+
+__all__ = ["PairValues", "check_pairs", "verify_pairs"]
+
+Array = NDArray[Any]
+
+#: Bytes of the rows that are computed together.
+_BATCH = 2**27
+
+
+@dataclass(frozen=True)
+class PairValues:
+    """The claim to prove: shortest paths of pairs."""
+
+    graph: Graph
+    hops: bool
+    origins: Array
+    destinations: Array
+    values: Array
+    walks: Walks | None
+    limit: int | float | None
+    by_target: bool  # the searches started at the destinations
+
+    @property
+    def searched(self) -> Graph:
+        """The graph in the direction of the searches."""
+        return self.graph.transpose() if self.by_target else self.graph
+
+
+def check_pairs(claim: PairValues, fail: Fail) -> None:
+    """Call ``fail`` with the first field that no result for pairs on this graph can have."""
+    n, values = claim.graph.n, claim.values
+    check_ids(claim.origins, "sources", n, fail)
+    check_ids(claim.destinations, "targets", n, fail)
+    count = len(claim.origins)
+    if len(claim.destinations) != count or values.shape != (count,):
+        fail(f"there are {count} sources, and not as many targets and values")
+    # A row of values of this type must be one that a call could have computed.
+    row = np.broadcast_to(values[:1], (1, n)) if count else np.empty((0, n), values.dtype)
+    rows = PathValues(
+        claim.searched, SEMIRINGS["min_plus"], claim.origins[:1], row, None, None, claim.hops,
+        limit=claim.limit,
+    )  # fmt: skip
+    check_claim(rows, fail)
+    if claim.walks is not None:
+        vertices, offsets = claim.walks
+        check_ids(vertices, "vertices", n, fail)
+        if len(vertices) != offsets[-1]:
+            fail(f"there are {len(vertices)} vertices of paths, and should be {offsets[-1]}")
+
+
+def verify_pairs(claim: PairValues, sample: int | None = None, seed: int = 0) -> Proof:
+    """Prove the pairs of every root of a search, or of a sample of them."""
+    began = time.perf_counter()
+    check_pairs(claim, _refuse)
+    graph = claim.searched
+    named, far = claim.origins, claim.destinations
+    if claim.by_target:
+        named, far = far, named
+    roots, root_of = np.unique(named, return_inverse=True)
+    chosen = sample_rows(len(roots), graph, sample, seed)
+    step = max(1, _BATCH // (16 * max(1, graph.n)))
+    tolerance = "exact"
+    for first in range(0, len(chosen), step):
+        batch = chosen[first : first + step]
+        rows, tolerance = _proved_rows(claim, roots[batch])
+        pairs = np.flatnonzero(np.isin(root_of, batch))
+        _check_values(claim, rows, pairs, np.searchsorted(batch, root_of[pairs]), far[pairs])
+        _check_paths(claim, pairs)
+    seconds = time.perf_counter() - began
+    return Proof(len(chosen), len(roots), graph.m, tolerance, seconds)
+
+
+def _proved_rows(claim: PairValues, roots: Array) -> tuple[PathValues, str]:
+    """Compute rows by a plain search, prove them, and return them."""
+    graph, semiring = claim.searched, SEMIRINGS["min_plus"]
+    name = "queue" if claim.hops else "bellman_ford" if graph.stats.negative else "dijkstra"
+    method = find("bfs" if claim.hops else "sssp", name, "cpu")
+    assert method is not None
+    task = Task(
+        graph, semiring, roots.astype(graph.id_dtype), None, None, True, claim.values.dtype,
+        threads_for(graph.m * len(roots)), hops=claim.hops,
+    )  # fmt: skip
+    try:
+        answer = method.load()(task)
+    except NegativeCycleError:
+        _refuse("the graph has a negative cycle, and no shortest paths")
+    rows = PathValues(
+        graph, semiring, task.sources, answer.values, answer.predecessors, None, claim.hops
+    )
+    return rows, verify(rows, sample=len(roots)).tolerance
+
+
+def _check_values(claim: PairValues, rows: PathValues, pairs: Array, at: Array, far: Array) -> None:
+    """Compare the values of some pairs with proved rows."""
+    found, right = claim.values[pairs], rows.values[at, far]
+    no_path = -1 if claim.hops else SEMIRINGS["min_plus"].zero(found.dtype)
+    joined, claimed = right != no_path, found != no_path
+    assert rows.predecessors is not None
+    walks = follow_links(rows.predecessors, at, np.where(joined, far, -1), to_root=True)
+    slack = _slack(claim, *_sums(rows.graph, claim.hops, (walks[0], walks[1]), backwards=True)[1:])
+    _refuse_where(claimed & ~joined, claim, pairs, "but there is no path")
+    both = claimed & joined
+    off = np.zeros(len(pairs), bool)
+    off[both] = np.abs(found[both].astype(slack.dtype) - right[both]) > slack[both]
+    _refuse_where(off, claim, pairs, "but the row of its search holds another value")
+    missing = joined & ~claimed
+    if claim.limit is not None:
+        _refuse_where(claimed & (found > claim.limit), claim, pairs, "beyond the limit")
+        missing[missing] = right[missing].astype(slack.dtype) + slack[missing] <= claim.limit
+    _refuse_where(missing, claim, pairs, "but there is a path")
+
+
+def _check_paths(claim: PairValues, pairs: Array) -> None:
+    """The path of each pair must lead from end to end, over arcs that add up to its value."""
+    if claim.walks is None:
+        return
+    positions, offsets = claim.walks
+    no_path = -1 if claim.hops else SEMIRINGS["min_plus"].zero(claim.values.dtype)
+    lengths = np.diff(offsets)[pairs]
+    claimed = claim.values[pairs] != no_path
+    _refuse_where((lengths > 0) != claimed, claim, pairs, "which does not go with its path")
+    pairs = pairs[claimed]
+    first, last = positions[offsets[pairs]], positions[offsets[pairs + 1] - 1]
+    wrong = (first != claim.origins[pairs]) | (last != claim.destinations[pairs])
+    _refuse_where(wrong, claim, pairs, "but its path has other ends")
+    own = np.repeat(
+        offsets[pairs] - np.cumsum(lengths[claimed]) + lengths[claimed], lengths[claimed]
+    )
+    inner = np.zeros(len(pairs) + 1, np.int64)
+    np.cumsum(lengths[claimed], out=inner[1:])
+    total, size, count, valid = _sums(
+        claim.graph, claim.hops, (positions[own + np.arange(len(own))], inner)
+    )
+    _refuse_where(~valid, claim, pairs, "but its path uses an arc that is not there")
+    slack = _slack(claim, size, count, valid)
+    off = np.abs(total - claim.values[pairs].astype(slack.dtype)) > slack
+    _refuse_where(off, claim, pairs, "but its path adds up to something else")
+
+
+def _sums(
+    graph: Graph, hops: bool, walks: Walks, backwards: bool = False
+) -> tuple[Array, Array, Array, Array]:
+    """Return the sum of each walk's weights, without their signs too, its arcs, and if they exist.
+
+    Integers are summed exactly.
+    """
+    positions, offsets = walks
+    tails, heads = positions[:-1], positions[1:]
+    arcs = arcs_between(graph, heads, tails) if backwards else arcs_between(graph, tails, heads)
+    walk = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    inside = walk[1:] == walk[:-1]
+    arcs, walk = arcs[inside], walk[1:][inside]
+    valid = np.ones(len(offsets) - 1, bool)
+    valid[walk[arcs < 0]] = False
+    weights = np.ones(len(arcs), np.int64)
+    if graph.weights is not None and not hops:
+        wide = np.int64 if graph.weights.dtype.kind == "i" else np.float64
+        weights = graph.weights[arcs].astype(wide)
+    total, size = np.zeros((2, len(offsets) - 1), weights.dtype)
+    np.add.at(total, walk, weights)
+    np.add.at(size, walk, np.abs(weights))
+    return total, size, np.bincount(walk, minlength=len(offsets) - 1), valid
+
+
+def _slack(claim: PairValues, size: Array, count: Array, _: Array) -> Array:
+    """Return by how much the value of a path may be off: nothing, for integers."""
+    if claim.hops or claim.values.dtype.kind == "i":
+        return np.zeros(len(size), np.int64)
+    slack: Array = 8 * float(np.finfo(claim.values.dtype).eps) * (count + 1) * size
+    return slack
+
+
+def _refuse_where(wrong: Array, claim: PairValues, pairs: Array, what: str) -> None:
+    """Complain of the first of these pairs that is wrong, if there is one."""
+    if wrong.any():
+        i = int(pairs[wrong.argmax()])
+        ends = (
+            claim.graph.label(x[i : i + 1]).tolist()[0] for x in (claim.origins, claim.destinations)
+        )
+        _refuse("pair {}, {!r} to {!r}: it holds {}, {}".format(i, *ends, claim.values[i], what))
+
+
+def _refuse(what: str) -> NoReturn:
+    raise VerificationError(what)
