@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from kleene.errors import RequestError
+from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
 from kleene.results.pairs import PairsResult
 from kleene.results.result import Result
 from kleene.results.route import Route, make_route
+from kleene.system.formatting import type_name
 from kleene.viz.colouring import Colouring, Plain, Scale, amount
 
 __all__ = ["Options", "Subject", "as_subject"]
@@ -51,17 +52,22 @@ def as_subject(what: object, route: Route | Sequence[Hashable] | None, options: 
     """Return what is to be drawn, with the path to highlight."""
     subject = _subject(what, options)
     if route is not None:
-        if not isinstance(route, Route):
-            graph = subject.graph
-            route = make_route(graph, graph.index(list(route)), None)
-        _highlight(subject, route, options.unit)
+        graph = subject.graph
+        if isinstance(route, Route):
+            _highlight(subject, route, route.distance, options.unit)
+        else:
+            walked = make_route(graph, graph.index(list(route)), 0)
+            if (walked.arcs < 0).any():
+                gap = int(walked.arcs.argmin())
+                raise GraphError(f"route: no arc from {route[gap]!r} to {route[gap + 1]!r}")
+            _highlight(subject, walked, walked.weights.sum(), options.unit)
     return subject
 
 
 @singledispatch
 def _subject(what: object, options: Options) -> Subject:
     raise RequestError(
-        f"draw takes a Graph or a result, not {type(what).__name__}; make a graph with "
+        f"draw takes a Graph or a result, not {type_name(what)}; make a graph with "
         "kl.Graph.from_any(...)"
     )
 
@@ -80,7 +86,7 @@ def _(graph: Graph, options: Options) -> Subject:
 def _(route: Route, options: Options) -> Subject:
     graph = route.graph
     subject = Subject(graph, graph.name or "Route")
-    _highlight(subject, route, options.unit)
+    _highlight(subject, route, route.distance, options.unit)
     return subject
 
 
@@ -121,14 +127,13 @@ def _(result: Result, options: Options) -> Subject:
     return subject
 
 
-def _highlight(subject: Subject, route: Route, unit: str | None) -> None:
+def _highlight(subject: Subject, route: Route, length: Any, unit: str | None) -> None:
     """Highlight a path through the graph of the subject."""
     graph = subject.graph
     subject.route = vertices = graph.index(route.vertices).tolist()
     if vertices:
         subject.marked, subject.target = [vertices[0]], vertices[-1]
         where = f"from {subject.name(vertices[0])} to {subject.name(vertices[-1])}"
-        length = route.weights.sum() if route.distance is None else route.distance
         hops = "hops" if graph.weight_dtype is None else ""
         subject.notes.append(_path_note(where, vertices, length, hops if unit is None else unit))
 
