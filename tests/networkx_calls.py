@@ -95,6 +95,7 @@ CALLS: dict[str, list[Arguments]] = {
         distance,
         lambda s, t, w: {"u": s, "wf_improved": False},
     ],
+    "connected_components": [nothing],
     "descendants_at_distance": [lambda s, t, w: {"source": s, "distance": 1}],
     "diameter": [nothing, weight, lambda s, t, w: {"usebounds": True}],
     "dijkstra_path": [both(pair, weight)],
@@ -119,6 +120,9 @@ CALLS: dict[str, list[Arguments]] = {
     "harmonic_diameter": [nothing, weight],
     "has_path": [pair],
     "hyper_wiener_index": [nothing, weight],
+    "is_connected": [nothing],
+    "is_strongly_connected": [nothing],
+    "is_weakly_connected": [nothing],
     "johnson": [weight],
     "local_efficiency": [nothing],
     "multi_source_dijkstra": [
@@ -128,6 +132,10 @@ CALLS: dict[str, list[Arguments]] = {
     "multi_source_dijkstra_path": [both(sources, weight)],
     "multi_source_dijkstra_path_length": [both(sources, weight), both(sources, weight, cutoff(1))],
     "negative_edge_cycle": [weight],
+    "node_connected_component": [lambda s, t, w: {"n": s}],
+    "number_connected_components": [nothing],
+    "number_strongly_connected_components": [nothing],
+    "number_weakly_connected_components": [nothing],
     "periphery": [nothing, weight],
     "predecessor": [
         source,
@@ -163,12 +171,14 @@ CALLS: dict[str, list[Arguments]] = {
     "single_source_shortest_path_length": [source, both(source, cutoff(2))],
     "single_target_shortest_path": [lambda s, t, w: {"target": t}],
     "single_target_shortest_path_length": [lambda s, t, w: {"target": t}],
+    "strongly_connected_components": [nothing],
     "transitive_closure": [
         nothing,
         lambda s, t, w: {"reflexive": True},
         lambda s, t, w: {"reflexive": None},
     ],
     "transitive_closure_dag": [nothing],
+    "weakly_connected_components": [nothing],
     "wiener_index": [nothing, weight],
 }
 

@@ -306,6 +306,8 @@ def test_info(towns: Path, square: Path) -> None:
     assert set(found["memory"]) == {"csr", "csc", "coo", "ell", "dense"}
     found = document("info", square)
     assert (found["weights"], found["min_weight"], found["isolated"]) == (None, None, 1)
+    assert found["weak_components"] == {"count": 2, "largest": 4}
+    assert found["strong_components"] == {"count": 2, "largest": 4}
     assert found["memory"]["dense"] == kl.read(square).dense.nbytes
     assert "1 vertices" in kleene("info", square).output
     assert "ann, bob, cy, ..." in kleene("info", towns).output

@@ -51,7 +51,6 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
         {"table": POINTS, "source": "source", "target": "target", "weight": None, "relabel": True},
     ),
     "index": (G.index, {"label": 0}),
-    "label": (G.label, {"positions": 0}),
     "subgraph": (G.subgraph, {"vertices": [0]}),
     "reweight": (G.reweight, {"weights": None}),
     "symmetrise": (G.symmetrise, {"combine": "min"}),

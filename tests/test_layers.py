@@ -147,7 +147,10 @@ SHARED = {
     "backends/cuda": {"device_graph", "load_balance", "prefix_scan", "row_batches", "variants"},
     "backends/reference": {"cycles", "predecessor_chains"},
 }
-PROBLEMS = ("bfs", "sssp", "apsp", "closure", "spmv", "k_shortest", "distance_encodings")
+PROBLEMS = (
+    "bfs", "sssp", "apsp", "closure", "spmv", "k_shortest", "components", "distance_encodings",
+    "within", "nearest",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("folder", ["backends/cuda", "backends/cpu", "backends/reference"])

@@ -20,6 +20,7 @@ MODULES = [
     "tests.test_distance_measures",
     "tests.test_efficiency",
     "tests.test_wiener",
+    "components",
     "tests.test_dag",
     "centrality.tests.test_closeness_centrality",
     "centrality.tests.test_harmonic_centrality",

@@ -35,7 +35,7 @@ LABELLED = kl.Graph.from_table(
         (lambda g: kl.sssp(g, sources=np.eye(2)), RequestError, "must be one-dimensional"),
         (lambda g: kl.sssp(g, 108), GraphError, "no vertex 108: the graph's vertices are 0 to 107"),
         (lambda g: kl.sssp(g, -1), GraphError, "no vertex -1"),
-        (lambda g: kl.sssp(g, 1.5), GraphError, "no vertex 1.5: vertices are integers"),
+        (lambda g: kl.sssp(g, 1.5), GraphError, "no vertex 1.5: the graph's vertices are 0 to 107"),
         (
             lambda g: kl.sssp(g, 0, limit=-1),
             RequestError,

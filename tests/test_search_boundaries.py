@@ -15,7 +15,6 @@ from scipy.sparse.csgraph import dijkstra as scipy_dijkstra
 
 import kleene as kl
 from kleene import _native
-from kleene.api import k_shortest
 from kleene.errors import NegativeCycleError
 
 INF = np.inf
@@ -265,9 +264,7 @@ def test_arcs_of_length_zero_at_the_limit_beyond_the_window(dtype: Any) -> None:
 
 
 def paths_of(g: kl.Graph, source: int, target: int, k: int) -> list[list[int]]:
-    lengths, vertices, offsets = k_shortest(g, source, target, k)
-    assert len(lengths) == len(offsets) - 1
-    return [vertices[a:b].tolist() for a, b in itertools.pairwise(offsets.tolist())]
+    return list(kl.k_shortest(g, source, target, k).paths)
 
 
 def test_of_equally_long_paths_the_first_found_stays() -> None:

@@ -73,6 +73,9 @@ struct Type {
 
 [[noreturn]] void raise_wrong_type();
 
+// Raises kleene._native.MemoryNeeded; with the GIL held.
+[[noreturn]] void raise_memory_needed(std::int64_t bytes);
+
 // The entries of an array that must hold T; null for no array.
 template <class T, class AnyTyped>
 auto* data_of(const AnyTyped& array) {
@@ -161,10 +164,12 @@ class PythonMonitor final : public Monitor {
 void bind_apsp_distance_encodings(nb::module_& m);
 void bind_bfs(nb::module_& m);
 void bind_closure(nb::module_& m);
+void bind_components(nb::module_& m);
 void bind_generate(nb::module_& m);
 void bind_graph(nb::module_& m);
 void bind_spmv(nb::module_& m);
 void bind_sssp(nb::module_& m);
+void bind_sssp_bounded_search(nb::module_& m);
 void bind_sssp_settle_order(nb::module_& m);
 void bind_text(nb::module_& m);
 

@@ -17,10 +17,7 @@ using graph::MemoryNeeded;
 PyObject* bad_arc_type = nullptr;
 PyObject* memory_needed_type = nullptr;
 
-[[noreturn]] void raise(const MemoryNeeded& needed) {
-  PyErr_SetObject(memory_needed_type, nb::int_(needed.bytes).ptr());
-  throw nb::python_error();
-}
+[[noreturn]] void raise(const MemoryNeeded& needed) { raise_memory_needed(needed.bytes); }
 
 [[noreturn]] void raise(const BadArc& bad) {
   static constexpr const char* kNames[] = {"source", "target", "weight", "changed"};
@@ -176,6 +173,11 @@ void dense_to_csr(const AnyInput& matrix, const Offsets& offsets,
 }
 
 }  // namespace
+
+void raise_memory_needed(std::int64_t bytes) {
+  PyErr_SetObject(memory_needed_type, nb::int_(bytes).ptr());
+  throw nb::python_error();
+}
 
 void bind_graph(nb::module_& m) {
   bad_arc_type = PyErr_NewException("kleene._native.BadArc", PyExc_ValueError, nullptr);

@@ -73,11 +73,13 @@ NB_MODULE(_native, m) {
   bind_apsp_distance_encodings(m);
   bind_bfs(m);
   bind_closure(m);
+  bind_components(m);
   bind_generate(m);
   bind_graph(m);
   bind_methods(m);
   bind_spmv(m);
   bind_sssp(m);
+  bind_sssp_bounded_search(m);
   bind_sssp_settle_order(m);
   bind_text(m);
 }

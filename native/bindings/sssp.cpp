@@ -61,27 +61,44 @@ Cycle search(std::string_view method, const Offsets& offsets, const AnyArray& ne
   });
 }
 
+// One array of what all pairs have in one of their vectors.
 template <class T>
-nb::object copied(const std::vector<T>& values) {
-  Buffer<T> buffer(static_cast<std::int64_t>(values.size()));
-  std::copy(values.begin(), values.end(), buffer.data());
+nb::object joined(const std::vector<sssp::ShortestPaths>& all,
+                  std::vector<T> sssp::ShortestPaths::* part) {
+  std::size_t size = 0;
+  for (const auto& paths : all) size += (paths.*part).size();
+  Buffer<T> buffer(static_cast<std::int64_t>(size));
+  T* at = buffer.data();
+  for (const auto& paths : all) at = std::copy((paths.*part).begin(), (paths.*part).end(), at);
   return to_numpy(std::move(buffer));
 }
 
-// Lengths, and paths as (vertices, offsets).
+// Lengths, all vertices of the paths, vertices of each path, and paths of each pair.
 nb::object k_shortest_paths(const Offsets& offsets, const Array<std::int32_t>& neighbors,
-                            const Array<double>& lengths, const Array<double>& to_sink,
-                            std::int32_t source, std::int32_t sink, std::int64_t count) {
+                            const Array<double>& lengths,
+                            const nb::ndarray<const double, nb::ndim<2>, nb::c_contig>& to_sink,
+                            const Array<std::int32_t>& sources, const Array<std::int32_t>& sinks,
+                            const Array<std::int32_t>& rows, std::int64_t count, int threads,
+                            const nb::object& progress) {
+  require_arcs(offsets, neighbors, lengths);
   const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
   const Arcs<std::int32_t> arcs{n, offsets.data(), neighbors.data()};
-  PythonMonitor monitor(nb::none(), count);
-  sssp::ShortestPaths paths;
+  const sssp::PathPairs pairs{static_cast<std::int64_t>(sources.size()), sources.data(),
+                              rows.data(), sinks.data(), to_sink.data()};
+  PythonMonitor monitor(progress, pairs.count);
+  std::vector<sssp::ShortestPaths> all;
   {
     const GilRelease release;
-    paths =
-        sssp::k_shortest_paths(arcs, lengths.data(), to_sink.data(), source, sink, count, monitor);
+    all = sssp::k_shortest_paths(arcs, lengths.data(), pairs, count, threads, monitor);
+    monitor.finish();
   }
-  return nb::make_tuple(copied(paths.lengths), copied(paths.vertices), copied(paths.offsets));
+  Buffer<std::int64_t> counts(pairs.count);
+  for (std::int64_t i = 0; i < pairs.count; ++i) {
+    counts[i] = static_cast<std::int64_t>(all[i].lengths.size());
+  }
+  using Paths = sssp::ShortestPaths;
+  return nb::make_tuple(joined(all, &Paths::lengths), joined(all, &Paths::vertices),
+                        joined(all, &Paths::sizes), to_numpy(std::move(counts)));
 }
 
 }  // namespace
@@ -94,8 +111,9 @@ void bind_sssp(nb::module_& m) {
         nb::arg("predecessors").none(), nb::arg("horizons"), nb::arg("threads"),
         nb::arg("progress").none(), nb::arg("level") = -1);
   m.def("k_shortest_paths", &k_shortest_paths, nb::arg("offsets"), nb::arg("neighbors"),
-        nb::arg("lengths"), nb::arg("to_sink"), nb::arg("source"), nb::arg("sink"),
-        nb::arg("count"));
+        nb::arg("lengths"), nb::arg("to_sink"), nb::arg("sources"), nb::arg("sinks"),
+        nb::arg("rows"), nb::arg("count"), nb::arg("threads"),
+        nb::arg("progress").none() = nb::none());
 }
 
 }  // namespace kleene::bindings

@@ -13,6 +13,8 @@ _ANY_TIE = "Ties between shortest paths may be broken differently from NetworkX.
 _SIGN = "Weights may be negative; cycles that are negative only by rounding errors count as zero."
 _NEGATIVE = "Negative weights raise ValueError where NetworkX does."
 
+_CORES = "Computed on all cores."
+
 _HEURISTIC = (
     "The heuristic does not guide the search; the call is refused if it is not admissible along "
     "the path found."
@@ -45,6 +47,7 @@ _FUNCTIONS = {
     "bidirectional_shortest_path": f"The search is not bidirectional. {_ANY_TIE}",
     "center": f"{_REDUCED} `e` is not supported.",
     "closeness_centrality": _REDUCED,
+    "connected_components": _CORES,
     "descendants_at_distance": "",
     "diameter": f"{_REDUCED} `e` is not supported.",
     "dijkstra_path": f"{_TIES} {_NEGATIVE}",
@@ -65,12 +68,19 @@ _FUNCTIONS = {
     "harmonic_diameter": f"{_REDUCED} `sp` is not supported.",
     "has_path": "",
     "hyper_wiener_index": _REDUCED,
+    "is_connected": "",
+    "is_strongly_connected": "",
+    "is_weakly_connected": "",
     "johnson": f"{_SIGN} {_ANY_TIE}",
     "local_efficiency": _REDUCED,
     "multi_source_dijkstra": f"{_TIES} {_NEGATIVE}",
     "multi_source_dijkstra_path": f"{_TIES} {_NEGATIVE}",
     "multi_source_dijkstra_path_length": _NEGATIVE,
     "negative_edge_cycle": f"{_SIGN} `heuristic` has no effect.",
+    "node_connected_component": "",
+    "number_connected_components": "",
+    "number_strongly_connected_components": "",
+    "number_weakly_connected_components": "",
     "periphery": f"{_REDUCED} `e` is not supported.",
     "predecessor": "",
     "radius": f"{_REDUCED} `e` is not supported.",
@@ -88,8 +98,10 @@ _FUNCTIONS = {
     "single_source_shortest_path_length": "",
     "single_target_shortest_path": _ANY_TIE,
     "single_target_shortest_path_length": "",
+    "strongly_connected_components": "In NetworkX's order, on one core.",
     "transitive_closure": "Reachability is computed on all cores; the result is a NetworkX graph.",
     "transitive_closure_dag": "`topo_order` is not supported. The result is a NetworkX graph.",
+    "weakly_connected_components": _CORES,
     "wiener_index": _REDUCED,
 }
 
@@ -101,7 +113,7 @@ def get_info() -> dict[str, Any]:
         "project": "kleene",
         "package": "kleene",
         "short_summary": "Shortest paths on all CPU cores and on NVIDIA GPUs.",
-        "description": "Shortest paths, breadth-first traversal and distance measures.",
+        "description": "Shortest paths, breadth-first traversal, components, distance measures.",
         "functions": {
             name: {"additional_docs": docs, "additional_parameters": {}} if docs else {}
             for name, docs in _FUNCTIONS.items()

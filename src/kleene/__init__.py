@@ -12,16 +12,21 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from kleene.api import (
+    TurnGraph,
     apsp,
     bfs,
     close_distances,
     closure,
+    components,
     distance_encodings,
     explain,
     geodesic_distances,
+    k_shortest,
     methods,
+    nearest,
     spmv,
     sssp,
+    within,
 )
 from kleene.errors import (
     DeviceError,
@@ -38,6 +43,9 @@ from kleene.errors import (
 from kleene.graph import Graph
 from kleene.interop.sklearn import patch_sklearn, unpatch_sklearn
 from kleene.io import read, write
+from kleene.results.nearest import Nearest
+from kleene.results.pairs import PairsResult
+from kleene.results.reach import Reach
 from kleene.results.result import Result
 from kleene.viz.draw import draw
 
@@ -53,16 +61,21 @@ __all__ = [
     "GraphError",
     "KleeneError",
     "MemoryBudgetError",
+    "Nearest",
     "NegativeCycleError",
+    "PairsResult",
     "PathOverflowError",
+    "Reach",
     "RequestError",
     "Result",
     "StorageError",
+    "TurnGraph",
     "VerificationError",
     "apsp",
     "bfs",
     "close_distances",
     "closure",
+    "components",
     "csgraph",
     "datasets",
     "distance_encodings",
@@ -70,12 +83,15 @@ __all__ = [
     "explain",
     "generate",
     "geodesic_distances",
+    "k_shortest",
     "methods",
+    "nearest",
     "patch_sklearn",
     "read",
     "spmv",
     "sssp",
     "unpatch_sklearn",
+    "within",
     "write",
 ]
 

@@ -52,6 +52,19 @@ def csr_transpose(
 def csr_is_symmetric(
     offsets: NDArray[np.int64], neighbors: _Array, weights: _Array | None, threads: int
 ) -> bool: ...
+def weak_components(
+    offsets: NDArray[np.int64], neighbors: _Array, symmetric: bool, threads: int
+) -> tuple[_Array, NDArray[np.int64]]: ...
+def strong_components(
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    incoming_offsets: NDArray[np.int64] | None,
+    incoming_neighbors: _Array | None,
+    threads: int,
+) -> tuple[_Array, NDArray[np.int64]]: ...
+def strong_components_in_search_order(
+    offsets: NDArray[np.int64], neighbors: _Array
+) -> tuple[_Array, NDArray[np.int64]]: ...
 def csr_union(
     offsets: NDArray[np.int64],
     neighbors: _Array,
@@ -78,10 +91,45 @@ def k_shortest_paths(
     neighbors: NDArray[np.int32],
     lengths: NDArray[np.float64],
     to_sink: NDArray[np.float64],
-    source: int,
-    sink: int,
+    sources: NDArray[np.int32],
+    sinks: NDArray[np.int32],
+    rows: NDArray[np.int32],
     count: int,
-) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]: ...
+    threads: int,
+    progress: _Progress = None,
+) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]: ...
+def bounded_search(
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    lengths: _Array | None,
+    sources: _Array,
+    limits: _Array,
+    most: int,
+    predecessors: bool,
+    available: int,
+    threads: int,
+    progress: _Progress,
+) -> tuple[NDArray[np.int64], _Array, _Array, _Array | None]: ...
+def k_nearest(
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    lengths: _Array | None,
+    facilities: _Array,
+    limit: _Array,
+    k: int,
+    distances: _Array,
+    which: _Array,
+    threads: int,
+    progress: _Progress,
+) -> None: ...
+def nearest_owners(
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    lengths: _Array | None,
+    facilities: _Array,
+    distances: _Array,
+    owners: _Array,
+) -> None: ...
 def bfs_eccentricity(
     offsets: NDArray[np.int64], neighbors: _Array, source: int
 ) -> tuple[int, int, int]: ...

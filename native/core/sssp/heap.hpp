@@ -20,9 +20,24 @@ struct Entry {
   Id vertex;
 };
 
+// Orders of entries. The second leaves no two vertices equal, so that what is popped does not
+// depend on the heap.
+struct ByDistance {
+  template <class Item>
+  bool operator()(const Item& a, const Item& b) const {
+    return a.distance < b.distance;
+  }
+};
+struct ByDistanceAndVertex {
+  template <class Item>
+  bool operator()(const Item& a, const Item& b) const {
+    return a.distance < b.distance || (a.distance == b.distance && a.vertex < b.vertex);
+  }
+};
+
 // A heap in which every entry has four children: half as deep as a binary one, and the four lie
 // side by side (Johnson 1975).
-template <class Id, class Value>
+template <class Id, class Value, class Before = ByDistance>
 class QuadHeap {
  public:
   using Item = Entry<Id, Value>;
@@ -35,7 +50,7 @@ class QuadHeap {
     items_.push_back(item);
     while (hole > 0) {
       const std::size_t up = (hole - 1) / 4;
-      if (!(item.distance < items_[up].distance)) break;
+      if (!before_(item, items_[up])) break;
       items_[hole] = items_[up];
       hole = up;
     }
@@ -54,9 +69,9 @@ class QuadHeap {
       if (first >= size) break;
       std::size_t least = first;
       for (std::size_t child = first + 1; child < std::min(first + 4, size); ++child) {
-        if (items_[child].distance < items_[least].distance) least = child;
+        if (before_(items_[child], items_[least])) least = child;
       }
-      if (!(items_[least].distance < last.distance)) break;
+      if (!before_(items_[least], last)) break;
       items_[hole] = items_[least];
       hole = least;
     }
@@ -66,6 +81,7 @@ class QuadHeap {
 
  private:
   std::vector<Item> items_;
+  [[no_unique_address]] Before before_;
 };
 
 // A radix heap (Ahuja, Mehlhorn, Orlin and Tarjan 1990). Bucket b holds the entries whose distance

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "parallel/team.hpp"
 #include "sssp/heap.hpp"
 
 namespace kleene::sssp {
@@ -164,7 +165,7 @@ ShortestPaths k_shortest_paths(const Arcs<Id>& arcs, const double* lengths, cons
     candidates.erase(first);
     const Path& path = best.path;
     result.vertices.insert(result.vertices.end(), path.begin(), path.end());
-    result.offsets.push_back(static_cast<std::int64_t>(result.vertices.size()));
+    result.sizes.push_back(static_cast<std::int64_t>(path.size()));
     result.lengths.push_back(length);
     if (static_cast<std::int64_t>(result.lengths.size()) == count) break;
     monitor.poll();
@@ -185,6 +186,18 @@ ShortestPaths k_shortest_paths(const Arcs<Id>& arcs, const double* lengths, cons
     }
   }
   return result;
+}
+
+std::vector<ShortestPaths> k_shortest_paths(const Arcs<Id>& arcs, const double* lengths,
+                                            const PathPairs& pairs, std::int64_t count, int threads,
+                                            Monitor& monitor) {
+  std::vector<ShortestPaths> all(static_cast<std::size_t>(pairs.count));
+  parallel_each(pairs.count, threads, monitor, [&](std::int64_t i, Monitor& own) {
+    const std::int64_t row = pairs.rows[i];
+    all[i] = k_shortest_paths(arcs, lengths, pairs.to_sink + row * arcs.n, pairs.sources[i],
+                              pairs.sinks[row], count, own);
+  });
+  return all;
 }
 
 }  // namespace kleene::sssp

@@ -23,10 +23,10 @@ namespace kleene::sssp {
 using namespace parallel;
 using namespace graph;
 
-// Path i is vertices[offsets[i] .. offsets[i + 1]).
+// The paths one after another, best first: all their vertices, and how many each has.
 struct ShortestPaths {
   std::vector<std::int32_t> vertices;
-  std::vector<std::int64_t> offsets{0};
+  std::vector<std::int64_t> sizes;
   std::vector<double> lengths;
 };
 
@@ -34,5 +34,19 @@ struct ShortestPaths {
 ShortestPaths k_shortest_paths(const Arcs<std::int32_t>& arcs, const double* lengths,
                                const double* to_sink, std::int32_t source, std::int32_t sink,
                                std::int64_t count, Monitor& monitor);
+
+// The same for many pairs, shared out among the threads: pair i runs from sources[i] to
+// sinks[rows[i]], and row r of `to_sink` holds the distances to sinks[r].
+struct PathPairs {
+  std::int64_t count;
+  const std::int32_t* sources;
+  const std::int32_t* rows;
+  const std::int32_t* sinks;
+  const double* to_sink;
+};
+
+std::vector<ShortestPaths> k_shortest_paths(const Arcs<std::int32_t>& arcs, const double* lengths,
+                                            const PathPairs& pairs, std::int64_t count, int threads,
+                                            Monitor& monitor);
 
 }  // namespace kleene::sssp

@@ -38,20 +38,22 @@ struct NumberEnds {
   }
 };
 
-// Vertices that are names, numbered as they appear.
+// Vertices that are names, numbered as they appear. A column of words (a layout without heads) may
+// have empty fields.
 class NameEnds {
  public:
-  explicit NameEnds(const CharacterClasses& classes) : classes_(&classes) {}
+  NameEnds(const CharacterClasses& classes, const Layout& layout)
+      : classes_(&classes), may_be_empty_(layout.head < 0) {}
 
   Scan take(const char*& p, const char*, bool quoted, std::int32_t& id, Widths&) {
     const char* last = quoted ? CharacterClasses::closing_quote(p - 1) : classes_->field_end(p);
-    if (last == p && !quoted) return Scan::kNotANumber;
+    if (last == p && !quoted && !may_be_empty_) return Scan::kNotANumber;
     id = number_of({p, static_cast<std::size_t>(last - p)});
     p = last;
     return Scan::kDone;
   }
 
-  std::string expected(Scan) const { return "a name for the vertex"; }
+  std::string expected(Scan) const { return may_be_empty_ ? "a word" : "a name for the vertex"; }
 
   std::int32_t number_of(std::string_view name) {
     const auto [at, is_new] = numbers_.try_emplace(name, static_cast<std::int32_t>(names_.size()));
@@ -63,6 +65,7 @@ class NameEnds {
 
  private:
   const CharacterClasses* classes_;
+  bool may_be_empty_;
   std::vector<std::string_view> names_;
   std::unordered_map<std::string_view, std::int32_t> numbers_;
 };
@@ -270,14 +273,14 @@ NamedArcs parse_named_arcs(const Text& text, const Layout& layout, int threads, 
   Widths widths(layout.weight >= 0, layout.kind);
   NamedArcs named;
   widths.until_wide_enough([&]<class Weight>(auto, Weight) {
-    std::vector<NameEnds> ends(static_cast<std::size_t>(chunks.size()), NameEnds(classes));
-    NameEnds all(classes);
+    std::vector<NameEnds> ends(static_cast<std::size_t>(chunks.size()), NameEnds(classes, layout));
+    NameEnds all(classes, layout);
     const auto renumber = [&](auto& slots, const auto& arcs) {
       const auto numbers = unite_names(ends, all);
       parallel_for(chunks.size(), 1, threads, monitor, [&](auto i, auto, int) {
         for (auto at = chunks[i].first; at < chunks[i].first + arcs[i]; ++at) {
           slots.tails[at] = numbers[i][slots.tails[at]];
-          slots.heads[at] = numbers[i][slots.heads[at]];
+          if (layout.head >= 0) slots.heads[at] = numbers[i][slots.heads[at]];
         }
       });
     };

@@ -33,10 +33,51 @@ def apsp(
 ) -> Result:
     """Return shortest paths between all pairs, or from ``sources`` to all vertices.
 
-    The parameters are those of :func:`bfs`; weights may be negative.
-
     Parameters
     ----------
+    graph : Graph
+        The graph; weights may be negative.
+    sources : sequence of vertices, optional
+        The vertices that paths start at, one row of the result for each; all by default. A vertex
+        is a label of the graph, or a position 0 .. n - 1 if it has no labels.
+    targets : sequence of vertices, optional
+        The vertices of interest: the result holds their distances, in this order. Searches stop
+        when all are settled.
+    pairs : sequence of (origin, destination), optional
+        Instead of sources and targets, a list of pairs, an array of shape (k, 2) or a table of two
+        columns. The result is a :class:`PairsResult` with one distance and one path per pair;
+        pairs of the same origin share a search, and memory does not grow with the number of
+        origins.
+    reverse : bool
+        Whether paths lead to the sources instead of from them: ``distances`` are those from every
+        vertex, or from each of ``targets``, to the sources. The arcs keep their direction, and
+        ``path(v)`` begins at v.
+    limit : number, optional
+        The length to stop at; vertices further away count as not reached. Needs weights that are
+        not negative. A vertex is within the limit if the weights of a path, added one by one from
+        the source, come to no more.
+    predecessors : bool
+        Whether to keep predecessors, which paths are read from.
+    deterministic : bool
+        Whether predecessors must be the same in every run: among the best paths to a vertex,
+        those with the fewest arcs, and among their last arcs the one from the smallest vertex.
+        Takes one more pass over the arcs for each source, on one core. With float weights and a
+        method on matrices, rows in which sums round differently keep the method's own choice.
+    method : str
+        The method; ``"auto"`` is the fastest correct choice, and ``kleene.methods('apsp')`` lists
+        all.
+    device : {"auto", "cuda", "cpu", "emulated", "reference"}
+        Where to run; ``"auto"`` takes a GPU where one is there and pays.
+    dtype : optional
+        The type of the distances: int32, int64, float32 or float64. By default that of the weights
+        (int32 without weights), or a wider one where path lengths may exceed it.
+    threads : int, optional
+        How many threads may be used; all cores unless given.
+    progress : bool or function, optional
+        True shows a progress bar; a function is called with (done, total).
+    out : array, str or Path, optional
+        Where to store the distances: an array of the right shape and type, or the name of an
+        ``.npy`` file, which is then mapped into memory.
     options : mapping of str to int, optional
         Settings of the method, as in ``method="blocked", options={"block": 48}`` for the side of
         a block; each row of ``kleene.methods("apsp")`` lists its own as ``options``. The defaults
@@ -46,6 +87,7 @@ def apsp(
     -------
     Result
         ``distances[i, j]`` is the length from the i-th source to vertex j, as in :func:`sssp`.
+        With ``pairs``, a :class:`PairsResult`.
 
     Raises
     ------

@@ -203,7 +203,7 @@ def as_pairs(graph: Graph, pairs: Any) -> Pairs:
         names = list(getattr(pairs, "column_names", columns))
         if len(names) != 2:
             raise RequestError(f"pairs must have two columns, and this table has {len(names)}")
-        ends = [np.asarray(pairs[name]) for name in names]
+        ends: list[Any] = [np.asarray(pairs[name]) for name in names]
     elif isinstance(pairs, np.ndarray):
         if pairs.ndim != 2 or pairs.shape[1] != 2:
             raise RequestError(f"pairs must have the shape (k, 2), not {pairs.shape}")
@@ -220,9 +220,10 @@ def _two_lists(pairs: Any) -> list[list[Any]]:
         raise RequestError(f"pairs must be a sequence of (origin, destination), not {pairs!r}")
     ends: list[list[Any]] = [[], []]
     for i, pair in enumerate(pairs):
-        if isinstance(pair, (str, bytes)) or not np.iterable(pair) or len(pair) != 2:
+        both = [] if isinstance(pair, (str, bytes)) or not np.iterable(pair) else list(pair)
+        if len(both) != 2:
             raise RequestError(f"pairs must be (origin, destination), and entry {i} is {pair!r}")
-        for end, vertex in zip(ends, pair, strict=True):
+        for end, vertex in zip(ends, both, strict=True):
             end.append(vertex)
     return ends
 

@@ -36,15 +36,24 @@ def bfs(
     Parameters
     ----------
     graph : Graph
-        The graph to search.
+        The graph to search; its weights are ignored.
     source : vertex
-        A vertex id, or a label of the graph. Integers are always ids; for labels that are
-        integers, ``graph.index(label)`` is the id.
+        Where the search starts: a label of the graph, or a position 0 .. n - 1 if it has no
+        labels.
     sources : sequence of vertices, optional
         Several sources in one call; the result has one row for each.
     targets : sequence of vertices, optional
         The vertices of interest: the search stops when all are settled, and the result holds
         their distances in this order.
+    pairs : sequence of (origin, destination), optional
+        Instead of sources and targets, a list of pairs, an array of shape (k, 2) or a table of two
+        columns. The result is a :class:`PairsResult` with one distance and one path per pair;
+        pairs of the same origin share a search, and memory does not grow with the number of
+        origins.
+    reverse : bool
+        Whether paths lead to the source instead of from it: ``distances`` are those from every
+        vertex, or from each of ``targets``, to the source. The arcs keep their direction, and
+        ``path(v)`` begins at v.
     limit : number, optional
         The depth to stop at; vertices further away count as not reached. Depths are whole, so
         2.5 is as good as 2.
@@ -55,8 +64,11 @@ def bfs(
         those with the fewest arcs, and among their last arcs the one from the smallest vertex.
         Takes one more pass over the arcs for each source, on one core. With float weights and a
         method on matrices, rows in which sums round differently keep the method's own choice.
-    method, device : str
-        ``"auto"`` is the fastest correct choice; see :func:`kleene.methods`.
+    method : str
+        The method; ``"auto"`` is the fastest correct choice, and ``kleene.methods('bfs')`` lists
+        all.
+    device : {"auto", "cuda", "cpu", "emulated", "reference"}
+        Where to run; ``"auto"`` takes a GPU where one is there and pays.
     dtype : optional
         The type of the hop counts, int32 unless given.
     threads : int, optional
@@ -64,13 +76,14 @@ def bfs(
     progress : bool or function, optional
         True shows a progress bar; a function is called with (done, total).
     out : array, str or Path, optional
-        Where to store the distances: an array of the right shape and type, or the name of an
+        Where to store the hop counts: an array of the right shape and type, or the name of an
         ``.npy`` file, which is then mapped into memory.
 
     Returns
     -------
     Result
-        ``distances`` are hop counts, -1 where there is no path.
+        ``distances`` are hop counts, -1 where there is no path: take ``floats`` (with infinity)
+        or ``masked`` for sums and means. With ``pairs``, a :class:`PairsResult`.
 
     Examples
     --------
@@ -78,6 +91,8 @@ def bfs(
     >>> g = kl.Graph.from_edges([0, 1, 0], [1, 2, 3], n=5)
     >>> kl.bfs(g, 0).distances.tolist()
     [0, 1, 2, 1, -1]
+    >>> kl.bfs(g, 2, reverse=True).path(0)
+    [0, 1, 2]
     """
     call = check_call(
         "bfs", graph,

@@ -31,10 +31,39 @@ def closure(
 
     Parameters
     ----------
+    graph : Graph
+        The graph; the semiring says which weights it may have.
     semiring : {"boolean", "min_plus", "max_min", "max_times"}
         Which path is best: any (is there one?), the shortest, the widest (its narrowest arc is
         as wide as possible), or the most reliable (the product of its weights, probabilities
-        from 0 to 1, is largest). The other parameters are those of :func:`bfs`.
+        from 0 to 1, is largest).
+    sources : sequence of vertices, optional
+        The vertices that paths start at, one row of the result for each; all by default. A vertex
+        is a label of the graph, or a position 0 .. n - 1 if it has no labels.
+    targets : sequence of vertices, optional
+        The vertices of interest: the result holds their values, in this order.
+    predecessors : bool
+        Whether to keep predecessors, which paths are read from; False by default.
+    deterministic : bool
+        Whether predecessors must be the same in every run: among the best paths to a vertex,
+        those with the fewest arcs, and among their last arcs the one from the smallest vertex.
+        Takes one more pass over the arcs for each source, on one core. With float weights and a
+        method on matrices, rows in which sums round differently keep the method's own choice.
+    method : str
+        The method; ``"auto"`` is the fastest correct choice, and ``kleene.methods('closure')``
+        lists all.
+    device : {"auto", "cuda", "cpu", "emulated", "reference"}
+        Where to run; ``"auto"`` takes a GPU where one is there and pays.
+    dtype : optional
+        The type of the values: int32, int64, float32 or float64. By default that of the weights,
+        or a wider one where values may exceed it. Not for ``"boolean"``.
+    threads : int, optional
+        How many threads may be used; all cores unless given.
+    progress : bool or function, optional
+        True shows a progress bar; a function is called with (done, total).
+    out : array, str or Path, optional
+        Where to store the values: an array of the right shape and type, or the name of an
+        ``.npy`` file, which is then mapped into memory.
 
     Returns
     -------

@@ -1,61 +1,193 @@
-"""The k shortest paths between two vertices."""
+"""The k shortest paths between two vertices, or between those of many pairs."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.api.arguments import make_request
+from kleene.api.arguments import Progress, as_pairs, make_request, require_graph
 from kleene.api.sssp import sssp
 from kleene.backends.task import KShortestTask
+from kleene.errors import GraphError, PathOverflowError, RequestError
 from kleene.graph import Graph
 from kleene.planning.plan import plan_call
 from kleene.planning.request import graph_facts
 from kleene.registry import find
+from kleene.results.k_shortest import KShortest, KShortestPairs
+from kleene.system.machine import as_threads, cores
+from kleene.system.progress import reporter
 
-__all__ = ["KShortest", "k_shortest"]
+__all__ = ["k_shortest"]
 
 Array = NDArray[Any]
+Report = Callable[[int, int], object]
+
+#: Distances to targets that are kept at a time, at least one row per thread: 32 MiB.
+_CHUNK = 2**22
+
+#: Up to here float64, in which paths are compared, counts without gaps.
+_EXACT = 2**53
 
 
-class KShortest(NamedTuple):
-    """Paths by increasing length; path ``i`` is ``vertices[offsets[i]:offsets[i + 1]]``."""
-
-    lengths: Array
-    vertices: Array
-    offsets: NDArray[np.int64]
-
-
+@overload
 def k_shortest(
     graph: Graph,
-    source: int,
-    target: int,
+    source: Hashable,
+    target: Hashable,
     k: int,
     *,
-    device: str = "auto",
     threads: int | None = None,
-) -> KShortest:
-    """Return up to ``k`` shortest paths without repeated vertices, shortest first.
+    device: str = "auto",
+    progress: Progress = None,
+) -> KShortest: ...
+@overload
+def k_shortest(
+    graph: Graph,
+    *,
+    k: int,
+    pairs: Any,
+    threads: int | None = None,
+    device: str = "auto",
+    progress: Progress = None,
+) -> KShortestPairs: ...
+def k_shortest(
+    graph: Graph,
+    source: Hashable | None = None,
+    target: Hashable | None = None,
+    k: int | None = None,
+    *,
+    pairs: Any = None,
+    threads: int | None = None,
+    device: str = "auto",
+    progress: Progress = None,
+) -> KShortest | KShortestPairs:
+    """Return up to ``k`` shortest paths from one vertex to another, shortest first.
 
-    The distances to the target are computed on ``device``, on so many ``threads``; the paths on one
-    core. Weights may be negative; the graph must have no negative cycle.
+    No path visits a vertex twice. There are fewer than ``k`` where the graph has no more. An
+    unweighted graph counts hops.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph. Weights may be negative, but no negative cycle may lead to a target.
+    source, target : vertex
+        The ends of the paths.
+    k : int
+        The number of paths.
+    pairs : sequence of (source, target), optional
+        Many pairs instead of one: a list, an array of shape (pairs, 2) or a table of two columns.
+        Pairs with the same target are cheaper, and all cores work on different pairs.
+    threads : int, optional
+        How many threads may be used; all cores unless given.
+    device : str
+        Where the distances to the targets are computed; the paths are found by the CPU.
+    progress : bool or function, optional
+        True for a bar, or a function of (pairs done, all pairs).
+
+    Returns
+    -------
+    KShortest, or KShortestPairs
+        ``distances``, ``paths`` and ``routes()`` of the pair; with ``pairs``, one such result for
+        each. Distances are int64 where the weights are integers, else float64.
+
+    Raises
+    ------
+    NegativeCycleError
+        When a cycle of negative length leads to a target; the error's ``cycle`` lists it.
+    PathOverflowError
+        When path lengths may exceed float64, or integers what it counts exactly (2^53).
 
     Examples
     --------
     >>> import kleene as kl
-    >>> from kleene.api import k_shortest
     >>> g = kl.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], [1.0, 2.0, 1.0, 3.0])
-    >>> k_shortest(g, 0, 3, 5).lengths.tolist()
-    [2.0, 5.0]
+    >>> r = kl.k_shortest(g, 0, 3, 5)
+    >>> r
+    KShortest(2 paths from 0 to 3, length 2 to 5)
+    >>> list(r.paths)
+    [[0, 1, 3], [0, 2, 3]]
+    >>> kl.k_shortest(g, k=1, pairs=[(0, 3), (1, 3)])[1].distances.tolist()
+    [1.0]
     """
-    remaining = sssp(
-        graph.transpose().unlabelled(), target, predecessors=False, dtype=np.float64,
-        device=device, threads=threads,
-    ).distances  # fmt: skip
-    request = make_request("k_shortest", sources=1, predecessors=False, dtype=np.float64)
+    require_graph(graph)
+    count = _as_count(k)
+    if pairs is None and (source is None or target is None):
+        raise RequestError("k_shortest needs a source and a target, or pairs=[(source, target)]")
+    if pairs is not None and not (source is None and target is None):
+        raise RequestError("pairs name both ends of every path: leave out source and target")
+    ends = as_pairs(graph, [(source, target)] if pairs is None else pairs)
+    _require_exact(graph)
+    team = as_threads(threads) or cores()
+    with reporter(progress, "k_shortest by yen") as report:
+        each = _solve(graph, *ends, count, team, device, report)
+    return each[0] if pairs is None else KShortestPairs(each)
+
+
+def _as_count(k: Any) -> int:
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+        raise RequestError(f"k must be the number of paths, a whole number from 1 on, not {k!r}")
+    return min(int(k), 2**62)  # more paths than any graph in memory has
+
+
+def _require_exact(graph: Graph) -> None:
+    if graph.id_dtype != np.int32:
+        raise GraphError(f"k_shortest takes fewer than 2^31 vertices, and there are {graph.n:,}")
+    dtype = graph.weight_dtype
+    if dtype is not None and dtype.kind == "i" and graph.stats.path_bound >= _EXACT:
+        raise PathOverflowError(
+            f"path lengths may reach {graph.stats.path_bound:g}, and k_shortest compares integers "
+            "up to 2^53; use smaller units, or graph.reweight with floats"
+        )
+
+
+def _solve(
+    graph: Graph,
+    sources: Array,
+    targets: Array,
+    count: int,
+    threads: int,
+    device: str,
+    report: Report | None,
+) -> list[KShortest]:
+    """Return the paths of each pair, in order; some targets at a time."""
+    request = make_request(
+        "k_shortest", device="cpu", sources=threads, predecessors=False, dtype=np.float64
+    )
     plan = plan_call(graph_facts(graph), request)
     method = find(plan.problem, plan.method, plan.device)
     assert method is not None
-    return KShortest(*method.load()(KShortestTask(graph, source, target, k, remaining)))
+    whole = graph.weight_dtype is None or graph.weight_dtype.kind == "i"
+    step = max(threads, _CHUNK // max(1, graph.n))
+    found: dict[int, KShortest] = {}
+    distinct, row_of = np.unique(targets, return_inverse=True)
+    for begin in range(0, len(distinct), step):
+        some = distinct[begin : begin + step]
+        chosen = np.flatnonzero((row_of >= begin) & (row_of < begin + step))
+        remaining = sssp(
+            graph, sources=graph.label(some), reverse=True, predecessors=False,
+            dtype=np.float64, device=device, threads=threads,
+        ).distances  # fmt: skip
+        rows = (row_of[chosen] - begin).astype(np.int32)
+        task = KShortestTask(
+            graph, sources[chosen], some, rows, count, remaining, min(threads, len(chosen)),
+            None if report is None else _shifted(report, len(found), len(sources)),
+        )  # fmt: skip
+        lengths, vertices, sizes, counts = method.load()(task)
+        if whole:
+            lengths = lengths.astype(np.int64)
+        last = np.concatenate([[0], np.cumsum(counts)])
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        for i, first, end in zip(chosen.tolist(), last[:-1], last[1:], strict=True):
+            own = offsets[first : end + 1]
+            found[i] = KShortest(
+                graph, (int(sources[i]), int(targets[i])), lengths[first:end],
+                vertices[own[0] : own[-1]], own - own[0],
+            )  # fmt: skip
+    return [found[i] for i in range(len(sources))]
+
+
+def _shifted(report: Report, done: int, total: int) -> Report:
+    return lambda more, _: report(done + more, total)

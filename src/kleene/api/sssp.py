@@ -33,15 +33,60 @@ def sssp(
 ) -> Result:
     """Return shortest paths from a source to every vertex; weights may be negative.
 
-    The parameters are those of :func:`bfs`. ``limit`` is a length, and needs weights that are not
-    negative; a vertex is within it if the weights of a path, added one by one from the source,
-    come to no more.
+    Parameters
+    ----------
+    graph : Graph
+        The graph to search; weights may be negative.
+    source : vertex
+        Where the search starts: a label of the graph, or a position 0 .. n - 1 if it has no
+        labels.
+    sources : sequence of vertices, optional
+        Several sources in one call; the result has one row for each.
+    targets : sequence of vertices, optional
+        The vertices of interest: the search stops when all are settled, and the result holds
+        their distances in this order.
+    pairs : sequence of (origin, destination), optional
+        Instead of sources and targets, a list of pairs, an array of shape (k, 2) or a table of two
+        columns. The result is a :class:`PairsResult` with one distance and one path per pair;
+        pairs of the same origin share a search, and memory does not grow with the number of
+        origins.
+    reverse : bool
+        Whether paths lead to the source instead of from it: ``distances`` are those from every
+        vertex, or from each of ``targets``, to the source. The arcs keep their direction, and
+        ``path(v)`` begins at v.
+    limit : number, optional
+        The length to stop at; vertices further away count as not reached. Needs weights that are
+        not negative. A vertex is within the limit if the weights of a path, added one by one from
+        the source, come to no more.
+    predecessors : bool
+        Whether to keep predecessors, which paths are read from.
+    deterministic : bool
+        Whether predecessors must be the same in every run: among the best paths to a vertex,
+        those with the fewest arcs, and among their last arcs the one from the smallest vertex.
+        Takes one more pass over the arcs for each source, on one core. With float weights and a
+        method on matrices, rows in which sums round differently keep the method's own choice.
+    method : str
+        The method; ``"auto"`` is the fastest correct choice, and ``kleene.methods('sssp')`` lists
+        all.
+    device : {"auto", "cuda", "cpu", "emulated", "reference"}
+        Where to run; ``"auto"`` takes a GPU where one is there and pays.
+    dtype : optional
+        The type of the distances: int32, int64, float32 or float64. By default that of the weights
+        (int32 without weights), or a wider one where path lengths may exceed it.
+    threads : int, optional
+        How many threads may be used; all cores unless given.
+    progress : bool or function, optional
+        True shows a progress bar; a function is called with (done, total).
+    out : array, str or Path, optional
+        Where to store the distances: an array of the right shape and type, or the name of an
+        ``.npy`` file, which is then mapped into memory.
 
     Returns
     -------
     Result
         ``distances`` are lengths. No path is infinity for floats, the largest value of the type
-        for integers: the result's ``no_path``.
+        for integers (the result's ``no_path``): take ``floats`` (with infinity) or ``masked``
+        for sums and means. With ``pairs``, a :class:`PairsResult`.
 
     Raises
     ------
@@ -57,6 +102,8 @@ def sssp(
     >>> r = kl.sssp(g, 0)
     >>> r.distances.tolist(), r.path(3)
     ([0.0, 4.0, 1.0, 2.0], [0, 1, 2, 3])
+    >>> kl.sssp(g, pairs=[(1, 3), (0, 2)]).distances.tolist()
+    [-2.0, 1.0]
     """
     call = check_call(
         "sssp", graph,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,18 @@ if TYPE_CHECKING:
     from kleene.graph import Graph
     from kleene.graph.batch import Batch
 
-__all__ = ["Answer", "EncodingsTask", "KShortestTask", "Progress", "SpmvTask", "Task"]
+__all__ = [
+    "Answer",
+    "ComponentsTask",
+    "EncodingsTask",
+    "KShortestTask",
+    "NearestTask",
+    "Progress",
+    "SpmvTask",
+    "Task",
+    "WithinAnswer",
+    "WithinTask",
+]
 
 Array = NDArray[Any]
 Progress = Callable[[int, int], object]
@@ -109,14 +120,28 @@ class SpmvTask:
 
 
 @dataclass(frozen=True)
-class KShortestTask:
-    """One search for the shortest paths between two vertices, best first."""
+class ComponentsTask:
+    """The components of a graph."""
 
     graph: Graph
-    source: int
-    target: int
-    count: int
-    remaining: Array  # float64 distances from every vertex to the target
+    threads: int
+
+
+@dataclass(frozen=True)
+class KShortestTask:
+    """The shortest paths between the vertices of each pair, best first.
+
+    Pair ``i`` is (``sources[i]``, ``targets[rows[i]]``).
+    """
+
+    graph: Graph
+    sources: Array
+    targets: Array
+    rows: Array
+    count: int  # paths for each pair
+    remaining: Array  # float64 distances from every vertex to the targets, a row each
+    threads: int
+    progress: Progress | None = None
 
 
 @dataclass(frozen=True)
@@ -132,3 +157,41 @@ class EncodingsTask:
     pad: float
     path_arcs: Array | None  # (graphs, side, side, steps): the first arcs of each path
     threads: int
+
+
+@dataclass(frozen=True)
+class WithinTask:
+    """Searches that stop at a limit, or after so many vertices, one per source."""
+
+    graph: Graph
+    sources: Array
+    limit: int | float | Array | None  # of all sources, or one each
+    most: int | None  # vertices besides the source
+    predecessors: bool
+    dtype: np.dtype[Any]
+    unit: bool  # every arc counts one
+    threads: int
+    progress: Progress | None = None
+
+
+class WithinAnswer(NamedTuple):
+    """What each source reaches, in compressed rows: vertices by position."""
+
+    offsets: Array
+    vertices: Array
+    distances: Array
+    predecessors: Array | None
+
+
+@dataclass(frozen=True)
+class NearestTask:
+    """One search for the ``k`` nearest facilities of every vertex: distances from them."""
+
+    graph: Graph
+    facilities: Array
+    k: int
+    limit: int | float | None
+    dtype: np.dtype[Any]
+    unit: bool  # every arc counts one
+    threads: int
+    progress: Progress | None = None

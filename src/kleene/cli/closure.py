@@ -54,7 +54,7 @@ def _range(result: Result) -> tuple[Any, Any]:
 
     if result.plan.semiring == "boolean":
         return None, None
-    targets = np.arange(result.graph.n) if result.targets is None else result._targets
+    targets = np.arange(result.graph.n) if result._targets is None else result._targets
     nonempty = result.reached & (result._sources[:, None] != targets)
     if not nonempty.any():
         return None, None

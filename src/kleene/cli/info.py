@@ -11,6 +11,7 @@ from kleene.cli.summaries import describe_graph, graph_fields
 
 if TYPE_CHECKING:
     from kleene import Graph
+    from kleene.results.components import Components
 
 __all__ = ["info"]
 
@@ -18,6 +19,7 @@ __all__ = ["info"]
 @with_option_groups
 def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
     """Describe a graph: size, weights, degrees, diameter, memory."""
+    from kleene.api.components import components
     from kleene.system.formatting import format_bytes
 
     read, format = graph.read_with_format(threads)
@@ -27,6 +29,7 @@ def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
         "mean": stats.mean_degree,
         "max": stats.max_degree,
     }
+    weak, strong = components(read, threads=threads), components(read, "strong", threads=threads)
     memory = _memory(read)
     document = {
         "command": "info",
@@ -39,6 +42,8 @@ def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
         "density": stats.density,
         "symmetric": stats.symmetric,
         "isolated": int(((stats.degrees == 0) & (stats.in_degrees == 0)).sum()),
+        "weak_components": {"count": weak.count, "largest": weak.sizes[:1].sum()},
+        "strong_components": {"count": strong.count, "largest": strong.sizes[:1].sum()},
         "diameter_estimate": stats.diameter_estimate,
         "memory": memory,
     }
@@ -60,6 +65,8 @@ def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
                 "density": f"{stats.density:.3g}",
                 "symmetric": "yes" if stats.symmetric else "no",
                 "isolated": f"{document['isolated']:,} vertices" if document["isolated"] else None,
+                "weak components": _describe_components(weak),
+                "strong components": _describe_components(strong),
                 "diameter": f"at least {stats.diameter_estimate:,} hops (two searches)",
                 "memory": ", ".join(f"{k} {format_bytes(v)}" for k, v in memory.items()),
             }
@@ -72,6 +79,11 @@ def _describe_labels(graph: Graph) -> str:
     assert graph.labels is not None
     first = [str(label) for label in graph.labels[:3].tolist()]
     return ", ".join(first) + (", ..." if graph.n > len(first) else "")
+
+
+def _describe_components(found: Components) -> str:
+    largest = f", the largest of {found.sizes[0]:,} vertices" if found.count > 1 else ""
+    return f"{found.count:,}{largest}"
 
 
 def _memory(graph: Graph) -> dict[str, Any]:

@@ -98,7 +98,7 @@ def pairs(result: Result, most: int) -> list[dict[str, Any]]:
     unbounded = _unbounded(result)
     values, reached = np.atleast_2d(result.to_numpy()), np.atleast_2d(result.reached)
     predecessors = None if result.predecessors is None else np.atleast_2d(result.predecessors)
-    targets = range(graph.n) if result.targets is None else result._targets.tolist()
+    targets = range(graph.n) if result._targets is None else result._targets.tolist()
     rows: list[dict[str, Any]] = []
     for row, source in enumerate(result._sources.tolist()):
         for column, target in enumerate(targets):
@@ -145,7 +145,7 @@ def distance_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
 
     graph = result.graph
     values, reached = np.atleast_2d(result.to_numpy()), np.atleast_2d(result.reached)
-    targets = np.arange(graph.n) if result.targets is None else result._targets
+    targets = np.arange(graph.n) if result._targets is None else result._targets
     total, count = 0.0, 0
     farthest: dict[str, Any] | None = None
     center: dict[str, Any] | None = None

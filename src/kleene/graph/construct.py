@@ -20,7 +20,7 @@ from kleene.system.machine import as_threads, threads_for
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
 
-__all__ = ["from_csr", "from_edges", "from_rows"]
+__all__ = ["from_csr", "from_directions", "from_edges", "from_rows"]
 
 Array = NDArray[Any]
 
@@ -73,6 +73,35 @@ def _require_rows(csr: CSR, needed: int, available: int) -> None:
         raise checks.over_budget(
             needed, available, "a graph that keeps its rows", "pass keep_rows=False"
         )
+
+
+def from_directions(
+    cls: type[Graph],
+    sources: Array,
+    targets: Array,
+    weights: Array | None,
+    n: int | None,
+    direction: Array,
+    labels: Any,
+    name: str = "",
+    keep_rows: bool = True,
+    threads: int | None = None,
+) -> Graph:
+    """Return the graph of edges with a direction each: 1 ahead, -1 back, 0 both.
+
+    The graph is undirected if all edges go both ways, directed otherwise.
+    """
+    for value, directed in ((1, True), (0, False)):
+        if (direction == value).all():
+            return cls.from_edges(
+                sources, targets, weights, n, directed, labels=labels, name=name,
+                keep_rows=keep_rows, threads=threads,
+            )  # fmt: skip
+    n = 1 + int(max(sources.max(), targets.max())) if n is None else n
+    empty = cls.from_edges([], [], n=n, labels=labels, name=name)
+    ends = checks.kept_ids(sources, sources, n), checks.kept_ids(targets, targets, n)
+    made = from_rows(empty, EdgeRows(*ends, False, direction=direction), weights)
+    return made if keep_rows else made._derived(made.csr, rows=None)
 
 
 def from_rows(like: Graph, rows: EdgeRows, weights: Array | None) -> Graph:

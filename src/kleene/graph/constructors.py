@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from numpy.typing import ArrayLike, NDArray
 
-from kleene.graph import construct, convert, tables
+from kleene.graph import construct, convert, osmnx, tables
 from kleene.graph.dense import dense_arcs
 from kleene.graph.from_any import from_any
 
@@ -173,6 +173,37 @@ class Constructors:
         2
         """
         return convert.from_networkx(cls._graph(), graph, weight)
+
+    @classmethod
+    def from_osmnx(cls, streets: Any, weight: str | None = "length") -> Graph:
+        """Make a graph from a street network of OSMnx, with its coordinates and geometry.
+
+        Nodes become the labels, x and y the positions. The rows, numbered as ``streets.edges``,
+        have the geometry of the streets, so that routes follow them. Of parallel streets the
+        lightest is kept. OSMnx itself is not needed.
+
+        Parameters
+        ----------
+        streets : networkx.MultiDiGraph or MultiGraph
+            The streets, as ``osmnx.graph_from_place`` and others return them. Nodes have x and y;
+            an edge without "geometry" is straight.
+        weight : str or None
+            The edge attribute that holds the weights, such as "travel_time"; every edge must have
+            it. None makes an unweighted graph.
+
+        Examples
+        --------
+        >>> import kleene as kl, networkx as nx
+        >>> streets = nx.MultiDiGraph(crs="epsg:4326")
+        >>> streets.add_node(24960068, x=12.48, y=41.89)
+        >>> streets.add_node(25413292, x=12.49, y=41.9)
+        >>> bend = "LINESTRING (12.48 41.89, 12.48 41.9, 12.49 41.9)"
+        >>> _ = streets.add_edge(24960068, 25413292, length=1947.3, geometry=bend)
+        >>> g = kl.Graph.from_osmnx(streets)
+        >>> g.labels.tolist(), g.rows.lines.coordinates[1].tolist()
+        ([24960068, 25413292], [12.48, 41.9])
+        """
+        return osmnx.from_osmnx(cls._graph(), streets, weight)
 
     @classmethod
     def from_igraph(cls, graph: Any, weight: str | None = "auto") -> Graph:

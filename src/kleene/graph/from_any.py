@@ -42,6 +42,8 @@ def _constructor(cls: type[Graph], thing: Any) -> tuple[str, _Constructor]:
     if isinstance(thing, (str, PathLike)):
         return "kleene.read", import_module("kleene.io").read  # by name: io is a layer above
     libraries = {kind.__module__.partition(".")[0] for kind in type(thing).__mro__}
+    if "networkx" in libraries and "crs" in getattr(thing, "graph", ()):  # streets have one
+        return "Graph.from_osmnx", cls.from_osmnx
     for library in ("networkx", "igraph", "rustworkx"):
         if library in libraries:
             return f"Graph.from_{library}", getattr(cls, f"from_{library}")

@@ -66,7 +66,7 @@ class LabelIndex:
         given = labels if isinstance(labels, np.ndarray) else list(labels)
         dtype = id_dtype(self._n)
         numbers = self._labels is None or self._labels.dtype.kind in "iu"
-        array = np.asarray(given) if numbers and len(given) else None
+        array = _as_array(given) if numbers and len(given) else None
         if array is None or array.dtype.kind not in "iu" or array.ndim != 1:
             if array is not None and array.ndim != 1:
                 raise GraphError(f"vertices must be one-dimensional, not of shape {array.shape}")
@@ -127,6 +127,14 @@ class LabelIndex:
         if self._labels.dtype.kind in "iu":
             return []
         return [names[near] for near in get_close_matches(text, names, n=3, cutoff=0.7)]
+
+
+def _as_array(vertices: Any) -> Array | None:
+    """Return vertices as an array, or None where they are not of one shape."""
+    try:
+        return np.asarray(vertices)
+    except ValueError:
+        return None
 
 
 def describe_labels(labels: Array | None, n: int) -> str:

@@ -13,20 +13,18 @@ from kleene.graph.checks import (
     as_flag,
     as_ids,
     as_weights,
-    kept_ids,
     require_unmasked,
 )
-from kleene.graph.construct import from_rows
+from kleene.graph.construct import from_directions
 from kleene.graph.convert import no_such_weight
 from kleene.graph.directions import as_directions
 from kleene.graph.label_index import LabelIndex
 from kleene.graph.labels import as_labels, ids_from_names, ids_from_numbers
-from kleene.graph.rows import EdgeRows
 
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
 
-__all__ = ["column_names", "from_table"]
+__all__ = ["column", "column_names", "from_table"]
 
 Array = NDArray[Any]
 
@@ -41,7 +39,7 @@ def column_names(table: Any) -> list[Any]:
     return list(table if names is None else names)
 
 
-def _column(table: Any, name: Any) -> Array:
+def column(table: Any, name: Any) -> Array:
     if name not in (names := column_names(table)):
         has = ", ".join(map(repr, names))
         raise GraphError(f"the table has no column {name!r}; it has {has}")
@@ -61,7 +59,7 @@ def _weights(table: Any, weight: Any) -> Array | None:
         return None
     if name not in names:
         raise no_such_weight(name, "column", names)
-    return as_weights(_column(table, name), f"column {name!r}")
+    return as_weights(column(table, name), f"column {name!r}")
 
 
 def from_table(
@@ -77,7 +75,7 @@ def from_table(
     x: Any = "x",
     y: Any = "y",
 ) -> Graph:
-    names = _column(table, source), _column(table, target)
+    names = column(table, source), column(table, target)
     if len(names[0]) != len(names[1]):
         raise GraphError(
             f"columns {source!r} and {target!r} differ in length: "
@@ -86,36 +84,30 @@ def from_table(
     weights = _weights(table, weight)
     if weights is not None and weights.shape != names[0].shape:
         raise GraphError(f"got {weights.size} weights for {len(names[0])} rows")
-    uniform, direction = _directions(table, directed, len(names[0]))
+    direction = _direction(table, directed, len(names[0]))
     if nodes is not None:
-        ids = _column(nodes, node)
+        ids = column(nodes, node)
         n: int | None = len(ids)
         labels, sources, targets = _among_nodes(ids, *names)
     else:
         sources, targets, labels, n = _ids(names, (source, target), relabel)
-    if direction is None:
-        graph = cls.from_edges(sources, targets, weights, n=n, directed=uniform, labels=labels)
+    if isinstance(direction, np.ndarray):
+        graph = from_directions(cls, sources, targets, weights, n, direction, labels)
     else:
-        n = 1 + int(max(sources.max(), targets.max())) if n is None else n
-        ends = kept_ids(sources, names[0], n), kept_ids(targets, names[1], n)
-        empty = cls.from_edges([], [], n=n, labels=labels)
-        graph = from_rows(empty, EdgeRows(*ends, False, direction=direction), weights)
+        graph = cls.from_edges(sources, targets, weights, n=n, directed=direction, labels=labels)
     if nodes is None or not {x, y} <= set(column_names(nodes)):
         return graph
-    return graph.with_positions(np.stack([_column(nodes, x), _column(nodes, y)], axis=1))
+    return graph.with_positions(np.stack([column(nodes, x), column(nodes, y)], axis=1))
 
 
-def _directions(table: Any, directed: bool | str, rows: int) -> tuple[bool, Array | None]:
+def _direction(table: Any, directed: bool | str, rows: int) -> bool | Array:
     """Return whether all rows are arcs or undirected edges, or the direction of each row."""
     if not isinstance(directed, str):
-        return directed, None
-    direction = as_directions(_column(table, directed), directed)
+        return directed
+    direction = as_directions(column(table, directed), directed)
     if len(direction) != rows:
         raise GraphError(f"column {directed!r} has {len(direction)} of {rows} rows")
-    for value, uniform in ((1, True), (0, False)):
-        if (direction == value).all():
-            return uniform, None
-    return True, direction
+    return direction
 
 
 def _ids(

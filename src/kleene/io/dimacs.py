@@ -1,8 +1,7 @@
 """DIMACS ``.gr``: the format of the 9th DIMACS Implementation Challenge, Shortest Paths.
 
 ``c`` lines are comments, one line ``p sp <vertices> <arcs>`` comes before the arcs, and each line
-``a <source> <target> <weight>`` is an arc. Vertices are numbered from 1 in the file and from 0
-in the graph. See http://www.diag.uniroma1.it/challenge9/format.shtml.
+``a <source> <target> <weight>`` is an arc. Vertices are numbered from 1, and are labelled so. See http://www.diag.uniroma1.it/challenge9/format.shtml.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 import re
 
 from kleene.graph import Graph
+from kleene.io.build import build_graph, labels_from_one
 from kleene.io.format import Format
 from kleene.io.sink import Sink
 from kleene.io.source import Source
@@ -35,15 +35,15 @@ def read(source: Source, *, directed: bool = True, weighted: bool = True) -> Gra
     if len(sources) != declared:
         text.fail(f"{len(sources)} arcs", f"{declared} as declared on this line", header_line)
     text.require_vertices(n, header_line)
-    return Graph.from_edges(
+    return build_graph(
+        source,
         sources,
         targets,
         weights if weighted else None,
         n,
         directed,
-        name=source.stem,
+        labels=labels_from_one(n),
         keep_rows=False,
-        threads=source.threads,
     )
 
 
@@ -61,4 +61,5 @@ DIMACS = Format(
     write,
     claims=lambda head: _FIRST_LINES.match(head) is not None,
     text=True,
+    numbered_from=1,
 )

@@ -8,15 +8,26 @@ they become the labels of the graph unless they are 0 .. n - 1.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
+from kleene.graph.convert import no_such_weight
 from kleene.graph.labels import ids_from_numbers
+from kleene.io.build import WEIGHT_NAMES, build_graph, directions_of, weight_options
+from kleene.io.fields import (
+    SEPARATORS,
+    guess_separator,
+    is_integer,
+    is_number,
+    split_fields,
+    unquoted,
+)
 from kleene.io.format import Format
 from kleene.io.sink import Sink
 from kleene.io.source import Source
@@ -24,19 +35,18 @@ from kleene.io.text import ColumnLayout, TextReader, VertexNames, write_arcs
 
 __all__ = ["EDGE_LIST"]
 
-_SEPARATORS = "\t,;"  # besides the space
-_QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _COLUMN_NAMES = (
     ("source", "src", "from", "fromnodeid", "u"),
     ("target", "dst", "to", "tonodeid", "v"),
-    ("weight", "w", "cost", "length", "distance"),
+    WEIGHT_NAMES,
 )
 
 
 def read(
     source: Source,
     *,
-    directed: bool = True,
+    directed: bool | str = True,
+    weight: str | None = "auto",
     weighted: bool | None = None,
     relabel: bool = True,
     names: bool | None = None,
@@ -44,94 +54,67 @@ def read(
     header: bool | None = None,
     separator: str | None = None,
     comments: str = "#%",
+    keep_rows: bool = True,
 ) -> Graph:
     text = TextReader(source)
+    weight, weighted = weight_options(weight, weighted, columns)
+    oneway = directed if isinstance(directed, str) else None
     first = text.peek(comments)
     if first is None:
-        return Graph.from_edges([], [], n=0, directed=directed, name=source.stem)
+        return Graph.from_edges(
+            [], [], n=0, directed=oneway is not None or directed, name=source.stem
+        )
     if separator is None:
-        separator = _guess_separator(first)
+        separator = guess_separator(first)
     elif len(separator) != 1 or not separator.isascii() or separator in '\r\n"':
         raise RequestError(f"separator must be a single ASCII character, not {separator!r}")
-    fields = _split(first, separator)
+    fields = split_fields(first, separator)
     if header is None:
-        header = _is_header(fields, columns)
-    column_names = [_unquoted(field) for field in fields] if header else None
+        header = weight is not None or oneway is not None or _is_header(fields, columns)
+    column_names = [unquoted(field) for field in fields] if header else None
     if header:
         text.skip_line()
         first = text.peek(comments)
-        fields = fields if first is None else _split(first, separator)
-    indices = _find_columns(text, columns, column_names, fields, weighted)
-    if max(indices) >= len(fields):
-        text.fail_at(first, f"at least {max(indices) + 1} columns")
+        fields = fields if first is None else split_fields(first, separator)
+    indices = _find_columns(text, columns, column_names, fields, weight, weighted)
+    oneway_column = -1 if oneway is None else _column_index(oneway, column_names)
+    last = max(*indices, oneway_column)
+    if last >= len(fields):
+        text.fail_at(first, f"at least {last + 1} columns")
     if names is None:
         names = _are_names(fields, indices)
     layout = ColumnLayout(
         *indices,
         separator=separator,
         comments=comments,
-        exact=max(indices) + 1 == len(fields),
+        exact=last + 1 == len(fields) and oneway is None,
         low=np.iinfo(np.int64).min if relabel else 0,
         names=bool(names),
     )
     sources, targets, weights, labels = text.arcs(layout)
+    direction: bool | NDArray[Any] = (
+        directed if oneway is None else _directions(text, layout, oneway, oneway_column)
+    )
     n: int | None = None
     kept: Any = labels
     if labels is not None:
         n = len(labels)
     elif relabel:
         sources, targets, kept, n = ids_from_numbers(sources, targets)
-    return Graph.from_edges(
-        sources,
-        targets,
-        weights,
-        n,
-        directed,
-        labels=kept,
-        name=source.stem,
-        threads=source.threads,
+    return build_graph(
+        source, sources, targets, weights, n, direction, labels=kept, keep_rows=keep_rows
     )
 
 
+def _directions(text: TextReader, layout: ColumnLayout, name: str, column: int) -> NDArray[Any]:
+    """Return the direction of each row, by a column such as "oneway"."""
+    codes, _, _, words = text.arcs(
+        replace(layout, source=column, target=-1, weight=-1, names=True, exact=False)
+    )
+    return directions_of(text.source, codes, words or [], name)
+
+
 # ---- detection --------------------------------------------------------------------------------
-
-
-def _guess_separator(line: str) -> str:
-    unquoted = _QUOTED.sub('""', line)
-    separator = next((c for c in _SEPARATORS if c in unquoted), " ")
-    # Tabs between numbers count as whitespace; names between tabs may contain spaces.
-    if separator == "\t" and all(_is_number(field) for field in unquoted.split()):
-        return " "
-    return separator
-
-
-def _split(line: str, separator: str) -> list[str]:
-    """Return the fields as written; a quoted field may contain separators."""
-    if separator == " ":
-        line = line.strip(" \t\r")
-    masked = _QUOTED.sub(lambda quoted: "_" * len(quoted[0]), line)
-    gaps = re.finditer("[ \t]+" if separator == " " else re.escape(separator), masked)
-    edges = [0, *(edge for gap in gaps for edge in gap.span()), len(line)]
-    pairs = zip(edges[::2], edges[1::2], strict=True)
-    return [line[begin:end].strip(" \t\r") for begin, end in pairs]
-
-
-def _unquoted(field: str) -> str:
-    """Return a field without its quotes."""
-    return field[1:-1].replace('""', '"') if _QUOTED.fullmatch(field) else field
-
-
-def _is_integer(field: str) -> bool:
-    digits = field[1:] if field[:1] in ("+", "-") else field
-    return digits.isascii() and digits.isdigit()
-
-
-def _is_number(field: str) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return "_" not in field
 
 
 def _is_header(fields: list[str], columns: Sequence[str | int] | None) -> bool:
@@ -142,8 +125,8 @@ def _is_header(fields: list[str], columns: Sequence[str | int] | None) -> bool:
     """
     if columns is not None and any(isinstance(column, str) for column in columns):
         return True
-    lower = [_unquoted(field).lower() for field in fields]
-    return not any(_is_number(field) for field in lower) and all(
+    lower = [unquoted(field).lower() for field in fields]
+    return not any(is_number(field) for field in lower) and all(
         any(len(name) > 1 and name in lower for name in known) for known in _COLUMN_NAMES[:2]
     )
 
@@ -155,7 +138,7 @@ def _are_names(fields: list[str], indices: tuple[int, int, int]) -> bool:
     """
     *ends, weight = (fields[i] if i >= 0 else "" for i in indices)
     quoted = any(field.startswith('"') for field in ends) and not weight.startswith('"')
-    return quoted or not all(_is_integer(_unquoted(field)) for field in ends)
+    return quoted or not all(is_integer(unquoted(field)) for field in ends)
 
 
 def _find_columns(
@@ -163,6 +146,7 @@ def _find_columns(
     columns: Sequence[str | int] | None,
     names: list[str] | None,
     fields: list[str],
+    weight: str | None,
     weighted: bool | None,
 ) -> tuple[int, int, int]:
     """Return the indices of source, target and weight; -1 for no weight."""
@@ -172,13 +156,17 @@ def _find_columns(
         indices = [_column_index(column, names) for column in columns]
         if len(set(indices)) < len(indices):
             raise RequestError("columns must be distinct")
-        if weighted and len(indices) == 2:
+        if weighted and weight is None and len(indices) == 2:
             raise RequestError("weighted=True needs a third entry in columns, for the weight")
     else:
         indices = _known_columns(names, fields, weighted) or list(range(min(len(fields), 3)))
     if len(indices) < 2:
         text.fail_at(text.peek(comments=""), "two columns: a source and a target")
-    if weighted is False:
+    if weight is not None:
+        if weight not in (names or []):
+            raise no_such_weight(weight, "column", names or [])
+        indices = [*indices[:2], (names or []).index(weight)]
+    elif weighted is False:
         indices = indices[:2]
     elif weighted and len(indices) == 2:
         if len(fields) > 2:
@@ -199,7 +187,7 @@ def _known_columns(names: list[str] | None, fields: list[str], weighted: bool | 
     if indices[2] >= 0:
         return indices
     unnamed = len(lower) == 3 and 2 not in indices and len(fields) > 2
-    is_weight = unnamed and (weighted or _is_number(_unquoted(fields[2])))
+    is_weight = unnamed and (weighted or is_number(unquoted(fields[2])))
     return [*indices[:2], 2] if is_weight else indices[:2]
 
 
@@ -223,7 +211,7 @@ def write(
 ) -> None:
     table = sink.suffix == ".csv"
     separator = separator or ("," if table else "\t")
-    if separator not in (" ", *_SEPARATORS):
+    if separator not in (" ", *SEPARATORS):
         raise RequestError(f"separator must be a space, tab, comma or semicolon, not {separator!r}")
     names = _vertex_names(graph, separator)
     if not table:
@@ -269,7 +257,7 @@ def _vertex_names(graph: Graph, separator: str) -> VertexNames:
 def _quoted(name: str, separator: str) -> str:
     plain = (
         name
-        and not _is_integer(name)
+        and not is_integer(name)
         and not name.startswith(("#", "%", "\ufeff"))
         and not any(c in name for c in (separator, " ", "\t", ",", ";", '"'))
     )

@@ -7,19 +7,25 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kleene.errors import FormatError, GraphError, RequestError
 from kleene.graph import Graph
 from kleene.io.dimacs import DIMACS
 from kleene.io.edge_list import EDGE_LIST
 from kleene.io.format import Format
 from kleene.io.gap import GAP
+from kleene.io.gml import GML
+from kleene.io.graphml import GRAPHML
 from kleene.io.matrix_market import MATRIX_MARKET
 from kleene.io.metis import METIS
 from kleene.io.npy import NPY
 from kleene.io.npz import NPZ
 from kleene.io.parquet import PARQUET
+from kleene.io.positions import with_positions_from
 from kleene.io.sink import Sink, open_binary
 from kleene.io.source import PathOrFile, Progress, Source, require_path_or_file
+from kleene.io.tntp import TNTP
 from kleene.system.machine import as_threads
 
 __all__ = ["FORMATS", "read", "read_with_format", "write"]
@@ -27,7 +33,10 @@ __all__ = ["FORMATS", "read", "read_with_format", "write"]
 #: Every format, by name.
 FORMATS = {
     format.name: format
-    for format in (DIMACS, MATRIX_MARKET, EDGE_LIST, METIS, GAP, NPZ, NPY, PARQUET)
+    for format in (
+        *(DIMACS, MATRIX_MARKET, EDGE_LIST, METIS, GRAPHML, GML, TNTP),
+        *(GAP, NPZ, NPY, PARQUET),
+    )
 }
 
 _NUMBERS = re.compile(rb"(?:\xef\xbb\xbf)?\s*[+-]?\d+(?:[ \t]+|[ \t]*[,;][ \t]*)[+-]?\d+\b")
@@ -37,20 +46,29 @@ def read(
     path: PathOrFile,
     format: str | None = None,
     *,
+    positions: PathOrFile | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> Graph:
     r"""Read a graph from a file.
 
+    Vertices are called what the file calls them: by their names or numbers, which become the labels
+    of the graph, unless they are 0 .. n - 1. So vertices of DIMACS, MatrixMarket, METIS and TNTP
+    files are labelled 1 .. n.
+
     Parameters
     ----------
     path : str, path or binary file
         ``"-"`` is standard input. gzip is detected by content and decompressed.
     format : str, optional
-        ``"dimacs"``, ``"matrix_market"``, ``"edge_list"``, ``"metis"``, ``"gap"``, ``"npz"``,
-        ``"npy"`` or ``"parquet"``. By default it is detected from the content, then from
-        the suffix.
+        ``"dimacs"``, ``"matrix_market"``, ``"edge_list"``, ``"metis"``, ``"graphml"``, ``"gml"``,
+        ``"tntp"``, ``"gap"``, ``"npz"``, ``"npy"`` or ``"parquet"``. By default it is detected from
+        the content, then from the suffix.
+    positions : str, path or binary file, optional
+        Another file, with the coordinates of the vertices: DIMACS ``.co``, TNTP's ``_node.tntp``,
+        or a CSV or Parquet table with the columns id, x and y. GraphML, GML and Kleene's ``.npz``
+        hold them themselves.
     threads : int, optional
         Threads that parse text; all cores by default.
     progress : callable, optional
@@ -58,12 +76,22 @@ def read(
     **options
         Options of the format; docs/formats.md lists them all.
 
-        directed : bool
-            Whether a line is an arc or an undirected edge.
+        directed : bool or str
+            Whether a line is an arc or an undirected edge. For edge lists and Parquet also the name
+            of a column that says it for each line, such as OpenStreetMap's ``"oneway"``.
+        weight : str or None
+            For edge lists, Parquet, GraphML, GML and TNTP: the column or attribute that holds the
+            weights; None for an unweighted graph.
         weighted : bool
             False ignores weights; True requires them.
+        labels : str
+            For GraphML and GML: the attribute of nodes that names vertices; ``"id"`` for their ids.
+        through : bool
+            For TNTP: whether paths may pass zones.
         relabel : bool
-            For edge lists and Parquet. False takes integers as vertex ids.
+            For edge lists and Parquet. False takes integers as positions.
+        keep_rows : bool
+            For edge lists and Parquet. False saves the memory of ``graph.rows``.
         names, columns, header, separator, comments
             For edge lists: whether vertices are names; the columns of source, target and weight,
             by name or number; whether the first line is a header; the column separator; the
@@ -89,7 +117,9 @@ def read(
         ...
     kleene.errors.FormatError: <stream>:2: found '3' in 'a 1 3 7', expected a vertex from 1 to 2
     """
-    graph, _ = read_with_format(path, format, threads=threads, progress=progress, **options)
+    graph, _ = read_with_format(
+        path, format, positions=positions, threads=threads, progress=progress, **options
+    )
     return graph
 
 
@@ -97,6 +127,7 @@ def read_with_format(
     path: PathOrFile,
     format: str | None = None,
     *,
+    positions: PathOrFile | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
     **options: Any,
@@ -113,7 +144,11 @@ def read_with_format(
         if chosen is None:
             chosen = _detect(source)
             chosen.check_options(chosen.read, options)
-        return chosen.read(source, **options), chosen.name
+        graph = chosen.read(source, **options)
+    if positions is not None:
+        names = chosen.name_in_tables(graph.label(np.arange(graph.n)))
+        graph = with_positions_from(positions, graph, names, threads)
+    return graph, chosen.name
 
 
 def write(
@@ -126,6 +161,9 @@ def write(
     **options: Any,
 ) -> None:
     """Write a graph to a file; the file is replaced only when it is complete.
+
+    A format that numbers vertices (DIMACS, MatrixMarket, METIS, GAP, ``.npy``) takes graphs without
+    labels, or with the labels 1 .. n; write ``graph.unlabelled()`` to drop others.
 
     Parameters
     ----------
@@ -169,11 +207,16 @@ def write(
             what = f"unknown suffix {suffix!r}" if suffix else "the file name has no suffix"
             raise RequestError(f"{what}; rename the file or give the format. {_known()}")
         chosen = named
+    if chosen.write is None:
+        raise RequestError(
+            f"Kleene reads {chosen.title} files but does not write them; write GraphML (.graphml)"
+        )
     if gzipped and not chosen.text:
         raise RequestError(
             f"{chosen.title} files are not compressed with gzip; omit .gz from the name"
         )
     chosen.check_options(chosen.write, options)
+    chosen.require_labels(graph)
     try:
         with open_binary(path, gzipped) as file:
             chosen.write(graph, Sink(file, suffix, threads, progress), **options)

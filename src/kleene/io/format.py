@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kleene.errors import RequestError
+from kleene.errors import GraphError, RequestError
+from kleene.graph import Graph
 
 __all__ = ["Format"]
 
@@ -28,21 +30,46 @@ class Format:
         In lower case, with the dot.
     read : callable
         ``read(source, *, options...)`` returns a Graph. Its keywords are the options.
-    write : callable
-        ``write(graph, file, *, options...)``. Its keywords are the options.
+    write : callable or None
+        ``write(graph, sink, *, options...)``. Its keywords are the options. None for a format that
+        is only read.
     claims : callable
         Whether the first bytes of a file identify this format beyond doubt.
     text : bool
         Whether it is a text format, which may be written with gzip.
+    numbered_from : int or None
+        The number of the first vertex, in a format that numbers vertices in their order and so
+        cannot hold other labels. None for a format with labels.
+    name_in_tables : callable
+        The names, in a table of positions, of the vertices with these labels.
     """
 
     name: str
     title: str
     suffixes: tuple[str, ...]
     read: Callable[..., Any]
-    write: Callable[..., None]
+    write: Callable[..., None] | None = None
     claims: Callable[[bytes], bool] = lambda head: False
     text: bool = False
+    numbered_from: int | None = None
+    name_in_tables: Callable[[NDArray[Any]], NDArray[Any]] = lambda labels: labels
+
+    def require_labels(self, graph: Graph) -> None:
+        """Raise if the labels of a graph would be lost: they are not those that the format gives.
+
+        A graph whose vertices are 0 .. n - 1 or 1 .. n may be written in either numbering.
+        """
+        if self.numbered_from is None or graph.labels is None:
+            return
+        first = graph.labels[0] if graph.n else 0
+        if graph.labels.dtype.kind not in "iu" or not (
+            first in (0, 1) and np.array_equal(graph.labels, np.arange(first, first + graph.n))
+        ):
+            raise GraphError(
+                f"{self.title} files number the vertices from {self.numbered_from} and cannot hold "
+                f"labels such as {graph.label(0)!r}; write graph.unlabelled() to number them in "
+                "their order, or use a format with labels: .csv, .parquet, .graphml or .npz"
+            )
 
     def check_options(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         """Raise for an option that the function does not take, or not with this type of value."""
@@ -69,6 +96,7 @@ class Format:
 _TYPES: dict[str, tuple[Any, str]] = {
     "Any": (object, ""),
     "bool": ((bool, np.bool_), "True or False"),
+    "bool | str": ((bool, np.bool_, str), "True, False or the name of a column"),
     "str": (str, "a string"),
     "Sequence": (Sequence, "a sequence of columns"),
 }

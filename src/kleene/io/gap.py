@@ -98,4 +98,4 @@ def _write_half(half: CSR | CSC, sink: Sink) -> None:
     sink.write(arcs.tobytes())
 
 
-GAP = Format("gap", "GAP .sg/.wsg", (".sg", ".wsg"), read, write)
+GAP = Format("gap", "GAP .sg/.wsg", (".sg", ".wsg"), read, write, numbered_from=0)

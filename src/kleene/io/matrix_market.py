@@ -1,8 +1,8 @@
 """MatrixMarket ``.mtx``: entry (i, j) of a square matrix is the weight of the arc from i to j.
 
-Rows and columns are numbered from 1. A ``pattern`` matrix has no weights, a ``symmetric`` one is an
-undirected graph. The ``array`` form lists every entry of a dense matrix, column by column; there
-infinity means "no arc". See https://math.nist.gov/MatrixMarket/formats.html.
+Rows and columns are numbered from 1, and vertices are labelled so. A ``pattern`` matrix has no
+weights, a ``symmetric`` one is an undirected graph. The ``array`` form lists every entry of a dense
+matrix, column by column; there infinity means "no arc". See https://math.nist.gov/MatrixMarket/formats.html.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from kleene.graph import Graph
 from kleene.graph.checks import require_memory
+from kleene.io.build import build_graph, labels_from_one
 from kleene.io.format import Format
 from kleene.io.sink import Sink
 from kleene.io.source import Source
@@ -58,7 +59,7 @@ def read(
         graph = Graph.from_dense(_read_array(text, header), null_value)
         graph = graph if weighted else graph.reweight(None)
         graph = graph.symmetrise() if undirected else graph
-        return Graph(graph.csr, graph.directed, name=source.stem)
+        return graph._derived(graph.csr, labels=labels_from_one(graph.n), name=source.stem)
     n, declared = _read_sizes(text, 3)
     size_line = text.line
     text.skip_line()
@@ -68,15 +69,15 @@ def read(
     if len(sources) != declared:
         text.fail(f"{len(sources)} entries", f"{declared} as declared on this line", size_line)
     text.require_vertices(n, size_line)
-    return Graph.from_edges(
+    return build_graph(
+        source,
         sources,
         targets,
         weights if weighted else None,
         n,
-        directed=not undirected,
-        name=source.stem,
+        not undirected,
+        labels=labels_from_one(n),
         keep_rows=False,
-        threads=source.threads,
     )
 
 
@@ -151,4 +152,5 @@ MATRIX_MARKET = Format(
     write,
     claims=lambda head: _CLAIM.match(head) is not None,
     text=True,
+    numbered_from=1,
 )

@@ -1,4 +1,4 @@
-"""METIS ``.graph``: line i lists the neighbours of vertex i, numbered from 1; undirected.
+"""METIS ``.graph``: line i lists the neighbours of vertex i, from 1 on; undirected.
 
 The header is ``<vertices> <edges> [<fmt> [<ncon>]]``. The digits of fmt say whether lines carry
 the vertex's size, its ncon weights, and the weight of each edge; sizes and weights of vertices are
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from kleene.errors import GraphError
 from kleene.graph import Graph
+from kleene.io.build import labels_from_one
 from kleene.io.format import Format
 from kleene.io.sink import Sink
 from kleene.io.source import Source
@@ -43,7 +44,7 @@ def read(source: Source, *, weighted: bool = True) -> Graph:
     graph = Graph.from_csr(offsets, neighbors, weights if weighted else None)
     if not graph.stats.symmetric:
         _fail_asymmetric(text, graph)
-    return Graph(graph.csr, directed=False, name=source.stem)
+    return Graph(graph.csr, directed=False, labels=labels_from_one(n), name=source.stem)
 
 
 def _fail_asymmetric(text: TextReader, graph: Graph) -> NoReturn:
@@ -95,4 +96,6 @@ def write(graph: Graph, sink: Sink) -> None:
     write_rows(graph, sink)
 
 
-METIS = Format("metis", "METIS .graph", (".graph", ".metis"), read, write, text=True)
+METIS = Format(
+    "metis", "METIS .graph", (".graph", ".metis"), read, write, text=True, numbered_from=1
+)

@@ -83,7 +83,7 @@ def read(source: Source, *, null_value: Any = None, directed: bool = True) -> Gr
     except (ValueError, TypeError) as error:
         source.fail(str(error))
     graph = graph if directed else graph.symmetrise()
-    return Graph(graph.csr, graph.directed, name=source.stem)
+    return graph._derived(graph.csr, name=source.stem)
 
 
 def write(graph: Graph, sink: Sink) -> None:
@@ -99,5 +99,11 @@ def write(graph: Graph, sink: Sink) -> None:
 
 
 NPY = Format(
-    "npy", "NumPy .npy", (".npy",), read, write, claims=lambda head: head.startswith(_MAGIC)
+    "npy",
+    "NumPy .npy",
+    (".npy",),
+    read,
+    write,
+    claims=lambda head: head.startswith(_MAGIC),
+    numbered_from=0,
 )

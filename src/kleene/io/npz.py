@@ -1,8 +1,8 @@
 """NumPy's ``.npz``: Kleene's native format, and SciPy's format for sparse matrices.
 
-Kleene's format holds the CSR arrays, whether the graph is directed, its labels and its name, so
-nothing is lost. SciPy's is what ``scipy.sparse.save_npz`` writes, in any sparse format. Nothing is
-unpickled, and the sizes of the archive's members are checked before they are decompressed.
+Kleene's format holds the CSR arrays, whether the graph is directed, its labels, positions and name.
+SciPy's is what ``scipy.sparse.save_npz`` writes, in any sparse format. Nothing is unpickled, and
+the sizes of the archive's members are checked before they are decompressed.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ _INDEX_ENTRIES = {  # the index arrays of SciPy's formats
 _ENTRIES = {
     *("format", "shape", "data", *(name for names in _INDEX_ENTRIES.values() for name in names)),
     *("version", "directed", "name", "offsets", "neighbors", "weights", "labels"),
+    "positions",
 }
 _DAMAGE = (  # what zipfile raises
     zipfile.BadZipFile,
@@ -67,7 +68,7 @@ def read(source: Source, *, directed: bool | None = None) -> Graph:
             graph = _from_scipy(source, arrays)
             if directed is False:
                 graph = graph.symmetrise()
-            graph = Graph(graph.csr, graph.directed, name=source.stem)
+            graph = graph._derived(graph.csr, name=source.stem)
     except MemoryError:
         raise
     except SystemError:  # NumPy's, for strings
@@ -171,7 +172,7 @@ def _from_kleene(source: Source, arrays: Arrays, directed: bool | None) -> Graph
             f"the labels of {source.name}",
             "use a machine with more memory",
         )
-    return Graph.from_csr(
+    graph = Graph.from_csr(
         adopt(offsets),
         adopt(neighbors),
         adopt(arrays.get("weights")),
@@ -179,6 +180,7 @@ def _from_kleene(source: Source, arrays: Arrays, directed: bool | None) -> Graph
         labels=labels.tolist() if labels is not None and labels.dtype.kind == "U" else labels,
         name=str(title),
     )
+    return graph.with_positions(arrays["positions"]) if "positions" in arrays else graph
 
 
 def _from_scipy(source: Source, arrays: Arrays) -> Graph:
@@ -225,6 +227,7 @@ def write(graph: Graph, sink: Sink, *, compressed: bool = False) -> None:
         "name": graph.name,
         **graph.csr._asdict(),
         "labels": _storable(graph.labels),
+        "positions": graph.positions,
     }
     save = np.savez_compressed if compressed else np.savez
     save(sink.file, **{name: array for name, array in arrays.items() if array is not None})

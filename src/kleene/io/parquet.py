@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kleene.errors import GraphError, KleeneError, RequestError
 from kleene.graph import Graph
-from kleene.graph.checks import require_memory
-from kleene.graph.labels import NAME_BYTES
+from kleene.graph.checks import as_ids, as_weights, require_memory
+from kleene.graph.convert import no_such_weight
+from kleene.graph.labels import NAME_BYTES, ids_from_numbers
+from kleene.io.build import build_graph, directions_of, weight_options
 from kleene.io.format import Format
 from kleene.io.sink import Sink
 from kleene.io.source import Source
 
-__all__ = ["PARQUET"]
+__all__ = ["PARQUET", "is_parquet", "read_columns"]
 
 Array = NDArray[Any]
+Choose = Callable[[list[str]], list[str]]  # the wanted columns, from the names of all
 Coded = tuple[Array, list[Any]]  # a code for each row, and what the codes stand for
 
 _DIRECTED = b"kleene.directed"  # key of the table's metadata
@@ -36,21 +39,78 @@ def _pyarrow() -> tuple[Any, Any]:
     return pyarrow, pyarrow.parquet
 
 
+def is_parquet(source: Source) -> bool:
+    """Return whether this is a Parquet file, by its first bytes."""
+    return source.head(4) == b"PAR1"
+
+
 def read(
     source: Source,
     *,
-    directed: bool | None = None,
+    directed: bool | str | None = None,
+    weight: str | None = "auto",
     weighted: bool | None = None,
     relabel: bool = True,
     columns: Sequence[str] | None = None,
+    keep_rows: bool = True,
 ) -> Graph:
     if columns is not None and len(columns) not in (2, 3):
         raise RequestError("columns must name the source, the target and optionally the weight")
+    weight, weighted = weight_options(weight, weighted, columns)
+    oneway = [directed] if isinstance(directed, str) else []
+
+    def choose(titles: list[str]) -> list[str]:
+        return _column_names(source, titles, columns, weight, weighted) + oneway
+
+    table = _read_table(source, choose, len(oneway))
+    arrays, kinds = table.arrays, table.kinds
+    if oneway:
+        *arrays, directions = arrays
+        directed = directions_of(source, *directions, oneway[0])
+    elif directed is None:
+        directed = table.metadata.get(_DIRECTED) != b"false"
+    ends, weights = arrays[:2], arrays[2] if len(arrays) == 3 else None
+    if kinds[2:3] == ["name"]:
+        source.fail("the weights must hold real numbers, not strings")
+    try:
+        sources, targets, labels, n = _ids(ends, relabel)
+        weights = as_weights(weights, f"column {table.titles[-1]!r}")
+    except GraphError as error:
+        source.fail(str(error))
+    return build_graph(
+        source, sources, targets, weights, n, directed, labels=labels, keep_rows=keep_rows
+    )
+
+
+def read_columns(source: Source, choose: Choose) -> list[Any]:
+    """Return columns of a table: arrays of numbers, or lists of names."""
+    table = _read_table(source, choose)
+    return [
+        column if isinstance(column, np.ndarray) else [column[1][i] for i in column[0].tolist()]
+        for column in table.arrays
+    ]
+
+
+class _Table(NamedTuple):
+    """Columns: an array of numbers, or codes and names."""
+
+    titles: list[str]
+    kinds: list[str]
+    arrays: list[Any]
+    metadata: Mapping[bytes, bytes]
+
+
+def _read_table(source: Source, choose: Choose, words: int = 0) -> _Table:
+    """Read the chosen columns; the last ``words`` hold words or flags, some of them missing."""
     arrow, parquet = _pyarrow()
     try:
         with source.open() as content:
             file = parquet.ParquetFile(arrow.PythonFile(content, "r"))
-            wanted = _column_names(source, file.schema_arrow.names, columns, weighted)
+            titles = file.schema_arrow.names
+            wanted = choose(titles)
+            for title in wanted:
+                if title not in titles:
+                    source.fail(f"found the columns {', '.join(titles)}, expected {title!r}")
             kinds = [_kind(source, arrow, file.schema_arrow, title) for title in wanted]
             names = [title for title, kind in zip(wanted, kinds, strict=True) if kind == "name"]
             _require_memory(source, file, names)
@@ -58,27 +118,22 @@ def read(
                 file = parquet.ParquetFile(arrow.PythonFile(content, "r"), read_dictionary=names)
             table = file.read(columns=wanted, use_threads=source.threads != 1)
             metadata = file.schema_arrow.metadata or {}
-        for title in wanted:
-            if table[title].null_count:
-                source.fail(f"found {table[title].null_count} nulls in {title!r}, expected none")
         table = table.unify_dictionaries().combine_chunks()
-        arrays = [
-            _coded_names(source, table[title]) if kind == "name" else table[title].to_numpy()
-            for title, kind in zip(wanted, kinds, strict=True)
-        ]
+        arrays = []
+        for at, (title, kind) in enumerate(zip(wanted, kinds, strict=True)):
+            column = table[title]
+            if at >= len(wanted) - words:
+                arrays.append(_coded_words(column))
+                continue
+            if column.null_count:
+                source.fail(f"found {column.null_count} nulls in {title!r}, expected none")
+            arrays.append(_coded_names(source, column) if kind == "name" else column.to_numpy())
     except (KleeneError, MemoryError):
         raise
     except Exception as error:  # PyArrow raises many types for damaged files
         reason = " ".join(str(error).split())
         source.fail(f"PyArrow cannot read the file ({reason}); expected a Parquet file")
-    del table
-    if directed is None:
-        directed = metadata.get(_DIRECTED) != b"false"
-    try:
-        graph = _graph(arrays, kinds, directed, relabel)
-    except GraphError as error:
-        source.fail(str(error))
-    return Graph(graph.csr, graph.directed, graph.labels, source.stem)
+    return _Table(wanted, kinds, arrays, metadata)
 
 
 def _kind(source: Source, arrow: Any, schema: Any, title: str) -> str:
@@ -123,19 +178,25 @@ def _coded_names(source: Source, column: Any) -> Coded:
     return codes, names.to_pylist()
 
 
-def _graph(arrays: list[Any], kinds: list[str], directed: bool, relabel: bool) -> Graph:
-    ends, weights = arrays[:2], arrays[2] if len(arrays) == 3 else None
-    if kinds[2:] == ["name"]:
-        raise GraphError("the weights must hold real numbers, not strings")
-    if kinds[:2] == ["number", "number"]:
-        table = dict(zip(("source", "target", "weight"), arrays, strict=False))
-        weight = None if weights is None else "weight"
-        return Graph.from_table(table, "source", "target", weight, directed, relabel=relabel)
+def _coded_words(column: Any) -> Coded:
+    """Return the code of the word or flag in each row, and the words; a missing one is None."""
+    whole = column.combine_chunks()
+    coded = whole if hasattr(whole, "dictionary") else whole.dictionary_encode()
+    words = coded.dictionary.to_pylist()
+    return coded.indices.fill_null(len(words)).to_numpy(zero_copy_only=False), [*words, None]
+
+
+def _ids(ends: list[Any], relabel: bool) -> tuple[Array, Array, Any, int | None]:
+    """Return (sources, targets, labels, n)."""
+    if all(isinstance(end, np.ndarray) for end in ends):
+        sources, targets = (
+            as_ids(end, f"column {name!r}")
+            for end, name in zip(ends, ("source", "target"), strict=True)
+        )
+        return ids_from_numbers(sources, targets) if relabel else (sources, targets, None, None)
     coded = [_coded_numbers(end) if isinstance(end, np.ndarray) else end for end in ends]
     sources, targets, labels = _ids_from_codes(coded[0], coded[1])
-    return Graph.from_edges(
-        sources, targets, weights, len(labels), directed=directed, labels=labels
-    )
+    return sources, targets, labels, len(labels)
 
 
 def _coded_numbers(column: Array) -> Coded:
@@ -168,15 +229,20 @@ def _ids_from_codes(sources: Coded, targets: Coded) -> tuple[Array, Array, list[
 
 
 def _column_names(
-    source: Source, titles: list[str], columns: Sequence[str] | None, weighted: bool | None
+    source: Source,
+    titles: list[str],
+    columns: Sequence[str] | None,
+    weight: str | None,
+    weighted: bool | None,
 ) -> list[str]:
     """Return the names of the columns source, target and, if there is one, weight."""
     wanted = list(columns or ("source", "target", "weight"))
+    if weight is not None:
+        if weight not in titles:
+            raise no_such_weight(weight, "column", titles)
+        return [*wanted[:2], weight]
     if weighted is False or (columns is None and weighted is None and "weight" not in titles):
         wanted = wanted[:2]
-    for title in wanted:
-        if title not in titles:
-            source.fail(f"found the columns {', '.join(titles)}, expected {title!r}")
     return wanted
 
 

@@ -121,7 +121,7 @@ class TextReader:
     def require_vertices(self, n: int, line: int) -> None:
         """Raise if the number of vertices declared on this line does not fit in memory."""
         require_memory(
-            8 * (n + 1),  # the offsets alone
+            17 * (n + 1),  # the offsets, the labels, and what checks them
             f"{self.source.name}:{line}: a graph of {n:,} vertices",
             "correct the line if there are fewer, or use a machine with more memory",
         )

@@ -13,7 +13,7 @@ import numpy as np
 
 from kleene.errors import PathOverflowError, RequestError
 from kleene.planning.request import Facts, Request
-from kleene.registry import PATH_PROBLEMS
+from kleene.registry import LENGTH_PROBLEMS
 from kleene.system.suggestions import did_you_mean
 
 __all__ = ["choose_dtype", "holds", "overflow_error"]
@@ -25,7 +25,7 @@ _ROOM = 4
 
 def choose_dtype(facts: Facts, request: Request) -> tuple[np.dtype[Any], str]:
     """Return the type of the values and why, or refuse the one that was asked for."""
-    if request.problem not in PATH_PROBLEMS:  # its values are not path lengths
+    if request.problem not in LENGTH_PROBLEMS:  # its values are not path lengths
         return np.dtype(request.dtype or facts.weight_dtype or np.int32), "the type of the input"
     if request.problem == "bfs":
         chosen, reason = np.dtype(np.int32 if facts.n < 2**31 else np.int64), "hop counts"

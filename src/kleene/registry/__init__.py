@@ -10,12 +10,33 @@ from dataclasses import replace
 from functools import cache
 
 from kleene.errors import RequestError
-from kleene.registry import apsp, bfs, closure, distance_encodings, k_shortest, spmv, sssp
+from kleene.registry import (
+    apsp,
+    bfs,
+    closure,
+    components,
+    distance_encodings,
+    k_shortest,
+    nearest,
+    spmv,
+    sssp,
+    within,
+)
 from kleene.registry.method import Method, Size
 from kleene.system.html import card, columns
 from kleene.system.suggestions import no_such
 
-__all__ = ["DEVICES", "PATH_PROBLEMS", "PROBLEMS", "Method", "Methods", "Size", "find", "methods"]
+__all__ = [
+    "DEVICES",
+    "LENGTH_PROBLEMS",
+    "PATH_PROBLEMS",
+    "PROBLEMS",
+    "Method",
+    "Methods",
+    "Size",
+    "find",
+    "methods",
+]
 
 #: Problems whose answer is one row of path values per source.
 PATH_PROBLEMS = {
@@ -24,11 +45,19 @@ PATH_PROBLEMS = {
     "apsp": "shortest paths between all pairs",
     "closure": "best paths between all pairs over a semiring",
 }
-PROBLEMS = {
+#: Problems whose values are path lengths.
+LENGTH_PROBLEMS = {
     **PATH_PROBLEMS,
+    "within": "what lies within a limit of some sources, or nearest to them",
+    "nearest": "the nearest of some facilities, for every vertex",
+}
+PROBLEMS = {
+    **LENGTH_PROBLEMS,
     "spmv": "product of a vector and the graph's matrix over a semiring",
     "k_shortest": "the k shortest paths between two vertices",
     "distance_encodings": "distances in many small graphs, as one padded array",
+    "weak_components": "vertices joined by arcs, whatever their direction",
+    "strong_components": "vertices that reach each other along arcs",
 }
 
 #: Where a method can run, the fastest kind of device first.
@@ -58,7 +87,7 @@ def _everywhere(rows: tuple[Method, ...]) -> tuple[Method, ...]:
 _ROWS = _everywhere(
     (
         *bfs.ROWS, *sssp.ROWS, *apsp.ROWS, *closure.ROWS, *spmv.ROWS, *k_shortest.ROWS,
-        *distance_encodings.ROWS,
+        *distance_encodings.ROWS, *within.ROWS, *nearest.ROWS, *components.ROWS,
     )
 )  # fmt: skip
 _ROW_OF = {(row.problem, row.name, row.device): row for row in _ROWS}

@@ -12,7 +12,7 @@ ROWS = (
         "k_shortest",
         "yen",
         "cpu",
-        "detours from each path found, guided by the distances to the target; one core",
+        "detours from each path found, guided by the distances to the target; a core per pair",
         "Yen 1971, Lawler 1972",
         "kleene.backends.cpu.k_shortest:yen",
         lengths_workspace,

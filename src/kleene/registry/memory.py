@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from kleene.registry.method import Size
+from kleene.system.machine import cores
 
 __all__ = [
     "arcs_by_vertex",
     "batch_workspace",
     "bits_on_gpu",
+    "bounded_workspace",
     "dense_pair_workspace",
     "dense_workspace",
     "device_arcs",
@@ -15,6 +17,7 @@ __all__ = [
     "device_near_far",
     "device_rounds",
     "device_sweeps",
+    "labels_workspace",
     "lanes_on_gpu",
     "lanes_workspace",
     "lengths_workspace",
@@ -147,6 +150,16 @@ def batch_workspace(size: Size) -> int:
     """Three sets of up to 512 searches per vertex, and two queues, for each of some threads."""
     searches = min(512, 64 * (1 + size.sources // 64))
     return 4 * (3 * searches // 8 + 16) * size.n
+
+
+def bounded_workspace(size: Size) -> int:
+    """Arc lengths, and a distance, a predecessor and two lists for each thread."""
+    return size.item * size.m + (size.item + 12) * size.n * min(cores(), size.sources)
+
+
+def labels_workspace(size: Size) -> int:
+    """Arc lengths, a lock per vertex, and labels that wait in buckets; ``sources`` counts them."""
+    return size.item * size.m + size.n + (size.item + 8) * size.sources * size.n
 
 
 def arcs_by_vertex(size: Size) -> int:

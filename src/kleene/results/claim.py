@@ -15,7 +15,7 @@ from kleene.graph import Graph
 from kleene.planning.dtype_choice import choose_dtype
 from kleene.planning.request import Request, graph_facts
 
-__all__ = ["PathValues", "check_claim"]
+__all__ = ["Fail", "PathValues", "check_claim", "check_ids"]
 
 Array = NDArray[Any]
 Fail = Callable[[str], NoReturn]
@@ -51,10 +51,10 @@ def check_claim(claim: PathValues, fail: Fail) -> None:
     Fields of the size of the answer are not looked into: ``verify`` does so, row by row.
     """
     n = claim.graph.n
-    _check_ids(claim.sources, "sources", n, fail)
+    check_ids(claim.sources, "sources", n, fail)
     rows = len(claim.sources)
     if claim.targets is not None:
-        _check_ids(claim.targets, "targets", n, fail)
+        check_ids(claim.targets, "targets", n, fail)
     if claim.values.shape != (rows, n):
         fail(f"values have shape {claim.values.shape}, and should have {(rows, n)}")
     _check_dtype(claim, fail)
@@ -69,7 +69,8 @@ def check_claim(claim: PathValues, fail: Fail) -> None:
         _check_horizons(claim, claim.horizons, fail)
 
 
-def _check_ids(ids: Array, name: str, n: int, fail: Fail) -> None:
+def check_ids(ids: Array, name: str, n: int, fail: Fail) -> None:
+    """Call ``fail`` unless these are positions of vertices."""
     if ids.ndim != 1 or ids.dtype not in _IDS:
         fail(f"{name} are {ids.dtype} of shape {ids.shape}, and should be a list of vertex ids")
     outside = (ids < 0) | (ids >= n)

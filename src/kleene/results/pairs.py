@@ -17,6 +17,7 @@ from kleene.results.display import pairs_table, result_html
 from kleene.results.paths import Paths, Walks
 from kleene.results.result import Result
 from kleene.results.route import Route, Routes, make_routes
+from kleene.results.saved import SavedPairs, save_pairs
 from kleene.results.tables import BLOCK, Block, label_column
 from kleene.results.timings import Timings
 from kleene.results.verify import Proof
@@ -177,7 +178,11 @@ class PairsResult(Result):
             }
 
     def _save_npz(self, path: str | Path) -> None:
-        raise NotImplementedError
+        held = SavedPairs(
+            self.plan, self.stats, (self._sources, self._far_ends), self.distances,
+            self._stored_walks, self._limit, self._by_target,
+        )  # fmt: skip
+        save_pairs(path, self.graph, held)
 
     # ---- proof ----------------------------------------------------------------------------
 

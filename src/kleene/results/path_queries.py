@@ -188,16 +188,17 @@ class PathQueries(ResultViews):
         self, targets: Iterable[Any] | None, source: Hashable | None, what: str
     ) -> tuple[Walks, Array]:
         """Return the paths to many vertices, by position, and their lengths."""
+        listed = targets is None or (np.iterable(targets) and not isinstance(targets, (str, bytes)))
+        if not listed:
+            raise RequestError(
+                f"{what}s takes a sequence of vertices, {what}s([{targets!r}]); for one, use "
+                f"{what}({targets!r})"
+            )
         if source is None and len(self._sources) != 1:
             raise RequestError(f"name a source: this result has several, {what}s(..., source=...)")
         row = 0 if source is None else self._row(source)
         if targets is None:
             return self._walk(row, self._far_ends)
-        if isinstance(targets, (str, bytes)) or not np.iterable(targets):
-            raise RequestError(
-                f"{what}s takes a sequence of vertices, {what}s([{targets!r}]); for one, use "
-                f"{what}({targets!r})"
-            )
         far = self.graph.index(targets if isinstance(targets, np.ndarray) else list(targets))
         self._require_targets(far)
         return self._walk(row, far)

@@ -182,9 +182,9 @@ class Result(PathQueries):
         column = frame.T if not self.reverse else frame
         return column.set_axis([self._value_name], axis=1)
 
-    @classmethod
-    def load(cls, path: str | Path, graph: Graph) -> Result:
-        """Read a saved result; ``graph`` must be the graph that it was computed on.
+    @staticmethod
+    def load(path: str | Path, graph: Graph) -> Result:
+        """Read a saved result, for pairs too; ``graph`` must be the graph that it was computed on.
 
         The file may come from anywhere: every field is checked, and FormatError names the first
         that is wrong. Whether the values are right, :meth:`verify` proves. See :meth:`save` for an
@@ -205,7 +205,14 @@ class Result(PathQueries):
         FileNotFoundError: [Errno 2] No such file or directory: 'nowhere.npz'
         """
         read = saved.load(path, graph)
-        return cls(
+        if isinstance(read, saved.SavedPairs):
+            from kleene.results.pairs import PairsResult
+
+            return PairsResult(
+                graph, read.plan, read.stats, read.pairs, read.values, read.walks, read.limit,
+                read.by_target,
+            )  # fmt: skip
+        return Result(
             graph, read.plan, read.stats, read.answer, read.sources, read.targets, read.limit,
             read.single, read.reverse,
         )  # fmt: skip

@@ -62,8 +62,7 @@ class Route:
         """The rows of the table that the arcs come from; None if the graph came from no table."""
         if self.graph.rows is None:
             return None
-        rows: NDArray[np.int64] = self.graph.arc_rows[self.arcs]
-        return rows
+        return self.graph.arc_rows.rows[self.arcs]
 
     @cached_property
     def coordinates(self) -> NDArray[np.float64]:
@@ -75,7 +74,7 @@ class Route:
         ends = self._positions
         if len(ends) < 2:
             return self._points(ends)
-        start, count, against = self._lines()
+        start, count, against, coordinates = self._lines()
         drawn = count > 1
         count[~drawn] = 2  # straight from tail to head
         first = np.cumsum(count) - count
@@ -85,7 +84,6 @@ class Route:
         points = np.empty((len(arc), 2))
         on_line = drawn[arc]
         if on_line.any():
-            coordinates = self.graph.rows.lines.coordinates
             points[on_line] = coordinates[(start[arc] + place)[on_line]]
         if not on_line.all():
             points[~on_line] = self._points(ends[(arc + place)[~on_line]])
@@ -94,18 +92,20 @@ class Route:
         kept[joints] = (points[joints] != points[joints - 1]).any(axis=1)
         return points[kept] if kept.sum() > 1 else points[:2]
 
-    def _lines(self) -> tuple[Array, Array, Array]:
-        """Return where each arc's line starts, how many points it has, and if it runs back."""
+    def _lines(self) -> tuple[Array, Array, Array, Array]:
+        """Return where each arc's line starts, its number of points, if it runs back, and all."""
         rows = self.graph.rows
         start, count = np.zeros((2, len(self.arcs)), np.int64)
         against = np.zeros(len(self.arcs), bool)
+        points = np.empty((0, 2))
         if rows is not None and rows.lines is not None:
-            row = self.graph.arc_rows[self.arcs]
+            points = rows.lines.coordinates
+            row = self.graph.arc_rows.rows[self.arcs]
             known = row >= 0
             start[known] = rows.lines.offsets[row[known]]
             count[known] = rows.lines.offsets[row[known] + 1] - start[known]
-            against = self.graph.arcs_against_rows[self.arcs] & (count > 1)
-        return start, count, against
+            against = self.graph.arc_rows.against[self.arcs] & (count > 1)
+        return start, count, against, points
 
     def _points(self, places: Array) -> NDArray[np.float64]:
         """Return the positions of vertices in the plane."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, NoReturn
@@ -24,14 +25,17 @@ from kleene.io.source import Source, printable
 from kleene.planning.plan import Plan
 from kleene.registry import PATH_PROBLEMS, find
 from kleene.results.claim import PathValues, check_claim
+from kleene.results.paths import Walks
 from kleene.results.timings import Timings
+from kleene.results.verify_pairs import PairValues, check_pairs
 from kleene.system.atomic_file import atomic_path
 
-__all__ = ["Saved", "load", "save"]
+__all__ = ["Saved", "SavedPairs", "load", "save", "save_pairs"]
 
 Array = NDArray[Any]
 
 _FORMAT = "kleene result 1"
+_PAIRS_FORMAT = "kleene pairs 1"
 _NO_RESULT = "not a result saved by Kleene"
 _MOST_HEAD = 1 << 20  # bytes; no head has more
 _MOST = 2**63  # no count of bytes or threads is larger
@@ -66,17 +70,22 @@ class Saved:
         )
 
 
+@dataclass(frozen=True)
+class SavedPairs:
+    """What a file holds of a result for pairs: all but its graph."""
+
+    plan: Plan
+    stats: Timings
+    pairs: tuple[Array, Array]
+    values: Array
+    walks: Walks | None
+    limit: int | float | None
+    by_target: bool
+
+
 def save(path: str | Path, graph: Graph, saved: Saved) -> None:
     """Write a result to a file, beside it first."""
-    head = {
-        "format": _FORMAT,
-        "graph": _fingerprint(graph),
-        "plan": asdict(saved.plan),
-        "stats": asdict(saved.stats),
-        "limit": saved.limit,
-        "single": saved.single,
-        "reverse": saved.reverse,
-    }
+    head = {"limit": saved.limit, "single": saved.single, "reverse": saved.reverse}
     arrays = {
         "values": saved.answer.values,
         "predecessors": saved.answer.predecessors,
@@ -84,12 +93,45 @@ def save(path: str | Path, graph: Graph, saved: Saved) -> None:
         "sources": saved.sources,
         "targets": saved.targets,
     }
+    _write(path, _FORMAT, graph, saved, head, arrays)
+
+
+def save_pairs(path: str | Path, graph: Graph, saved: SavedPairs) -> None:
+    """Write a result for pairs to a file, beside it first."""
+    head = {"limit": saved.limit, "by_target": saved.by_target}
+    vertices, offsets = (None, None) if saved.walks is None else saved.walks
+    sources, targets = saved.pairs
+    arrays = {
+        "values": saved.values,
+        "sources": sources,
+        "targets": targets,
+        "vertices": vertices,
+        "offsets": offsets,
+    }
+    _write(path, _PAIRS_FORMAT, graph, saved, head, arrays)
+
+
+def _write(
+    path: str | Path,
+    kind: str,
+    graph: Graph,
+    saved: Saved | SavedPairs,
+    head: dict[str, Any],
+    arrays: Mapping[str, Array | None],
+) -> None:
+    head = {
+        "format": kind,
+        "graph": _fingerprint(graph),
+        "plan": asdict(saved.plan),
+        "stats": asdict(saved.stats),
+        **head,
+    }
     present: dict[str, Any] = {k: v for k, v in arrays.items() if v is not None}
     with atomic_path(path) as beside, beside.open("wb") as file:
         np.savez(file, head=json.dumps(head), **present)
 
 
-def load(path: str | Path, graph: Graph) -> Saved:
+def load(path: str | Path, graph: Graph) -> Saved | SavedPairs:
     """Read a result of this graph, or raise FormatError with the first field that is wrong."""
     return _Reader(path, graph).read()
 
@@ -103,9 +145,34 @@ class _Reader:
     def fail(self, what: str) -> NoReturn:
         raise FormatError(printable(f"{self.path}: {what}")) from None
 
-    def read(self) -> Saved:
-        head, arrays = self.contents()
-        plan, stats = self.plan(head), self.stats(head)
+    def read(self) -> Saved | SavedPairs:
+        with Source(self.path) as source:
+            text = read_npz_arrays(source, ("head",), most=_MOST_HEAD).get("head")
+            if text is None:
+                self.fail(_NO_RESULT)
+            head = self.parsed(text)
+            plan, stats = self.plan(head), self.stats(head)
+            arrays = read_npz_arrays(source, ("sources", "targets"))
+            if "sources" not in arrays:
+                self.fail("sources are missing")
+            if head["format"] == _PAIRS_FORMAT:
+                return self.pairs(source, head, plan, stats, arrays)
+            most = 8 * arrays["sources"].size * self.graph.n
+            arrays |= self.values(source, ("values", "predecessors", "horizons"), most)
+        return self.rows(head, plan, stats, arrays)
+
+    def values(self, source: Source, names: tuple[str, ...], most: int) -> dict[str, Array]:
+        """Return arrays of up to ``most`` bytes each; values must be there."""
+        arrays = read_npz_arrays(source, names, most=most)
+        if "values" not in arrays:
+            self.fail("values are missing")
+        return arrays
+
+    # ---- rows of values ---------------------------------------------------------------------
+
+    def rows(
+        self, head: dict[str, Any], plan: Plan, stats: Timings, arrays: dict[str, Array]
+    ) -> Saved:
         if arrays["sources"].ndim != 1:
             self.fail(f"sources have shape {arrays['sources'].shape}, and should be a list")
         single = self.field(head, "single", "head")
@@ -134,24 +201,43 @@ class _Reader:
             self.fail(f"predecessors run from {tree.min()} to {tree.max()}, beyond the vertices")
         return saved
 
-    # ---- the archive ------------------------------------------------------------------------
+    # ---- pairs ------------------------------------------------------------------------------
 
-    def contents(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """Return the head and the arrays: first the sources, then what has a row for each."""
-        with Source(self.path) as source:
-            text = read_npz_arrays(source, ("head",), most=_MOST_HEAD).get("head")
-            if text is None:
-                self.fail(_NO_RESULT)
-            head = self.parsed(text)
-            arrays = read_npz_arrays(source, ("sources", "targets"))
-            if "sources" not in arrays:
-                self.fail("sources are missing")
-            most = 8 * arrays["sources"].size * self.graph.n
-            rest = ("values", "predecessors", "horizons")
-            arrays |= read_npz_arrays(source, rest, most=most)
-            if "values" not in arrays:
-                self.fail("values are missing")
-        return head, arrays
+    def pairs(
+        self,
+        source: Source,
+        head: dict[str, Any],
+        plan: Plan,
+        stats: Timings,
+        arrays: dict[str, Array],
+    ) -> SavedPairs:
+        count = arrays["sources"].size
+        arrays |= self.values(source, ("values", "offsets"), 8 * (count + 1))
+        walks = None
+        if "offsets" in arrays:
+            offsets = arrays["offsets"]
+            good = offsets.dtype == np.int64 and offsets.shape == (count + 1,) and offsets[0] == 0
+            steps = np.diff(offsets) if good else np.array([-1])
+            if not good or (steps < 0).any() or (steps > self.graph.n).any():
+                self.fail("offsets should rise from 0, by a path of each pair")
+            arrays |= read_npz_arrays(source, ("vertices",), most=8 * int(offsets[-1]))
+            walks = self.field(arrays, "vertices", "archive"), offsets
+        by_target = self.field(head, "by_target", "head")
+        if not isinstance(by_target, bool):
+            self.fail(f"by_target is {by_target!r}, and should be true or false")
+        ends = arrays["sources"], self.field(arrays, "targets", "archive")
+        limit = self.field(head, "limit", "head")
+        claim = PairValues(
+            self.graph, plan.problem == "bfs", *ends, arrays["values"], walks, limit, by_target
+        )
+        if plan.problem == "closure" or plan.semiring != "min_plus":
+            self.fail(f"plan.problem is {plan.problem!r}, which takes no pairs")
+        if plan.dtype != str(claim.values.dtype):
+            self.fail(f"plan.dtype is {plan.dtype!r}, and values are {claim.values.dtype}")
+        check_pairs(claim, self.fail)
+        return SavedPairs(plan, stats, ends, claim.values, walks, limit, by_target)
+
+    # ---- the head ---------------------------------------------------------------------------
 
     def parsed(self, text: Array) -> dict[str, Any]:
         """Return the head, if it is one of this format and of this graph."""
@@ -159,13 +245,11 @@ class _Reader:
             head = json.loads(str(text))
         except (ValueError, RecursionError, SystemError):  # the last: not Unicode
             head = None
-        if not isinstance(head, dict) or head.get("format") != _FORMAT:
+        if not isinstance(head, dict) or head.get("format") not in (_FORMAT, _PAIRS_FORMAT):
             self.fail(_NO_RESULT)
         if self.field(head, "graph", "head") != _fingerprint(self.graph):
             self.fail(f"the result belongs to another graph than {self.graph!r}")
         return head
-
-    # ---- the head ---------------------------------------------------------------------------
 
     def field(self, table: Any, name: str, where: str) -> Any:
         if not isinstance(table, dict) or name not in table:

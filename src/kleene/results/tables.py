@@ -43,7 +43,8 @@ def label_column(graph: Graph, positions: Array) -> Array:
 def _joined(blocks: Iterable[Block]) -> Block:
     """Return one block of all."""
     parts = list(blocks)
-    return {name: np.ma.concatenate([part[name] for part in parts]) for name in parts[0]}
+    join: Any = np.ma.concatenate
+    return {name: join([part[name] for part in parts]) for name in parts[0]}
 
 
 def _split(column: Array) -> tuple[Array, Array | None]:
@@ -63,7 +64,8 @@ def pandas_table(blocks: Iterable[Block]) -> Any:
         elif values.dtype.kind == "i":
             columns[name] = pd.arrays.IntegerArray(values.astype(np.int64), missing)
         else:
-            columns[name] = np.where(missing, np.nan if values.dtype.kind == "f" else None, values)
+            none: Any = np.nan if values.dtype.kind == "f" else None
+            columns[name] = np.where(missing, none, values)
     return pd.DataFrame(columns)
 
 
@@ -101,7 +103,7 @@ def polars_table(blocks: Iterable[Block]) -> Any:
             name, _as_text(values), dtype=pl.String if values.dtype == object else None
         )
         if missing is not None:
-            series = pl.select(pl.when(~missing).then(series).alias(name))[name]
+            series = pl.select(pl.when(pl.Series(~missing)).then(series).alias(name))[name]
         columns.append(series)
     return pl.DataFrame(columns)
 

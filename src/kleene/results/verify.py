@@ -65,7 +65,7 @@ from kleene.results.claim import PathValues, check_claim
 from kleene.system.machine import threads_for
 from kleene.system.threads import for_each
 
-__all__ = ["PathValues", "Proof", "sample_rows", "verify"]
+__all__ = ["PathValues", "Proof", "sample_rows", "search_along", "verify"]
 
 Array = NDArray[Any]
 
@@ -323,7 +323,7 @@ class _Checker:
             tight = off <= self.allowed * self.eps * (longest + 1) * bound
             starts = heads[tight & adds & (power == exponent)]
             if (peaks[starts] < bound).any():
-                found = _search(tails[tight], heads[tight], starts, self.n)[0]
+                found = search_along(tails[tight], heads[tight], starts, self.n)[0]
                 peaks[found] = np.maximum(peaks[found], bound)
         return peaks
 
@@ -521,14 +521,14 @@ class _Checker:
     def search(self, arcs: Array) -> Array:
         """Search along some arcs; return the arc to each vertex that was found."""
         tails, heads = self.arcs.sources[arcs], self.arcs.targets[arcs]
-        before = _search(tails, heads, np.array([self.source]), self.n)[1]
+        before = search_along(tails, heads, np.array([self.source]), self.n)[1]
         taken = before[heads] == tails
         tree = np.full(self.n, -1, dtype=np.int64)
         tree[heads[taken]] = arcs[taken]
         return tree
 
 
-def _search(tails: Array, heads: Array, starts: Array, n: int) -> tuple[Array, Array]:
+def search_along(tails: Array, heads: Array, starts: Array, n: int) -> tuple[Array, Array]:
     """Return the vertices that arcs lead to from some vertices, and the tail of the arc to each.
 
     There is no tail where the search starts: it starts at an extra vertex, ``n``.

@@ -22,12 +22,12 @@ from kleene.backends.task import Task
 from kleene.errors import NegativeCycleError, VerificationError
 from kleene.graph import Graph
 from kleene.registry import find
-from kleene.results.claim import PathValues
+from kleene.results.claim import Fail, PathValues, check_claim, check_ids
 from kleene.results.paths import Walks, arcs_between, follow_links
 from kleene.results.verify import Proof, sample_rows, verify
 from kleene.system.machine import threads_for
 
-__all__ = ["PairValues", "verify_pairs"]
+__all__ = ["PairValues", "check_pairs", "verify_pairs"]
 
 Array = NDArray[Any]
 
@@ -54,9 +54,32 @@ class PairValues:
         return self.graph.transpose() if self.by_target else self.graph
 
 
+def check_pairs(claim: PairValues, fail: Fail) -> None:
+    """Call ``fail`` with the first field that no result for pairs on this graph can have."""
+    n, values = claim.graph.n, claim.values
+    check_ids(claim.origins, "sources", n, fail)
+    check_ids(claim.destinations, "targets", n, fail)
+    count = len(claim.origins)
+    if len(claim.destinations) != count or values.shape != (count,):
+        fail(f"there are {count} sources, and not as many targets and values")
+    # A row of values of this type must be one that a call could have computed.
+    row = np.broadcast_to(values[:1], (1, n)) if count else np.empty((0, n), values.dtype)
+    rows = PathValues(
+        claim.searched, SEMIRINGS["min_plus"], claim.origins[:1], row, None, None, claim.hops,
+        limit=claim.limit,
+    )  # fmt: skip
+    check_claim(rows, fail)
+    if claim.walks is not None:
+        vertices, offsets = claim.walks
+        check_ids(vertices, "vertices", n, fail)
+        if len(vertices) != offsets[-1]:
+            fail(f"there are {len(vertices)} vertices of paths, and should be {offsets[-1]}")
+
+
 def verify_pairs(claim: PairValues, sample: int | None = None, seed: int = 0) -> Proof:
     """Prove the pairs of every root of a search, or of a sample of them."""
     began = time.perf_counter()
+    check_pairs(claim, _refuse)
     graph = claim.searched
     named, far = claim.origins, claim.destinations
     if claim.by_target:

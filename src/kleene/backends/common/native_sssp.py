@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from kleene import _native
 from kleene.backends.task import Answer, Task
 from kleene.errors import NegativeCycleError
+from kleene.graph import Graph
 from kleene.graph.no_path import no_path
 
-__all__ = ["arc_lengths", "potentials", "search"]
+__all__ = ["arc_lengths", "lengths_or_none", "limit_array", "potentials", "search"]
 
 Array = NDArray[Any]
 
@@ -28,6 +29,18 @@ def arc_lengths(weights: Array | None, task: Task) -> Array:
     if weights is None or task.dtype.kind == "b":
         return np.ones(task.graph.m, dtype=task.dtype)
     return weights.astype(task.dtype, copy=False)
+
+
+def lengths_or_none(graph: Graph, dtype: np.dtype[Any], unit: bool) -> Array | None:
+    """Return arc lengths in the type of the distances; None where every arc counts one."""
+    if unit or graph.weights is None:
+        return None
+    return graph.weights.astype(dtype, copy=False)
+
+
+def limit_array(limit: int | float | Array | None, dtype: np.dtype[Any]) -> Array:
+    """Return a limit, or several, as an array of the type of the distances."""
+    return np.atleast_1d(np.asarray(no_path(dtype) if limit is None else limit, dtype=dtype))
 
 
 def search(method: str, task: Task, costs: Array | None = None) -> Answer:

@@ -15,10 +15,11 @@ __all__ = ["yen"]
 Array = NDArray[Any]
 
 
-def yen(task: KShortestTask) -> tuple[Array, Array, Array]:
-    """Return the lengths, and the paths as (vertices, offsets)."""
+def yen(task: KShortestTask) -> tuple[Array, Array, Array, Array]:
+    """Return lengths, all vertices of the paths, vertices of each path, paths of each pair."""
     g = task.graph
     weights = np.ones(g.m) if g.weights is None else g.weights.astype(np.float64, copy=False)
     return _native.k_shortest_paths(
-        g.offsets, g.neighbors, weights, task.remaining, task.source, task.target, task.count
-    )
+        g.offsets, g.neighbors, weights, task.remaining, task.sources, task.targets, task.rows,
+        task.count, task.threads, task.progress,
+    )  # fmt: skip

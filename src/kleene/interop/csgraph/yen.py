@@ -67,17 +67,15 @@ def yen(
     count = operator.index(K)
     if count < 0:
         raise ValueError("negative dimensions are not allowed")
-    count = min(count, 2**62)  # more paths than any graph in memory has
     with renamed_cycles():
         require_no_cycle(graph, ours)
-        lengths, vertices, offsets = k_shortest(
-            graph, int(source), int(sink), count, device=device, threads=threads
+        found = k_shortest(
+            graph, int(source), int(sink), max(count, 1), device=device, threads=threads
         )
-    if dtype is not None:
-        lengths = lengths.astype(dtype)
+    lengths = found.distances[:count].astype(np.float64 if dtype is None else dtype)
     if not return_predecessors:
         return lengths
     predecessors = np.full((len(lengths), n), NULL, np.int32)
-    for row, begin, end in zip(predecessors, offsets[:-1], offsets[1:], strict=True):
-        row[vertices[begin + 1 : end]] = vertices[begin : end - 1]
+    for row, path in zip(predecessors, found.paths, strict=False):
+        row[path[1:]] = path[:-1]
     return lengths, predecessors

@@ -7,6 +7,7 @@ NetworkX finds this module through its entry point ``networkx.backends``. Every 
 
 from kleene.interop.networkx.bellman_ford import *  # noqa: F403
 from kleene.interop.networkx.closure import *  # noqa: F403
+from kleene.interop.networkx.components import *  # noqa: F403
 from kleene.interop.networkx.convert import convert_from_nx, convert_to_nx
 from kleene.interop.networkx.dense import *  # noqa: F403
 from kleene.interop.networkx.dispatch import can_run, should_run

@@ -78,6 +78,19 @@ _FROM_ALL = {
     "transitive_closure_dag",
     "wiener_index",
 }
+#: Functions that visit every node once, which takes NetworkX no longer than the conversion.
+_LINEAR = {
+    "connected_components",
+    "is_connected",
+    "is_strongly_connected",
+    "is_weakly_connected",
+    "node_connected_component",
+    "number_connected_components",
+    "number_strongly_connected_components",
+    "number_weakly_connected_components",
+    "strongly_connected_components",
+    "weakly_connected_components",
+}
 #: Graph sizes from which a call, conversion included, is faster than NetworkX: measured on random
 #: graphs with 5 edges per node. A single unweighted search never is.
 _LEAST_ALL, _LEAST_WEIGHTED = 50, 500
@@ -99,7 +112,7 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
     graph = bound["G"]
     if len(graph) == 0:
         return "the graph is empty"
-    for argument in ("source", "target", "u", "sources"):
+    for argument in ("source", "target", "u", "n", "sources"):
         if argument in bound and not _are_nodes(name, argument, bound[argument]):
             return f"{argument}= is not a node or several"
     for argument in ("cutoff", "depth_limit"):
@@ -164,6 +177,8 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
     graph = bound["G"]
     if _is_cached(graph):
         return True
+    if name in _LINEAR:
+        return "one pass over the graph takes NetworkX no longer than the conversion"
     n = len(graph)
     single = bound.get("source", bound.get("sources")) is not None or bound.get("u") is not None
     if name in _FROM_ALL or name.startswith("all_pairs_"):

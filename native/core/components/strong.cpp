@@ -1,0 +1,161 @@
+// Strong components: the largest one by two searches on all cores, the rest by Tarjan's algorithm.
+//
+// The vertices that a pivot reaches, and that reach it, are its component (Fleischer, Hendrickson
+// and Pinar 2000). In most graphs one component is far larger than all others, and a vertex with
+// many arcs both ways is in it (Slota, Rajamanickam and Madduri 2014). Both searches are
+// direction-optimizing BFS. What is left goes through Tarjan's algorithm (1972) on one core, in
+// linear time whatever the graph is like; it uses a stack of its own, so a path of any length will
+// do. On one thread Tarjan's algorithm does everything: it looks at each arc once.
+//
+// L. Fleischer, B. Hendrickson, A. Pinar, "On Identifying Strongly Connected Components in
+// Parallel", 2000.
+// G. Slota, S. Rajamanickam, K. Madduri, "BFS and Coloring-Based Parallel Algorithms for Strongly
+// Connected Components and Related Problems", 2014.
+// R. Tarjan, "Depth-First Search and Linear Graph Algorithms", 1972.
+#include <algorithm>
+#include <vector>
+
+#include "bfs/bfs.hpp"
+#include "components/components.hpp"
+#include "parallel/team.hpp"
+
+namespace kleene::components {
+namespace {
+
+template <class Id>
+constexpr Id kUnassigned{-1};
+
+// The vertex with the largest product of degrees; its component is likely the largest.
+template <class Id>
+Id choose_pivot(const Arcs<Id>& outgoing, const Arcs<Id>& incoming) {
+  Id pivot = 0;
+  double most = -1;
+  for (std::int64_t v = 0; v < outgoing.n; ++v) {
+    const auto id = static_cast<Id>(v);
+    const double product =
+        static_cast<double>(outgoing.degree(id)) * static_cast<double>(incoming.degree(id));
+    if (product > most) {
+      most = product;
+      pivot = id;
+    }
+  }
+  return pivot;
+}
+
+// Assigns the component of a pivot: what it reaches and is reached from.
+template <class Id>
+void assign_around_pivot(const Arcs<Id>& outgoing, const Arcs<Id>& incoming, Id* component,
+                         int threads, Monitor& monitor) {
+  const std::int64_t n = outgoing.n;
+  const Id pivot = choose_pivot(outgoing, incoming);
+  const auto reach = [&](const Arcs<Id>& forward, const Arcs<Id>& backward, Buffer<Id>& hops) {
+    parallel_fill(hops.data(), n, kNoHops<Id>, threads, monitor);
+    bfs::Problem<Id> problem;
+    problem.outgoing = forward;
+    problem.incoming = backward;
+    problem.source = pivot;
+    bfs::direction_optimizing<Id>(problem, {hops.data(), nullptr}, threads, monitor);
+  };
+  Buffer<Id> from_pivot(n), to_pivot(n);
+  reach(outgoing, incoming, from_pivot);
+  reach(incoming, outgoing, to_pivot);
+  parallel_for(n, 1 << 14, threads, monitor, [&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t v = begin; v < end; ++v) {
+      if (from_pivot[v] >= 0 && to_pivot[v] >= 0) component[v] = pivot;
+    }
+  });
+}
+
+// Tarjan's algorithm over the vertices without a component. `low[v]` is the number of the visit of
+// v, or of the earliest vertex on the stack that v is known to lead to. A vertex that leads to none
+// earlier is the root of a component, which is itself and what lies above it on the stack. Calls
+// assign(v, root) for each vertex; the root is the last of its component.
+template <class Id, class Assign>
+void assign_by_tarjan(const Arcs<Id>& arcs, const Id* component, Monitor& monitor,
+                      Assign&& assign) {
+  struct Visit {
+    Id v;
+    Id number;
+    std::int64_t next_arc;
+  };
+  Buffer<Id> low(arcs.n);
+  std::fill(low.data(), low.data() + arcs.n, Id{0});  // 0: not visited
+  std::vector<Visit> visits;
+  std::vector<Id> stack;
+  Id visited = 0;
+  const auto enter = [&](Id v) {
+    low[v] = ++visited;
+    visits.push_back({v, visited, arcs.offsets[v]});
+    stack.push_back(v);
+    if (visited % 4096 == 0) monitor.poll();
+  };
+  for (std::int64_t start = 0; start < arcs.n; ++start) {
+    if (component[start] != kUnassigned<Id>) continue;
+    enter(static_cast<Id>(start));
+    while (!visits.empty()) {
+      Visit& visit = visits.back();
+      const Id v = visit.v;
+      if (visit.next_arc < arcs.offsets[v + 1]) {
+        const Id head = arcs.neighbors[visit.next_arc++];
+        if (component[head] != kUnassigned<Id>) continue;
+        if (low[head] == 0) {
+          enter(head);
+        } else {
+          low[v] = std::min(low[v], low[head]);
+        }
+        continue;
+      }
+      const bool is_root = low[v] == visit.number;
+      visits.pop_back();
+      if (is_root) {
+        Id member;
+        do {
+          member = stack.back();
+          stack.pop_back();
+          assign(member, v);
+        } while (member != v);
+      } else {  // a vertex that is no root was entered from another
+        Id& earlier = low[visits.back().v];
+        earlier = std::min(earlier, low[v]);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+template <class Id>
+Buffer<std::int64_t> strong(const Arcs<Id>& outgoing, const Arcs<Id>* incoming, Id* component,
+                            int threads, Monitor& monitor) {
+  parallel_fill(component, outgoing.n, kUnassigned<Id>, threads, monitor);
+  if (incoming != nullptr && threads > 1 && outgoing.n > 0) {
+    assign_around_pivot(outgoing, *incoming, component, threads, monitor);
+  }
+  assign_by_tarjan(outgoing, component, monitor, [&](Id v, Id root) { component[v] = root; });
+  return number_by_size(outgoing.n, component, threads, monitor);
+}
+
+template <class Id>
+Buffer<std::int64_t> strong_in_search_order(const Arcs<Id>& arcs, Id* component, Monitor& monitor) {
+  std::fill(component, component + arcs.n, kUnassigned<Id>);
+  std::vector<std::int64_t> sizes{0};
+  assign_by_tarjan(arcs, component, monitor, [&](Id v, Id root) {
+    component[v] = static_cast<Id>(sizes.size() - 1);
+    ++sizes.back();
+    if (v == root) sizes.push_back(0);
+  });
+  Buffer<std::int64_t> all(static_cast<std::int64_t>(sizes.size() - 1));
+  std::copy(sizes.begin(), sizes.end() - 1, all.data());
+  return all;
+}
+
+template Buffer<std::int64_t> strong(const Arcs<std::int32_t>&, const Arcs<std::int32_t>*,
+                                     std::int32_t*, int, Monitor&);
+template Buffer<std::int64_t> strong(const Arcs<std::int64_t>&, const Arcs<std::int64_t>*,
+                                     std::int64_t*, int, Monitor&);
+template Buffer<std::int64_t> strong_in_search_order(const Arcs<std::int32_t>&, std::int32_t*,
+                                                     Monitor&);
+template Buffer<std::int64_t> strong_in_search_order(const Arcs<std::int64_t>&, std::int64_t*,
+                                                     Monitor&);
+
+}  // namespace kleene::components

@@ -1,0 +1,221 @@
+#include "sssp/bounded_search.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "parallel/team.hpp"
+#include "sssp/heap.hpp"
+
+namespace kleene::sssp {
+namespace {
+
+template <class Id, class Value>
+struct Row {
+  Buffer<Id> vertices;
+  Buffer<Value> distances;
+  Buffer<Id> predecessors;
+};
+
+// One thread's searches, one after the other.
+template <class Id, class Value>
+class BoundedSearch {
+ public:
+  BoundedSearch(const Arcs<Id>& arcs, const Value* lengths)
+      : arcs_(arcs),
+        lengths_(lengths),
+        distances_(static_cast<std::size_t>(arcs.n), kNoPath<Value>),
+        predecessors_(static_cast<std::size_t>(arcs.n)) {}
+
+  Row<Id, Value> search(Id source, Value limit, std::int64_t count, bool with_predecessors,
+                        CancelCheck check_cancelled) {
+    reset();
+    if (lengths_) {
+      settle_by_distance(source, limit, count, check_cancelled);
+    } else {
+      settle_by_level(source, limit, count, check_cancelled);
+    }
+    return take_row(with_predecessors);
+  }
+
+ private:
+  void reset() {
+    for (const Id v : touched_) distances_[v] = kNoPath<Value>;
+    touched_.clear();
+    settled_.clear();
+    queue_.clear();
+  }
+
+  void settle_by_distance(Id source, Value limit, std::int64_t count,
+                          CancelCheck& check_cancelled) {
+    lower(source, 0, kNoPredecessor<Id>);
+    while (!queue_.empty()) {
+      const auto [distance, u] = queue_.pop();
+      if (distance != distances_[u]) continue;
+      settled_.push_back(u);
+      if (is_full(settled_, count)) return;
+      if (++steps_ % kCheckEvery == 0) check_cancelled();
+      for (std::int64_t i = arcs_.offsets[u]; i < arcs_.offsets[u + 1]; ++i) {
+        const Id v = arcs_.neighbors[i];
+        const Value through = distance + lengths_[i];
+        if (through < distances_[v] && !(through > limit)) lower(v, through, u);
+      }
+    }
+  }
+
+  void lower(Id v, Value distance, Id predecessor) {
+    if (distances_[v] == kNoPath<Value>) touched_.push_back(v);
+    distances_[v] = distance;
+    predecessors_[v] = predecessor;
+    queue_.push({distance, v});
+  }
+
+  void settle_by_level(Id source, Value limit, std::int64_t count, CancelCheck& check_cancelled) {
+    enter(source, 0, kNoPredecessor<Id>);
+    std::size_t begin = 0;
+    for (Value depth = 0; begin < touched_.size(); ++depth) {
+      const std::size_t end = touched_.size();
+      std::sort(touched_.begin() + static_cast<std::ptrdiff_t>(begin), touched_.end());
+      if (is_full(touched_, count) || depth >= limit) break;
+      for (; begin < end; ++begin) {
+        if (++steps_ % kCheckEvery == 0) check_cancelled();
+        const Id u = touched_[begin];
+        for (std::int64_t i = arcs_.offsets[u]; i < arcs_.offsets[u + 1]; ++i) {
+          const Id v = arcs_.neighbors[i];
+          if (distances_[v] == kNoPath<Value>) enter(v, static_cast<Value>(depth + 1), u);
+        }
+      }
+    }
+    const auto most = static_cast<std::uint64_t>(count) + 1;
+    const auto kept = std::min<std::uint64_t>(touched_.size(), most);
+    settled_.assign(touched_.begin(), touched_.begin() + static_cast<std::ptrdiff_t>(kept));
+  }
+
+  void enter(Id v, Value depth, Id predecessor) {
+    touched_.push_back(v);
+    distances_[v] = depth;
+    predecessors_[v] = predecessor;
+  }
+
+  // Are there so many vertices besides the source?
+  static bool is_full(const std::vector<Id>& vertices, std::int64_t count) {
+    return static_cast<std::int64_t>(vertices.size()) - 1 >= count;
+  }
+
+  Row<Id, Value> take_row(bool with_predecessors) {
+    std::sort(settled_.begin(), settled_.end());
+    const auto size = static_cast<std::int64_t>(settled_.size());
+    Row<Id, Value> row{Buffer<Id>(size), Buffer<Value>(size),
+                       Buffer<Id>(with_predecessors ? size : 0)};
+    for (std::int64_t i = 0; i < size; ++i) {
+      const Id v = settled_[static_cast<std::size_t>(i)];
+      row.vertices[i] = v;
+      row.distances[i] = distances_[v];
+      if (with_predecessors) row.predecessors[i] = predecessors_[v];
+    }
+    return row;
+  }
+
+  static constexpr std::uint64_t kCheckEvery = 1024;  // settled vertices
+
+  const Arcs<Id> arcs_;
+  const Value* const lengths_;
+  std::vector<Value> distances_;
+  std::vector<Id> predecessors_;  // of vertices that have a distance
+  std::vector<Id> touched_;       // vertices that have a distance
+  std::vector<Id> settled_;
+  QuadHeap<Id, Value, ByDistanceAndVertex> queue_;
+  std::uint64_t steps_ = 0;
+};
+
+// Counts what rows take, here and once more in the arrays that they are joined in.
+class MemoryBudget {
+ public:
+  MemoryBudget(std::int64_t available, std::int64_t rows) : available_(available), rows_(rows) {}
+
+  void take(std::int64_t bytes) {
+    const std::int64_t used = used_.fetch_add(2 * bytes, std::memory_order_relaxed) + 2 * bytes;
+    const std::int64_t done = done_.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (used <= available_) return;
+    const double all = static_cast<double>(used) / static_cast<double>(done);
+    throw MemoryNeeded{static_cast<std::int64_t>(all * static_cast<double>(rows_))};
+  }
+
+ private:
+  const std::int64_t available_, rows_;
+  std::atomic<std::int64_t> used_{0}, done_{0};
+};
+
+template <class T>
+void move_row(Buffer<T>& from, Buffer<T>& to, std::int64_t at) {
+  std::copy_n(from.data(), from.size(), to.data() + at);
+  from = Buffer<T>();
+}
+
+template <class Id, class Value>
+Reached<Id, Value> joined(std::vector<Row<Id, Value>>& rows, bool with_predecessors, int threads,
+                          Monitor& monitor) {
+  const auto count = static_cast<std::int64_t>(rows.size());
+  Reached<Id, Value> all;
+  all.offsets = Buffer<std::int64_t>(count + 1);
+  all.offsets[0] = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    all.offsets[i + 1] = all.offsets[i] + rows[static_cast<std::size_t>(i)].vertices.size();
+  }
+  const std::int64_t size = all.offsets[count];
+  all.vertices = Buffer<Id>(size);
+  all.distances = Buffer<Value>(size);
+  all.predecessors = Buffer<Id>(with_predecessors ? size : 0);
+  constexpr std::int64_t kGrain = 64;
+  parallel_for(count, kGrain, threads, monitor, [&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      Row<Id, Value>& row = rows[static_cast<std::size_t>(i)];
+      const std::int64_t at = all.offsets[i];
+      move_row(row.vertices, all.vertices, at);
+      move_row(row.distances, all.distances, at);
+      move_row(row.predecessors, all.predecessors, at);
+    }
+  });
+  return all;
+}
+
+}  // namespace
+
+template <class Id, class Value>
+Reached<Id, Value> bounded_search(const Arcs<Id>& arcs, const Value* lengths, const Id* sources,
+                                  std::int64_t count, const Bounds<Value>& bounds,
+                                  bool with_predecessors, std::int64_t available, int threads,
+                                  Monitor& monitor) {
+  using Search = BoundedSearch<Id, Value>;
+  std::vector<Row<Id, Value>> rows(static_cast<std::size_t>(count));
+  std::vector<std::unique_ptr<Search>> searches(static_cast<std::size_t>(threads));
+  MemoryBudget budget(available, count);
+  constexpr auto kEntry = static_cast<std::int64_t>(sizeof(Id) + sizeof(Value));
+  const std::int64_t entry =
+      kEntry + (with_predecessors ? static_cast<std::int64_t>(sizeof(Id)) : 0);
+  parallel_for(count, 1, threads, monitor, [&](std::int64_t i, std::int64_t, int thread) {
+    auto& search = searches[static_cast<std::size_t>(thread)];
+    if (!search) search = std::make_unique<Search>(arcs, lengths);
+    auto& row = rows[static_cast<std::size_t>(i)];
+    row = search->search(sources[i], bounds.limit(i), bounds.count, with_predecessors,
+                         CancelCheck(monitor, thread));
+    budget.take(entry * row.vertices.size());
+  });
+  searches.clear();
+  return joined(rows, with_predecessors, threads, monitor);
+}
+
+#define KLEENE_BOUNDED_SEARCH(Id, Value)                                               \
+  template Reached<Id, Value> bounded_search(const Arcs<Id>&, const Value*, const Id*, \
+                                             std::int64_t, const Bounds<Value>&, bool, \
+                                             std::int64_t, int, Monitor&);
+#define KLEENE_BOUNDED_SEARCHES(Id)       \
+  KLEENE_BOUNDED_SEARCH(Id, std::int32_t) \
+  KLEENE_BOUNDED_SEARCH(Id, std::int64_t) \
+  KLEENE_BOUNDED_SEARCH(Id, float)        \
+  KLEENE_BOUNDED_SEARCH(Id, double)
+KLEENE_BOUNDED_SEARCHES(std::int32_t)
+KLEENE_BOUNDED_SEARCHES(std::int64_t)
+
+}  // namespace kleene::sssp

@@ -1,0 +1,61 @@
+"""Components: sets of vertices that paths join."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from kleene.api.arguments import make_request, require_graph
+from kleene.backends.task import ComponentsTask
+from kleene.errors import RequestError
+from kleene.graph import Graph
+from kleene.planning.plan import plan_call
+from kleene.planning.request import graph_facts
+from kleene.registry import find
+from kleene.results.components import Components
+from kleene.system.machine import as_threads, threads_for
+
+__all__ = ["components"]
+
+
+def components(
+    graph: Graph, kind: Literal["weak", "strong"] = "weak", *, threads: int | None = None
+) -> Components:
+    """Return the components of a graph, the largest first.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph. Its weights make no difference.
+    kind : {"weak", "strong"}
+        Vertices of a weak component are joined by arcs, whatever their direction; vertices of a
+        strong one reach each other along the arcs. In an undirected graph both are the same.
+    threads : int, optional
+        How many threads may be used; all cores unless given.
+
+    Returns
+    -------
+    Components
+        Components are numbered from 0 by decreasing size; of two of the same size, the one with the
+        smaller first vertex comes first.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> g = kl.Graph.from_table({"source": ["a", "b", "c", "x"], "target": ["b", "c", "a", "a"]})
+    >>> kl.components(g)
+    Components(1 weak component, the largest of 4 vertices)
+    >>> strong = kl.components(g, "strong")
+    >>> strong.sizes.tolist(), strong.members(1).tolist()
+    ([3, 1], ['x'])
+    >>> g.subgraph(strong.largest)
+    Graph(3 vertices, 3 arcs, unweighted, directed, labelled)
+    """
+    require_graph(graph)
+    if not isinstance(kind, str) or kind not in ("weak", "strong"):
+        raise RequestError(f"kind must be 'weak' or 'strong', not {kind!r}")
+    team = threads_for(graph.m, as_threads(threads))
+    request = make_request(f"{kind}_components", device="cpu", predecessors=False, sources=1)
+    plan = plan_call(graph_facts(graph, hops=True), request)
+    method = find(plan.problem, plan.method, plan.device)
+    assert method is not None
+    return Components(graph, kind, *method.load()(ComponentsTask(graph, team)))

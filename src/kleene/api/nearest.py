@@ -1,0 +1,181 @@
+"""The nearest of some facilities, for every vertex.
+
+The nearest one follows from a single search, on any device: from an extra vertex that arcs of
+length zero join to all facilities. Which facility it is follows from the distances. For several,
+the native core keeps so many labels per vertex (``native/core/sssp/k_nearest.cpp``).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene import _native
+from kleene.api.arguments import (
+    Progress,
+    Vertices,
+    as_limit,
+    as_vertices,
+    check_call,
+    make_request,
+    require_graph,
+)
+from kleene.api.execution import solve
+from kleene.api.within import as_count, plan_lengths
+from kleene.backends.common.native_sssp import lengths_or_none
+from kleene.backends.task import NearestTask
+from kleene.errors import RequestError
+from kleene.graph import Graph
+from kleene.graph.checks import as_flag
+from kleene.graph.forms import CSR
+from kleene.graph.no_path import NO_HOPS, no_path
+from kleene.planning.plan import Plan
+from kleene.registry import find
+from kleene.results.nearest import Nearest
+from kleene.results.timings import Timings
+from kleene.system.machine import threads_for
+from kleene.system.progress import reporter
+
+__all__ = ["nearest"]
+
+Array = NDArray[Any]
+
+
+def nearest(
+    graph: Graph,
+    facilities: Vertices,
+    k: int = 1,
+    *,
+    limit: float | None = None,
+    hops: bool = False,
+    reverse: bool = False,
+    threads: int | None = None,
+    device: str = "auto",
+    progress: Progress = None,
+) -> Nearest:
+    """Return the ``k`` nearest facilities of every vertex: which, how far, and the way there.
+
+    One search finds them all, however many facilities there are. The answer is the same in every
+    run; facilities at the same distance come in the order of the list.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph; its weights must not be negative.
+    facilities : sequence of vertices
+        Where the facilities are. A vertex may be named more than once: two shops at one corner
+        are two facilities.
+    k : int
+        How many facilities to find for each vertex.
+    limit : number, optional
+        The length, or the number of hops, beyond which a facility does not count.
+    hops : bool
+        Count arcs instead of adding weights.
+    reverse : bool
+        False measures from the vertex to the facility, as people travel to a shop; True from the
+        facility to the vertex, as an ambulance does.
+    threads : int, optional
+        How many threads may be used; all cores unless given.
+    device : str
+        ``"auto"`` is the fastest that can do it. Several facilities per vertex (``k`` above 1)
+        are found on the CPU.
+    progress : bool or function, optional
+        True shows a progress bar; a function is called with (done, total).
+
+    Returns
+    -------
+    Nearest
+        As with ``scipy.spatial.KDTree.query``, arrays have shape (n,) for ``k=1`` and (n, k)
+        otherwise: ``distances``, ``which`` (positions in the list of facilities, -1 for none) and
+        ``owner`` (the facilities as vertices).
+
+    Raises
+    ------
+    RequestError
+        The list is empty, or a weight is negative.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> g = kl.Graph.from_edges(
+    ...     [0, 1, 2, 3], [1, 2, 3, 4], [2, 2, 5, 1], directed=False,
+    ...     labels=["a", "b", "c", "d", "e"],
+    ... )
+    >>> near = kl.nearest(g, ["e", "a"])
+    >>> near.owner.tolist(), near.distances.tolist()
+    (['a', 'a', 'a', 'e', 'e'], [0, 2, 4, 1, 0])
+    >>> near.path("c")
+    ['c', 'b', 'a']
+    >>> kl.nearest(g, ["e", "a"], k=2).which[2].tolist()
+    [1, 0]
+    """
+    require_graph(graph)
+    hops, reverse = as_flag(hops, "hops"), as_flag(reverse, "reverse")
+    places = as_vertices(graph, facilities, "facilities")
+    if not len(places):
+        raise RequestError("facilities is empty: name at least one vertex")
+    k = as_count(k, "k")
+    many = k > 1
+    if many and device not in ("auto", "cpu"):
+        raise RequestError(f"k={k} runs on device='cpu'; on {device!r} there is k=1")
+    request = make_request(
+        "nearest", sources=min(k, len(places)), threads=threads, limited=limit is not None,
+        device="cpu",
+    )  # fmt: skip
+    plan = plan_lengths(graph, request, hops)
+    dtype = np.dtype(plan.dtype)
+    searched = graph if reverse else graph.transpose()
+    task = NearestTask(
+        searched, places, k, as_limit(limit, dtype, hops), dtype,
+        hops or graph.weight_dtype is None, threads_for(k * (graph.n + graph.m), request.threads),
+    )  # fmt: skip
+    began = time.perf_counter()
+    if many:
+        method = find(plan.problem, plan.method, plan.device)
+        assert method is not None
+        with reporter(progress, "nearest") as report:
+            distances, which = method.load()(replace(task, progress=report))
+    else:
+        plan, distances, which = _nearest_one(task, device, threads, progress)
+    if hops:
+        distances[which < 0] = NO_HOPS
+    stats = Timings(total=time.perf_counter() - began)
+    return Nearest(graph, plan, stats, task, distances, which, hops, reverse)
+
+
+def _nearest_one(
+    task: NearestTask, device: str, threads: int | None, progress: Progress
+) -> tuple[Plan, Array, Array]:
+    """Search from the extra vertex; its arcs count a hop where arcs are counted."""
+    g = task.graph
+    extra = 1 if task.unit else 0
+    call = check_call(
+        "bfs" if task.unit else "sssp", _with_extra_vertex(task), source=g.n,
+        limit=None if task.limit is None else task.limit + extra,
+        predecessors=False, device=device, threads=threads, progress=progress,
+    )  # fmt: skip
+    result = solve(call)
+    distances = result.distances[: g.n].astype(task.dtype)
+    if task.unit:
+        distances = np.where(distances < 0, no_path(task.dtype), distances - extra)
+    which = np.full(g.n, -1, dtype=g.id_dtype)
+    lengths = lengths_or_none(g, task.dtype, task.unit)
+    _native.nearest_owners(g.offsets, g.neighbors, lengths, task.facilities, distances, which)
+    return result.plan, distances[:, None], which[:, None]
+
+
+def _with_extra_vertex(task: NearestTask) -> Graph:
+    """Return the graph with one more vertex, joined to the facilities by arcs of length zero."""
+    g, ends = task.graph, np.unique(task.facilities)
+    weights = None
+    if not task.unit:
+        assert g.weights is not None
+        weights = np.append(g.weights, np.zeros(len(ends), dtype=g.weights.dtype))
+    made = Graph(CSR(np.append(g.offsets, g.m + len(ends)), np.append(g.neighbors, ends), weights))
+    if not task.unit:  # the same type for the distances: no path is longer than before
+        made.stats.__dict__["path_bound"] = g.stats.path_bound
+    return made

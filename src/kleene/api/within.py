@@ -1,0 +1,162 @@
+"""What lies within a limit of some sources, or nearest to them, as sparse arrays."""
+
+from __future__ import annotations
+
+import operator
+import time
+from typing import Any
+
+import numpy as np
+
+from kleene.api.arguments import (
+    Progress,
+    Vertices,
+    as_limit,
+    as_vertices,
+    make_request,
+    require_graph,
+)
+from kleene.backends.task import WithinTask
+from kleene.errors import RequestError
+from kleene.graph import Graph
+from kleene.graph.checks import as_flag
+from kleene.planning.plan import Plan, plan_call
+from kleene.planning.request import Request, graph_facts
+from kleene.registry import find
+from kleene.results.reach import Reach
+from kleene.results.timings import Timings
+from kleene.system.machine import threads_for
+from kleene.system.progress import reporter
+
+__all__ = ["within"]
+
+
+def within(
+    graph: Graph,
+    sources: Vertices | None,
+    limit: float | None = None,
+    *,
+    k: int | None = None,
+    hops: bool = False,
+    reverse: bool = False,
+    predecessors: bool = True,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Reach:
+    """Return what each source reaches within a limit, or the vertices nearest to it.
+
+    The answer takes memory for what is reached, and not for all pairs of sources and vertices.
+    Searches run side by side on all cores, and what one costs does not depend on the size of the
+    graph. The answer is the same in every run.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph to search; its weights must not be negative.
+    sources : sequence of vertices, or None
+        Where to search from; None means all vertices, in order of position.
+    limit : number, optional
+        The length, or the number of hops, to stop at. A vertex is within it if the weights of a
+        path, added one by one from the source, come to no more. ``math.inf`` is no limit.
+    k : int, optional
+        How many vertices to stop at, besides the source: the nearest. Among vertices at the same
+        distance, those found first come first, and among those found, the ones of smaller position.
+    hops : bool
+        Count arcs instead of adding weights.
+    reverse : bool
+        Search against the arcs: what is returned are the vertices that reach the sources.
+    predecessors : bool
+        Whether to keep predecessors, which paths are read from.
+    threads : int, optional
+        How many threads may be used; all cores unless given.
+    progress : bool or function, optional
+        True shows a progress bar; a function is called with (done, total).
+
+    Returns
+    -------
+    Reach
+        ``distances`` and ``predecessors`` are ``scipy.sparse.csr_array``, with a row for each
+        source and a column for each vertex; :meth:`Reach.path`, :meth:`Reach.reached` and
+        :meth:`Reach.to_frame` speak of vertices by label.
+
+    Raises
+    ------
+    RequestError
+        Neither ``limit`` nor ``k`` is given, or a weight is negative.
+    MemoryBudgetError
+        The answer grows beyond the memory that is available; the error estimates how far.
+
+    See Also
+    --------
+    sssp : Distances to all vertices, as a dense array; takes ``limit``, too.
+    isochrones : The same from one source, as bands and outlines on a map.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> g = kl.generate.grid(100, 100)
+    >>> r = kl.within(g, [0, 5050], limit=2)
+    >>> r.distances.shape, r.distances.nnz
+    ((2, 10000), 19)
+    >>> r.reached(0).tolist(), r.path(0, 101)
+    ([0, 1, 100, 2, 101, 200], [0, 1, 101])
+
+    The three nearest of each of two vertices:
+
+    >>> kl.within(g, [0, 5050], k=3).to_frame().target.tolist()
+    [0, 1, 2, 100, 4950, 5049, 5050, 5051]
+    """
+    require_graph(graph)
+    hops, reverse = as_flag(hops, "hops"), as_flag(reverse, "reverse")
+    rows = (
+        np.arange(graph.n, dtype=graph.id_dtype)
+        if sources is None
+        else as_vertices(graph, sources, "sources")
+    )
+    if limit is None and k is None:
+        raise RequestError(
+            "within needs a limit or k; limit=math.inf returns all that the sources reach"
+        )
+    most = None if k is None else as_count(k, "k")
+    request = make_request(
+        "within", sources=len(rows), predecessors=as_flag(predecessors, "predecessors"),
+        threads=threads, device="cpu",
+    )  # fmt: skip
+    plan = plan_lengths(graph, request, hops)
+    dtype = np.dtype(plan.dtype)
+    method = find(plan.problem, plan.method, plan.device)
+    assert method is not None
+    began = time.perf_counter()
+    with reporter(progress, "within") as report:
+        bound = as_limit(limit, dtype, hops)
+        searched = graph.transpose() if reverse else graph
+        work = len(rows) * (graph.n + graph.m)
+        task = WithinTask(
+            searched, rows, bound, most, request.predecessors, dtype,
+            hops or graph.weight_dtype is None, threads_for(work, request.threads), report,
+        )  # fmt: skip
+        answer = method.load()(task)
+    stats = Timings(total=time.perf_counter() - began)
+    return Reach(graph, plan, stats, answer, rows, bound, most, hops, reverse)
+
+
+def plan_lengths(graph: Graph, request: Request, hops: bool) -> Plan:
+    """Plan a search along lengths, which must not be negative, or hops."""
+    facts = graph_facts(graph, hops)
+    if facts.min_weight < 0:
+        raise RequestError(
+            f"{request.problem} needs weights that are not negative, and the smallest is "
+            f"{facts.min_weight:g}; kleene.sssp takes negative weights, without a limit"
+        )
+    return plan_call(facts, request)
+
+
+def as_count(value: Any, name: str) -> int:
+    """Return a whole number from 1 on."""
+    try:
+        count = 0 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        count = 0
+    if not 1 <= count < 2**62:
+        raise RequestError(f"{name} must be a whole number from 1 on, not {value!r}")
+    return count

@@ -1,0 +1,255 @@
+"""What a search for the nearest facilities returns."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.backends.task import NearestTask, WithinAnswer, WithinTask
+from kleene.errors import RequestError
+from kleene.graph import Graph
+from kleene.graph.no_path import NO_HOPS, no_path
+from kleene.planning.plan import Plan
+from kleene.registry import find
+from kleene.results.reach import walk_back
+from kleene.results.timings import Timings
+from kleene.results.verify import Proof
+from kleene.results.verify_nearest import verify_nearest
+from kleene.system.cached_property import cached_property
+
+__all__ = ["Nearest"]
+
+Array = NDArray[Any]
+
+
+class Nearest:
+    """The nearest facilities of every vertex.
+
+    Arrays have one entry per vertex, or one row of ``k``, nearest first, if ``k`` is above 1.
+
+    Attributes
+    ----------
+    graph : Graph
+        The graph that was asked about.
+    k : int
+        How many facilities were asked for.
+    plan : Plan
+        What ran, and why.
+    stats : Timings
+        How many seconds it took.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> near = kl.nearest(kl.generate.grid(1, 6), [0, 4])
+    >>> near.distances.tolist(), near.owner.tolist()
+    ([0, 1, 2, 1, 0, 1], [0, 0, 0, 4, 4, 4])
+    >>> near.path(2), near.path(3)
+    ([2, 1, 0], [3, 4])
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        plan: Plan,
+        stats: Timings,
+        task: NearestTask,
+        distances: Array,
+        which: Array,
+        hops: bool,
+        reverse: bool,
+    ) -> None:
+        self.graph, self.plan, self.stats = graph, plan, stats
+        self.k, self.hops, self.reverse = task.k, hops, reverse
+        self._task, self._distances, self._which = task, distances, which
+
+    def _shaped(self, columns: Array) -> Array:
+        return columns[:, 0] if self.k == 1 else columns
+
+    # ---- arrays -----------------------------------------------------------------------------
+
+    @property
+    def distances(self) -> Array:
+        """How far the facilities are; ``no_path`` where there are not so many."""
+        return self._shaped(self._distances)
+
+    @property
+    def no_path(self) -> Any:
+        """The distance that says "no facility": -1 for hops, infinity, or the largest integer."""
+        return NO_HOPS if self.hops else no_path(self._distances.dtype)
+
+    @property
+    def floats(self) -> Array:
+        """The distances as float64, infinite where there is no facility."""
+        return self._shaped(np.where(self._which < 0, np.inf, self._distances.astype(np.float64)))
+
+    @property
+    def masked(self) -> Any:
+        """The distances as a masked array, masked where there is no facility."""
+        return np.ma.masked_array(self.distances, self.which < 0)
+
+    @property
+    def which(self) -> Array:
+        """Positions in the list of facilities; -1 for none."""
+        return self._shaped(self._which)
+
+    @property
+    def facilities(self) -> Any:
+        """The facilities, as vertices, in the order given."""
+        return self.graph.label(self._task.facilities)
+
+    @cached_property
+    def owner(self) -> Any:
+        """The facilities of every vertex, as vertices.
+
+        Where there is none: None on a graph with labels, else -1.
+        """
+        none = self._which < 0
+        found = np.asarray(self.graph.label(self._task.facilities[self._which]))
+        if none.any():
+            if self.graph.labels is not None:
+                found = found.astype(object)
+            found[none] = -1 if self.graph.labels is None else None
+        return self._shaped(found)
+
+    # ---- paths ------------------------------------------------------------------------------
+
+    def path(self, vertex: Hashable, rank: int = 0) -> list[Any]:
+        """Return the vertices from a vertex to its facility, empty if it has none.
+
+        With ``reverse=True`` they lead from the facility to the vertex.
+
+        Parameters
+        ----------
+        vertex : vertex
+            Where to start.
+        rank : int
+            Which of its facilities: 0 is the nearest.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> kl.nearest(kl.generate.grid(1, 4), [0, 3], k=2).path(1, rank=1)
+        [1, 2, 3]
+        """
+        return self.paths([vertex], rank)[0]
+
+    def paths(self, vertices: Iterable[Any] | None = None, rank: int = 0) -> list[list[Any]]:
+        """Return the paths of some vertices, or of all, as :meth:`path` does.
+
+        They come from one more search for each facility that is involved, bounded by the
+        farthest of its vertices.
+
+        Parameters
+        ----------
+        vertices : sequence of vertices, optional
+            Where to start; everywhere unless given.
+        rank : int
+            Which of their facilities: 0 is the nearest.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> kl.nearest(kl.generate.grid(1, 4), [0]).paths([1, 2])
+        [[1, 0], [2, 1, 0]]
+        """
+        return [
+            self.graph.label(np.array(path, dtype=np.int64)).tolist()
+            for path in self._paths(vertices, rank)
+        ]
+
+    def _paths(self, vertices: Iterable[Any] | None, rank: int) -> list[list[int]]:
+        """Return paths by position."""
+        if isinstance(rank, bool) or not 0 <= rank < self.k:
+            raise RequestError(f"rank must be from 0 to {self.k - 1}, and is {rank!r}")
+        ends = (
+            np.arange(self.graph.n)
+            if vertices is None
+            else np.asarray(self.graph.index(list(vertices)), dtype=np.int64)
+        )
+        owners = self._which[ends, rank]
+        used, group = np.unique(owners[owners >= 0], return_inverse=True)
+        lengths = self._distances[ends, rank][owners >= 0]
+        farthest = np.zeros(len(used), dtype=self._distances.dtype)
+        np.maximum.at(farthest, group, lengths)
+        answer = self._search(used, farthest)
+        rows = np.full(len(ends), -1)
+        rows[owners >= 0] = group
+        paths = [
+            walk_back(answer, row, end) if row >= 0 else []
+            for row, end in zip(rows.tolist(), ends.tolist(), strict=True)
+        ]
+        return [path[::-1] for path in paths] if self.reverse else paths
+
+    def _search(self, which: Array, limits: Array) -> WithinAnswer:
+        """Search from some facilities, each up to its limit."""
+        method = find("within", "bounded_dijkstra", "cpu")
+        assert method is not None
+        task = self._task
+        found: WithinAnswer = method.load()(
+            WithinTask(
+                task.graph, task.facilities[which], limits, None, True, task.dtype, task.unit,
+                task.threads,
+            )
+        )  # fmt: skip
+        return found
+
+    # ---- all of it --------------------------------------------------------------------------
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with a row for each vertex and facility found.
+
+        Columns are vertex, rank (0 is the nearest), facility and distance.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> kl.nearest(kl.generate.grid(1, 3), [0, 2], k=2, limit=1).to_frame()
+           vertex  rank  facility  distance
+        0       0     0         0         0
+        1       1     0         0         1
+        2       1     1         2         1
+        3       2     0         2         0
+        """
+        import pandas as pd
+
+        vertices, ranks = np.nonzero(self._which >= 0)
+        facilities = self._task.facilities[self._which[vertices, ranks]]
+        return pd.DataFrame(
+            {
+                "vertex": self.graph.label(vertices),
+                "rank": ranks,
+                "facility": self.graph.label(facilities),
+                "distance": self._distances[vertices, ranks],
+            }
+        )
+
+    def verify(self) -> Proof:
+        """Prove this answer right, or raise VerificationError.
+
+        The proof looks at every arc once: no label of a vertex, extended by an arc, is better than
+        what its head has, and every label is attained by a path.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> proof = kl.nearest(kl.generate.grid(9, 9), [0, 40], k=2).verify()
+        >>> proof.tolerance
+        'exact'
+        """
+        return verify_nearest(self._task, self._distances, self._which, self._search)
+
+    def __repr__(self) -> str:
+        count = len(self._task.facilities)
+        what = "hops" if self.hops else "lengths"
+        direction = "from" if self.reverse else "to"
+        served = int(np.count_nonzero(self._which[:, 0] >= 0))
+        many = f"the {self.k:,} nearest" if self.k > 1 else "the nearest"
+        return (
+            f"Nearest({what} {direction} {many} of {count:,} "
+            f"{'facility' if count == 1 else 'facilities'}, {served:,} of {self.graph.n:,} "
+            f"vertices have one, {self._distances.dtype}, {self.stats.total:.3g} s)"
+        )
