@@ -37,15 +37,15 @@ coverage: $(VENV)/installed-test
 	$(BIN)/python -m pytest -n 2 --dist worksteal --cov=kleene --cov-report=term-missing $(ARGS)
 
 lint: $(VENV)/installed-dev
-	$(BIN)/ruff check src tests benchmarks torture release
-	$(BIN)/ruff format --check src tests benchmarks torture release
+	$(BIN)/ruff check src tests benchmarks torture release docs examples
+	$(BIN)/ruff format --check src tests benchmarks torture release docs examples
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
 	$(BIN)/python release/version_from_tag.py
 
 format: $(VENV)/installed-dev
-	$(BIN)/ruff check --fix src tests benchmarks torture release
-	$(BIN)/ruff format src tests benchmarks torture release
+	$(BIN)/ruff check --fix src tests benchmarks torture release docs examples
+	$(BIN)/ruff format src tests benchmarks torture release docs examples
 	$(BIN)/clang-format -i $(CXX_FILES)
 
 # Kleene beside its peers: kleene lab run --suite peers, ARGS as it takes them, say
@@ -119,8 +119,11 @@ odr-check: $(VENV)/python
 	PATH="$(abspath $(BIN)):$$PATH" cmake --build build/odr-check
 	! find build/odr-check -name '*_avx*.o' | xargs gcc-nm -C | grep ' [TWVu] ' | grep -v '::avx'
 
+# Strict, and without the network. What the build writes into docs/ is made anew: examples run again
+# when the library has changed, not only when they have.
 docs: $(VENV)/installed-docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	rm -rf site docs/api docs/gallery docs/sg_execution_times.rst
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -j 2 -d build/docs docs site
 
 wheel: $(VENV)/python
 	rm -rf dist
@@ -143,7 +146,7 @@ test-oldest: $(VENV)/installed-test
 	cd tests && ../$(OLDEST)/bin/python -m pytest -p no:cacheprovider -q -c ../pyproject.toml $(ARGS) .
 
 clean:
-	rm -rf $(VENV) build dist site .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) build dist site docs/api docs/gallery .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 # One environment; extras are layered on it by need. The native module is built once, in place.
 # CMake and Ninja come from the system where they are recent enough.

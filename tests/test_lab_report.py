@@ -19,9 +19,10 @@ from kleene.lab.experiment import Experiment
 from kleene.lab.measurements import Measurements, measurements_in
 from kleene.lab.record import Check, Point, Record, Skip
 from kleene.lab.report import Written, write_report
-from kleene.lab.report.docs import results_page
+from kleene.lab.report.docs import experiment_charts, results_page
 from kleene.lab.report.headlines import headlines
 from kleene.lab.report.html import table
+from kleene.lab.report.style import chart_style
 from kleene.system.html import Html, tag
 
 VOID = {"meta", "input", "br", "hr", "img", "link"}
@@ -216,26 +217,31 @@ def test_no_folder_no_page(tmp_path: Path) -> None:
 def test_results_for_the_documentation() -> None:
     record, experiments = everything()
     problems: list[str] = []
-    text = results_page(record, experiments, "report.html", "charts.js", ".dark", problems)
+    text = results_page(record, experiments, "report.html", problems)
     assert problems == []
     lines = text.splitlines()
     assert "# Lab results" in lines
     assert [line for line in lines if line.startswith("## ")] == [
         "## In short", "## Title of by-size", "## Title of peers", "## Title of panels",
     ]  # fmt: skip
-    assert "[the whole report](report.html)" in text
+    assert '<a href="report.html">the whole report</a>' in text
+    assert "kleene lab run by-size" in text
     assert 'href="report.html#by-size"' in text
-    assert ".dark{--ground:" in text
+    assert ".dark{--ground:" in chart_style(".dark")
     assert text.count("<figure>") == 8
-    assert text.endswith('<script src="charts.js"></script>')
     blocks = re.findall(r"^<div.*</div>$", text, flags=re.MULTILINE)
     assert len(blocks) == 4
     for block in blocks:
         Page(block)
+    one = experiment_charts(record, experiments[:2], "report.html", "EPYC", problems)
+    assert problems == []
+    assert one.count("<figure>") == 2
+    Page(one)
+    assert experiment_charts(record, experiments[:1], "report.html", "elsewhere", problems) == ""
 
 
 def test_documentation_without_records() -> None:
-    text = results_page(Record(), everything()[1], "report.html", "charts.js", ".dark", [])
+    text = results_page(Record(), everything()[1], "report.html", [])
     assert "There are no records" in text
 
 

@@ -18,7 +18,8 @@ def public_callables() -> list[tuple[str, object]]:
         else:
             found.append((name, item))
         if inspect.isclass(item) and not issubclass(item, Exception):
-            members = {n: m for n, m in vars(item).items() if not n.startswith("_")}
+            names = [n for n in dir(item) if not n.startswith("_")]
+            members = {n: inspect.getattr_static(item, n) for n in names}
             functions = {n: m for n, m in members.items() if callable(m) or _is_method(m)}
             found += [(f"{name}.{n}", getattr(item, n)) for n in functions]
     return [(name, item) for name, item in found if callable(item)]

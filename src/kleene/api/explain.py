@@ -38,6 +38,40 @@ def explain(
 ) -> Plan:
     """Return what a call would run, why, and how much memory it takes, without running it.
 
+    Parameters
+    ----------
+    graph : Graph
+        The graph that the call would be about.
+    problem : {"bfs", "sssp", "apsp", "closure"}
+        The call.
+    semiring : str, optional
+        Of a closure: ``"boolean"`` by default, ``"min_plus"``, ``"max_min"`` or ``"max_times"``.
+    sources : sequence of vertices, optional
+        The sources; by default one for a search, and all vertices for all pairs and closures.
+    predecessors : bool, optional
+        Whether paths are wanted; by default as in the call.
+    deterministic : bool
+        Whether predecessors must be the same in every run.
+    limit : float, optional
+        The largest distance of interest.
+    method : str
+        ``"auto"``, or one of :func:`methods`.
+    device : {"auto", "cpu", "cuda", "emulated", "reference"}
+        Where to compute.
+    dtype : optional
+        The type of the distances; by default that of the weights.
+    threads : int, optional
+        Threads to use; all cores by default.
+    out : array or path, optional
+        Where the call would write the distances.
+    options : dict, optional
+        Parameters of the method, such as ``{"block": 48}``.
+
+    Returns
+    -------
+    Plan
+        Method, device, type, memory, and the reasons. ``print`` shows it in words.
+
     Examples
     --------
     >>> import kleene as kl

@@ -91,9 +91,14 @@ def geodesic_distances(
     connect : bool
         Where the neighbours leave the points in several parts: True joins each two parts at their
         closest points, as Isomap does, and warns; False leaves the parts infinitely far apart.
-    device, threads, progress, out
-        As for :func:`kleene.apsp`. For many points, ``out="geodesics.npy"`` keeps the distances in
-        a file.
+    device : {"auto", "cpu", "cuda", ...}
+        Where to compute the paths.
+    threads : int, optional
+        Threads to use; all cores by default.
+    progress : bool or function, optional
+        True for a bar, or a function of (done, total).
+    out : array or path, optional
+        Where to put the distances. For many points, ``out="geodesics.npy"`` keeps them in a file.
     dtype : optional
         float32 for points in float32, else float64.
 

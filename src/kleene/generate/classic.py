@@ -25,6 +25,22 @@ def path(
 ) -> Graph:
     """Make the path 0, 1, ..., n - 1.
 
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    directed : bool
+        Arcs, or undirected edges.
+    seed : int
+        Determines random weights.
+    weights : None, number, (low, high), or function
+        None for an unweighted graph, one weight for all, a range to draw from (integers, or floats
+        if an end is a float), or a function of (rng, count).
+    threads : int, optional
+        Threads to use; all cores by default.
+    progress : function, optional
+        Called repeatedly as ``progress(done, total)``.
+
     Examples
     --------
     >>> import kleene as kl
@@ -49,6 +65,22 @@ def cycle(
 ) -> Graph:
     """Make the cycle 0, 1, ..., n - 1, 0.
 
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    directed : bool
+        Arcs, or undirected edges.
+    seed : int
+        Determines random weights.
+    weights : None, number, (low, high), or function
+        None for an unweighted graph, one weight for all, a range to draw from (integers, or floats
+        if an end is a float), or a function of (rng, count).
+    threads : int, optional
+        Threads to use; all cores by default.
+    progress : function, optional
+        Called repeatedly as ``progress(done, total)``.
+
     Examples
     --------
     >>> import kleene as kl
@@ -72,6 +104,22 @@ def star(
     progress: Progress | None = None,
 ) -> Graph:
     """Make a star: vertex 0 joined to all others (by arcs from vertex 0, if directed).
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    directed : bool
+        Arcs, or undirected edges.
+    seed : int
+        Determines random weights.
+    weights : None, number, (low, high), or function
+        None for an unweighted graph, one weight for all, a range to draw from (integers, or floats
+        if an end is a float), or a function of (rng, count).
+    threads : int, optional
+        Threads to use; all cores by default.
+    progress : function, optional
+        Called repeatedly as ``progress(done, total)``.
 
     Examples
     --------
@@ -100,6 +148,24 @@ def tree(
 
     Vertex 0 is the root; in a directed tree arcs lead away from it.
 
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    branching : int
+        The largest number of children of a vertex.
+    directed : bool
+        Arcs, or undirected edges.
+    seed : int
+        Determines random weights.
+    weights : None, number, (low, high), or function
+        None for an unweighted graph, one weight for all, a range to draw from (integers, or floats
+        if an end is a float), or a function of (rng, count).
+    threads : int, optional
+        Threads to use; all cores by default.
+    progress : function, optional
+        Called repeatedly as ``progress(done, total)``.
+
     Examples
     --------
     >>> import kleene as kl
@@ -126,6 +192,22 @@ def complete(
     """Make the complete graph: every vertex joined to every other.
 
     If directed, the two arcs between a pair of vertices have independent weights.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    directed : bool
+        Arcs, or undirected edges.
+    seed : int
+        Determines random weights.
+    weights : None, number, (low, high), or function
+        None for an unweighted graph, one weight for all, a range to draw from (integers, or floats
+        if an end is a float), or a function of (rng, count).
+    threads : int, optional
+        Threads to use; all cores by default.
+    progress : function, optional
+        Called repeatedly as ``progress(done, total)``.
 
     Examples
     --------

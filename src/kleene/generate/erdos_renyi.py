@@ -40,8 +40,13 @@ def uniform(
         The same seed makes the same graph, on any machine and any number of threads.
     directed : bool
         Arcs, or undirected edges.
-    weights, threads, progress
-        As for :func:`rmat`.
+    weights : None, number, (low, high), or function
+        None for an unweighted graph, one weight for all, a range to draw from (integers, or floats
+        if an end is a float), or a function of (rng, count).
+    threads : int, optional
+        Threads to use; all cores by default.
+    progress : function, optional
+        Called repeatedly as ``progress(done, total)``.
 
     References
     ----------

@@ -65,7 +65,8 @@ def rmat(
     directed : bool
         If False, the graph is undirected, as the "kron" graphs of GAP are.
     weights : None, number, (low, high), or function
-        See :mod:`kleene.generate.weights`.
+        None for an unweighted graph, one weight for all, a range to draw from (integers, or floats
+        if an end is a float), or a function of (rng, count).
     threads : int, optional
         Threads to use; all cores by default.
     progress : function, optional

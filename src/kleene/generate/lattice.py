@@ -45,8 +45,13 @@ def grid(
         independently.
     seed : int
         Determines the weights and the dropped edges.
-    weights, threads, progress
-        As for :func:`rmat`.
+    weights : None, number, (low, high), or function
+        None for an unweighted graph, one weight for all, a range to draw from (integers, or floats
+        if an end is a float), or a function of (rng, count).
+    threads : int, optional
+        Threads to use; all cores by default.
+    progress : function, optional
+        Called repeatedly as ``progress(done, total)``.
 
     Examples
     --------

@@ -42,8 +42,13 @@ def small_world(
         The probability that an edge is rewired: 0 keeps the ring, 1 rewires every edge.
     seed : int
         The same seed makes the same graph, on any machine and any number of threads.
-    weights, threads, progress
-        As for :func:`rmat`.
+    weights : None, number, (low, high), or function
+        None for an unweighted graph, one weight for all, a range to draw from (integers, or floats
+        if an end is a float), or a function of (rng, count).
+    threads : int, optional
+        Threads to use; all cores by default.
+    progress : function, optional
+        Called repeatedly as ``progress(done, total)``.
 
     References
     ----------

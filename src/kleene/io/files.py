@@ -172,7 +172,7 @@ def write(
         ``"-"`` is standard output. A text format is compressed with gzip if the name ends in
         ``.gz``.
     format : str, optional
-        As for :func:`read`; by default the suffix decides.
+        The name of the format, as in :func:`read`; by default the suffix decides.
     threads : int, optional
         Threads that format text; all cores by default.
     progress : callable, optional

@@ -8,11 +8,14 @@ there. A call and ``explain`` plan by the same function, ``plan_call``.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from kleene.backends.common import predecessors
 from kleene.errors import GraphError, MemoryBudgetError, RequestError
 from kleene.planning.device_choice import choose_device
-from kleene.planning.dtype_choice import choose_dtype
+from kleene.planning.dtype_choice import choose_dtype, holds
 from kleene.planning.machine import live_machine
 from kleene.planning.request import Facts, Request
 from kleene.planning.rules import choose_method
@@ -127,7 +130,7 @@ def make_plan(facts: Facts, request: Request, machine: Machine) -> Plan:
         memory += predecessors.workspace(size.m, size.item)
         reasons += ("predecessors: chosen by rule afterwards, the same in every run",)
     available = machine.free_memory() if memory >= _SMALL else None
-    _require_memory(memory, available, size, request)
+    _require_memory(memory, available, size, facts, request, dtype)
     return Plan(
         request.problem,
         method.name,
@@ -165,7 +168,14 @@ def _answer_bytes(size: Size, request: Request, method: Method) -> int:
     return (per_pair + request.pair_bytes) * size.sources * size.n
 
 
-def _require_memory(memory: int, available: int | None, size: Size, request: Request) -> None:
+def _require_memory(
+    memory: int,
+    available: int | None,
+    size: Size,
+    facts: Facts,
+    request: Request,
+    dtype: np.dtype[Any],
+) -> None:
     if available is None or memory <= available:
         return
     advice = []
@@ -175,10 +185,11 @@ def _require_memory(memory: int, available: int | None, size: Size, request: Req
         advice.append("out='distances.npy' to keep the values in a file")
     if request.predecessors:
         advice.append("predecessors=False")
-    if size.item == 8:
-        advice.append("a narrower dtype")
+    narrower = {"float64": "float32", "int64": "int32"}.get(str(dtype))
+    if narrower is not None and holds(np.dtype(narrower), facts.path_bound):
+        advice.append(f"dtype={narrower!r}")
     raise MemoryBudgetError(
         f"{request.problem} on {size.n:,} vertices needs {format_bytes(memory)} and "
-        f"{format_bytes(available)} are available"
-        + (f"; what makes it fit: {', or '.join(advice)}" if advice else "")
+        f"{format_bytes(available)} are available",
+        advice,
     )

@@ -117,6 +117,18 @@ class Methods(tuple[Method, ...]):
 def methods(problem: str | None = None, device: str | None = None) -> Methods:
     """Return the methods for a problem, or all of them.
 
+    Parameters
+    ----------
+    problem : str, optional
+        The problem, such as ``"sssp"``; all by default.
+    device : str, optional
+        The device, such as ``"cpu"``; all by default.
+
+    Returns
+    -------
+    tuple of Method
+        Rows with ``name``, ``device``, ``summary``, ``origin`` and more, which print as a table.
+
     Examples
     --------
     >>> import kleene as kl

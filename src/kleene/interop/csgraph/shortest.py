@@ -13,17 +13,9 @@ import numpy as np
 import scipy.sparse.csgraph
 from numpy.typing import NDArray
 
-from kleene.graph import Graph
-from kleene.graph.no_path import no_path
+from kleene.interop.csgraph.bounded import nearest_source, within_limit
 from kleene.interop.csgraph.errors import renamed_cycles
-from kleene.interop.csgraph.solve import (
-    NULL,
-    Ours,
-    may_overflow,
-    require_no_cycle,
-    rooted,
-    solve,
-)
+from kleene.interop.csgraph.solve import Ours, may_overflow, require_no_cycle, solve
 from kleene.interop.csgraph.validation import (
     as_graph,
     as_indices,
@@ -56,16 +48,29 @@ def shortest_path(
 
     Parameters
     ----------
-    csgraph, directed, return_predecessors, unweighted, overwrite, indices
-        As in SciPy.
+    csgraph : array, sparse array or nested lists
+        The lengths of arcs: entry (i, j) is the arc from i to j. In a dense array zero, NaN and
+        infinities mean "no arc"; in a sparse array every stored entry is an arc.
     method : {"auto", "FW", "D", "BF", "J"}
         Whose conventions to follow: those of :func:`floyd_warshall`, :func:`dijkstra`,
         :func:`bellman_ford` or :func:`johnson`. The fastest method runs, whatever the name.
-    device, threads
-        As in :func:`kleene.apsp`.
+    directed : bool
+        If False, an arc may be travelled both ways, by the shorter of the two entries.
+    return_predecessors : bool
+        Also return the predecessors on shortest paths, -9999 where there is none.
+    unweighted : bool
+        Count arcs, whatever their lengths.
+    overwrite : bool
+        Put the distances into the memory of ``csgraph``, if that is a float64 array in C order.
+    indices : int or array of int, optional
+        The sources; all vertices by default.
+    device : {"auto", "cpu", "cuda", ...}
+        Where to compute; not in SciPy.
+    threads : int, optional
+        Threads to use, all cores by default; not in SciPy.
     dtype : optional
-        The type of the distances, float64 unless given. No path is infinity, or the largest
-        value of an integer type.
+        The type of the distances, float64 by default; not in SciPy. No path is infinity, or the
+        largest value of an integer type.
 
     Examples
     --------
@@ -104,8 +109,28 @@ def floyd_warshall(
 ) -> Any:
     """Find shortest paths between all pairs as ``scipy.sparse.csgraph.floyd_warshall`` does.
 
-    The diagonal of the graph counts for nothing. See :func:`shortest_path` for the keywords that
-    SciPy does not have.
+    The diagonal of the graph counts for nothing.
+
+    Parameters
+    ----------
+    csgraph : array, sparse array or nested lists
+        The lengths of arcs: entry (i, j) is the arc from i to j. In a dense array zero, NaN and
+        infinities mean "no arc"; in a sparse array every stored entry is an arc.
+    directed : bool
+        If False, an arc may be travelled both ways, by the shorter of the two entries.
+    return_predecessors : bool
+        Also return the predecessors on shortest paths, -9999 where there is none.
+    unweighted : bool
+        Count arcs, whatever their lengths.
+    overwrite : bool
+        Put the distances into the memory of ``csgraph``, if that is a float64 array in C order.
+    device : {"auto", "cpu", "cuda", ...}
+        Where to compute; not in SciPy.
+    threads : int, optional
+        Threads to use, all cores by default; not in SciPy.
+    dtype : optional
+        The type of the distances, float64 by default; not in SciPy. No path is infinity, or the
+        largest value of an integer type.
 
     Examples
     --------
@@ -145,8 +170,33 @@ def dijkstra(
     """Find shortest paths from some or all vertices as ``scipy.sparse.csgraph.dijkstra`` does.
 
     Negative lengths are warned of, as by SciPy, and the answer is right all the same; a negative
-    cycle, on which SciPy's search may not end, is an error. See :func:`shortest_path` for the
-    keywords that SciPy does not have.
+    cycle, on which SciPy's search may not end, is an error.
+
+    Parameters
+    ----------
+    csgraph : array, sparse array or nested lists
+        The lengths of arcs: entry (i, j) is the arc from i to j. In a dense array zero, NaN and
+        infinities mean "no arc"; in a sparse array every stored entry is an arc.
+    directed : bool
+        If False, an arc may be travelled both ways, by the shorter of the two entries.
+    indices : int or array of int, optional
+        The sources; all vertices by default.
+    return_predecessors : bool
+        Also return the predecessors on shortest paths, -9999 where there is none.
+    unweighted : bool
+        Count arcs, whatever their lengths.
+    limit : float
+        The largest distance; vertices beyond it count as unreached.
+    min_only : bool
+        Return one row: for each vertex the distance from the nearest source. With predecessors,
+        the sources of that are returned too.
+    device : {"auto", "cpu", "cuda", ...}
+        Where to compute; not in SciPy.
+    threads : int, optional
+        Threads to use, all cores by default; not in SciPy.
+    dtype : optional
+        The type of the distances, float64 by default; not in SciPy. No path is infinity, or the
+        largest value of an integer type.
 
     Examples
     --------
@@ -175,8 +225,10 @@ def dijkstra(
     with renamed_cycles():
         if min_only:
             chosen = np.arange(graph.n, dtype=np.int32) if sources is None else sources
-            return _nearest(graph, chosen, bool(return_predecessors), limit, ours)
-        distances, predecessors = _within(graph, sources, bool(return_predecessors), limit, ours)
+            return nearest_source(graph, chosen, bool(return_predecessors), limit, ours)
+        distances, predecessors = within_limit(
+            graph, sources, bool(return_predecessors), limit, ours
+        )
     return _answer(distances, predecessors, (*shape, graph.n))
 
 
@@ -193,8 +245,28 @@ def bellman_ford(
 ) -> Any:
     """Find shortest paths as ``scipy.sparse.csgraph.bellman_ford`` does; lengths may be negative.
 
-    A negative cycle is an error if one of the sources leads to it. See :func:`shortest_path` for
-    the keywords that SciPy does not have.
+    A negative cycle is an error if one of the sources leads to it.
+
+    Parameters
+    ----------
+    csgraph : array, sparse array or nested lists
+        The lengths of arcs: entry (i, j) is the arc from i to j. In a dense array zero, NaN and
+        infinities mean "no arc"; in a sparse array every stored entry is an arc.
+    directed : bool
+        If False, an arc may be travelled both ways, by the shorter of the two entries.
+    indices : int or array of int, optional
+        The sources; all vertices by default.
+    return_predecessors : bool
+        Also return the predecessors on shortest paths, -9999 where there is none.
+    unweighted : bool
+        Count arcs, whatever their lengths.
+    device : {"auto", "cpu", "cuda", ...}
+        Where to compute; not in SciPy.
+    threads : int, optional
+        Threads to use, all cores by default; not in SciPy.
+    dtype : optional
+        The type of the distances, float64 by default; not in SciPy. No path is infinity, or the
+        largest value of an integer type.
 
     Examples
     --------
@@ -227,8 +299,28 @@ def johnson(
 ) -> Any:
     """Find shortest paths as ``scipy.sparse.csgraph.johnson`` does; lengths may be negative.
 
-    A negative cycle is an error, wherever in the graph it is. See :func:`shortest_path` for the
-    keywords that SciPy does not have.
+    A negative cycle is an error, wherever in the graph it is.
+
+    Parameters
+    ----------
+    csgraph : array, sparse array or nested lists
+        The lengths of arcs: entry (i, j) is the arc from i to j. In a dense array zero, NaN and
+        infinities mean "no arc"; in a sparse array every stored entry is an arc.
+    directed : bool
+        If False, an arc may be travelled both ways, by the shorter of the two entries.
+    indices : int or array of int, optional
+        The sources; all vertices by default.
+    return_predecessors : bool
+        Also return the predecessors on shortest paths, -9999 where there is none.
+    unweighted : bool
+        Count arcs, whatever their lengths.
+    device : {"auto", "cpu", "cuda", ...}
+        Where to compute; not in SciPy.
+    threads : int, optional
+        Threads to use, all cores by default; not in SciPy.
+    dtype : optional
+        The type of the distances, float64 by default; not in SciPy. No path is infinity, or the
+        largest value of an integer type.
 
     Examples
     --------
@@ -283,71 +375,3 @@ def _memory_to_overwrite(csgraph: Any) -> Array | None:
     if not array.flags.writeable:
         raise ValueError("assignment destination is read-only")
     return np.asarray(array) if array.flags.c_contiguous else None
-
-
-def _within(
-    graph: Graph, sources: Array | None, keep_predecessors: bool, limit: float, ours: Ours
-) -> tuple[Array, Array | None]:
-    """Solve within a limit that no part of a path may exceed, not even to come back under it."""
-    if limit == np.inf or not graph.stats.negative:
-        return solve(graph, sources, keep_predecessors, ours, limit)
-    chosen = np.arange(graph.n, dtype=np.int32) if sources is None else sources
-    distances, predecessors = solve(graph, chosen, keep_predecessors, ours)
-    for i in range(len(chosen)):
-        row, own = _row_within(graph, chosen[i : i + 1], keep_predecessors, limit, ours)
-        distances[i] = row[0]
-        if predecessors is not None and own is not None:
-            predecessors[i] = own[0]
-    return distances, predecessors
-
-
-def _row_within(
-    graph: Graph, source: Array, keep_predecessors: bool, limit: float, ours: Ours
-) -> tuple[Array, Array | None]:
-    """Take out the vertices beyond the limit, until those that are left keep to it."""
-    sources, targets, weights = graph.coo
-    while True:
-        distances, predecessors = solve(graph, source, keep_predecessors, ours)
-        beyond = (distances[0] > limit) & (distances[0] < no_path(distances.dtype))
-        if not beyond.any():
-            return distances, predecessors
-        kept = ~beyond[targets]
-        sources, targets = sources[kept], targets[kept]
-        weights = None if weights is None else weights[kept]
-        graph = Graph.from_edges(sources, targets, weights, n=graph.n)
-
-
-def _nearest(
-    graph: Graph, sources: Array, keep_predecessors: bool, limit: float, ours: Ours
-) -> Arrays:
-    """Return distances from the nearest source, and with predecessors also which source that is."""
-    n = graph.n
-    if n == 0 or len(sources) == 0:
-        dtype = np.dtype(np.float64 if ours.dtype is None else ours.dtype)
-        far = np.full(n, no_path(dtype), dtype)
-        none = np.full(n, NULL, np.int32)
-        return (far, none, none.copy()) if keep_predecessors else far
-    root = np.array([n], np.int32)
-    distances, predecessors = _within(rooted(graph, sources), root, keep_predecessors, limit, ours)
-    lengths = distances[0, :n]
-    if predecessors is None:
-        return lengths
-    tree = predecessors[0, :n].copy()
-    # A source may hang on another by arcs of no length; it is its own nearest all the same.
-    starts = np.unique(sources)
-    starts = starts[lengths[starts] == 0]
-    tree[starts] = NULL
-    tree[tree == n] = NULL
-    origins = _origins(tree)
-    origins[lengths == no_path(lengths.dtype)] = NULL
-    return lengths, tree, origins
-
-
-def _origins(tree: Array) -> Array:
-    """Return the vertex at which each chain of predecessors begins."""
-    above = np.where(tree == NULL, np.arange(len(tree), dtype=tree.dtype), tree)
-    while True:  # each round looks back twice as far
-        further = above[above]
-        if np.array_equal(further, above):
-            return further
-        above = further

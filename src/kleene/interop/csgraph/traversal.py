@@ -31,6 +31,18 @@ def breadth_first_order(
     Vertices come in SciPy's order, with SciPy's predecessors. A start that is no vertex of the
     graph is an error.
 
+    Parameters
+    ----------
+    csgraph : array, sparse array or nested lists
+        The lengths of arcs: entry (i, j) is the arc from i to j. In a dense array zero, NaN and
+        infinities mean "no arc"; in a sparse array every stored entry is an arc.
+    i_start : int
+        The vertex to start at.
+    directed : bool
+        If False, an arc may be travelled both ways, by the shorter of the two entries.
+    return_predecessors : bool
+        Also return the predecessors on shortest paths, -9999 where there is none.
+
     Examples
     --------
     >>> from kleene import csgraph
@@ -57,6 +69,16 @@ def breadth_first_order(
 
 def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any:
     """Return the tree of a breadth-first search as ``scipy.sparse.csgraph`` does.
+
+    Parameters
+    ----------
+    csgraph : array, sparse array or nested lists
+        The lengths of arcs: entry (i, j) is the arc from i to j. In a dense array zero, NaN and
+        infinities mean "no arc"; in a sparse array every stored entry is an arc.
+    i_start : int
+        The vertex to start at.
+    directed : bool
+        If False, an arc may be travelled both ways, by the shorter of the two entries.
 
     Examples
     --------

@@ -33,8 +33,19 @@ def yen(
 
     Parameters
     ----------
-    csgraph, source, sink, K, directed, return_predecessors, unweighted
-        As in SciPy.
+    csgraph : array, sparse array or nested lists
+        The lengths of arcs: entry (i, j) is the arc from i to j. In a dense array zero, NaN and
+        infinities mean "no arc"; in a sparse array every stored entry is an arc.
+    source, sink : int
+        The ends of the paths.
+    K : int
+        The number of paths; fewer are returned if there are fewer.
+    directed : bool
+        If False, an arc may be travelled both ways, by the shorter of the two entries.
+    return_predecessors : bool
+        Also return the predecessors on shortest paths, -9999 where there is none.
+    unweighted : bool
+        Count arcs, whatever their lengths.
     device, threads
         The device, and the number of threads, for the distances to the sink; the paths themselves
         are computed on one core.

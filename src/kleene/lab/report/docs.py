@@ -2,53 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from kleene.lab.experiment import Experiment
 from kleene.lab.formatting import listed
+from kleene.lab.measurements import Measurements
 from kleene.lab.record import Record
 from kleene.lab.report.chart_data import styles_of
 from kleene.lab.report.html import slug
 from kleene.lab.report.section import charts_and_findings
-from kleene.lab.report.style import chart_style
 from kleene.lab.report.summary import headline_lists, machines_of
-from kleene.system.html import tag
+from kleene.system.html import Html, join, tag
 
-__all__ = ["results_page"]
+__all__ = ["experiment_charts", "results_page"]
 
 _FRONT = """---
-search:
-  exclude: true
+nosearch: true
 ---
 # Lab results
 """
 
 
 def results_page(
-    record: Record,
-    experiments: Sequence[Experiment],
-    report: str,
-    script: str,
-    dark: str,
-    problems: list[str],
+    record: Record, experiments: Sequence[Experiment], report: str, problems: list[str]
 ) -> str:
-    """Return a page in Markdown.
+    """Return a page in Markdown; it needs `chart_style` and `chart_script`.
 
     Parameters
     ----------
     record, experiments
         What was measured, and the declarations.
-    report, script : str
-        Addresses of the whole report and of `chart_script`, relative to this page.
-    dark : str
-        The CSS selector that holds when the pages are dark.
+    report : str
+        Address of the whole report, relative to this page.
     problems : list of str
         Gets the errors in declarations.
     """
-    parts = _parts(record.latest(), experiments, report, problems)
-    style = f"<style>{chart_style(dark)}</style>"
-    load = tag("script", src=script)
-    return "\n\n".join([_FRONT, style, *parts, load])
+    return "\n\n".join([_FRONT, *_parts(record.latest(), experiments, report, problems)])
+
+
+def experiment_charts(
+    record: Record,
+    experiments: Sequence[Experiment],
+    report: str,
+    machine: str,
+    problems: list[str],
+) -> str:
+    """Return charts and findings of some experiments as HTML, on machines with a name like this."""
+    results, styles = styles_of(record.latest(), experiments)
+    return join(
+        _section(experiment, chosen, styles, report, problems)
+        for experiment in experiments
+        if (chosen := [one for one in results[experiment.id] if machine in one.run.place])
+    )
 
 
 def _parts(
@@ -59,9 +64,10 @@ def _parts(
         yield "There are no records of the lab in this tree; [run it](lab.md)."
         return
     where = listed(run.place for run in machines)
+    whole = tag("a", "the whole report", href=report)
     yield (
         f"Measured on {_plain(where)}. This page is made from the records in the repository; "
-        f"[the whole report]({report}) has every number, what was skipped and why, and the "
+        f"{whole} has every number, what was skipped and why, and the "
         "machines. [How to run it yourself](lab.md)."
     )
     results, styles = styles_of(record, experiments)
@@ -70,16 +76,28 @@ def _parts(
     for experiment in experiments:
         measurements = results[experiment.id]
         if measurements:
-            name = slug(experiment.id)
-            numbers = tag("a", "All numbers", href=f"{report}#{name}")
             yield f"## {_plain(experiment.title)}"
-            yield tag(
-                "div",
-                tag("p", tag("em", experiment.question), " ", numbers),
-                *charts_and_findings(experiment, measurements, styles, problems),
-                class_="experiment",
-                id=name,
-            )
+            yield _section(experiment, measurements, styles, report, problems)
+
+
+def _section(
+    experiment: Experiment,
+    measurements: Sequence[Measurements],
+    styles: Mapping[str, int],
+    report: str,
+    problems: list[str],
+) -> Html:
+    """Return the question, charts and findings of an experiment, without its title."""
+    name = slug(experiment.id)
+    numbers = tag("a", "All numbers", href=f"{report}#{name}")
+    repeat = tag("code", f"kleene lab run {experiment.id}")
+    return tag(
+        "div",
+        tag("p", tag("em", experiment.question), " ", numbers, "; measured by ", repeat, "."),
+        *charts_and_findings(experiment, measurements, styles, problems),
+        class_="experiment",
+        id=name,
+    )
 
 
 def _plain(text: str) -> str:
