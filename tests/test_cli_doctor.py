@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,6 +30,70 @@ def test_the_report_is_complete() -> None:
     page = CliRunner().invoke(app, ["doctor"]).output
     for title in ("Kleene", "Machine", "NVIDIA", "Optional packages"):
         assert f"{title}\n" in page
+
+
+def test_memory_is_what_the_machine_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "_system_available", lambda: 3 * 2**30)
+    monkeypatch.setattr(machine, "_cgroup_memory", lambda: [])
+    monkeypatch.setattr(machine, "_limits_available", lambda: None)
+    page = CliRunner().invoke(app, ["doctor"]).output
+    assert "  memory  3.0 GiB available\n" in page
+    told = json.loads(CliRunner().invoke(app, ["doctor", "--json"]).stdout)
+    assert told["memory"] == 3 * 2**30
+    monkeypatch.setattr(machine, "_system_available", lambda: None)
+    assert "  memory  unknown available\n" in CliRunner().invoke(app, ["doctor"]).output
+
+
+@pytest.mark.skipif(not Path("/proc/meminfo").exists(), reason="compares with /proc/meminfo")
+def test_memory_here_is_known() -> None:
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    total = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemTotal"))
+    told = json.loads(CliRunner().invoke(app, ["doctor", "--json"]).stdout)
+    assert 0 < told["memory"] <= total
+
+
+@pytest.mark.parametrize(
+    ("problem", "gpus", "cupy_problem", "expected"),
+    [
+        (None, (H200,), None, "ready"),
+        ("it does not start (error 100)", (), None, "the NVIDIA driver: it does not start"),
+        (None, (), None, "sees no GPU"),
+        (None, (H200,), "ImportError: libnvrtc", "CuPy does not work: ImportError"),
+    ],
+)
+def test_cuda_is_ready_only_if_everything_works(
+    problem: str | None,
+    gpus: tuple[Gpu, ...],
+    cupy_problem: str | None,
+    expected: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    everything = machine.Machine(2, None, "AVX2", ("cuda", "cpu", "reference"))
+    monkeypatch.setattr(machine, "this_machine", lambda: everything)
+    monkeypatch.setattr(doctor, "_nvidia", lambda: ("13.0", problem, gpus))
+    monkeypatch.setattr(doctor, "_cupy", lambda: ("cupy-cuda13x 14.0", cupy_problem))
+    report = examine()
+    assert expected in str(report.in_words()["NVIDIA"]["device cuda"])
+    assert ("cuda" in report.devices) == (expected == "ready")
+
+
+def test_a_build_without_kernels_has_no_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = machine.Machine(2, None, "AVX2", ("cpu", "reference"), (("cuda", "no kernels"),))
+    monkeypatch.setattr(machine, "this_machine", lambda: bare)
+    monkeypatch.setattr(doctor, "_nvidia", lambda: ("13.0", None, (H200,)))
+    monkeypatch.setattr(doctor, "_cupy", lambda: ("cupy-cuda13x 14.0", None))
+    assert examine().in_words()["NVIDIA"]["device cuda"] == "no kernels"
+
+
+def test_every_optional_package_of_the_project_is_reported() -> None:
+    """The extras for users in pyproject.toml, and nothing that does not exist."""
+    import tomllib
+
+    project = tomllib.loads(Path(__file__).parents[1].joinpath("pyproject.toml").read_text())
+    extras = project["project"]["optional-dependencies"]
+    for package, extra in doctor._EXTRAS.items():
+        wanted = extras[extra.removeprefix("kleene[").removesuffix("]")]
+        assert any(one.startswith(package) for one in wanted), (package, extra)
 
 
 def no_library(name: str) -> Any:

@@ -124,7 +124,7 @@ def test_unreachable_vertices_are_grey_and_other_components_are_reported(tmp_pat
     path = kl.draw(kl.bfs(graph, 0), tmp_path / "g.svg", target=3)
     description = words(path)
     assert "4 vertices (3 in other components are not drawn)" in description
-    assert "1 are unreachable (grey)" in description
+    assert "1 is unreachable (grey)" in description
     assert "no path to 3" in description
     assert "2 hops" in description
     assert strokes(path) == 3

@@ -21,8 +21,9 @@ from kleene.lab.record import Check, Point, Record, Skip
 from kleene.lab.report import Written, write_report
 from kleene.lab.report.docs import experiment_charts, results_page
 from kleene.lab.report.headlines import headlines
-from kleene.lab.report.html import Html, table, tag
+from kleene.lab.report.html import table
 from kleene.lab.report.style import chart_style
+from kleene.system.html import Html, tag
 
 VOID = {"meta", "input", "br", "hr", "img", "link"}
 

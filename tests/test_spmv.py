@@ -145,7 +145,7 @@ def test_one_step_of_a_search() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"semiring": "tropical"}, "no semiring 'tropical'; there are 'plus_times', 'min_plus'"),
+        ({"semiring": "tropical"}, "did you mean 'min_plus'? There are 'plus_times', 'min_plus'"),
         ({"form": "dok"}, "no form 'dok'; there are 'csr'"),
         ({"x": [1, 2]}, "x has shape (2,), and the graph 9 vertices"),
         ({"device": "tpu"}, "no device 'tpu'; there are 'auto', 'cpu', 'cuda', 'emulated'"),

@@ -104,7 +104,9 @@ def __getattr__(name: str) -> ModuleType | str:
         return version("kleene")
     if name in ("csgraph", "datasets", "generate"):
         return import_module(f"kleene.{name}")
-    raise AttributeError(f"module 'kleene' has no attribute {name!r}")
+    from kleene.interop.names import missing_attribute
+
+    raise AttributeError(missing_attribute(name, __all__))
 
 
 def __dir__() -> list[str]:

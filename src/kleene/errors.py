@@ -77,7 +77,23 @@ class KernelError(DeviceError):
 
 
 class MemoryBudgetError(KleeneError, MemoryError):
-    """The answer would not fit in memory; nothing was allocated."""
+    """The answer would not fit in memory; nothing was allocated.
+
+    Attributes
+    ----------
+    problem : str
+        What needs how much, and how much there is.
+    advice : tuple of str
+        What makes it fit, in keywords of the call: ``"predecessors=False"``.
+    """
+
+    def __init__(self, problem: str, advice: Sequence[str] = ()) -> None:
+        self.problem, self.advice = problem, tuple(advice)
+        fit = f"; what makes it fit: {', or '.join(self.advice)}" if self.advice else ""
+        super().__init__(problem + fit)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.problem, self.advice)
 
 
 class StorageError(KleeneError, OSError):

@@ -8,6 +8,7 @@ import numpy as np
 
 from kleene.errors import RequestError
 from kleene.system.machine import as_threads, cores
+from kleene.system.suggestions import no_such
 
 __all__ = ["relaxation_ceiling"]
 
@@ -55,7 +56,7 @@ def relaxation_ceiling(
         count = as_threads(threads) or cores()
         return measure_ceiling(semiring, kind.name, predecessors, count, seconds)
     if device not in ("cuda", "emulated"):
-        raise RequestError(f"no device {device!r}; there are 'cpu', 'cuda', 'emulated'")
+        raise RequestError(no_such("device", device, ("cpu", "cuda", "emulated")))
     if predecessors:
         raise RequestError("predecessors=True has a ceiling on device='cpu' only")
     from kleene.backends.cuda.closure_ceiling import measure_ceiling as on_gpu

@@ -13,6 +13,7 @@ from kleene.planning.machine import live_machine
 from kleene.planning.plan import Plan, plan_call
 from kleene.planning.request import graph_facts
 from kleene.registry import PATH_PROBLEMS
+from kleene.system.suggestions import no_such
 
 __all__ = ["explain"]
 
@@ -82,8 +83,7 @@ def explain(
       because  int64: the type of the weights
     """
     if problem not in PATH_PROBLEMS:
-        known = ", ".join(map(repr, PATH_PROBLEMS))
-        raise RequestError(f"no problem {problem!r}; there are {known}")
+        raise RequestError(no_such("problem", problem, PATH_PROBLEMS))
     require_graph(graph)
     count = 1 if problem in ("bfs", "sssp") else None
     if sources is not None:

@@ -18,6 +18,7 @@ from kleene.planning.plan import plan_call
 from kleene.planning.request import Request, graph_facts
 from kleene.registry import find, methods
 from kleene.system.machine import as_threads, threads_for
+from kleene.system.suggestions import no_such
 
 __all__ = ["spmv"]
 
@@ -102,7 +103,7 @@ def spmv(
 
 def _require_known(name: str, known: Iterable[str], what: str) -> None:
     if name not in known:
-        raise RequestError(f"no {what} {name!r}; there are {', '.join(map(repr, known))}")
+        raise RequestError(no_such(what, name, known))
 
 
 def _values(graph: Graph, x: Array, semiring: str) -> Array:

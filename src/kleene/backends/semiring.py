@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from kleene.errors import RequestError
 from kleene.graph.no_path import no_path
+from kleene.system.suggestions import no_such
 
 __all__ = ["SEMIRINGS", "Semiring", "semiring"]
 
@@ -97,4 +98,4 @@ def semiring(name: str | Semiring) -> Semiring:
         return name
     if isinstance(name, str) and name in SEMIRINGS:
         return SEMIRINGS[name]
-    raise RequestError(f"no semiring {name!r}; there are {', '.join(map(repr, SEMIRINGS))}")
+    raise RequestError(no_such("semiring", name, SEMIRINGS))

@@ -7,8 +7,8 @@ from typing import Annotated
 from typer import Option
 
 from kleene.cli.option_groups import with_option_groups
-from kleene.cli.options import Input, Method, Output
-from kleene.cli.solve import Endpoints, Limit, ResultOptions, solve
+from kleene.cli.options import Input, Limit, Method, Output
+from kleene.cli.solve import ResultOptions, SearchEndpoints, solve
 from kleene.cli.summaries import distance_summary
 
 __all__ = ["apsp"]
@@ -18,7 +18,7 @@ __all__ = ["apsp"]
 def apsp(
     *,
     graph: Input,
-    ends: Endpoints,
+    ends: SearchEndpoints,
     limit: Limit = None,
     option: Annotated[
         list[str] | None,
@@ -34,7 +34,7 @@ def apsp(
         "apsp", graph, ends, method, result_options, output, limit=limit, options=options
     )
     document, summary = distance_summary(solution.result)
-    solution.show(document, summary, top=0)
+    solution.show(document, summary)
 
 
 def _parse_option(text: str) -> tuple[str, int]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kleene.cli.option_groups import with_option_groups
-from kleene.cli.options import Input, Method, Output
+from kleene.cli.options import Input, Limit, Method, Output
 from kleene.cli.output import line, number
-from kleene.cli.solve import Endpoints, Limit, ResultOptions, solve
+from kleene.cli.solve import ResultOptions, SearchEndpoints, solve
 from kleene.cli.summaries import distance_summary
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _BAR, _ROWS = 40, 24  # the longest bar, and the largest number of bars
 def bfs(
     *,
     graph: Input,
-    ends: Endpoints,
+    ends: SearchEndpoints,
     limit: Limit = None,
     method: Method,
     result_options: ResultOptions,
@@ -32,7 +32,7 @@ def bfs(
     solution = solve("bfs", graph, ends, method, result_options, output, limit=limit)
     document, summary = distance_summary(solution.result)
     levels = _levels(solution.result)
-    solution.show({**document, "levels": levels}, summary, top=10)
+    solution.show({**document, "levels": levels}, summary)
     if levels and len(solution.result.sources) == 1 and not (output.json or output.quiet):
         _show_levels(levels)
 

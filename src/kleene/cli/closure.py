@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
+from kleene.cli import completion
 from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Method, Output
 from kleene.cli.output import number
@@ -22,6 +23,7 @@ Semiring = Annotated[
     Option(
         "--semiring",
         metavar="NAME",
+        autocompletion=completion.semirings,
         help="boolean (is there a path?), min_plus (shortest), max_min (widest) or max_times "
         "(most reliable).",
     ),
@@ -45,7 +47,7 @@ def closure(
     if lowest is not None:
         summary["values"] = f"{number(lowest)} to {number(highest)}, without empty paths"
     document = {"semiring": semiring, "lowest": lowest, "highest": highest}
-    solution.show(document, summary, top=0)
+    solution.show(document, summary)
 
 
 def _range(result: Result) -> tuple[Any, Any]:

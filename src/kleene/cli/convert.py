@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
+from kleene.cli import completion
 from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Output, Threads
 from kleene.cli.output import headline
@@ -22,7 +23,12 @@ Destination = Annotated[
 ]
 To = Annotated[
     str | None,
-    Option("--to", metavar="FORMAT", help="The output format; by default, by suffix."),
+    Option(
+        "--to",
+        metavar="FORMAT",
+        help="The output format; by default, by suffix.",
+        autocompletion=completion.formats,
+    ),
 ]
 
 

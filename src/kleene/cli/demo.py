@@ -45,19 +45,23 @@ def tour(graph: Graph, picture: str, verbose: bool) -> dict[str, Any]:
     printer.line(f"{graph.n:,} junctions and {graph.m:,} one-way road segments, lengths in metres")
     printer.line("(9th DIMACS Implementation Challenge).")
 
-    printer.title("1. How many junctions away is everything?", "r = kl.bfs(g, 0)")
-    hops = kl.bfs(graph, 0)
+    start = graph.label(0)
+    printer.title("1. How many junctions away is everything?", f"r = kl.bfs(g, {start})")
+    hops = kl.bfs(graph, start)
     proofs = [printer.verified(hops)]
     deepest = int(hops.distances.argmax())
     printer.line(
-        f"The farthest from 0 is junction {deepest}: {hops.distances[deepest]:,} segments."
+        f"The farthest from {start} is junction {graph.label(deepest)}: "
+        f"{hops.distances[deepest]:,} segments."
     )
 
-    printer.title("2. And how many metres?", "r = kl.sssp(g, 0)")
-    metres = kl.sssp(graph, 0)
+    printer.title("2. And how many metres?", f"r = kl.sssp(g, {start})")
+    metres = kl.sssp(graph, start)
     proofs.append(printer.verified(metres))
     last = int(metres.distances.argmax())
-    printer.line(f"The farthest from 0 is junction {last}: {_km(metres.distances[last])}.")
+    printer.line(
+        f"The farthest from {start} is junction {graph.label(last)}: {_km(metres.distances[last])}."
+    )
 
     printer.title("3. Between all pairs?", "r = kl.apsp(g)")
     printer.line(f"{graph.n**2:,} pairs; this step takes the longest.")
@@ -71,18 +75,19 @@ def tour(graph: Graph, picture: str, verbose: bool) -> dict[str, Any]:
     )
 
     printer.title("4. By which path?", f"r.path({source}, {target})")
-    route = steps(graph, pairs.path(source, target))
+    route = steps(pairs.route(source, target))
     printer.line(f"{_km(longest)} along {len(route) - 1} road segments:")
     printer.route(route)
 
+    row = graph.index(source)
     printer.title(
-        "5. What does it look like?", f'kl.draw(r, "{picture}", target={target}, row={source})'
+        "5. What does it look like?", f'kl.draw(r, "{picture}", target={target}, row={row})'
     )
     drawn = kl.draw(
         pairs,
         picture,
         target=target,
-        row=source,
+        row=row,
         title="The longest of all shortest paths in Rome",
         unit="m",
     )
@@ -102,13 +107,14 @@ def tour(graph: Graph, picture: str, verbose: bool) -> dict[str, Any]:
     }
 
 
-def _longest(result: Result) -> tuple[int, int, int]:
+def _longest(result: Result) -> tuple[Any, Any, int]:
     """Return (source, target, length) of the longest of all shortest paths."""
     import numpy as np
 
     lengths = np.where(result.reached, result.distances, -1)
     row, column = np.unravel_index(int(lengths.argmax()), lengths.shape)
-    return int(result.sources[row]), int(column), int(lengths[row, column])
+    source, target = result.graph.label(np.array([row, column])).tolist()
+    return source, target, int(lengths[row, column])
 
 
 def _km(metres: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import sys
 import threading
@@ -101,26 +100,7 @@ def _code(error: Exception) -> int | None:
 def _message(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename or 'standard output'}: {error.strerror}"
-    return _in_options(str(error)) or type(error).__name__
-
-
-#: Python spellings in messages of the library, and the options for them.
-_SPELLINGS = {
-    "write graph.symmetrise()": "add --undirected",
-    "directed=False": "--undirected",
-    "weighted=False": "--unweighted",
-    "weighted=True": "--weighted",
-    "predecessors=False": "--no-predecessors",
-    "sources=[...]": "--source VERTEX",
-}
-_KEYWORD = re.compile(r"\b(format|device|method|dtype|threads|out|limit)=(?:(['\"])([\w.]+)\2)?")
-
-
-def _in_options(message: str) -> str:
-    """Return a message of the library with options in place of Python keywords."""
-    for spelling, option in _SPELLINGS.items():
-        message = message.replace(spelling, option)
-    return _KEYWORD.sub(lambda match: f"--{match[1]} {match[3] or ''}".rstrip(), message)
+    return str(error) or type(error).__name__
 
 
 def _print_error(message: str) -> None:

@@ -7,12 +7,13 @@ from typing import Annotated
 
 from typer import Argument, Option
 
+from kleene.cli import completion
 from kleene.cli.option_groups import with_option_groups
-from kleene.cli.options import Input, Method, Output, Predecessors
+from kleene.cli.options import Input, Limit, Method, Output, Predecessors
 from kleene.cli.output import line
-from kleene.cli.solve import Limit, Sources
+from kleene.cli.solve import SourceVertices
 from kleene.cli.summaries import graph_fields, plan_fields
-from kleene.cli.vertices import parse_vertices
+from kleene.cli.wording import without_calls
 
 __all__ = ["explain"]
 
@@ -21,11 +22,24 @@ __all__ = ["explain"]
 def explain(
     *,
     graph: Input,
-    problem: Annotated[str, Argument(metavar="PROBLEM", help="bfs, sssp, apsp or closure.")],
-    source: Sources = None,
+    problem: Annotated[
+        str,
+        Argument(
+            metavar="PROBLEM",
+            help="bfs, sssp, apsp or closure.",
+            autocompletion=completion.problems,
+        ),
+    ],
+    ends: SourceVertices,
     limit: Limit = None,
     semiring: Annotated[
-        str | None, Option("--semiring", metavar="NAME", help="The semiring, for closure.")
+        str | None,
+        Option(
+            "--semiring",
+            metavar="NAME",
+            help="The semiring, for closure.",
+            autocompletion=completion.semirings,
+        ),
     ] = None,
     predecessors: Predecessors = None,
     method: Method,
@@ -39,10 +53,10 @@ def explain(
         read,
         problem,
         semiring=semiring,
-        sources=parse_vertices(read, source),
+        sources=ends.given_sources(read),
         limit=limit,
         predecessors=predecessors,
         **asdict(method),
     )
     document = {"command": "explain", "graph": graph_fields(read), "plan": plan_fields(plan)}
-    output.show(document, lambda: line(str(plan)))
+    output.show(document, lambda: line(without_calls(str(plan))))

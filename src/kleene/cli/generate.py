@@ -14,16 +14,16 @@ from functools import cache
 from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
-from typer.core import TyperGroup
 
 from kleene.cli.convert import Destination, To, write_and_show
+from kleene.cli.groups import Command, CommandGroup
 from kleene.cli.option_groups import with_option_groups, with_parameters
 from kleene.cli.options import Output, Threads
 
 __all__ = ["GeneratorCommands"]
 
 
-class GeneratorCommands(TyperGroup):
+class GeneratorCommands(CommandGroup):
     """A group of commands that is created on first use."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -43,7 +43,7 @@ def _commands() -> dict[str, Any]:
     for name in generate.__all__:
         function = getattr(generate, name)
         if inspect.isfunction(function):
-            app.command(name.replace("_", "-"))(_command(function))
+            app.command(name.replace("_", "-"), cls=Command)(_command(function))
     group: Any = typer.main.get_command(app)
     commands: dict[str, Any] = group.commands
     return commands

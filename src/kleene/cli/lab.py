@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from kleene.cli.exit_codes import EPILOG
+from kleene.cli.groups import Command, CommandGroup
 from kleene.cli.lab_compare import compare
 from kleene.cli.lab_list import list_experiments
 from kleene.cli.lab_report import report
@@ -12,8 +13,13 @@ from kleene.cli.lab_run import run
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Measure this machine, and report the results.")
-app.command("run", epilog=EPILOG)(run)
-app.command("list", epilog=EPILOG)(list_experiments)
-app.command("report", epilog=EPILOG)(report)
-app.command("compare", epilog=EPILOG)(compare)
+app = typer.Typer(
+    cls=CommandGroup,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Measure this machine, and report the results.",
+)
+app.command("run", cls=Command, epilog=EPILOG)(run)
+app.command("list", cls=Command, epilog=EPILOG)(list_experiments)
+app.command("report", cls=Command, epilog=EPILOG)(report)
+app.command("compare", cls=Command, epilog=EPILOG)(compare)

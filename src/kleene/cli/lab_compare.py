@@ -63,12 +63,12 @@ def _show(comparison: Comparison, every: bool) -> None:
         [one.experiment, f"{one.ratio:.2f}", one.points, one.faster, one.slower]
         for one in comparison.summaries
     ]
-    table(columns, rows, right=columns[1:])
+    table(columns, rows, quantities=columns[1:])
     shown = comparison.changes if every else significant
     if shown:
         line()
         columns = ["point", "A", "B", "time B / A", "repeats", "verdict"]
-        table(columns, [_row(change) for change in shown], right=columns[1:5])
+        table(columns, [_row(change) for change in shown], quantities=columns[1:5])
 
 
 def _row(change: Change) -> list[str]:

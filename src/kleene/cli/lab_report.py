@@ -6,6 +6,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
+from kleene.cli import completion
 from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Output
 from kleene.cli.output import line
@@ -18,7 +19,7 @@ def report(
     *,
     records: Annotated[
         list[str] | None,
-        Argument(metavar="[RECORDS]...", help="Files of records. Default: kleene-lab.jsonl."),
+        Argument(metavar="RECORDS", help="Files of records. Default: kleene-lab.jsonl."),
     ] = None,
     page: Annotated[
         str, Option("--output", "-o", metavar="FILE", help="Where to write the page.")
@@ -29,7 +30,12 @@ def report(
     ] = None,
     formats: Annotated[
         list[str] | None,
-        Option("--format", metavar="NAME", help="Of the figures: svg, png, pdf. Default: svg."),
+        Option(
+            "--format",
+            metavar="NAME",
+            help="Of the figures: svg, png, pdf. Default: svg.",
+            autocompletion=completion.figure_formats,
+        ),
     ] = None,
     output: Output,
 ) -> None:

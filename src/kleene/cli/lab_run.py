@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Exit, Option
 
+from kleene.cli import completion
 from kleene.cli.exit_codes import ANSWER_NO
 from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Output
@@ -23,10 +24,21 @@ __all__ = ["chosen", "run"]
 def run(
     *,
     experiments: Annotated[
-        list[str] | None, Argument(metavar="[ID]...", help="See `kleene lab list`; else a suite.")
+        list[str] | None,
+        Argument(
+            metavar="ID",
+            help="See `kleene lab list`; else a suite.",
+            autocompletion=completion.experiments,
+        ),
     ] = None,
     suite: Annotated[
-        str, Option("--suite", metavar="NAME", help="all, documents, ours, peers or gpu.")
+        str,
+        Option(
+            "--suite",
+            metavar="NAME",
+            help="all, documents, ours, peers or gpu.",
+            autocompletion=completion.suites,
+        ),
     ] = "all",
     record: Annotated[
         str, Option("--record", metavar="FILE", help="The file to write, or to resume.")
@@ -38,7 +50,13 @@ def run(
         ),
     ] = None,
     device: Annotated[
-        str, Option("--device", metavar="NAME", help="auto, cpu, cuda or emulated.")
+        str,
+        Option(
+            "--device",
+            metavar="NAME",
+            help="auto, cpu, cuda or emulated.",
+            autocompletion=completion.devices,
+        ),
     ] = "auto",
     data: Annotated[
         str | None, Option("--data", metavar="FOLDER", help="Folder of graphs that are files.")

@@ -8,18 +8,21 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from kleene.cli.apsp import apsp
 from kleene.cli.bfs import bfs
 from kleene.cli.closure import closure
+from kleene.cli.components import components
 from kleene.cli.convert import convert
 from kleene.cli.demo import demo
 from kleene.cli.doctor import doctor
+from kleene.cli.draw import draw
 from kleene.cli.exit_codes import EPILOG, exit_on_error, stop_on_signals
 from kleene.cli.explain import explain
 from kleene.cli.generate import GeneratorCommands
+from kleene.cli.groups import Command, CommandGroup
 from kleene.cli.info import info
+from kleene.cli.k_shortest import k_shortest
 from kleene.cli.lab import app as lab
 from kleene.cli.methods import methods
 from kleene.cli.output import escape_unencodable
@@ -30,11 +33,8 @@ from kleene.cli.verify import verify
 __all__ = ["app", "main"]
 
 
-class Commands(TyperGroup):
-    """The commands in the order of this module; errors become messages and exit codes."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        return list(self.commands)
+class Commands(CommandGroup):
+    """All commands; errors become messages and exit codes."""
 
     def invoke(self, ctx: Any) -> Any:
         with exit_on_error(), stop_on_signals():
@@ -50,18 +50,28 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-_COMMANDS = (
-    info, bfs, sssp, apsp, closure, path, verify, convert, methods, explain, doctor, demo,
-)  # fmt: skip
-for function in _COMMANDS:
-    app.command(epilog=EPILOG)(function)
+_GRAPHS = "Graphs"
+_SECTIONS = {
+    "Paths": (bfs, sssp, apsp, closure, path, k_shortest),
+    "Reach": (components,),
+    _GRAPHS: (info, convert, draw),
+    "Results and machine": (verify, methods, explain, doctor, demo),
+}
+for section, functions in _SECTIONS.items():
+    for function in functions:
+        name = function.__name__.replace("_", "-")
+        app.command(name, cls=Command, epilog=EPILOG, rich_help_panel=section)(function)
 app.add_typer(
     typer.Typer(
-        cls=GeneratorCommands, no_args_is_help=True, help="Generate a graph and write it to a file."
+        cls=GeneratorCommands,
+        rich_markup_mode=None,
+        no_args_is_help=True,
+        help="Generate a graph and write it to a file.",
     ),
     name="generate",
+    rich_help_panel=_GRAPHS,
 )
-app.add_typer(lab, name="lab")
+app.add_typer(lab, name="lab", rich_help_panel="Results and machine")
 
 
 def _print_version(wanted: bool) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
+from kleene.cli import completion
 from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Output
 from kleene.cli.output import headline, line
@@ -22,11 +23,21 @@ _COLUMNS = ("problem", "name", "device", "needs", "origin", "summary")
 def methods(
     *,
     problem: Annotated[
-        str | None, Argument(metavar="[PROBLEM]", help="The problem: bfs, sssp, apsp or closure.")
+        str | None,
+        Argument(
+            metavar="PROBLEM",
+            help="The problem: bfs, sssp, apsp or closure.",
+            autocompletion=completion.problems,
+        ),
     ] = None,
     device: Annotated[
         str | None,
-        Option("--device", metavar="NAME", help="The device: cuda, cpu, emulated or reference."),
+        Option(
+            "--device",
+            metavar="NAME",
+            help="The device: cuda, cpu, emulated or reference.",
+            autocompletion=completion.devices,
+        ),
     ] = None,
     output: Output,
 ) -> None:

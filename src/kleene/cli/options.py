@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
+from kleene.cli import completion
+
 if TYPE_CHECKING:
     from kleene import Graph
 
-__all__ = ["Input", "Method", "Output", "Predecessors", "Threads", "cycle_with_labels"]
+__all__ = ["Hops", "Input", "Limit", "Method", "Output", "Predecessors", "Reverse", "Threads"]
+
+_FILE, _WORK, _OUTPUT = "Reading the graph", "How to compute", "Output"
 
 Predecessors = Annotated[
     bool | None,
     Option("--predecessors/--no-predecessors", help="Compute predecessors, or distances only."),
 ]
 Threads = Annotated[
-    int | None, Option("--threads", metavar="N", help="Threads to use; all cores by default.")
+    int | None,
+    Option(
+        "--threads",
+        metavar="N",
+        help="Threads to use; all cores by default.",
+        rich_help_panel=_WORK,
+    ),
 ]
+Limit = Annotated[
+    float | None, Option("--limit", metavar="LENGTH", help="Stop the search at this distance.")
+]
+Hops = Annotated[bool, Option("--hops", help="Count arcs instead of weights.")]
+Reverse = Annotated[bool, Option("--reverse", help="Distances to the named vertices, not from.")]
+
+_SEPARATORS = {"tab": "\t", r"\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
 
 
 @dataclass(frozen=True)
@@ -29,16 +45,100 @@ class Input:
 
     file: Annotated[str, Argument(metavar="GRAPH", help="A graph file, or - for standard input.")]
     format: Annotated[
-        str | None, Option("--format", metavar="NAME", help="The file format; detected by default.")
+        str | None,
+        Option(
+            "--format",
+            metavar="NAME",
+            help="The file format; detected by default.",
+            autocompletion=completion.formats,
+            rich_help_panel=_FILE,
+        ),
     ] = None
     directed: Annotated[
         bool | None,
-        Option("--directed/--undirected", help="Read lines as arcs, or as undirected edges."),
+        Option(
+            "--directed/--undirected",
+            help="Read lines as arcs, or as undirected edges.",
+            rich_help_panel=_FILE,
+        ),
+    ] = None
+    oneway: Annotated[
+        str | None,
+        Option(
+            "--oneway",
+            metavar="COLUMN",
+            help="The column that says whether a line is an arc: yes, no, or -1 (reversed).",
+            rich_help_panel=_FILE,
+        ),
     ] = None
     weighted: Annotated[
         bool | None,
-        Option("--weighted/--unweighted", help="Require weights, or ignore them."),
+        Option(
+            "--weighted/--unweighted",
+            help="Require weights, or ignore them.",
+            rich_help_panel=_FILE,
+        ),
     ] = None
+    weight: Annotated[
+        str | None,
+        Option(
+            "--weight",
+            metavar="NAME",
+            help="The column or attribute with the weights.",
+            rich_help_panel=_FILE,
+        ),
+    ] = None
+    columns: Annotated[
+        list[str] | None,
+        Option(
+            "--columns",
+            metavar="NAMES",
+            help="Source, target and perhaps weight: from,to,km (names, or numbers from 0).",
+            rich_help_panel=_FILE,
+        ),
+    ] = None
+    separator: Annotated[
+        str | None,
+        Option(
+            "--separator",
+            metavar="CHARACTER",
+            help="Between columns; a character, or tab or space.",
+            rich_help_panel=_FILE,
+        ),
+    ] = None
+    header: Annotated[
+        bool | None,
+        Option(
+            "--header/--no-header",
+            help="The first line names the columns, or not; detected by default.",
+            rich_help_panel=_FILE,
+        ),
+    ] = None
+    through: Annotated[
+        bool | None,
+        Option(
+            "--through/--no-through",
+            help="Whether paths may pass the zones of a TNTP network.",
+            rich_help_panel=_FILE,
+        ),
+    ] = None
+    positions: Annotated[
+        str | None,
+        Option(
+            "--positions",
+            metavar="FILE",
+            help="Coordinates of the vertices: .co, or a table of id, x and y.",
+            rich_help_panel=_FILE,
+        ),
+    ] = None
+    unlabelled: Annotated[
+        bool,
+        Option(
+            "--unlabelled",
+            help="Vertices are numbers from 0 by position, in arguments and output.",
+            rich_help_panel=_FILE,
+        ),
+    ] = False
 
     def read(self, threads: int | None = None) -> Graph:
         """Read the graph, with a progress bar at a terminal."""
@@ -50,21 +150,54 @@ class Input:
         from kleene import io
         from kleene.system.progress import reporter
 
-        given = {"directed": self.directed, "weighted": self.weighted}
-        options: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
         with reporter(True, f"reading {self.file}") as report:
-            return io.read_with_format(
-                self.file, self.format, threads=threads, progress=report, **options
+            graph, format = io.read_with_format(
+                self.file, self.format, threads=threads, progress=report, **self._options()
             )
+        return graph.unlabelled() if self.unlabelled else graph, format
+
+    def _options(self) -> dict[str, Any]:
+        """Return the options of the reader that were given."""
+        from kleene.errors import RequestError
+
+        if self.oneway is not None and self.directed is not None:
+            raise RequestError("--oneway says for each line what --directed says for all; give one")
+        given = {
+            "directed": self.directed if self.oneway is None else self.oneway,
+            "weighted": self.weighted,
+            "weight": self.weight,
+            "columns": _columns(self.columns),
+            "separator": self.separator and _SEPARATORS.get(self.separator, self.separator),
+            "header": self.header,
+            "through": self.through,
+            "positions": self.positions,
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
+
+def _columns(given: list[str] | None) -> list[str | int] | None:
+    """Return columns from one list with commas, or from several options (names with commas)."""
+    if not given:
+        return None
+    names = [name.strip() for name in given[0].split(",")] if len(given) == 1 else given
+    return [int(name) if name.isdecimal() else name for name in names]
 
 
 @dataclass(frozen=True)
 class Output:
     """The output of a command."""
 
-    json: Annotated[bool, Option("--json", help="Print the result as JSON.")] = False
+    json: Annotated[
+        bool, Option("--json", help="Print the result as JSON.", rich_help_panel=_OUTPUT)
+    ] = False
     quiet: Annotated[
-        bool, Option("--quiet", "-q", help="Print nothing; set only the exit code and write files.")
+        bool,
+        Option(
+            "--quiet",
+            "-q",
+            help="Print nothing; set only the exit code and write files.",
+            rich_help_panel=_OUTPUT,
+        ),
     ] = False
 
     def show(self, document: dict[str, Any], page: Callable[[], None]) -> None:
@@ -84,12 +217,23 @@ class Method:
     """The method and device."""
 
     method: Annotated[
-        str, Option("--method", metavar="NAME", help="The method; see `kleene methods`.")
+        str,
+        Option(
+            "--method",
+            metavar="NAME",
+            help="The method; see `kleene methods`.",
+            autocompletion=completion.methods,
+            rich_help_panel=_WORK,
+        ),
     ] = "auto"
     device: Annotated[
         str,
         Option(
-            "--device", metavar="NAME", help="The device: auto, cuda, cpu, emulated or reference."
+            "--device",
+            metavar="NAME",
+            help="The device: auto, cuda, cpu, emulated or reference.",
+            autocompletion=completion.devices,
+            rich_help_panel=_WORK,
         ),
     ] = "auto"
     dtype: Annotated[
@@ -98,24 +242,16 @@ class Method:
             "--dtype",
             metavar="TYPE",
             help="The type of distances: int32, int64, float32 or float64.",
+            autocompletion=completion.dtypes,
+            rich_help_panel=_WORK,
         ),
     ] = None
     threads: Threads = None
     deterministic: Annotated[
-        bool, Option("--deterministic", help="Return the same predecessors in every run.")
+        bool,
+        Option(
+            "--deterministic",
+            help="Return the same predecessors in every run.",
+            rich_help_panel=_WORK,
+        ),
     ] = False
-
-
-@contextmanager
-def cycle_with_labels(graph: Graph) -> Iterator[None]:
-    """Report a negative cycle in the words of the command line."""
-    from kleene.errors import NegativeCycleError
-
-    try:
-        yield
-    except NegativeCycleError as error:
-        cycle = [str(v) for v in [*error.cycle, error.cycle[0]]]
-        if len(cycle) > 12:
-            cycle[10:-1] = [f"... ({len(error.cycle):,} vertices)"]
-        error.args = (f"the graph has a negative cycle: {' -> '.join(cycle)}",)
-        raise

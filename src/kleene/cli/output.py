@@ -102,16 +102,26 @@ def facts(pairs: Mapping[str, Any]) -> None:
     _print_trimmed(grid)
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence[str] = ()) -> None:
-    """Print a table; the columns named in ``right`` are right-aligned."""
+def table(
+    columns: Sequence[str], rows: Sequence[Sequence[Any]], quantities: Sequence[str] = ()
+) -> None:
+    """Print a table; quantities are right-aligned with thousands separators, the rest as it is.
+
+    A vertex is not a quantity: what is printed can be typed again.
+    """
     from rich.table import Table
 
     shown = Table(box=None, header_style="bold", padding=(0, 0, 0, 2))
     for column in columns:
-        shown.add_column(column, justify="right" if column in right else "left")
+        shown.add_column(column, justify="right" if column in quantities else "left")
     for row in rows:
-        shown.add_row(*(_escape(number(cell)) for cell in row))
+        formats = (number if column in quantities else _text for column in columns)
+        shown.add_row(*(_escape(form(cell)) for form, cell in zip(formats, row, strict=True)))
     _print_trimmed(shown)
+
+
+def _text(value: Any) -> str:
+    return "-" if value is None else str(value)
 
 
 def _print_trimmed(renderable: Table) -> None:

@@ -6,37 +6,48 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Option
+from typer import Argument, Option
 
-from kleene.cli.options import Input, Method, Output, Predecessors, cycle_with_labels
-from kleene.cli.summaries import pairs, result_fields, show_pairs, show_result
+from kleene.cli.options import Input, Method, Output, Predecessors, Reverse
+from kleene.cli.pair_file import read_pairs
+from kleene.cli.pairs import PAGE, list_pairs, pairs_of_result, show_pairs
+from kleene.cli.summaries import result_fields, show_result
 from kleene.cli.vertices import parse_vertices
 
 if TYPE_CHECKING:
-    from kleene import Result
+    from kleene import Graph, Result
     from kleene.results.verify import Proof
 
-__all__ = ["Endpoints", "Limit", "ResultOptions", "Solution", "Sources", "solve"]
-
-Sources = Annotated[
-    list[str] | None,
-    Option(
-        "--source",
-        "-s",
-        metavar="VERTEX",
-        help="A source; repeat the option, or separate with commas.",
-    ),
-]
-Limit = Annotated[
-    float | None, Option("--limit", metavar="LENGTH", help="Stop the search at this distance.")
-]
+__all__ = ["Endpoints", "ResultOptions", "SearchEndpoints", "Solution", "SourceVertices", "solve"]
 
 
 @dataclass(frozen=True)
-class Endpoints:
+class SourceVertices:
+    """Sources, as arguments or by option."""
+
+    sources: Annotated[
+        list[str] | None,
+        Argument(metavar="SOURCE", help="The sources; or give them by --source."),
+    ] = None
+    source: Annotated[
+        list[str] | None,
+        Option(
+            "--source",
+            "-s",
+            metavar="VERTEX",
+            help="A source; repeat the option, or separate with commas.",
+        ),
+    ] = None
+
+    def given_sources(self, graph: Graph) -> list[Any] | None:
+        """Return the sources in the order in which they were given, None for all vertices."""
+        return parse_vertices(graph, [*(self.sources or ()), *(self.source or ())])
+
+
+@dataclass(frozen=True)
+class Endpoints(SourceVertices):
     """Sources and targets."""
 
-    source: Sources = None
     target: Annotated[
         list[str] | None,
         Option(
@@ -47,6 +58,38 @@ class Endpoints:
         ),
     ] = None
 
+    def keywords(self, graph: Graph) -> dict[str, Any]:
+        """Return the keywords of the call."""
+        found = {
+            "sources": self.given_sources(graph),
+            "targets": parse_vertices(graph, self.target),
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class SearchEndpoints(Endpoints):
+    """Sources and targets, or pairs of them, in either direction."""
+
+    pairs: Annotated[
+        str | None,
+        Option("--pairs", metavar="FILE", help="A table of origins and destinations, two columns."),
+    ] = None
+    reverse: Reverse = False
+
+    def keywords(self, graph: Graph) -> dict[str, Any]:
+        """Return the keywords of the call."""
+        from kleene.errors import RequestError
+
+        found = super().keywords(graph)
+        if self.pairs is not None:
+            if found:
+                raise RequestError("--pairs gives both ends; omit sources and targets")
+            found["pairs"] = read_pairs(graph, self.pairs)
+        if self.reverse:
+            found["reverse"] = True
+        return found
+
 
 @dataclass(frozen=True)
 class ResultOptions:
@@ -54,12 +97,18 @@ class ResultOptions:
 
     out: Annotated[
         str | None,
-        Option("--out", "-o", metavar="FILE", help="Save the result as .npz, .npy, .csv or .tsv."),
+        Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Save the result: .npz, .npy, .csv, .tsv, .parquet or .json.",
+        ),
     ] = None
     verify: Annotated[bool, Option("--verify", help="Verify the result.")] = False
     predecessors: Predecessors = None
     top: Annotated[
-        int | None, Option("--top", metavar="N", min=0, help="The number of pairs to print.")
+        int | None,
+        Option("--top", metavar="N", min=0, help="List the N nearest targets of each source."),
     ] = None
 
 
@@ -69,21 +118,27 @@ class Solution:
 
     result: Result
     proof: Proof | None
+    named: bool  # sources or pairs were given, so that the pairs are listed
     result_options: ResultOptions
     output: Output
 
-    def show(self, document: dict[str, Any], summary: dict[str, Any], top: int) -> None:
-        """Print summary and pairs; ``top`` is the default number of pairs."""
-        result, result_options = self.result, self.result_options
-        rows = pairs(result, top if result_options.top is None else result_options.top)
+    def show(self, document: dict[str, Any], summary: dict[str, Any]) -> None:
+        """Print summary and pairs: on a page the first few, as JSON all of the named sources."""
+        result, top = self.result, self.result_options.top
+        most: int | None = None
+        if top is None and not self.named:
+            most = 0
+        elif top is None and result.targets is None and not self.output.json:
+            most = PAGE
+        listing = list_pairs(pairs_of_result(result), top, most)
         shared = result_fields(result, self.proof)
-        saved = {"out": result_options.out, "pairs": rows}
+        listed = {"out": self.result_options.out, "listed": len(listing.pairs)}
 
         def page() -> None:
-            show_result(result, {**summary, "saved": result_options.out}, self.proof)
-            show_pairs(rows, shared["of"], shared["sources"] == 1)
+            show_result(result, {**summary, "saved": self.result_options.out}, self.proof)
+            show_pairs(listing, shared["of"] // max(1, shared["sources"]), shared["sources"] == 1)
 
-        self.output.show({**shared, **document, **saved}, page)
+        self.output.show({**shared, **document, **listed, "pairs": listing.pairs}, page)
 
 
 def solve(
@@ -100,35 +155,27 @@ def solve(
     from kleene.errors import RequestError
     from kleene.results.files import check_suffix
 
-    if result_options.out is not None:
-        check_suffix(result_options.out)
+    out = result_options.out
+    if out is not None:
+        check_suffix(out)
     read = graph.read(method.threads)
-    sources, targets = parse_vertices(read, ends.source), parse_vertices(read, ends.target)
-    if problem in ("bfs", "sssp") and sources is None:
-        raise RequestError(
-            f"{problem} needs a source: kleene {problem} {graph.file} --source VERTEX"
-        )
-    if sources is not None:
-        keywords |= {"source": sources[0]} if _single(problem, sources) else {"sources": sources}
-    streamed = (
-        result_options.out is not None
-        and Path(result_options.out).suffix == ".npy"
-        and targets is None
-    )
+    given = ends.keywords(read)
+    named = "sources" in given or "pairs" in given
+    single = problem in ("bfs", "sssp")
+    if single and not named:
+        raise RequestError(f"{problem} needs a source: kleene {problem} {graph.file} SOURCE")
+    if single and len(given.get("sources", ())) == 1:
+        given["source"] = given.pop("sources")[0]
+    whole_rows = not given.keys() & {"targets", "pairs"}
+    streamed = out is not None and Path(out).suffix == ".npy" and whole_rows
     if streamed:  # written row by row, so it may be larger than memory
-        keywords["out"] = result_options.out
+        keywords["out"] = out
     if result_options.predecessors is not None:
         keywords["predecessors"] = result_options.predecessors
-    function = getattr(kl, problem)
-    with cycle_with_labels(read):
-        result: Result = function(
-            read, targets=targets, progress=not output.quiet, **asdict(method), **keywords
-        )
+    result: Result = getattr(kl, problem)(
+        read, progress=not output.quiet, **asdict(method), **given, **keywords
+    )
     proof = result.verify() if result_options.verify else None
-    if result_options.out is not None and not streamed:
-        result.save(result_options.out)
-    return Solution(result, proof, result_options, output)
-
-
-def _single(problem: str, sources: list[Any]) -> bool:
-    return problem in ("bfs", "sssp") and len(sources) == 1
+    if out is not None and not streamed:
+        result.save(out)
+    return Solution(result, proof, named, result_options, output)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kleene.cli.option_groups import with_option_groups
-from kleene.cli.options import Input, Method, Output
-from kleene.cli.solve import Endpoints, Limit, ResultOptions, solve
+from kleene.cli.options import Input, Limit, Method, Output
+from kleene.cli.solve import ResultOptions, SearchEndpoints, solve
 from kleene.cli.summaries import distance_summary
 
 __all__ = ["sssp"]
@@ -14,7 +14,7 @@ __all__ = ["sssp"]
 def sssp(
     *,
     graph: Input,
-    ends: Endpoints,
+    ends: SearchEndpoints,
     limit: Limit = None,
     method: Method,
     result_options: ResultOptions,
@@ -23,4 +23,4 @@ def sssp(
     """Compute shortest paths from a source; weights may be negative."""
     solution = solve("sssp", graph, ends, method, result_options, output, limit=limit)
     document, summary = distance_summary(solution.result)
-    solution.show(document, summary, top=10)
+    solution.show(document, summary)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from kleene.cli.output import facts, headline, line, number, seconds, table
-from kleene.cli.vertices import vertex_name
+from kleene.cli.output import facts, headline, line, number, seconds
+from kleene.cli.vertices import names
 
 if TYPE_CHECKING:
     from kleene import Graph, Result
@@ -20,12 +19,9 @@ __all__ = [
     "describe_reached",
     "distance_summary",
     "graph_fields",
-    "pairs",
     "plan_fields",
     "result_fields",
-    "show_pairs",
     "show_result",
-    "value_name",
 ]
 
 
@@ -87,102 +83,86 @@ def describe_plan(plan: Plan) -> str:
     return f"{what} by {plan.method} on {plan.device}, {plan.dtype} values"
 
 
-# ---- pairs of source and target -----------------------------------------------------------------
-
-
-def pairs(result: Result, most: int) -> list[dict[str, Any]]:
-    """Return the first pairs, row by row: names, distance (None: no path), predecessor."""
-    import numpy as np
-
-    graph, what = result.graph, value_name(result)
-    unbounded = _unbounded(result)
-    values, reached = np.atleast_2d(result.to_numpy()), np.atleast_2d(result.reached)
-    predecessors = None if result.predecessors is None else np.atleast_2d(result.predecessors)
-    targets = range(graph.n) if result._targets is None else result._targets.tolist()
-    rows: list[dict[str, Any]] = []
-    for row, source in enumerate(result._sources.tolist()):
-        for column, target in enumerate(targets):
-            if len(rows) == most:
-                return rows
-            pair = {"source": vertex_name(graph, source), "target": vertex_name(graph, target)}
-            value = values[row, column].item() if reached[row, column] else None
-            pair[what] = value if value is None or value != unbounded else math.inf
-            if predecessors is not None:
-                previous = int(predecessors[row, target])
-                pair["predecessor"] = None if previous == -1 else vertex_name(graph, previous)
-            rows.append(pair)
-    return rows
-
-
-def value_name(result: Result) -> str:
-    """Return the name of a pair's value."""
-    return "value" if result.problem == "closure" else "distance"
-
-
-def _unbounded(result: Result) -> Any:
-    """Return the integer that means infinity: the width of the empty path in max_min."""
-    from kleene.backends.semiring import SEMIRINGS
-
-    if result.plan.semiring != "max_min":
-        return None
-    return SEMIRINGS["max_min"].one(result.distances.dtype)
-
-
-def show_pairs(rows: list[dict[str, Any]], of: int, one_source: bool) -> None:
-    """Print pairs as a table, and the number of pairs omitted."""
-    if not rows:
-        return
-    columns = [c for c in rows[0] if not (one_source and c == "source")]
-    line()
-    table(columns, [[row[c] for c in columns] for row in rows], right=["distance", "value"])
-    if of > len(rows):
-        line(f"  and {of - len(rows):,} more: --top {of}, or --out table.csv", style="dim")
-
-
 def distance_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return statistics of the distances as (JSON fields, summary); sources do not count."""
     import numpy as np
 
-    graph = result.graph
+    from kleene.results.pairs import PairsResult
+
+    if isinstance(result, PairsResult):
+        return _pairs_summary(result)
     values, reached = np.atleast_2d(result.to_numpy()), np.atleast_2d(result.reached)
-    targets = np.arange(graph.n) if result._targets is None else result._targets
+    far = np.arange(result.graph.n) if result.targets is None else result._targets
     total, count = 0.0, 0
     farthest: dict[str, Any] | None = None
     center: dict[str, Any] | None = None
-    for row, source in enumerate(result._sources.tolist()):
-        others = np.flatnonzero(reached[row] & (targets != source))
+    for row, position in enumerate(result._sources.tolist()):
+        others = np.flatnonzero(reached[row] & (far != position))
         total += float(values[row, others].sum(dtype=np.float64))
         count += len(others)
         if len(others) == 0:
             continue
         last = others[values[row, others].argmax()]
         eccentricity = values[row, last].item()
+        source, target = names(result.graph, np.array([position, far[last]]))
         if farthest is None or eccentricity > farthest["distance"]:
-            farthest = {
-                "source": vertex_name(graph, source),
-                "target": vertex_name(graph, int(targets[last])),
-                "distance": eccentricity,
-            }
+            ends = (target, source) if result.reverse else (source, target)
+            farthest = {"source": ends[0], "target": ends[1], "distance": eccentricity}
         reaches_all = reached[row].all()
         if reaches_all and (center is None or eccentricity < center["distance"]):
-            center = {"source": vertex_name(graph, source), "distance": eccentricity}
+            center = {"source": source, "distance": eccentricity}
     mean = total / count if count else None
     document = {"mean": mean, "farthest": farthest, "center": center}
-    summary: dict[str, Any] = {"reached": describe_reached(result)}
-    if len(result.sources) == 1:
-        summary = {"source": vertex_name(graph, int(result._sources[0])), **summary}
-        if farthest is not None:
-            summary["farthest"] = f"{farthest['target']}, at {number(farthest['distance'])}"
-    elif farthest is not None:
-        ends = f"from {farthest['source']} to {farthest['target']}"
-        summary["diameter"] = f"{number(farthest['distance'])}, {ends}"
-    if len(result.sources) > 1 and center is not None:
-        summary["radius"] = f"{number(center['distance'])}, from {center['source']}"
-    summary["mean distance"] = None if mean is None else number(mean)
+    return document, _summary(result, farthest, center, mean)
+
+
+def _pairs_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return statistics of a list of pairs."""
+    found = result.to_numpy()[result.reached]
+    mean = float(found.mean()) if len(found) else None
+    farthest: dict[str, Any] | None = None
+    if len(found):
+        at = int(result.reached.nonzero()[0][found.argmax()])
+        ends = (result.sources.tolist()[at], result.targets.tolist()[at])
+        farthest = {"source": ends[0], "target": ends[1], "distance": found.max().item()}
+    document = {"mean": mean, "farthest": farthest, "center": None}
+    summary = {
+        "reached": describe_reached(result),
+        "farthest": None if farthest is None else _farthest_pair(farthest),
+        "mean distance": None if mean is None else number(mean),
+    }
     return document, summary
+
+
+def _farthest_pair(farthest: dict[str, Any]) -> str:
+    return f"{number(farthest['distance'])}, from {farthest['source']} to {farthest['target']}"
+
+
+def _summary(
+    result: Result,
+    farthest: dict[str, Any] | None,
+    center: dict[str, Any] | None,
+    mean: float | None,
+) -> dict[str, Any]:
+    """Return the statistics of distances in words."""
+    single = len(result.sources) == 1
+    summary: dict[str, Any] = {}
+    if single:
+        summary["target" if result.reverse else "source"] = result.sources.tolist()[0]
+    summary["reached"] = describe_reached(result)
+    if farthest is not None and single:
+        end = farthest["source" if result.reverse else "target"]
+        summary["farthest"] = f"{end}, at {number(farthest['distance'])}"
+    elif farthest is not None:
+        summary["diameter"] = _farthest_pair(farthest)
+    if not single and center is not None:
+        which = "to" if result.reverse else "from"
+        summary["radius"] = f"{number(center['distance'])}, {which} {center['source']}"
+    summary["mean distance"] = None if mean is None else number(mean)
+    return summary
 
 
 def describe_reached(result: Result) -> str:
     """Return the number of pairs with a path: 5 of 7 vertices."""
-    what = "vertices" if len(result.sources) == 1 else "pairs"
+    what = "vertices" if len(result.sources) == 1 < result.reached.size else "pairs"
     return f"{int(result.reached.sum()):,} of {result.reached.size:,} {what}"

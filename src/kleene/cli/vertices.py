@@ -1,4 +1,8 @@
-"""Vertices on the command line: by label if the graph has labels, otherwise by id."""
+"""Vertices on the command line: a text is the label that it spells, as in Python.
+
+The type of the labels says how a text is read; ``graph.index`` says whether there is such a vertex,
+and which are near. Without labels, a vertex is its position.
+"""
 
 from __future__ import annotations
 
@@ -9,63 +13,54 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kleene import Graph
 
-__all__ = ["parse_vertex", "parse_vertices", "vertex_name"]
-
+__all__ = ["names", "parse_vertex", "parse_vertices"]
 
 _NUMBER = re.compile(r"-?[0-9]{1,19}")  # int64 has no more digits
 
 
 def parse_vertex(graph: Graph, text: str) -> Any:
-    """Return the vertex that a text names."""
-    from kleene.errors import RequestError
+    """Return the label that a text spells, or raise with near labels."""
+    from kleene.errors import GraphError, RequestError
 
-    vertex = _lookup(graph, text)
-    if vertex is not None:
-        return vertex_name(graph, vertex)
-    if graph.labels is not None:
-        first, last = graph.labels[[0, -1]].tolist() if graph.n else ("", "")
-        known = f"its {graph.n:,} vertices are labelled {first!r} to {last!r}"
-    else:
-        known = f"its vertices are 0 to {graph.n - 1}" if graph.n else "it has none"
-    shortened = text if len(text) <= 60 else text[:57] + "..."
-    raise RequestError(f"no vertex {shortened!r} in the graph: {known}")
+    labels = graph.labels
+    label: Any = int(text) if _NUMBER.fullmatch(text) else text
+    # Labels that are not all integers may be strings of digits, or of several types.
+    if labels is not None and labels.dtype.kind not in "iu" and not _is_label(graph, label):
+        label = text
+    try:
+        graph.index(label)
+    except GraphError as error:
+        raise RequestError(str(error)) from None
+    return label
 
 
 def parse_vertices(graph: Graph, texts: Sequence[str] | None) -> list[Any] | None:
-    """Return the vertices that texts name; a text may be a comma-separated list.
+    """Return the labels that texts spell; a text may be a comma-separated list.
 
     A label may contain commas, so a text is first looked up as a whole.
     """
     if not texts:
         return None
-    ids = []
+    found = []
     for text in texts:
-        whole = _lookup(graph, text)
-        if whole is not None:
-            ids.append(vertex_name(graph, whole))
+        if "," not in text or _is_label(graph, text):
+            found.append(parse_vertex(graph, text))
         else:
-            ids += [parse_vertex(graph, word.strip()) for word in text.split(",")]
-    return ids
+            found += [parse_vertex(graph, word.strip()) for word in text.split(",")]
+    return found
 
 
-def _lookup(graph: Graph, text: str) -> int | None:
-    """Return the id of the vertex with this name, or None."""
+def _is_label(graph: Graph, label: Any) -> bool:
     from kleene.errors import GraphError
 
-    spellings: list[str | int] = [] if graph.labels is None else [text]
-    if _NUMBER.fullmatch(text):
-        spellings.append(int(text))
-    for spelling in spellings:
-        try:
-            return int(graph.index(spelling))
-        except GraphError:
-            pass
-    return None
+    try:
+        graph.index(label)
+    except GraphError:
+        return False
+    return True
 
 
-def vertex_name(graph: Graph, vertex: int) -> Any:
-    """Return the label or id of a vertex, as a plain Python object."""
-    if graph.labels is None:
-        return int(vertex)
-    label = graph.labels[vertex]
-    return label.item() if hasattr(label, "item") else label
+def names(graph: Graph, positions: Any) -> Any:
+    """Return the labels of positions as plain Python objects: one, or a list."""
+    found = graph.label(positions)
+    return found.tolist() if hasattr(found, "tolist") else found

@@ -18,6 +18,7 @@ from kleene.errors import DeviceError, GraphError
 from kleene.graph import checks, convert, derive
 from kleene.graph.constructors import Constructors, Progress
 from kleene.graph.dense import DenseArcs
+from kleene.graph.display import graph_html
 from kleene.graph.forms import COO, CSC, CSR, ELL, csr_to_coo, csr_to_dense, csr_to_ell
 from kleene.graph.frozen import adopt, frozen
 from kleene.graph.label_index import LabelIndex, is_one_vertex, range_of_labels
@@ -555,3 +556,6 @@ class Graph(Constructors):
         labelled = "" if self.labels is None else f", {range_of_labels(self.labels)}"
         where = "" if self.device == "cpu" else f", on {self.device}"
         return f"Graph({name}{vertices}, {arcs}, {weights}, {kind}{labelled}{where})"
+
+    def _repr_html_(self) -> str:
+        return graph_html(self)

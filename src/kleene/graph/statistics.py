@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from kleene import _native
 from kleene.graph.frozen import adopt
 from kleene.system.cached_property import cached_property
+from kleene.system.formatting import format_number
+from kleene.system.html import card
 from kleene.system.machine import threads_for
 
 if TYPE_CHECKING:
@@ -20,8 +22,15 @@ __all__ = ["Statistics"]
 Array = NDArray[Any]
 
 
+#: Larger graphs show what was computed before: a display takes milliseconds.
+_COMPUTED_FOR_DISPLAY = 2**20  # vertices and arcs
+
+
 class Statistics:
     """Statistics of one graph; each is computed on first access and cached.
+
+    Prints as a table. On graphs of more than a million vertices and arcs, it shows those
+    statistics that were computed before.
 
     Examples
     --------
@@ -33,6 +42,40 @@ class Statistics:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
+
+    def is_shown(self, name: str) -> bool:
+        """Return whether a display shows this statistic: it is known, or the graph is small."""
+        return name in self.__dict__ or self._graph.n + self._graph.m <= _COMPUTED_FOR_DISPLAY
+
+    def _text(self, name: str) -> str:
+        if not self.is_shown(name):
+            return "not computed yet"
+        value = getattr(self, name)
+        return str(value) if isinstance(value, bool) else format_number(value)
+
+    def _facts(self) -> dict[str, str]:
+        """Return what is displayed, by name."""
+        weights = () if self._graph.weight_dtype is None else ("min_weight", "max_weight")
+        return {
+            "vertices": f"{self._graph.n:,}",
+            "arcs": f"{self._graph.m:,}",
+            "mean_degree": f"{self.mean_degree:.3g}",
+            "max_degree": self._text("max_degree"),
+            "density": f"{self.density:.3g}",
+            **{name: self._text(name) for name in weights},
+            "symmetric": self._text("symmetric"),
+            "diameter_estimate": self._text("diameter_estimate"),
+        }
+
+    def __repr__(self) -> str:
+        name = f" of {self._graph.name!r}" if self._graph.name else ""
+        facts = self._facts()
+        width = max(map(len, facts))
+        lines = (f"  {fact.ljust(width)}  {value}" for fact, value in facts.items())
+        return "\n".join([f"Statistics{name}", *lines])
+
+    def _repr_html_(self) -> str:
+        return card("Statistics", self._graph.name, self._facts())
 
     @cached_property
     def degrees(self) -> NDArray[np.int64]:

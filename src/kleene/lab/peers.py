@@ -16,7 +16,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csgraph
 
 import kleene as kl
 from kleene.system.machine import cores
@@ -83,20 +82,23 @@ class SciPy(Peer):
     taken_over: ClassVar[float] = 2e-7
 
     def __init__(self, g: kl.Graph) -> None:
+        from scipy.sparse import csgraph
+
         super().__init__(g)
+        self.csgraph = csgraph
         self.matrix = g.reweight(arcs=self.weights).to_scipy()
         self.full = np.where(np.isinf(g.dense), 0, g.dense) if is_dense(g) else None
 
     def bfs_paths(self, source: int) -> PeerCall:
-        run = partial(csgraph.breadth_first_order, self.matrix, source)
+        run = partial(self.csgraph.breadth_first_order, self.matrix, source)
         return PeerCall(run, lambda results: _levels(results[0], results[1], source))
 
     def sssp_lengths(self, source: int) -> PeerCall:
-        return PeerCall(partial(csgraph.dijkstra, self.matrix, indices=source), np.asarray)
+        return PeerCall(partial(self.csgraph.dijkstra, self.matrix, indices=source), np.asarray)
 
     def sssp_paths(self, source: int) -> PeerCall:
-        search = partial(csgraph.dijkstra, self.matrix, indices=source, return_predecessors=True)
-        return PeerCall(search, lambda results: results[0])
+        search = partial(self.csgraph.dijkstra, self.matrix, indices=source)
+        return PeerCall(partial(search, return_predecessors=True), lambda results: results[0])
 
     def apsp_lengths(self) -> PeerCall:
         return PeerCall(self._all_pairs(), np.asarray)
@@ -106,9 +108,9 @@ class SciPy(Peer):
 
     def _all_pairs(self, **options: Any) -> Callable[[], Any]:
         if self.full is not None:
-            return partial(csgraph.floyd_warshall, self.full, **options)
+            return partial(self.csgraph.floyd_warshall, self.full, **options)
         unweighted = self.g.weights is None
-        return partial(csgraph.dijkstra, self.matrix, unweighted=unweighted, **options)
+        return partial(self.csgraph.dijkstra, self.matrix, unweighted=unweighted, **options)
 
 
 def _levels(order: Array, predecessors: Array, source: int) -> Array:

@@ -10,6 +10,7 @@ from kleene.planning.rules import choose_method, unknown_method
 from kleene.registry import DEVICES, Size, find, methods
 from kleene.system.formatting import format_bytes
 from kleene.system.machine import Machine
+from kleene.system.suggestions import no_such
 
 __all__ = ["choose_device"]
 
@@ -28,8 +29,7 @@ def choose_device(facts: Facts, request: Request, machine: Machine) -> tuple[str
     """Return a device that has the method, and why, or refuse with what is missing."""
     if request.device != "auto":
         if request.device not in DEVICES:
-            known = ", ".join(map(repr, ("auto", *DEVICES)))
-            raise RequestError(f"no device {request.device!r}; there are {known}")
+            raise RequestError(no_such("device", request.device, ("auto", *DEVICES)))
         _require_device(request.device, machine)
         return request.device, f"device {request.device!r} was asked for"
     if not has_gpu_cost(request.problem):  # light work: where the graph is
@@ -47,7 +47,7 @@ def choose_device(facts: Facts, request: Request, machine: Machine) -> tuple[str
         return chosen, f"device {chosen}: {DEVICES[chosen]}" + (f"; {why}" if why else "")
     if find(request.problem, request.method, "cuda") is not None:
         _require_device("cuda", machine)
-    unknown_method(request)
+    unknown_method(request, machine.devices)
 
 
 def _gpu_pays(facts: Facts, request: Request, machine: Machine) -> tuple[bool, str]:

@@ -14,6 +14,7 @@ import numpy as np
 from kleene.errors import PathOverflowError, RequestError
 from kleene.planning.request import Facts, Request
 from kleene.registry import LENGTH_PROBLEMS
+from kleene.system.suggestions import did_you_mean
 
 __all__ = ["choose_dtype", "holds", "overflow_error"]
 
@@ -83,9 +84,13 @@ def _as_value_dtype(dtype: str) -> np.dtype[Any]:
         asked = np.dtype(dtype)
     except (TypeError, ValueError):
         asked = None
-    allowed = (np.int32, np.int64, np.float32, np.float64)
-    if asked is None or asked.type not in allowed:
-        raise RequestError(f"dtype must be int32, int64, float32 or float64, not {dtype!r}")
+    allowed = ("int32", "int64", "float32", "float64")
+    if asked is None or asked.name not in allowed:
+        question = did_you_mean(dtype, allowed)
+        raise RequestError(
+            f"dtype must be int32, int64, float32 or float64, not {dtype!r}"
+            + (f"; {question}" if question else "")
+        )
     return asked
 
 

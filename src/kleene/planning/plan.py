@@ -8,17 +8,21 @@ there. A call and ``explain`` plan by the same function, ``plan_call``.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from kleene.backends.common import predecessors
 from kleene.errors import GraphError, MemoryBudgetError, RequestError
 from kleene.planning.device_choice import choose_device
-from kleene.planning.dtype_choice import choose_dtype
+from kleene.planning.dtype_choice import choose_dtype, holds
 from kleene.planning.machine import live_machine
 from kleene.planning.request import Facts, Request
 from kleene.planning.rules import choose_method
 from kleene.registry import Method, Size
 from kleene.registry.memory import limited_workspace
 from kleene.system.formatting import format_bytes
+from kleene.system.html import PLAIN_LIST, card, tag
 from kleene.system.machine import Machine
 
 __all__ = ["Plan", "make_plan", "plan_call"]
@@ -66,17 +70,30 @@ class Plan:
     device_memory: int = 0
     streams: bool = False
 
-    def __str__(self) -> str:
+    @property
+    def _headline(self) -> str:
+        return f"{self.problem} by {self.method} on {self.device}, {self.dtype} values"
+
+    @property
+    def _memory_facts(self) -> dict[str, str]:
         has = "" if self.available is None else f" of {format_bytes(self.available)} available"
-        streamed = "; streamed from the host if less is free" if self.streams else ""
-        on_gpu = f"  on GPU   {format_bytes(self.device_memory)}{streamed}"
-        lines = [
-            f"{self.problem} by {self.method} on {self.device}, {self.dtype} values",
-            f"  memory   {format_bytes(self.memory)}{has}",
-            *([on_gpu] if self.device_memory else []),
-            *(f"  because  {reason}" for reason in self.reasons),
-        ]
-        return "\n".join(lines)
+        facts = {"memory": f"{format_bytes(self.memory)}{has}"}
+        if self.device_memory:
+            streamed = "; streamed from the host if less is free" if self.streams else ""
+            facts["on GPU"] = f"{format_bytes(self.device_memory)}{streamed}"
+        return facts
+
+    def __str__(self) -> str:
+        facts = [*self._memory_facts.items(), *(("because", reason) for reason in self.reasons)]
+        return "\n".join([self._headline, *(f"  {name:7}  {text}" for name, text in facts)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        because = tag("ul", *(tag("li", reason) for reason in self.reasons), style=PLAIN_LIST)
+        threads = {"threads": str(self.threads)} if self.device == "cpu" else {}
+        facts = {**self._memory_facts, **threads, "because": because}
+        return card("Plan", self._headline, facts)
 
 
 def plan_call(facts: Facts, request: Request) -> Plan:
@@ -113,7 +130,7 @@ def make_plan(facts: Facts, request: Request, machine: Machine) -> Plan:
         memory += predecessors.workspace(size.m, size.item)
         reasons += ("predecessors: chosen by rule afterwards, the same in every run",)
     available = machine.free_memory() if memory >= _SMALL else None
-    _require_memory(memory, available, size, request)
+    _require_memory(memory, available, size, facts, request, dtype)
     return Plan(
         request.problem,
         method.name,
@@ -151,7 +168,14 @@ def _answer_bytes(size: Size, request: Request, method: Method) -> int:
     return (per_pair + request.pair_bytes) * size.sources * size.n
 
 
-def _require_memory(memory: int, available: int | None, size: Size, request: Request) -> None:
+def _require_memory(
+    memory: int,
+    available: int | None,
+    size: Size,
+    facts: Facts,
+    request: Request,
+    dtype: np.dtype[Any],
+) -> None:
     if available is None or memory <= available:
         return
     advice = []
@@ -161,10 +185,11 @@ def _require_memory(memory: int, available: int | None, size: Size, request: Req
         advice.append("out='distances.npy' to keep the values in a file")
     if request.predecessors:
         advice.append("predecessors=False")
-    if size.item == 8:
-        advice.append("a narrower dtype")
+    narrower = {"float64": "float32", "int64": "int32"}.get(str(dtype))
+    if narrower is not None and holds(np.dtype(narrower), facts.path_bound):
+        advice.append(f"dtype={narrower!r}")
     raise MemoryBudgetError(
         f"{request.problem} on {size.n:,} vertices needs {format_bytes(memory)} and "
-        f"{format_bytes(available)} are available"
-        + (f"; what makes it fit: {', or '.join(advice)}" if advice else "")
+        f"{format_bytes(available)} are available",
+        advice,
     )

@@ -6,7 +6,7 @@ registry.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -14,6 +14,7 @@ from kleene.errors import RequestError
 from kleene.planning import cost_model
 from kleene.planning.request import Facts, Request
 from kleene.registry import Method, find, methods
+from kleene.system.suggestions import no_such
 
 __all__ = ["RULES", "Rule", "choose_method", "unknown_method"]
 
@@ -164,12 +165,12 @@ def choose_method(facts: Facts, request: Request, device: str) -> tuple[Method, 
     if request.method != "auto":
         row = find(request.problem, request.method, device)
         if row is None:
-            unknown_method(request)
+            unknown_method(request, [device])
         reason = f"method {request.method!r} was asked for"
     else:
         rules = RULES.get((request.problem, "cuda" if device == "emulated" else device))
         if rules is None:
-            unknown_method(request)
+            unknown_method(request, [device])
         rule = next(rule for rule in rules if rule.fits(facts, request))
         row = find(request.problem, rule.method, device)
         assert row is not None, rule
@@ -191,10 +192,20 @@ def choose_method(facts: Facts, request: Request, device: str) -> tuple[Method, 
     return row, reason
 
 
-def unknown_method(request: Request) -> NoReturn:
-    """Refuse a method that does not exist, and list those that do."""
-    device = None if request.device == "auto" else request.device
-    names = dict.fromkeys(row.name for row in methods(request.problem, device))
-    where = "" if device is None else f" on device {device!r}"
-    there = f"there are {', '.join(map(repr, names))}" if names else "there are none"
-    raise RequestError(f"no method {request.method!r} for {request.problem}{where}; {there}")
+def unknown_method(request: Request, devices: Sequence[str]) -> NoReturn:
+    """Refuse a method that does not exist, and list those that do, of these devices first."""
+    anywhere = request.device == "auto"
+    real = [device for device in devices if not (anywhere and device == "emulated")]
+    rows = [row for device in real for row in methods(request.problem, device)]
+    rows += methods(request.problem) if anywhere else ()
+    where = f" for {request.problem}" + ("" if anywhere else f" on device {request.device!r}")
+    message = no_such("method", request.method, dict.fromkeys(row.name for row in rows), where)
+    others = dict.fromkeys(
+        row.device for row in methods(request.problem) if row.name == request.method
+    )
+    problems = dict.fromkeys(row.problem for row in methods() if row.name == request.method)
+    if others:
+        message += f"; {request.method!r} is for device {' and '.join(map(repr, others))}"
+    elif problems:
+        message += f"; {request.method!r} is a method of {' and '.join(problems)}"
+    raise RequestError(message)

@@ -23,6 +23,8 @@ from kleene.registry import (
     within,
 )
 from kleene.registry.method import Method, Size
+from kleene.system.html import card, columns
+from kleene.system.suggestions import no_such
 
 __all__ = [
     "DEVICES",
@@ -94,14 +96,22 @@ _ROW_OF = {(row.problem, row.name, row.device): row for row in _ROWS}
 class Methods(tuple[Method, ...]):
     """Rows of the registry; prints as a table."""
 
+    _COLUMNS = ("problem", "name", "device", "needs", "origin", "summary")
+
+    def _cells(self) -> list[list[str]]:
+        return [[str(getattr(row, column)) for column in self._COLUMNS] for row in self]
+
     def __repr__(self) -> str:
-        columns = ("problem", "name", "device", "needs", "origin", "summary")
-        lines = [list(columns), *([str(getattr(row, c)) for c in columns] for row in self)]
-        widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
+        lines = [list(self._COLUMNS), *self._cells()]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(self._COLUMNS))]
         return "\n".join(
             "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
             for line in lines
         )
+
+    def _repr_html_(self) -> str:
+        count = f"{len(self)} method{'s' * (len(self) != 1)}"
+        return card("Methods", count, {}, columns(self._COLUMNS, self._cells()))
 
 
 def methods(problem: str | None = None, device: str | None = None) -> Methods:
@@ -130,9 +140,9 @@ def methods(problem: str | None = None, device: str | None = None) -> Methods:
     'queue'
     """
     if problem is not None and problem not in PROBLEMS:
-        raise RequestError(f"no problem {problem!r}; there are {', '.join(map(repr, PROBLEMS))}")
+        raise RequestError(no_such("problem", problem, PROBLEMS))
     if device is not None and device not in DEVICES:
-        raise RequestError(f"no device {device!r}; there are {', '.join(map(repr, DEVICES))}")
+        raise RequestError(no_such("device", device, DEVICES))
     return _offered(problem, device)
 
 

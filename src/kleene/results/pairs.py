@@ -13,6 +13,7 @@ from kleene.backends.task import Answer
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.planning.plan import Plan
+from kleene.results.display import pairs_table, result_html
 from kleene.results.paths import Paths, Walks
 from kleene.results.result import Result
 from kleene.results.route import Route, Routes, make_routes
@@ -220,6 +221,9 @@ class PairsResult(Result):
             f"PairsResult({kind}, {reached:,} of {count:,} pairs reached, {self.plan.dtype}, "
             f"{self.stats.total:.3g} s)"
         )
+
+    def _repr_html_(self) -> str:
+        return result_html(self, pairs_table(self))
 
     def _pair(self, ends: tuple[Any, ...], what: str) -> int:
         """Return the number of a pair."""

@@ -14,6 +14,7 @@ from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.planning.plan import Plan
 from kleene.results import saved
+from kleene.results.display import count_reached, result_html
 from kleene.results.path_queries import PathQueries
 from kleene.results.saved import Saved
 from kleene.results.tables import BLOCK, Block, label_column, wide_frame
@@ -223,11 +224,13 @@ class Result(PathQueries):
         shape = f"{'to' if self.reverse else 'from'} {rows}"
         if count is not None:
             shape += f" from {count:,}" if self.reverse else f" to {_counted(count, 'target')}"
-        reached = int(np.count_nonzero(self.reached))
         return (
-            f"Result({kind}, {shape}, {reached:,} of {self.reached.size:,} reached, "
-            f"{self.plan.dtype}, {self.stats.total:.3g} s)"
+            f"Result({kind}, {shape}, {count_reached(self)}, {self.plan.dtype}, "
+            f"{self.stats.total:.3g} s)"
         )
+
+    def _repr_html_(self) -> str:
+        return result_html(self)
 
     # ---- inside ---------------------------------------------------------------------------
 

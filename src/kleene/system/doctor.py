@@ -21,13 +21,20 @@ __all__ = ["Gpu", "Report", "examine"]
 #: What each optional package is for.
 _PACKAGES = {
     "networkx": "graphs from and to NetworkX",
-    "pandas": "results as tables",
-    "polars": "graphs from Polars tables",
-    "pyarrow": "Parquet files",
+    "pandas": "graphs from and results as pandas tables",
+    "polars": "graphs from and results as Polars tables",
+    "pyarrow": "Parquet files and Arrow tables",
     "matplotlib": "pictures as PNG and PDF",
+    "scikit-learn": "neighbours of points",
+    "altair": "charts of the lab",
 }
 #: How to install those that Kleene has an extra for.
-_EXTRAS = {"networkx": "kleene[networkx]", "matplotlib": "kleene[plot]"}
+_EXTRAS = {
+    "networkx": "kleene[networkx]",
+    "matplotlib": "kleene[plot]",
+    "scikit-learn": "kleene[sklearn]",
+    "altair": "kleene[report]",
+}
 
 
 @dataclass(frozen=True)
@@ -105,6 +112,7 @@ def examine() -> Report:
     driver, problem, gpus = _nvidia()
     cupy, cupy_problem = _cupy()
     packages = {name: _version(name) for name in _PACKAGES}
+    missing = _missing(problem, gpus, cupy_problem)
     return Report(
         __version__,
         f"{platform.python_version()} ({sys.executable})",
@@ -114,13 +122,13 @@ def examine() -> Report:
         here.simd,
         machine.available_memory(),
         machine.memory_limit(),
-        here.devices,
+        tuple(device for device in here.devices if device != "cuda" or missing is None),
         driver,
         problem,
         gpus,
         cupy,
         cupy_problem,
-        nvidia.missing(),
+        missing,
         _emulator(),
         packages,
         tuple(_advice(driver, gpus, cupy, cupy_problem, packages)),
@@ -180,6 +188,18 @@ def _gpu(library: ctypes.CDLL, index: int) -> Gpu:
 
 def _gpu_in_words(gpu: Gpu) -> str:
     return f"{gpu.name} ({_size(gpu.memory)}, compute capability {gpu.capability})"
+
+
+def _missing(problem: str | None, gpus: tuple[Gpu, ...], cupy_problem: str | None) -> str | None:
+    """Return what keeps device "cuda" from being used, or None."""
+    absent = dict(machine.this_machine().absent)
+    if "cuda" in absent:  # seen without starting CUDA
+        return absent["cuda"]
+    if problem is not None:
+        return f"the NVIDIA driver: {problem}"
+    if not gpus:
+        return "the NVIDIA driver sees no GPU"
+    return None if cupy_problem is None else f"CuPy does not work: {cupy_problem}"
 
 
 def _emulator() -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["format_bytes"]
+import numbers
+from typing import Any
+
+__all__ = ["format_bytes", "format_number"]
 
 
 def format_bytes(count: float) -> str:
@@ -16,3 +19,12 @@ def format_bytes(count: float) -> str:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
         count /= 1024
     raise AssertionError
+
+
+def format_number(number: Any) -> str:
+    """Return a number with separators of thousands; floats to six digits.
+
+    >>> format_number(1234567), format_number(2 / 3)
+    ('1,234,567', '0.666667')
+    """
+    return f"{number:,}" if isinstance(number, numbers.Integral) else f"{number:,.6g}"

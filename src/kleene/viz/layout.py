@@ -1,12 +1,16 @@
 """Graph layout in the plane, from shortest-path distances alone.
 
+`place` lays out every component and packs them side by side.
+
 Pivot MDS (Brandes and Pich 2007): compute the distances from a few dozen pivots to every vertex,
 square them, centre rows and columns, and keep the two principal axes. The cost is one search per
 pivot and the singular value decomposition of a tall, thin matrix. Each pivot is the vertex farthest
 from the pivots before it, so they spread over the whole graph.
 
 On a road network, where distance in the network follows distance on the ground, the result looks
-like the map.
+like the map. Vertices with the same distances to all pivots coincide, so small graphs, where every
+vertex is to be seen, are refined by stress majorization (Gansner, Koren and North 2004): each pair
+of vertices is pulled to its distance in hops, near pairs more than far ones.
 """
 
 from __future__ import annotations
@@ -20,12 +24,18 @@ from kleene.api.bfs import bfs
 from kleene.api.sssp import sssp
 from kleene.graph import Graph
 
-__all__ = ["component", "pivot_mds"]
+__all__ = ["component", "pivot_mds", "place", "separate"]
 
 Array = NDArray[Any]
 
 #: The drawing of a road network changes little past some 50 pivots (Brandes and Pich 2007).
 _PIVOTS = 64
+
+_SMALL = 400  # vertices up to which every pair is placed by its distance
+_ROUNDS = 80  # of stress majorization; later ones move vertices by less than a pixel
+
+#: More components are not drawn: each would be a few pixels wide.
+_MOST_COMPONENTS = 200
 
 
 def component(graph: Graph, vertex: int) -> Array:
@@ -70,6 +80,113 @@ def pivot_mds(graph: Graph, pivots: int = _PIVOTS) -> NDArray[np.float64]:
         positions = positions[:, ::-1]
     peaks = positions[np.abs(positions.round(9)).argmax(axis=0), [0, 1]]
     return positions * np.where(peaks > 0, -1.0, 1.0)
+
+
+def place(graph: Graph) -> NDArray[np.float64]:
+    """Return (x, y) for every vertex, components side by side, the largest first.
+
+    NaN for the vertices of the smallest components, if there are hundreds of components.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> from kleene.viz.layout import place
+    >>> place(kl.Graph.from_edges([0, 2], [1, 3])).shape
+    (4, 2)
+    """
+    graph = graph.unlabelled()
+    parts = _components(graph)[:_MOST_COMPONENTS]
+    boxes = []
+    for part in parts:
+        whole = len(part) == graph.n
+        points = _place_component(graph if whole else graph.subgraph(part).unlabelled())
+        boxes.append(points - points.min(axis=0))
+    sizes = np.array([np.ptp(box, axis=0) for box in boxes]).reshape(-1, 2)
+    positions = np.full((graph.n, 2), np.nan)
+    for part, box, corner in zip(
+        parts, boxes, _pack(sizes, 0.05 + 0.6 / (graph.n or 1) ** 0.5), strict=True
+    ):
+        positions[part] = box + corner
+    return positions
+
+
+def separate(points: NDArray[np.float64], gap: float, within: float) -> NDArray[np.float64]:
+    """Return the points, with those that coincide (within a distance) moved apart in a spiral.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kleene.viz.layout import separate
+    >>> len(np.unique(separate(np.zeros((5, 2)), 1.0, 0.1), axis=0))
+    5
+    """
+    if not len(points):
+        return points
+    cells = np.round(points / within)
+    _, place_of, counts = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
+    place_of = place_of.reshape(-1)
+    order = np.argsort(place_of, kind="stable")
+    number = np.empty(len(points))  # of each point among those in its place
+    number[order] = np.arange(len(points)) - np.repeat(np.cumsum(counts) - counts, counts)
+    angle = number * np.pi * (3 - np.sqrt(5))  # the golden angle: even at every distance
+    spread = gap * np.minimum(1, 8 / np.sqrt(counts))[place_of]  # crowds stay in their place
+    away = np.sqrt(number) * spread
+    return points + np.stack([np.cos(angle), np.sin(angle)], axis=1) * away[:, None]
+
+
+# ---- inside -------------------------------------------------------------------------------------
+
+
+def _components(graph: Graph) -> list[Array]:
+    """Return the vertices of each weakly connected component, the largest first."""
+    from scipy.sparse.csgraph import connected_components
+
+    _, number = connected_components(graph.to_scipy(), directed=True, connection="weak")
+    order = np.argsort(number, kind="stable")
+    parts = np.split(order, np.cumsum(np.bincount(number))[:-1]) if graph.n else []
+    return sorted(parts, key=len, reverse=True)
+
+
+def _place_component(graph: Graph) -> NDArray[np.float64]:
+    """Return the layout of a connected graph."""
+    if graph.n <= 2:
+        return np.stack([np.arange(graph.n, dtype=float), np.zeros(graph.n)], axis=1)
+    if graph.n > _SMALL:
+        return pivot_mds(graph)
+    undirected = graph.symmetrise() if graph.directed else graph
+    hops = bfs(undirected, sources=np.arange(graph.n), predecessors=False).to_numpy().astype(float)
+    start = separate(pivot_mds(graph.reweight(None)), 0.1, 0.02)
+    return _majorize_stress(start, hops)
+
+
+def _majorize_stress(start: NDArray[np.float64], hops: Array) -> NDArray[np.float64]:
+    """Return positions whose distances are near to ``hops``; each round lowers the stress."""
+    apart = hops + np.eye(len(hops))
+    weights = apart**-2.0 * (1 - np.eye(len(hops)))
+    solve = np.linalg.pinv(np.diag(weights.sum(axis=1)) - weights)
+    points = start
+    for _ in range(_ROUNDS):
+        drawn = np.hypot(*(points[:, None] - points).transpose(2, 0, 1)) + np.eye(len(hops))
+        pull = -weights * hops / np.maximum(drawn, 1e-9)
+        pull -= np.diag(pull.sum(axis=1))
+        points = solve @ pull @ points
+    return points
+
+
+def _pack(sizes: Array, gap_share: float) -> Array:
+    """Return the lower left corner of each box: rows of boxes, wider than high together."""
+    gap = gap_share * float(sizes.max(initial=0)) or 1.0
+    outer = sizes + gap
+    width = max(float(outer[:, 0].max(initial=0)), 1.5 * float(np.sqrt(outer.prod(axis=1).sum())))
+    corners = np.zeros_like(sizes)
+    x = y = row = 0.0
+    for i, (across, up) in enumerate(outer.tolist()):
+        if x + across > width * 1.001:
+            x, y, row = 0.0, y - row, 0.0
+        row = max(row, up)
+        corners[i] = x, y - sizes[i, 1]
+        x += across
+    return corners
 
 
 def _pivot_distances(graph: Graph, pivots: int) -> NDArray[np.float64]:

@@ -9,9 +9,7 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse import csgraph
 
 import kleene as kl
 from kleene.lab.environment import Environment
@@ -61,6 +59,7 @@ def _fit(points: Array, patched: bool) -> _Fit:
 def _isomap(n: int, patched: bool, whole: bool) -> Trial:
     if not find_spec("sklearn"):
         raise Skipped("not installed; pip install scikit-learn")
+    from scipy.sparse import csgraph
     from sklearn.datasets import make_swiss_roll
     from sklearn.neighbors import kneighbors_graph
 
@@ -112,6 +111,8 @@ def _molecule(rng: np.random.Generator, n: int) -> Array:
 
 def _by_scipy(indices: list[Array], sizes: list[int], solve: Callable[..., Array]) -> Array:
     """Fill a padded array, a graph at a time."""
+    import scipy.sparse as sp
+
     side = max(sizes)
     made = np.full((len(sizes), side, side), -1, dtype=np.int16)
     for at, (index, n) in enumerate(zip(indices, sizes, strict=True)):
@@ -122,6 +123,8 @@ def _by_scipy(indices: list[Array], sizes: list[int], solve: Callable[..., Array
 
 
 def _encoding(quick: bool, x: int, series: str) -> Trial:
+    from scipy.sparse import csgraph
+
     count, low, high = (6, 4, 9) if quick else _SETS[x]
     rng = np.random.default_rng(0)
     sizes = rng.integers(low, high + 1, count).tolist()

@@ -9,9 +9,10 @@ from kleene.lab.formatting import listed
 from kleene.lab.measurements import Measurements
 from kleene.lab.record import Record
 from kleene.lab.report.chart_data import styles_of
-from kleene.lab.report.html import Html, join, slug, tag
+from kleene.lab.report.html import slug
 from kleene.lab.report.section import charts_and_findings
 from kleene.lab.report.summary import headline_lists, machines_of
+from kleene.system.html import Html, join, tag
 
 __all__ = ["experiment_charts", "results_page"]
 

@@ -1,46 +1,13 @@
-"""HTML from Python: text is escaped; what `tag` made is not escaped again."""
+"""Tables and ids of the report."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
-from html import escape
+from collections.abc import Collection, Sequence
 
-__all__ = ["Html", "join", "slug", "table", "tag"]
+from kleene.system.html import Html, tag
 
-
-class Html(str):
-    """Text that is HTML already."""
-
-    __slots__ = ()
-
-
-def tag(name: str, *children: str | None, **attributes: str | int | bool | None) -> Html:
-    """Return an element; children that are not `Html` are escaped, None is left out.
-
-    An attribute's name may end in ``_`` where Python reserves it; ``True`` has no value.
-
-    >>> tag("p", "a < b", class_="note")
-    '<p class="note">a &lt; b</p>'
-    """
-    given = "".join(map(_attribute, attributes, attributes.values()))
-    return Html(f"<{name}{given}>{join(children)}</{name}>")
-
-
-def _attribute(name: str, value: str | int | bool | None) -> str:
-    name = name.rstrip("_").replace("_", "-")
-    if value is None or value is False:
-        return ""
-    return f" {name}" if value is True else f' {name}="{escape(str(value))}"'
-
-
-def join(parts: Iterable[str | None], between: str = "") -> Html:
-    """Return parts one after the other."""
-    return Html(between.join(_safe(part) for part in parts if part is not None))
-
-
-def _safe(part: str) -> str:
-    return part if isinstance(part, Html) else escape(part)
+__all__ = ["slug", "table"]
 
 
 def slug(text: str) -> str:

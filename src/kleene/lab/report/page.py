@@ -9,7 +9,7 @@ from kleene.lab.experiment import Experiment
 from kleene.lab.formatting import count, duration, listed
 from kleene.lab.record import Record
 from kleene.lab.report.chart_data import styles_of
-from kleene.lab.report.html import Html, join, table, tag
+from kleene.lab.report.html import table
 from kleene.lab.report.render import chart_script
 from kleene.lab.report.section import experiment_section
 from kleene.lab.report.skipped import not_measured
@@ -22,6 +22,7 @@ from kleene.lab.report.summary import (
     machines_of,
     skipped_summary,
 )
+from kleene.system.html import Html, join, tag
 
 __all__ = ["page_of"]
 

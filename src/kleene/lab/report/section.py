@@ -10,12 +10,13 @@ from kleene.lab.measurements import Measurements
 from kleene.lab.record import Record, Skip
 from kleene.lab.report.chart_data import Chart, Series, charts_of
 from kleene.lab.report.charts import BODY, Family, chart_spec, frame_of
-from kleene.lab.report.html import Html, join, slug, tag
+from kleene.lab.report.html import slug
 from kleene.lab.report.palette import VARIABLES
 from kleene.lab.report.render import static_svg
 from kleene.lab.report.skipped import skip_list
 from kleene.lab.report.summary import document_of
 from kleene.lab.report.tables import full_table, overview
+from kleene.system.html import Html, join, tag
 
 __all__ = ["charts_and_findings", "experiment_section"]
 

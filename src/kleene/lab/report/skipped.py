@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from kleene.lab.experiment import Axis, Experiment
 from kleene.lab.record import Record, Skip
 from kleene.lab.report.chart_data import x_labels
-from kleene.lab.report.html import Html, join, tag
+from kleene.system.html import Html, join, tag
 
 __all__ = ["not_measured", "skip_list"]
 

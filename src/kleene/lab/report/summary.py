@@ -11,7 +11,8 @@ from kleene.lab.formatting import size
 from kleene.lab.measurements import Measurements
 from kleene.lab.record import Record, Run, place
 from kleene.lab.report.headlines import headlines
-from kleene.lab.report.html import Html, join, slug, table, tag
+from kleene.lab.report.html import slug, table
+from kleene.system.html import Html, join, tag
 
 __all__ = [
     "checks",

@@ -11,7 +11,8 @@ from kleene.lab.formatting import amount, count, duration, percent, size, times
 from kleene.lab.measurements import Measurements
 from kleene.lab.record import Point
 from kleene.lab.report.chart_data import format_value, published_in, x_labels
-from kleene.lab.report.html import Html, table, tag
+from kleene.lab.report.html import table
+from kleene.system.html import Html, tag
 
 __all__ = ["full_table", "overview"]
 

@@ -1,0 +1,86 @@
+"""``kleene components``: sets of vertices that paths join."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from typer import Option
+
+from kleene.cli.option_groups import with_option_groups
+from kleene.cli.options import Input, Output, Threads
+from kleene.cli.output import facts, headline, line, table
+from kleene.cli.summaries import describe_graph, graph_fields
+from kleene.cli.tables import TableFile, check_table, save_table
+
+__all__ = ["components"]
+
+
+@with_option_groups
+def components(
+    *,
+    graph: Input,
+    strong: Annotated[
+        bool, Option("--strong", help="Vertices must reach each other along the arcs.")
+    ] = False,
+    top: Annotated[
+        int, Option("--top", metavar="N", min=0, help="List the N largest components.")
+    ] = 10,
+    largest: Annotated[
+        str | None,
+        Option("--largest", metavar="FILE", help="Write the largest component as a graph."),
+    ] = None,
+    out: TableFile = None,
+    threads: Threads = None,
+    output: Output,
+) -> None:
+    """Find the connected components, the largest first."""
+    import numpy as np
+
+    import kleene as kl
+
+    check_table(out)
+    read = graph.read(threads)
+    found = kl.components(read, "strong" if strong else "weak", threads=threads)
+    if largest is not None:
+        kl.write(read.subgraph(found.largest), largest, threads=threads)
+    if out is not None:
+        columns = {"vertex": read.label(np.arange(read.n)), "component": found.component}
+        save_table(columns, out)
+    rows: list[dict[str, Any]] = [
+        {
+            "component": at,
+            "vertices": int(found.sizes[at]),
+            "first": found.members(at)[:1].tolist()[0],
+        }
+        for at in range(min(top, found.count))
+    ]
+    document = {
+        "command": "components",
+        "graph": graph_fields(read),
+        "kind": found.kind,
+        "count": found.count,
+        "listed": len(rows),
+        "components": rows,
+        "largest": largest,
+        "out": out,
+    }
+
+    def page() -> None:
+        headline(read.name or "graph", f": {describe_graph(read)}")
+        line()
+        share = f" ({found.sizes[0] / read.n:.1%} of the vertices)" if found.count else ""
+        facts(
+            {
+                f"{found.kind} components": f"{found.count:,}",
+                "the largest": f"{found.sizes[0]:,} vertices{share}" if found.count else None,
+                "saved": ", ".join(name for name in (out, largest) if name) or None,
+            }
+        )
+        if rows:
+            line()
+            columns = ["component", "vertices", "first"]
+            table(columns, [[row[c] for c in columns] for row in rows], quantities=["vertices"])
+            if found.count > len(rows):
+                line(f"  and {found.count - len(rows):,} more: --top {found.count}", style="dim")
+
+    output.show(document, page)

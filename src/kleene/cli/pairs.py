@@ -1,0 +1,200 @@
+"""Pairs of source and target as a list: which are listed, in which order, and what is left out.
+
+The pairs of a source are its reached vertices, the best first. Targets that the user named are
+listed as named, reached or not, unless ``--top`` asks for the best.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kleene.cli.output import line, table
+from kleene.cli.vertices import names
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from kleene import Graph, Result
+    from kleene.results.reach import Reach
+
+__all__ = [
+    "PAGE",
+    "Listing",
+    "PairTable",
+    "list_pairs",
+    "pairs_of_reach",
+    "pairs_of_result",
+    "show_pairs",
+]
+
+PAGE = 10  # pairs on a page, unless --top says otherwise
+
+
+class Row(NamedTuple):
+    """Pairs that are ordered together: those of a source, or a list of pairs. All by position."""
+
+    first: NDArray[Any]  # where paths begin
+    last: NDArray[Any]
+    values: NDArray[Any]
+    reached: NDArray[Any]
+    links: NDArray[Any] | None  # predecessors, or next hops
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """All pairs of an answer, a row at a time."""
+
+    graph: Graph
+    rows: Iterable[Row]
+    reached: int  # pairs with a path
+    of: int
+    named: bool = False  # the targets are what the user named
+    value: str = "distance"
+    link: str = "predecessor"
+    largest_first: bool = False
+    unbounded: Any = None  # the integer that means infinity
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Pairs as dictionaries, and the numbers of those that are not among them."""
+
+    pairs: list[dict[str, Any]]
+    left_out: int  # reached, but not listed
+    unreached: int  # and not listed
+
+
+# ---- what there is to list ----------------------------------------------------------------------
+
+
+def pairs_of_result(result: Result) -> PairTable:
+    """Return the pairs of a result of bfs, sssp, apsp or closure."""
+    import numpy as np
+
+    from kleene.backends.semiring import SEMIRINGS
+
+    unbounded = None
+    if result.plan.semiring == "max_min":  # the width of the empty path
+        unbounded = SEMIRINGS["max_min"].one(result.distances.dtype)
+    return PairTable(
+        result.graph,
+        _rows(result),
+        int(np.count_nonzero(result.reached)),
+        int(result.reached.size),
+        result.targets is not None,
+        "value" if result.problem == "closure" else "distance",
+        "next_hop" if result.reverse else "predecessor",
+        result.plan.semiring in ("max_min", "max_times"),
+        unbounded,
+    )
+
+
+def _rows(result: Result) -> Iterator[Row]:
+    import numpy as np
+
+    from kleene.results.pairs import PairsResult
+
+    targets: Any = result._targets
+    if isinstance(result, PairsResult):
+        yield Row(result._sources, targets, result.to_numpy(), result.reached, None)
+        return
+    values, reached = np.atleast_2d(result.to_numpy()), np.atleast_2d(result.reached)
+    far = np.arange(result.graph.n) if targets is None else targets
+    links = result._answer.predecessors
+    for row, source in enumerate(result._sources.tolist()):
+        near = np.full(len(far), source)
+        first, last = (far, near) if result.reverse else (near, far)
+        own = None if links is None else links[row, far]
+        yield Row(first, last, values[row], reached[row], own)
+
+
+def pairs_of_reach(reach: Reach) -> PairTable:
+    """Return the pairs of a bounded search."""
+    import numpy as np
+
+    def rows() -> Iterator[Row]:
+        distances, links = reach.distances, reach.predecessors
+        for row, source in enumerate(np.atleast_1d(reach.graph.index(reach.sources)).tolist()):
+            own = slice(*distances.indptr[row : row + 2])
+            far, values = distances.indices[own], distances.data[own]
+            near = np.full(len(far), source)
+            first, last = (far, near) if reach.reverse else (near, far)
+            there = np.ones(len(far), bool)
+            yield Row(first, last, values, there, None if links is None else links.data[own])
+
+    link = "next_hop" if reach.reverse else "predecessor"
+    count = reach.distances.nnz
+    return PairTable(reach.graph, rows(), count, count, link=link)
+
+
+# ---- the list -----------------------------------------------------------------------------------
+
+
+def list_pairs(table: PairTable, top: int | None, most: int | None = None) -> Listing:
+    """List the ``top`` best pairs of each source, and at most ``most`` pairs in all."""
+    import numpy as np
+
+    pairs: list[dict[str, Any]] = []
+    for row in table.rows:
+        room = None if most is None else most - len(pairs)
+        if room == 0:
+            break
+        as_named = table.named and top is None
+        columns = np.arange(len(row.values)) if as_named else _best(row, table.largest_first)[:top]
+        pairs += _as_dicts(table, row, columns[:room])
+    listed = sum(pair[table.value] is not None for pair in pairs)
+    unreached = table.of - table.reached - (len(pairs) - listed)
+    return Listing(pairs, table.reached - listed, unreached)
+
+
+def _best(row: Row, largest_first: bool) -> NDArray[Any]:
+    """Return the columns with a path, the best first; of equals, in the order of the graph."""
+    import numpy as np
+
+    columns = np.flatnonzero(row.reached)
+    values = row.values[columns]
+    order = np.argsort(values, kind="stable")
+    if largest_first:
+        order = len(columns) - 1 - np.argsort(values[::-1], kind="stable")[::-1]
+    best: NDArray[Any] = columns[order]
+    return best
+
+
+def _as_dicts(table: PairTable, row: Row, columns: NDArray[Any]) -> list[dict[str, Any]]:
+    """Return the pairs in these columns as dictionaries."""
+    import numpy as np
+
+    values = [
+        None if not hit else math.inf if value == table.unbounded else value
+        for value, hit in zip(row.values[columns].tolist(), row.reached[columns], strict=True)
+    ]
+    ends = (names(table.graph, side[columns]) for side in (row.first, row.last))
+    pairs: list[dict[str, Any]] = [
+        {"source": first, "target": last, table.value: value}
+        for first, last, value in zip(*ends, values, strict=True)
+    ]
+    if row.links is not None:
+        at = row.links[columns]
+        labels = names(table.graph, np.maximum(at, 0))
+        for pair, label, there in zip(pairs, labels, at >= 0, strict=True):
+            pair[table.link] = label if there else None
+    return pairs
+
+
+def show_pairs(listing: Listing, top: int, one_source: bool) -> None:
+    """Print pairs as a table, and how many are left out; ``top`` would list all."""
+    if not listing.pairs:
+        return
+    hidden = ("target" if "next_hop" in listing.pairs[0] else "source") if one_source else None
+    columns = [c for c in listing.pairs[0] if c != hidden]
+    line()
+    rows = [[pair[c] for c in columns] for pair in listing.pairs]
+    table(columns, rows, quantities=["distance", "value"])
+    if listing.left_out:
+        more = f"and {listing.left_out:,} more: --top {top}, or --out table.csv"
+        line(f"  {more}", style="dim")
+    if listing.unreached:
+        line(f"  {listing.unreached:,} not reached", style="dim")
