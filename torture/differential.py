@@ -18,6 +18,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,6 +79,9 @@ def _cases(seed: int) -> Iterator[_Case]:
     for row in rows:
         check = _differential(problem, row, expected)
         yield _Case(row.device if row else "auto", _label(problem, row), spec, check)
+    if problem in ("bfs", "sssp", "apsp"):
+        yield _Case("pairs", f"{problem} of pairs", spec, partial(_pairs, problem, seed))
+        yield _Case("arrivals", f"{problem}, reverse", spec, partial(_arrivals, problem))
     relation = list(RELATIONS)[rng.integers(len(RELATIONS))]
     related = replace(spec, asked={k: v for k, v in spec.asked.items() if k == "sources"})
     for row in rows if len(rows) < 3 else [rows[i] for i in rng.choice(len(rows), 2)]:
@@ -152,6 +156,18 @@ def _differential(problem: str, row: Method | None, shared: Expected) -> Check:
         return None
 
     return check
+
+
+def _pairs(problem: str, seed: int, spec: Spec) -> str | None:
+    from torture.pair_lists import pairs_fault
+
+    return pairs_fault(problem, spec, seed)
+
+
+def _arrivals(problem: str, spec: Spec) -> str | None:
+    from torture.pair_lists import arrivals_fault
+
+    return arrivals_fault(problem, spec, _expected(problem, spec))
 
 
 def _metamorphic(problem: str, row: Method | None, name: str, seed: int) -> Check:
