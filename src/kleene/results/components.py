@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import Any, overload
 
 import numpy as np
@@ -18,7 +18,7 @@ __all__ = ["Components"]
 Array = NDArray[Any]
 
 
-class Components(Sequence[Array]):
+class Components:
     """The components of a graph, the largest first; a sequence of arrays of vertices.
 
     Attributes
@@ -115,6 +115,9 @@ class Components(Sequence[Array]):
         if isinstance(index, slice):
             return [self.members(i) for i in range(*index.indices(self.count))]
         return self.members(range(self.count)[index])
+
+    def __iter__(self) -> Iterator[Array]:
+        return map(self.members, range(self.count))
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame: vertex, component and its size, one row per vertex.
