@@ -141,9 +141,10 @@ def graph_cases() -> Iterator[Case]:
     for kind in ("weak", "strong"):
         call = lambda g, kind=kind: kl.components(g, kind, threads=3).component  # noqa: E731
         yield Case(f"{kind} components", on(sparse, call))
+    pairs = [(0, 7), (3, 9), (5, 9)]
     yield Case(
         "k_shortest",
-        on(small, lambda g: list(kl.k_shortest(g, k=4, pairs=[(0, 7), (3, 9)], threads=3).paths)),
+        on(small, lambda g: [list(r.paths) for r in kl.k_shortest(g, k=4, pairs=pairs, threads=3)]),
     )
     turn = {"from": [0], "via": [1], "to": [2]}
     yield Case(
