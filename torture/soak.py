@@ -104,6 +104,7 @@ def _calls(folder: Path) -> list[Call]:
     large = kl.generate.grid(150, 150)
     matrix = whole.to_scipy()
     answer = kl.apsp(whole)
+    turned = kl.TurnGraph(whole, {"from": [2], "via": [3], "to": [4]})
     formats = ("dimacs", "matrix_market", "edge_list", "gap", "npz", "npy")
     files = {}
     for name in formats:
@@ -193,6 +194,10 @@ def _calls(folder: Path) -> list[Call]:
         Call("verify", lambda: answer.verify().rows, 20),
         Call("explain", lambda: kl.explain(whole, "apsp").method, 20),
         Call("build", build, 60),
+        Call("components", lambda: kl.components(whole, "strong").sizes.tolist(), 60),
+        Call("components, two threads", lambda: kl.components(grid, threads=2).count, 10),
+        Call("k_shortest", lambda: list(kl.k_shortest(whole, 0, 4, 3).paths), 40),
+        Call("turns", lambda: turned.sssp(0).path(4), 40),
         Call("csgraph", lambda: csgraph.dijkstra(matrix, indices=0).tolist(), 40),
         Call("refused file", refused, 20),
         Call("negative cycle", negative, 20),
