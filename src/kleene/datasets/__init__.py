@@ -13,6 +13,8 @@ __all__ = ["rome"]
 def rome() -> Graph:
     """Return the road network of Rome in 1999; weights are lengths in metres.
 
+    Junctions are labelled 1 to 3353, as in the file.
+
     From the 9th DIMACS Implementation Challenge, contributed by Gianni Storchi, Paolo Dell'Olmo
     and Monica Gentili.
 
@@ -20,7 +22,7 @@ def rome() -> Graph:
     --------
     >>> import kleene as kl
     >>> kl.datasets.rome()
-    Graph('rome99', 3,353 vertices, 8,859 arcs, int32 weights 1 to 12711, directed)
+    Graph('rome99', 3,353 vertices, 8,859 arcs, int32 weights 1 to 12711, directed, labelled 1 to 3353)
     """
     with as_file(files("kleene") / "datasets" / "rome99.gr") as path:
         return read(path)

@@ -70,7 +70,7 @@ def read(
     elif directed is None:
         directed = table.metadata.get(_DIRECTED) != b"false"
     ends, weights = arrays[:2], arrays[2] if len(arrays) == 3 else None
-    if kinds[2:3] == ["name"]:
+    if kinds[2 : len(arrays)] == ["name"]:
         source.fail("the weights must hold real numbers, not strings")
     try:
         sources, targets, labels, n = _ids(ends, relabel)

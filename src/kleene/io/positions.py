@@ -76,7 +76,7 @@ def _read_text(source: Source, numbers: bool) -> tuple[Any, Array, Array]:
 
 def _find_columns(text: TextReader) -> tuple[tuple[int, int, int], str]:
     """Return the columns of name, x and y, and the separator; skip the header."""
-    line = text.peek(comments="#%") or ""
+    line = (text.peek(comments="#%") or "").rstrip(" \t;\r")  # TNTP ends its lines by ;
     titles = [unquoted(field).lower() for field in split_fields(line, guess_separator(line))]
     columns = _known_columns(titles)
     if columns is not None:
