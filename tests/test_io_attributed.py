@@ -167,7 +167,7 @@ def test_weights_and_defaults() -> None:
     with pytest.raises(kl.FormatError, match="two values of one attribute"):
         read(whole.replace('<data key="t">2.5', '<data key="k">2.5'))
     plain = graphml_of(PAIR + edge.format("", ""), '<key id="n" attr.name="name"/>')
-    with pytest.raises(kl.GraphError, match="no edge attribute 'weight'.*there are none"):
+    with pytest.raises(kl.GraphError, match=r"no edge attribute 'weight'.*there are none"):
         read(plain, weighted=True)
 
 

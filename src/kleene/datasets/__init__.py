@@ -21,8 +21,9 @@ def rome() -> Graph:
     Examples
     --------
     >>> import kleene as kl
-    >>> kl.datasets.rome()
-    Graph('rome99', 3,353 vertices, 8,859 arcs, int32 weights 1 to 12711, directed, labelled 1 to 3353)
+    >>> g = kl.datasets.rome()
+    >>> g.n, g.m, g.labels[:3].tolist()
+    (3353, 8859, [1, 2, 3])
     """
     with as_file(files("kleene") / "datasets" / "rome99.gr") as path:
         return read(path)
