@@ -8,7 +8,7 @@ from typer import Argument, Option
 
 from kleene.cli import completion
 from kleene.cli.option_groups import with_option_groups
-from kleene.cli.options import Hops, Input, Limit, Output, Reverse, Threads
+from kleene.cli.options import Hops, Input, Limit, Output, Threads
 from kleene.cli.output import facts, headline, line, number, seconds, table
 from kleene.cli.pairs import PAGE
 from kleene.cli.summaries import describe_graph, describe_plan, graph_fields, plan_fields
