@@ -34,7 +34,10 @@ TOOLS = Path(sys.executable).parent
 LARGEST = 10_000_000  # bytes of a wheel
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["cibuildwheel"]
 # What the suite reads beside the installed package.
-TESTS = ("tests", "docs", "benchmarks", "torture", "README.md", "pyproject.toml")
+TESTS = (
+    *("tests", "docs", "examples", "benchmarks", "torture"),
+    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CITATION.cff", "pyproject.toml"),
+)
 ABOUT_SOURCES = ("tests/test_layers.py",)
 
 

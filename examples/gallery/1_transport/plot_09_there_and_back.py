@@ -27,3 +27,5 @@ print(f"median {np.median(detour):.0f}, largest {detour.max()}")
 figure, axes = plt.subplots()
 axes.hist(detour[np.triu_indices(g.n, 1)], bins=120, range=(0, 6000))
 axes.set(xlabel="difference between there and back", ylabel="pairs", title="Rome")
+
+plt.show()

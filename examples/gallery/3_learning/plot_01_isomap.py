@@ -12,7 +12,7 @@ from sklearn.manifold import Isomap
 
 import kleene as kl
 
-X, along = make_swiss_roll(1_200, random_state=0)
+X, along = make_swiss_roll(800, random_state=0)
 with kl.patch_sklearn():
     flat = Isomap(n_neighbors=10).fit_transform(X)
 

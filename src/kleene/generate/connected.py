@@ -102,8 +102,13 @@ def path_plus(
         there are enough).
     seed : int
         The same seed makes the same graph, on any machine and any number of threads.
-    weights, threads, progress
-        As for :func:`rmat`; weights are integers from 1 to 3 by default.
+    weights : None, number, (low, high), or function
+        None for an unweighted graph, one weight for all, a range to draw from (integers, or floats
+        if an end is a float), or a function of (rng, count); integers from 1 to 3 by default.
+    threads : int, optional
+        Threads to use; all cores by default.
+    progress : function, optional
+        Called repeatedly as ``progress(done, total)``.
 
     References
     ----------

@@ -97,8 +97,13 @@ def dense(
         The number of arcs divided by n (n - 1), from 0 to 1.
     seed : int
         The same seed makes the same graph, on any machine and any number of threads.
-    weights, threads, progress
-        As for :func:`rmat`; weights are integers from 1 to 1000 by default.
+    weights : None, number, (low, high), or function
+        None for an unweighted graph, one weight for all, a range to draw from (integers, or floats
+        if an end is a float), or a function of (rng, count); integers from 1 to 1000 by default.
+    threads : int, optional
+        Threads to use; all cores by default.
+    progress : function, optional
+        Called repeatedly as ``progress(done, total)``.
 
     References
     ----------

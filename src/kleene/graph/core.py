@@ -475,17 +475,6 @@ class Graph(Constructors):
             return self._labels.position(vertices)
         return self._labels.positions(vertices)
 
-    def vertex(self, vertex: Any) -> int:
-        """Return the position of a vertex given by position or label.
-
-        >>> import kleene as kl
-        >>> kl.Graph.from_edges([0], [1]).vertex(1)
-        1
-        """
-        if isinstance(vertex, (int, np.integer)) and not isinstance(vertex, (bool, np.bool_)):
-            return LabelIndex(None, self.n).position(vertex)
-        return self._labels.position(vertex)
-
     def label(self, positions: Any) -> Any:
         """Return the label of the vertex at a position, or the array of labels of several.
 
