@@ -379,6 +379,17 @@ def test_what_is_within_reach() -> None:
     assert "path to 17: 3 hops" in picture.description
 
 
+def test_bands_of_isochrones() -> None:
+    graph = kl.generate.grid(5, 5).with_positions([divmod(v, 5) for v in range(25)])
+    picture = kl.draw(kl.isochrones(graph, 0, [1, 3]), unit="min", target=3)
+    assert picture.title.endswith("distances from 0 within 3 min")
+    assert {"up to 1 min", "up to 3 min"} <= set(texts(picture))
+    assert "15 are farther or unreachable (grey)" in picture.description
+    assert "path to 3: 3 min" in picture.description
+    dots = [p for p in elements(picture, "path") if "h0" in p.get("d", "")]
+    assert sorted(p.get("d", "").count("M") for p in dots) == [1, 1, 3, 7, 15]  # and the legend
+
+
 def test_components_by_colour() -> None:
     graph = kl.Graph.from_edges([0, 1, 2, 3], [1, 2, 0, 4], n=7)
     picture = kl.draw(kl.components(graph))

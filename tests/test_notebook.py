@@ -74,6 +74,9 @@ def everything(g: kl.Graph) -> list[Any]:
         kl.nearest(g, ["Bari", HOSTILE]),
         kl.within(g, ["Rome", HOSTILE], 300),
         kl.components(g),
+        kl.k_shortest(g, "Rome", "Turin", 3),
+        kl.k_shortest(g, "Turin", "Rome", 3),
+        kl.isochrones(g.with_positions(np.arange(2 * g.n).reshape(-1, 2)), HOSTILE, [1, 2e6]),
         kl.explain(g, "apsp"),
         kl.explain(g, "apsp", device="emulated"),
         kl.methods(),
@@ -168,6 +171,9 @@ def test_other_answers(towns: kl.Graph) -> None:
     assert "Milan | Turin | 140" in Card(kl.nearest(towns, ["Turin"])).text
     assert "Rome | 2 | 225" in Card(kl.within(towns, ["Rome"], 300)).text
     assert "0 | 4 | Rome | 1 | 2" in Card(kl.components(towns)).text
+    assert "710 | 2 | Milan" in Card(kl.k_shortest(towns, "Rome", "Turin", 3)).text
+    placed = towns.with_positions(np.arange(2 * towns.n).reshape(-1, 2))
+    assert "300 | 2 | 600 | 3" in Card(kl.isochrones(placed, "Rome", [300, 600])).text
 
 
 def test_plans_and_statistics(towns: kl.Graph) -> None:

@@ -13,14 +13,16 @@ from kleene.system.html import Html, card, columns
 if TYPE_CHECKING:
     from kleene.graph import Graph
     from kleene.results.components import Components
+    from kleene.results.isochrones import Isochrones
+    from kleene.results.k_shortest import KShortest
     from kleene.results.nearest import Nearest
     from kleene.results.reach import Reach
     from kleene.results.result import Result
     from kleene.results.route import Route
 
 __all__ = [
-    "components_html", "count_reached", "nearest_html", "pairs_table", "reach_html", "result_html",
-    "route_html",
+    "components_html", "count_reached", "isochrones_html", "k_shortest_html", "nearest_html",
+    "pairs_table", "reach_html", "result_html", "route_html",
 ]  # fmt: skip
 
 Array = NDArray[Any]
@@ -121,6 +123,26 @@ def reach_html(reach: Reach) -> str:
     heads = ["source", "reached", "farthest"]
     table = columns(heads, rows, caption=_caption(count, "sources"), numbers=[1, 2])
     return card("Reach", _inside(reach), {}, table)
+
+
+def isochrones_html(zones: Isochrones) -> str:
+    """Return how much lies within each limit as HTML."""
+    distances = zones.reach._answer.distances
+    rows = [[f"{x:g}", f"{np.count_nonzero(distances <= x):,}"] for x in zones.limits]
+    table = columns(["limit", "vertices"], rows, numbers=[0, 1])
+    way = "to" if zones.reach.reverse else "from"
+    return card("Isochrones", f"{way} {zones.source}", {}, table)
+
+
+def k_shortest_html(found: KShortest) -> str:
+    """Return the first of the shortest paths as HTML."""
+    rows = []
+    for distance, path in zip(found.distances[:_FIRST].tolist(), found.paths, strict=False):
+        via = ", ".join(map(str, path[1:-1][:4])) + (", …" if len(path) > 6 else "")
+        rows.append([format_number(distance), f"{len(path) - 1:,}", via])
+    heads, caption = ["length", "arcs", "via"], _caption(len(found), "paths")
+    table = columns(heads, rows, caption=caption, numbers=[0, 1]) if rows else None
+    return card("KShortest", _inside(found), {}, table)
 
 
 def components_html(components: Components) -> str:

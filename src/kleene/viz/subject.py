@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
 from kleene.results.components import Components
+from kleene.results.isochrones import Isochrones
 from kleene.results.k_shortest import KShortest
 from kleene.results.nearest import Nearest
 from kleene.results.pairs import PairsResult
@@ -158,6 +159,17 @@ def _(reach: Reach, options: Options) -> Subject:
     if options.target is not None:
         path = reach.path(graph.label(source), options.target)
         _mark_path(subject, graph.index(options.target), path, reach.reverse)
+    return subject
+
+
+@_subject.register
+def _(zones: Isochrones, options: Options) -> Subject:
+    reach, graph = zones.reach, zones.reach.graph
+    subject, unit = _subject(reach, options), _unit(options, graph, reach.hops)
+    assert isinstance(subject.colouring, Scale)
+    distances = subject.colouring.distances.astype(np.float64)
+    band = np.where(subject.reached, np.searchsorted(zones.limits, distances), -1)
+    subject.colouring = Groups.bands(band, [f"up to {amount(x, unit)}" for x in zones.limits])
     return subject
 
 
