@@ -185,6 +185,8 @@ def _calls(folder: Path) -> list[Call]:
         Call("paths", lambda: answer.paths(source=0).vertices.tolist(), 30),
         Call("verify", lambda: answer.verify().rows, 20),
         Call("explain", lambda: kl.explain(whole, "apsp").method, 20),
+        Call("notebook", lambda: whole._repr_html_(), 30),
+        Call("draw", lambda: str(kl.draw(answer, target=4)), 2),
         Call("build", build, 60),
         Call("csgraph", lambda: csgraph.dijkstra(matrix, indices=0).tolist(), 40),
         Call("refused file", refused, 20),
