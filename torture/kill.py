@@ -119,6 +119,7 @@ def _writers(folder: Path) -> list[Writer]:
         Writer("out=", "d.npy", lambda path: kl.apsp(small, out=path, threads=1)),
         Writer("record", "r.jsonl", lambda path: record.write(path, lines)),
         Writer("draw .svg", "p.svg", lambda path: kl.draw(drawn, path)),
+        Writer("picture .svg", "q.svg", kl.draw(drawn.graph).save),
     ]
     kl.write(small, folder / "small.npz")
     source, placed = str(folder / "small.npz"), str(folder / "placed.npz")

@@ -193,6 +193,8 @@ def _calls(folder: Path) -> list[Call]:
         Call("pairs", search(kl.sssp, whole, pairs=[(0, 4), (1, 4), (4, 2)]), 60),
         Call("verify", lambda: answer.verify().rows, 20),
         Call("explain", lambda: kl.explain(whole, "apsp").method, 20),
+        Call("notebook", lambda: whole._repr_html_(), 30),
+        Call("draw", lambda: str(kl.draw(answer, target=4)), 2),
         Call("build", build, 60),
         Call("components", lambda: kl.components(whole, "strong").sizes.tolist(), 60),
         Call("components, two threads", lambda: kl.components(grid, threads=2).count, 10),
