@@ -158,9 +158,13 @@ G = nx.MultiDiGraph(crs="epsg:4326")
 for crossing in crossings.itertuples():
     G.add_node(crossing.crossing, x=crossing.x, y=crossing.y)
 for street in streets.itertuples():
-    ends = [(street.source, street.target), (street.target, street.source)]
-    for u, v in {"yes": ends[:1], "-1": ends[1:], "no": ends}[street.oneway]:
-        G.add_edge(u, v, length=float(street.metres))
+    points = street.geometry.removeprefix("LINESTRING (").removesuffix(")").split(", ")
+    if street.oneway != "-1":
+        line = f"LINESTRING ({', '.join(points)})"
+        G.add_edge(street.source, street.target, length=float(street.metres), geometry=line)
+    if street.oneway != "yes":
+        line = f"LINESTRING ({', '.join(points[::-1])})"
+        G.add_edge(street.target, street.source, length=float(street.metres), geometry=line)
 osm = kl.Graph.from_osmnx(G)
 print(osm)
 kl.draw(kl.sssp(osm, "B3"), target="Q15", unit="m")
