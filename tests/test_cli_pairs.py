@@ -120,8 +120,8 @@ def test_pairs_of_origins_and_destinations(towns: Path, tmp_path: Path) -> None:
     [
         ("ann,dee\nann,zoe\n", "trips.csv:2: no vertex 'zoe'"),
         ("ann\n", "trips.csv:1: found 1 column(s)"),
-        ("", "trips.csv: found no pairs"),
-        ("origin,destination\n", "trips.csv: found no pairs"),
+        ("", "trips.csv: found no rows"),
+        ("origin,destination\n", "trips.csv: found no rows"),
         ("ann,\xff\xfe", "trips.csv: not UTF-8"),
     ],
 )

@@ -90,22 +90,22 @@ def test_component_ignores_directions() -> None:
 
 
 def test_every_street_is_drawn_once(rome: kl.Graph, tmp_path: Path) -> None:
-    result = kl.sssp(rome, 0)
-    path = kl.draw(result, tmp_path / "rome.svg", target=2965, unit="m")
+    result = kl.sssp(rome, 1)
+    path = kl.draw(result, tmp_path / "rome.svg", target=2966, unit="m")
     sources, targets, _ = rome.coo
     streets = {
         (min(s, t), max(s, t)) for s, t in zip(sources.tolist(), targets.tolist(), strict=True)
     }
-    route = result.path(2965)
+    route = result.path(2966)
     bed, line = shapes(path, "path")[-2:]
     assert strokes(path) == len(streets) + 2  # and the path with its outline
     for stroke in (bed, line):
         assert stroke.get("d", "").count("l") == len(route) - 1
     assert len(shapes(path, "circle")) == 2
     assert "69,102 m along 99 arcs" in words(path)
-    assert "rome99: distances from 0" in words(path)
+    assert "rome99: distances from 1" in words(path)
     assert path.stat().st_size < 200_000
-    assert path.read_bytes() == kl.draw(result, tmp_path / "2.svg", 2965, unit="m").read_bytes()
+    assert path.read_bytes() == kl.draw(result, tmp_path / "2.svg", 2966, unit="m").read_bytes()
 
 
 def test_everything_is_inside_the_picture(tmp_path: Path) -> None:

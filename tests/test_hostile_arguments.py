@@ -29,6 +29,9 @@ ODD: list[Any] = [
 G = kl.generate.grid(4, 4, weights=(1, 9))
 POINTS = {"source": [0], "target": [1]}
 
+TURN: dict[str, Any] = {"from": [0], "via": [1], "to": [2], "delay": [3]}
+TURNS = kl.TurnGraph(G, TURN)
+
 #: A call with good arguments, as keywords; each is replaced by each odd value in turn.
 CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "from_edges": (
@@ -73,6 +76,22 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
          "device": "auto", "reverse": False},
     ),
     "sssp of pairs": (lambda **k: kl.sssp(G, **k), {"pairs": [(0, 1)], "limit": None}),
+    "components": (lambda **k: kl.components(G, **k), {"kind": "weak", "threads": None}),
+    "members": (kl.components(G).members, {"number": 0}),
+    "k_shortest": (
+        lambda **k: kl.k_shortest(G, **k),
+        {"source": 0, "target": 5, "k": 2, "device": "auto", "threads": None},
+    ),
+    "k_shortest of pairs": (lambda **k: kl.k_shortest(G, k=2, **k), {"pairs": [(0, 1)]}),
+    "TurnGraph": (
+        lambda **k: kl.TurnGraph(G, **k), {"turns": TURN, "u_turns": 2, "missing": "error"},
+    ),
+    **{
+        f"turns, {name}": (lambda **k: kl.TurnGraph(G, TURN | k), {name: TURN[name]})
+        for name in ("from", "via", "to", "delay")
+    },
+    "turns": (TURNS.sssp, {"source": 0, "targets": [2], "limit": None}),
+    "turns, matrix": (TURNS.apsp, {"sources": [0], "targets": [2]}),
     "paths": (kl.sssp(G, 0).paths, {"targets": [1], "source": None}),
     "routes": (kl.apsp(G).routes, {"targets": [1], "source": 0}),
     "paths of pairs": (kl.sssp(G, pairs=[(0, 1), (1, 2)]).paths, {"targets": [1], "source": None}),

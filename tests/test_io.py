@@ -20,6 +20,7 @@ from kleene.io import FORMATS, sink, text
 
 # What a format does not keep of a graph, and the options to read it back.
 WEIGHTS = {"none": None, "int": np.int32, "float": np.float64}
+WRITTEN = [name for name, format in FORMATS.items() if format.write is not None]
 READ_BACK: dict[str, dict[str, object]] = {"edge_list": {"relabel": False}}
 
 
@@ -53,13 +54,20 @@ def suffix(name: str, graph: kl.Graph) -> str:
 def expected_after(name: str, graph: kl.Graph) -> kl.Graph:
     if name == "npy" and graph.weights is None:  # a matrix has entries
         return graph.reweight(arcs=np.ones(graph.m, np.int32))
+    if FORMATS[name].numbered_from == 1:  # a vertex is called what the file calls it
+        return numbered_from_one(graph)
     return graph
+
+
+def numbered_from_one(graph: kl.Graph) -> kl.Graph:
+    labels = np.arange(1, graph.n + 1, dtype=np.int32)
+    return kl.Graph.from_csr(*graph.csr, directed=graph.directed, labels=labels)
 
 
 @pytest.mark.parametrize("packed", ["", ".gz"])
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("weights", WEIGHTS)
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", WRITTEN)
 def test_round_trip(tmp_path: Path, name: str, weights: str, directed: bool, packed: str) -> None:
     graph = a_graph(weights, directed)
     path = tmp_path / f"graph{suffix(name, graph)}{packed}"
@@ -82,7 +90,7 @@ def test_round_trip(tmp_path: Path, name: str, weights: str, directed: bool, pac
 
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("n", [0, 1, 3])
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", WRITTEN)
 def test_round_trip_without_arcs(tmp_path: Path, name: str, n: int, weights: str) -> None:
     dtype = WEIGHTS[weights]
     values = None if dtype is None else np.array([], dtype)
@@ -98,7 +106,7 @@ def test_round_trip_without_arcs(tmp_path: Path, name: str, n: int, weights: str
 
 
 @pytest.mark.parametrize("labels", [[7, 3, 12], ["ann", "bob, jr", 'the "cy"'], ["#1", " x ", ""]])
-@pytest.mark.parametrize("ending", ["npz", "csv", "tsv", "txt.gz", "parquet"])
+@pytest.mark.parametrize("ending", ["npz", "csv", "tsv", "txt.gz", "parquet", "graphml.gz"])
 def test_labels_survive(tmp_path: Path, labels: list[object], ending: str) -> None:
     given_labels = np.array(labels) if isinstance(labels[0], int) else labels
     graph = kl.Graph.from_edges([0, 1, 2], [1, 2, 0], [1, 2, 3], labels=given_labels)
@@ -114,7 +122,7 @@ def test_labels_survive(tmp_path: Path, labels: list[object], ending: str) -> No
         assert back.weights[back.offsets[u] + row.index(v)] == weight
 
 
-@pytest.mark.parametrize("ending", ["npz", "csv", "parquet"])
+@pytest.mark.parametrize("ending", ["npz", "csv", "parquet", "graphml", "gr", "mtx", "npy", "wsg"])
 def test_labels_that_cannot_be_written(tmp_path: Path, ending: str) -> None:
     graph = kl.Graph.from_edges([0], [1], labels=[("a", 1), ("b", 2)])
     with pytest.raises(kl.GraphError, match="label"):
@@ -122,10 +130,12 @@ def test_labels_that_cannot_be_written(tmp_path: Path, ending: str) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("ending", ["csv", "parquet", "graphml"])
 def test_labels_with_a_lone_surrogate(tmp_path: Path, ending: str) -> None:
     graph = kl.Graph.from_edges([0], [1], labels=["fine", "half\ud800"])
-    with pytest.raises(kl.GraphError, match=r"label 'half\\ud800' cannot .* lone surrogate"):
+    with pytest.raises(
+        kl.GraphError, match=r"label 'half\\ud800' cannot .*(lone surrogate|control)"
+    ):
         kl.write(graph, tmp_path / f"g.{ending}")
     assert list(tmp_path.iterdir()) == []
 
@@ -133,12 +143,13 @@ def test_labels_with_a_lone_surrogate(tmp_path: Path, ending: str) -> None:
 # ---- reading ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", WRITTEN)
 def test_streams(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = a_graph("int", directed=False)
     file = io.BytesIO()
     kl.write(graph, file, name)
     options = reading(name, graph)
+    graph = expected_after(name, graph)
     assert kl.read(io.BytesIO(file.getvalue()), name, **options).equals(graph)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(file.getvalue())))
     assert kl.read("-", name, **options).equals(graph)
@@ -151,11 +162,12 @@ def test_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
     assert stdout.buffer.getvalue() == b"p sp 2 1\na 1 2 3\n"  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("name", ["dimacs", "matrix_market", "npz", "npy", "parquet", "edge_list"])
+@pytest.mark.parametrize("name", sorted({*WRITTEN} - {"metis", "gap"}))
 def test_format_is_detected_by_content(tmp_path: Path, name: str) -> None:
     graph = a_graph("int", directed=True)
     wrong = tmp_path / ("graph.txt" if name != "edge_list" else "graph.unknown")
     kl.write(graph, wrong, name)
+    graph = expected_after(name, graph)
     assert kl.read(wrong).equals(graph)
     packed = tmp_path / "packed"
     packed.write_bytes(gzip.compress(wrong.read_bytes()))
@@ -166,7 +178,7 @@ def test_read_with_format(tmp_path: Path) -> None:
     graph = a_graph("int", directed=True)
     kl.write(graph, tmp_path / "g.txt", "dimacs")
     back, found = kl.io.read_with_format(tmp_path / "g.txt")
-    assert back.equals(graph)
+    assert back.equals(numbered_from_one(graph))
     assert found == "dimacs"
     assert kl.io.read_with_format(io.BytesIO(b"0 1\n"))[1] == "edge_list"
 
@@ -214,6 +226,7 @@ def test_file_objects_that_decompress(tmp_path: Path) -> None:
     graph = a_graph("int", directed=True)
     file = io.BytesIO()
     kl.write(graph, file, "dimacs")
+    graph = numbered_from_one(graph)
     for module in (bz2, gzip, lzma):
         with module.open(tmp_path / "g", "wb") as packed:
             packed.write(file.getvalue())
@@ -231,9 +244,11 @@ def test_invalid_arguments(tmp_path: Path) -> None:
         kl.RequestError, match=r"no option 'sep'; its options are directed, weighted, thr"
     ):
         kl.read(io.BytesIO(b"p sp 0 0\n"), sep=",")
-    with pytest.raises(kl.RequestError, match="no format 'gml'"):
-        kl.read(io.BytesIO(b"x"), "gml")
-    with pytest.raises(kl.RequestError, match=r"unknown suffix '\.gml'"):
+    with pytest.raises(kl.RequestError, match="no format 'gexf'"):
+        kl.read(io.BytesIO(b"x"), "gexf")
+    with pytest.raises(kl.RequestError, match=r"unknown suffix '\.gexf'"):
+        kl.write(graph, tmp_path / "x.gexf")
+    with pytest.raises(kl.RequestError, match=r"does not write them; write GraphML"):
         kl.write(graph, tmp_path / "x.gml")
     with pytest.raises(kl.RequestError, match="no option 'level'"):
         kl.write(graph, tmp_path / "x.npz", level=9)
@@ -318,7 +333,7 @@ WEIGHT = {
 
 
 @settings(max_examples=60, deadline=None)
-@given(data=st.data(), name=st.sampled_from(sorted(FORMATS)), grain=st.sampled_from([1, 5, 64]))
+@given(data=st.data(), name=st.sampled_from(sorted(WRITTEN)), grain=st.sampled_from([1, 5, 64]))
 def test_any_graph_survives(data: st.DataObject, name: str, grain: int) -> None:
     kind = data.draw(st.sampled_from(["none", "int", "float"]))
     pairs = data.draw(st.lists(st.tuples(VERTEX, VERTEX), min_size=1, max_size=30))
@@ -354,7 +369,8 @@ def test_any_graph_survives(data: st.DataObject, name: str, grain: int) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"directed": "false"}, "directed must be True or False, not str"),
+        ({"directed": "false"}, "no column 'false'"),
+        ({"directed": 1}, "directed must be True, False or the name of a column, not int"),
         ({"names": 1}, "names must be True or False, not int"),
         ({"columns": 3}, "columns must be a sequence of columns, not int"),
         ({"columns": [0, 10**30]}, "column"),

@@ -121,7 +121,11 @@ def test_labels_and_tables() -> None:
     assert near.masked.mean() == 1.5
     assert near.path("c") == ["c", "b", "a"]
     assert near.path("x") == []
-    assert near.paths(["b", "d", "y"]) == [["b", "a"], ["d"], []]
+    assert list(near.paths(["b", "d", "y"])) == [["b", "a"], ["d"], []]
+    routes = near.routes(["b", "c", "y"])
+    assert [r.distance for r in routes] == [2, 4, math.inf]
+    assert [r.rows.tolist() for r in routes] == [[0], [1, 0], []]
+    assert near.route("c").vertices == ["c", "b", "a"]
     two = kl.nearest(g, ["d", "a"], 2)
     assert two.owner[1].tolist() == ["a", "d"]
     assert two.path("b", rank=1) == ["b", "c", "d"]

@@ -143,7 +143,7 @@ def test_auto_stays_on_the_cpu_for_the_emulator() -> None:
 
 
 def test_mistakes() -> None:
-    with pytest.raises(kl.DeviceError, match="no device 'gpu'; choose 'cuda', 'cpu'"):
+    with pytest.raises(kl.DeviceError, match="no device 'gpu'; did you mean 'cuda'"):
         small().to("gpu")
     if "cuda" not in this_machine().devices:
         with pytest.raises(kl.DeviceError, match="'cuda' is not available"):

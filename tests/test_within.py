@@ -131,9 +131,10 @@ def test_every_entry_beside_a_plain_search(case: tuple[kl.Graph, list[int]], dat
         first, end = r.distances.indptr[row : row + 2]
         assert r.distances.indices[first:end].tolist() == sorted(right)
         assert r.distances.data[first:end].tolist() == [right[v][0] for v in sorted(right)]
-        assert r.predecessors.data[first:end].tolist() == [right[v][1] for v in sorted(right)]
+        links = r.next_hops if reverse else r.predecessors
+        assert links.data[first:end].tolist() == [right[v][1] for v in sorted(right)]
         for v in range(g.n):
-            path = r.path(source, v)
+            path = r.path(v, source) if reverse else r.path(source, v)
             assert bool(path) == (v in right)
             if path:
                 assert (path[0], path[-1]) == ((v, source) if reverse else (source, v))
@@ -147,7 +148,7 @@ def test_every_entry_beside_a_plain_search(case: tuple[kl.Graph, list[int]], dat
     bare = kl.within(
         g, sources, limit, k=k, hops=hops, reverse=reverse, predecessors=False, threads=threads
     )
-    assert bare.predecessors is None
+    assert bare._links is None
     assert (bare.distances != r.distances).nnz == 0
     bare.verify()
 
@@ -180,7 +181,16 @@ def test_labels_in_and_out() -> None:
     assert table.predecessor.dropna().tolist() == ["c", "a", "b"]
     back = kl.within(g, ["d"], limit=7, reverse=True)
     assert back.reached("d").tolist() == ["d", "c", "b"]
-    assert back.path("d", "b") == ["b", "c", "d"]
+    assert back.path("b", "d") == ["b", "c", "d"]
+    route = back.route("b", "d")
+    assert (route.distance, route.rows.tolist()) == (7.0, [1, 2])
+    assert len(back.route("a", "d")) == 0
+    assert back.to_frame()["next_hop"].dropna().tolist() == ["c", "d"]
+    assert back.to_arrow().column_names == ["source", "target", "distance", "next_hop"]
+    with pytest.raises(kl.RequestError, match="next_hops"):
+        _ = back.predecessors
+    with pytest.raises(kl.RequestError, match=r"reverse=True; this has predecessors"):
+        _ = r.next_hops
     assert "to 1 source" in repr(back)
     with pytest.raises(kl.RequestError, match="'b' is not among the sources"):
         r.path("b", "c")

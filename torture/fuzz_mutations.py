@@ -28,6 +28,9 @@ _TOKENS = [
     b"\n", b"\r", b'"', b" ", b"\t", b",", b";", b"%", b"#", b"c", b"\xff\xfe", b"a 1 1 1\n",
     b"1 2\n", b"4294967296", b"2147483648", b"true", b"null", b"[]", b"{}", b"<U9", b"<i8", b"|b1",
     b">f4", b"<f2", b"|O", b"boolean", b"max_min", b"min_plus", b"bfs", b"apsp", b"closure", b"NaN",
+    b"<graph>", b"</graph>", b"<node id=", b"</data>", b"<data key=", b"<!DOCTYPE", b"&#0;",
+    b"LINESTRING (", b"]]>", b"<!--", b"[", b"]", b"graph [", b"node [ id 1 ]", b"edge [", b"~",
+    b"<FIRST THRU NODE> 2\n", b"&lt;", b"v",
 ]  # fmt: skip
 
 _VALUES: list[Any] = [None, True, False, [], {}, "", "bfs", "sssp", "apsp", "closure", "min_plus"]

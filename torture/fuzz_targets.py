@@ -21,7 +21,7 @@ import pyarrow.parquet  # noqa: F401
 import scipy.sparse.csgraph  # noqa: F401
 
 import kleene as kl
-from kleene.io import FORMATS, text
+from kleene.io import FORMATS, gml, graphml, text
 
 __all__ = ["TARGETS", "BrokenContract", "result_graphs"]
 
@@ -43,8 +43,12 @@ OPTIONS: dict[str, tuple[dict[str, Any], ...]] = {
         {"names": True, "directed": False},
         {"separator": ",", "header": True},
         {"columns": [1, 0], "comments": "c"},
+        {"directed": "oneway", "weight": "km"},
     ),
-    "parquet": ({}, {"relabel": False}),
+    "parquet": ({}, {"relabel": False}, {"directed": "oneway", "weight": "km"}),
+    "graphml": ({}, {"weight": "km", "labels": "name"}, {"directed": True, "weighted": False}),
+    "gml": ({}, {"weight": "km", "labels": "id"}, {"directed": True, "weighted": False}),
+    "tntp": ({}, {"through": False, "weight": "length"}, {"through": True, "weighted": False}),
     "matrix_market": ({}, {"directed": False, "weighted": False}),
     "npy": ({}, {"null_value": 0}),
 }
@@ -62,19 +66,43 @@ def read(format: str | None, contents: bytes) -> None:
 
 def _read(format: str | None, contents: bytes, grain: int, options: dict[str, Any]) -> str:
     """Return what came of reading, in one line."""
-    usual, text.GRAIN = text.GRAIN, grain
+    usual = text.GRAIN, graphml.CHUNK, gml.CHUNK
+    text.GRAIN = graphml.CHUNK = gml.CHUNK = grain
     try:
         graph = kl.read(io.BytesIO(contents), format, **options)
     except kl.KleeneError as error:
-        message = str(error)
-        _require(message != "", f"{type(error).__name__} without a message")
-        _require(message.isprintable(), f"unprintable message: {message!r}")
-        return message
+        return _checked_message(error)
     finally:
-        text.GRAIN = usual
+        text.GRAIN, graphml.CHUNK, gml.CHUNK = usual
     again = kl.Graph.from_csr(*graph.csr, directed=graph.directed)  # which checks them
     _require(np.array_equal(again.offsets, graph.offsets), "the graph is not canonical")
-    return repr(graph)
+    if graph.rows is not None:
+        rows = np.asarray(getattr(graph.arc_rows, "rows", graph.arc_rows))
+        _require(len(rows) == graph.m, "an arc without a row")
+        _require(graph.m == 0 or rows.min() >= 0, "an arc of no row")
+    return f"{graph!r} at {graph.positions}"
+
+
+def _checked_message(error: kl.KleeneError) -> str:
+    message = str(error)
+    _require(message != "", f"{type(error).__name__} without a message")
+    _require(message.isprintable(), f"unprintable message: {message!r}")
+    return message
+
+
+def positions(contents: bytes) -> None:
+    """Read a file of positions, for vertices that are numbers and for vertices with names."""
+    for graph in (b"p sp 3 2\na 1 2 1\na 2 3 1\n", b"a b,c\nc,d\n"):
+        for at in GRAINS:
+            usual, text.GRAIN = text.GRAIN, at
+            format = "dimacs" if graph.startswith(b"p") else "edge_list"
+            try:
+                placed = kl.read(io.BytesIO(graph), format, positions=io.BytesIO(contents))
+                _require(np.isfinite(placed.positions).all(), "a vertex nowhere")
+            except kl.KleeneError as error:
+                _checked_message(error)
+            finally:
+                text.GRAIN = usual
 
 
 # ---- results ------------------------------------------------------------------------------------
@@ -176,6 +204,7 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     for name, check in {
         **{name: _reader(name) for name in FORMATS},
         "any": _reader(None),
+        "positions": positions,
         "result": result,
     }.items()
 }

@@ -21,6 +21,7 @@ from kleene.api import (
     distance_encodings,
     explain,
     geodesic_distances,
+    isochrones,
     k_shortest,
     methods,
     nearest,
@@ -43,6 +44,7 @@ from kleene.errors import (
 from kleene.graph import Graph
 from kleene.interop.sklearn import patch_sklearn, unpatch_sklearn
 from kleene.io import read, write
+from kleene.results.isochrones import Isochrones
 from kleene.results.nearest import Nearest
 from kleene.results.pairs import PairsResult
 from kleene.results.reach import Reach
@@ -59,6 +61,7 @@ __all__ = [
     "FormatError",
     "Graph",
     "GraphError",
+    "Isochrones",
     "KleeneError",
     "MemoryBudgetError",
     "Nearest",
@@ -83,6 +86,7 @@ __all__ = [
     "explain",
     "generate",
     "geodesic_distances",
+    "isochrones",
     "k_shortest",
     "methods",
     "nearest",

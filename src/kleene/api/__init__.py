@@ -18,6 +18,7 @@ from kleene.api.devices import (
 from kleene.api.distance_encodings import distance_encodings
 from kleene.api.explain import explain
 from kleene.api.geodesic_distances import geodesic_distances
+from kleene.api.isochrones import isochrones
 from kleene.api.k_shortest import k_shortest
 from kleene.api.nearest import nearest
 from kleene.api.spmv import spmv
@@ -42,6 +43,7 @@ __all__ = [
     "distance_encodings",
     "explain",
     "geodesic_distances",
+    "isochrones",
     "k_shortest",
     "kernel_digest",
     "methods",

@@ -17,6 +17,7 @@ from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
 from kleene.planning.request import Request
+from kleene.system.formatting import type_name
 from kleene.system.machine import as_threads
 
 __all__ = [
@@ -154,7 +155,7 @@ def require_graph(graph: Any) -> None:
     if isinstance(graph, Graph):
         return
     raise GraphError(
-        f"expected a kleene.Graph, not {type(graph).__name__}; make one with "
+        f"expected a kleene.Graph, not {type_name(graph)}; make one with "
         "kleene.Graph.from_any(...) and use it for all calls"
     )
 

@@ -13,6 +13,7 @@ from kleene.api.sssp import sssp
 from kleene.backends.task import KShortestTask
 from kleene.errors import GraphError, PathOverflowError, RequestError
 from kleene.graph import Graph
+from kleene.graph.label_index import is_one_vertex
 from kleene.planning.plan import plan_call
 from kleene.planning.request import graph_facts
 from kleene.registry import find
@@ -114,11 +115,7 @@ def k_shortest(
     """
     require_graph(graph)
     count = _as_count(k)
-    if pairs is None and (source is None or target is None):
-        raise RequestError("k_shortest needs a source and a target, or pairs=[(source, target)]")
-    if pairs is not None and not (source is None and target is None):
-        raise RequestError("pairs name both ends of every path: leave out source and target")
-    ends = as_pairs(graph, [(source, target)] if pairs is None else pairs)
+    ends = _as_ends(graph, source, target, pairs)
     _require_exact(graph)
     team = as_threads(threads) or cores()
     with reporter(progress, "k_shortest by yen") as report:
@@ -130,6 +127,20 @@ def _as_count(k: Any) -> int:
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
         raise RequestError(f"k must be the number of paths, a whole number from 1 on, not {k!r}")
     return min(int(k), 2**62)  # more paths than any graph in memory has
+
+
+def _as_ends(graph: Graph, source: Any, target: Any, pairs: Any) -> tuple[Array, Array]:
+    """Return the positions where paths begin, and where they end."""
+    if pairs is not None:
+        if not (source is None and target is None):
+            raise RequestError("pairs name both ends of every path: leave out source and target")
+        return as_pairs(graph, pairs)
+    if source is None or target is None:
+        raise RequestError("k_shortest needs a source and a target, or pairs=[(source, target)]")
+    if not (is_one_vertex(source) and is_one_vertex(target)):
+        raise RequestError("many pairs go by keyword: k_shortest(g, k=3, pairs=[...])")
+    first, last = (np.array([graph.index(v)], dtype=graph.id_dtype) for v in (source, target))
+    return first, last
 
 
 def _require_exact(graph: Graph) -> None:

@@ -25,10 +25,12 @@ from kleene.cli.info import info
 from kleene.cli.k_shortest import k_shortest
 from kleene.cli.lab import app as lab
 from kleene.cli.methods import methods
+from kleene.cli.nearest import nearest
 from kleene.cli.output import escape_unencodable
 from kleene.cli.path import path
 from kleene.cli.sssp import sssp
 from kleene.cli.verify import verify
+from kleene.cli.within import within
 
 __all__ = ["app", "main"]
 
@@ -53,7 +55,7 @@ app = typer.Typer(
 _GRAPHS = "Graphs"
 _SECTIONS = {
     "Paths": (bfs, sssp, apsp, closure, path, k_shortest),
-    "Reach": (components,),
+    "Reach": (nearest, within, components),
     _GRAPHS: (info, convert, draw),
     "Results and machine": (verify, methods, explain, doctor, demo),
 }

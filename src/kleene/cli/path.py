@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Exit
@@ -13,6 +14,7 @@ from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Hops, Input, Method, Output
 from kleene.cli.output import facts, headline, line, number, seconds, table
 from kleene.cli.summaries import describe_graph, describe_plan, graph_fields, plan_fields
+from kleene.cli.turns import Turns
 from kleene.cli.vertices import parse_vertex
 
 if TYPE_CHECKING:
@@ -31,20 +33,27 @@ def path(
     source: Source,
     target: Target,
     hops: Hops = False,
+    turns: Turns,
     out: GeoJson = None,
     method: Method,
     output: Output,
 ) -> None:
     """Print one shortest path, step by step."""
     import kleene as kl
+    from kleene.errors import RequestError
 
     check_geojson(out)
     read = graph.read(method.threads)
     start, end = parse_vertex(read, source), parse_vertex(read, target)
-    solve = kl.bfs if hops else kl.sssp
-    result = solve(read, start, targets=[end], progress=not output.quiet, **asdict(method))
+    search = turns.search(read, "sssp")
+    if search is None:
+        search = partial(kl.bfs if hops else kl.sssp, read)
+    elif hops:
+        raise RequestError("--hops counts arcs, and turns take time; omit one")
+    result = search(start, targets=[end], progress=not output.quiet, **asdict(method))
     route = result.route(end)
     found = steps(route, hops)
+    delays = route.distance - found[-1]["total"] if found and not hops else 0
     if out is not None and found:
         write_geojson(route.to_geojson(), out)
     document = {
@@ -56,7 +65,8 @@ def path(
         "target": end,
         "found": bool(found),
         "arcs": len(found) - 1 if found else None,
-        "distance": found[-1]["total"] if found else None,
+        "distance": found[-1]["total"] + delays if found else None,
+        "delays": delays,
         "out": out if found else None,
         "path": found,
     }
@@ -72,6 +82,7 @@ def path(
             {
                 "path": f"{start} to {end}",
                 "length": number(document["distance"]),
+                "delays": number(delays) if delays else None,
                 "arcs": number(len(found) - 1),
                 "saved": out,
             }

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
 from kleene.cli.options import Input, Method, Output, Predecessors, Reverse
-from kleene.cli.pair_file import read_pairs
 from kleene.cli.pairs import PAGE, list_pairs, pairs_of_result, show_pairs
 from kleene.cli.summaries import result_fields, show_result
+from kleene.cli.turns import Turns
+from kleene.cli.vertex_files import read_pairs
 from kleene.cli.vertices import parse_vertices
 
 if TYPE_CHECKING:
@@ -148,6 +150,7 @@ def solve(
     method: Method,
     result_options: ResultOptions,
     output: Output,
+    turns: Turns | None = None,
     **keywords: Any,
 ) -> Solution:
     """Read the graph, solve the problem, then verify and save the result as requested."""
@@ -172,9 +175,10 @@ def solve(
         keywords["out"] = out
     if result_options.predecessors is not None:
         keywords["predecessors"] = result_options.predecessors
-    result: Result = getattr(kl, problem)(
-        read, progress=not output.quiet, **asdict(method), **given, **keywords
-    )
+    search = None if turns is None else turns.search(read, problem)
+    if search is None:
+        search = partial(getattr(kl, problem), read)
+    result = search(progress=not output.quiet, **asdict(method), **given, **keywords)
     proof = result.verify() if result_options.verify else None
     if out is not None and not streamed:
         result.save(out)

@@ -6,6 +6,7 @@ from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Limit, Method, Output
 from kleene.cli.solve import ResultOptions, SearchEndpoints, solve
 from kleene.cli.summaries import distance_summary
+from kleene.cli.turns import Turns
 
 __all__ = ["sssp"]
 
@@ -16,11 +17,12 @@ def sssp(
     graph: Input,
     ends: SearchEndpoints,
     limit: Limit = None,
+    turns: Turns,
     method: Method,
     result_options: ResultOptions,
     output: Output,
 ) -> None:
     """Compute shortest paths from a source; weights may be negative."""
-    solution = solve("sssp", graph, ends, method, result_options, output, limit=limit)
+    solution = solve("sssp", graph, ends, method, result_options, output, turns, limit=limit)
     document, summary = distance_summary(solution.result)
     solution.show(document, summary)

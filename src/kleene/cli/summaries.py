@@ -92,7 +92,7 @@ def distance_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
     if isinstance(result, PairsResult):
         return _pairs_summary(result)
     values, reached = np.atleast_2d(result.to_numpy()), np.atleast_2d(result.reached)
-    far = np.arange(result.graph.n) if result.targets is None else result._targets
+    far: Any = np.arange(result.graph.n) if result.targets is None else result._targets
     total, count = 0.0, 0
     farthest: dict[str, Any] | None = None
     center: dict[str, Any] | None = None
@@ -123,8 +123,9 @@ def _pairs_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
     farthest: dict[str, Any] | None = None
     if len(found):
         at = int(result.reached.nonzero()[0][found.argmax()])
-        ends = (result.sources.tolist()[at], result.targets.tolist()[at])
-        farthest = {"source": ends[0], "target": ends[1], "distance": found.max().item()}
+        targets: Any = result.targets
+        ends = {"source": result.sources.tolist()[at], "target": targets.tolist()[at]}
+        farthest = {**ends, "distance": found.max().item()}
     document = {"mean": mean, "farthest": farthest, "center": None}
     summary = {
         "reached": describe_reached(result),

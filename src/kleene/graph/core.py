@@ -27,7 +27,9 @@ from kleene.graph.positions import as_positions
 from kleene.graph.rows import ArcRows, EdgeRows
 from kleene.graph.statistics import Statistics
 from kleene.system.cached_property import cached_property
+from kleene.system.formatting import type_name
 from kleene.system.machine import threads_for
+from kleene.system.suggestions import no_such
 
 __all__ = ["Graph", "Progress"]
 
@@ -93,7 +95,7 @@ class Graph(Constructors):
         """Keep canonical arrays without any check; use the ``from_*`` constructors."""
         if not isinstance(csr, CSR):
             raise GraphError(
-                f"Graph(...) takes canonical CSR arrays, not {type(csr).__name__}; make a graph "
+                f"Graph(...) takes canonical CSR arrays, not {type_name(csr)}; make a graph "
                 "with Graph.from_any(...), which takes a matrix, a table, edges, a file name or a "
                 "graph of another library"
             )
@@ -269,7 +271,7 @@ class Graph(Constructors):
             placed = import_module("kleene.backends.cuda.device_graph").place(graph, device)
             graph.__dict__.update(placed=placed)
         elif device != "cpu":
-            raise DeviceError(f"no device {device!r}; choose 'cuda', 'cpu' or 'emulated'")
+            raise DeviceError(no_such("device", device, ("cuda", "cpu", "emulated")))
         return graph
 
     @property
@@ -472,17 +474,6 @@ class Graph(Constructors):
         if is_one_vertex(vertices):
             return self._labels.position(vertices)
         return self._labels.positions(vertices)
-
-    def vertex(self, vertex: Any) -> int:
-        """Return the position of a vertex given by position or label.
-
-        >>> import kleene as kl
-        >>> kl.Graph.from_edges([0], [1]).vertex(1)
-        1
-        """
-        if isinstance(vertex, (int, np.integer)) and not isinstance(vertex, (bool, np.bool_)):
-            return LabelIndex(None, self.n).position(vertex)
-        return self._labels.position(vertex)
 
     def label(self, positions: Any) -> Any:
         """Return the label of the vertex at a position, or the array of labels of several.

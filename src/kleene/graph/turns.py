@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.graph.checks import id_dtype
 from kleene.graph.core import Graph
 
 __all__ = ["FORBIDDEN", "Expansion", "Turns", "expand", "spans"]
@@ -31,9 +32,9 @@ _EXACT = 2**53
 class Turns(NamedTuple):
     """Turn ``i`` leads from arc ``entering[i]`` into arc ``leaving[i]``, and takes its delay."""
 
-    entering: NDArray[np.int64]
-    leaving: NDArray[np.int64]
-    delays: NDArray[np.float64]
+    entering: Array
+    leaving: Array
+    delays: Array  # floats
 
     def __or__(self, other: Turns) -> Turns:
         """Return these turns, and of the others those that are not among them."""
@@ -73,7 +74,8 @@ def expand(graph: Graph, turns: Turns) -> Expansion:
     """Split vertices for the turns, each of which is listed once."""
     n, tails, heads = graph.n, graph.coo.sources, graph.neighbors
     split, copy = np.unique(turns.entering, return_inverse=True)
-    head = heads.astype(np.int64)  # of each arc, its copy if there is one
+    ids = id_dtype(n + len(split))
+    head = heads.astype(ids)  # of each arc, its copy if there is one
     head[split] = n + np.arange(len(split))
 
     # 1. The arcs out of the copies, as positions of the arcs out of their vertices.
@@ -88,7 +90,7 @@ def expand(graph: Graph, turns: Turns) -> Expansion:
     owner, arc, delays = owner[kept], arc[kept], delays[kept]
 
     made = Graph.from_edges(
-        np.concatenate([tails, n + owner]),
+        np.concatenate([tails, n + owner], dtype=ids),
         np.concatenate([head, head[arc]]),
         _weights(graph, arc, delays),
         n=n + len(split),

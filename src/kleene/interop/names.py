@@ -49,7 +49,7 @@ USE_INSTEAD = {
         ("yen", "kshortestpaths", "shortestsimplepaths"),
         "kl.k_shortest(graph, source, target, k)",
     ),
-    **dict.fromkeys(("isochrone", "egograph"), "kl.isochrones(graph, source, limits)"),
+    "egograph": "kl.within(graph, sources, limit)",
     **dict.fromkeys(
         ("multisourcedijkstra", "voronoicells", "nearestpois"), "kl.nearest(graph, facilities)"
     ),

@@ -23,7 +23,7 @@ from kleene.io.text import excerpt
 
 __all__ = ["GML"]
 
-_CHUNK = 1 << 20  # bytes that are cut into tokens at a time
+CHUNK = 1 << 20  # bytes that are cut into tokens at a time
 _DEEPEST = 200  # lists inside each other
 # A line end, a comment, a word, a string, a bracket; the last is a string that is not closed yet.
 _TOKEN = re.compile(r'\n|#[^\n]*|[^\s"\[\]]+|"[^"]*"|[\[\]]|"[^"]*\Z')
@@ -83,6 +83,8 @@ class _Parser:
                 if first == '"':
                     self._fail(excerpt(token.encode()), "a key")
                 key = token
+            elif first == '"' and not _is_whole(token):
+                self._fail(excerpt(token.encode()), "the string to be closed")
             else:
                 if self._values is not None:
                     self._values += (key, token)
@@ -109,23 +111,23 @@ class _Parser:
         report, done, rest = self._source.progress, 0, ""
         with self._source.open() as file:
             while True:
-                chunk = file.read(_CHUNK)
+                chunk, bad = file.read(CHUNK), ""
                 try:
                     text = rest + decode.decode(chunk, final=not chunk)
-                except UnicodeDecodeError as error:
-                    line = self._line + rest.count("\n") + error.object.count(b"\n", 0, error.start)
+                except UnicodeDecodeError as error:  # after what comes before it
+                    text = rest + error.object[: error.start].decode("utf-8-sig")
                     bad = excerpt(error.object[error.start : error.end])
-                    self._source.fail(f"found {bad}, expected text in UTF-8", line)
-                cut = len(text) if not chunk else 1 + max(text.rfind("\n"), text.rfind(" "))
+                cut = (
+                    len(text) if not (chunk or bad) else 1 + max(text.rfind("\n"), text.rfind(" "))
+                )
                 tokens = _TOKEN.findall(text, 0, cut)
                 rest = text[cut:]
-                if (
-                    tokens
-                    and tokens[-1][0] == '"'
-                    and (len(tokens[-1]) == 1 or tokens[-1][-1] != '"')
-                ):
+                if tokens and (chunk or bad) and not _is_whole(tokens[-1]):
                     rest = tokens.pop() + rest
                 yield from tokens
+                if bad:
+                    self._line += rest.count("\n")
+                    self._fail(bad, "text in UTF-8")
                 if len(rest) > LONGEST_VALUE:
                     self._fail(f"a word of more than {LONGEST_VALUE:,} characters", "less")
                 if not chunk:
@@ -134,8 +136,6 @@ class _Parser:
                 self._found.require_memory(64 * len(self._values or ()))
                 if report is not None:
                     report(done, self._source.size)
-        if rest:
-            self._fail(excerpt(rest.encode()), "the string to be closed")
 
     def _fail(self, found: str, expected: str) -> NoReturn:
         self._source.fail(f"found {found}, expected {expected}", self._line)
@@ -188,6 +188,11 @@ class _Parser:
         if len(held) != 1:
             self._fail(f"{len(held)} values of {key!r} in this {self._open[-1]}", "one")
         return str(int(held[0])) if _INTEGER.fullmatch(held[0]) else _text(held[0])
+
+
+def _is_whole(token: str) -> bool:
+    """Return whether the token ends where it ends; not if a comment or string may go on."""
+    return token[0] != "#" and (token[0] != '"' or (len(token) > 1 and token[-1] == '"'))
 
 
 def _pairs(values: list[str]) -> Iterator[tuple[str, str]]:

@@ -23,7 +23,7 @@ from kleene.io.source import Source, printable
 
 __all__ = ["GRAPHML"]
 
-_CHUNK = 1 << 20  # bytes that are parsed at a time
+CHUNK = 1 << 20  # bytes that are parsed at a time
 _DEEPEST = 200  # elements inside each other
 _CLAIM = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<(?:\w+:)?graphml\b", re.S
@@ -88,7 +88,7 @@ class _Parser:
         report = self._source.progress
         with self._source.open() as file:
             try:
-                while chunk := file.read(_CHUNK):
+                while chunk := file.read(CHUNK):
                     self._expat.Parse(chunk, False)
                     done += len(chunk)
                     if done - self._expat.CurrentByteIndex > LONGEST_VALUE:

@@ -190,7 +190,7 @@ def _ids(ends: list[Any], relabel: bool) -> tuple[Array, Array, Any, int | None]
     """Return (sources, targets, labels, n)."""
     if all(isinstance(end, np.ndarray) for end in ends):
         sources, targets = (
-            as_ids(end, f"column {name!r}")
+            as_ids(end if len(end) else [], f"column {name!r}")  # an empty one has no type
             for end, name in zip(ends, ("source", "target"), strict=True)
         )
         return ids_from_numbers(sources, targets) if relabel else (sources, targets, None, None)

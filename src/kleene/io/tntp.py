@@ -105,14 +105,15 @@ def _numbered(
 ) -> tuple[Array, Array, Array]:
     """Return the ends as positions, and the labels: 1 .. n, or the numbers that occur."""
     largest = max(int(sources.max(initial=0)), int(targets.max(initial=0)))
-    n, line = metadata.nodes or (largest, None)
-    if largest <= n:
-        if line is not None:
-            text.require_vertices(n, line)
+    if metadata.nodes is not None and largest <= metadata.nodes[0]:
+        n, line = metadata.nodes
+        text.require_vertices(n, line)
         return sources - 1, targets - 1, labels_from_one(n)
     sources, targets, labels, _ = ids_from_numbers(sources, targets)
-    assert labels is not None  # they are not 0 .. n - 1
-    if len(labels) > n:
+    if labels is None:  # there are none: numbers begin at 1
+        labels = labels_from_one(0)
+    if metadata.nodes is not None and len(labels) > metadata.nodes[0]:
+        n, line = metadata.nodes
         text.fail(f"{len(labels)} nodes in the links", f"{n} as declared here", line)
     return sources, targets, labels
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,11 @@ from kleene.graph import Graph
 from kleene.graph.no_path import NO_HOPS, no_path
 from kleene.planning.plan import Plan
 from kleene.registry import find
-from kleene.results.reach import walk_back
+from kleene.results.long_table import LongTable
+from kleene.results.paths import Paths, Walks
+from kleene.results.reach import follow_rows
+from kleene.results.route import Route, Routes, make_routes
+from kleene.results.tables import BLOCK, Block, label_column
 from kleene.results.timings import Timings
 from kleene.results.verify import Proof
 from kleene.results.verify_nearest import verify_nearest
@@ -25,7 +29,7 @@ __all__ = ["Nearest"]
 Array = NDArray[Any]
 
 
-class Nearest:
+class Nearest(LongTable):
     """The nearest facilities of every vertex.
 
     Arrays have one entry per vertex, or one row of ``k``, nearest first, if ``k`` is above 1.
@@ -137,7 +141,7 @@ class Nearest:
         """
         return self.paths([vertex], rank)[0]
 
-    def paths(self, vertices: Iterable[Any] | None = None, rank: int = 0) -> list[list[Any]]:
+    def paths(self, vertices: Iterable[Any] | None = None, rank: int = 0) -> Paths:
         """Return the paths of some vertices, or of all, as :meth:`path` does.
 
         They come from one more search for each facility that is involved, bounded by the
@@ -150,39 +154,79 @@ class Nearest:
         rank : int
             Which of their facilities: 0 is the nearest.
 
+        Returns
+        -------
+        Paths
+            A sequence of lists of vertices; a vertex without a facility has an empty one.
+
         Examples
         --------
         >>> import kleene as kl
         >>> kl.nearest(kl.generate.grid(1, 4), [0]).paths([1, 2])
-        [[1, 0], [2, 1, 0]]
+        Paths([[1, 0], [2, 1, 0]])
         """
-        return [
-            self.graph.label(np.array(path, dtype=np.int64)).tolist()
-            for path in self._paths(vertices, rank)
-        ]
+        return Paths(self.graph, *self._walks(self._ends(vertices), rank))
 
-    def _paths(self, vertices: Iterable[Any] | None, rank: int) -> list[list[int]]:
+    def route(self, vertex: Hashable, rank: int = 0) -> Route:
+        """Return a path with its arcs, table rows and coordinates.
+
+        Parameters
+        ----------
+        vertex : vertex
+            Where to start.
+        rank : int
+            Which of its facilities: 0 is the nearest.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> kl.nearest(kl.generate.grid(1, 4), [0]).route(2)
+        Route(2 to 0, 2 arcs, distance 2)
+        """
+        return self.routes([vertex], rank)[0]
+
+    def routes(self, vertices: Iterable[Any] | None = None, rank: int = 0) -> Routes:
+        """Return the routes of some vertices, or of all, computed together.
+
+        Parameters
+        ----------
+        vertices : sequence of vertices, optional
+            Where to start; everywhere unless given.
+        rank : int
+            Which of their facilities: 0 is the nearest.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> kl.nearest(kl.generate.grid(1, 4), [0]).routes([1, 2])
+        Routes([Route(1 to 0, 1 arc, distance 1), Route(2 to 0, 2 arcs, distance 2)])
+        """
+        ends = self._ends(vertices)
+        return make_routes(self.graph, self._walks(ends, rank), self._distances[ends, rank])
+
+    def _ends(self, vertices: Iterable[Any] | None) -> Array:
+        """Return the positions of some vertices, or of all."""
+        if vertices is None:
+            return np.arange(self.graph.n)
+        if isinstance(vertices, (str, bytes)) or not np.iterable(vertices):
+            raise RequestError(f"vertices must be a sequence of vertices, not {vertices!r}")
+        found: Array = self.graph.index(list(vertices))
+        return found
+
+    def _walks(self, ends: Array, rank: int) -> Walks:
         """Return paths by position."""
         if isinstance(rank, bool) or not 0 <= rank < self.k:
             raise RequestError(f"rank must be from 0 to {self.k - 1}, and is {rank!r}")
-        ends = (
-            np.arange(self.graph.n)
-            if vertices is None
-            else np.asarray(self.graph.index(list(vertices)), dtype=np.int64)
-        )
-        owners = self._which[ends, rank]
-        used, group = np.unique(owners[owners >= 0], return_inverse=True)
-        lengths = self._distances[ends, rank][owners >= 0]
+        owners, lengths = self._which[ends, rank], self._distances[ends, rank]
+        has = owners >= 0
+        used, group = np.unique(owners[has], return_inverse=True)
         farthest = np.zeros(len(used), dtype=self._distances.dtype)
-        np.maximum.at(farthest, group, lengths)
+        np.maximum.at(farthest, group, lengths[has])
+        rows = np.zeros(len(ends), dtype=np.int64)
+        rows[has] = group
+        starts = np.where(has, ends, -1)
         answer = self._search(used, farthest)
-        rows = np.full(len(ends), -1)
-        rows[owners >= 0] = group
-        paths = [
-            walk_back(answer, row, end) if row >= 0 else []
-            for row, end in zip(rows.tolist(), ends.tolist(), strict=True)
-        ]
-        return [path[::-1] for path in paths] if self.reverse else paths
+        return follow_rows(answer, self.graph.n, rows, starts, not self.reverse)
 
     def _search(self, which: Array, limits: Array) -> WithinAnswer:
         """Search from some facilities, each up to its limit."""
@@ -199,33 +243,19 @@ class Nearest:
 
     # ---- all of it --------------------------------------------------------------------------
 
-    def to_frame(self) -> Any:
-        """Return a pandas DataFrame with a row for each vertex and facility found.
-
-        Columns are vertex, rank (0 is the nearest), facility and distance.
-
-        Examples
-        --------
-        >>> import kleene as kl
-        >>> kl.nearest(kl.generate.grid(1, 3), [0, 2], k=2, limit=1).to_frame()
-           vertex  rank  facility  distance
-        0       0     0         0         0
-        1       1     0         0         1
-        2       1     1         2         1
-        3       2     0         2         0
-        """
-        import pandas as pd
-
-        vertices, ranks = np.nonzero(self._which >= 0)
-        facilities = self._task.facilities[self._which[vertices, ranks]]
-        return pd.DataFrame(
-            {
-                "vertex": self.graph.label(vertices),
+    def _blocks(self) -> Iterator[Block]:
+        """Yield a row for each vertex and facility found: vertex, rank, facility, distance."""
+        step = max(1, BLOCK // self.k)
+        for first in range(0, max(1, self.graph.n), step):
+            which = self._which[first : first + step]
+            vertices, ranks = np.nonzero(which >= 0)
+            facilities = self._task.facilities[which[vertices, ranks]]
+            yield {
+                "vertex": label_column(self.graph, first + vertices),
                 "rank": ranks,
-                "facility": self.graph.label(facilities),
-                "distance": self._distances[vertices, ranks],
+                "facility": label_column(self.graph, facilities),
+                "distance": self._distances[first + vertices, ranks],
             }
-        )
 
     def verify(self) -> Proof:
         """Prove this answer right, or raise VerificationError.

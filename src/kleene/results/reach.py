@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,28 +12,36 @@ from kleene.backends.task import WithinAnswer
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.planning.plan import Plan
+from kleene.results.long_table import LongTable
+from kleene.results.paths import Walks, follow_links
+from kleene.results.route import Route, make_route
+from kleene.results.tables import BLOCK, Block, label_column
 from kleene.results.timings import Timings
 from kleene.results.verify import Proof
 from kleene.results.verify_reach import verify_reach
 from kleene.system.cached_property import cached_property
 
-__all__ = ["Reach", "walk_back"]
+__all__ = ["Reach", "follow_rows"]
 
 Array = NDArray[Any]
 
 
-def walk_back(answer: WithinAnswer, row: int, target: int) -> list[int]:
-    """Return the positions from a reached target back to the source of a row."""
+def follow_rows(answer: WithinAnswer, n: int, rows: Array, starts: Array, to_source: bool) -> Walks:
+    """Return paths between vertices that rows reach and their sources, by position.
+
+    ``rows`` and ``starts`` have an entry for each path; a start of -1 makes an empty one.
+    """
     assert answer.predecessors is not None
-    first, end = answer.offsets[row : row + 2].tolist()
-    vertices, predecessors = answer.vertices[first:end], answer.predecessors[first:end]
-    path = [target]
-    while (target := int(predecessors[np.searchsorted(vertices, target)])) != -1:
-        path.append(target)
-    return path
+    row_of = np.repeat(np.arange(len(answer.offsets) - 1), np.diff(answer.offsets))
+    keys = row_of * n + answer.vertices
+    links = np.searchsorted(keys, row_of * n + answer.predecessors)
+    links[answer.predecessors == -1] = -1
+    entries = np.where(starts < 0, -1, np.searchsorted(keys, rows * n + starts))
+    walked, offsets = follow_links(links[None, :], np.zeros(len(rows), int), entries, to_source)
+    return answer.vertices[walked], offsets
 
 
-class Reach:
+class Reach(LongTable):
     """What each source reaches within a limit, or the vertices nearest to it.
 
     Attributes
@@ -92,13 +100,32 @@ class Reach:
         """
         return self._sparse(self._answer.distances)
 
-    @cached_property
+    @property
     def predecessors(self) -> Any:
-        """The vertex before each reached vertex, by position, in the pattern of the distances.
+        """The position of the vertex before each reached vertex, in the pattern of the distances.
 
-        A source has -1. With ``reverse=True`` it is the vertex after, on the way to the source.
-        None when the call had ``predecessors=False``.
+        -1 for the sources. None when the call had ``predecessors=False``. An answer of
+        ``reverse=True`` has :attr:`next_hops` instead: its paths go on from each vertex.
         """
+        if self.reverse:
+            raise RequestError(
+                "the paths of this answer lead to its sources: next_hops holds the vertex after "
+                "each vertex on its way"
+            )
+        return self._links
+
+    @property
+    def next_hops(self) -> Any:
+        """With ``reverse=True``, the position of the vertex after each one on its way.
+
+        -1 for the sources. None when the call had ``predecessors=False``.
+        """
+        if not self.reverse:
+            raise RequestError("next_hops is for answers of reverse=True; this has predecessors")
+        return self._links
+
+    @cached_property
+    def _links(self) -> Any:
         held = self._answer.predecessors
         return None if held is None else self._sparse(held)
 
@@ -128,24 +155,19 @@ class Reach:
         >>> kl.within(g, [0], k=2).reached(0).tolist()
         [0, 2, 1]
         """
-        first, end = self._answer.offsets[self._row(source) :][:2].tolist()
-        order = np.argsort(self._answer.distances[first:end], kind="stable")
-        # Others may be 0 away, too; the source comes first.
-        vertices = self._answer.vertices[first:end][order]
+        held = self._held(self._row(source))
+        order = np.argsort(self._answer.distances[held], kind="stable")
+        vertices = self._answer.vertices[held][order]  # others may be 0 away, too
         own = self.graph.index(source)
         return self.graph.label(np.concatenate([[own], vertices[vertices != own]]))
 
-    def path(self, source: Hashable, target: Hashable) -> list[Any]:
-        """Return the vertices of the path from a source to a target, empty if it is not reached.
-
-        With ``reverse=True`` it leads from the target to the source.
+    def path(self, start: Hashable, end: Hashable) -> list[Any]:
+        """Return the vertices of a path, from the first to the last; empty if it was not found.
 
         Parameters
         ----------
-        source : vertex
-            One of the sources.
-        target : vertex
-            Any vertex.
+        start, end : vertex
+            The first is one of the sources; with ``reverse=True`` the last is.
 
         Examples
         --------
@@ -154,20 +176,46 @@ class Reach:
         >>> kl.within(g, ["a"], limit=5).path("a", "c")
         ['a', 'b', 'c']
         """
-        positions = self._path(source, target)[0]
-        return list(self.graph.label(np.array(positions, dtype=np.int64)).tolist())
+        positions: Array = self._walk(start, end)[0]
+        return list(self.graph.label(positions).tolist())
 
-    def _path(self, source: Hashable, target: Hashable) -> tuple[list[int], Any]:
+    def route(self, start: Hashable, end: Hashable) -> Route:
+        """Return a path with its arcs, table rows and coordinates; of no vertices if there is none.
+
+        Parameters
+        ----------
+        start, end : vertex
+            As for :meth:`path`.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> g = kl.Graph.from_edges([0, 1], [1, 2], [2, 3])
+        >>> kl.within(g, [0], limit=5).route(0, 2)
+        Route(0 to 2, 2 arcs, distance 5)
+        """
+        return make_route(self.graph, *self._walk(start, end))
+
+    def _walk(self, start: Hashable, end: Hashable) -> tuple[Array, Any]:
         """Return the positions along a path, and its length; nothing if there is none."""
-        row, end = self._row(source), int(self.graph.index(target))
-        if self._answer.predecessors is None:
+        source, far = (end, start) if self.reverse else (start, end)
+        row, target = self._row(source), int(self.graph.index(far))
+        predecessors = self._answer.predecessors
+        if predecessors is None:
             raise RequestError("paths need predecessors: call within(..., predecessors=True)")
-        first, last = self._answer.offsets[row : row + 2].tolist()
-        at = first + int(np.searchsorted(self._answer.vertices[first:last], end))
-        if at == last or self._answer.vertices[at] != end:
-            return [], None
-        path = walk_back(self._answer, row, end)
-        return path if self.reverse else path[::-1], self._answer.distances[at].item()
+        held = self._held(row)
+        offsets, vertices = np.array([0, held.stop - held.start]), self._answer.vertices[held]
+        at = int(np.searchsorted(vertices, target))
+        if at == len(vertices) or vertices[at] != target:
+            return vertices[:0], np.inf
+        own = WithinAnswer(offsets, vertices, self._answer.distances[held], predecessors[held])
+        zero, ends = np.zeros(1, dtype=np.int64), np.array([target])
+        walked, _ = follow_rows(own, self.graph.n, zero, ends, self.reverse)
+        return walked, own.distances[at].item()
+
+    def _held(self, row: int) -> slice:
+        """Return where the entries of a row are."""
+        return slice(*self._answer.offsets[row : row + 2].tolist())
 
     @cached_property
     def _row_of(self) -> dict[int, int]:
@@ -182,38 +230,22 @@ class Reach:
 
     # ---- all of it --------------------------------------------------------------------------
 
-    def to_frame(self) -> Any:
-        """Return a pandas DataFrame with a row for each source and vertex that it reaches.
-
-        Columns are source, target, distance and, if kept, predecessor: vertices by label, and
-        the predecessor of a source is missing (-1 where there are no labels).
-
-        Examples
-        --------
-        >>> import kleene as kl
-        >>> g = kl.Graph.from_edges([0, 1, 2], [1, 2, 3], [2, 3, 4])
-        >>> kl.within(g, [2, 0], limit=4).to_frame()
-           source  target  distance  predecessor
-        0       2       2         0           -1
-        1       2       3         4            2
-        2       0       0         0           -1
-        3       0       1         2            0
-        """
-        import pandas as pd
-
-        offsets, vertices, distances, predecessors = self._answer
-        table = {
-            "source": self.graph.label(np.repeat(self._sources, np.diff(offsets))),
-            "target": self.graph.label(vertices),
-            "distance": distances,
-        }
-        if predecessors is not None:
-            before = predecessors
-            if self.graph.labels is not None:
-                before = np.array(self.graph.label(np.maximum(predecessors, 0)), dtype=object)
-                before[predecessors == -1] = None
-            table["predecessor"] = before
-        return pd.DataFrame(table)
+    def _blocks(self) -> Iterator[Block]:
+        """Yield a row for each source and vertex reached; paths run from source to target."""
+        _, vertices, distances, predecessors = self._answer
+        sources = np.repeat(self._sources, np.diff(self._answer.offsets))
+        ends = (vertices, sources) if self.reverse else (sources, vertices)
+        for first in range(0, max(1, len(vertices)), BLOCK):
+            piece = slice(first, first + BLOCK)
+            block = {
+                "source": label_column(self.graph, ends[0][piece]),
+                "target": label_column(self.graph, ends[1][piece]),
+                "distance": distances[piece],
+            }
+            if predecessors is not None:
+                name = "next_hop" if self.reverse else "predecessor"
+                block[name] = label_column(self.graph, predecessors[piece])
+            yield block
 
     def verify(self) -> Proof:
         """Prove this answer right, or raise VerificationError.

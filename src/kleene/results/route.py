@@ -14,7 +14,7 @@ from kleene.graph import Graph
 from kleene.results.paths import Walks, arcs_between
 from kleene.system.cached_property import cached_property
 
-__all__ = ["Route", "Routes", "make_route", "make_routes"]
+__all__ = ["Route", "Routes", "make_route", "make_routes", "plain"]
 
 Array = NDArray[Any]
 
@@ -141,8 +141,8 @@ class Route:
         elif points:
             geometry = {"type": "LineString", "coordinates": points}
         vertices = self.vertices
-        ends = {"source": _plain(vertices[0]), "target": _plain(vertices[-1])} if vertices else {}
-        distance = _plain(self.distance)
+        ends = {"source": plain(vertices[0]), "target": plain(vertices[-1])} if vertices else {}
+        distance = plain(self.distance)
         if isinstance(distance, float) and not math.isfinite(distance):
             distance = None
         properties = {**ends, "distance": distance}
@@ -160,7 +160,7 @@ class Route:
         return f"Route({first!r} to {last!r}, {arcs}, distance {self.distance})"
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return what JSON can hold."""
     if isinstance(value, np.generic):
         value = value.item()

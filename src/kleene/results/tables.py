@@ -35,7 +35,7 @@ BLOCK = 2**18
 
 def label_column(graph: Graph, positions: Array) -> Array:
     """Return the labels of vertices as a column; a position of -1 is missing."""
-    labels: Array = graph.label(positions)  # the last label for -1
+    labels = positions if graph.labels is None else graph.labels[positions]  # the last for -1
     missing = positions == -1
     return np.ma.MaskedArray(labels, missing) if missing.any() else labels
 

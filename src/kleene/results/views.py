@@ -73,10 +73,11 @@ class ResultViews:
         ([0, 1, -1], [0.0, 1.0, inf])
         """
         values = self.distances
-        if values.dtype.kind != "i":
-            return values.astype(np.float64, copy=False)
         semiring, wide = SEMIRINGS[self.plan.semiring], np.dtype(np.float64)
-        floats = np.where(values == self.no_path, semiring.zero(wide), values)
+        if self.no_path == semiring.zero(wide):
+            return values.astype(wide, copy=False)
+        floats = values.astype(wide)
+        floats[values == self.no_path] = semiring.zero(wide)
         if semiring.name == "max_min":
             floats[values == semiring.one(values.dtype)] = np.inf  # the width of the empty path
         return floats

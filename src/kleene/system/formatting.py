@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from typing import Any
 
-__all__ = ["format_bytes", "format_number"]
+__all__ = ["format_bytes", "format_number", "type_name"]
 
 
 def format_bytes(count: float) -> str:
@@ -28,3 +28,14 @@ def format_number(number: Any) -> str:
     ('1,234,567', '0.666667')
     """
     return f"{number:,}" if isinstance(number, numbers.Integral) else f"{number:,.6g}"
+
+
+def type_name(thing: object) -> str:
+    """Return the name of a type with its package, so that "Graph" says whose.
+
+    >>> type_name(3), type_name(numbers)
+    ('int', 'module')
+    """
+    kind = type(thing)
+    package = kind.__module__.partition(".")[0]
+    return kind.__qualname__ if package == "builtins" else f"{package}.{kind.__qualname__}"

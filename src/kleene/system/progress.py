@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from importlib import import_module
 from typing import Any
 
 from kleene.errors import RequestError
@@ -61,8 +62,7 @@ def _in_notebook() -> bool:
 @contextmanager
 def _notebook_bar(what: str) -> Iterator[Report]:
     """Show a bar of plain HTML, which needs no extension of the notebook."""
-    from IPython.display import display
-
+    display: Any = import_module("IPython.display").display
     shown: Any = None  # from the first report on that finds work half a second old
     begun = time.monotonic()
     due = begun + _PATIENCE
@@ -92,7 +92,7 @@ def _bar(what: str, done: int, total: int, seconds: float) -> dict[str, str]:
     text = "" if share is None else f"{share:.0%}"
     if share and seconds > 5:
         text += f", about {seconds * (1 / share - 1):.0f} s left"
-    length = {} if share is None else {"max": 1, "value": f"{share:.4f}"}
-    bar = tag("progress", style="width:20em;vertical-align:middle", **length)
+    value = None if share is None else f"{share:.4f}"
+    bar = tag("progress", max=1, value=value, style="width:20em;vertical-align:middle")
     html = tag("div", what, " ", bar, " ", text, style="font:13px system-ui,sans-serif")
     return {"text/plain": f"{what} {text}".rstrip(), "text/html": html}

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.graph import Graph
 from kleene.system.formatting import format_number
 from kleene.viz.shapes import Box, Dots, Shape, Text, text_width
 
@@ -101,6 +102,36 @@ class Groups:
 
     group: Array
     names: Sequence[str]
+    colours: Sequence[str] = ()  # of each group
+
+    @classmethod
+    def of_regions(cls, graph: Graph, group: Array, names: Sequence[str]) -> Groups:
+        """Return groups in which neighbouring regions differ in colour, if eight are enough."""
+        sources, targets, _ = graph.coo
+        pairs = np.stack([group[sources], group[targets]], axis=1)
+        pairs = np.unique(pairs[(pairs[:, 0] != pairs[:, 1]) & (pairs >= 0).all(axis=1)], axis=0)
+        near: dict[int, set[int]] = {}
+        for one, other in pairs.tolist():
+            near.setdefault(one, set()).add(other)
+            near.setdefault(other, set()).add(one)
+        chosen: list[int] = []
+        for number in range(len(names)):
+            around = [chosen[other] for other in near.get(number, ()) if other < number]
+            first = number % len(_GROUPS)
+            order = [(first + i) % len(_GROUPS) for i in range(len(_GROUPS))]
+            chosen.append(min(order, key=around.count))
+        return cls(group, names, list(map(cls.palette, chosen)))
+
+    @staticmethod
+    def palette(number: int) -> str:
+        """Return one of the colours of groups."""
+        return _GROUPS[number % len(_GROUPS)]
+
+    def colour(self, group: int) -> str:
+        """Return the colour of a group."""
+        if group < 0:
+            return GREY
+        return self.colours[group] if self.colours else self.palette(group)
 
     def vertices(self, chosen: Array) -> Chosen:
         return self._by_group(self.group[chosen])
@@ -110,9 +141,8 @@ class Groups:
         return self._by_group(np.where(tails == heads, tails, -1))
 
     def _by_group(self, groups: Array) -> Chosen:
-        which = np.where(groups < 0, -1, groups % len(_GROUPS))
-        for number in np.unique(which).tolist():
-            yield _group_colour(number), np.flatnonzero(which == number)
+        for number in np.unique(groups).tolist():
+            yield self.colour(number), np.flatnonzero(groups == number)
 
     def legend(self, x: float, y: float, width: float) -> Iterator[Shape]:
         """Yield a dot and a name for each group, as many as fit."""
@@ -122,7 +152,7 @@ class Groups:
             if group == _MOST_IN_LEGEND or x + 30 + text_width(name, 13) + room > end:
                 yield Text(x, y + 11, f"and {len(self.names) - group:,} more", 13, FADED)
                 return
-            yield Dots(np.array([[x + 6.0, y + 6.0]]), _group_colour(group), 6)
+            yield Dots(np.array([[x + 6.0, y + 6.0]]), self.colour(group), 6)
             yield Text(x + 18, y + 11, name, 13, FADED)
             x += 38 + text_width(name, 13)
 
@@ -153,10 +183,6 @@ def _shade(bucket: int) -> str:
     at = bucket / (_BUCKETS - 1) * (len(anchors) - 1)
     mixed = [round(np.interp(at, range(len(anchors)), anchors[:, c])) for c in range(3)]
     return "#{:02x}{:02x}{:02x}".format(*mixed)
-
-
-def _group_colour(group: int) -> str:
-    return GREY if group < 0 else _GROUPS[group % len(_GROUPS)]
 
 
 def _channels(code: str) -> list[int]:

@@ -16,6 +16,10 @@ from numpy.typing import ArrayLike
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.positions import as_positions
+from kleene.results.components import Components
+from kleene.results.k_shortest import KShortest
+from kleene.results.nearest import Nearest
+from kleene.results.reach import Reach
 from kleene.results.result import Result
 from kleene.results.route import Route
 from kleene.viz.layout import component, place
@@ -26,7 +30,7 @@ from kleene.viz.subject import Options, Subject, as_subject
 
 __all__ = ["draw"]
 
-Drawable = Graph | Result | Route
+Drawable = Graph | Result | Route | KShortest | Nearest | Reach | Components
 
 #: More are illegible, and make files of megabytes.
 _MOST_VERTICES, _MOST_ARCS = 100_000, 200_000
@@ -61,13 +65,14 @@ def draw(
     title: str | None = None,
     unit: str | None = None,
 ) -> Picture | Path:
-    """Draw a graph, or a result: its graph coloured by distance from the source.
+    """Draw a graph, coloured by what a result says of its vertices.
 
     Parameters
     ----------
-    what : Graph, Result or Route
-        What to draw. A result is one of ``bfs``, ``sssp`` or ``apsp``; a route is from
-        ``result.route(target)``.
+    what : Graph, Result, Route, KShortest, Nearest, Reach or Components
+        What to draw: a graph; the distances of ``bfs``, ``sssp``, ``apsp`` or ``within``; a route
+        (``result.route(target)``) or the paths of ``k_shortest``; the regions of the facilities of
+        ``nearest``; the ``components``.
     path : str or Path, optional
         The file to write. ``.svg`` needs no other package; other formats (``.png``, ``.pdf``) need
         matplotlib, the extra ``kleene[plot]``. Without it, the picture is returned; a notebook

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.api.bfs import bfs
+from kleene.api.components import components
 from kleene.api.sssp import sssp
 from kleene.graph import Graph
 
@@ -39,7 +40,7 @@ _MOST_COMPONENTS = 200
 
 
 def component(graph: Graph, vertex: int) -> Array:
-    """Return the vertices of the weakly connected component of ``vertex``, in order.
+    """Return the vertices of the weakly connected component of ``vertex``, by position, in order.
 
     Examples
     --------
@@ -48,8 +49,8 @@ def component(graph: Graph, vertex: int) -> Array:
     >>> component(kl.Graph.from_edges([1, 2], [0, 3]), 0).tolist()
     [0, 1]
     """
-    undirected = (graph.symmetrise() if graph.directed else graph).unlabelled()
-    return np.flatnonzero(bfs(undirected, vertex, predecessors=False).reached)
+    number = components(graph).component
+    return np.flatnonzero(number == number[vertex])
 
 
 def pivot_mds(graph: Graph, pivots: int = _PIVOTS) -> NDArray[np.float64]:
@@ -95,7 +96,8 @@ def place(graph: Graph) -> NDArray[np.float64]:
     (4, 2)
     """
     graph = graph.unlabelled()
-    parts = _components(graph)[:_MOST_COMPONENTS]
+    found = components(graph)
+    parts = [found.members(number) for number in range(min(found.count, _MOST_COMPONENTS))]
     boxes = []
     for part in parts:
         whole = len(part) == graph.n
@@ -135,16 +137,6 @@ def separate(points: NDArray[np.float64], gap: float, within: float) -> NDArray[
 
 
 # ---- inside -------------------------------------------------------------------------------------
-
-
-def _components(graph: Graph) -> list[Array]:
-    """Return the vertices of each weakly connected component, the largest first."""
-    from scipy.sparse.csgraph import connected_components
-
-    _, number = connected_components(graph.to_scipy(), directed=True, connection="weak")
-    order = np.argsort(number, kind="stable")
-    parts = np.split(order, np.cumsum(np.bincount(number))[:-1]) if graph.n else []
-    return sorted(parts, key=len, reverse=True)
 
 
 def _place_component(graph: Graph) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.viz.colouring import FADED, GROUND, INK, ROUTE, Plain, amount, ink_on
+from kleene.viz.colouring import FADED, GROUND, INK, ROUTE, Groups, Plain, amount, ink_on
 from kleene.viz.layout import separate
 from kleene.viz.maps import Layout, street_courses
 from kleene.viz.names import Name, place_names
@@ -123,11 +123,17 @@ class Scene:
             for colour, chosen in self.subject.colouring.vertices(self.vertices)
             if self.radius > self.line_width
         ]
-        route = list(self._route(lines, heads))
+        route = [*self._others(), *self._route(lines, heads)]
         yield from route if self.radius > 4 else dots
         yield from self._weights()
         yield from dots if self.radius > 4 else route
         yield from self._marks()
+
+    def _others(self) -> Iterator[Lines]:
+        """Yield the longer paths, the longest first: shorter ones cover what they share."""
+        for number, path in reversed(list(enumerate(self.subject.others))):
+            line, _ = self.strokes.along(path, self.points)
+            yield Lines([line], Groups.palette(number), 4)
 
     def _route(self, lines: list[Array], heads: dict[int, Array]) -> Iterator[Shape]:
         if len(self.subject.route) < 2:

@@ -25,5 +25,7 @@ def forward_backward(task: ComponentsTask) -> tuple[Array, Array]:
     g = task.graph
     if not g.directed:  # every arc leads back
         return afforest(task)
-    incoming = g.csc[:2] if task.threads > 1 else (None, None)
-    return _native.strong_components(g.offsets, g.neighbors, *incoming, task.threads)
+    if task.threads == 1:  # depth first, which needs no incoming arcs
+        return _native.strong_components(g.offsets, g.neighbors, None, None, 1)
+    offsets, neighbors, _ = g.csc
+    return _native.strong_components(g.offsets, g.neighbors, offsets, neighbors, task.threads)

@@ -1,0 +1,209 @@
+"""``kleene nearest``: the nearest facilities of every vertex."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Argument, Option
+
+from kleene.cli import completion
+from kleene.cli.option_groups import with_option_groups
+from kleene.cli.options import Hops, Input, Limit, Output, Reverse, Threads
+from kleene.cli.output import facts, headline, line, number, seconds, table
+from kleene.cli.pairs import PAGE
+from kleene.cli.summaries import describe_graph, describe_plan, graph_fields, plan_fields
+from kleene.cli.tables import TableFile, check_table, save_table
+from kleene.cli.vertex_files import read_vertices
+from kleene.cli.vertices import parse_vertices
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from kleene.results.nearest import Nearest
+
+__all__ = ["nearest"]
+
+
+@with_option_groups
+def nearest(
+    *,
+    graph: Input,
+    facilities: Annotated[
+        list[str] | None,
+        Argument(metavar="FACILITY", help="Where the facilities are; or give them by --facility."),
+    ] = None,
+    facility: Annotated[
+        list[str] | None,
+        Option(
+            "--facility",
+            "-f",
+            metavar="VERTEX",
+            help="A facility; repeat the option, or separate with commas.",
+        ),
+    ] = None,
+    facility_file: Annotated[
+        str | None,
+        Option("--facilities", metavar="FILE", help="A text file with a facility on each line."),
+    ] = None,
+    k: Annotated[
+        int, Option("--k", "-k", metavar="K", min=1, help="How many facilities for each vertex.")
+    ] = 1,
+    vertex: Annotated[
+        list[str] | None,
+        Option("--vertex", "-v", metavar="VERTEX", help="List these vertices only, as named."),
+    ] = None,
+    limit: Limit = None,
+    hops: Hops = False,
+    reverse: Annotated[
+        bool, Option("--reverse", help="Measure from the facility to the vertex.")
+    ] = False,
+    top: Annotated[
+        int | None, Option("--top", metavar="N", min=0, help="List the N nearest vertices.")
+    ] = None,
+    out: TableFile = None,
+    device: Annotated[
+        str,
+        Option(
+            "--device",
+            metavar="NAME",
+            help="The device: auto, cuda, cpu, emulated or reference.",
+            autocompletion=completion.devices,
+        ),
+    ] = "auto",
+    threads: Threads = None,
+    output: Output,
+) -> None:
+    """Find the k nearest facilities of every vertex: which, and how far."""
+    import kleene as kl
+    from kleene.errors import RequestError
+
+    check_table(out)
+    read = graph.read(threads)
+    given = parse_vertices(read, [*(facilities or ()), *(facility or ())]) or []
+    given += read_vertices(read, facility_file) if facility_file is not None else []
+    if not given:
+        raise RequestError(f"nearest needs facilities: kleene nearest {graph.file} FACILITY...")
+    near = kl.nearest(
+        read,
+        given,
+        k,
+        limit=limit,
+        hops=hops,
+        reverse=reverse,
+        threads=threads,
+        device=device,
+        progress=not output.quiet,
+    )
+    if out is not None:
+        save_table(_columns(near), out)
+    named = parse_vertices(read, vertex)
+    rows, left_out = _listed(near, named, top, None if output.json else PAGE)
+    served, total = _served(near), read.n
+    document: dict[str, Any] = {
+        "command": "nearest",
+        "graph": graph_fields(read),
+        "plan": plan_fields(near.plan),
+        "seconds": near.stats.total,
+        "facilities": served,
+        "served": int((near.floats.reshape(total, -1)[:, :1] < float("inf")).sum()),
+        "of": total,
+        "out": out,
+        "listed": len(rows),
+        "vertices": rows,
+    }
+
+    def page() -> None:
+        headline(read.name or "graph", f": {describe_graph(read)}")
+        line(f"{describe_plan(near.plan)}, {seconds(near.stats.total)}", style="dim")
+        line()
+        facts(
+            {
+                "facilities": number(len(served)),
+                "served": f"{document['served']:,} of {total:,} vertices",
+                "saved": out,
+            }
+        )
+        line()
+        columns = ["facility", "vertices", "mean distance", "farthest"]
+        largest = sorted(served, key=lambda one: -one["vertices"])[:PAGE]
+        table(columns, [list(one.values()) for one in largest], quantities=columns[1:])
+        if len(served) > len(largest):
+            line(f"  and {len(served) - len(largest):,} more: --json lists all", style="dim")
+        if rows:
+            line()
+            columns = [c for c in rows[0] if c != "rank" or k > 1]
+            table(columns, [[row[c] for c in columns] for row in rows], quantities=["distance"])
+        if left_out:
+            line(f"  and {left_out:,} more: --top {total * k}, or --out table.csv", style="dim")
+
+    output.show(document, page)
+
+
+def _table(near: Nearest) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return vertices and facilities by position, ranks and distances; a row each that is found."""
+    import numpy as np
+
+    which, distances = (a.reshape(near.graph.n, -1) for a in (near.which, near.distances))
+    vertices, ranks = np.nonzero(which >= 0)
+    facilities = np.atleast_1d(near.graph.index(near.facilities))[which[vertices, ranks]]
+    return vertices, ranks, facilities, distances[vertices, ranks]
+
+
+def _columns(near: Nearest) -> dict[str, NDArray[Any]]:
+    """Return the table of all vertices and their facilities."""
+    from kleene.results.tables import label_column
+
+    vertices, ranks, facilities, distances = _table(near)
+    return {
+        "vertex": label_column(near.graph, vertices),
+        "rank": ranks,
+        "facility": label_column(near.graph, facilities),
+        "distance": distances,
+    }
+
+
+def _listed(
+    near: Nearest, named: list[Any] | None, top: int | None, page: int | None
+) -> tuple[list[dict[str, Any]], int]:
+    """Return the rows to list, and how many are left out.
+
+    Vertices that are named are listed as named; otherwise the nearest come first.
+    """
+    import numpy as np
+
+    vertices, ranks, facilities, distances = _table(near)
+    if named is None:
+        order = np.lexsort((ranks, vertices, distances))
+        shown = order[: page if top is None else top]
+    else:
+        places = np.atleast_1d(near.graph.index(named))
+        order = shown = np.concatenate([np.flatnonzero(vertices == at) for at in places])[:top]
+    labels = [near.graph.label(column[shown]).tolist() for column in (vertices, facilities)]
+    values = (labels[0], ranks[shown].tolist(), labels[1], distances[shown].tolist())
+    names = ("vertex", "rank", "facility", "distance")
+    rows = [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
+    return rows, len(order) - len(shown)
+
+
+def _served(near: Nearest) -> list[dict[str, Any]]:
+    """Return for each facility the vertices that it is the nearest of, and how far they are."""
+    import numpy as np
+
+    which = near.which.reshape(near.graph.n, -1)[:, 0]
+    distances = near.floats.reshape(near.graph.n, -1)[:, 0]
+    held = which >= 0
+    count = np.bincount(which[held], minlength=len(near.facilities))
+    total = np.bincount(which[held], distances[held], minlength=len(near.facilities))
+    farthest = np.zeros(len(count))
+    np.maximum.at(farthest, which[held], distances[held])
+    return [
+        {
+            "facility": facility,
+            "vertices": vertices,
+            "mean": length / vertices if vertices else None,
+            "farthest": far if vertices else None,
+        }
+        for facility, vertices, length, far in zip(
+            near.facilities.tolist(), count.tolist(), total.tolist(), farthest.tolist(), strict=True
+        )
+    ]

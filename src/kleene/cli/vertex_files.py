@@ -1,0 +1,103 @@
+"""Lists of vertices in text files: one on a line, origins and destinations, turns."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, TextIO
+
+from kleene.cli.vertices import parse_vertex
+
+if TYPE_CHECKING:
+    from kleene import Graph
+
+__all__ = ["read_pairs", "read_table", "read_vertices"]
+
+#: Other names of columns.
+_SAME = {
+    "source": "origin", "src": "origin", "from": "origin",
+    "target": "destination", "dst": "destination", "to": "destination",
+}  # fmt: skip
+
+
+def read_vertices(graph: Graph, path: str) -> list[Any]:
+    """Return the vertices in a file, one on each line; ``-`` is standard input."""
+    parsers = {"vertex": partial(parse_vertex, graph)}
+    return read_table(path, parsers, separator="\n")["vertex"]
+
+
+def read_pairs(graph: Graph, path: str) -> list[tuple[Any, Any]]:
+    """Return the pairs of origins and destinations in a file; ``-`` is standard input."""
+    parsers = dict.fromkeys(("origin", "destination"), partial(parse_vertex, graph))
+    table = read_table(path, parsers, same=_SAME)
+    return list(zip(table["origin"], table["destination"], strict=True))
+
+
+def read_table(
+    path: str,
+    parsers: Mapping[str, Callable[[str], Any]],
+    optional: Mapping[str, Callable[[str], Any]] | None = None,
+    *,
+    separator: str | None = None,
+    same: Mapping[str, str] | None = None,
+) -> dict[str, list[Any]]:
+    """Return columns of a text table, parsed; errors name file and line.
+
+    The first line may be a header, which names two of the columns, or the only one. Without it,
+    columns come in the order of ``parsers`` and ``optional``. Other columns are ignored.
+    """
+    from kleene.errors import FormatError, RequestError
+
+    name = "<stdin>" if path == "-" else path
+    known = {**parsers, **(optional or {})}
+    columns: dict[str, int] = {}
+    table: dict[str, list[Any]] = {}
+    for number, row in _rows(path, name, separator):
+        if not columns:
+            header = [(same or {}).get(cell.lower(), cell.lower()) for cell in row]
+            is_header = len(set(header) & set(known)) >= min(2, len(parsers))
+            given = header if is_header else list(known)[: max(len(parsers), len(row))]
+            columns = {column: given.index(column) for column in given if column in known}
+            table = {column: [] for column in columns}
+            if is_header:
+                continue
+        if len(row) <= max(columns.values()):
+            raise FormatError(
+                f"{name}:{number}: found {len(row)} column(s), expected {', '.join(columns)}"
+            )
+        try:
+            for column, at in columns.items():
+                table[column].append(known[column](row[at]))
+        except (RequestError, ValueError) as error:
+            raise FormatError(f"{name}:{number}: {error}") from None
+    if not any(table.values()):
+        raise FormatError(f"{name}: found no rows, expected lines of {', '.join(parsers)}")
+    return table
+
+
+def _rows(path: str, name: str, separator: str | None) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of each line; the first line shows what separates them."""
+    from kleene.errors import FormatError
+    from kleene.io.fields import guess_separator, split_fields, unquoted
+
+    with _opened(path) as file:
+        try:
+            for number, text in enumerate(file, start=1):
+                line = text.rstrip("\r\n")
+                if not line.strip() or line.startswith("#"):
+                    continue
+                separator = separator or guess_separator(line)
+                yield number, [unquoted(field) for field in split_fields(line, separator)]
+        except UnicodeDecodeError as error:
+            raise FormatError(f"{name}: not UTF-8 text: {error.reason}") from None
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[TextIO]:
+    if path == "-":
+        yield sys.stdin
+    else:
+        with open(path, encoding="utf-8-sig") as file:
+            yield file

@@ -1,0 +1,125 @@
+"""``kleene within``: what lies within a limit of some sources, or nearest to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Option
+
+from kleene.cli.option_groups import with_option_groups
+from kleene.cli.options import Hops, Input, Limit, Output, Reverse, Threads
+from kleene.cli.output import facts, headline, line, number, seconds
+from kleene.cli.pairs import PAGE, list_pairs, pairs_of_reach, show_pairs
+from kleene.cli.solve import SourceVertices
+from kleene.cli.summaries import describe_graph, describe_plan, graph_fields, plan_fields
+from kleene.cli.tables import TableFile, check_table, save_table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from kleene.results.reach import Reach
+
+__all__ = ["within"]
+
+
+@with_option_groups
+def within(
+    *,
+    graph: Input,
+    ends: SourceVertices,
+    limit: Limit = None,
+    k: Annotated[
+        int | None,
+        Option("--k", "-k", metavar="K", min=1, help="Stop at the K nearest vertices."),
+    ] = None,
+    hops: Hops = False,
+    reverse: Reverse = False,
+    top: Annotated[
+        int | None,
+        Option("--top", metavar="N", min=0, help="List the N nearest vertices of each source."),
+    ] = None,
+    out: TableFile = None,
+    threads: Threads = None,
+    output: Output,
+) -> None:
+    """Find what each source reaches within a limit, or its nearest vertices.
+
+    Memory is needed for what is reached only, so that there may be many sources; without any, all
+    vertices are sources.
+    """
+    import kleene as kl
+    from kleene.errors import RequestError
+
+    check_table(out)
+    if limit is None and k is None:
+        raise RequestError("within needs --limit LENGTH, or --k K")
+    read = graph.read(threads)
+    sources = ends.given_sources(read)
+    reach = kl.within(
+        read,
+        sources,
+        limit,
+        k=k,
+        hops=hops,
+        reverse=reverse,
+        threads=threads,
+        progress=not output.quiet,
+    )
+    if out is not None:
+        save_table(_columns(reach), out)
+    most: int | None = None
+    if top is None:
+        most = 0 if sources is None else None if output.json else PAGE
+    listing = list_pairs(pairs_of_reach(reach), top, most)
+    count, reached = len(reach.sources), int(reach.distances.nnz)
+    document: dict[str, Any] = {
+        "command": "within",
+        "graph": graph_fields(read),
+        "plan": plan_fields(reach.plan),
+        "seconds": reach.stats.total,
+        "limit": limit,
+        "k": k,
+        "sources": count,
+        "reached": reached,
+        "out": out,
+        "listed": len(listing.pairs),
+        "pairs": listing.pairs,
+    }
+
+    def page() -> None:
+        headline(read.name or "graph", f": {describe_graph(read)}")
+        line(f"{describe_plan(reach.plan)}, {seconds(reach.stats.total)}", style="dim")
+        line()
+        single = count == 1
+        facts(
+            {
+                "target" if reverse else "source": reach.sources.tolist()[0] if single else None,
+                "sources": None if single else f"{count:,}",
+                "limit": None if limit is None else number(limit),
+                "nearest": None if k is None else f"{k:,}",
+                "reached": f"{reached:,}, the source included" if single else f"{reached:,} pairs",
+                "saved": out,
+            }
+        )
+        show_pairs(listing, read.n, single)
+
+    output.show(document, page)
+
+
+def _columns(reach: Reach) -> dict[str, NDArray[Any]]:
+    """Return the table of what was reached."""
+    import numpy as np
+
+    from kleene.results.tables import label_column
+
+    distances = reach.distances
+    near = np.repeat(reach.graph.index(reach.sources), np.diff(distances.indptr))
+    first, last = (distances.indices, near) if reach.reverse else (near, distances.indices)
+    return {
+        "source": label_column(reach.graph, first),
+        "target": label_column(reach.graph, last),
+        "distance": distances.data,
+        "next_hop" if reach.reverse else "predecessor": label_column(
+            reach.graph, reach.predecessors.data
+        ),
+    }

@@ -1,0 +1,241 @@
+"""``kl.isochrones``: what lies within limits, as vertices, streets and outlines."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial import Delaunay
+
+import kleene as kl
+from kleene.graph.rows import Lines
+from kleene.results.outline import outline
+
+
+def area_of(ring: Any) -> float:
+    x, y = np.asarray(ring).T
+    return float((x[:-1] * y[1:] - x[1:] * y[:-1]).sum() / 2)
+
+
+def grid(side: int, step: float = 1.0, **options: Any) -> kl.Graph:
+    g = kl.generate.grid(side, side, **options)
+    return g.with_positions([(step * (v % side), step * (v // side)) for v in range(g.n)])
+
+
+def spans(lines: list[Any]) -> list[list[list[float]]]:
+    """Return lines in an order and a direction of their own."""
+    rounded = [np.round(line, 9) for line in lines]
+    return sorted(min(line.tolist(), line[::-1].tolist()) for line in rounded)
+
+
+# ---- vertices -----------------------------------------------------------------------------------
+
+
+def test_bands_beside_a_search() -> None:
+    g = grid(20, weights=(1, 9), seed=1)
+    whole = kl.sssp(g, 210)
+    zones = kl.isochrones(g, 210, [20, 5, 10, 10])
+    assert zones.limits == (5.0, 10.0, 20.0)
+    for limit in zones.limits:
+        assert set(zones.vertices(limit)) == set(np.flatnonzero(whole.distances <= limit))
+    table = zones.to_frame()
+    assert table.distance.is_monotonic_increasing
+    for vertex, distance, limit in table.values.tolist():
+        assert whole.distances[int(vertex)] == distance
+        assert limit == min(x for x in zones.limits if distance <= x)
+    zones.verify()
+    assert repr(zones).startswith("Isochrones(from 210: ")
+
+
+def test_limits_in_the_type_of_the_distances() -> None:
+    g = kl.Graph.from_edges([0, 1], [1, 2], np.float32([0.1, 0.2])).with_positions(np.zeros((3, 2)))
+    zones = kl.isochrones(g, 0, [0.1, np.float32(0.1) + np.float32(0.2)])
+    assert zones.to_frame()["limit"].tolist() == [zones.limits[0]] * 2 + [zones.limits[1]]
+
+
+def test_labels_and_directions() -> None:
+    table = {"source": ["a", "b", "c"], "target": ["b", "c", "a"], "s": [10, 20, 40]}
+    g = kl.Graph.from_table(table, weight="s").with_positions([(0, 0), (10, 0), (0, 10)])
+    there, back = kl.isochrones(g, "a", 20), kl.isochrones(g, "a", 20, reverse=True)
+    assert there.vertices(20).tolist() == ["a", "b"]
+    assert back.vertices(20).tolist() == ["a"]
+    assert spans(there.streets(20)) == [[[0, 0], [10, 0]], [[5, 5], [10, 0]]]
+    assert spans(back.streets(20)) == [[[0, 0], [0, 5]]]  # the last half of the street from c
+    assert there.to_geojson()["features"][0]["properties"] == {
+        "source": "a", "limit": 20.0, "kind": "area", "vertices": 2,
+    }  # fmt: skip
+
+
+# ---- streets ------------------------------------------------------------------------------------
+
+
+def test_streets_are_cut_where_the_limit_ends() -> None:
+    g = kl.Graph.from_edges([0, 1], [1, 2], [4.0, 4.0], directed=False)
+    g = g.with_positions([(0, 0), (8, 0), (8, 8)])
+    assert spans(kl.isochrones(g, 0, 5).streets(5)) == [[[0, 0], [8, 0]], [[8, 0], [8, 2]]]
+    assert spans(kl.isochrones(g, 1, 3).streets(3)) == [[[2, 0], [8, 0]], [[8, 0], [8, 6]]]
+    assert kl.isochrones(g, 0, 0).streets(0) == []
+    assert spans(kl.isochrones(g, 0, 1.5, hops=True).streets(1.5)) == [[[0, 0], [8, 0]]]
+
+
+def test_a_street_reached_from_both_ends() -> None:
+    """A circle of three: the far street is covered from both ends, with or without a gap."""
+    g = kl.Graph.from_edges([0, 0, 1], [1, 2, 2], [1.0, 1.0, 10.0], directed=False)
+    g = g.with_positions([(0, 0), (0, 1), (10, 1)])
+    apart = spans(kl.isochrones(g, 0, 3).streets(3))
+    assert [[0, 1], [2, 1]] in apart
+    assert [[8, 1], [10, 1]] in apart
+    assert len(apart) == 4
+    together = spans(kl.isochrones(g, 0, 6).streets(6))
+    assert [[0, 1], [10, 1]] in together
+    assert len(together) == 3
+
+
+def test_a_one_way_street_is_not_entered_from_its_end() -> None:
+    g = kl.Graph.from_edges([0, 2], [1, 1], [1.0, 4.0]).with_positions([(0, 0), (1, 0), (2, 0)])
+    assert spans(kl.isochrones(g, 0, 3).streets(3)) == [[[0, 0], [1, 0]]]
+
+
+def test_arcs_of_length_zero_are_reached_whole() -> None:
+    g = kl.Graph.from_edges([0, 1], [1, 2], [1, 0]).with_positions([(0, 0), (1, 0), (2, 0)])
+    assert spans(kl.isochrones(g, 0, 1).streets(1)) == [[[0, 0], [1, 0]], [[1, 0], [2, 0]]]
+
+
+def bent(reverse_row: bool) -> kl.Graph:
+    """A street from a to b that turns a corner, as a row from a to b or from b to a."""
+    ends = ("b", "a") if reverse_row else ("a", "b")
+    table = {"source": [ends[0], "b"], "target": [ends[1], "c"], "m": [10.0, 1.0]}
+    g = kl.Graph.from_table(table, weight="m", directed=False)
+    g = g.with_positions({"a": (0, 0), "b": (5, 5), "c": (6, 5)})
+    line = [(0, 0), (5, 0), (5, 5)]
+    line = line[::-1] if reverse_row else line
+    assert g.rows is not None
+    return g._derived(
+        g.csr, rows=g.rows.with_lines(Lines(np.array([0, 3, 3]), np.array(line, float)))
+    )
+
+
+@pytest.mark.parametrize("reverse_row", [False, True])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_streets_follow_their_geometry(reverse_row: bool, reverse: bool) -> None:
+    g = bent(reverse_row)
+    whole = kl.isochrones(g, "a", 11, reverse=reverse)
+    assert spans(whole.streets(11)) == [[[0, 0], [5, 0], [5, 5]], [[5, 5], [6, 5]]]
+    part = kl.isochrones(g, "a", 7, reverse=reverse)
+    assert spans(part.streets(7)) == [[[0, 0], [5, 0], [5, 2]]]
+    other = kl.isochrones(g, "c", 8, reverse=reverse)
+    assert spans(other.streets(8)) == [[[3, 0], [5, 0], [5, 5]], [[5, 5], [6, 5]]]
+
+
+# ---- outlines -----------------------------------------------------------------------------------
+
+
+def test_a_diamond() -> None:
+    zones = kl.isochrones(grid(21), 220, [5])
+    [polygon] = zones.area(5)
+    assert len(polygon) == 1
+    assert area_of(polygon[0]) == pytest.approx(2 * 5 * 5)
+    features = zones.to_geojson()["features"]
+    assert [f["geometry"]["type"] for f in features] == ["Polygon", "MultiLineString"]
+    assert json.loads(json.dumps(zones.to_geojson())) == zones.to_geojson()
+    assert zones.__geo_interface__ == zones.to_geojson()
+
+
+def test_the_largest_is_first_and_kinds_can_be_chosen() -> None:
+    zones = kl.isochrones(grid(9), 40, [1, 3])
+    limits = [f["properties"]["limit"] for f in zones.to_geojson("area")["features"]]
+    assert limits == [3.0, 1.0]
+    assert zones.to_geojson([])["features"] == []
+    with pytest.raises(kl.RequestError, match="'area' and 'streets', not 'roads'"):
+        zones.to_geojson(["roads"])
+    with pytest.raises(kl.RequestError, match="not one of the limits, which are 1, 3"):
+        zones.area(2)
+
+
+def test_a_lake_is_a_hole_and_an_island_a_polygon() -> None:
+    side = 13
+    x, y = np.arange(side * side) % side, np.arange(side * side) // side
+    lake = (abs(x - 6) < 3) & (abs(y - 6) < 3)
+    points = np.stack([x, y], axis=1)[~lake].astype(float)
+    island = np.array([(30.0, 30), (31, 30), (30, 31)])
+    polygons = outline(np.vstack([points, island]), 1.5)
+    assert sorted(len(polygon) for polygon in polygons) == [1, 2]
+    with_hole = max(polygons, key=len)
+    assert area_of(with_hole[0]) == 144
+    assert area_of(with_hole[1]) == -34  # its corners are cut
+    assert [len(p) for p in outline(points, 10)] == [1]  # the lake is filled
+
+
+@pytest.mark.parametrize(
+    "points", [[], [(1, 1)], [(0, 0), (1, 1)], [(0, 0), (1, 1), (2, 2), (5, 5)], [(3, 3)] * 5]
+)
+def test_no_area(points: Any) -> None:
+    assert outline(np.array(points, float).reshape(-1, 2), 100) == []
+
+
+@settings(max_examples=100)
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=60),
+    st.sampled_from([1.0, 1.5, 2.3, 4.0, 20.0]),
+)
+def test_polygons_have_the_area_of_their_triangles(points: Any, longest: float) -> None:
+    """Rings are closed, visit no point twice, and enclose what triangles of short sides cover."""
+    array = np.unique(np.array(points, float).reshape(-1, 2), axis=0)
+    polygons = outline(array, longest)
+    covered = 0.0
+    if len(array) > 2 and np.linalg.matrix_rank(array - array[0]) == 2:
+        for corners in array[Delaunay(array - array.mean(axis=0)).simplices]:
+            sides = corners - np.roll(corners, 1, axis=0)
+            if (np.hypot(*sides.T) <= longest).all():
+                covered += abs(area_of([*corners, corners[0]]))
+    for polygon in polygons:
+        areas = [area_of(ring) for ring in polygon]
+        assert areas[0] > 0
+        assert all(area < 0 for area in areas[1:])
+        for ring in polygon:
+            assert (ring[0] == ring[-1]).all()
+            assert len(np.unique(ring[:-1], axis=0)) == len(ring) - 1 >= 3
+    assert sum(area_of(ring) for polygon in polygons for ring in polygon) == pytest.approx(covered)
+
+
+def test_degenerate_networks() -> None:
+    one = kl.Graph.from_edges([], [], n=1).with_positions([(3, 4)])
+    zones = kl.isochrones(one, 0, [0, 5])
+    assert (zones.vertices(5).tolist(), zones.streets(5), zones.area(5)) == ([0], [], [])
+    geometries = [f["geometry"] for f in zones.to_geojson()["features"]]
+    assert geometries == [None, {"type": "MultiLineString", "coordinates": []}] * 2
+    two = kl.Graph.from_edges([0], [1], [2.0]).with_positions([(0, 0), (1, 0)])
+    assert kl.isochrones(two, 0, 2).area(2) == []
+    line = kl.generate.grid(1, 9).with_positions([(v, v) for v in range(9)])
+    assert kl.isochrones(line, 4, 3).area(3) == []
+    same = grid(3).with_positions(np.ones((9, 2)))
+    assert kl.isochrones(same, 4, 3).area(3) == []
+
+
+def test_the_longest_side_can_be_chosen() -> None:
+    g = grid(11, step=100.0)
+    assert kl.isochrones(g, 60, 3).longest == pytest.approx(300)
+    assert kl.isochrones(g, 60, 3, longest=50).area(3) == []
+    [polygon] = kl.isochrones(g, 60, 3, longest=150).area(3)
+    assert area_of(polygon[0]) == pytest.approx(2 * 300 * 300)
+
+
+def test_what_is_refused() -> None:
+    bare = kl.generate.grid(3, 3)
+    with pytest.raises(kl.GraphError, match=r"positions with graph\.with_positions"):
+        kl.isochrones(bare, 0, 1)
+    g = grid(3)
+    for limits in (-1, math.nan, math.inf, "x", [1, None], True, [10**400]):
+        with pytest.raises(kl.RequestError, match="limits must be"):
+            kl.isochrones(g, 0, limits)  # type: ignore[arg-type]
+    with pytest.raises(kl.RequestError, match="limits is empty"):
+        kl.isochrones(g, 0, [])
+    with pytest.raises(kl.RequestError, match="longest must be"):
+        kl.isochrones(g, 0, 1, longest=-2)
+    with pytest.raises(kl.GraphError):
+        kl.isochrones(g, 99, 1)
