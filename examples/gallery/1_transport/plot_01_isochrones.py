@@ -9,7 +9,9 @@ limit, and draws an outline around what was reached.
 import json
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
+from matplotlib.collections import LineCollection
 
 import kleene as kl
 
@@ -30,8 +32,8 @@ for limit, colour in {3: "#cfe3e2", 2: "#7fc0b9", 1: "#21918c"}.items():
         axes.fill(*outline.T, color=colour, lw=0)
         for hole in holes:
             axes.fill(*hole.T, color="white", lw=0)
-lines = g.positions[[g.coo.sources, g.coo.targets]]
-axes.plot(lines[..., 0], lines[..., 1], color="#6b7178", lw=0.5)
+lines = g.positions[np.column_stack([g.coo.sources, g.coo.targets])]
+axes.add_collection(LineCollection(lines, color="#6b7178", lw=0.5))
 axes.plot(*g.positions[g.index("G9")], "o", color="#d1380f")
 axes.set(aspect="equal", title="One, two and three minutes from G9")
 axes.set_axis_off()
@@ -41,9 +43,8 @@ plt.show()
 # The streets themselves end where the minutes do:
 
 figure, axes = plt.subplots(figsize=(6.4, 6))
-axes.plot(lines[..., 0], lines[..., 1], color="#e4e2da", lw=0.8)
-for line in bands.streets(2):
-    axes.plot(*line.T, color="#21918c", lw=1.6)
+axes.add_collection(LineCollection(lines, color="#e4e2da", lw=0.8))
+axes.add_collection(LineCollection(bands.streets(2), color="#21918c", lw=1.6))
 axes.plot(*g.positions[g.index("G9")], "o", color="#d1380f")
 axes.set(aspect="equal", title="Streets within two minutes of G9")
 axes.set_axis_off()

@@ -6,7 +6,9 @@ A route is a path with its arcs, the rows of your table that it runs along, and 
 """
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
+from matplotlib.collections import LineCollection
 
 import kleene as kl
 

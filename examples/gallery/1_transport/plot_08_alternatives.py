@@ -6,7 +6,9 @@ The k shortest paths between two places, in order of length.
 """
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
+from matplotlib.collections import LineCollection
 
 import kleene as kl
 
