@@ -65,7 +65,7 @@ print(f"{tree} {{nodes - {lost}}} nodes")
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Return a function that installs programs in place of GAP's."""
 
-    def install(verdict: str = "PASS", lost: int = 0) -> Path:
+    def install(verdict: str = "PASS", lost: int = 0, load: float = 0) -> Path:
         for name, tree in (("bfs", "BFS Tree has"), ("sssp", "SSSP Tree reaches")):
             program = tmp_path / name
             program.write_text(
@@ -73,6 +73,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
             )
             program.chmod(0o755)
         monkeypatch.setenv(VARIABLE, str(tmp_path))
+        monkeypatch.setattr("os.getloadavg", lambda: (load, load, load))
         return tmp_path
 
     return install
@@ -116,21 +117,35 @@ def test_gap_is_measured_by_its_own_clock(install, tmp_path: Path) -> None:
     assert (done.failed, done.skipped) == (0, 0), [skip.why for skip in record.skips]
     [results] = measurements_in(record, GAP)
     assert set(results.panels) == {"breadth-first search", "shortest paths"}
+    places = ["one core"] if Environment("cpu").cores == 1 else ["all cores", "one core"]
     for panel in results.panels:
-        point = results.at("GAP", 0, panel)
-        assert point is not None
-        assert results.time(point) == 0.002  # the median of 3, 2 and 1 ms
-        assert point.peak is None
-        assert point.checked.startswith("GAP's own verification")
-        assert results.at("Kleene, one core", 0, panel) is not None
+        for place in places:
+            assert results.at(f"Kleene, {place}", 0, panel) is not None
+            point = results.at(f"GAP, {place}", 0, panel)
+            assert point is not None
+            assert results.time(point) == 0.002  # the median of 3, 2 and 1 ms
+            assert point.peak is None
+            assert point.checked.startswith("GAP's own verification")
     assert point.facts == {"delta": 16}
     assert [column(point) for _, column in GAP.columns] == ["16"]
     sentences = list(GAP.findings(results))
-    assert sum("as fast as GAP." in sentence for sentence in sentences) == 2
-    # Started with all cores; the first start that counts verifies, the others do not.
-    starts = (folder / "bfs.log").read_text().splitlines()
-    assert all(start.startswith(f"{Environment('cpu').cores} -a -f") for start in starts)
-    assert ["-v" in start.split() for start in starts] == [True] + [False] * (len(starts) - 1)
+    assert sum("as fast as GAP." in sentence for sentence in sentences) == 2 * len(places)
+    # The first start of each series verifies, the others do not.
+    starts = [start.split() for start in (folder / "bfs.log").read_text().splitlines()]
+    assert {start[0] for start in starts} == {str(n) for n in Environment("cpu").threads}
+    assert sum("-v" in start for start in starts) == len(places) < len(starts)
+
+
+def test_a_busy_machine_does_not_measure_gap_on_all_cores(install, tmp_path: Path) -> None:
+    install(load=100)
+    environment = Environment("cpu", quick=True)
+    environment.cores = 2
+    path = tmp_path / "record.jsonl"
+    Runner(environment, path).measure([GAP])
+    record = records.read(path)
+    assert {skip.series for skip in record.skips} == {"GAP, all cores"}
+    assert all("the load is 100.0 on 2 cores" in skip.why for skip in record.skips)
+    assert "GAP, one core" in {point.series for point in record.points}
 
 
 @pytest.mark.parametrize(
@@ -139,9 +154,9 @@ def test_gap_is_measured_by_its_own_clock(install, tmp_path: Path) -> None:
 def test_a_wrong_answer_of_gap_is_a_failure(wrong, why: str, install, tmp_path: Path) -> None:
     install(**wrong)
     done, record = run(tmp_path / "record.jsonl")
-    assert done.failed == 2
+    assert done.failed == 2 * len(Environment("cpu").threads)
     assert all(why in skip.why for skip in record.skips)
-    assert not any(point.series == "GAP" for point in record.points)
+    assert not any(point.series.startswith("GAP") for point in record.points)
 
 
 def test_a_program_that_fails_says_how(install) -> None:

@@ -6,17 +6,19 @@ for as much (its predecessors come with distances).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from functools import partial
 
 import kleene as kl
 from kleene.lab import gap
 from kleene.lab.environment import Environment
-from kleene.lab.experiment import Axis, Experiment, Plan
+from kleene.lab.experiment import Axis, Experiment, Plan, Skipped
 from kleene.lab.experiments.files import FileOf
 from kleene.lab.experiments.peers import Entry, entry_of, findings_beside, our_plans
+from kleene.lab.experiments.searches import places
 from kleene.lab.graphs import NamedGraph, grid, highways, rmat, uniform
-from kleene.lab.measurements import finding
+from kleene.lab.measurements import Measurements, finding
 from kleene.lab.record import Point
 from kleene.lab.trial import Trial
 
@@ -32,22 +34,37 @@ _PANELS = {"breadth-first search": ("bfs", True), "shortest paths": ("sssp", Fal
 #: Seconds for an arc to be written, and to be searched with each delta that is tried.
 _SETUP = 2e-7
 
+#: The load for each core, as the experiment begins, that is more than what the lab itself causes.
+_BUSY = 1.5
+
 
 def _plans(environment: Environment) -> Iterator[Plan]:
     gap.programs()  # raises Skipped
+    load = os.getloadavg()[0]
     for x, named in enumerate(_QUICK if environment.quick else _GRAPHS):
         for panel, (problem, paths) in _PANELS.items():
             yield from our_plans(environment, problem, named, x, panel, paths)
-            trial = partial(_theirs, environment, problem, named)
-            setup = named.arcs * _SETUP
-            yield Plan("GAP", x, trial, panel, "cpu", environment.cores, setup=setup, size=0)
+            for place, device, threads in places(environment):
+                if device == "cpu" and threads is not None:
+                    trial = partial(_theirs, environment, problem, named, threads, load)
+                    setup = named.arcs * _SETUP
+                    yield Plan(
+                        f"GAP, {place}", x, trial, panel, device, threads, setup=setup, size=0
+                    )
 
 
-def _theirs(environment: Environment, problem: str, named: NamedGraph) -> Trial:
+def _theirs(
+    environment: Environment, problem: str, named: NamedGraph, threads: int, load: float
+) -> Trial:
+    if threads > 1 and load > _BUSY * environment.cores:
+        raise Skipped(
+            f"the load is {load:.1f} on {environment.cores} cores: GAP's threads wait for each "
+            "other, so that a busy machine would slow it many times over; measure it when idle"
+        )
     entry = entry_of(environment, problem, named)
     g = entry.graph
     file = environment.last("GAP", (problem, named.name, g.n), lambda: _file(problem, g))
-    program = gap.Program(problem, file.path, entry.start[0], environment.cores)
+    program = gap.Program(problem, file.path, entry.start[0], threads)
     if problem == "sssp":
         assert g.weights is not None
         program.tune(int(g.weights.mean()))
@@ -73,6 +90,11 @@ def _check(entry: Entry, searches: gap.Searches) -> str:
     return "GAP's own verification; as many vertices reached as by Kleene, which was verified"
 
 
+def _findings(results: Measurements) -> Iterator[str]:
+    for place in ("all cores", "one core"):
+        yield from findings_beside(_LABELS, tuple(_PANELS), (f"GAP, {place}",), place, results)
+
+
 def _delta(point: Point) -> str:
     return str(point.facts.get("delta", ""))
 
@@ -81,10 +103,10 @@ EXPERIMENTS = (
     Experiment(
         "peers-gap",
         "Searches beside the GAP Benchmark Suite",
-        "How fast are searches on all cores, beside the GAP Benchmark Suite in C++?",
+        "How fast are searches beside the GAP Benchmark Suite in C++?",
         Axis("graph", log=False, labels=_LABELS),
         _plans,
-        partial(findings_beside, _LABELS, tuple(_PANELS), ("GAP",)),
+        _findings,
         ("peers",),
         quantity="seconds",
         kind="bars",

@@ -142,6 +142,10 @@ def _theirs(
 # ---- experiments --------------------------------------------------------------------------------
 
 
+def _labels(id: str) -> tuple[str, ...]:
+    return tuple(named.name for named in _GRAPHS[id])
+
+
 def _plans(id: str, environment: Environment) -> Iterator[Plan]:
     problem = id.partition("-")[0]
     for x, named in enumerate((_QUICK if environment.quick else _GRAPHS)[id]):
@@ -178,11 +182,20 @@ def _series(
             yield Plan(kind.name, x, trial, panel, guess=guess, setup=setup, size=0)
 
 
-def findings_beside(
-    labels: Sequence[str], panels: Sequence[str], others: Sequence[str], results: Measurements
-) -> Iterator[str]:
-    """Say how fast Kleene is beside each other series, and where it is behind."""
+def _findings(id: str, results: Measurements) -> Iterator[str]:
     place = "all cores" if "Kleene, all cores" in results.series else "one core"
+    others = [kind.name for kind in PEERS]
+    yield from findings_beside(_labels(id), _PANELS, others, place, results)
+
+
+def findings_beside(
+    labels: Sequence[str],
+    panels: Sequence[str],
+    others: Sequence[str],
+    place: str,
+    results: Measurements,
+) -> Iterator[str]:
+    """Say how fast Kleene is at a place beside each other series, and where it is behind."""
     behind = []
     for panel in panels:
         texts = []
@@ -192,7 +205,7 @@ def findings_beside(
             if ratios:
                 low, high = min(r for _, r in ratios), max(r for _, r in ratios)
                 text = times_as(low) if len(ratios) == 1 else f"{low:.3g} to {times_as(high)}"
-                texts.append(f"{text} as fast as {other}")
+                texts.append(f"{text} as fast as {other.removesuffix(f', {place}')}")
         if texts:
             yield f"For {panel}, Kleene on {place} is {', '.join(texts)}."
     for name, graph, panel in behind:
@@ -200,14 +213,13 @@ def findings_beside(
 
 
 def _experiment(id: str, title: str, question: str) -> Experiment:
-    labels = tuple(named.name for named in _GRAPHS[id])
     return Experiment(
         f"peers-{id}",
         title,
         question,
-        Axis("graph", log=False, labels=labels),
+        Axis("graph", log=False, labels=_labels(id)),
         partial(_plans, id),
-        partial(findings_beside, labels, _PANELS, tuple(kind.name for kind in PEERS)),
+        partial(_findings, id),
         ("ours", "peers"),
         quantity="seconds",
         kind="bars",
