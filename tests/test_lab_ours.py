@@ -18,7 +18,7 @@ from kleene.lab import record as records
 from kleene.lab.environment import Environment
 from kleene.lab.experiment import Experiment, Skipped
 from kleene.lab.experiments import files, generators, peers, startup
-from kleene.lab.graphs import grid, highways, made, rmat, sources_in
+from kleene.lab.graphs import grid, highways, hub_of, made, rmat, sources_in
 from kleene.lab.measurements import Measurements, measurements_in
 from kleene.lab.peers import PEERS, SciPy
 from kleene.lab.report.chart_data import format_value, y_title
@@ -120,6 +120,7 @@ def test_sources_lie_in_the_largest_part() -> None:
     g = kl.Graph.from_edges(s, t, n=40, directed=False)
     assert (sources_in(g, 8) >= 10).all()
     assert len(sources_in(g, 100)) == 30
+    assert hub_of(g) == 11  # the first of degree 2; vertex 0 has 9
 
 
 def test_peers_must_agree_with_what_was_proved() -> None:

@@ -21,6 +21,7 @@ __all__ = [
     "facebook",
     "grid",
     "highways",
+    "hub_of",
     "made",
     "rmat",
     "rome",
@@ -138,13 +139,22 @@ _TRIES = 8
 def sources_in(g: kl.Graph, count: int) -> NDArray[Any]:
     """Return vertices, at random, of the largest part that a search from somewhere reaches."""
     rng = np.random.default_rng(1)
-    degrees = g.stats.degrees
+    candidates = np.flatnonzero(_largest_part(g, rng) & (g.stats.degrees > 0))
+    return rng.choice(candidates, min(count, len(candidates)), replace=False)
+
+
+def hub_of(g: kl.Graph) -> int:
+    """Return the vertex of highest degree in that part."""
+    part = _largest_part(g, np.random.default_rng(1))
+    return int(np.where(part, g.stats.degrees, -1).argmax())
+
+
+def _largest_part(g: kl.Graph, rng: np.random.Generator) -> NDArray[np.bool_]:
     largest = np.zeros(g.n, bool)
-    for start in (int(degrees.argmax()), *rng.integers(0, g.n, _TRIES)):
+    for start in (int(g.stats.degrees.argmax()), *rng.integers(0, g.n, _TRIES)):
         reached = kl.bfs(g, int(start), device="cpu", predecessors=False).reached
         if reached.sum() > largest.sum():
             largest = reached
         if 2 * largest.sum() > g.n:  # there is no larger one
             break
-    candidates = np.flatnonzero(largest & (degrees > 0))
-    return rng.choice(candidates, min(count, len(candidates)), replace=False)
+    return largest

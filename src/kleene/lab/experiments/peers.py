@@ -17,7 +17,7 @@ import kleene as kl
 from kleene.lab.environment import Environment
 from kleene.lab.experiment import Axis, Experiment, Plan, Skipped
 from kleene.lab.experiments.searches import patience_for, places
-from kleene.lab.graphs import NamedGraph, enron, facebook, grid, made, rmat, rome, uniform
+from kleene.lab.graphs import NamedGraph, enron, facebook, grid, hub_of, made, rmat, rome, uniform
 from kleene.lab.measurements import Measurements, finding, times_as
 from kleene.lab.peers import NOT_INSTALLED, PEERS, Peer
 from kleene.lab.searches import PROVED
@@ -78,10 +78,7 @@ class Entry:
 
     def __init__(self, problem: str, graph: kl.Graph) -> None:
         self.problem, self.graph = problem, graph
-        # Searches start at the vertex of highest degree.
-        self.start: tuple[int, ...] = (
-            () if problem == "apsp" else (int(graph.stats.degrees.argmax()),)
-        )
+        self.start: tuple[int, ...] = () if problem == "apsp" else (hub_of(graph),)
         right = getattr(kl, problem)(graph, *self.start, device="cpu", predecessors=False)
         right.verify(sample=min(16, len(right.sources)))
         self._right = np.where(right.reached, right.distances, np.inf)
