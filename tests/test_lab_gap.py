@@ -87,7 +87,7 @@ def run(path: Path) -> tuple[Summary, records.Record]:
 def test_output_is_read() -> None:
     searches = read_output(SSSP)
     assert searches.seconds == (0.00334, 0.00121, 0.00119)
-    assert (searches.median, searches.reached, searches.verified) == (0.00121, 3216, True)
+    assert (searches.reached, searches.verified) == (3216, True)
     searches = read_output(BFS)
     assert (searches.seconds, searches.reached, searches.verified) == ((7e-5, 5e-5), 3216, None)
     assert read_output(SSSP.replace("PASS", "FAIL", 1)).verified is False
@@ -123,7 +123,7 @@ def test_gap_is_measured_by_its_own_clock(install, tmp_path: Path) -> None:
             assert results.at(f"Kleene, {place}", 0, panel) is not None
             point = results.at(f"GAP, {place}", 0, panel)
             assert point is not None
-            assert results.time(point) == 0.002  # the median of 3, 2 and 1 ms
+            assert results.time(point) == 0.001  # the last of 3, 2 and 1 ms
             assert point.peak is None
             assert point.checked.startswith("GAP's own verification")
     assert point.facts == {"delta": 16}

@@ -12,7 +12,6 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 
 from kleene.lab.experiment import Skipped
 
@@ -21,7 +20,7 @@ __all__ = ["VARIABLE", "Program", "Searches", "best_delta", "programs", "read_ou
 #: The environment variable that names the folder of the programs.
 VARIABLE = "GAPBS"
 
-_TRIALS = 3  # searches each time that a program is started
+_TRIALS = 3  # searches each time that a program is started; the first ones warm it up
 _WORSE = 2  # steps of delta that are not faster, before the search for the best ends
 
 
@@ -32,11 +31,6 @@ class Searches:
     seconds: tuple[float, ...]  # of each search
     reached: int  # vertices, by the last
     verified: bool | None  # by the program's own serial search; None if that was not asked for
-
-    @property
-    def median(self) -> float:
-        """Seconds of a search, after the first one that touches the memory."""
-        return median(self.seconds)
 
 
 def read_output(text: str) -> Searches:
