@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
+from kleene.graph.label_index import is_one_vertex
 from kleene.results.components import Components
 from kleene.results.isochrones import Isochrones
 from kleene.results.k_shortest import KShortest
@@ -58,13 +59,18 @@ class Options(NamedTuple):
 
 def as_subject(what: object, route: Route | Sequence[Hashable] | None, options: Options) -> Subject:
     """Return what is to be drawn, with the path to highlight."""
+    if options.target is not None and not is_one_vertex(options.target):
+        raise RequestError(f"target must be one vertex, not {options.target!r}")
     subject = _subject(what, options)
     if route is not None:
         graph = subject.graph
+        if not isinstance(route, (Route, Iterable)) or isinstance(route, str):
+            raise RequestError(f"route must be a sequence of vertices or a Route, not {route!r}")
         if isinstance(route, Route):
             _highlight(subject, route, route.distance, options)
         else:
-            walked = make_route(graph, graph.index(list(route)), 0)
+            route = list(route)
+            walked = make_route(graph, graph.index(route), 0)
             if (walked.arcs < 0).any():
                 gap = int(walked.arcs.argmin())
                 raise GraphError(f"route: no arc from {route[gap]!r} to {route[gap + 1]!r}")
@@ -248,9 +254,9 @@ def _unit(options: Options, graph: Graph, hops: bool) -> str:
 
 
 def _row(options: Options, count: int) -> int:
-    if not 0 <= options.row < count:
-        raise RequestError(f"row must be from 0 to {count - 1}, but is {options.row}")
-    return options.row
+    if not isinstance(options.row, (int, np.integer)) or not 0 <= options.row < count:
+        raise RequestError(f"row must be from 0 to {count - 1}, but is {options.row!r}")
+    return int(options.row)
 
 
 def _refuse_target(options: Options, why: str) -> None:
