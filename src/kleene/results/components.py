@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ Array = NDArray[Any]
 
 
 class Components:
-    """The components of a graph, numbered from 0 by decreasing size.
+    """The components of a graph, the largest first; a sequence of arrays of vertices.
 
     Attributes
     ----------
@@ -28,7 +29,7 @@ class Components:
     kind : str
         ``"weak"`` or ``"strong"``.
     component : array
-        The number of the component of each vertex, by position.
+        The number of the component of each vertex, by position; numbers begin with 0, the largest.
     sizes : array
         The number of vertices of each component, the largest first.
 
@@ -40,6 +41,8 @@ class Components:
     Components(3 weak components, the largest of 3 vertices)
     >>> c.component.tolist(), c.largest.tolist()
     ([1, 1, 0, 0, 0, 2], [2, 3, 4])
+    >>> [members.tolist() for members in c]
+    [[2, 3, 4], [0, 1], [5]]
     """
 
     graph: Graph
@@ -101,6 +104,21 @@ class Components:
         if self.count == 0:
             return self._order
         return self.members(0)
+
+    def __len__(self) -> int:
+        return self.count
+
+    @overload
+    def __getitem__(self, index: int) -> Array: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Array]: ...
+    def __getitem__(self, index: int | slice) -> Array | list[Array]:
+        if isinstance(index, slice):
+            return [self.members(i) for i in range(*index.indices(self.count))]
+        return self.members(range(self.count)[index])
+
+    def __iter__(self) -> Iterator[Array]:
+        return map(self.members, range(self.count))
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame: vertex, component and its size, one row per vertex.

@@ -186,7 +186,7 @@ class Reach(LongTable):
         Parameters
         ----------
         start, end : vertex
-            As for :meth:`path`.
+            The first is one of the sources; with ``reverse=True`` the last is.
 
         Examples
         --------

@@ -91,7 +91,7 @@ class Route:
         kept = np.ones(len(points), bool)
         joints = first[1:]
         kept[joints] = (points[joints] != points[joints - 1]).any(axis=1)
-        return points[kept] if kept.sum() > 1 else points[:2]
+        return points[kept]
 
     def _lines(self) -> tuple[Array, Array, Array, Array]:
         """Return where each arc's line starts, its number of points, if it runs back, and all."""
