@@ -205,7 +205,7 @@ def test_what_cannot_be_drawn() -> None:
         ({"unit": 5}, "unit must be a text, not 5"),
         ({"target": [1]}, "target must be one vertex, not [1]"),
         ({"target": 9}, "no vertex 9"),
-        ({"route": 5}, "route must be a sequence of vertices or a Route, not 5"),
+        ({"route": 5}, "route must be a sequence of vertices, not 5"),
         ({"route": "01"}, "route must be a sequence"),
         ({"path": 3}, "path must be the name of a file, not 3"),
         ({"positions": "left"}, "positions must be pairs of numbers"),

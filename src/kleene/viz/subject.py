@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any, NamedTuple
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.api.arguments import as_vertices
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
 from kleene.graph.label_index import is_one_vertex
@@ -64,16 +65,14 @@ def as_subject(what: object, route: Route | Sequence[Hashable] | None, options: 
     subject = _subject(what, options)
     if route is not None:
         graph = subject.graph
-        if not isinstance(route, (Route, Iterable)) or isinstance(route, str):
-            raise RequestError(f"route must be a sequence of vertices or a Route, not {route!r}")
         if isinstance(route, Route):
             _highlight(subject, route, route.distance, options)
         else:
-            route = list(route)
-            walked = make_route(graph, graph.index(route), 0)
+            walked = make_route(graph, as_vertices(graph, route, "route"), 0)
             if (walked.arcs < 0).any():
                 gap = int(walked.arcs.argmin())
-                raise GraphError(f"route: no arc from {route[gap]!r} to {route[gap + 1]!r}")
+                tail, head = walked.vertices[gap : gap + 2]
+                raise GraphError(f"route: no arc from {tail!r} to {head!r}")
             _highlight(subject, walked, walked.weights.sum(), options)
     return subject
 
