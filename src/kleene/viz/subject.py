@@ -221,7 +221,9 @@ def _highlight(subject: Subject, route: Route, length: Any, options: Options) ->
     """Highlight a path through the graph of the subject."""
     graph = subject.graph
     subject.route = vertices = graph.index(route.vertices).tolist()
-    if vertices:
+    if not vertices:
+        subject.notes.append("no path")
+    else:
         subject.marked, subject.target = [vertices[0]], vertices[-1]
         where = f"from {subject.name(vertices[0])} to {subject.name(vertices[-1])}"
         subject.notes.append(_path_note(where, vertices, length, _unit(options, graph, False)))
