@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,7 +40,8 @@ def column_names(table: Any) -> list[Any]:
 
 
 def column(table: Any, name: Any) -> Array:
-    if name not in (names := column_names(table)):
+    names = column_names(table)
+    if not isinstance(name, Hashable) or name not in names:
         has = ", ".join(map(repr, names))
         raise GraphError(f"the table has no column {name!r}; it has {has}")
     column = table[name]
@@ -54,6 +55,8 @@ def column(table: Any, name: Any) -> Array:
 
 def _weights(table: Any, weight: Any) -> Array | None:
     names = column_names(table)
+    if not isinstance(weight, Hashable):
+        raise no_such_weight(weight, "column", names)
     name = "weight" if weight == "auto" and "weight" in names else weight
     if name is None or (name == "auto" and name not in names):
         return None
