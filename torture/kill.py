@@ -119,9 +119,12 @@ def _writers(folder: Path) -> list[Writer]:
         Writer("out=", "d.npy", lambda path: kl.apsp(small, out=path, threads=1)),
         Writer("record", "r.jsonl", lambda path: record.write(path, lines)),
         Writer("draw .svg", "p.svg", lambda path: kl.draw(drawn, path)),
+        Writer("picture .svg", "q.svg", kl.draw(drawn.graph).save),
     ]
     kl.write(small, folder / "small.npz")
-    source = str(folder / "small.npz")
+    source, placed = str(folder / "small.npz"), str(folder / "placed.npz")
+    streets = kl.generate.grid(12, 12, weights=(1, 9))
+    kl.write(streets.with_positions([divmod(v, 12) for v in range(144)]), placed)
 
     def proved(path: Path) -> None:
         kl.Result.load(path, small).verify()
@@ -134,6 +137,14 @@ def _writers(folder: Path) -> list[Writer]:
         ("s.csv", ["sssp", source, "-s", "0,1,2,3,4,5", "-o", "FILE"], None),
         ("b.npz", ["bfs", source, "-s", "0", "-o", "FILE", "--verify"], proved),
         ("s.npz", ["sssp", source, "-s", "0", "-o", "FILE", "--json"], proved),
+        ("w.json", ["within", source, "-k", "3", "-o", "FILE"], None),
+        ("n.tsv", ["nearest", source, "0", "7", "-k", "2", "-o", "FILE"], None),
+        ("c.csv", ["components", source, "--strong", "-o", "FILE"], None),
+        ("l.csv", ["components", source, "--largest", "FILE"], None),
+        ("r.geojson", ["path", placed, "0", "143", "-o", "FILE"], None),
+        ("k.geojson", ["k-shortest", placed, "0", "143", "-k", "20", "-o", "FILE"], None),
+        ("i.geojson", ["isochrones", placed, "0", "--limit", "20", "-o", "FILE"], None),
+        ("d.svg", ["draw", placed, "0", "-o", "FILE"], None),
     ]
     for file, arguments, check in commands:
         name = f"kleene {' '.join(Path(a).name for a in arguments)}"

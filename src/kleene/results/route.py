@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kleene.errors import GraphError
 from kleene.graph import Graph
+from kleene.results.display import route_html
 from kleene.results.paths import Walks, arcs_between
 from kleene.system.cached_property import cached_property
 
@@ -151,6 +152,9 @@ class Route:
     def __len__(self) -> int:
         """Return the number of vertices; 0 if there is no path."""
         return len(self._positions)
+
+    def _repr_html_(self) -> str:
+        return route_html(self)
 
     def __repr__(self) -> str:
         if not len(self):
