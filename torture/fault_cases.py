@@ -138,6 +138,22 @@ def graph_cases() -> Iterator[Case]:
         "dense graph",
         on(lambda: Graph.from_dense(matrix()), lambda g: kl.apsp(g, predecessors=True, threads=3)),
     )
+    for kind in ("weak", "strong"):
+        call = lambda g, kind=kind: kl.components(g, kind, threads=3).component  # noqa: E731
+        yield Case(f"{kind} components", on(sparse, call))
+    pairs = [(0, 7), (3, 9), (5, 9)]
+    yield Case(
+        "k_shortest",
+        on(small, lambda g: [list(r.paths) for r in kl.k_shortest(g, k=4, pairs=pairs, threads=3)]),
+    )
+    turn = {"from": [0], "via": [1], "to": [2]}
+    yield Case(
+        "turns",
+        on(
+            lambda: kl.generate.grid(9, 9),
+            lambda g: kl.TurnGraph(g, turn, u_turns=3).sssp(0, threads=3),
+        ),
+    )
     for form in ("csr", "csc", "coo", "ell", "dense"):
         call = lambda g, form=form: kl.spmv(g, np.ones(g.n), form=form, threads=3)  # noqa: E731
         yield Case(f"spmv {form}", on(small, call))
@@ -287,6 +303,9 @@ def interface_cases() -> Iterator[Case]:
         "single_source_shortest_path": lambda g: nx.single_source_shortest_path(
             g, 0, backend="kleene"
         ),
+        "strongly_connected_components": lambda g: [
+            sorted(c) for c in nx.strongly_connected_components(g, backend="kleene")
+        ],
         "floyd_warshall": lambda g: dict(nx.floyd_warshall(g, backend="kleene")),
     }
     for name, call in calls.items():

@@ -104,6 +104,7 @@ def _calls(folder: Path) -> list[Call]:
     large = kl.generate.grid(150, 150)
     matrix = whole.to_scipy()
     answer = kl.apsp(whole)
+    turned = kl.TurnGraph(whole, {"from": [2], "via": [3], "to": [4]})
     formats = ("dimacs", "matrix_market", "edge_list", "gap", "npz", "npy")
     files = {}
     for name in formats:
@@ -187,9 +188,18 @@ def _calls(folder: Path) -> list[Call]:
         Call("closure, widest", search(kl.closure, whole, semiring="max_min"), 30),
         Call("path", lambda: answer.path(0, 4), 100),
         Call("paths", lambda: answer.paths(source=0).vertices.tolist(), 30),
+        Call("route", lambda: answer.route(0, 4).arcs.tolist(), 30),
+        Call("arrivals", search(kl.sssp, whole, source=0, reverse=True), 60),
+        Call("pairs", search(kl.sssp, whole, pairs=[(0, 4), (1, 4), (4, 2)]), 60),
         Call("verify", lambda: answer.verify().rows, 20),
         Call("explain", lambda: kl.explain(whole, "apsp").method, 20),
+        Call("notebook", lambda: whole._repr_html_(), 30),
+        Call("draw", lambda: str(kl.draw(answer, target=4)), 2),
         Call("build", build, 60),
+        Call("components", lambda: kl.components(whole, "strong").sizes.tolist(), 60),
+        Call("components, two threads", lambda: kl.components(grid, threads=2).count, 10),
+        Call("k_shortest", lambda: list(kl.k_shortest(whole, 0, 4, 3).paths), 40),
+        Call("turns", lambda: turned.sssp(0).path(4), 40),
         Call("csgraph", lambda: csgraph.dijkstra(matrix, indices=0).tolist(), 40),
         Call("refused file", refused, 20),
         Call("negative cycle", negative, 20),
