@@ -134,7 +134,6 @@ def test_labels_and_tables() -> None:
     ]  # fmt: skip
     assert kl.nearest(g, "d").which.tolist() == [0, 0, 0, 0, -1, -1]
     assert "4 of 6 vertices have one" in repr(near)
-    assert "<b>Nearest</b>" in near._repr_html_()
     assert "the 2 nearest of 2 facilities" in repr(two)
 
 

@@ -6,15 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from kleene.results import files
 from kleene.results.tables import Block, arrow_table, pandas_table, polars_table
-from kleene.system.html import card, columns
 
 __all__ = ["LongTable"]
-
-_FIRST = 8  # rows that a notebook shows
 
 
 class LongTable:
@@ -81,13 +76,3 @@ class LongTable:
         <BLANKLINE>
         """
         files.save_blocks(self._blocks(), path)
-
-    def _repr_html_(self) -> str:
-        first = {name: column[:_FIRST] for name, column in next(self._blocks()).items()}
-        rows = zip(*(np.ma.asarray(column).tolist() for column in first.values()), strict=True)
-        cells = [["" if value is None else str(value) for value in row] for row in rows]
-        shown = f"the first {_FIRST}" if len(cells) == _FIRST else None
-        numbers = [i for i, column in enumerate(first.values()) if column.dtype.kind in "iuf"]
-        kind, _, headline = repr(self).partition("(")
-        table = columns(list(first), cells, caption=shown, numbers=numbers)
-        return card(kind, headline.removesuffix(")"), {}, table)
