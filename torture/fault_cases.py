@@ -201,6 +201,27 @@ BAD_FILES = {
 }
 
 
+def bounded_cases() -> Iterator[Case]:
+    calls: dict[str, Callable[[Graph], Any]] = {
+        "within": lambda g: kl.within(g, range(0, 900, 9), 12, threads=3).distances,
+        "within, k nearest by hops": lambda g: (
+            kl.within(g, None, k=5, hops=True, threads=3).distances
+        ),
+        "nearest": lambda g: kl.nearest(g, range(0, 900, 50), threads=3).which,
+        "nearest, several": lambda g: kl.nearest(g, range(0, 900, 50), 3, threads=3).which,
+        "nearest, paths": lambda g: list(kl.nearest(g, [1, 7], threads=3).paths(range(30))),
+        "within, verify": lambda g: bool(kl.within(g, [0, 3], 12).verify()),
+    }
+    for name, call in calls.items():
+        yield Case(name, on(sparse, call))
+
+    def zones(g: Graph) -> Any:
+        places = np.random.default_rng(5).random((g.n, 2))
+        return kl.isochrones(g.with_positions(places), 0, [4, 8]).to_geojson()
+
+    yield Case("isochrones", on(small, zones))
+
+
 def error_cases() -> Iterator[Case]:
     """Return calls that end in an error without any fault."""
     for name, text in BAD_FILES.items():
@@ -390,6 +411,7 @@ def all_cases() -> list[Case]:
     return [
         *search_cases("cpu"),
         *graph_cases(),
+        *bounded_cases(),
         *error_cases(),
         *generate_cases(),
         *interface_cases(),

@@ -45,8 +45,8 @@ SECONDS_EACH = 15
 
 VERIFIER_FILES = "src/kleene/results/*.py"
 VERIFIER_TESTS = (
-    "test_verify*.py", "test_result*.py", "test_components.py", "test_k_shortest.py",
-    "test_turns.py",
+    "test_verify*.py", "test_result*.py", "test_within.py", "test_nearest.py", "test_isochrones.py",
+    "test_components.py", "test_k_shortest.py", "test_turns.py",
 )  # fmt: skip
 CORE_TESTS = (
     "test_*_native.py",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.frozen import adopt
+from kleene.results.display import components_html
 from kleene.system.cached_property import cached_property
 
 __all__ = ["Components"]
@@ -140,6 +141,9 @@ class Components:
                 "size": self.sizes[self.component],
             }
         )
+
+    def _repr_html_(self) -> str:
+        return components_html(self)
 
     def __repr__(self) -> str:
         count = f"{self.count:,} {self.kind} component{'s' * (self.count != 1)}"
