@@ -13,7 +13,7 @@ import pytest
 
 import kleene as kl
 from kleene.io import text
-from torture.fuzz_seeds import POSITIONS, TNTP
+from torture.sample_files import POSITIONS, TNTP
 
 
 @pytest.fixture(params=[1, 16, 1 << 20])

@@ -6,6 +6,7 @@ does.
 
 from __future__ import annotations
 
+import gzip
 import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from kleene.graph.core import Graph
 from kleene.io.files import FORMATS
 from kleene.registry import PATH_PROBLEMS
 from kleene.results.result import Result
+from torture.sample_files import BAD_FILES, READ_ONLY
 
 __all__ = ["Case", "all_cases", "as_plain", "missing_natives"]
 
@@ -174,17 +176,6 @@ def failing(call: Callable[[Any], Any], kind: type[Exception]) -> Callable[[Any]
     return message
 
 
-#: Files with a mistake far from the start.
-BAD_FILES = {
-    "dimacs": b"p sp 300 900\n" + b"a 1 2 3\n" * 899 + b"a 1 2 x\n",
-    "matrix_market": b"%%MatrixMarket matrix coordinate real general\n9 9 900\n"
-    + b"1 2 0.5\n" * 899
-    + b"1 99 1\n",
-    "edge_list": b"1 2 3\n" * 900 + b"1 2 three\n",
-    "metis": b"300 300\n" + b"2\n" * 299 + b"x\n",
-}
-
-
 def error_cases() -> Iterator[Case]:
     """Return calls that end in an error without any fault."""
     for name, text in BAD_FILES.items():
@@ -287,7 +278,10 @@ def file_cases() -> Iterator[Case]:
         for gzipped in (False, True) if FORMATS[name].text else (False,):
             file = f"graph{suffix}" + (".gz" if gzipped else "")
             yield Case(f"read {file} ({name})", reading(file, name))
-            yield Case(f"write {file} ({name})", writing(file, name), final=file)
+            if FORMATS[name].write is not None:
+                yield Case(f"write {file} ({name})", writing(file, name), final=file)
+    streets = lambda: b"from,to,oneway\n" + b"ann,bob,yes\nbob,cy,\ncy,ann,-1\n" * 30  # noqa: E731
+    yield Case("read one-way streets", on(streets, read_streets))
     yield Case("read names", on(lambda: b"ann,bob,1\nbob,cy,2\n" * 90, read_bytes))
     yield Case("Result.save", saving, final="result.npz")
     yield Case("Result.load", loading)
@@ -304,7 +298,11 @@ def for_format(name: str) -> Graph:
 
 def reading(file: str, name: str) -> Callable[[Path], Call]:
     def prepare(folder: Path) -> Call:
-        kl.write(for_format(name), folder / file, name)
+        if name in READ_ONLY:
+            with (gzip.open if file.endswith(".gz") else open)(folder / file, "wb") as opened:
+                opened.write(READ_ONLY[name])
+        else:
+            kl.write(for_format(name), folder / file, name)
         return lambda: kl.read(folder / file, name, threads=3)
 
     return prepare
@@ -321,6 +319,12 @@ def writing(file: str, name: str) -> Callable[[Path], Call]:
         return call
 
     return prepare
+
+
+def read_streets(text: bytes) -> Any:
+    places = io.BytesIO(b"id,x,y\nann,0,0\nbob,1,1\ncy,2,2\n")
+    g = kl.read(io.BytesIO(text), "edge_list", directed="oneway", positions=places, threads=3)
+    return g, g.positions
 
 
 def read_bytes(text: bytes) -> Any:
