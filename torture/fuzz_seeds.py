@@ -16,6 +16,7 @@ from kleene.io import FORMATS
 from torture.fuzz_targets import result_graphs
 from torture.sample_files import GML, GRAPHML, POSITIONS, TNTP
 
+STREETS = b"from,to,km,oneway\na,b,1,yes\nb,c,2,\nc,a,3,-1\n"
 CORPUS = Path(__file__).parent / "corpus"
 
 
@@ -38,11 +39,19 @@ def samples() -> list[tuple[str, bytes]]:
         file = io.BytesIO()
         scipy.sparse.save_npz(file, weighted.to_scipy().asformat(form), compressed=False)
         made.append(("npz", file.getvalue()))
+    for text, options in ((GRAPHML[0], {}), (STREETS, {"directed": "oneway"})):
+        file = io.BytesIO()
+        kl.write(
+            kl.read(io.BytesIO(text), None if text is not STREETS else "edge_list", **options),
+            file,
+            "npz",
+        )
+        made.append(("npz", file.getvalue()))
     array = b"%%MatrixMarket matrix array real symmetric\n2 2\n1\n2.5\n3\n"
     made.append(("matrix_market", array))
     made.append(("metis", b"% c\n3 3 111 1\n7 8 2 4 3 2\n7 8 1 4 3 9\n7 8 1 2 2 9\n"))
     made.append(("edge_list", gzip.compress(b"source;target\n1;2\n2;3\n", mtime=0)))
-    made.append(("edge_list", b"from,to,km,oneway\na,b,1,yes\nb,c,2,\nc,a,3,-1\n"))
+    made.append(("edge_list", STREETS))
     made += [("graphml", text) for text in GRAPHML]
     made += [("gml", text) for text in GML]
     made += [("tntp", text) for text in TNTP]
