@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from typer import Option
 
 from kleene.cli.option_groups import with_option_groups
-from kleene.cli.options import Hops, Input, Limit, Output, Reverse, Threads
+from kleene.cli.options import Hops, Input, Limit, Output, Predecessors, Reverse, Threads
 from kleene.cli.output import facts, headline, line, number, seconds
 from kleene.cli.pairs import PAGE, list_pairs, pairs_of_reach, show_pairs
 from kleene.cli.solve import SourceVertices
@@ -29,6 +29,7 @@ def within(
     ] = None,
     hops: Hops = False,
     reverse: Reverse = False,
+    predecessors: Predecessors = None,
     top: Annotated[
         int | None,
         Option("--top", metavar="N", min=0, help="List the N nearest vertices of each source."),
@@ -57,6 +58,7 @@ def within(
         k=k,
         hops=hops,
         reverse=reverse,
+        predecessors=predecessors is not False,
         threads=threads,
         progress=not output.quiet,
     )
