@@ -19,7 +19,7 @@ from kleene.lab.experiment import Experiment
 from kleene.lab.measurements import Measurements, measurements_in
 from kleene.lab.record import Check, Point, Record, Skip
 from kleene.lab.report import Written, write_report
-from kleene.lab.report.docs import experiment_charts, results_page
+from kleene.lab.report.docs import experiment_sections, results_page
 from kleene.lab.report.headlines import headlines
 from kleene.lab.report.html import table
 from kleene.lab.report.style import chart_style
@@ -217,7 +217,9 @@ def test_no_folder_no_page(tmp_path: Path) -> None:
 def test_results_for_the_documentation() -> None:
     record, experiments = everything()
     problems: list[str] = []
-    text = results_page(record, experiments, "report.html", problems)
+    sections = experiment_sections(record, experiments, "report.html", problems)
+    assert list(sections) == ["by-size", "peers", "panels"]
+    text = results_page(record, experiments, sections, "report.html", problems)
     assert problems == []
     lines = text.splitlines()
     assert "# Lab results" in lines
@@ -233,15 +235,10 @@ def test_results_for_the_documentation() -> None:
     assert len(blocks) == 4
     for block in blocks:
         Page(block)
-    one = experiment_charts(record, experiments[:2], "report.html", "EPYC", problems)
-    assert problems == []
-    assert one.count("<figure>") == 2
-    Page(one)
-    assert experiment_charts(record, experiments[:1], "report.html", "elsewhere", problems) == ""
 
 
 def test_documentation_without_records() -> None:
-    text = results_page(Record(), everything()[1], "report.html", [])
+    text = results_page(Record(), everything()[1], {}, "report.html", [])
     assert "There are no records" in text
 
 

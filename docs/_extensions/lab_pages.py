@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, NamedTuple
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from kleene.lab.experiments import EXPERIMENTS
-from kleene.lab.record import Record, read
-from kleene.lab.report.docs import experiment_charts, results_page
+from kleene.lab.record import read
+from kleene.lab.report.docs import experiment_sections, results_page
 from kleene.lab.report.page import page_of
 from kleene.lab.report.render import chart_script
 from kleene.lab.report.style import chart_style
@@ -27,49 +27,50 @@ REPORT, SCRIPT, STYLE = "lab-report.html", "lab-charts.js", "lab-charts.css"
 DARK = "html[data-theme=dark]"
 
 
+class Pages(NamedTuple):
+    """What is made of the records: HTML by experiment, the page of results, the report."""
+
+    sections: dict[str, str]
+    results: str
+    report: str
+
+
 @cache
-def record() -> Record:
-    """Return all points of all records."""
-    return read(*RECORDS)
+def pages() -> Pages:
+    """Return all pages. Called before pages are read by several processes, which then have them."""
+    record, problems = read(*RECORDS), []
+    sections = experiment_sections(record, EXPERIMENTS, REPORT, problems)
+    results = results_page(record, EXPERIMENTS, sections, REPORT, problems)
+    made = Pages(sections, results, page_of(record, EXPERIMENTS, problems))
+    if problems:
+        raise ValueError("; ".join(problems))
+    return made
+
+
+def make_pages(app: Sphinx) -> None:
+    """Make all pages in the first process."""
+    pages()
 
 
 def write_results(app: Sphinx, page: str, source: list[str]) -> None:
     """Put the results in place of the text of their page."""
     if page == "lab-results":
-        problems: list[str] = []
-        source[0] = results_page(record(), EXPERIMENTS, REPORT, problems)
-        refuse(problems)
-
-
-def refuse(problems: list[str]) -> None:
-    """Stop the build for errors in the declarations of experiments."""
-    if problems:
-        raise ValueError("; ".join(problems))
+        source[0] = pages().results
 
 
 class LabCharts(SphinxDirective):
-    """The charts and findings of experiments, named by their ids, on one machine or all."""
+    """The question, charts and findings of an experiment, named by its id."""
 
     required_arguments = 1
-    final_argument_whitespace = True
-    option_spec: ClassVar = {"machine": str}
 
     def run(self) -> list[nodes.Node]:
         """Return one block of HTML."""
         for path in RECORDS:
             self.env.note_dependency(str(path))
-        chosen = [self._experiment(id) for id in self.arguments[0].split()]
-        problems: list[str] = []
-        machine = self.options.get("machine", "")
-        html = experiment_charts(record(), chosen, f"{REPORT}", machine, problems)
-        refuse(problems)
-        return [nodes.raw("", html, format="html")]
-
-    def _experiment(self, id: str) -> Any:
-        for experiment in EXPERIMENTS:
-            if experiment.id == id:
-                return experiment
-        raise self.error(f"no experiment {id!r}")
+        [id] = self.arguments
+        if id not in pages().sections:
+            raise self.error(f"there are no measurements of an experiment {id!r}")
+        return [nodes.raw("", pages().sections[id], format="html")]
 
 
 def add_files(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
@@ -83,17 +84,16 @@ def write_files(app: Sphinx, error: Exception | None) -> None:
     """Write the report, the script and the style into the site."""
     if error is not None or app.builder.format != "html":
         return
-    problems: list[str] = []
     static = app.outdir / "_static"
-    (app.outdir / REPORT).write_text(page_of(record(), EXPERIMENTS, problems), "utf-8")
+    (app.outdir / REPORT).write_text(pages().report, "utf-8")
     (static / SCRIPT).write_text(chart_script(), "utf-8")
     (static / STYLE).write_text(chart_style(DARK), "utf-8")
-    refuse(problems)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register all of it."""
     app.add_directive("lab-charts", LabCharts)
+    app.connect("builder-inited", make_pages)
     app.connect("source-read", write_results)
     app.connect("html-page-context", add_files)
     app.connect("build-finished", write_files)

@@ -88,7 +88,7 @@ print("back: ", *kl.sssp(g, "L12").path("H8"))
 # A route knows the rows of the table, and the coordinates.
 
 route = kl.sssp(g, "B3").route("Q15")
-print(streets.loc[route.rows, ["metres", "minutes"]].sum().to_dict())
+print(streets.loc[route.rows, ["metres", "minutes"]].sum().round(2).to_dict())
 print(route.coordinates[:2].tolist())
 kl.draw(kl.sssp(g, "B3"), target="Q15", unit="min")
 
@@ -98,9 +98,9 @@ kl.draw(kl.sssp(g, "B3"), target="Q15", unit="min")
 #
 # 25 million numbers in int32: 100 MB in a file, and not in memory.
 
-city = kl.generate.grid(71, 71, weights=(1, 9), seed=1)
+city = kl.generate.grid(50, 100, weights=(1, 9), seed=1)
 file = folder / "distances.npy"
-kl.apsp(city, sources=range(5000), targets=range(5000), predecessors=False, out=file)
+kl.apsp(city, predecessors=False, out=file)
 print(np.load(file, mmap_mode="r").shape, f"{file.stat().st_size / 1e6:.0f} MB")
 
 # %%
@@ -121,15 +121,15 @@ kl.sssp(g.reweight(rows=rain), pairs=[("B3", "Q15")]).distances
 a, b, c = route.vertices[3:6]
 turns = pd.DataFrame({"from": [a], "via": [b], "to": [c], "delay": [np.inf]})
 t = kl.TurnGraph(g, turns)
-print("without:", route.distance, *route.vertices[2:7])
+print(f"without: {route.distance:.2f} min:", *route.vertices[2:7])
 detour = t.sssp("B3").route("Q15")
-print("with:   ", detour.distance, *detour.vertices[2:7])
+print(f"with:    {detour.distance:.2f} min:", *detour.vertices[2:7])
 
 # %%
 # 12. NaN and duplicates
 # ----------------------
 #
-# NaN is an error that names the row; of parallel rows the lightest counts.
+# NaN is an error that says where; of parallel rows the lightest counts.
 
 messy = pd.DataFrame({"from": ["a", "a", "b"], "to": ["b", "b", "c"], "km": [7.0, 5.0, np.nan]})
 try:
@@ -158,9 +158,13 @@ G = nx.MultiDiGraph(crs="epsg:4326")
 for crossing in crossings.itertuples():
     G.add_node(crossing.crossing, x=crossing.x, y=crossing.y)
 for street in streets.itertuples():
-    ends = [(street.source, street.target), (street.target, street.source)]
-    for u, v in {"yes": ends[:1], "-1": ends[1:], "no": ends}[street.oneway]:
-        G.add_edge(u, v, length=float(street.metres))
+    points = street.geometry.removeprefix("LINESTRING (").removesuffix(")").split(", ")
+    if street.oneway != "-1":
+        line = f"LINESTRING ({', '.join(points)})"
+        G.add_edge(street.source, street.target, length=float(street.metres), geometry=line)
+    if street.oneway != "yes":
+        line = f"LINESTRING ({', '.join(points[::-1])})"
+        G.add_edge(street.target, street.source, length=float(street.metres), geometry=line)
 osm = kl.Graph.from_osmnx(G)
 print(osm)
 kl.draw(kl.sssp(osm, "B3"), target="Q15", unit="m")

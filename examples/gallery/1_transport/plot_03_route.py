@@ -6,7 +6,9 @@ A route is a path with its arcs, the rows of your table that it runs along, and 
 """
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
+from matplotlib.collections import LineCollection
 
 import kleene as kl
 
@@ -30,10 +32,8 @@ along.head()
 print(along.groupby("kind")[["metres", "minutes"]].sum())
 
 figure, axes = plt.subplots(figsize=(6, 6))
-x, y = g.positions.T
-axes.plot(
-    x[[g.coo.sources, g.coo.targets]], y[[g.coo.sources, g.coo.targets]], color="#cfcfca", lw=0.8
-)
+lines = g.positions[np.column_stack([g.coo.sources, g.coo.targets])]
+axes.add_collection(LineCollection(lines, color="#cfcfca", lw=0.8))
 axes.plot(*route.coordinates.T, color="#d1380f", lw=2.5)
 axes.set(aspect="equal", title="The fastest way from B3 to Q15")
 axes.set_axis_off()

@@ -41,7 +41,7 @@ class Constructors:
         name: str = "",
         keep_rows: bool = True,
         threads: int | None = None,
-        progress: Progress | None = None,
+        progress: bool | Progress | None = None,
     ) -> Graph:
         """Make a graph from arrays of sources and targets, in any order.
 
@@ -66,8 +66,9 @@ class Constructors:
             bytes per edge.
         threads : int, optional
             Threads that sort the arcs; all cores by default.
-        progress : callable, optional
-            Called with (done, total) now and then.
+        progress : bool or callable, optional
+            True shows a bar, in a notebook or terminal. A function is called with (done, total)
+            now and then.
 
         Examples
         --------
@@ -125,6 +126,11 @@ class Constructors:
         Duplicates in COO count as parallel arcs: the smallest is kept (SciPy would add them).
         A boolean matrix makes an unweighted graph.
 
+        Parameters
+        ----------
+        matrix : sparse array or matrix
+            Square, of any format and numeric type.
+
         Examples
         --------
         >>> import kleene as kl, scipy.sparse as sp
@@ -137,9 +143,16 @@ class Constructors:
     def from_dense(cls, matrix: ArrayLike, null_value: Any = None) -> Graph:
         """Make a graph from a square array of weights.
 
-        Infinity means "no arc" (for integers, the largest value of the type), and so does
-        ``null_value``. A zero off the diagonal is an arc of weight zero: pass ``null_value=0`` for
-        the habit of SciPy. A boolean array makes an unweighted graph.
+        A zero off the diagonal is an arc of weight zero: pass ``null_value=0`` for the habit of
+        SciPy. A boolean array makes an unweighted graph.
+
+        Parameters
+        ----------
+        matrix : array of shape (n, n)
+            The weight of the arc from i to j at (i, j). Infinity means "no arc", and so does the
+            largest value of an integer type.
+        null_value : number, optional
+            Another value that means "no arc".
 
         Examples
         --------

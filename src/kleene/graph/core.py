@@ -226,6 +226,11 @@ class Graph(Constructors):
     def require_dense(self, dtype: np.dtype[Any]) -> None:
         """Raise unless there is memory for a matrix of this type.
 
+        Parameters
+        ----------
+        dtype : numpy.dtype
+            The type of the entries.
+
         Examples
         --------
         >>> import kleene as kl, numpy as np
@@ -325,7 +330,12 @@ class Graph(Constructors):
         return self._transposed
 
     def symmetrise(self, combine: Literal["min", "max", "sum"] = "min") -> Graph:
-        """Return the undirected graph with an edge for every arc; ``combine`` sets the weight.
+        """Return the undirected graph with an edge for every arc.
+
+        Parameters
+        ----------
+        combine : {"min", "max", "sum"}
+            The weight of an edge whose two arcs differ: the smaller, the larger, or the sum.
 
         Examples
         --------
@@ -512,6 +522,11 @@ class Graph(Constructors):
 
     def equals(self, other: object) -> bool:
         """Return whether the other graph has the same vertices, arcs, weights and labels.
+
+        Parameters
+        ----------
+        other : Graph
+            The graph to compare with; anything else is not equal.
 
         Examples
         --------

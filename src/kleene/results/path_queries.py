@@ -101,7 +101,8 @@ class PathQueries(ResultViews):
         Parameters
         ----------
         *ends : vertex
-            As for :meth:`path`.
+            ``route(target)`` for a result with one source, or ``route(source, target)``. For a
+            result of ``reverse=True``, ``route(start)`` or ``route(start, end)``.
 
         Returns
         -------
@@ -126,9 +127,10 @@ class PathQueries(ResultViews):
         Parameters
         ----------
         targets : sequence of vertices, optional
-            As for :meth:`paths`.
+            Where the paths end (where they begin, for a result of ``reverse=True``); by default
+            the targets of the call, or all vertices.
         source : vertex, optional
-            As for :meth:`paths`.
+            The source, for a result with several.
 
         Returns
         -------

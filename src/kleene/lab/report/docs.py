@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kleene.lab.experiment import Experiment
 from kleene.lab.formatting import listed
-from kleene.lab.measurements import Measurements
+from kleene.lab.measurements import Measurements, measurements_in
 from kleene.lab.record import Record
 from kleene.lab.report.chart_data import styles_of
 from kleene.lab.report.html import slug
 from kleene.lab.report.section import charts_and_findings
 from kleene.lab.report.summary import headline_lists, machines_of
-from kleene.system.html import Html, join, tag
+from kleene.system.html import Html, tag
 
-__all__ = ["experiment_charts", "results_page"]
+__all__ = ["experiment_sections", "results_page"]
 
 _FRONT = """---
 nosearch: true
@@ -24,7 +24,11 @@ nosearch: true
 
 
 def results_page(
-    record: Record, experiments: Sequence[Experiment], report: str, problems: list[str]
+    record: Record,
+    experiments: Sequence[Experiment],
+    sections: Mapping[str, str],
+    report: str,
+    problems: list[str],
 ) -> str:
     """Return a page in Markdown; it needs `chart_style` and `chart_script`.
 
@@ -32,32 +36,35 @@ def results_page(
     ----------
     record, experiments
         What was measured, and the declarations.
+    sections : dict
+        From `experiment_sections`.
     report : str
         Address of the whole report, relative to this page.
     problems : list of str
         Gets the errors in declarations.
     """
-    return "\n\n".join([_FRONT, *_parts(record.latest(), experiments, report, problems)])
+    record = record.latest()
+    return "\n\n".join([_FRONT, *_parts(record, experiments, sections, report, problems)])
 
 
-def experiment_charts(
-    record: Record,
-    experiments: Sequence[Experiment],
-    report: str,
-    machine: str,
-    problems: list[str],
-) -> str:
-    """Return charts and findings of some experiments as HTML, on machines with a name like this."""
+def experiment_sections(
+    record: Record, experiments: Sequence[Experiment], report: str, problems: list[str]
+) -> dict[str, str]:
+    """Return the question, charts and findings of each measured experiment as HTML, by its id."""
     results, styles = styles_of(record.latest(), experiments)
-    return join(
-        _section(experiment, chosen, styles, report, problems)
-        for experiment in experiments
-        if (chosen := [one for one in results[experiment.id] if machine in one.run.place])
-    )
+    return {
+        one.id: _section(one, results[one.id], styles, report, problems)
+        for one in experiments
+        if results[one.id]
+    }
 
 
 def _parts(
-    record: Record, experiments: Sequence[Experiment], report: str, problems: list[str]
+    record: Record,
+    experiments: Sequence[Experiment],
+    sections: Mapping[str, str],
+    report: str,
+    problems: list[str],
 ) -> Iterator[str]:
     machines = machines_of(record)
     if not machines:
@@ -70,14 +77,13 @@ def _parts(
         f"{whole} has every number, what was skipped and why, and the "
         "machines. [How to run it yourself](lab.md)."
     )
-    results, styles = styles_of(record, experiments)
     yield "## In short"
-    yield headline_lists(machines, [one for some in results.values() for one in some], problems)
+    results = [one for each in experiments for one in measurements_in(record, each)]
+    yield headline_lists(machines, results, problems)
     for experiment in experiments:
-        measurements = results[experiment.id]
-        if measurements:
+        if experiment.id in sections:
             yield f"## {_plain(experiment.title)}"
-            yield _section(experiment, measurements, styles, report, problems)
+            yield sections[experiment.id]
 
 
 def _section(

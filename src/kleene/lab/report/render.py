@@ -23,7 +23,12 @@ FORMATS = ("svg", "png", "pdf")
 
 def static_svg(spec: dict[str, Any]) -> str:
     """Return a chart as SVG in the colours of the page, for readers without scripts."""
-    svg = vl_convert.vegalite_to_svg(spec | {"config": config(VARIABLES)})
+    return _drawn(json.dumps(spec | {"config": config(VARIABLES)}))
+
+
+@cache  # the documentation shows the same charts on several pages
+def _drawn(spec: str) -> str:
+    svg = vl_convert.vegalite_to_svg(spec)
     return re.sub(r' (xmlns(:\w+)?|version|font-family)="[^"]*"', "", svg)
 
 
