@@ -126,11 +126,14 @@ class Solution:
 
     def show(self, document: dict[str, Any], summary: dict[str, Any]) -> None:
         """Print summary and pairs: on a page the first few, as JSON all of the named sources."""
+        from kleene.results.pairs import PairsResult
+
         result, top = self.result, self.result_options.top
+        a_list = isinstance(result, PairsResult)
         most: int | None = None
         if top is None and not self.named:
             most = 0
-        elif top is None and result.targets is None and not self.output.json:
+        elif top is None and (result.targets is None or a_list) and not self.output.json:
             most = PAGE
         listing = list_pairs(pairs_of_result(result), top, most)
         shared = result_fields(result, self.proof)
@@ -138,7 +141,10 @@ class Solution:
 
         def page() -> None:
             show_result(result, {**summary, "saved": self.result_options.out}, self.proof)
-            show_pairs(listing, shared["of"] // max(1, shared["sources"]), shared["sources"] == 1)
+            near = "target" if result.reverse else "source"
+            single = shared["sources"] == 1 and not a_list
+            every = shared["of"] if a_list else shared["of"] // max(1, shared["sources"])
+            show_pairs(listing, every, near if single else None)
 
         self.output.show({**shared, **document, **listed, "pairs": listing.pairs}, page)
 

@@ -87,10 +87,10 @@ def within(
         headline(read.name or "graph", f": {describe_graph(read)}")
         line(f"{describe_plan(reach.plan)}, {seconds(reach.stats.total)}", style="dim")
         line()
-        single = count == 1
+        single, near = count == 1, "target" if reverse else "source"
         facts(
             {
-                "target" if reverse else "source": reach.sources.tolist()[0] if single else None,
+                near: reach.sources.tolist()[0] if single else None,
                 "sources": None if single else f"{count:,}",
                 "limit": None if limit is None else number(limit),
                 "nearest": None if k is None else f"{k:,}",
@@ -98,6 +98,6 @@ def within(
                 "saved": out,
             }
         )
-        show_pairs(listing, read.n, single)
+        show_pairs(listing, read.n, near if single else None)
 
     output.show(document, page)
