@@ -143,6 +143,12 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "routes": (kl.apsp(G).routes, {"targets": [1], "source": 0}),
     "paths of pairs": (kl.sssp(G, pairs=[(0, 1), (1, 2)]).paths, {"targets": [1], "source": None}),
     "save": (kl.sssp(G, 0).save, {"path": "result.csv"}),
+    "draw": (
+        lambda **k: kl.draw(kl.sssp(kl.generate.cycle(4), 0), **k),
+        {"target": None, "positions": None, "row": 0, "route": None, "labels": None,
+         "arrows": None, "title": None, "unit": None},
+    ),
+    "draw, anything": (kl.draw, {"what": G}),
     "closure": (
         lambda **k: kl.closure(G, **k), {"semiring": "min_plus", "dtype": None, "threads": None},
     ),
