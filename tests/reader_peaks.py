@@ -52,6 +52,45 @@ def texts(folder: Path, rng: np.random.Generator) -> Iterator[Case]:
         yield name, None, {}
 
 
+def attributed(folder: Path, rng: np.random.Generator) -> Iterator[Case]:
+    """Files of nodes and edges with attributes, and tables with more columns than arcs have."""
+    n, m = 100_000, 250_000
+    ends = rng.integers(0, n, (m, 2)).tolist()
+    nodes = "".join(f'<node id="n{i}"/>' for i in range(n))
+    edges = "".join(f'<edge source="n{a}" target="n{b}"/>' for a, b in ends)
+    names = {"w": "weight", "g": "geometry", "x": "x", "y": "y"}
+    keys = "".join(f'<key id="{key}" attr.name="{name}"/>' for key, name in names.items())
+    streets = "".join(
+        f'<edge source="{a}" target="{b}"><data key="w">{a}.5</data><data key="g">LINESTRING '
+        f"({', '.join(f'{a}.{k} {b}' for k in range(12))})</data></edge>\n"
+        for a, b in ends[: m // 5]
+    )
+    places = "".join(
+        f'<node id="{i}"><data key="x">{i}.25</data><data key="y">7</data></node>' for i in range(n)
+    )
+    contents = {
+        "nodes.graphml": f"<graphml><graph>{nodes}</graph></graphml>",
+        "edges.graphml": f"<graphml><graph>{nodes}{edges}</graph></graphml>",
+        "streets.graphml": f"<graphml>{keys}<graph>{places}{streets}</graph></graphml>",
+        "nodes.gml": "graph[" + "".join(f'node[id {i} label "v{i}"]\n' for i in range(n)) + "]",
+        "edges.gml": f"graph[{''.join(f'node[id {i}]' for i in range(n))}"
+        + "".join(f"edge[source {a} target {b} weight .5]\n" for a, b in ends)
+        + "]",
+        "one.gml": f"graph [ node [ id 1 {'a 1 ' * 3 * m} ] ]",
+        "net.tntp": "<END OF METADATA>\n" + "".join(f"{a + 1} {b + 1} 1 2 3 ;\n" for a, b in ends),
+        "oneway.csv": "from,to,oneway\n" + "".join(f"{a},{b},{a % 3 - 1}\n" for a, b in ends),
+        "places.csv": "id,x,y\n" + "".join(f"{i},{i},7\n" for i in range(n)),
+        "named.csv": "from,to\n" + "".join(f"v{a},v{b}\n" for a, b in ends),
+        "named_places.csv": "id,x,y\n" + "".join(f"v{i},{i},7\n" for i in range(n)),
+    }
+    for name, text in contents.items():
+        (folder / name).write_text(text)
+        if not name.endswith("places.csv"):
+            yield name, None, {"directed": "oneway"} if name == "oneway.csv" else {}
+    yield "oneway.csv", None, {"positions": folder / "places.csv"}
+    yield "named.csv", None, {"positions": folder / "named_places.csv"}
+
+
 def binaries(folder: Path, rng: np.random.Generator) -> Iterator[Case]:
     graph = kl.generate.uniform(100_000, 2 * M, weights=(1, 9), seed=1)
     labels = [f"v{i}" for i in range(200_000)]

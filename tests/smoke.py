@@ -19,7 +19,7 @@ def main() -> None:
     if Path(__file__).parents[1] / "src" in Path(kl.__file__).parents:
         raise SystemExit(f"{kl.__file__} is not an installed copy")
     g = kl.datasets.rome()
-    for result in (kl.bfs(g, 0), kl.sssp(g, 0), kl.apsp(g, sources=range(64)), kl.apsp(g)):
+    for result in (kl.bfs(g, 1), kl.sssp(g, 1), kl.apsp(g, sources=range(1, 65)), kl.apsp(g)):
         print(result, result.verify(sample=16))
     dense = kl.Graph.from_dense(np.random.default_rng(0).random((300, 300)))
     for semiring in ("boolean", "min_plus", "max_min", "max_times"):

@@ -29,7 +29,7 @@ def test_a_pipeline_of_three() -> None:
     assert (made.returncode, made.stderr) == (0, b"")
     converted = run("convert", "-", "-", "--to", "dimacs", stdin=made.stdout)
     assert (converted.returncode, converted.stderr) == (0, b"")
-    solved = run("bfs", "-", "--source", 0, "--json", stdin=converted.stdout)
+    solved = run("bfs", "-", "--source", 1, "--json", stdin=converted.stdout)
     assert json.loads(solved.stdout)["levels"] == [1, 2, 3, 3, 2, 1]
     assert solved.stderr == b""  # no progress bar where there is no terminal
 

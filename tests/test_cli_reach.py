@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 
 import pytest
+from cli_runner import TOWNS, document, kleene, lines
 
 import kleene as kl
-from cli_runner import TOWNS, document, kleene, lines
 
 
 @pytest.fixture

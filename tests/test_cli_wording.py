@@ -89,7 +89,7 @@ def test_memory_advice_is_possible() -> None:
 #: Keywords in messages that no command passes on: of calls that exist in Python only.
 PYTHON_ONLY = {
     "arcs", "batch", "connect", "keep_rows", "metric", "n", "ptr", "relabel", "rows", "weights",
-    "xy",
+    "route", "xy",
 }  # fmt: skip
 
 

@@ -127,6 +127,9 @@ def test_labels_go_out_and_into_subgraphs() -> None:
     assert inner.labels is not None
     assert inner.labels.tolist() == ["b", "a", "c"]
     assert kl.components(inner, "strong").count == 1
+    assert [members.tolist() for members in strong] == [["b", "a", "c"], ["x"], ["y"]]
+    assert (len(strong), strong[-1].tolist()) == (3, ["y"])
+    assert [members.tolist() for members in strong[1:]] == [["x"], ["y"]]
     frame = strong.to_frame()
     assert frame.columns.tolist() == ["vertex", "component", "size"]
     assert frame["vertex"].tolist() == ["b", "a", "c", "x", "y"]

@@ -65,8 +65,8 @@ def test_parameters_begin_with_those_of_scipy(name: str) -> None:
         assert (own.name, own.default, own.kind) == (other.name, other.default, other.kind)
     more = here[len(there) :]
     assert all(p.kind is inspect.Parameter.KEYWORD_ONLY for p in more)
-    tree = name.startswith("breadth_first")
-    assert [p.name for p in more] == ([] if tree else ["device", "threads", "dtype"])
+    paths = not name.startswith(("breadth_first", "connected_components"))
+    assert [p.name for p in more] == (["device", "threads", "dtype"] if paths else [])
 
 
 def test_a_negative_cycle_is_an_error_of_both_kinds() -> None:

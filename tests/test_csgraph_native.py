@@ -181,3 +181,42 @@ def test_the_graph_of_a_matrix(loops: bool, threads: int) -> None:
         np.fill_diagonal(arcs, (np.diag(matrix) == -1.5) & loops)
         rows, columns = np.nonzero(arcs)
         assert made.equals(kl.Graph.from_edges(rows, columns, matrix[arcs], n=n))
+
+
+# ---- connected components -----------------------------------------------------------------------
+
+
+@given(
+    st.integers(0, 12),
+    st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=30),
+    st.sampled_from(["csr_array", "coo_array", "csc_array", "dense"]),
+    st.sampled_from([{}, {"directed": False}, {"connection": "strong"}, {"connection": "Weak"}]),
+)
+def test_components_are_those_of_scipy(
+    n: int, arcs: list[tuple[int, int]], form: str, keywords: dict[str, Any]
+) -> None:
+    matrix = np.zeros((n, n))
+    for u, v in arcs if n else []:
+        matrix[u % n, v % n] = 1
+    graph = matrix if form == "dense" else getattr(sp, form)(matrix)
+    count, labels = ours.connected_components(graph, **keywords)
+    expected, theirs_labels = theirs.connected_components(graph, **keywords)
+    assert (count, labels.dtype) == (expected, theirs_labels.dtype)
+    assert ours.connected_components(graph, return_labels=False, **keywords) == count
+    if "strong" in keywords.values():  # the same sets, and no arc leads to a larger number
+        assert len(set(zip(labels, theirs_labels, strict=True))) == count
+        tails, heads = matrix.nonzero()
+        assert (labels[tails] >= labels[heads]).all()
+    else:
+        np.testing.assert_array_equal(labels, theirs_labels)
+
+
+def test_components_of_what_is_no_graph() -> None:
+    with pytest.raises(ValueError, match="connection must be 'weak' or 'strong'"):
+        ours.connected_components(np.eye(2), connection="both")
+    with pytest.raises(ValueError, match="shape"):
+        ours.connected_components(sp.csr_array((2, 3)))
+    bad = sp.csr_array(([1.0], [0], [0, 1, 1]), shape=(2, 2))
+    bad.indices[0] = 7
+    with pytest.raises(kl.GraphError, match="indices must be from 0 to 1"):
+        ours.connected_components(bad)

@@ -183,6 +183,16 @@ def test_too_many_arcs_are_refused(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_what_cannot_be_drawn() -> None:
+    graph = kl.generate.cycle(5)
+    with pytest.raises(kl.RequestError, match=r"not int; make a graph with kl\.Graph\.from_any"):
+        kl.draw(3)  # type: ignore[call-overload]
+    with pytest.raises(kl.RequestError, match="target needs a result"):
+        kl.draw(graph, target=1)
+    with pytest.raises(kl.RequestError, match=r"draw\(result.route\(0\)\)"):
+        kl.draw(kl.bfs(graph, pairs=[(0, 1)]))
+
+
 def test_invalid_arguments(tmp_path: Path) -> None:
     graph = kl.generate.cycle(5)
     path = tmp_path / "g.svg"

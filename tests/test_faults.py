@@ -22,6 +22,7 @@ CASES = [
     ("from_edges", "memory"),
     ("geodesic_distances", "thread"),  # of scikit-learn
     ("csgraph.yen", "memory"),
+    ("weak components", "thread"),
     ("Result.save", "write"),
     ("out=", "mmap"),
 ]

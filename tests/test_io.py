@@ -376,7 +376,7 @@ def test_any_graph_survives(data: st.DataObject, name: str, grain: int) -> None:
         ({"columns": [0, 10**30]}, "column"),
         ({"separator": b","}, "separator must be a string, not bytes"),
         ({"comments": None}, "comments must be a string, not NoneType"),
-        ({"progress": 5}, "progress must be a function, not int"),
+        ({"progress": 5}, "progress must be True, False or a function, not 5"),
         ({"threads": 10**30}, "threads must be a whole number"),
     ],
 )

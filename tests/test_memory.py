@@ -31,7 +31,7 @@ def test_peaks_are_refused_and_little_more_is_not(group: str) -> None:
 
 
 @linux
-@pytest.mark.parametrize("group", ["texts", "binaries", "tables"])
+@pytest.mark.parametrize("group", ["texts", "attributed", "binaries", "tables"])
 def test_readers_ask_for_what_they_take(group: str) -> None:
     program = Path(__file__).with_name("reader_peaks.py")
     environment = os.environ | {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_ARENA_MAX": "2"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -121,3 +122,28 @@ def test_calls_report_to_the_notebook(notebook: Callable[[object], Screen]) -> N
     kl.apsp(graph, progress=True)
     assert "apsp by " in screen.shown[0]["text/plain"]
     assert screen.shown[-1]["text/html"] == ""
+
+
+def test_files_report_to_the_notebook(notebook: Callable[[object], Screen], tmp_path: Path) -> None:
+    screen = notebook(KERNEL)
+    graph = kl.Graph.from_edges([0, 1], [1, 2], progress=True)
+    assert not screen.shown  # built at once
+    path = tmp_path / "g.mtx"
+    kl.write(graph, path, progress=True)
+    assert screen.shown[0]["text/plain"] == f"writing {path} 100%"
+    screen.shown.clear()
+    kl.read(path, progress=True)
+    assert screen.shown[0]["text/plain"].startswith(f"reading {path}")
+    assert not any(screen.shown[-1].values())
+
+
+@pytest.mark.parametrize("progress", [5, "yes"])
+def test_what_is_no_function(progress: Any, tmp_path: Path) -> None:
+    graph = kl.generate.cycle(3)
+    with pytest.raises(kl.RequestError, match="progress must be True, False or a function"):
+        kl.Graph.from_edges([0], [1], progress=progress)
+    with pytest.raises(kl.RequestError, match="progress must be True, False or a function"):
+        kl.write(graph, tmp_path / "g.gr", progress=progress)
+    with pytest.raises(kl.RequestError, match="progress must be a function"):
+        kl.generate.cycle(3, progress=progress)
+    assert not list(tmp_path.iterdir())

@@ -18,6 +18,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,9 +37,11 @@ __all__ = ["run"]
 _PROBLEMS = ["bfs", "sssp", "sssp", "apsp", "apsp", "apsp", "min_plus", "boolean", "max_min",
              "max_times"]  # fmt: skip
 
-#: Of seeds: how many ask a peer instead, or for a product or encodings; of graphs: how many run a
-#: method on the emulator, which takes ten times as long as one on the CPU.
-_SCIPY, _NETWORKX, _PRODUCT, _ENCODINGS, _EMULATED = 0.2, 0.06, 0.04, 0.03, 0.3
+#: Of seeds: how many ask a peer instead, or for a product, encodings, bounded searches, or each kind
+#: of structure; of graphs: how many run a method on the emulator, which takes ten times as long as
+#: one on the CPU.
+_SCIPY, _NETWORKX, _PRODUCT, _ENCODINGS, _STRUCTURE, _EMULATED = 0.2, 0.06, 0.04, 0.03, 0.02, 0.3
+_WITHIN, _NEAREST = 0.06, 0.06
 
 #: The emulator runs a fiber for each thread of a block: graphs up to here are done soon enough.
 _SMALL = 41
@@ -78,6 +81,9 @@ def _cases(seed: int) -> Iterator[_Case]:
     for row in rows:
         check = _differential(problem, row, expected)
         yield _Case(row.device if row else "auto", _label(problem, row), spec, check)
+    if problem in ("bfs", "sssp", "apsp"):
+        yield _Case("pairs", f"{problem} of pairs", spec, partial(_pairs, problem, seed))
+        yield _Case("arrivals", f"{problem}, reverse", spec, partial(_arrivals, problem))
     relation = list(RELATIONS)[rng.integers(len(RELATIONS))]
     related = replace(spec, asked={k: v for k, v in spec.asked.items() if k == "sources"})
     for row in rows if len(rows) < 3 else [rows[i] for i in rng.choice(len(rows), 2)]:
@@ -91,13 +97,18 @@ def _cases(seed: int) -> Iterator[_Case]:
 
 def _other_case(seed: int, draw: float) -> _Case | None:
     """Return the case of a seed that does not ask for paths by a method."""
-    from torture import peers, products
+    from torture import bounded, peers, products, structures
 
     kinds = (
         ("csgraph", _SCIPY, peers.random_csgraph, peers.scipy_fault),
         ("networkx", _NETWORKX, peers.random_networkx, peers.networkx_fault),
         ("spmv", _PRODUCT, products.random_product, products.product_fault),
         ("encodings", _ENCODINGS, products.random_encodings, products.encodings_fault),
+        ("within", _WITHIN, bounded.random_reach, bounded.reach_fault),
+        ("nearest", _NEAREST, bounded.random_nearest, bounded.nearest_fault),
+        ("components", _STRUCTURE, structures.random_components, structures.components_fault),
+        ("k_shortest", _STRUCTURE, structures.random_k_shortest, structures.k_shortest_fault),
+        ("turns", _STRUCTURE, structures.random_turns, structures.turns_fault),
     )
     for kind, share, make, check in kinds:
         if draw < share:
@@ -152,6 +163,18 @@ def _differential(problem: str, row: Method | None, shared: Expected) -> Check:
         return None
 
     return check
+
+
+def _pairs(problem: str, seed: int, spec: Spec) -> str | None:
+    from torture.pair_lists import pairs_fault
+
+    return pairs_fault(problem, spec, seed)
+
+
+def _arrivals(problem: str, spec: Spec) -> str | None:
+    from torture.pair_lists import arrivals_fault
+
+    return arrivals_fault(problem, spec, _expected(problem, spec))
 
 
 def _metamorphic(problem: str, row: Method | None, name: str, seed: int) -> Check:

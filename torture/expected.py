@@ -15,7 +15,7 @@ import numpy as np
 import kleene as kl
 from torture.random_graphs import Spec
 
-__all__ = ["Expected", "error_is_due", "fault"]
+__all__ = ["Expected", "close", "error_is_due", "fault"]
 
 
 class Expected:
@@ -102,14 +102,15 @@ def fault(result: kl.Result, expected: Expected) -> str | None:
         i, j = np.argwhere(found != reached)[0].tolist()
         state = "reached" if found[i, j] else "not reached"
         return f"[{i}, {j}] is {state}; it holds {got[i, j]}, and should {values[i, j]}"
-    wrong = reached & ~_close(got, values, expected)
+    wrong = reached & ~close(got, values, expected)
     if wrong.any():
         i, j = np.argwhere(wrong)[0].tolist()
         return f"[{i}, {j}] holds {got[i, j]}, and should {values[i, j]}"
     return None
 
 
-def _close(got: Any, want: Any, expected: Expected) -> Any:
+def close(got: Any, want: Any, expected: Expected) -> Any:
+    """Return which values are what they should be, up to rounding."""
     if got.dtype.kind != "f":
         top = 1 if got.dtype == bool else np.iinfo(got.dtype).max
         return got.astype(object) == np.minimum(want, top)

@@ -138,6 +138,22 @@ def graph_cases() -> Iterator[Case]:
         "dense graph",
         on(lambda: Graph.from_dense(matrix()), lambda g: kl.apsp(g, predecessors=True, threads=3)),
     )
+    for kind in ("weak", "strong"):
+        call = lambda g, kind=kind: kl.components(g, kind, threads=3).component  # noqa: E731
+        yield Case(f"{kind} components", on(sparse, call))
+    pairs = [(0, 7), (3, 9), (5, 9)]
+    yield Case(
+        "k_shortest",
+        on(small, lambda g: [list(r.paths) for r in kl.k_shortest(g, k=4, pairs=pairs, threads=3)]),
+    )
+    turn = {"from": [0], "via": [1], "to": [2]}
+    yield Case(
+        "turns",
+        on(
+            lambda: kl.generate.grid(9, 9),
+            lambda g: kl.TurnGraph(g, turn, u_turns=3).sssp(0, threads=3),
+        ),
+    )
     for form in ("csr", "csc", "coo", "ell", "dense"):
         call = lambda g, form=form: kl.spmv(g, np.ones(g.n), form=form, threads=3)  # noqa: E731
         yield Case(f"spmv {form}", on(small, call))
@@ -183,6 +199,27 @@ BAD_FILES = {
     "edge_list": b"1 2 3\n" * 900 + b"1 2 three\n",
     "metis": b"300 300\n" + b"2\n" * 299 + b"x\n",
 }
+
+
+def bounded_cases() -> Iterator[Case]:
+    calls: dict[str, Callable[[Graph], Any]] = {
+        "within": lambda g: kl.within(g, range(0, 900, 9), 12, threads=3).distances,
+        "within, k nearest by hops": lambda g: (
+            kl.within(g, None, k=5, hops=True, threads=3).distances
+        ),
+        "nearest": lambda g: kl.nearest(g, range(0, 900, 50), threads=3).which,
+        "nearest, several": lambda g: kl.nearest(g, range(0, 900, 50), 3, threads=3).which,
+        "nearest, paths": lambda g: list(kl.nearest(g, [1, 7], threads=3).paths(range(30))),
+        "within, verify": lambda g: bool(kl.within(g, [0, 3], 12).verify()),
+    }
+    for name, call in calls.items():
+        yield Case(name, on(sparse, call))
+
+    def zones(g: Graph) -> Any:
+        places = np.random.default_rng(5).random((g.n, 2))
+        return kl.isochrones(g.with_positions(places), 0, [4, 8]).to_geojson()
+
+    yield Case("isochrones", on(small, zones))
 
 
 def error_cases() -> Iterator[Case]:
@@ -266,6 +303,9 @@ def interface_cases() -> Iterator[Case]:
         "single_source_shortest_path": lambda g: nx.single_source_shortest_path(
             g, 0, backend="kleene"
         ),
+        "strongly_connected_components": lambda g: [
+            sorted(c) for c in nx.strongly_connected_components(g, backend="kleene")
+        ],
         "floyd_warshall": lambda g: dict(nx.floyd_warshall(g, backend="kleene")),
     }
     for name, call in calls.items():
@@ -371,6 +411,7 @@ def all_cases() -> list[Case]:
     return [
         *search_cases("cpu"),
         *graph_cases(),
+        *bounded_cases(),
         *error_cases(),
         *generate_cases(),
         *interface_cases(),

@@ -149,6 +149,9 @@ def results() -> list[bytes]:
         kl.apsp(positive, dtype="float32", predecessors=False),
         *(kl.closure(whole, semiring) for semiring in ("boolean", "min_plus", "max_min")),
         kl.closure(unit, "max_times"),
+        kl.sssp(real, sources=[4, 2], reverse=True),
+        kl.bfs(unit, pairs=[(0, 4), (1, 4), (5, 0)]),
+        kl.sssp(whole, pairs=[(0, 4), (0, 1), (3, 3)], limit=9),
     ]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "result.npz"

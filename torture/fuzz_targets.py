@@ -131,9 +131,12 @@ def result(contents: bytes) -> None:
         except kl.KleeneError as error:
             _require(str(error) != "", f"{type(error).__name__} without a message")
             continue
-        _require(proof.rows == len(loaded.sources), f"{proof.rows} rows were proved")
+        _require(proof.rows == proof.of, f"{proof.rows} rows were proved")
         _use(loaded)
-        _check_answer(loaded)
+        if isinstance(loaded, kl.PairsResult):
+            _check_pairs(loaded)
+        else:
+            _check_answer(loaded)
 
 
 @cache
@@ -148,6 +151,8 @@ def _use(loaded: kl.Result) -> None:
         loaded.paths,
         lambda: loaded.next_hops,
         loaded.to_pandas,
+        loaded.to_frame,
+        loaded.routes,
         lambda: loaded.path(int(loaded.sources[0]), 1),
     )
     for use in uses:
@@ -170,10 +175,23 @@ def _check_answer(loaded: kl.Result) -> None:
             _require(np.array_equal(reached, exists), "a path is missing from what was proved")
 
 
+def _check_pairs(loaded: kl.PairsResult) -> None:
+    """Compare the values of pairs with the answer of the slow, plain methods."""
+    for i, (source, target) in enumerate(zip(loaded.sources, loaded.targets, strict=True)):
+        truth, exists = (values[target] for values in _truth(loaded, source))
+        _require(exists or not loaded.reached[i], "a path was proved that there is not")
+        if loaded.reached[i]:
+            _require(np.isclose(loaded.distances[i], truth, rtol=1e-6), "a wrong value")
+        elif exists:
+            _require(loaded._limit is not None, "a path is missing from what was proved")
+
+
 def _truth(loaded: kl.Result, source: int) -> tuple[Any, Any]:
-    """Return the values from a source, and which of them are paths."""
+    """Return the values from a source, or towards it, and which of them are paths."""
     which = result_graphs().index(loaded.graph)
     right = _right_answer(which, loaded.problem == "bfs", loaded.plan.semiring)
+    if loaded.reverse:
+        return right.values[:, source], right.reached[:, source]
     return right.values[source], right.reached[source]
 
 

@@ -98,7 +98,11 @@ def _writers(folder: Path) -> list[Writer]:
 
     graph = kl.generate.uniform(3000, 20_000, weights=(1, 9), seed=5, directed=False)
     small = kl.generate.uniform(250, 2000, weights=(1, 9), seed=5)
-    result, drawn = kl.apsp(small), kl.sssp(kl.generate.grid(12, 12, weights=(1, 9)), 0)
+    pairs = kl.sssp(small, pairs=[(i, 2 * i) for i in range(120)])
+    result, drawn = (
+        kl.apsp(small, sources=range(60)),
+        kl.sssp(kl.generate.grid(12, 12, weights=(1, 9)), 0),
+    )
     lines = [record.Check("r", f"check {i}", i, 0, ("x" * 100,)) for i in range(2000)]
     ends = ["gr", "mtx", "txt", "graph", "wsg", "npz", "gr.gz", "parquet"]
     writers = [
@@ -107,13 +111,20 @@ def _writers(folder: Path) -> list[Writer]:
     ]
     writers += [
         Writer("write .npy", "g.npy", lambda path: kl.write(small, path)),
-        Writer("save", "r.npz", result.save),
+        Writer("save .npz", "r.npz", result.save),
+        Writer("save .csv", "r.csv", result.save),
+        Writer("save .json", "r.json", result.save),
+        Writer("save .parquet", "r.parquet", result.save),
+        Writer("save .npz of pairs", "p.npz", pairs.save),
         Writer("out=", "d.npy", lambda path: kl.apsp(small, out=path, threads=1)),
         Writer("record", "r.jsonl", lambda path: record.write(path, lines)),
         Writer("draw .svg", "p.svg", lambda path: kl.draw(drawn, path)),
+        Writer("picture .svg", "q.svg", kl.draw(drawn.graph).save),
     ]
     kl.write(small, folder / "small.npz")
-    source = str(folder / "small.npz")
+    source, placed = str(folder / "small.npz"), str(folder / "placed.npz")
+    streets = kl.generate.grid(12, 12, weights=(1, 9))
+    kl.write(streets.with_positions([divmod(v, 12) for v in range(144)]), placed)
 
     def proved(path: Path) -> None:
         kl.Result.load(path, small).verify()
@@ -126,6 +137,14 @@ def _writers(folder: Path) -> list[Writer]:
         ("s.csv", ["sssp", source, "-s", "0,1,2,3,4,5", "-o", "FILE"], None),
         ("b.npz", ["bfs", source, "-s", "0", "-o", "FILE", "--verify"], proved),
         ("s.npz", ["sssp", source, "-s", "0", "-o", "FILE", "--json"], proved),
+        ("w.json", ["within", source, "-k", "3", "-o", "FILE"], None),
+        ("n.tsv", ["nearest", source, "0", "7", "-k", "2", "-o", "FILE"], None),
+        ("c.csv", ["components", source, "--strong", "-o", "FILE"], None),
+        ("l.csv", ["components", source, "--largest", "FILE"], None),
+        ("r.geojson", ["path", placed, "0", "143", "-o", "FILE"], None),
+        ("k.geojson", ["k-shortest", placed, "0", "143", "-k", "20", "-o", "FILE"], None),
+        ("i.geojson", ["isochrones", placed, "0", "--limit", "20", "-o", "FILE"], None),
+        ("d.svg", ["draw", placed, "0", "-o", "FILE"], None),
     ]
     for file, arguments, check in commands:
         name = f"kleene {' '.join(Path(a).name for a in arguments)}"

@@ -104,6 +104,7 @@ def _calls(folder: Path) -> list[Call]:
     large = kl.generate.grid(150, 150)
     matrix = whole.to_scipy()
     answer = kl.apsp(whole)
+    turned = kl.TurnGraph(whole, {"from": [2], "via": [3], "to": [4]})
     formats = ("dimacs", "matrix_market", "edge_list", "gap", "npz", "npy")
     files = {}
     for name in formats:
@@ -177,15 +178,28 @@ def _calls(folder: Path) -> list[Call]:
         Call("sssp, batch", search(kl.sssp, whole, sources=[0, 1, 2, 3]), 60),
         Call("sssp, targets", search(kl.sssp, whole, source=0, targets=[3]), 60),
         Call("sssp, limit", search(kl.sssp, whole, source=0, limit=9), 60),
+        Call("within", lambda: kl.within(whole, [0, 3], 9).distances.data.tolist(), 30),
+        Call("within, k", lambda: kl.within(grid, range(64), k=9).distances.nnz, 10, True),
+        Call("nearest", lambda: kl.nearest(whole, [1, 4]).which.tolist(), 30),
+        Call("nearest, k", lambda: int(kl.nearest(grid, range(90), 4).which.sum()), 5, True),
         Call("apsp", search(kl.apsp, whole), 60),
         Call("apsp, dense", search(kl.apsp, dense), 30),
         Call("closure", search(kl.closure, plain), 30),
         Call("closure, widest", search(kl.closure, whole, semiring="max_min"), 30),
         Call("path", lambda: answer.path(0, 4), 100),
         Call("paths", lambda: answer.paths(source=0).vertices.tolist(), 30),
+        Call("route", lambda: answer.route(0, 4).arcs.tolist(), 30),
+        Call("arrivals", search(kl.sssp, whole, source=0, reverse=True), 60),
+        Call("pairs", search(kl.sssp, whole, pairs=[(0, 4), (1, 4), (4, 2)]), 60),
         Call("verify", lambda: answer.verify().rows, 20),
         Call("explain", lambda: kl.explain(whole, "apsp").method, 20),
+        Call("notebook", lambda: whole._repr_html_(), 30),
+        Call("draw", lambda: str(kl.draw(answer, target=4)), 2),
         Call("build", build, 60),
+        Call("components", lambda: kl.components(whole, "strong").sizes.tolist(), 60),
+        Call("components, two threads", lambda: kl.components(grid, threads=2).count, 10),
+        Call("k_shortest", lambda: list(kl.k_shortest(whole, 0, 4, 3).paths), 40),
+        Call("turns", lambda: turned.sssp(0).path(4), 40),
         Call("csgraph", lambda: csgraph.dijkstra(matrix, indices=0).tolist(), 40),
         Call("refused file", refused, 20),
         Call("negative cycle", negative, 20),

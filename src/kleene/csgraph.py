@@ -1,8 +1,8 @@
 """A drop-in for ``scipy.sparse.csgraph``: the same functions, on all cores and on GPUs.
 
 ``from kleene import csgraph`` stands for ``from scipy.sparse import csgraph``. What has to do with
-shortest paths and breadth-first search is Kleene's, with SciPy's conventions; all other names that
-the installed SciPy has are SciPy's own.
+shortest paths, breadth-first search and components is Kleene's, with SciPy's conventions; all other
+names that the installed SciPy has are SciPy's own.
 
 >>> from kleene import csgraph
 >>> graph = [[0, 2, 9], [0, 0, 3], [0, 0, 0]]

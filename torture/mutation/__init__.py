@@ -44,7 +44,9 @@ SECONDS_FOR_A_BUILD = 240
 SECONDS_EACH = 15
 
 VERIFIER_FILES = "src/kleene/results/*.py"
-VERIFIER_TESTS = ("test_verify*.py", "test_result*.py")
+VERIFIER_TESTS = (
+    "test_verify*.py", "test_result*.py", "test_within.py", "test_nearest.py", "test_isochrones.py",
+)  # fmt: skip
 CORE_TESTS = (
     "test_*_native.py",
     "test_*_boundaries.py",

@@ -30,7 +30,7 @@ namespace {
 constexpr std::int64_t kSampledArcs = 2;  // of each vertex, before the large component is chosen
 constexpr std::int64_t kSamples = 1024;   // vertices that choose it
 constexpr std::int64_t kGrain = 1 << 10;
-constexpr std::int64_t kArcsPerThread = 1 << 14;  // take about as long as a thread takes to start
+constexpr std::int64_t kArcsPerThread = 1 << 12;  // take about as long as a thread takes to start
 
 template <class Id>
 class Links {

@@ -39,21 +39,23 @@ struct NumberEnds {
 };
 
 // Vertices that are names, numbered as they appear. A column of words (a layout without heads) may
-// have empty fields.
+// have empty fields, but no missing ones.
 class NameEnds {
  public:
   NameEnds(const CharacterClasses& classes, const Layout& layout)
-      : classes_(&classes), may_be_empty_(layout.head < 0) {}
+      : classes_(&classes), first_(layout.tail == 0), are_words_(layout.head < 0) {}
 
   Scan take(const char*& p, const char*, bool quoted, std::int32_t& id, Widths&) {
     const char* last = quoted ? CharacterClasses::closing_quote(p - 1) : classes_->field_end(p);
-    if (last == p && !quoted && !may_be_empty_) return Scan::kNotANumber;
+    if (last == p && !quoted && !may_be_empty(p)) return Scan::kNotANumber;
     id = number_of({p, static_cast<std::size_t>(last - p)});
     p = last;
     return Scan::kDone;
   }
 
-  std::string expected(Scan) const { return may_be_empty_ ? "a word" : "a name for the vertex"; }
+  std::string expected(Scan) const {
+    return are_words_ ? "another column" : "a name for the vertex";
+  }
 
   std::int32_t number_of(std::string_view name) {
     const auto [at, is_new] = numbers_.try_emplace(name, static_cast<std::int32_t>(names_.size()));
@@ -64,8 +66,13 @@ class NameEnds {
   const std::vector<std::string_view>& names() const { return names_; }
 
  private:
+  bool may_be_empty(const char* p) const {
+    return are_words_ && (first_ || classes_->follows_separator(p));
+  }
+
   const CharacterClasses* classes_;
-  bool may_be_empty_;
+  bool first_;  // in their lines
+  bool are_words_;
   std::vector<std::string_view> names_;
   std::unordered_map<std::string_view, std::int32_t> numbers_;
 };

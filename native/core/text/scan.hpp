@@ -70,6 +70,12 @@ class CharacterClasses {
     return q;
   }
 
+  // Whether a separator stands before p, so that a field begins there, if an empty one.
+  bool follows_separator(const char* p) const {
+    while (blank(p[-1]) || p[-1] == '\r') --p;
+    return is(p[-1], kSeparator);
+  }
+
   // At the quote that closes the one at p, or at the end of the line. Doubled quotes stand for one
   // and close nothing.
   static const char* closing_quote(const char* p) {

@@ -129,9 +129,11 @@ def u_turns_of(graph: Graph, delay: Any) -> Turns:
 
 def _as_delay(value: Any) -> float:
     real: object = value
+    odd = isinstance(real, bool) or not isinstance(real, numbers.Real)
     try:
-        if isinstance(real, numbers.Real) and not isinstance(real, bool) and value > -np.inf:
-            return float(value)
+        delay = np.nan if odd else float(value)
     except OverflowError:  # an integer beyond all floats
-        pass
-    raise RequestError(f"u_turns must be a delay or 'forbidden', not {value!r}")
+        delay = np.nan
+    if not delay > -np.inf:
+        raise RequestError(f"u_turns must be a delay or 'forbidden', not {value!r}")
+    return delay

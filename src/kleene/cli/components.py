@@ -10,7 +10,7 @@ from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Output, Threads
 from kleene.cli.output import facts, headline, line, table
 from kleene.cli.summaries import describe_graph, graph_fields
-from kleene.cli.tables import TableFile, check_table, save_table
+from kleene.cli.tables import TableFile, check_table
 
 __all__ = ["components"]
 
@@ -37,6 +37,7 @@ def components(
     import numpy as np
 
     import kleene as kl
+    from kleene.results.files import save_blocks
 
     check_table(out)
     read = graph.read(threads)
@@ -45,7 +46,7 @@ def components(
         kl.write(read.subgraph(found.largest), largest, threads=threads)
     if out is not None:
         columns = {"vertex": read.label(np.arange(read.n)), "component": found.component}
-        save_table(columns, out)
+        save_blocks([columns], out)
     rows: list[dict[str, Any]] = [
         {
             "component": at,

@@ -22,6 +22,7 @@ from kleene.cli.explain import explain
 from kleene.cli.generate import GeneratorCommands
 from kleene.cli.groups import Command, CommandGroup
 from kleene.cli.info import info
+from kleene.cli.isochrones import isochrones
 from kleene.cli.k_shortest import k_shortest
 from kleene.cli.lab import app as lab
 from kleene.cli.methods import methods
@@ -55,7 +56,7 @@ app = typer.Typer(
 _GRAPHS = "Graphs"
 _SECTIONS = {
     "Paths": (bfs, sssp, apsp, closure, path, k_shortest),
-    "Reach": (nearest, within, components),
+    "Reach": (nearest, within, isochrones, components),
     _GRAPHS: (info, convert, draw),
     "Results and machine": (verify, methods, explain, doctor, demo),
 }

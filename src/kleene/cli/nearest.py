@@ -8,11 +8,11 @@ from typer import Argument, Option
 
 from kleene.cli import completion
 from kleene.cli.option_groups import with_option_groups
-from kleene.cli.options import Hops, Input, Limit, Output, Reverse, Threads
+from kleene.cli.options import Hops, Input, Limit, Output, Threads
 from kleene.cli.output import facts, headline, line, number, seconds, table
 from kleene.cli.pairs import PAGE
 from kleene.cli.summaries import describe_graph, describe_plan, graph_fields, plan_fields
-from kleene.cli.tables import TableFile, check_table, save_table
+from kleene.cli.tables import TableFile, check_table
 from kleene.cli.vertex_files import read_vertices
 from kleene.cli.vertices import parse_vertices
 
@@ -95,7 +95,7 @@ def nearest(
         progress=not output.quiet,
     )
     if out is not None:
-        save_table(_columns(near), out)
+        near.save(out)
     named = parse_vertices(read, vertex)
     rows, left_out = _listed(near, named, top, None if output.json else PAGE)
     served, total = _served(near), read.n
@@ -147,19 +147,6 @@ def _table(near: Nearest) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDA
     vertices, ranks = np.nonzero(which >= 0)
     facilities = np.atleast_1d(near.graph.index(near.facilities))[which[vertices, ranks]]
     return vertices, ranks, facilities, distances[vertices, ranks]
-
-
-def _columns(near: Nearest) -> dict[str, NDArray[Any]]:
-    """Return the table of all vertices and their facilities."""
-    from kleene.results.tables import label_column
-
-    vertices, ranks, facilities, distances = _table(near)
-    return {
-        "vertex": label_column(near.graph, vertices),
-        "rank": ranks,
-        "facility": label_column(near.graph, facilities),
-        "distance": distances,
-    }
 
 
 def _listed(

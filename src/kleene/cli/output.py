@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from io import TextIOWrapper
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -48,8 +49,22 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
 
 
 def print_json(document: Mapping[str, Any]) -> None:
-    """Print a document; NumPy values become Python values, infinities the string ``inf``."""
-    sys.stdout.write(json.dumps(_plain(document), indent=2, allow_nan=False) + "\n")
+    """Print a document; NumPy values become Python values, infinities the string ``inf``.
+
+    Of a list of objects each gets a line: such lists are long.
+    """
+    separator = "{\n"
+    for key, value in document.items():
+        sys.stdout.write(f"{separator}  {json.dumps(str(key))}: ")
+        if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+            for begin, item in zip(chain(["[\n"], repeat(",\n")), value, strict=False):
+                sys.stdout.write(f"{begin}    {json.dumps(_plain(item), allow_nan=False)}")
+            sys.stdout.write("\n  ]")
+        else:
+            text = json.dumps(_plain(value), indent=2, allow_nan=False)
+            sys.stdout.write(text.replace("\n", "\n  "))
+        separator = ",\n"
+    sys.stdout.write("\n}\n")
 
 
 def _plain(value: Any) -> Any:

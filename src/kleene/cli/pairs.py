@@ -116,7 +116,8 @@ def pairs_of_reach(reach: Reach) -> PairTable:
     import numpy as np
 
     def rows() -> Iterator[Row]:
-        distances, links = reach.distances, reach.predecessors
+        distances = reach.distances
+        links = reach.next_hops if reach.reverse else reach.predecessors
         for row, source in enumerate(np.atleast_1d(reach.graph.index(reach.sources)).tolist()):
             own = slice(*distances.indptr[row : row + 2])
             far, values = distances.indices[own], distances.data[own]

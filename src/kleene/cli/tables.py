@@ -1,15 +1,12 @@
-"""Tables in files, for commands whose answer is a table: .csv, .tsv, .json, .parquet."""
+"""``--out`` of commands whose answer is a table."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 from typer import Option
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TableFile", "check_table", "save_table"]
+__all__ = ["TableFile", "check_table"]
 
 TableFile = Annotated[
     str | None,
@@ -23,10 +20,3 @@ def check_table(out: str | None) -> None:
 
     if out is not None:
         check_table_suffix(out)
-
-
-def save_table(columns: dict[str, NDArray[Any]], out: str) -> None:
-    """Write columns in the format of the suffix; the file is replaced when it is complete."""
-    from kleene.results.files import save_blocks
-
-    save_blocks([columns], out)

@@ -48,7 +48,8 @@ class Turns:
         if self.turns is None and self.u_turns is None:
             return None
         table = None if self.turns is None else _read_turns(graph, self.turns)
-        turns = kl.TurnGraph(graph, table, u_turns=_delay(self.u_turns), missing=self.missing)
+        missing: Any = self.missing
+        turns = kl.TurnGraph(graph, table, u_turns=_delay(self.u_turns), missing=missing)
         call: Callable[..., Result] = getattr(turns, problem)
         return call
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from typer import Option
 
@@ -12,12 +12,7 @@ from kleene.cli.output import facts, headline, line, number, seconds
 from kleene.cli.pairs import PAGE, list_pairs, pairs_of_reach, show_pairs
 from kleene.cli.solve import SourceVertices
 from kleene.cli.summaries import describe_graph, describe_plan, graph_fields, plan_fields
-from kleene.cli.tables import TableFile, check_table, save_table
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from kleene.results.reach import Reach
+from kleene.cli.tables import TableFile, check_table
 
 __all__ = ["within"]
 
@@ -66,7 +61,7 @@ def within(
         progress=not output.quiet,
     )
     if out is not None:
-        save_table(_columns(reach), out)
+        reach.save(out)
     most: int | None = None
     if top is None:
         most = 0 if sources is None else None if output.json else PAGE
@@ -104,22 +99,3 @@ def within(
         show_pairs(listing, read.n, single)
 
     output.show(document, page)
-
-
-def _columns(reach: Reach) -> dict[str, NDArray[Any]]:
-    """Return the table of what was reached."""
-    import numpy as np
-
-    from kleene.results.tables import label_column
-
-    distances = reach.distances
-    near = np.repeat(reach.graph.index(reach.sources), np.diff(distances.indptr))
-    first, last = (distances.indices, near) if reach.reverse else (near, distances.indices)
-    return {
-        "source": label_column(reach.graph, first),
-        "target": label_column(reach.graph, last),
-        "distance": distances.data,
-        "next_hop" if reach.reverse else "predecessor": label_column(
-            reach.graph, reach.predecessors.data
-        ),
-    }

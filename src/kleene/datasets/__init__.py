@@ -13,14 +13,17 @@ __all__ = ["rome"]
 def rome() -> Graph:
     """Return the road network of Rome in 1999; weights are lengths in metres.
 
+    Junctions are labelled 1 to 3353, as in the file.
+
     From the 9th DIMACS Implementation Challenge, contributed by Gianni Storchi, Paolo Dell'Olmo
     and Monica Gentili.
 
     Examples
     --------
     >>> import kleene as kl
-    >>> kl.datasets.rome()
-    Graph('rome99', 3,353 vertices, 8,859 arcs, int32 weights 1 to 12711, directed)
+    >>> g = kl.datasets.rome()
+    >>> g.n, g.m, g.labels[:3].tolist()
+    (3353, 8859, [1, 2, 3])
     """
     with as_file(files("kleene") / "datasets" / "rome99.gr") as path:
         return read(path)

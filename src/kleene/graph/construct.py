@@ -16,6 +16,7 @@ from kleene.graph.frozen import adopt
 from kleene.graph.labels import as_labels
 from kleene.graph.rows import EdgeRows
 from kleene.system.machine import as_threads, threads_for
+from kleene.system.progress import reporter
 
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
@@ -37,7 +38,7 @@ def from_edges(
     name: str,
     keep_rows: bool,
     threads: int | None,
-    progress: Callable[[int, int], object] | None,
+    progress: bool | Callable[[int, int], object] | None,
 ) -> Graph:
     directed = checks.as_flag(directed, "directed")
     keep_rows = checks.as_flag(keep_rows, "keep_rows")
@@ -56,7 +57,8 @@ def from_edges(
         n = 1 + max(int(tails.max(initial=-1)), int(heads.max(initial=-1)))
     n = checks.as_vertex_count(n)
     kept = None if labels is None else as_labels(labels, n)
-    csr, available = _build(n, tails, heads, values, not directed, combine, threads, progress)
+    with reporter(progress, "building a graph") as report:
+        csr, available = _build(n, tails, heads, values, not directed, combine, threads, report)
     rows = None
     if keep_rows:
         needed = 2 * checks.id_dtype(n).itemsize * len(tails)

@@ -41,7 +41,7 @@ class Constructors:
         name: str = "",
         keep_rows: bool = True,
         threads: int | None = None,
-        progress: Progress | None = None,
+        progress: bool | Progress | None = None,
     ) -> Graph:
         """Make a graph from arrays of sources and targets, in any order.
 
@@ -66,8 +66,9 @@ class Constructors:
             bytes per edge.
         threads : int, optional
             Threads that sort the arcs; all cores by default.
-        progress : callable, optional
-            Called with (done, total) now and then.
+        progress : bool or callable, optional
+            True shows a bar, in a notebook or terminal. A function is called with (done, total)
+            now and then.
 
         Examples
         --------

@@ -39,8 +39,8 @@ def _coordinates(row: int, geometry: Any) -> Array:
             points: Any = [point.split() for point in (matched[1] or "").split(",") if matched[1]]
         else:
             points = geometry.coords
-        array = np.array(points, np.float64).reshape(len(points), -1)
-        if array.size and (array.shape[1] < 2 or not np.isfinite(array).all()):
+        array = np.array(points, np.float64)
+        if array.size and (array.ndim != 2 or array.shape[1] < 2 or not np.isfinite(array).all()):
             raise ValueError(geometry)
     except (AttributeError, NotImplementedError, TypeError, ValueError):
         shown = str(geometry)[:60]

@@ -7,7 +7,6 @@ A vertex of a graph with labels is its label, whatever its type; without labels 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from difflib import get_close_matches
 from typing import Any, NoReturn
 
 import numpy as np
@@ -115,6 +114,8 @@ class LabelIndex:
 
     def _near(self, label: Any) -> list[Any]:
         """Return up to three labels that look like this one."""
+        from difflib import get_close_matches
+
         assert self._labels is not None
         if not isinstance(label, (str, int, np.integer)):
             return []

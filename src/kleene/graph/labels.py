@@ -8,6 +8,7 @@ first appearance.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Sized
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -38,7 +39,7 @@ def as_labels(labels: Iterable[Any] | Array, n: int) -> Array:
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu":
         array: Array = frozen(labels.astype(labels.dtype.newbyteorder("="), copy=False))
     else:
-        array = adopt(_objects(labels, n))
+        array = adopt(_from_sequence(labels, n))
     if len(array) != n:
         least = f"more than {n}" if len(array) > n else len(array)  # of a generator
         count = len(labels) if isinstance(labels, Sized) else least
@@ -53,13 +54,16 @@ def as_labels(labels: Iterable[Any] | Array, n: int) -> Array:
     return array
 
 
-def _objects(labels: Iterable[Any], n: int) -> Array:
-    """Return up to n + 1 labels, which may come from a generator, as an array of objects."""
+def _from_sequence(labels: Iterable[Any], n: int) -> Array:
+    """Return up to n + 1 labels, perhaps of a generator, as integers if all are, else objects."""
     try:
         given = list(islice(labels, n + 1))
     except TypeError:
         kind = type(labels).__name__
         raise GraphError(f"labels must be a sequence of {n} names, not {kind}") from None
+    if given and {type(label) for label in given} == {int}:
+        with suppress(OverflowError):
+            return np.array(given, dtype=np.int64)
     return np.fromiter(given, dtype=object, count=len(given))
 
 

@@ -23,7 +23,9 @@ def from_osmnx(cls: type[Graph], streets: Any, weight: str | None) -> Graph:
     if graph.positions is None and graph.n:
         raise GraphError("expected a graph of OSMnx, whose nodes have x and y; use from_networkx")
     geometries = [data.get("geometry") for *_, data in streets.edges(data=True)]
-    if graph.rows is None or all(geometry is None for geometry in geometries):
+    if all(geometry is None for geometry in geometries):
         return graph
+    assert graph.rows is not None
+    assert graph.positions is not None
     lines = oriented(lines_of(geometries), graph.positions, graph.rows.sources, graph.rows.targets)
     return graph._derived(graph.csr, rows=graph.rows.with_lines(lines))

@@ -44,6 +44,7 @@ def numbers_in(source: Source, texts: list[str], lines: list[int], column: int =
         row, *_, expected = bad.args
         found = excerpt(texts[min(row, len(texts)) - 1].encode(errors="replace"))
         source.fail(f"found {found}, expected {expected}", lines[min(row, len(texts)) - 1])
+    assert numbers is not None
     if len(numbers) != len(texts):
         at = next(i for i, text in enumerate(texts) if not text.strip())
         source.fail("found an empty value, expected a number", lines[at])

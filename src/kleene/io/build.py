@@ -84,12 +84,16 @@ def build_graph(
     target, -1 from target to source, 0 for both.
     """
     try:
-        edges = (sources, targets, weights, n, directed)
-        others = {"name": source.stem, "keep_rows": keep_rows, "threads": source.threads}
         if isinstance(directed, np.ndarray):
-            graph = from_directions(Graph, *edges, labels, **others)
+            graph = from_directions(
+                Graph, sources, targets, weights, n, directed, labels, source.stem, keep_rows,
+                source.threads,
+            )  # fmt: skip
         else:
-            graph = Graph.from_edges(*edges, labels=labels, **others)
+            graph = Graph.from_edges(
+                sources, targets, weights, n, directed, labels=labels, name=source.stem,
+                keep_rows=keep_rows, threads=source.threads,
+            )  # fmt: skip
         if positions is not None:
             graph = graph.with_positions(positions)
     except GraphError as error:

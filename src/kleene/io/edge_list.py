@@ -58,12 +58,11 @@ def read(
 ) -> Graph:
     text = TextReader(source)
     weight, weighted = weight_options(weight, weighted, columns)
-    oneway = directed if isinstance(directed, str) else None
+    direction: bool | NDArray[Any]
+    oneway, direction = (directed, True) if isinstance(directed, str) else (None, directed)
     first = text.peek(comments)
     if first is None:
-        return Graph.from_edges(
-            [], [], n=0, directed=oneway is not None or directed, name=source.stem
-        )
+        return Graph.from_edges([], [], n=0, directed=direction, name=source.stem)
     if separator is None:
         separator = guess_separator(first)
     elif len(separator) != 1 or not separator.isascii() or separator in '\r\n"':
@@ -92,9 +91,8 @@ def read(
         names=bool(names),
     )
     sources, targets, weights, labels = text.arcs(layout)
-    direction: bool | NDArray[Any] = (
-        directed if oneway is None else _directions(text, layout, oneway, oneway_column)
-    )
+    if oneway is not None:
+        direction = _directions(text, layout, oneway, oneway_column)
     n: int | None = None
     kept: Any = labels
     if labels is not None:

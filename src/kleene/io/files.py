@@ -27,6 +27,7 @@ from kleene.io.sink import Sink, open_binary
 from kleene.io.source import PathOrFile, Progress, Source, require_path_or_file
 from kleene.io.tntp import TNTP
 from kleene.system.machine import as_threads
+from kleene.system.progress import reporter
 
 __all__ = ["FORMATS", "read", "read_with_format", "write"]
 
@@ -48,7 +49,7 @@ def read(
     *,
     positions: PathOrFile | None = None,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: bool | Progress | None = None,
     **options: Any,
 ) -> Graph:
     r"""Read a graph from a file.
@@ -71,8 +72,9 @@ def read(
         hold them themselves.
     threads : int, optional
         Threads that parse text; all cores by default.
-    progress : callable, optional
-        Called with (done, total), in bytes of the file, while text is read.
+    progress : bool or callable, optional
+        True shows a bar, in a notebook or terminal. A function is called with (done, total), in
+        bytes of the file, while text is read.
     **options
         Options of the format; docs/formats.md lists them all.
 
@@ -129,16 +131,15 @@ def read_with_format(
     *,
     positions: PathOrFile | None = None,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: bool | Progress | None = None,
     **options: Any,
 ) -> tuple[Graph, str]:
     """Read a graph like :func:`read`; return it and the name of its format."""
     threads = as_threads(threads)
-    _require_callable(progress)
     chosen = None if format is None else _by_name(format)
     if chosen is not None:
         chosen.check_options(chosen.read, options)
-    with Source(path, threads, progress) as source:
+    with reporter(progress, f"reading {path}") as report, Source(path, threads, report) as source:
         if source.size == 0:
             source.fail("found an empty file, expected a graph")
         if chosen is None:
@@ -157,7 +158,7 @@ def write(
     format: str | None = None,
     *,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: bool | Progress | None = None,
     **options: Any,
 ) -> None:
     """Write a graph to a file; the file is replaced only when it is complete.
@@ -175,8 +176,9 @@ def write(
         The name of the format, as in :func:`read`; by default the suffix decides.
     threads : int, optional
         Threads that format text; all cores by default.
-    progress : callable, optional
-        Called with (done, total), in arcs or vertices, while text is written.
+    progress : bool or callable, optional
+        True shows a bar, in a notebook or terminal. A function is called with (done, total), in
+        arcs or vertices, while text is written.
     **options
         ``separator`` and ``header`` for edge lists, ``compressed`` for ``.npz``.
 
@@ -196,7 +198,6 @@ def write(
             f"the first argument of write must be a Graph, not {type(graph).__name__}"
         )
     threads = as_threads(threads)
-    _require_callable(progress)
     require_path_or_file(path, "write")
     suffix, gzipped = _suffix(fspath(path) if isinstance(path, (str, PathLike)) else "")
     if format is not None:
@@ -218,18 +219,16 @@ def write(
     chosen.check_options(chosen.write, options)
     chosen.require_labels(graph)
     try:
-        with open_binary(path, gzipped) as file:
-            chosen.write(graph, Sink(file, suffix, threads, progress), **options)
+        with (
+            reporter(progress, f"writing {path}") as report,
+            open_binary(path, gzipped) as file,
+        ):
+            chosen.write(graph, Sink(file, suffix, threads, report), **options)
     except UnicodeEncodeError as error:
         raise GraphError(
             f"label {error.object!r} cannot be written: {error.object[error.start]!r} is a lone "
             "surrogate, which has no UTF-8 encoding"
         ) from None
-
-
-def _require_callable(progress: Any) -> None:
-    if progress is not None and not callable(progress):
-        raise RequestError(f"progress must be a function, not {type(progress).__name__}")
 
 
 # ---- format detection -------------------------------------------------------------------------

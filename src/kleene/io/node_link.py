@@ -142,6 +142,7 @@ class NodesAndEdges:
 
         ``defaults`` are values of edges without one; ``directed`` holds for all edges, if given.
         """
+        self.require_memory()
         for number, line in self._undeclared.items():
             name = list(self._numbers)[number]
             self._source.fail(f"found an edge at {_quoted(name)}, expected a node of this id", line)

@@ -64,13 +64,16 @@ def read(
 
     table = _read_table(source, choose, len(oneway))
     arrays, kinds = table.arrays, table.kinds
-    if oneway:
-        *arrays, directions = arrays
-        directed = directions_of(source, *directions, oneway[0])
+    direction: bool | Array
+    if isinstance(directed, str):
+        *arrays, (codes, words) = arrays
+        direction = directions_of(source, codes, words, directed)
     elif directed is None:
-        directed = table.metadata.get(_DIRECTED) != b"false"
+        direction = table.metadata.get(_DIRECTED) != b"false"
+    else:
+        direction = directed
     ends, weights = arrays[:2], arrays[2] if len(arrays) == 3 else None
-    if kinds[2:3] == ["name"]:
+    if kinds[2 : len(arrays)] == ["name"]:
         source.fail("the weights must hold real numbers, not strings")
     try:
         sources, targets, labels, n = _ids(ends, relabel)
@@ -78,7 +81,7 @@ def read(
     except GraphError as error:
         source.fail(str(error))
     return build_graph(
-        source, sources, targets, weights, n, directed, labels=labels, keep_rows=keep_rows
+        source, sources, targets, weights, n, direction, labels=labels, keep_rows=keep_rows
     )
 
 

@@ -76,7 +76,7 @@ def _read_text(source: Source, numbers: bool) -> tuple[Any, Array, Array]:
 
 def _find_columns(text: TextReader) -> tuple[tuple[int, int, int], str]:
     """Return the columns of name, x and y, and the separator; skip the header."""
-    line = text.peek(comments="#%") or ""
+    line = (text.peek(comments="#%") or "").rstrip(" \t;\r")  # TNTP ends its lines by ;
     titles = [unquoted(field).lower() for field in split_fields(line, guess_separator(line))]
     columns = _known_columns(titles)
     if columns is not None:
@@ -124,7 +124,7 @@ def _rows_of(source: Source, ids: Any, names: Array) -> Array:
         rows = order[at] if len(known) else at
     else:
         places = {name: row for row, name in enumerate(ids)}
-        twice = [] if len(places) == len(ids) else [_first_repeated(ids)]
+        twice = [name for row, name in enumerate(ids) if places[name] != row]
         lacking = [name for name in names.tolist() if name not in places]
         rows = np.array([places.get(name, 0) for name in names.tolist()], np.int64)
     if len(twice):
@@ -135,11 +135,6 @@ def _rows_of(source: Source, ids: Any, names: Array) -> Array:
             f"{len(names):,} vertices; {len(lacking):,} have none"
         )
     return rows
-
-
-def _first_repeated(ids: list[Any]) -> Any:
-    seen: set[Any] = set()
-    return next(name for name in ids if name in seen or seen.add(name))
 
 
 def _shown(name: Any) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.frozen import adopt
+from kleene.results.display import components_html
 from kleene.system.cached_property import cached_property
 
 __all__ = ["Components"]
@@ -18,7 +20,7 @@ Array = NDArray[Any]
 
 
 class Components:
-    """The components of a graph, numbered from 0 by decreasing size.
+    """The components of a graph, the largest first; a sequence of arrays of vertices.
 
     Attributes
     ----------
@@ -27,7 +29,7 @@ class Components:
     kind : str
         ``"weak"`` or ``"strong"``.
     component : array
-        The number of the component of each vertex, by position.
+        The number of the component of each vertex, by position; numbers begin with 0, the largest.
     sizes : array
         The number of vertices of each component, the largest first.
 
@@ -39,6 +41,8 @@ class Components:
     Components(3 weak components, the largest of 3 vertices)
     >>> c.component.tolist(), c.largest.tolist()
     ([1, 1, 0, 0, 0, 2], [2, 3, 4])
+    >>> [members.tolist() for members in c]
+    [[2, 3, 4], [0, 1], [5]]
     """
 
     graph: Graph
@@ -101,6 +105,21 @@ class Components:
             return self._order
         return self.members(0)
 
+    def __len__(self) -> int:
+        return self.count
+
+    @overload
+    def __getitem__(self, index: int) -> Array: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Array]: ...
+    def __getitem__(self, index: int | slice) -> Array | list[Array]:
+        if isinstance(index, slice):
+            return [self.members(i) for i in range(*index.indices(self.count))]
+        return self.members(range(self.count)[index])
+
+    def __iter__(self) -> Iterator[Array]:
+        return map(self.members, range(self.count))
+
     def to_frame(self) -> Any:
         """Return a pandas DataFrame: vertex, component and its size, one row per vertex.
 
@@ -122,6 +141,9 @@ class Components:
                 "size": self.sizes[self.component],
             }
         )
+
+    def _repr_html_(self) -> str:
+        return components_html(self)
 
     def __repr__(self) -> str:
         count = f"{self.count:,} {self.kind} component{'s' * (self.count != 1)}"

@@ -87,21 +87,23 @@ def _write_tsv(blocks: Iterable[Block], path: Path) -> None:
 
 
 def _write_json(blocks: Iterable[Block], path: Path) -> None:
-    """Write a list of objects, one per line."""
+    """Write a list of objects, one per line; an infinite number, which JSON lacks, is null."""
+    encode = json.JSONEncoder(ensure_ascii=False, default=str).encode
     with path.open("w", encoding="utf-8") as file:
         separator = "[\n"
         for block in blocks:
-            names = tuple(block)
-            for record in _records(block):
-                entry = dict(zip(names, map(_finite, record), strict=True))
-                file.write(separator + json.dumps(entry, ensure_ascii=False, default=str))
+            finite = {name: _finite(column) for name, column in block.items()}
+            for record in _records(finite):
+                file.write(separator + encode(dict(zip(block, record, strict=True))))
                 separator = ",\n"
         file.write("\n]\n" if separator == ",\n" else "[]\n")
 
 
-def _finite(value: Any) -> Any:
-    """Return the value, or None for an infinite number, which JSON does not have."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+def _finite(column: NDArray[Any]) -> NDArray[Any]:
+    """Return the column, in which numbers that are not finite are missing."""
+    if column.dtype.kind != "f":
+        return column
+    return np.ma.MaskedArray(column, np.ma.getmaskarray(column) | ~np.isfinite(column))
 
 
 def _records(block: Block) -> Iterable[tuple[Any, ...]]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kleene.errors import RequestError
 from kleene.results.covered_streets import Streets, streets_of
+from kleene.results.display import isochrones_html
 from kleene.results.long_table import LongTable
 from kleene.results.outline import outline
 from kleene.results.reach import Reach
@@ -231,6 +232,9 @@ class Isochrones(LongTable):
         'exact'
         """
         return self.reach.verify()
+
+    def _repr_html_(self) -> str:
+        return isochrones_html(self)
 
     def __repr__(self) -> str:
         distances = self.reach._answer.distances

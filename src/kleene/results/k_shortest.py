@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.graph import Graph
+from kleene.results.display import k_shortest_html
 from kleene.results.paths import Paths
 from kleene.results.route import Route, Routes, make_routes
 from kleene.system.cached_property import cached_property
@@ -105,6 +106,9 @@ class KShortest(Sequence[Route]):
 
     def __iter__(self) -> Iterator[Route]:
         return iter(self._routes)
+
+    def _repr_html_(self) -> str:
+        return k_shortest_html(self)
 
     def __repr__(self) -> str:
         count = f"{len(self):,} path{'s' * (len(self) != 1)}"

@@ -14,6 +14,7 @@ from kleene.graph import Graph
 from kleene.graph.no_path import NO_HOPS, no_path
 from kleene.planning.plan import Plan
 from kleene.registry import find
+from kleene.results.display import nearest_html
 from kleene.results.long_table import LongTable
 from kleene.results.paths import Paths, Walks
 from kleene.results.reach import follow_rows
@@ -271,6 +272,9 @@ class Nearest(LongTable):
         'exact'
         """
         return verify_nearest(self._task, self._distances, self._which, self._search)
+
+    def _repr_html_(self) -> str:
+        return nearest_html(self)
 
     def __repr__(self) -> str:
         count = len(self._task.facilities)

@@ -12,6 +12,7 @@ from kleene.backends.task import WithinAnswer
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.planning.plan import Plan
+from kleene.results.display import reach_html
 from kleene.results.long_table import LongTable
 from kleene.results.paths import Walks, follow_links
 from kleene.results.route import Route, make_route
@@ -263,6 +264,9 @@ class Reach(LongTable):
         graph = self.graph.transpose() if self.reverse else self.graph
         unit = self.hops or graph.weight_dtype is None
         return verify_reach(graph, self._answer, self._sources, self.limit, self.k, unit)
+
+    def _repr_html_(self) -> str:
+        return reach_html(self)
 
     def __repr__(self) -> str:
         count = len(self._sources)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kleene.errors import GraphError
 from kleene.graph import Graph
+from kleene.results.display import route_html
 from kleene.results.paths import Walks, arcs_between
 from kleene.system.cached_property import cached_property
 
@@ -90,7 +91,7 @@ class Route:
         kept = np.ones(len(points), bool)
         joints = first[1:]
         kept[joints] = (points[joints] != points[joints - 1]).any(axis=1)
-        return points[kept] if kept.sum() > 1 else points[:2]
+        return points[kept]
 
     def _lines(self) -> tuple[Array, Array, Array, Array]:
         """Return where each arc's line starts, its number of points, if it runs back, and all."""
@@ -151,6 +152,9 @@ class Route:
     def __len__(self) -> int:
         """Return the number of vertices; 0 if there is no path."""
         return len(self._positions)
+
+    def _repr_html_(self) -> str:
+        return route_html(self)
 
     def __repr__(self) -> str:
         if not len(self):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 __all__ = ["did_you_mean", "no_such"]
 
@@ -31,6 +30,8 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     >>> did_you_mean("gpu", ["cuda", "cpu"])
     "did you mean 'cuda'?"
     """
+    from difflib import get_close_matches
+
     if not isinstance(name, str) or not name:
         return ""
     asked, names = _plain(name), {_plain(k): k for k in known}

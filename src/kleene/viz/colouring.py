@@ -97,12 +97,20 @@ class Scale:
 class Groups:
     """A colour for the group of each vertex, in the order of ``names``; grey for group -1.
 
-    Colours repeat after eight groups. An arc between two groups is grey.
+    Colours repeat after eight groups. An arc between two groups is grey, or belongs to the later
+    one of bands, which have an order.
     """
 
     group: Array
     names: Sequence[str]
     colours: Sequence[str] = ()  # of each group
+    ordered: bool = False
+
+    @classmethod
+    def bands(cls, group: Array, names: Sequence[str]) -> Groups:
+        """Return groups that follow each other, in colours of the colour map."""
+        steps = np.linspace(0, _BUCKETS - 1, max(2, len(names)))[: len(names)]
+        return cls(group, names, [_shade(round(step)) for step in steps], ordered=True)
 
     @classmethod
     def of_regions(cls, graph: Graph, group: Array, names: Sequence[str]) -> Groups:
@@ -138,7 +146,8 @@ class Groups:
 
     def arcs(self, pairs: Array) -> Chosen:
         tails, heads = self.group[pairs].T
-        return self._by_group(np.where(tails == heads, tails, -1))
+        joined = (np.minimum(tails, heads) >= 0) if self.ordered else tails == heads
+        return self._by_group(np.where(joined, np.maximum(tails, heads), -1))
 
     def _by_group(self, groups: Array) -> Chosen:
         for number in np.unique(groups).tolist():

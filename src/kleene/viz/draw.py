@@ -17,6 +17,7 @@ from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.positions import as_positions
 from kleene.results.components import Components
+from kleene.results.isochrones import Isochrones
 from kleene.results.k_shortest import KShortest
 from kleene.results.nearest import Nearest
 from kleene.results.reach import Reach
@@ -30,7 +31,7 @@ from kleene.viz.subject import Options, Subject, as_subject
 
 __all__ = ["draw"]
 
-Drawable = Graph | Result | Route | KShortest | Nearest | Reach | Components
+Drawable = Graph | Result | Route | KShortest | Nearest | Reach | Isochrones | Components
 
 #: More are illegible, and make files of megabytes.
 _MOST_VERTICES, _MOST_ARCS = 100_000, 200_000
@@ -69,10 +70,10 @@ def draw(
 
     Parameters
     ----------
-    what : Graph, Result, Route, KShortest, Nearest, Reach or Components
+    what : Graph, Result, Route, KShortest, Nearest, Reach, Isochrones or Components
         What to draw: a graph; the distances of ``bfs``, ``sssp``, ``apsp`` or ``within``; a route
-        (``result.route(target)``) or the paths of ``k_shortest``; the regions of the facilities of
-        ``nearest``; the ``components``.
+        (``result.route(target)``) or the paths of ``k_shortest``; the bands of ``isochrones``, the
+        regions of the facilities of ``nearest``; the ``components``.
     path : str or Path, optional
         The file to write. ``.svg`` needs no other package; other formats (``.png``, ``.pdf``) need
         matplotlib, the extra ``kleene[plot]``. Without it, the picture is returned; a notebook

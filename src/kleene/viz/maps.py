@@ -56,10 +56,7 @@ def street_courses(graph: Graph, layout: Layout, arcs: Array, tails: Array) -> l
         return [None] * len(arcs)
     offsets, coordinates = layout.lines
     courses: list[Array | None] = []
-    rows: Any = graph.arc_rows
-    for row, tail in zip(
-        getattr(rows, "rows", rows)[arcs].tolist(), layout.points[tails], strict=True
-    ):
+    for row, tail in zip(graph.arc_rows.rows[arcs].tolist(), layout.points[tails], strict=True):
         line = coordinates[offsets[row] : offsets[row + 1]] if row >= 0 else coordinates[:0]
         if len(line) < 2:
             courses.append(None)

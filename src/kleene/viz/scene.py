@@ -40,8 +40,12 @@ class Scene:
     ) -> None:
         self.subject, points = subject, layout.points
         self.vertices = np.flatnonzero(np.isfinite(points).all(axis=1))
-        self.width = _NARROW if len(self.vertices) <= _MOST_NAMES else _WIDTH
-        self.named = len(self.vertices) <= _MOST_NAMES if labels is None else labels
+        few = len(self.vertices) <= _MOST_NAMES
+        longest = (
+            max((len(subject.name(v)) for v in self.vertices.tolist()), default=0) if few else 0
+        )
+        self.width = _NARROW if few and len(self.vertices) * longest < 100 else _WIDTH
+        self.named = few if labels is None else labels
         self._foot = _MARGIN if isinstance(subject.colouring, Plain) else _FOOT
         self._fit(points)
         graph = subject.graph
@@ -53,10 +57,8 @@ class Scene:
         self.line_width = float(np.clip(self.strokes.typical_length / 6, 1.2, 2.5))
         crowding = float(np.sqrt(self.width * self.height / max(1, len(self.vertices))))
         self.radius = min(self.strokes.typical_length / 5, crowding / 5, 7.0)
-        roomy = len(self.vertices) <= _MOST_NAMES and self.strokes.typical_length > 26
-        self.names_inside = (
-            self.named and roomy and all(len(subject.name(v)) <= 3 for v in self.vertices.tolist())
-        )
+        roomy = few and self.strokes.typical_length > 26
+        self.names_inside = self.named and roomy and longest <= 3
         if self.names_inside:
             self.radius = 14.0 if self.strokes.typical_length > 40 else 11.0
 
@@ -205,7 +207,7 @@ class Scene:
             unreached = n - int(np.count_nonzero(subject.reached[self.vertices]))
             if unreached:
                 are = "is" if unreached == 1 else "are"
-                parts.append(f"{unreached:,} {are} unreachable (grey)")
+                parts.append(f"{unreached:,} {are} {subject.grey} (grey)")
         return "; ".join([*parts, *subject.notes])
 
     def _captions(self, title: str) -> Iterator[Text]:

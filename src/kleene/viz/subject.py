@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
 from kleene.results.components import Components
+from kleene.results.isochrones import Isochrones
 from kleene.results.k_shortest import KShortest
 from kleene.results.nearest import Nearest
 from kleene.results.pairs import PairsResult
@@ -41,6 +42,7 @@ class Subject:
     notes: list[str] = field(default_factory=list)
     start: int | None = None  # only its component is drawn, where positions are computed
     reached: Array | None = None  # the vertices that are not grey
+    grey: str = "unreachable"  # what the others are
 
     def name(self, vertex: int) -> str:
         return str(self.graph.label(vertex))
@@ -128,6 +130,7 @@ def _(near: Nearest, options: Options) -> Subject:
     groups = Groups.of_regions(graph, which, names)
     title = _title(graph, f"nearest of {len(names):,} facilities")
     subject = Subject(graph, title, groups, facilities.tolist(), reached=which >= 0)
+    subject.grey = "without one"
     if options.target is not None:
         subject.target = at = graph.index(options.target)
         subject.route = graph.index(near.path(options.target)).tolist()
@@ -152,9 +155,21 @@ def _(reach: Reach, options: Options) -> Subject:
     title = _title(graph, f"{_what(unit)} {way} {graph.label(source)}{bound}")
     scale = Scale(distances, reached, unit)
     subject = Subject(graph, title, scale, [source], start=source, reached=reached)
+    subject.grey = "farther or unreachable"
     if options.target is not None:
         path = reach.path(graph.label(source), options.target)
         _mark_path(subject, graph.index(options.target), path, reach.reverse)
+    return subject
+
+
+@_subject.register
+def _(zones: Isochrones, options: Options) -> Subject:
+    reach, graph = zones.reach, zones.reach.graph
+    subject, unit = _subject(reach, options), _unit(options, graph, reach.hops)
+    assert isinstance(subject.colouring, Scale)
+    distances = subject.colouring.distances.astype(np.float64)
+    band = np.where(subject.colouring.known, np.searchsorted(zones.limits, distances), -1)
+    subject.colouring = Groups.bands(band, [f"up to {amount(x, unit)}" for x in zones.limits])
     return subject
 
 

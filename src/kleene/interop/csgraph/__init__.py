@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kleene.interop.csgraph.components import connected_components
 from kleene.interop.csgraph.errors import NegativeCycleError
 from kleene.interop.csgraph.shortest import (
     bellman_ford,
@@ -18,6 +19,7 @@ __all__ = [
     "bellman_ford",
     "breadth_first_order",
     "breadth_first_tree",
+    "connected_components",
     "dijkstra",
     "floyd_warshall",
     "johnson",

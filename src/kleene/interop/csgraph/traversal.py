@@ -18,7 +18,7 @@ from kleene.interop.csgraph.solve import NULL
 from kleene.interop.csgraph.validation import as_csr
 from kleene.system.machine import threads_for
 
-__all__ = ["breadth_first_order", "breadth_first_tree"]
+__all__ = ["bad_indices", "breadth_first_order", "breadth_first_tree", "sound_rows"]
 
 Array = NDArray[Any]
 
@@ -53,17 +53,17 @@ def breadth_first_order(
     matrix = as_csr(csgraph, bool(directed))
     n = matrix.shape[0]
     start = _as_start(i_start, n)
-    offsets, neighbors = _rows(matrix)
+    offsets, neighbors = sound_rows(matrix)
     also: tuple[Any, Any] = (None, None)
     if not directed:
         if len(neighbors) and (neighbors.min() < 0 or neighbors.max() >= n):
-            raise _bad_indices(n)
+            raise bad_indices(n)
         also = _native.csr_transpose(offsets, neighbors, None, threads_for(len(neighbors)))[:2]
     order = np.empty(n, np.int32)
     predecessors = np.full(n, NULL, np.int32)
     reached = _native.bfs_order(offsets, neighbors, *also, start, order, predecessors)
     if reached < 0:
-        raise _bad_indices(n)
+        raise bad_indices(n)
     return (order[:reached], predecessors) if return_predecessors else order[:reached]
 
 
@@ -101,7 +101,7 @@ def _as_start(i_start: Any, n: int) -> int:
     return start
 
 
-def _rows(matrix: Any) -> tuple[Array, Array]:
+def sound_rows(matrix: Any) -> tuple[Array, Array]:
     """Return offsets and neighbours in the types of the core, or say what is wrong with them."""
     offsets = matrix.indptr.astype(np.int64)
     neighbors = np.array(matrix.indices[: offsets[-1]], dtype=np.int32)  # a copy: it is trusted
@@ -110,5 +110,6 @@ def _rows(matrix: Any) -> tuple[Array, Array]:
     return offsets, neighbors
 
 
-def _bad_indices(n: int) -> GraphError:
+def bad_indices(n: int) -> GraphError:
+    """Return the error for an index that is no vertex."""
     return GraphError(f"csgraph is no sound CSR array: indices must be from 0 to {n - 1}")

@@ -136,7 +136,7 @@ def _network(environment: Environment, name: str) -> Any:
     import networkx as nx
 
     if name == "Rome":
-        return kl.datasets.rome().to_networkx()
+        return kl.datasets.rome().unlabelled().to_networkx()
     if environment.quick:
         return nx.connected_caveman_graph(4, 6)
     file = {"Enron": "email-Enron.txt.gz", "Facebook": "facebook_combined.txt.gz"}[name]

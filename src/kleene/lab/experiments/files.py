@@ -91,7 +91,9 @@ def _file(environment: Environment, x: int) -> FileOf:
 def _same_arcs(right: kl.Graph, results: Any) -> str:
     """Compare the arcs that were read with those of the graph, up to labels."""
     if isinstance(results, kl.Graph):
-        names = np.arange(results.n) if results.labels is None else np.asarray(results.labels)
+        names = results.label(np.arange(results.n))
+        if np.array_equal(names, np.arange(1, right.n + 1)):  # the format's own numbering
+            names = names - 1
         columns = [names[results.coo.sources], names[results.coo.targets], results.weights]
     elif hasattr(results, "row"):  # a SciPy matrix
         columns = [results.row, results.col, results.data]

@@ -55,7 +55,7 @@ def _read(environment: Environment, named: NamedGraph, threads: int) -> Trial:
     g = named.get(environment)
     file = environment.last("file", ("arcs.mtx", g.n, g.m), lambda: FileOf(g, "arcs.mtx"))
     read = partial(kl.read, file.path, threads=threads)
-    return Trial(read, partial(same_graph, g), n=g.n, m=g.m)
+    return Trial(read, lambda results: same_graph(g, results.unlabelled()), n=g.n, m=g.m)
 
 
 def _complete(n: int) -> NamedGraph:

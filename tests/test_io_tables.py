@@ -1,0 +1,340 @@
+"""Tables of streets: one-way columns, weights by name, positions in another file, TNTP."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import kleene as kl
+from kleene.io import text
+from torture.fuzz_seeds import POSITIONS, TNTP
+
+
+@pytest.fixture(params=[1, 16, 1 << 20])
+def grain(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Text is cut into chunks of about this size."""
+    monkeypatch.setattr(text, "GRAIN", request.param)
+    return int(request.param)
+
+
+def read(contents: str | bytes, format: str | None = "edge_list", **options: Any) -> kl.Graph:
+    raw = contents.encode() if isinstance(contents, str) else contents
+    return kl.read(io.BytesIO(raw), format, **options)
+
+
+def arcs(graph: kl.Graph) -> set[tuple[Any, ...]]:
+    names = graph.label(np.arange(graph.n)).tolist()
+    columns = [column.tolist() for column in graph.coo if column is not None]
+    return {(names[u], names[v], *rest) for u, v, *rest in zip(*columns, strict=True)}
+
+
+def parquet(**columns: Any) -> bytes:
+    file = io.BytesIO()
+    pq.write_table(pa.table(columns), file)
+    return file.getvalue()
+
+
+# ---- one-way streets and weights by name --------------------------------------------------------
+
+STREETS = """from,to,km,minutes,oneway
+1,2,10,1,yes
+2,3,20,2,
+3,4,30,3,-1
+4,1,40,4,NO
+"""
+BY_MINUTES = {(1, 2, 1), (2, 3, 2), (3, 2, 2), (4, 3, 3), (4, 1, 4), (1, 4, 4)}
+
+
+def test_one_way_streets(grain: int) -> None:
+    graph = read(STREETS, directed="oneway", weight="minutes")
+    assert arcs(graph) == BY_MINUTES
+    assert graph.directed
+    rows, against = graph.arc_rows
+    assert dict(zip(arcs_in_order(graph), rows.tolist(), strict=True)) == {
+        (1, 2): 0, (2, 3): 1, (3, 2): 1, (4, 3): 2, (4, 1): 3, (1, 4): 3,
+    }  # fmt: skip
+    assert against.tolist() == [(u, v) in ((3, 2), (4, 3), (1, 4)) for u, v in arcs_in_order(graph)]
+    again = graph.reweight(rows=[10, 20, 30, 40])  # the column km, in the order of the table
+    assert arcs(again) == {(u, v, 10 * w) for u, v, w in BY_MINUTES}
+
+
+def arcs_in_order(graph: kl.Graph) -> list[tuple[Any, Any]]:
+    ends = (graph.label(column).tolist() for column in graph.coo[:2])
+    return list(zip(*ends, strict=True))
+
+
+def test_one_way_streets_between_names(grain: int) -> None:
+    table = 'from;to;oneway\n"a;b";c;true\nc;d;"0"\n# note\nd;e;reverse\n'
+    assert arcs(read(table, directed="oneway")) == {
+        ("a;b", "c"),
+        ("c", "d"),
+        ("d", "c"),
+        ("e", "d"),
+    }
+    assert not read(table.replace("true", "no").replace("reverse", ""), directed="oneway").directed
+    alike = read(table.replace('"0"', "1").replace("reverse", "yes"), directed="oneway")
+    assert arcs(alike) == {("a;b", "c"), ("c", "d"), ("d", "e")}
+    tabs = "u\tv\toneway\n1\t2\t\n2\t3\t1\n"
+    assert arcs(read(tabs, directed="oneway")) == {(1, 2), (2, 1), (2, 3)}
+
+
+@pytest.mark.parametrize(
+    "flags", [["yes", None, "-1", "no"], [1, None, -1, 0], [1.0, None, -1.0, 0]]
+)
+@pytest.mark.parametrize("names", [[1, 2, 3, 4], ["a", "b", "c", "d"]])
+def test_one_way_streets_in_parquet(flags: list[Any], names: list[Any]) -> None:
+    table = parquet(source=names, target=[*names[1:], names[0]], minutes=[1, 2, 3, 4], oneway=flags)
+    graph = read(table, "parquet", directed="oneway", weight="minutes")
+    assert arcs(graph) == {(names[u - 1], names[v - 1], w) for u, v, w in BY_MINUTES}
+    assert graph.arc_rows.rows.max() == 3
+    assert read(table, "parquet", directed="oneway", keep_rows=False).rows is None
+
+
+def test_weights_by_name() -> None:
+    assert read(STREETS).weights is None  # km is no name that a weight is known by
+    assert arcs(read(STREETS, weight="km")) == {(1, 2, 10), (2, 3, 20), (3, 4, 30), (4, 1, 40)}
+    assert read(STREETS.replace("km", "cost")).weights is not None
+    assert read(STREETS.replace("km", "cost"), weight=None).weights is None
+    assert arcs(read(STREETS, columns=["to", "from"], weight="km")) >= {(2, 1, 10)}
+    table = parquet(source=[0], target=[1], weight=[2], km=[3.5])
+    assert arcs(read(table, "parquet")) == {(0, 1, 2)}
+    assert arcs(read(table, "parquet", weight="km")) == {(0, 1, 3.5)}
+    assert arcs(read(table, "parquet", weight=None)) == {(0, 1)}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"weight": "hours"}, "no column 'hours' for the weights: there are .*'km', 'minutes'"),
+        ({"directed": "one-way"}, "no column 'one-way'"),
+        ({"weight": "km", "weighted": False}, "contradicts"),
+        ({"weight": None, "weighted": True}, "contradicts"),
+        ({"weight": "km", "columns": ["source", "target", "minutes"]}, "contradicts"),
+        ({"directed": "km"}, "column 'km' has '10'"),
+    ],
+)
+@pytest.mark.parametrize("format", ["edge_list", "parquet"])
+def test_columns_that_are_not_there(options: dict[str, Any], message: str, format: str) -> None:
+    table: Any = STREETS.replace("from,to", "source,target")
+    if format == "parquet":
+        columns = [line.split(",") for line in table.splitlines()]
+        numbers = {"source", "target"}
+        table = parquet(
+            **{
+                name: [int(word) if name in numbers else word for word in values]
+                for name, *values in zip(*columns, strict=True)
+            }
+        )
+        message = message.replace("no column 'one", "expected 'one")
+    with pytest.raises(kl.KleeneError, match=message):
+        read(table, format, **options)
+
+
+def test_a_street_without_its_last_column() -> None:
+    with pytest.raises(kl.FormatError, match="<stream>:3: found the end of the line in '2,3,20,2'"):
+        read(STREETS.replace("2,3,20,2,", "2,3,20,2"), directed="oneway")
+
+
+# ---- positions in another file ------------------------------------------------------------------
+
+ROADS = "p sp 3 2\na 1 2 5\na 2 3 4\n"
+NAMED = "a b,c\nc,d\n"
+
+
+def placed(contents: str | bytes, graph: str = ROADS) -> list[list[float]]:
+    raw = contents.encode() if isinstance(contents, str) else contents
+    format = "dimacs" if graph == ROADS else "edge_list"
+    positions = read(graph, format, positions=io.BytesIO(raw)).positions
+    assert positions is not None
+    return positions.tolist()  # type: ignore[no-any-return]
+
+
+def test_positions(grain: int) -> None:
+    co, sioux_falls, berlin, named, plain = POSITIONS
+    assert placed(co) == [[12500000, 41900000], [-1, 2], [7, 8]]
+    assert placed(sioux_falls) == [[50000, 510000], [3, -4.5], [1000, 4]]
+    assert placed(berlin) == [[5.5, 1.5], [5, 1], [5, 1]]
+    assert placed(named, NAMED) == [[1.5, 2], [3, 4], [5, 6]]
+    assert placed(plain) == [[0, 0], [1, 1], [2, 2]]
+    assert placed("\ufeffy,note,X,Node\r\n3,n,.5,3\r\n2,n,1,2\r\n1,n,0,1\r\n") == [
+        [0, 1],
+        [1, 2],
+        [0.5, 3],
+    ]
+    assert placed("city,x,y\nd,5,6\nc,3,4\na b,1,2\nzz,0,0\n", NAMED) == [[1, 2], [3, 4], [5, 6]]
+    table = parquet(latitude=[1.5, 2, 3], osmid=[3, 2, 1], longitude=[4, 5, 6])
+    assert placed(table) == [[6, 3], [5, 2], [4, 1.5]]
+    assert placed(parquet(id=["d", "c", "a b"], x=[3, 2, 1], y=[0, 0, 0]), NAMED)[0] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("contents", "message"),
+    [
+        ("id,x,y\n1,0,0\n3,1,1\n", "found no position of vertex 2, expected one for each of the 3"),
+        ("id,x,y\n1,0,0\n2,0,0\n2,1,1\n3,1,1\n", "found two positions of vertex 2, expected one"),
+        ("id,x,y\n1,0,zero\n", "<stream>:2: found 'zero' in '1,0,zero', expected a number"),
+        ("id,x,y\n1,inf,0\n2,0,0\n3,0,0\n", "the position of a vertex is"),
+        ("id,x\n1,0\n", "expected a vertex, x and y; or a header with the columns id, x and y"),
+        ("p aux sp co 4\nv 1 1 1\nv 2 1 1\nv 3 1 1\n", "<stream>:1: found 3 positions, expected 4"),
+        ("p aux sp co 1\nw 1 1 1\n", "<stream>:2: .*expected a line that begins with 'v'"),
+        (b"p aux sp\n", "expected the header 'p aux sp co <vertices>'"),
+        (b"", "found an empty file, expected the positions of vertices"),
+        (b"PAR1", "PyArrow cannot read the file"),
+        (parquet(id=[1], x=[2.0]), "found the columns id, x, expected id, x and y"),
+        (b"\xff\xfe\x00", "expected a vertex, x and y"),
+    ],
+)
+def test_positions_that_are_not(contents: str | bytes, message: str) -> None:
+    with pytest.raises(kl.FormatError, match=message):
+        placed(contents)
+
+
+def test_positions_by_path(tmp_path: Path) -> None:
+    (tmp_path / "roads.gr").write_text(ROADS)
+    (tmp_path / "roads.co").write_bytes(POSITIONS[0])
+    graph = kl.read(tmp_path / "roads.gr", positions=str(tmp_path / "roads.co"))
+    kl.write(graph, tmp_path / "roads.npz")
+    back = kl.read(tmp_path / "roads.npz")
+    assert back.equals(graph)
+    assert np.array_equal(back.positions, graph.positions)
+    with pytest.raises(FileNotFoundError):
+        kl.read(tmp_path / "roads.gr", positions=tmp_path / "none.co")
+    with pytest.raises(kl.RequestError, match="takes a path"):
+        kl.read(tmp_path / "roads.gr", positions=5)  # type: ignore[arg-type]
+
+
+# ---- the numbers of files -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["gr", "mtx", "graph"])
+def test_a_vertex_keeps_its_number(tmp_path: Path, ending: str) -> None:
+    """Formats that number from 1 are read, asked and written in these numbers."""
+    graph = kl.Graph.from_edges([0, 1, 2], [1, 2, 3], [10, 20, 30], directed=ending != "graph")
+    kl.write(graph, tmp_path / f"g.{ending}")
+    back = kl.read(tmp_path / f"g.{ending}")
+    assert repr(back).endswith("labelled 1 to 4)")
+    assert kl.sssp(back, 1).path(4) == [1, 2, 3, 4]
+    assert kl.sssp(back.unlabelled(), 0).path(3) == [0, 1, 2, 3]
+    with pytest.raises(kl.GraphError, match="labelled 1 to 4"):
+        kl.sssp(back, 0)
+    kl.write(back, tmp_path / f"again.{ending}")
+    first, second = ((tmp_path / f"{name}.{ending}").read_bytes() for name in ("g", "again"))
+    assert second in (first, b"c g\n" + first)  # DIMACS files begin with a name
+    for other in ("csv", "npz", "graphml"):
+        kl.write(back, tmp_path / f"g.{other}")
+        assert kl.read(tmp_path / f"g.{other}").labels.tolist() == [1, 2, 3, 4]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("ending", ["gr", "mtx", "npy", "sg"])
+def test_other_labels_are_not_dropped_without_a_word(tmp_path: Path, ending: str) -> None:
+    for labels in (["a", "b"], np.array([7, 8]), np.array([2, 1])):
+        graph = kl.Graph.from_edges([0], [1], labels=labels)
+        with pytest.raises(kl.GraphError, match=r"cannot hold labels .*write graph.unlabelled\(\)"):
+            kl.write(graph, tmp_path / f"g.{ending}")
+        assert list(tmp_path.iterdir()) == []
+    kl.write(graph.unlabelled(), tmp_path / f"g.{ending}")
+    assert kl.read(tmp_path / f"g.{ending}").m == 1
+
+
+def test_npz_files_without_positions_stay_readable(tmp_path: Path) -> None:
+    old = {"format": "kleene.graph", "version": 1, "directed": True, "name": "old"}
+    np.savez(tmp_path / "old.npz", **old, offsets=[0, 1, 1], neighbors=[1])
+    assert kl.read(tmp_path / "old.npz").positions is None
+    bad: dict[str, Any] = {"offsets": [0, 1, 1], "neighbors": [1], "positions": [[1, 2, 3]]}
+    np.savez(tmp_path / "bad.npz", **old, **bad)
+    with pytest.raises(kl.FormatError, match=r"positions must have shape \(2, 2\)"):
+        kl.read(tmp_path / "bad.npz")
+
+
+# ---- TNTP ---------------------------------------------------------------------------------------
+
+ZONES, NO_ZONES, UNDECLARED = TNTP
+
+
+def test_tntp(grain: int) -> None:
+    graph = read(NO_ZONES, None)
+    assert arcs(graph) == {(1, 3, 1.09), (3, 1, 2.0), (2, 3, 3.5)}
+    assert graph.arc_rows.rows.tolist() == [0, 2, 1]
+    assert arcs(read(NO_ZONES, "tntp", weight="length")) == {(1, 3, 5280), (3, 1, 5280), (2, 3, 80)}
+    assert read(NO_ZONES, "tntp", weight=None).weights is None
+    assert read(NO_ZONES, "tntp", weighted=False).weights is None
+    assert arcs(read(UNDECLARED, "tntp")) == {(75674, 75778, 3), (75778, 9, 4)}
+    untitled = NO_ZONES.replace(b"~\tinit_node", b"\r\n~ nothing\r\n\r\n~\tinit_node")
+    assert read(untitled, "tntp").equals(graph)
+    units = NO_ZONES.replace(b"\tfree_flow_time", b"\tFree Flow Time (min) ")
+    assert read(units, "tntp").equals(graph)
+    assert read(b"<NUMBER OF NODES> 2\n<END OF METADATA>\n", None).n == 2
+    assert read(b"<END OF METADATA>\n", None).n == 0
+
+
+def test_zones_are_not_passed() -> None:
+    """A trip from zone 1 to zone 2 is a path from 1 to -2."""
+    with pytest.raises(
+        kl.RequestError, match=r"<stream>:3: paths may not pass zones, nodes below 3"
+    ):
+        read(ZONES, "tntp")
+    assert arcs(read(ZONES, "tntp", through=True)) == arcs(read(NO_ZONES, "tntp"))
+    links = ZONES.replace(b"<NUMBER OF LINKS> 3\n", b"") + b"3 2 1 1 7 ;\n1 2 1 1 1 ;\n"
+    graph = read(links, "tntp", through=False)
+    assert graph.labels is not None
+    assert graph.labels.tolist() == [1, 2, 3, -1, -2]
+    assert kl.sssp(graph, 1).path(-2) == [1, -2]
+    assert kl.sssp(graph, 1).path(3) == [1, 3]
+    assert kl.sssp(graph, 2).path(-1) == [2, 3, -1]
+    assert kl.sssp(graph, 1, targets=[-1]).path(-1) == [1, 3, -1]
+    assert kl.sssp(read(links, "tntp", through=True), 1).path(3) == [1, 3]
+    nodes = io.BytesIO(b"Node X Y ;\n1 0 1 ;\n2 2 3 ;\n3 4 5 ;\n")
+    positions = read(links, "tntp", through=False, positions=nodes).positions
+    assert positions is not None
+    assert positions.tolist() == [[0, 1], [2, 3], [4, 5], [0, 1], [2, 3]]
+
+
+def test_zones_that_nothing_passes() -> None:
+    one_way = ZONES.replace(b"\t3\t1\t", b"\t3\t3\t")
+    assert arcs(read(one_way, "tntp")) == {(1, 3, 1.09), (2, 3, 3.5)}
+
+
+@pytest.mark.parametrize(
+    ("contents", "message"),
+    [
+        (ZONES.replace(b"LINKS> 3", b"LINKS> 4"), "<stream>:4: found 3 links, expected 4"),
+        (
+            ZONES.replace(b"NODES> 3", b"NODES> 2"),
+            "<stream>:2: found 3 nodes in the links, expected 2",
+        ),
+        (
+            ZONES.replace(b"NODES> 3", b"NODES> x"),
+            "<stream>:2: .*expected '<NUMBER OF NODES> <number",
+        ),
+        (
+            ZONES.replace(b"NODES> 3", b"NODES> " + b"9" * 18),
+            "<stream>:2: a graph of 999,999,999,999",
+        ),
+        (
+            ZONES.replace(b"\t1\t3\t", b"\t0\t3\t"),
+            "<stream>:10: found '0' .*, expected a vertex from 1",
+        ),
+        (ZONES.replace(b"1.09", b"fast"), "<stream>:10: found 'fast' .*, expected a number"),
+        (ZONES.replace(b"<END OF METADATA>", b"<END"), "<stream>:6: .*expected metadata"),
+        (b"1 2 3 4 5\n", "<stream>:1: .*expected metadata"),
+        (b"<END OF METADATA>\n1\n", "<stream>:2: "),
+    ],
+)
+def test_bad_tntp(contents: bytes, message: str) -> None:
+    with pytest.raises((kl.FormatError, kl.MemoryBudgetError), match=message):
+        read(contents, "tntp", through=True)
+
+
+def test_columns_of_tntp() -> None:
+    with pytest.raises(
+        kl.GraphError, match="no column 'time' for the weights: there are 'capacity'"
+    ):
+        read(NO_ZONES, "tntp", weight="time")
+    with pytest.raises(kl.GraphError, match="no column 'init_node'"):
+        read(NO_ZONES, "tntp", weight="init_node")
