@@ -37,7 +37,7 @@ __all__ = ["run"]
 _PROBLEMS = ["bfs", "sssp", "sssp", "apsp", "apsp", "apsp", "min_plus", "boolean", "max_min",
              "max_times"]  # fmt: skip
 
-#: Of seeds: how many ask a peer instead, or for a product, encodings, bounded searches, or each kind
+#: Of seeds: how many ask a peer instead, or for a product, encodings, bounded searches, or a kind
 #: of structure; of graphs: how many run a method on the emulator, which takes ten times as long as
 #: one on the CPU.
 _SCIPY, _NETWORKX, _PRODUCT, _ENCODINGS, _STRUCTURE, _EMULATED = 0.2, 0.06, 0.04, 0.03, 0.02, 0.3
