@@ -92,6 +92,7 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     },
     "turns": (TURNS.sssp, {"source": 0, "targets": [2], "limit": None}),
     "turns, matrix": (TURNS.apsp, {"sources": [0], "targets": [2]}),
+    "path": (lambda **k: kl.apsp(G).path(k["source"], k["target"]), {"source": 0, "target": 1}),
     "paths": (kl.sssp(G, 0).paths, {"targets": [1], "source": None}),
     "routes": (kl.apsp(G).routes, {"targets": [1], "source": 0}),
     "paths of pairs": (kl.sssp(G, pairs=[(0, 1), (1, 2)]).paths, {"targets": [1], "source": None}),
