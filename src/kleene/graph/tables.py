@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from kleene.errors import GraphError
 from kleene.graph.checks import (
     as_flag,
     as_ids,
+    as_name,
     as_weights,
     require_unmasked,
 )
@@ -40,8 +41,7 @@ def column_names(table: Any) -> list[Any]:
 
 
 def column(table: Any, name: Any) -> Array:
-    names = column_names(table)
-    if not isinstance(name, Hashable) or name not in names:
+    if as_name(name, "a column") not in (names := column_names(table)):
         has = ", ".join(map(repr, names))
         raise GraphError(f"the table has no column {name!r}; it has {has}")
     column = table[name]
@@ -55,9 +55,8 @@ def column(table: Any, name: Any) -> Array:
 
 def _weights(table: Any, weight: Any) -> Array | None:
     names = column_names(table)
-    if not isinstance(weight, Hashable):
-        raise no_such_weight(weight, "column", names)
-    name = "weight" if weight == "auto" and "weight" in names else weight
+    name = as_name(weight, "weight")
+    name = "weight" if name == "auto" and "weight" in names else name
     if name is None or (name == "auto" and name not in names):
         return None
     if name not in names:
