@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -146,6 +147,18 @@ def test_a_diamond() -> None:
     assert zones.__geo_interface__ == zones.to_geojson()
 
 
+def test_files(tmp_path: Path) -> None:
+    zones = kl.isochrones(grid(9), 40, [1, 3])
+    zones.save(tmp_path / "zones.geojson")
+    assert json.loads((tmp_path / "zones.geojson").read_text()) == zones.to_geojson()
+    zones.save(str(tmp_path / "zones.csv"))
+    lines = (tmp_path / "zones.csv").read_text().splitlines()
+    assert lines[:2] == ["vertex,distance,limit", "40,0,1.0"]
+    assert len(lines) == 26
+    with pytest.raises(kl.RequestError, match="unknown suffix"):
+        zones.save(tmp_path / "zones.shp")
+
+
 def test_the_largest_is_first_and_kinds_can_be_chosen() -> None:
     zones = kl.isochrones(grid(9), 40, [1, 3])
     limits = [f["properties"]["limit"] for f in zones.to_geojson("area")["features"]]
@@ -169,6 +182,16 @@ def test_a_lake_is_a_hole_and_an_island_a_polygon() -> None:
     assert area_of(with_hole[0]) == 144
     assert area_of(with_hole[1]) == -34  # its corners are cut
     assert [len(p) for p in outline(points, 10)] == [1]  # the lake is filled
+
+
+def test_far_from_the_origin() -> None:
+    """Metres in a national grid: millions, with streets of tens."""
+    here = np.random.default_rng(1).random((400, 2)) * 100
+    areas = [
+        sum(area_of(ring - ring[0]) for polygon in outline(here + far, 12.0) for ring in polygon)
+        for far in (0.0, 5e7)
+    ]
+    assert areas[1] == pytest.approx(areas[0], rel=1e-6)
 
 
 @pytest.mark.parametrize(
