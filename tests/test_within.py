@@ -386,6 +386,7 @@ def test_rows_that_are_no_answer_are_refused() -> None:
     r.k = 4
     faults: dict[str, dict[str, Any]] = {
         "not those of the sources": {"offsets": answer.offsets[:-1]},
+        "are not those of the sources": {"vertices": answer.vertices[:-1]},
         "no vertex": {"vertices": np.where(answer.vertices == 1, 99, answer.vertices)},
         "not in order": {"vertices": answer.vertices[::-1]},
         "its predecessor is wrong": {"predecessors": np.full_like(answer.vertices, -1)},
@@ -394,6 +395,8 @@ def test_rows_that_are_no_answer_are_refused() -> None:
     for message, changes in faults.items():
         with pytest.raises(kl.VerificationError, match=message):
             spoiled(r, **changes).verify()
-    r._sources = np.array([5, 15], np.int32)
-    with pytest.raises(kl.VerificationError, match="from source 15: the source is not stored"):
-        r.verify()
+    for first, second in ((5, 15), (7, 0)):
+        r._sources = np.array([first, second], np.int32)
+        lost = 15 if second == 15 else 7
+        with pytest.raises(kl.VerificationError, match=f"{lost}: the source is not stored"):
+            r.verify()
