@@ -133,6 +133,20 @@ def test_streets_follow_their_geometry(reverse_row: bool, reverse: bool) -> None
     assert spans(other.streets(8)) == [[[3, 0], [5, 0], [5, 5]], [[5, 5], [6, 5]]]
 
 
+def test_two_carriageways_are_two_streets() -> None:
+    """One-way rows in opposite directions, each with a line of its own."""
+    g = kl.Graph.from_table(
+        {"source": ["a", "b"], "target": ["b", "a"], "m": [4.0, 4.0]}, weight="m"
+    )
+    g = g.with_positions({"a": (0, 0), "b": (2, 0)})
+    assert g.rows is not None
+    points = np.array([(0, 0), (1, 1), (2, 0), (2, 0), (1, -1), (0, 0)], float)
+    g = g._derived(g.csr, rows=g.rows.with_lines(Lines(np.array([0, 3, 6]), points)))
+    zones = kl.isochrones(g, "a", [2, 8])
+    assert spans(zones.streets(2)) == [[[0, 0], [1, 1]]]
+    assert spans(zones.streets(8)) == [[[0, 0], [1, -1], [2, 0]], [[0, 0], [1, 1], [2, 0]]]
+
+
 # ---- outlines -----------------------------------------------------------------------------------
 
 

@@ -400,3 +400,6 @@ def test_rows_that_are_no_answer_are_refused() -> None:
         lost = 15 if second == 15 else 7
         with pytest.raises(kl.VerificationError, match=f"{lost}: the source is not stored"):
             r.verify()
+    alone = kl.within(kl.Graph.from_edges([], [], n=2), [1], 9)
+    with pytest.raises(kl.VerificationError, match="vertex 1 holds 3, and is the source"):
+        spoiled(alone, distances=np.array([3], np.int32)).verify()
