@@ -150,6 +150,21 @@ def test_a_map_needs_positions(towns: Path, tmp_path: Path) -> None:
 PLACES = ("ann", "bob", "cy", "dee", "eve")
 
 
+def test_paths_of_pairs_as_geojson(grid: Path, tmp_path: Path) -> None:
+    (tmp_path / "trips.csv").write_text("0,24\n3,7\n")
+    out = tmp_path / "routes.geojson"
+    assert kleene("sssp", grid, "--pairs", tmp_path / "trips.csv", "-o", out, "-q").exit_code == 0
+    ends = [f["properties"] for f in json.loads(out.read_text())["features"]]
+    assert [(end["source"], end["target"]) for end in ends] == [(0, 24), (3, 7)]
+    assert kleene("apsp", grid, "-s", "0,1", "-t", "8,9,10", "-o", out, "-q").exit_code == 0
+    assert len(json.loads(out.read_text())["features"]) == 6
+    assert kleene("bfs", grid, 0, "-t", 24, "--reverse", "-o", out, "-q").exit_code == 0
+    assert json.loads(out.read_text())["features"][0]["properties"]["source"] == 24
+    failed = kleene("sssp", grid, 0, "-o", out)
+    assert failed.exit_code == 2
+    assert "name their ends by --target or --pairs" in failed.stderr
+
+
 def test_no_file_without_a_path(towns: Path, tmp_path: Path) -> None:
     result = kleene("path", towns, "dee", "ann", "-o", tmp_path / "route.geojson")
     assert result.exit_code == 1
@@ -170,7 +185,7 @@ def test_components(towns: Path, tmp_path: Path) -> None:
     ]  # fmt: skip
     assert document("components", tmp_path / "two.csv", "--strong")["count"] == 4
     page = lines("components", tmp_path / "two.csv", "--top", 1)
-    assert "the largest 3 vertices (60.0% of the vertices)" in page
+    assert "the largest 3 of 5 vertices (60.0%)" in page
     assert "and 1 more: --top 2" in page
     largest = tmp_path / "largest.csv"
     assert document("components", tmp_path / "two.csv", "--largest", largest)["largest"]

@@ -30,6 +30,7 @@ ODD: list[Any] = [
 ]  # fmt: skip
 
 G = kl.generate.grid(4, 4, weights=(1, 9))
+PLACED = G.with_positions([divmod(v, 4) for v in range(16)])
 POINTS = {"source": [0], "target": [1]}
 
 TURN: dict[str, Any] = {"from": [0], "via": [1], "to": [2], "delay": [3]}
@@ -121,10 +122,33 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     },
     "turns": (TURNS.sssp, {"source": 0, "targets": [2], "limit": None}),
     "turns, matrix": (TURNS.apsp, {"sources": [0], "targets": [2]}),
+    "within": (
+        lambda **k: kl.within(G, **k),
+        {"sources": [0], "limit": 5, "k": None, "hops": False, "reverse": False, "threads": None},
+    ),
+    "reach": (kl.within(G, [0], 5).path, {"start": 0, "end": 1}),
+    "nearest": (
+        lambda **k: kl.nearest(G, **k),
+        {"facilities": [0], "k": 2, "limit": None, "hops": False, "reverse": False,
+         "threads": None, "device": "auto"},
+    ),
+    "the nearest": (lambda **k: kl.nearest(G, **k), {"facilities": [0], "k": 1, "device": "cpu"}),
+    "nearest, paths": (kl.nearest(G, [0], 2).paths, {"vertices": [1], "rank": 1}),
+    "isochrones": (
+        lambda **k: kl.isochrones(PLACED, **k),
+        {"source": 0, "limits": [1, 2], "hops": False, "reverse": False, "longest": None},
+    ),
+    "zones": (kl.isochrones(PLACED, 0, 3).to_geojson, {"kinds": ["area"]}),
     "paths": (kl.sssp(G, 0).paths, {"targets": [1], "source": None}),
     "routes": (kl.apsp(G).routes, {"targets": [1], "source": 0}),
     "paths of pairs": (kl.sssp(G, pairs=[(0, 1), (1, 2)]).paths, {"targets": [1], "source": None}),
     "save": (kl.sssp(G, 0).save, {"path": "result.csv"}),
+    "draw": (
+        lambda **k: kl.draw(kl.sssp(kl.generate.cycle(4), 0), **k),
+        {"target": None, "positions": None, "row": 0, "route": None, "labels": None,
+         "arrows": None, "title": None, "unit": None},
+    ),
+    "draw, anything": (kl.draw, {"what": G}),
     "closure": (
         lambda **k: kl.closure(G, **k), {"semiring": "min_plus", "dtype": None, "threads": None},
     ),

@@ -69,11 +69,12 @@ def components(
     def page() -> None:
         headline(read.name or "graph", f": {describe_graph(read)}")
         line()
-        share = f" ({found.sizes[0] / read.n:.1%} of the vertices)" if found.count else ""
+        most = int(found.sizes[0]) if found.count else 0
+        largest_one = f"{most:,} of {read.n:,} vertices ({most / max(1, read.n):.1%})"
         facts(
             {
                 f"{found.kind} components": f"{found.count:,}",
-                "the largest": f"{found.sizes[0]:,} vertices{share}" if found.count else None,
+                "the largest": largest_one if found.count else None,
                 "saved": ", ".join(name for name in (out, largest) if name) or None,
             }
         )

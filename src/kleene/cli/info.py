@@ -18,7 +18,7 @@ __all__ = ["info"]
 
 @with_option_groups
 def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
-    """Describe a graph: size, weights, degrees, diameter, memory."""
+    """Describe a graph: size, weights, degrees, components, memory."""
     from kleene.api.components import components
     from kleene.system.formatting import format_bytes
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from kleene.cli import completion
 from kleene.cli.option_groups import with_option_groups
-from kleene.cli.options import Hops, Input, Limit, Output, Threads
+from kleene.cli.options import Device, Hops, Input, Limit, Output, Threads
 from kleene.cli.output import facts, headline, line, number, seconds, table
 from kleene.cli.pairs import PAGE
 from kleene.cli.summaries import describe_graph, describe_plan, graph_fields, plan_fields
@@ -61,15 +60,7 @@ def nearest(
         int | None, Option("--top", metavar="N", min=0, help="List the N nearest vertices.")
     ] = None,
     out: TableFile = None,
-    device: Annotated[
-        str,
-        Option(
-            "--device",
-            metavar="NAME",
-            help="The device: auto, cuda, cpu, emulated or reference.",
-            autocompletion=completion.devices,
-        ),
-    ] = "auto",
+    device: Device = "auto",
     threads: Threads = None,
     output: Output,
 ) -> None:

@@ -185,11 +185,13 @@ def _as_dicts(table: PairTable, row: Row, columns: NDArray[Any]) -> list[dict[st
     return pairs
 
 
-def show_pairs(listing: Listing, top: int, one_source: bool) -> None:
-    """Print pairs as a table, and how many are left out; ``top`` would list all."""
+def show_pairs(listing: Listing, top: int, hidden: str | None) -> None:
+    """Print pairs as a table, and how many are left out; ``top`` would list all.
+
+    ``hidden`` is a column that is the same in all rows.
+    """
     if not listing.pairs:
         return
-    hidden = ("target" if "next_hop" in listing.pairs[0] else "source") if one_source else None
     columns = [c for c in listing.pairs[0] if c != hidden]
     line()
     rows = [[pair[c] for c in columns] for pair in listing.pairs]

@@ -125,7 +125,7 @@ def _node_positions(graph: Any) -> list[Any] | None:
     return None
 
 
-def no_such_weight(name: str, what: str, known: Sequence[str]) -> GraphError:
+def no_such_weight(name: Any, what: str, known: Sequence[str]) -> GraphError:
     """Return the error for a weight that was named and is not there."""
     has = f"there are {', '.join(map(repr, known))}" if known else "there are none"
     return GraphError(
