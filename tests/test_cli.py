@@ -9,25 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 import typer
-from typer.testing import CliRunner
+from cli_runner import TOWNS, document, kleene
 
 import kleene as kl
 from kleene.cli.demo import tour
 from kleene.cli.main import app
-
-TOWNS = "ann,bob,4\nann,cy,9\nbob,cy,3\ncy,dee,1\neve,ann,2\n"
-
-
-def kleene(*arguments: object, stdin: str | None = None) -> Any:
-    return CliRunner().invoke(app, [str(a) for a in arguments], input=stdin)
-
-
-def document(*arguments: object) -> dict[str, Any]:
-    result = kleene(*arguments, "--json")
-    assert result.exit_code == 0, result.output
-    found: dict[str, Any] = json.loads(result.stdout)
-    assert found["command"] == arguments[0]
-    return found
 
 
 @pytest.fixture

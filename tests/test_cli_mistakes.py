@@ -10,19 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from cli_runner import TOWNS, kleene
 
 import kleene as kl
 from kleene.cli.convert import write_and_show
-from kleene.cli.main import app
 from kleene.cli.options import Output
 from kleene.system.machine import Machine
-
-TOWNS = "ann,bob,4\nann,cy,9\nbob,cy,3\ncy,dee,1\neve,ann,2\n"
-
-
-def kleene(*arguments: object) -> Any:
-    return CliRunner().invoke(app, [str(a) for a in arguments])
 
 
 @pytest.fixture
@@ -113,7 +106,7 @@ def test_binary_formats_are_not_for_terminals(
 
 
 def test_unknown_format(folder: Path) -> None:
-    result = CliRunner().invoke(app, ["sssp", "-", "-s", "ann"], input=TOWNS)
+    result = kleene("sssp", "-", "-s", "ann", stdin=TOWNS)
     assert result.exit_code == 3
     assert "--format edge_list" in result.stderr
 

@@ -21,6 +21,7 @@ __all__ = [
     "graph_fields",
     "plan_fields",
     "result_fields",
+    "show_graph",
     "show_result",
 ]
 
@@ -61,13 +62,19 @@ def result_fields(result: Result, proof: Proof | None) -> dict[str, Any]:
 
 def show_result(result: Result, summary: dict[str, Any], proof: Proof | None) -> None:
     """Print what ran, a summary, and the proof."""
-    headline(result.graph.name or "graph", f": {describe_graph(result.graph)}")
-    line(f"{describe_plan(result.plan)}, {seconds(result.stats.total)}", style="dim")
-    line()
+    show_graph(result.graph, result.plan, result.stats.total)
     facts(summary)
     if proof is not None:
         line()
         line(f"  {proof}", style="green")
+
+
+def show_graph(graph: Graph, plan: Plan | None = None, total: float = 0.0) -> None:
+    """Print what the graph is and, with a plan, what ran on it for how many seconds."""
+    headline(graph.name or "graph", f": {describe_graph(graph)}")
+    if plan is not None:
+        line(f"{describe_plan(plan)}, {seconds(total)}", style="dim")
+    line()
 
 
 def describe_graph(graph: Graph) -> str:
