@@ -85,7 +85,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "min_reported_time": 1_000,
-    "plot_gallery": True,
+    "write_computation_times": False,
     "copyfile_regex": r".*\.(csv|json)$",
 }
 warnings.filterwarnings("error", module="kleene")

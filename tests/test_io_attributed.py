@@ -14,7 +14,7 @@ import pytest
 
 import kleene as kl
 from kleene.io import attributes, gml, graphml
-from torture.fuzz_seeds import GML, GRAPHML
+from torture.sample_files import GML, GRAPHML
 
 STREETS, YED, _ = GRAPHML
 NEWMAN, *_ = GML

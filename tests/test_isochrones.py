@@ -239,3 +239,5 @@ def test_what_is_refused() -> None:
         kl.isochrones(g, 0, 1, longest=-2)
     with pytest.raises(kl.GraphError):
         kl.isochrones(g, 99, 1)
+    with pytest.raises(kl.RequestError, match="starts at one vertex"):
+        kl.isochrones(g, [0, 1], 1)

@@ -132,8 +132,17 @@ def test_labels_and_tables() -> None:
     assert two.to_frame().values.tolist()[:4] == [
         ["a", 0, "a", 0], ["a", 1, "d", 9], ["b", 0, "a", 2], ["b", 1, "d", 7],
     ]  # fmt: skip
+    assert kl.nearest(g, "d").which.tolist() == [0, 0, 0, 0, -1, -1]
     assert "4 of 6 vertices have one" in repr(near)
     assert "the 2 nearest of 2 facilities" in repr(two)
+
+
+def test_tables_come_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    near = kl.nearest(kl.generate.grid(9, 9), [3, 70, 8], 2, limit=6)
+    whole = near.to_frame()
+    assert len(whole) == np.count_nonzero(near.which >= 0)
+    monkeypatch.setattr("kleene.results.nearest.BLOCK", 7)
+    assert near.to_frame().equals(whole)
 
 
 def test_direction() -> None:
@@ -231,8 +240,10 @@ def test_what_is_refused() -> None:
     g = kl.generate.grid(3, 3)
     with pytest.raises(kl.RequestError, match="facilities is empty"):
         kl.nearest(g, [])
+    with pytest.raises(kl.GraphError):
+        kl.nearest(g, [99])
     with pytest.raises(kl.RequestError, match="sequence"):
-        kl.nearest(g, 0)  # type: ignore[arg-type]
+        kl.nearest(g, [0]).paths(3)  # type: ignore[arg-type]
     for k in (0, 1.5, True, None):
         with pytest.raises(kl.RequestError, match="k must be"):
             kl.nearest(g, [0], k)  # type: ignore[arg-type]
@@ -243,7 +254,9 @@ def test_what_is_refused() -> None:
         with pytest.raises(kl.RequestError, match="nearest needs weights that are not negative"):
             kl.nearest(negative, [0], k)
     assert kl.nearest(negative, [2], hops=True).distances.tolist() == [2, 1, 0]
-    for rank in (1, -1, True):
+    with pytest.raises(kl.MemoryBudgetError, match=r"available; ask for a smaller k"):
+        kl.nearest(g, [0], 2**50)
+    for rank in (1, -1, True, 0.5):
         with pytest.raises(kl.RequestError, match="rank must be from 0 to 0"):
             kl.nearest(g, [0]).path(1, rank=rank)
 

@@ -20,6 +20,7 @@ import kleene as kl
 from kleene import FormatError, RequestError, VerificationError
 from kleene.api import pairs as pair_batches
 from kleene.results.verify_pairs import PairValues, verify_pairs
+from kleene.system.machine import this_machine
 
 STREETS = {"source": ["a", "b", "c", "a"], "target": ["b", "c", "d", "d"], "km": [1, 2, 3, 9]}
 G = kl.Graph.from_table(STREETS, weight="km")
@@ -66,6 +67,19 @@ def test_random_pairs(seed: int, dtype: str) -> None:
         expected = kl.sssp(g, o, limit=limit).floats[d]
         assert distance == pytest.approx(expected, rel=1e-5)
     r.verify()
+
+
+@pytest.mark.skipif("emulated" not in this_machine().devices, reason="no emulator")
+def test_pairs_on_a_device() -> None:
+    g = graph("grid")
+    asked = [(i, 3 * i) for i in range(30)]
+    for solve in (kl.bfs, kl.sssp, kl.apsp):
+        r = solve(g, pairs=asked, device="emulated")
+        assert r.plan.device == "emulated"
+        assert r.distances.tolist() == solve(g, pairs=asked, device="cpu").distances.tolist()
+        back = solve(g, sources=[5, 7], reverse=True, device="emulated")
+        assert back.plan.device == "emulated"
+        back.verify()
 
 
 def test_labels_and_order() -> None:

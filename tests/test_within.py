@@ -234,6 +234,7 @@ def test_sources_in_any_order_more_than_once_or_none() -> None:
     assert r.distances.shape == (3, 16)
     assert rows_of(r)[0] == rows_of(r)[2]
     assert r.reached(5).tolist() == [5, 1, 4, 6, 9]
+    assert kl.within(g, 5, 1).reached(5).tolist() == [5, 1, 4, 6, 9]
     empty = kl.within(g, [], 1)
     assert empty.distances.shape == (0, 16)
     assert len(empty.to_frame()) == 0
@@ -246,8 +247,8 @@ def test_what_is_refused() -> None:
     g = kl.generate.grid(3, 3)
     with pytest.raises(kl.RequestError, match="limit or k"):
         kl.within(g, [0])
-    with pytest.raises(kl.RequestError, match="sequence"):
-        kl.within(g, 0, 1)  # type: ignore[arg-type]
+    with pytest.raises(kl.GraphError):
+        kl.within(g, [99], 1)
     for k in (0, -1, 1.5, True, "x"):
         with pytest.raises(kl.RequestError, match="k must be a whole number"):
             kl.within(g, [0], k=k)  # type: ignore[arg-type]
@@ -283,6 +284,17 @@ def test_progress_and_threads() -> None:
         assert (a.indices == b.indices).all()
         assert (a.data == b.data).all()
     assert repr(one).startswith("Reach(lengths from 3,600 sources, limit 20, ")
+
+
+def test_tables_come_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    g = kl.generate.grid(9, 9, weights=(1, 9), seed=1)
+    for reverse in (False, True):
+        r = kl.within(g, [3, 70, 8, 3], 12, reverse=reverse)
+        whole = r.to_frame()
+        assert len(whole) == r.distances.nnz
+        with monkeypatch.context() as patch:
+            patch.setattr("kleene.results.reach.BLOCK", 7)
+            assert r.to_frame().equals(whole)
 
 
 def spoiled(r: kl.Reach, **changes: Any) -> kl.Reach:

@@ -132,6 +132,7 @@ def _writers(folder: Path) -> list[Writer]:
     commands: list[tuple[str, list[str], Callable[[Path], object] | None]] = [
         ("c.gr", ["convert", source, "FILE"], None),
         ("c.mtx.gz", ["convert", source, "FILE"], None),
+        ("c.graphml", ["convert", source, "FILE"], None),
         ("u.npz", ["generate", "uniform", "FILE", "--n", "2000", "--m", "9000"], None),
         ("a.npy", ["apsp", source, "-o", "FILE"], None),
         ("s.csv", ["sssp", source, "-s", "0,1,2,3,4,5", "-o", "FILE"], None),

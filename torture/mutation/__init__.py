@@ -46,16 +46,19 @@ SECONDS_EACH = 15
 VERIFIER_FILES = "src/kleene/results/*.py"
 VERIFIER_TESTS = (
     "test_verify*.py", "test_result*.py", "test_within.py", "test_nearest.py", "test_isochrones.py",
+    "test_components.py", "test_k_shortest.py", "test_turns.py",
 )  # fmt: skip
 CORE_TESTS = (
     "test_*_native.py",
     "test_*_boundaries.py",
+    "test_components.py",
     "test_csgraph.py",
     "test_dense_graph.py",
     "test_encodings.py",
     "test_generate.py",
     "test_graph.py",
     "test_io_text.py",
+    "test_k_shortest.py",
     "test_spmv.py",
     "test_trees.py",
 )

@@ -319,7 +319,7 @@ class Graph(Constructors):
         return self._derived(CSR(*self.csc), rows=rows)
 
     def transpose(self) -> Graph:
-        """Return the graph with every arc reversed.
+        """Return the graph with every arc reversed; an undirected graph is its own.
 
         Examples
         --------
@@ -327,7 +327,7 @@ class Graph(Constructors):
         >>> kl.Graph.from_edges([0], [1]).transpose().coo.sources.tolist()
         [1]
         """
-        return self._transposed
+        return self._transposed if self.directed else self
 
     def symmetrise(self, combine: Literal["min", "max", "sum"] = "min") -> Graph:
         """Return the undirected graph with an edge for every arc.

@@ -12,6 +12,7 @@ from kleene.errors import GraphError
 from kleene.graph.checks import (
     as_flag,
     as_ids,
+    as_name,
     as_weights,
     require_unmasked,
 )
@@ -40,7 +41,7 @@ def column_names(table: Any) -> list[Any]:
 
 
 def column(table: Any, name: Any) -> Array:
-    if name not in (names := column_names(table)):
+    if as_name(name, "a column") not in (names := column_names(table)):
         has = ", ".join(map(repr, names))
         raise GraphError(f"the table has no column {name!r}; it has {has}")
     column = table[name]
@@ -54,7 +55,8 @@ def column(table: Any, name: Any) -> Array:
 
 def _weights(table: Any, weight: Any) -> Array | None:
     names = column_names(table)
-    name = "weight" if weight == "auto" and "weight" in names else weight
+    name = as_name(weight, "weight")
+    name = "weight" if name == "auto" and "weight" in names else name
     if name is None or (name == "auto" and name not in names):
         return None
     if name not in names:

@@ -99,14 +99,17 @@ class _Parser:
                 self._expat.Parse(b"", True)
             except (KleeneError, MemoryError):
                 raise
-            except (expat.ExpatError, LookupError, ValueError) as error:  # ValueError: encodings
-                line = getattr(error, "lineno", None)
-                what = (
-                    expat.ErrorString(error.code) if isinstance(error, expat.ExpatError) else error
-                )
-                self._source.fail(f"found damaged XML ({what}), expected a GraphML file", line)
+            except expat.ExpatError as error:
+                if error.code == expat.errors.codes[expat.errors.XML_ERROR_NO_MEMORY]:
+                    raise MemoryError from None
+                self._fail_damaged(expat.ErrorString(error.code), error.lineno)
+            except (LookupError, ValueError) as error:  # of encodings
+                self._fail_damaged(str(error), None)
         if not self._graphs:
             self._source.fail("found no <graph>, expected one")
+
+    def _fail_damaged(self, what: str, line: int | None) -> NoReturn:
+        self._source.fail(f"found damaged XML ({what}), expected a GraphML file", line)
 
     def _fail(self, found: str, expected: str) -> NoReturn:
         self._source.fail(f"found {found}, expected {expected}", self._expat.CurrentLineNumber)

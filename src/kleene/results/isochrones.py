@@ -183,7 +183,7 @@ class Isochrones(LongTable):
         """
         chosen = [kinds] if isinstance(kinds, str) else list(kinds)
         for kind in chosen:
-            if kind not in _KINDS:
+            if not isinstance(kind, str) or kind not in _KINDS:
                 raise RequestError(f"kinds may be 'area' and 'streets', not {kind!r}")
         features = [
             {

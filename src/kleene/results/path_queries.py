@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kleene.backends.task import Answer
 from kleene.errors import RequestError
+from kleene.graph.label_index import is_one_vertex
 from kleene.results.paths import Paths, Walks, cyclic, follow_links
 from kleene.results.route import Route, Routes, make_routes
 from kleene.results.views import ResultViews
@@ -173,6 +174,11 @@ class PathQueries(ResultViews):
     def _locate(self, ends: tuple[Hashable, ...], what: str) -> tuple[int, int]:
         """Return the row and the far end of a path."""
         index = self.graph.index
+        several = [end for end in ends if not is_one_vertex(end)]
+        if several:
+            raise RequestError(
+                f"{what} takes one vertex, not {several[0]!r}; for many, {what}s(...)"
+            )
         if len(ends) == 1 and len(self._sources) == 1:
             row, far = 0, index(ends[0])
         elif len(ends) == 2:
