@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from cli_runner import TOWNS, document, kleene
 import kleene as kl
 from kleene.cli.demo import tour
 from kleene.cli.main import app
+from kleene.cli.pairs import list_pairs, pairs_of_result
+from kleene.cli.summaries import count_reached, distance_summary
 
 
 @pytest.fixture
@@ -248,6 +251,20 @@ def test_distances_are_saved_as_an_array(towns: Path, tmp_path: Path, targets: A
     assert kleene("sssp", towns, "-s", "ann", *targets, "-o", saved, "-q").output == ""
     expected = [8, 7] if targets else [0, 4, 7, 8]
     assert np.load(saved).tolist()[:4] == expected
+
+
+def test_a_matrix_in_a_file_stays_there(tmp_path: Path) -> None:
+    """What is printed about it is computed a row at a time."""
+    result = kl.apsp(kl.generate.path(1000), out=tmp_path / "d.npy", predecessors=False)
+    tracemalloc.start()
+    try:
+        document, _ = distance_summary(result)
+        assert (document["farthest"]["distance"], count_reached(result)) == (999, 10**6)
+        assert len(list_pairs(pairs_of_result(result), 1).pairs) == 1000
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 10**6  # bytes: less than one for each pair
 
 
 @pytest.mark.parametrize(("suffix", "separator"), [(".csv", ","), (".tsv", "\t")])

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kleene.results.verify import Proof
 
 __all__ = [
+    "count_reached",
     "describe_graph",
     "describe_plan",
     "describe_reached",
@@ -45,17 +46,14 @@ def plan_fields(plan: Plan) -> dict[str, Any]:
 
 def result_fields(result: Result, proof: Proof | None) -> dict[str, Any]:
     """Return the JSON fields common to all results."""
-    import numpy as np
-
-    reached = int(np.count_nonzero(result.reached))
     return {
         "command": result.problem,
         "graph": graph_fields(result.graph),
         "plan": plan_fields(result.plan),
         "seconds": result.stats.total,
         "sources": len(result.sources),
-        "reached": reached,
-        "of": int(result.reached.size),
+        "reached": count_reached(result),
+        "of": int(result.distances.size),
         "proof": None if proof is None else asdict(proof),
     }
 
@@ -98,13 +96,14 @@ def distance_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
 
     if isinstance(result, PairsResult):
         return _pairs_summary(result)
-    values, reached = np.atleast_2d(result.to_numpy()), np.atleast_2d(result.reached)
+    values = np.atleast_2d(result.to_numpy())
     far: Any = np.arange(result.graph.n) if result.targets is None else result._targets
     total, count = 0.0, 0
     farthest: dict[str, Any] | None = None
     center: dict[str, Any] | None = None
     for row, position in enumerate(result._sources.tolist()):
-        others = np.flatnonzero(reached[row] & (far != position))
+        reached = values[row] != result.no_path
+        others = np.flatnonzero(reached & (far != position))
         total += float(values[row, others].sum(dtype=np.float64))
         count += len(others)
         if len(others) == 0:
@@ -115,8 +114,7 @@ def distance_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
         if farthest is None or eccentricity > farthest["distance"]:
             ends = (target, source) if result.reverse else (source, target)
             farthest = {"source": ends[0], "target": ends[1], "distance": eccentricity}
-        reaches_all = reached[row].all()
-        if reaches_all and (center is None or eccentricity < center["distance"]):
+        if reached.all() and (center is None or eccentricity < center["distance"]):
             center = {"source": source, "distance": eccentricity}
     mean = total / count if count else None
     document = {"mean": mean, "farthest": farthest, "center": center}
@@ -172,5 +170,14 @@ def _summary(
 
 def describe_reached(result: Result) -> str:
     """Return the number of pairs with a path: 5 of 7 vertices."""
-    what = "vertices" if len(result.sources) == 1 < result.reached.size else "pairs"
-    return f"{int(result.reached.sum()):,} of {result.reached.size:,} {what}"
+    of = result.distances.size
+    what = "vertices" if len(result.sources) == 1 < of else "pairs"
+    return f"{count_reached(result):,} of {of:,} {what}"
+
+
+def count_reached(result: Result) -> int:
+    """Return the number of pairs with a path; a row at a time, for matrices in files."""
+    import numpy as np
+
+    rows = np.atleast_2d(result.to_numpy())
+    return sum(int(np.count_nonzero(row != result.no_path)) for row in rows)
