@@ -82,7 +82,7 @@ def test_sssp_shows_a_summary_and_pairs_by_name(towns: Path) -> None:
     result = kleene("sssp", towns, "--source", "ann", "--verify")
     assert result.exit_code == 0
     lines = [" ".join(row.split()) for row in result.output.splitlines()]
-    assert "towns: 5 vertices, 5 arcs, int32 weights" in lines
+    assert "towns: 5 vertices, 5 arcs, int32 weights, labelled 'ann' to 'eve'" in lines
     assert "reached 4 of 5 vertices" in lines
     assert "farthest dee, at 8" in lines
     assert "cy 7 bob" in lines

@@ -164,3 +164,14 @@ def test_vertices_without_labels_are_ids() -> None:
             find(wrong)
     with pytest.raises(kl.RequestError, match="the graph is empty"):
         vertex_parser(kl.Graph.from_edges([], []))("0")
+
+
+def test_the_output_says_how_a_file_numbers_its_vertices(tmp_path: Path) -> None:
+    (tmp_path / "g.gr").write_text("p sp 3 2\na 1 2 5\na 2 3 6\n")
+    page = kleene("sssp", tmp_path / "g.gr", "1").output
+    assert "3 vertices, 2 arcs, int32 weights, labelled 1 to 3" in page
+    assert (
+        "3 vertices, 2 arcs, int32 weights\n"
+        in kleene("sssp", tmp_path / "g.gr", "0", "--unlabelled").output
+    )
+    assert "labelled 1 to 3" in kleene("sssp", tmp_path / "g.gr", "0").stderr

@@ -76,10 +76,13 @@ def show_graph(graph: Graph, plan: Plan | None = None, total: float = 0.0) -> No
 
 
 def describe_graph(graph: Graph) -> str:
-    """Return size and type: 3 vertices, 2 arcs, int32 weights."""
+    """Return size and type: 3 vertices, 2 arcs, int32 weights, labelled 1 to 3."""
+    from kleene.graph.label_index import range_of_labels
+
     weights = "unweighted" if graph.weights is None else f"{graph.weights.dtype} weights"
     arcs = f"{graph.m:,} arcs" if graph.directed else f"{graph.m // 2:,} edges"
-    return f"{graph.n:,} vertices, {arcs}, {weights}"
+    labels = "" if graph.labels is None else f", {range_of_labels(graph.labels)}"
+    return f"{graph.n:,} vertices, {arcs}, {weights}{labels}"
 
 
 def describe_plan(plan: Plan) -> str:
