@@ -139,6 +139,9 @@ def test_a_map_needs_positions(towns: Path, tmp_path: Path) -> None:
         assert "--positions FILE" in failed.stderr
         assert "graph." not in failed.stderr
     (tmp_path / "xy.csv").write_text("id,x,y\n" + "".join(f"{t},{ord(t[0])},7\n" for t in PLACES))
+    assert "positions x 97 to 101, y 7 to 7" in lines(
+        "info", towns, "--positions", tmp_path / "xy.csv"
+    )
     route = tmp_path / "route.geojson"
     options = ("--positions", tmp_path / "xy.csv", "-o", route)
     assert document("path", towns, "ann", "cy", *options)["out"] == str(route)

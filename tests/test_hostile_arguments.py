@@ -122,6 +122,7 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     },
     "turns": (TURNS.sssp, {"source": 0, "targets": [2], "limit": None}),
     "turns, matrix": (TURNS.apsp, {"sources": [0], "targets": [2]}),
+    "path": (lambda **k: kl.apsp(G).path(k["source"], k["target"]), {"source": 0, "target": 1}),
     "within": (
         lambda **k: kl.within(G, **k),
         {"sources": [0], "limit": 5, "k": None, "hops": False, "reverse": False, "threads": None},
@@ -141,7 +142,7 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "zones": (kl.isochrones(PLACED, 0, 3).to_geojson, {"kinds": ["area"]}),
     "paths": (kl.sssp(G, 0).paths, {"targets": [1], "source": None}),
     "routes": (kl.apsp(G).routes, {"targets": [1], "source": 0}),
-    "paths of pairs": (kl.sssp(G, pairs=[(0, 1), (1, 2)]).paths, {"targets": [1], "source": None}),
+    "paths of pairs": (kl.sssp(G, pairs=[(0, 1), (1, 2)]).paths, {"pairs": [1]}),
     "save": (kl.sssp(G, 0).save, {"path": "result.csv"}),
     "draw": (
         lambda **k: kl.draw(kl.sssp(kl.generate.cycle(4), 0), **k),

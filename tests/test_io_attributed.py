@@ -131,6 +131,13 @@ def test_directions_of_edges() -> None:
     assert not read(graphml_of(nodes, default="undirected")).directed
 
 
+def test_elements_in_other_places_say_nothing() -> None:
+    body = '<node id="a"/><node id="b"/><edge source="a" target="b">{}</edge>'
+    odd = '<graph><node id="c"/></graph><data key="k">4<data key="k">5</data><x>6</x></data>'
+    graph = read(graphml_of(f"<desc><graph/><edge/></desc>{body.format(odd)}", KEYS))
+    assert edges(graph) == {("a", "b", 4)}
+
+
 KEYS = (
     '<key id="k" for="edge" attr.name="weight" attr.type="int"><default>3</default></key>'
     '<key id="t" for="edge" attr.name="minutes" attr.type="double"/>'

@@ -123,7 +123,7 @@ def test_sources_lie_in_the_largest_part() -> None:
 
 
 def test_peers_must_agree_with_what_was_proved() -> None:
-    entry = peers._Entry("sssp", kl.generate.grid(5, 5, seed=1, weights=(1, 9)))
+    entry = peers.Entry("sssp", kl.generate.grid(5, 5, seed=1, weights=(1, 9)))
     peer_call = SciPy(entry.graph).sssp_lengths(*entry.start)
     answer = peer_call.run()
     assert entry.check(peer_call.distances, answer).startswith("the same")

@@ -89,7 +89,7 @@ def _checked_message(error: kl.KleeneError) -> str:
     message = str(error)
     _require(message != "", f"{type(error).__name__} without a message")
     _require(message.isprintable(), f"unprintable message: {message!r}")
-    return message
+    return message.partition("damaged XML (")[0]  # Expat sees chunks, and finds another fault first
 
 
 def positions(contents: bytes) -> None:

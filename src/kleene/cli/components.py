@@ -8,8 +8,8 @@ from typer import Option
 
 from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Output, Threads
-from kleene.cli.output import facts, headline, line, table
-from kleene.cli.summaries import describe_graph, graph_fields
+from kleene.cli.output import facts, line, table
+from kleene.cli.summaries import graph_fields, show_graph
 from kleene.cli.tables import TableFile, check_table
 
 __all__ = ["components"]
@@ -67,8 +67,7 @@ def components(
     }
 
     def page() -> None:
-        headline(read.name or "graph", f": {describe_graph(read)}")
-        line()
+        show_graph(read)
         most = int(found.sizes[0]) if found.count else 0
         largest_one = f"{most:,} of {read.n:,} vertices ({most / max(1, read.n):.1%})"
         facts(

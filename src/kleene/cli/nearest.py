@@ -8,9 +8,9 @@ from typer import Argument, Option
 
 from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Device, Hops, Input, Limit, Output, Threads
-from kleene.cli.output import facts, headline, line, number, seconds, table
+from kleene.cli.output import facts, line, number, table
 from kleene.cli.pairs import PAGE
-from kleene.cli.summaries import describe_graph, describe_plan, graph_fields, plan_fields
+from kleene.cli.summaries import graph_fields, plan_fields, show_graph
 from kleene.cli.tables import TableFile, check_table
 from kleene.cli.vertex_files import read_vertices
 from kleene.cli.vertices import parse_vertices
@@ -104,9 +104,7 @@ def nearest(
     }
 
     def page() -> None:
-        headline(read.name or "graph", f": {describe_graph(read)}")
-        line(f"{describe_plan(near.plan)}, {seconds(near.stats.total)}", style="dim")
-        line()
+        show_graph(read, near.plan, near.stats.total)
         facts(
             {
                 "facilities": number(len(served)),

@@ -204,8 +204,9 @@ def _routes(result: Result) -> dict[str, Any]:
     """Return the paths to the targets, or of the pairs, as GeoJSON; those that there are."""
     from kleene.results.pairs import PairsResult
 
-    a_list = isinstance(result, PairsResult)
-    sources = [None] if a_list else result.sources.tolist()
-    routes = (route for source in sources for route in result.routes(source=source) if len(route))
-    features = [route.to_geojson() for route in routes]
+    if isinstance(result, PairsResult):
+        found = [result.routes()]
+    else:
+        found = [result.routes(source=source) for source in result.sources.tolist()]
+    features = [route.to_geojson() for routes in found for route in routes if len(route)]
     return {"type": "FeatureCollection", "features": features}

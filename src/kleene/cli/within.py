@@ -8,10 +8,10 @@ from typer import Option
 
 from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Hops, Input, Limit, Output, Predecessors, Reverse, Threads
-from kleene.cli.output import facts, headline, line, number, seconds
+from kleene.cli.output import facts, number
 from kleene.cli.pairs import PAGE, list_pairs, pairs_of_reach, show_pairs
 from kleene.cli.solve import SourceVertices
-from kleene.cli.summaries import describe_graph, describe_plan, graph_fields, plan_fields
+from kleene.cli.summaries import graph_fields, plan_fields, show_graph
 from kleene.cli.tables import TableFile, check_table
 
 __all__ = ["within"]
@@ -84,9 +84,7 @@ def within(
     }
 
     def page() -> None:
-        headline(read.name or "graph", f": {describe_graph(read)}")
-        line(f"{describe_plan(reach.plan)}, {seconds(reach.stats.total)}", style="dim")
-        line()
+        show_graph(read, reach.plan, reach.stats.total)
         single, near = count == 1, "target" if reverse else "source"
         facts(
             {

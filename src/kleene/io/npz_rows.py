@@ -76,7 +76,8 @@ def _integers(array: Any, below: int, length: int | None, name: str) -> NDArray[
     _require_length(values, length, name)
     if len(values) and (values.min() < 0 or values.max() >= below):
         raise GraphError(f"the rows' {name} must be from 0 to {below - 1}")
-    return adopt(values.astype(id_dtype(below), copy=False))
+    kept: NDArray[Any] = adopt(values.astype(id_dtype(below), copy=False))
+    return kept
 
 
 def _require_length(values: NDArray[Any], length: int | None, name: str) -> None:

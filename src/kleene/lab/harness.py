@@ -93,10 +93,14 @@ def _first(trial: Trial, device: str | None) -> Measured:
     before = _start_peak()
     began = time.perf_counter()
     answer = trial.run()
-    cold = time.perf_counter() - began
-    peak = peak_of(before)
+    cold = _seconds(trial, answer, time.perf_counter() - began)
+    peak = peak_of(before) if trial.timed is None else None
     device_peak = None if device is None else device_memory(device).peak
     return Measured(cold, trial.check(answer), peak, device_peak, answer=answer)
+
+
+def _seconds(trial: Trial, answer: Any, passed: float) -> float:
+    return passed if trial.timed is None else trial.timed(answer)
 
 
 def _again(trial: Trial, measured: Measured) -> None:
@@ -117,7 +121,7 @@ def _again(trial: Trial, measured: Measured) -> None:
         began = time.perf_counter()
         answer = trial.run()
         ended = time.perf_counter()
-    measured.seconds.append(ended - began)
+    measured.seconds.append(_seconds(trial, answer, ended - began))
     part = trial.parts(answer)
     if part is not None:
         measured.parts.append(part)

@@ -48,6 +48,8 @@ class Trial:
     ceiling: float | None = None
     repeats: int = 9
     facts: dict[str, Any] = field(default_factory=dict)
+    #: Seconds of a call, where another program ran it and measured them.
+    timed: Callable[[Any], float] | None = None
     summary: Callable[[Sequence[float]], dict[str, Any]] = lambda times: {}  # facts from its times
 
 

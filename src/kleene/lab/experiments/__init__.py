@@ -10,6 +10,7 @@ from kleene.lab.experiments import (
     dense,
     dropins,
     files,
+    gap,
     generators,
     machine_learning,
     many_sources,
@@ -30,8 +31,8 @@ _DOCUMENTS = (
     rmat_by_scale,
 )  # fmt: skip
 _OURS = (
-    dense, searches, many_sources, paths, crossovers, scaling, peers, dropins, machine_learning,
-    startup, files, generators,
+    dense, searches, many_sources, paths, crossovers, scaling, peers, gap, dropins,
+    machine_learning, startup, files, generators,
 )  # fmt: skip
 
 EXPERIMENTS: tuple[Experiment, ...] = tuple(

@@ -7,7 +7,7 @@ predecessors (SciPy's breadth-first search gives predecessors alone).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -23,7 +23,7 @@ from kleene.lab.peers import NOT_INSTALLED, PEERS, Peer
 from kleene.lab.searches import PROVED
 from kleene.lab.trial import Trial, solve
 
-__all__ = ["EXPERIMENTS"]
+__all__ = ["EXPERIMENTS", "Entry", "entry_of", "findings_beside", "our_plans"]
 
 _PANELS = ("lengths", "paths")
 
@@ -73,16 +73,19 @@ _QUICK: dict[str, tuple[NamedGraph, ...]] = {
 # ---- trials -------------------------------------------------------------------------------------
 
 
-class _Entry:
+class Entry:
     """One problem on one graph: verified distances, and the graph in each library's form."""
 
     def __init__(self, problem: str, graph: kl.Graph) -> None:
         self.problem, self.graph = problem, graph
         # Searches start at the vertex of highest degree.
-        self.start = () if problem == "apsp" else (int(graph.stats.degrees.argmax()),)
+        self.start: tuple[int, ...] = (
+            () if problem == "apsp" else (int(graph.stats.degrees.argmax()),)
+        )
         right = getattr(kl, problem)(graph, *self.start, device="cpu", predecessors=False)
         right.verify(sample=min(16, len(right.sources)))
         self._right = np.where(right.reached, right.distances, np.inf)
+        self.reached = int(right.reached.sum())
         self._made: dict[type[Peer], Peer] = {}
 
     def peer(self, kind: type[Peer]) -> Peer:
@@ -98,9 +101,10 @@ class _Entry:
         return "the same distances as Kleene's, which were verified"
 
 
-def _entry(environment: Environment, problem: str, named: NamedGraph) -> _Entry:
+def entry_of(environment: Environment, problem: str, named: NamedGraph) -> Entry:
+    """Return one problem on one graph, shared by all series."""
     g = named.get(environment)
-    return environment.last("beside", (problem, named.name, g.n), lambda: _Entry(problem, g))
+    return environment.last("beside", (problem, named.name, g.n), lambda: Entry(problem, g))
 
 
 def _ours(
@@ -111,7 +115,7 @@ def _ours(
     device: str,
     threads: int | None,
 ) -> Trial:
-    entry = _entry(environment, problem, named)
+    entry = entry_of(environment, problem, named)
     graph = entry.graph if device == "cpu" else environment.placed(entry.graph)
     return solve(
         problem, graph, *entry.start, device=device, threads=threads, predecessors=paths, proved=16
@@ -123,7 +127,7 @@ def _theirs(
 ) -> Trial:
     if not kind.installed():
         raise Skipped(NOT_INSTALLED)
-    entry = _entry(environment, problem, named)
+    entry = entry_of(environment, problem, named)
     why = kind.refuses(problem, entry.graph)
     if why is not None:
         raise Skipped(why)
@@ -138,6 +142,10 @@ def _theirs(
 # ---- experiments --------------------------------------------------------------------------------
 
 
+def _labels(id: str) -> tuple[str, ...]:
+    return tuple(named.name for named in _GRAPHS[id])
+
+
 def _plans(id: str, environment: Environment) -> Iterator[Plan]:
     problem = id.partition("-")[0]
     for x, named in enumerate((_QUICK if environment.quick else _GRAPHS)[id]):
@@ -145,16 +153,24 @@ def _plans(id: str, environment: Environment) -> Iterator[Plan]:
             yield from _series(environment, problem, named, x, panel)
 
 
-def _series(
-    environment: Environment, problem: str, named: NamedGraph, x: int, panel: str
+def our_plans(
+    environment: Environment, problem: str, named: NamedGraph, x: int, panel: str, paths: bool
 ) -> Iterator[Plan]:
-    paths, setup = panel == "paths", named.setup(environment) + named.arcs * PROVED
+    """Yield Kleene's point for each place."""
+    setup = named.setup(environment) + named.arcs * PROVED
     for place, device, threads in places(environment):
         trial = partial(_ours, environment, problem, named, paths, device, threads)
         yield Plan(
             f"Kleene, {place}", x, trial, panel, device, threads, patience_for(environment, device),
             setup, size=0,
         )  # fmt: skip
+
+
+def _series(
+    environment: Environment, problem: str, named: NamedGraph, x: int, panel: str
+) -> Iterator[Plan]:
+    paths = panel == "paths"
+    yield from our_plans(environment, problem, named, x, panel, paths)
     for kind in PEERS:
         offered = getattr(kind, f"{problem}_{panel}", None) is not None
         if offered and (kind.installed() or x == 0):  # one point records that it is missing
@@ -167,18 +183,29 @@ def _series(
 
 
 def _findings(id: str, results: Measurements) -> Iterator[str]:
-    names = [named.name for named in _GRAPHS[id]]
     place = "all cores" if "Kleene, all cores" in results.series else "one core"
+    others = [kind.name for kind in PEERS]
+    yield from findings_beside(_labels(id), _PANELS, others, place, results)
+
+
+def findings_beside(
+    labels: Sequence[str],
+    panels: Sequence[str],
+    others: Sequence[str],
+    place: str,
+    results: Measurements,
+) -> Iterator[str]:
+    """Say how fast Kleene is at a place beside each other series, and where it is behind."""
     behind = []
-    for panel in _PANELS:
+    for panel in panels:
         texts = []
-        for kind in PEERS:
-            ratios = list(results.speedups(kind.name, f"Kleene, {place}", panel))
-            behind += [(kind.name, names[int(x)], panel) for x, ratio in ratios if ratio < 1]
+        for other in others:
+            ratios = list(results.speedups(other, f"Kleene, {place}", panel))
+            behind += [(other, labels[int(x)], panel) for x, ratio in ratios if ratio < 1]
             if ratios:
                 low, high = min(r for _, r in ratios), max(r for _, r in ratios)
                 text = times_as(low) if len(ratios) == 1 else f"{low:.3g} to {times_as(high)}"
-                texts.append(f"{text} as fast as {kind.name}")
+                texts.append(f"{text} as fast as {other.removesuffix(f', {place}')}")
         if texts:
             yield f"For {panel}, Kleene on {place} is {', '.join(texts)}."
     for name, graph, panel in behind:
@@ -190,7 +217,7 @@ def _experiment(id: str, title: str, question: str) -> Experiment:
         f"peers-{id}",
         title,
         question,
-        Axis("graph", log=False, labels=tuple(named.name for named in _GRAPHS[id])),
+        Axis("graph", log=False, labels=_labels(id)),
         partial(_plans, id),
         partial(_findings, id),
         ("ours", "peers"),
