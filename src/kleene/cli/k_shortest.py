@@ -39,7 +39,7 @@ def k_shortest(
     paths: list[dict[str, Any]] = [
         {"rank": rank, "distance": distance, "arcs": len(path) - 1, "path": path}
         for rank, (distance, path) in enumerate(
-            zip(found.distances.tolist(), found.paths, strict=True), start=1
+            zip(found.distances.tolist(), found.paths, strict=True)
         )
     ]
     if out is not None and paths:
