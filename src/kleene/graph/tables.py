@@ -61,7 +61,14 @@ def _weights(table: Any, weight: Any) -> Array | None:
         return None
     if name not in names:
         raise no_such_weight(name, "column", names)
-    return as_weights(column(table, name), f"column {name!r}")
+    weights = as_weights(column(table, name), f"column {name!r}")
+    if weights is not None and weights.dtype.kind == "f" and np.isnan(weights).any():
+        rows = np.flatnonzero(np.isnan(weights))
+        raise GraphError(
+            f"column {name!r} has no number in {len(rows):,} of {len(weights):,} rows, first "
+            f"in row {rows[0]}; drop these rows, or fill them in"
+        )
+    return weights
 
 
 def from_table(
