@@ -122,7 +122,7 @@ odr-check: $(VENV)/python
 # Strict, and without the network. What the build writes into docs/ is made anew: examples run again
 # when the library has changed, not only when they have.
 docs: $(VENV)/installed-docs
-	rm -rf site docs/api docs/gallery docs/sg_execution_times.rst
+	rm -rf site docs/api docs/gallery
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -j 2 -d build/docs docs site
 
 wheel: $(VENV)/python

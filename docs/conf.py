@@ -10,6 +10,7 @@ from importlib.metadata import version as version_of
 from pathlib import Path
 
 import numpydoc.xref
+from docutils import nodes
 from sphinx.application import Sphinx
 
 HERE = Path(__file__).parent
@@ -85,7 +86,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "min_reported_time": 1_000,
-    "plot_gallery": True,
+    "write_computation_times": False,
     "copyfile_regex": r".*\.(csv|json)$",
 }
 warnings.filterwarnings("error", module="kleene")
@@ -118,7 +119,7 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
 
-# ---- signatures ---------------------------------------------------------------------------------
+# ---- small repairs ------------------------------------------------------------------------------
 
 
 def hide_constructor(
@@ -130,6 +131,16 @@ def hide_constructor(
     return None
 
 
+def strip_blocks(app: Sphinx, tree: nodes.document) -> None:
+    """Drop the blank line that ends an example for doctest."""
+    for block in tree.findall(nodes.literal_block):
+        text = block.astext().rstrip()
+        if block.rawsource == block.astext():
+            block.rawsource, block.children = text, []
+            block += nodes.Text(text)
+
+
 def setup(app: Sphinx) -> None:
-    """Connect the function above."""
+    """Connect the functions above."""
     app.connect("autodoc-process-signature", hide_constructor)
+    app.connect("doctree-read", strip_blocks)

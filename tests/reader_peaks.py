@@ -97,7 +97,9 @@ def binaries(folder: Path, rng: np.random.Generator) -> Iterator[Case]:
     kl.write(graph, folder / "g.wsg")
     kl.write(graph, folder / "g.npz", compressed=True)
     kl.write(kl.Graph.from_edges([0], [1], n=len(labels), labels=labels), folder / "labels.npz")
-    for name in ("g.wsg", "g.npz", "labels.npz"):
+    ends = rng.integers(0, 1000, (2, M))
+    kl.write(kl.Graph.from_edges(*ends, rng.random(M), directed=False), folder / "rows.npz")
+    for name in ("g.wsg", "g.npz", "labels.npz", "rows.npz"):
         yield name, None, {}
     for dtype in ("f2", "f8", "?", ">i4"):
         np.save(folder / f"{dtype}.npy", rng.integers(0, 2, (1500, 1500)).astype(dtype))

@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import typer
-from typer.testing import CliRunner
+from cli_runner import TOWNS, document, kleene
 
 import kleene as kl
 from kleene.cli.demo import tour
 from kleene.cli.main import app
-
-TOWNS = "ann,bob,4\nann,cy,9\nbob,cy,3\ncy,dee,1\neve,ann,2\n"
-
-
-def kleene(*arguments: object, stdin: str | None = None) -> Any:
-    return CliRunner().invoke(app, [str(a) for a in arguments], input=stdin)
-
-
-def document(*arguments: object) -> dict[str, Any]:
-    result = kleene(*arguments, "--json")
-    assert result.exit_code == 0, result.output
-    found: dict[str, Any] = json.loads(result.stdout)
-    assert found["command"] == arguments[0]
-    return found
+from kleene.cli.pairs import list_pairs, pairs_of_result
+from kleene.cli.summaries import count_reached, distance_summary
 
 
 @pytest.fixture
@@ -93,7 +82,7 @@ def test_sssp_shows_a_summary_and_pairs_by_name(towns: Path) -> None:
     result = kleene("sssp", towns, "--source", "ann", "--verify")
     assert result.exit_code == 0
     lines = [" ".join(row.split()) for row in result.output.splitlines()]
-    assert "towns: 5 vertices, 5 arcs, int32 weights" in lines
+    assert "towns: 5 vertices, 5 arcs, int32 weights, labelled 'ann' to 'eve'" in lines
     assert "reached 4 of 5 vertices" in lines
     assert "farthest dee, at 8" in lines
     assert "cy 7 bob" in lines
@@ -262,6 +251,20 @@ def test_distances_are_saved_as_an_array(towns: Path, tmp_path: Path, targets: A
     assert kleene("sssp", towns, "-s", "ann", *targets, "-o", saved, "-q").output == ""
     expected = [8, 7] if targets else [0, 4, 7, 8]
     assert np.load(saved).tolist()[:4] == expected
+
+
+def test_a_matrix_in_a_file_stays_there(tmp_path: Path) -> None:
+    """What is printed about it is computed a row at a time."""
+    result = kl.apsp(kl.generate.path(1000), out=tmp_path / "d.npy", predecessors=False)
+    tracemalloc.start()
+    try:
+        document, _ = distance_summary(result)
+        assert (document["farthest"]["distance"], count_reached(result)) == (999, 10**6)
+        assert len(list_pairs(pairs_of_result(result), 1).pairs) == 1000
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 10**6  # bytes: less than one for each pair
 
 
 @pytest.mark.parametrize(("suffix", "separator"), [(".csv", ","), (".tsv", "\t")])

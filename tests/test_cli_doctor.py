@@ -22,11 +22,11 @@ H200 = Gpu("NVIDIA H200", 150 * 2**30, "9.0")
 def test_the_report_is_complete() -> None:
     result = CliRunner().invoke(app, ["doctor", "--json"])
     assert result.exit_code == 0
-    told = json.loads(result.stdout)
-    assert told["command"] == "doctor"
-    assert 1 <= told["cores"] <= told["cores_present"]
-    assert told["devices"]
-    assert set(told) > {"kleene", "python", "platform", "simd", "memory", "gpus", "packages"}
+    found = json.loads(result.stdout)
+    assert found["command"] == "doctor"
+    assert 1 <= found["cores"] <= found["cores_present"]
+    assert found["devices"]
+    assert set(found) > {"kleene", "python", "platform", "simd", "memory", "gpus", "packages"}
     page = CliRunner().invoke(app, ["doctor"]).output
     for title in ("Kleene", "Machine", "NVIDIA", "Optional packages"):
         assert f"{title}\n" in page
@@ -38,8 +38,8 @@ def test_memory_is_what_the_machine_has(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(machine, "_limits_available", lambda: None)
     page = CliRunner().invoke(app, ["doctor"]).output
     assert "  memory  3.0 GiB available\n" in page
-    told = json.loads(CliRunner().invoke(app, ["doctor", "--json"]).stdout)
-    assert told["memory"] == 3 * 2**30
+    found = json.loads(CliRunner().invoke(app, ["doctor", "--json"]).stdout)
+    assert found["memory"] == 3 * 2**30
     monkeypatch.setattr(machine, "_system_available", lambda: None)
     assert "  memory  unknown available\n" in CliRunner().invoke(app, ["doctor"]).output
 
@@ -48,8 +48,8 @@ def test_memory_is_what_the_machine_has(monkeypatch: pytest.MonkeyPatch) -> None
 def test_memory_here_is_known() -> None:
     lines = Path("/proc/meminfo").read_text().splitlines()
     total = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemTotal"))
-    told = json.loads(CliRunner().invoke(app, ["doctor", "--json"]).stdout)
-    assert 0 < told["memory"] <= total
+    found = json.loads(CliRunner().invoke(app, ["doctor", "--json"]).stdout)
+    assert 0 < found["memory"] <= total
 
 
 @pytest.mark.parametrize(

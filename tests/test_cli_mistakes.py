@@ -10,19 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from cli_runner import TOWNS, kleene
 
 import kleene as kl
 from kleene.cli.convert import write_and_show
-from kleene.cli.main import app
 from kleene.cli.options import Output
 from kleene.system.machine import Machine
-
-TOWNS = "ann,bob,4\nann,cy,9\nbob,cy,3\ncy,dee,1\neve,ann,2\n"
-
-
-def kleene(*arguments: object) -> Any:
-    return CliRunner().invoke(app, [str(a) for a in arguments])
 
 
 @pytest.fixture
@@ -113,7 +106,7 @@ def test_binary_formats_are_not_for_terminals(
 
 
 def test_unknown_format(folder: Path) -> None:
-    result = CliRunner().invoke(app, ["sssp", "-", "-s", "ann"], input=TOWNS)
+    result = kleene("sssp", "-", "-s", "ann", stdin=TOWNS)
     assert result.exit_code == 3
     assert "--format edge_list" in result.stderr
 
@@ -171,3 +164,14 @@ def test_vertices_without_labels_are_ids() -> None:
             find(wrong)
     with pytest.raises(kl.RequestError, match="the graph is empty"):
         vertex_parser(kl.Graph.from_edges([], []))("0")
+
+
+def test_the_output_says_how_a_file_numbers_its_vertices(tmp_path: Path) -> None:
+    (tmp_path / "g.gr").write_text("p sp 3 2\na 1 2 5\na 2 3 6\n")
+    page = kleene("sssp", tmp_path / "g.gr", "1").output
+    assert "3 vertices, 2 arcs, int32 weights, labelled 1 to 3" in page
+    assert (
+        "3 vertices, 2 arcs, int32 weights\n"
+        in kleene("sssp", tmp_path / "g.gr", "0", "--unlabelled").output
+    )
+    assert "labelled 1 to 3" in kleene("sssp", tmp_path / "g.gr", "0").stderr

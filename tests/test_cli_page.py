@@ -17,6 +17,7 @@ import pytest
 from cli_runner import kleene
 
 import kleene as kl
+from kleene.system.doctor import examine
 
 PAGE = Path(__file__).parents[1] / "docs" / "command-line.md"
 PROGRAM = f"{shlex.quote(sys.executable)} -m kleene.cli.main"
@@ -76,11 +77,32 @@ def test_examples_print_what_the_page_says(folder: Path, monkeypatch: pytest.Mon
     assert not wrong, "\n\n".join(wrong)
 
 
+def test_the_example_of_doctor_has_the_lines_of_doctor() -> None:
+    shown = next(output for command, output in EXAMPLES if command == "kleene doctor")
+    report = examine()
+    for title, section in report.in_words().items():
+        names = re.search(rf"^{title}\n((?:  .*\n)+)", shown, re.MULTILINE)
+        assert names is not None, title
+        assert [row.split("  ")[1] for row in names[1].splitlines()] == list(section), title
+    keys = re.search(r"To get more.*?\nJSON: (.*?)\n\n", PAGE.read_text(), re.DOTALL)
+    assert keys is not None
+    for key in report.as_dict():
+        assert f"`{key}`" in keys[1]
+
+
 def _run(command: str) -> str:
     """Run a line of the page: in this process, unless it needs a shell."""
-    words = shlex.split(command)
-    if words[0] == "kleene" and not set(command) & set("|<>;"):
-        return str(kleene(*words[1:]).output)
-    script = re.sub(r"\bkleene (?=\w)", f"{PROGRAM} ", command)
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60)
-    return done.stdout + done.stderr
+    line, code = re.fullmatch(r'(.*?)(; echo "exit code \$\?")?', command).groups()
+    line, which, count = re.fullmatch(r"(.*?)(?: \| (head|tail) -(\d+))?", line).groups()
+    if line.startswith("cat "):
+        output = Path(line.split()[1]).read_text()
+    elif line.startswith("kleene ") and "|" not in line:
+        done = kleene(*shlex.split(line)[1:])
+        output = done.output + (f"exit code {done.exit_code}\n" if code else "")
+    else:
+        script = re.sub(r"\bkleene (?=\w)", f"{PROGRAM} ", line)
+        output = subprocess.run(["bash", "-c", script], capture_output=True, text=True).stdout
+    lines = output.splitlines()
+    if which is not None:
+        lines = lines[: int(count)] if which == "head" else lines[-int(count) :]
+    return "\n".join(lines) + "\n"

@@ -109,6 +109,12 @@ def test_pairs_of_origins_and_destinations(towns: Path, tmp_path: Path) -> None:
     assert [p["distance"] for p in document("bfs", towns, "--pairs", trips)["pairs"]] == [2, 2]
     trips.write_text("ann dee 3\n")
     assert document("apsp", towns, "--pairs", trips)["reached"] == 1
+    trips.write_text("ann,dee\n" * 12)
+    page = lines("sssp", towns, "--pairs", trips)
+    assert page.count("ann dee 8") == 10
+    assert page[-1] == "and 2 more: --top 12, or --out table.csv"
+    assert document("sssp", towns, "--pairs", trips)["listed"] == 12
+    assert document("sssp", towns, "--pairs", trips, "--top", 3)["listed"] == 3
     table = tmp_path / "distances.csv"
     trips.write_text("ann,dee\neve,cy\n")
     assert kleene("sssp", towns, "--pairs", trips, "-o", table, "-q").exit_code == 0

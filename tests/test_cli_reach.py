@@ -139,6 +139,9 @@ def test_a_map_needs_positions(towns: Path, tmp_path: Path) -> None:
         assert "--positions FILE" in failed.stderr
         assert "graph." not in failed.stderr
     (tmp_path / "xy.csv").write_text("id,x,y\n" + "".join(f"{t},{ord(t[0])},7\n" for t in PLACES))
+    assert "positions x 97 to 101, y 7 to 7" in lines(
+        "info", towns, "--positions", tmp_path / "xy.csv"
+    )
     route = tmp_path / "route.geojson"
     options = ("--positions", tmp_path / "xy.csv", "-o", route)
     assert document("path", towns, "ann", "cy", *options)["out"] == str(route)
@@ -148,6 +151,21 @@ def test_a_map_needs_positions(towns: Path, tmp_path: Path) -> None:
 
 
 PLACES = ("ann", "bob", "cy", "dee", "eve")
+
+
+def test_paths_of_pairs_as_geojson(grid: Path, tmp_path: Path) -> None:
+    (tmp_path / "trips.csv").write_text("0,24\n3,7\n")
+    out = tmp_path / "routes.geojson"
+    assert kleene("sssp", grid, "--pairs", tmp_path / "trips.csv", "-o", out, "-q").exit_code == 0
+    ends = [f["properties"] for f in json.loads(out.read_text())["features"]]
+    assert [(end["source"], end["target"]) for end in ends] == [(0, 24), (3, 7)]
+    assert kleene("apsp", grid, "-s", "0,1", "-t", "8,9,10", "-o", out, "-q").exit_code == 0
+    assert len(json.loads(out.read_text())["features"]) == 6
+    assert kleene("bfs", grid, 0, "-t", 24, "--reverse", "-o", out, "-q").exit_code == 0
+    assert json.loads(out.read_text())["features"][0]["properties"]["source"] == 24
+    failed = kleene("sssp", grid, 0, "-o", out)
+    assert failed.exit_code == 2
+    assert "name their ends by --target or --pairs" in failed.stderr
 
 
 def test_no_file_without_a_path(towns: Path, tmp_path: Path) -> None:
@@ -170,7 +188,7 @@ def test_components(towns: Path, tmp_path: Path) -> None:
     ]  # fmt: skip
     assert document("components", tmp_path / "two.csv", "--strong")["count"] == 4
     page = lines("components", tmp_path / "two.csv", "--top", 1)
-    assert "the largest 3 vertices (60.0% of the vertices)" in page
+    assert "the largest 3 of 5 vertices (60.0%)" in page
     assert "and 1 more: --top 2" in page
     largest = tmp_path / "largest.csv"
     assert document("components", tmp_path / "two.csv", "--largest", largest)["largest"]
@@ -187,10 +205,10 @@ def test_components(towns: Path, tmp_path: Path) -> None:
 def test_k_shortest(towns: Path) -> None:
     found = document("k-shortest", towns, "ann", "dee", "-k", 5)
     assert [(p["rank"], p["distance"], p["path"]) for p in found["paths"]] == [
-        (1, 8, ["ann", "bob", "cy", "dee"]), (2, 10, ["ann", "cy", "dee"]),
+        (0, 8, ["ann", "bob", "cy", "dee"]), (1, 10, ["ann", "cy", "dee"]),
     ]  # fmt: skip
     page = lines("k-shortest", towns, "ann", "dee")
-    assert "2 10 2 ann cy dee" in page
+    assert "1 10 2 ann cy dee" in page
     assert "there are no more than 2" in page
     result = kleene("k-shortest", towns, "dee", "ann")
     assert result.exit_code == 1

@@ -6,6 +6,7 @@ import sys
 import xml.etree.ElementTree as ET
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -191,6 +192,29 @@ def test_what_cannot_be_drawn() -> None:
         kl.draw(graph, target=1)
     with pytest.raises(kl.RequestError, match=r"draw\(result.route\(0\)\)"):
         kl.draw(kl.bfs(graph, pairs=[(0, 1)]))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"labels": "no"}, "labels must be True or False, not 'no'"),
+        ({"arrows": 1}, "arrows must be True or False, not 1"),
+        ({"row": "first"}, "row must be from 0 to 0, but is 'first'"),
+        ({"row": 0.0}, "row must be from 0 to 0, but is 0.0"),
+        ({"title": 3}, "title must be a text, not 3"),
+        ({"unit": 5}, "unit must be a text, not 5"),
+        ({"target": [1]}, "target must be one vertex, not [1]"),
+        ({"target": 9}, "no vertex 9"),
+        ({"route": 5}, "route must be a sequence of vertices, not 5"),
+        ({"route": "01"}, "route must be a sequence"),
+        ({"path": 3}, "path must be the name of a file, not 3"),
+        ({"positions": "left"}, "positions must be pairs of numbers"),
+    ],
+)
+def test_arguments_of_other_types(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(kl.KleeneError) as caught:
+        kl.draw(kl.bfs(kl.generate.cycle(5), 0), **options)
+    assert message in str(caught.value)
 
 
 def test_invalid_arguments(tmp_path: Path) -> None:

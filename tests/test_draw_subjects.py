@@ -169,6 +169,7 @@ def test_routes(towns: kl.Graph) -> None:
     ):
         assert any("path from Rome to Turin: 710 km along 2 arcs" in t for t in texts(picture))
         assert len(elements(picture, "circle")) == 2
+    assert kl.draw(kl.sssp(towns, "Rome").route("Bari")).description.endswith("; no path")
     with pytest.raises(kl.GraphError, match="no arc from 'Naples' to 'Rome'"):
         kl.draw(towns, route=["Rome", "Naples", "Rome"])
     with pytest.raises(kl.GraphError, match="did you mean 'Rome'"):

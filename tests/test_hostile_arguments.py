@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import io
 import itertools
 import math
 from collections.abc import Callable, Iterator
@@ -10,11 +11,13 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 
 import kleene as kl
 from kleene.graph import checks
+from torture.sample_files import TNTP
 
 ODD: list[Any] = [
     None, True, False, 0, 1, -1, 2**31, 2**62, 2**63, 2**64, 10**18, -(2**70), 10**400, 1.5,
@@ -27,10 +30,20 @@ ODD: list[Any] = [
 ]  # fmt: skip
 
 G = kl.generate.grid(4, 4, weights=(1, 9))
+PLACED = G.with_positions([divmod(v, 4) for v in range(16)])
 POINTS = {"source": [0], "target": [1]}
 
 TURN: dict[str, Any] = {"from": [0], "via": [1], "to": [2], "delay": [3]}
 TURNS = kl.TurnGraph(G, TURN)
+
+
+def _streets() -> Any:
+    made = nx.MultiDiGraph(crs="epsg:4326")
+    made.add_node(7, x=0.0, y=1.0)
+    made.add_node(9, x=0.5, y=1.0)
+    made.add_edge(7, 9, length=2.5, geometry="LINESTRING (0 1, 0.5 1)")
+    return made
+
 
 #: A call with good arguments, as keywords; each is replaced by each odd value in turn.
 CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
@@ -49,6 +62,23 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "from_networkx": (kl.Graph.from_networkx, {"graph": None}),
     "from_igraph": (kl.Graph.from_igraph, {"graph": None}),
     "from_rustworkx": (kl.Graph.from_rustworkx, {"graph": None}),
+    "from_osmnx": (kl.Graph.from_osmnx, {"streets": _streets(), "weight": "length"}),
+    "read edge_list": (
+        lambda **k: kl.read(io.BytesIO(b"from,to,km,oneway\n0,1,2,no\n"), "edge_list", **k),
+        {"directed": "oneway", "weight": "km", "weighted": None, "keep_rows": True,
+         "positions": None},
+    ),
+    "read graphml": (
+        lambda **k: kl.read(io.BytesIO(b"<graphml><graph/></graphml>"), "graphml", **k),
+        {"directed": None, "weight": "auto", "weighted": None, "labels": None},
+    ),
+    "read tntp": (
+        lambda **k: kl.read(io.BytesIO(TNTP[1]), "tntp", **k),
+        {"weight": "length", "weighted": True, "through": None},
+    ),
+    "write npz": (
+        lambda **k: kl.write(G, io.BytesIO(), "npz", **k), {"compressed": False, "rows": True},
+    ),
     "from_table": (
         kl.Graph.from_table,
         {"table": POINTS, "source": "source", "target": "target", "weight": None, "relabel": True},
@@ -92,10 +122,34 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     },
     "turns": (TURNS.sssp, {"source": 0, "targets": [2], "limit": None}),
     "turns, matrix": (TURNS.apsp, {"sources": [0], "targets": [2]}),
+    "path": (lambda **k: kl.apsp(G).path(k["source"], k["target"]), {"source": 0, "target": 1}),
+    "within": (
+        lambda **k: kl.within(G, **k),
+        {"sources": [0], "limit": 5, "k": None, "hops": False, "reverse": False, "threads": None},
+    ),
+    "reach": (kl.within(G, [0], 5).path, {"start": 0, "end": 1}),
+    "nearest": (
+        lambda **k: kl.nearest(G, **k),
+        {"facilities": [0], "k": 2, "limit": None, "hops": False, "reverse": False,
+         "threads": None, "device": "auto"},
+    ),
+    "the nearest": (lambda **k: kl.nearest(G, **k), {"facilities": [0], "k": 1, "device": "cpu"}),
+    "nearest, paths": (kl.nearest(G, [0], 2).paths, {"vertices": [1], "rank": 1}),
+    "isochrones": (
+        lambda **k: kl.isochrones(PLACED, **k),
+        {"source": 0, "limits": [1, 2], "hops": False, "reverse": False, "longest": None},
+    ),
+    "zones": (kl.isochrones(PLACED, 0, 3).to_geojson, {"kinds": ["area"]}),
     "paths": (kl.sssp(G, 0).paths, {"targets": [1], "source": None}),
     "routes": (kl.apsp(G).routes, {"targets": [1], "source": 0}),
-    "paths of pairs": (kl.sssp(G, pairs=[(0, 1), (1, 2)]).paths, {"targets": [1], "source": None}),
+    "paths of pairs": (kl.sssp(G, pairs=[(0, 1), (1, 2)]).paths, {"pairs": [1]}),
     "save": (kl.sssp(G, 0).save, {"path": "result.csv"}),
+    "draw": (
+        lambda **k: kl.draw(kl.sssp(kl.generate.cycle(4), 0), **k),
+        {"target": None, "positions": None, "row": 0, "route": None, "labels": None,
+         "arrows": None, "title": None, "unit": None},
+    ),
+    "draw, anything": (kl.draw, {"what": G}),
     "closure": (
         lambda **k: kl.closure(G, **k), {"semiring": "min_plus", "dtype": None, "threads": None},
     ),

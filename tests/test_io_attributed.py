@@ -14,7 +14,7 @@ import pytest
 
 import kleene as kl
 from kleene.io import attributes, gml, graphml
-from torture.fuzz_seeds import GML, GRAPHML
+from torture.sample_files import GML, GRAPHML
 
 STREETS, YED, _ = GRAPHML
 NEWMAN, *_ = GML
@@ -129,6 +129,13 @@ def test_directions_of_edges() -> None:
     assert (edges(undirected), undirected.directed) == (both, False)
     assert edges(read(graphml_of(body.format("true")), directed=False)) == both
     assert not read(graphml_of(nodes, default="undirected")).directed
+
+
+def test_elements_in_other_places_say_nothing() -> None:
+    body = '<node id="a"/><node id="b"/><edge source="a" target="b">{}</edge>'
+    odd = '<graph><node id="c"/></graph><data key="k">4<data key="k">5</data><x>6</x></data>'
+    graph = read(graphml_of(f"<desc><graph/><edge/></desc>{body.format(odd)}", KEYS))
+    assert edges(graph) == {("a", "b", 4)}
 
 
 KEYS = (

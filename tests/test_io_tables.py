@@ -1,4 +1,4 @@
-"""Tables of streets: one-way columns, weights by name, positions in another file, TNTP."""
+"""Tables of streets: one-way columns, weights by name, positions in another file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 import kleene as kl
 from kleene.io import text
-from torture.fuzz_seeds import POSITIONS, TNTP
+from torture.sample_files import POSITIONS
 
 
 @pytest.fixture(params=[1, 16, 1 << 20])
@@ -207,134 +207,3 @@ def test_positions_by_path(tmp_path: Path) -> None:
         kl.read(tmp_path / "roads.gr", positions=tmp_path / "none.co")
     with pytest.raises(kl.RequestError, match="takes a path"):
         kl.read(tmp_path / "roads.gr", positions=5)  # type: ignore[arg-type]
-
-
-# ---- the numbers of files -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("ending", ["gr", "mtx", "graph"])
-def test_a_vertex_keeps_its_number(tmp_path: Path, ending: str) -> None:
-    """Formats that number from 1 are read, asked and written in these numbers."""
-    graph = kl.Graph.from_edges([0, 1, 2], [1, 2, 3], [10, 20, 30], directed=ending != "graph")
-    kl.write(graph, tmp_path / f"g.{ending}")
-    back = kl.read(tmp_path / f"g.{ending}")
-    assert repr(back).endswith("labelled 1 to 4)")
-    assert kl.sssp(back, 1).path(4) == [1, 2, 3, 4]
-    assert kl.sssp(back.unlabelled(), 0).path(3) == [0, 1, 2, 3]
-    with pytest.raises(kl.GraphError, match="labelled 1 to 4"):
-        kl.sssp(back, 0)
-    kl.write(back, tmp_path / f"again.{ending}")
-    first, second = ((tmp_path / f"{name}.{ending}").read_bytes() for name in ("g", "again"))
-    assert second in (first, b"c g\n" + first)  # DIMACS files begin with a name
-    for other in ("csv", "npz", "graphml"):
-        kl.write(back, tmp_path / f"g.{other}")
-        assert kl.read(tmp_path / f"g.{other}").labels.tolist() == [1, 2, 3, 4]  # type: ignore[union-attr]
-
-
-@pytest.mark.parametrize("ending", ["gr", "mtx", "npy", "sg"])
-def test_other_labels_are_not_dropped_without_a_word(tmp_path: Path, ending: str) -> None:
-    for labels in (["a", "b"], np.array([7, 8]), np.array([2, 1])):
-        graph = kl.Graph.from_edges([0], [1], labels=labels)
-        with pytest.raises(kl.GraphError, match=r"cannot hold labels .*write graph.unlabelled\(\)"):
-            kl.write(graph, tmp_path / f"g.{ending}")
-        assert list(tmp_path.iterdir()) == []
-    kl.write(graph.unlabelled(), tmp_path / f"g.{ending}")
-    assert kl.read(tmp_path / f"g.{ending}").m == 1
-
-
-def test_npz_files_without_positions_stay_readable(tmp_path: Path) -> None:
-    old = {"format": "kleene.graph", "version": 1, "directed": True, "name": "old"}
-    np.savez(tmp_path / "old.npz", **old, offsets=[0, 1, 1], neighbors=[1])
-    assert kl.read(tmp_path / "old.npz").positions is None
-    bad: dict[str, Any] = {"offsets": [0, 1, 1], "neighbors": [1], "positions": [[1, 2, 3]]}
-    np.savez(tmp_path / "bad.npz", **old, **bad)
-    with pytest.raises(kl.FormatError, match=r"positions must have shape \(2, 2\)"):
-        kl.read(tmp_path / "bad.npz")
-
-
-# ---- TNTP ---------------------------------------------------------------------------------------
-
-ZONES, NO_ZONES, UNDECLARED = TNTP
-
-
-def test_tntp(grain: int) -> None:
-    graph = read(NO_ZONES, None)
-    assert arcs(graph) == {(1, 3, 1.09), (3, 1, 2.0), (2, 3, 3.5)}
-    assert graph.arc_rows.rows.tolist() == [0, 2, 1]
-    assert arcs(read(NO_ZONES, "tntp", weight="length")) == {(1, 3, 5280), (3, 1, 5280), (2, 3, 80)}
-    assert read(NO_ZONES, "tntp", weight=None).weights is None
-    assert read(NO_ZONES, "tntp", weighted=False).weights is None
-    assert arcs(read(UNDECLARED, "tntp")) == {(75674, 75778, 3), (75778, 9, 4)}
-    untitled = NO_ZONES.replace(b"~\tinit_node", b"\r\n~ nothing\r\n\r\n~\tinit_node")
-    assert read(untitled, "tntp").equals(graph)
-    units = NO_ZONES.replace(b"\tfree_flow_time", b"\tFree Flow Time (min) ")
-    assert read(units, "tntp").equals(graph)
-    assert read(b"<NUMBER OF NODES> 2\n<END OF METADATA>\n", None).n == 2
-    assert read(b"<END OF METADATA>\n", None).n == 0
-
-
-def test_zones_are_not_passed() -> None:
-    """A trip from zone 1 to zone 2 is a path from 1 to -2."""
-    with pytest.raises(
-        kl.RequestError, match=r"<stream>:3: paths may not pass zones, nodes below 3"
-    ):
-        read(ZONES, "tntp")
-    assert arcs(read(ZONES, "tntp", through=True)) == arcs(read(NO_ZONES, "tntp"))
-    links = ZONES.replace(b"<NUMBER OF LINKS> 3\n", b"") + b"3 2 1 1 7 ;\n1 2 1 1 1 ;\n"
-    graph = read(links, "tntp", through=False)
-    assert graph.labels is not None
-    assert graph.labels.tolist() == [1, 2, 3, -1, -2]
-    assert kl.sssp(graph, 1).path(-2) == [1, -2]
-    assert kl.sssp(graph, 1).path(3) == [1, 3]
-    assert kl.sssp(graph, 2).path(-1) == [2, 3, -1]
-    assert kl.sssp(graph, 1, targets=[-1]).path(-1) == [1, 3, -1]
-    assert kl.sssp(read(links, "tntp", through=True), 1).path(3) == [1, 3]
-    nodes = io.BytesIO(b"Node X Y ;\n1 0 1 ;\n2 2 3 ;\n3 4 5 ;\n")
-    positions = read(links, "tntp", through=False, positions=nodes).positions
-    assert positions is not None
-    assert positions.tolist() == [[0, 1], [2, 3], [4, 5], [0, 1], [2, 3]]
-
-
-def test_zones_that_nothing_passes() -> None:
-    one_way = ZONES.replace(b"\t3\t1\t", b"\t3\t3\t")
-    assert arcs(read(one_way, "tntp")) == {(1, 3, 1.09), (2, 3, 3.5)}
-
-
-@pytest.mark.parametrize(
-    ("contents", "message"),
-    [
-        (ZONES.replace(b"LINKS> 3", b"LINKS> 4"), "<stream>:4: found 3 links, expected 4"),
-        (
-            ZONES.replace(b"NODES> 3", b"NODES> 2"),
-            "<stream>:2: found 3 nodes in the links, expected 2",
-        ),
-        (
-            ZONES.replace(b"NODES> 3", b"NODES> x"),
-            "<stream>:2: .*expected '<NUMBER OF NODES> <number",
-        ),
-        (
-            ZONES.replace(b"NODES> 3", b"NODES> " + b"9" * 18),
-            "<stream>:2: a graph of 999,999,999,999",
-        ),
-        (
-            ZONES.replace(b"\t1\t3\t", b"\t0\t3\t"),
-            "<stream>:10: found '0' .*, expected a vertex from 1",
-        ),
-        (ZONES.replace(b"1.09", b"fast"), "<stream>:10: found 'fast' .*, expected a number"),
-        (ZONES.replace(b"<END OF METADATA>", b"<END"), "<stream>:6: .*expected metadata"),
-        (b"1 2 3 4 5\n", "<stream>:1: .*expected metadata"),
-        (b"<END OF METADATA>\n1\n", "<stream>:2: "),
-    ],
-)
-def test_bad_tntp(contents: bytes, message: str) -> None:
-    with pytest.raises((kl.FormatError, kl.MemoryBudgetError), match=message):
-        read(contents, "tntp", through=True)
-
-
-def test_columns_of_tntp() -> None:
-    with pytest.raises(
-        kl.GraphError, match="no column 'time' for the weights: there are 'capacity'"
-    ):
-        read(NO_ZONES, "tntp", weight="time")
-    with pytest.raises(kl.GraphError, match="no column 'init_node'"):
-        read(NO_ZONES, "tntp", weight="init_node")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -132,6 +133,20 @@ def test_streets_follow_their_geometry(reverse_row: bool, reverse: bool) -> None
     assert spans(other.streets(8)) == [[[3, 0], [5, 0], [5, 5]], [[5, 5], [6, 5]]]
 
 
+def test_two_carriageways_are_two_streets() -> None:
+    """One-way rows in opposite directions, each with a line of its own."""
+    g = kl.Graph.from_table(
+        {"source": ["a", "b"], "target": ["b", "a"], "m": [4.0, 4.0]}, weight="m"
+    )
+    g = g.with_positions({"a": (0, 0), "b": (2, 0)})
+    assert g.rows is not None
+    points = np.array([(0, 0), (1, 1), (2, 0), (2, 0), (1, -1), (0, 0)], float)
+    g = g._derived(g.csr, rows=g.rows.with_lines(Lines(np.array([0, 3, 6]), points)))
+    zones = kl.isochrones(g, "a", [2, 8])
+    assert spans(zones.streets(2)) == [[[0, 0], [1, 1]]]
+    assert spans(zones.streets(8)) == [[[0, 0], [1, -1], [2, 0]], [[0, 0], [1, 1], [2, 0]]]
+
+
 # ---- outlines -----------------------------------------------------------------------------------
 
 
@@ -144,6 +159,18 @@ def test_a_diamond() -> None:
     assert [f["geometry"]["type"] for f in features] == ["Polygon", "MultiLineString"]
     assert json.loads(json.dumps(zones.to_geojson())) == zones.to_geojson()
     assert zones.__geo_interface__ == zones.to_geojson()
+
+
+def test_files(tmp_path: Path) -> None:
+    zones = kl.isochrones(grid(9), 40, [1, 3])
+    zones.save(tmp_path / "zones.geojson")
+    assert json.loads((tmp_path / "zones.geojson").read_text()) == zones.to_geojson()
+    zones.save(str(tmp_path / "zones.csv"))
+    lines = (tmp_path / "zones.csv").read_text().splitlines()
+    assert lines[:2] == ["vertex,distance,limit", "40,0,1.0"]
+    assert len(lines) == 26
+    with pytest.raises(kl.RequestError, match="unknown suffix"):
+        zones.save(tmp_path / "zones.shp")
 
 
 def test_the_largest_is_first_and_kinds_can_be_chosen() -> None:
@@ -169,6 +196,16 @@ def test_a_lake_is_a_hole_and_an_island_a_polygon() -> None:
     assert area_of(with_hole[0]) == 144
     assert area_of(with_hole[1]) == -34  # its corners are cut
     assert [len(p) for p in outline(points, 10)] == [1]  # the lake is filled
+
+
+def test_far_from_the_origin() -> None:
+    """Metres in a national grid: millions, with streets of tens."""
+    here = np.random.default_rng(1).random((400, 2)) * 100
+    areas = [
+        sum(area_of(ring - ring[0]) for polygon in outline(here + far, 12.0) for ring in polygon)
+        for far in (0.0, 5e7)
+    ]
+    assert areas[1] == pytest.approx(areas[0], rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -239,3 +276,5 @@ def test_what_is_refused() -> None:
         kl.isochrones(g, 0, 1, longest=-2)
     with pytest.raises(kl.GraphError):
         kl.isochrones(g, 99, 1)
+    with pytest.raises(kl.RequestError, match="starts at one vertex"):
+        kl.isochrones(g, [0, 1], 1)

@@ -117,7 +117,7 @@ def test_labels_and_routes() -> None:
     assert repr(r) == "KShortest(2 paths from 'a' to 'd', length 2.5 to 4)"
     frame = r.to_frame()
     assert frame["path"].tolist() == list(r.paths)
-    assert frame["rank"].tolist() == [1, 2]
+    assert frame["rank"].tolist() == [0, 1]
     many = kl.k_shortest(g, k=1, pairs=[("a", "d"), ("d", "a"), ("b", "b")])
     assert repr(many) == "KShortestPairs(3 pairs, 2 paths)"
     assert many.to_frame()["source"].tolist() == ["a", "b"]

@@ -132,8 +132,17 @@ def test_labels_and_tables() -> None:
     assert two.to_frame().values.tolist()[:4] == [
         ["a", 0, "a", 0], ["a", 1, "d", 9], ["b", 0, "a", 2], ["b", 1, "d", 7],
     ]  # fmt: skip
+    assert kl.nearest(g, "d").which.tolist() == [0, 0, 0, 0, -1, -1]
     assert "4 of 6 vertices have one" in repr(near)
     assert "the 2 nearest of 2 facilities" in repr(two)
+
+
+def test_tables_come_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    near = kl.nearest(kl.generate.grid(9, 9), [3, 70, 8], 2, limit=6)
+    whole = near.to_frame()
+    assert len(whole) == np.count_nonzero(near.which >= 0)
+    monkeypatch.setattr("kleene.results.nearest.BLOCK", 7)
+    assert near.to_frame().equals(whole)
 
 
 def test_direction() -> None:
@@ -231,8 +240,10 @@ def test_what_is_refused() -> None:
     g = kl.generate.grid(3, 3)
     with pytest.raises(kl.RequestError, match="facilities is empty"):
         kl.nearest(g, [])
+    with pytest.raises(kl.GraphError):
+        kl.nearest(g, [99])
     with pytest.raises(kl.RequestError, match="sequence"):
-        kl.nearest(g, 0)  # type: ignore[arg-type]
+        kl.nearest(g, [0]).paths(3)  # type: ignore[arg-type]
     for k in (0, 1.5, True, None):
         with pytest.raises(kl.RequestError, match="k must be"):
             kl.nearest(g, [0], k)  # type: ignore[arg-type]
@@ -243,7 +254,9 @@ def test_what_is_refused() -> None:
         with pytest.raises(kl.RequestError, match="nearest needs weights that are not negative"):
             kl.nearest(negative, [0], k)
     assert kl.nearest(negative, [2], hops=True).distances.tolist() == [2, 1, 0]
-    for rank in (1, -1, True):
+    with pytest.raises(kl.MemoryBudgetError, match=r"available; ask for a smaller k"):
+        kl.nearest(g, [0], 2**50)
+    for rank in (1, -1, True, 0.5):
         with pytest.raises(kl.RequestError, match="rank must be from 0 to 0"):
             kl.nearest(g, [0]).path(1, rank=rank)
 
@@ -281,6 +294,79 @@ def test_labels_that_support_each_other_are_refused() -> None:
     near.verify()
     near._distances[1:] = 4
     with pytest.raises(kl.VerificationError, match="not 4 away"):
+        near.verify()
+
+
+def test_what_no_arc_leads_to_is_proved_too() -> None:
+    g = kl.Graph.from_edges([0, 1, 2, 3, 0], [1, 2, 3, 1, 4], [5, 0, 0, 0, 0], n=6)
+    near = kl.nearest(g, [0, 5], reverse=True)
+    near.verify()
+    near._distances[4] = 1  # one of several that a search decides
+    with pytest.raises(kl.VerificationError):
+        near.verify()
+    near._distances[4] = 0
+    near._distances[5], near._which[5] = near.no_path, -1  # a facility that no arc leads to
+    with pytest.raises(kl.VerificationError, match="facility 1 is there"):
+        near.verify()
+
+
+def test_rows_that_are_no_answer_are_refused() -> None:
+    faults: dict[str, tuple[Any, Any]] = {
+        "a label of no facility": ([0, 1], [0, 2]),
+        "label of no facility": ([0, 1], [0, -2]),
+        "a facility twice": ([0, 1], [0, 0]),
+        "not in order": ([1, 0], [0, 1]),
+        "labels that are not in": ([0, 0], [1, 0]),
+        "a label after none": ([0, 1], [-1, 1]),
+        "not from 0 on": ([-1, 1], [0, 1]),
+        "beyond 5": ([0, 6], [0, 1]),
+    }
+    for message, (distances, which) in faults.items():
+        near = kl.nearest(kl.generate.grid(1, 2), [0, 1], 2, limit=5)
+        near._distances[0], near._which[0] = distances, which
+        with pytest.raises(kl.VerificationError, match=f"vertex 0: .*{message}"):
+            near.verify()
+    near._distances = near._distances[:1]
+    with pytest.raises(kl.VerificationError, match="shape"):
+        near.verify()
+
+
+def test_every_arc_is_looked_at() -> None:
+    for arcs in (1, 2, 3):
+        g = kl.Graph.from_edges(range(arcs), range(1, arcs + 1), [2] * arcs)
+        for lost in range(1, arcs + 1):
+            near = kl.nearest(g, [0], reverse=True)
+            near._distances[lost:], near._which[lost:] = near.no_path, -1
+            with pytest.raises(
+                kl.VerificationError, match=f"vertex {lost}: the arc from {lost - 1}"
+            ):
+                near.verify()
+
+
+def test_only_one_of_many_that_searches_decide_is_wrong() -> None:
+    """Plateaus of arcs of length zero, one of which claims to be nearer."""
+    g = kl.Graph.from_edges([0, 1, 2, 0, 3, 4], [1, 2, 1, 3, 4, 3], [5, 0, 0, 7, 0, 0])
+    near = kl.nearest(g, [0], reverse=True)
+    near.verify()
+    near._distances[3:] = 6
+    with pytest.raises(kl.VerificationError, match="vertex 3: facility 0 is not 6 away"):
+        near.verify()
+
+
+def test_the_proof_says_what_it_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    near = kl.nearest(kl.generate.grid(4, 4), [0, 5], 2)
+    with monkeypatch.context() as patch:
+        clock = itertools.count(100.0)
+        patch.setattr("kleene.results.verify_nearest.time.perf_counter", lambda: next(clock))
+        proof = near.verify()
+    assert (proof.rows, proof.of, proof.arcs, proof.tolerance) == (2, 2, 48, "exact")
+    assert proof.seconds == 1
+    monkeypatch.setattr("kleene.results.verify_nearest._PIECE", 4)  # a few arcs at a time
+    g = kl.generate.grid(5, 5, weights=(0.5, 2.0), seed=1)
+    near = kl.nearest(g, [0, 24, 13], 2)
+    assert near.verify().tolerance == f"exact in {near.distances.dtype}"
+    near._distances[20, 0] += 0.25
+    with pytest.raises(kl.VerificationError):
         near.verify()
 
 

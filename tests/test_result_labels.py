@@ -67,6 +67,8 @@ def test_tables_are_labels(numbered: kl.Graph) -> None:
         (lambda r: r.paths([4, 3, 1], source=2), "vertex 1 is not among the targets"),
         (lambda r: r.paths(5), r"paths takes a sequence of vertices, paths\(\[5\]\); .*path\(5\)"),
         (lambda r: r.routes("ab"), r"routes takes a sequence of vertices"),
+        (lambda r: r.path(2, [3, 4]), r"path takes one vertex, not \[3, 4\]; for many, use paths"),
+        (lambda r: r.path(2, np.array([3])), "path takes one vertex"),
         (lambda r: r.path(), "path takes a target, or a source and a target"),
         (lambda r: r.paths([4]), "name a source: this result has several"),
         (lambda r: r.path(2, 9), "no vertex 9: vertices are labelled 1 to 4"),

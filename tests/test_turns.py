@@ -224,6 +224,11 @@ def test_negative_delays_and_cycles() -> None:
     cycle = TurnGraph(g, {"from": [1], "via": [2], "to": [1], "delay": [-4]})
     with pytest.raises(NegativeCycleError):
         cycle.sssp(0)
+    named = Graph.from_table({"source": list("abcb"), "target": list("bcbd"), "weight": [1] * 4})
+    turned = TurnGraph(named, {"from": ["b"], "via": ["c"], "to": ["b"], "delay": [-4]})
+    with pytest.raises(NegativeCycleError) as caught:
+        turned.sssp("a")
+    assert sorted(caught.value.cycle) == ["b", "c"]  # by label, and not as copies of vertices
 
 
 def test_results_are_results() -> None:
@@ -279,6 +284,8 @@ def test_wrong_arguments() -> None:
         TurnGraph(g, turn, missing="skip")  # type: ignore[arg-type]
     with pytest.raises(GraphError, match=r"expected a kleene\.Graph"):
         TurnGraph(turn)  # type: ignore[arg-type]
+    with pytest.raises(GraphError, match=r"searches of its own: turn_graph\.sssp"):
+        kl.sssp(TurnGraph(g, turn), "a")  # type: ignore[arg-type]
     with pytest.raises(RequestError, match="does not take reverse="):
         TurnGraph(g, turn).sssp("a", reverse=True)
     with pytest.raises(RequestError, match="sssp needs a source"):

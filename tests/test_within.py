@@ -234,6 +234,7 @@ def test_sources_in_any_order_more_than_once_or_none() -> None:
     assert r.distances.shape == (3, 16)
     assert rows_of(r)[0] == rows_of(r)[2]
     assert r.reached(5).tolist() == [5, 1, 4, 6, 9]
+    assert kl.within(g, 5, 1).reached(5).tolist() == [5, 1, 4, 6, 9]
     empty = kl.within(g, [], 1)
     assert empty.distances.shape == (0, 16)
     assert len(empty.to_frame()) == 0
@@ -246,8 +247,8 @@ def test_what_is_refused() -> None:
     g = kl.generate.grid(3, 3)
     with pytest.raises(kl.RequestError, match="limit or k"):
         kl.within(g, [0])
-    with pytest.raises(kl.RequestError, match="sequence"):
-        kl.within(g, 0, 1)  # type: ignore[arg-type]
+    with pytest.raises(kl.GraphError):
+        kl.within(g, [99], 1)
     for k in (0, -1, 1.5, True, "x"):
         with pytest.raises(kl.RequestError, match="k must be a whole number"):
             kl.within(g, [0], k=k)  # type: ignore[arg-type]
@@ -283,6 +284,17 @@ def test_progress_and_threads() -> None:
         assert (a.indices == b.indices).all()
         assert (a.data == b.data).all()
     assert repr(one).startswith("Reach(lengths from 3,600 sources, limit 20, ")
+
+
+def test_tables_come_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    g = kl.generate.grid(9, 9, weights=(1, 9), seed=1)
+    for reverse in (False, True):
+        r = kl.within(g, [3, 70, 8, 3], 12, reverse=reverse)
+        whole = r.to_frame()
+        assert len(whole) == r.distances.nnz
+        with monkeypatch.context() as patch:
+            patch.setattr("kleene.results.reach.BLOCK", 7)
+            assert r.to_frame().equals(whole)
 
 
 def spoiled(r: kl.Reach, **changes: Any) -> kl.Reach:
@@ -339,3 +351,55 @@ def test_predecessors_in_a_circle_are_refused() -> None:
     r.verify()
     with pytest.raises(kl.VerificationError, match="no path attains"):
         spoiled(r, predecessors=np.array([-1, 3, 1, 2], np.int32)).verify()
+
+
+def at_row(r: kl.Reach, entry: int) -> int:
+    return int(r._sources[np.searchsorted(r._answer.offsets, entry, side="right") - 1])
+
+
+def test_rows_are_proved_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    g = kl.generate.grid(8, 8, weights=(1, 4), seed=3)
+    monkeypatch.setattr("kleene.results.verify_reach._PIECE", 60)
+    for k in (None, 6):
+        r = kl.within(g, range(64), 6, k=k)
+        degrees = np.diff(g.offsets)
+        looked_at = int(degrees[r.distances.indices].sum()) // 64
+        with monkeypatch.context() as patch:
+            clock = itertools.count(100.0)
+            patch.setattr("kleene.results.verify_reach.time.perf_counter", lambda: next(clock))  # noqa: B023
+            proof = r.verify()
+        assert (proof.rows, proof.of, proof.arcs, proof.seconds) == (64, 64, looked_at, 1)
+        for at in range(0, r.distances.nnz, 11):
+            distances = r._answer.distances.copy()
+            distances[at] += 1
+            with pytest.raises(kl.VerificationError, match=f"from source {at_row(r, at)}:"):
+                spoiled(r, distances=distances).verify()
+
+
+def test_rows_that_are_no_answer_are_refused() -> None:
+    g = kl.generate.grid(4, 4)
+    r = kl.within(g, [5, 0], k=4)
+    answer = r._answer
+    r.k = 3
+    with pytest.raises(kl.VerificationError, match="from source 5: more than 3 vertices"):
+        r.verify()
+    r.k = 4
+    faults: dict[str, dict[str, Any]] = {
+        "not those of the sources": {"offsets": answer.offsets[:-1]},
+        "are not those of the sources": {"vertices": answer.vertices[:-1]},
+        "no vertex": {"vertices": np.where(answer.vertices == 1, 99, answer.vertices)},
+        "not in order": {"vertices": answer.vertices[::-1]},
+        "its predecessor is wrong": {"predecessors": np.full_like(answer.vertices, -1)},
+        "which is better": {"distances": np.where(answer.vertices == 1, 3, answer.distances)},
+    }
+    for message, changes in faults.items():
+        with pytest.raises(kl.VerificationError, match=message):
+            spoiled(r, **changes).verify()
+    for first, second in ((5, 15), (7, 0)):
+        r._sources = np.array([first, second], np.int32)
+        lost = 15 if second == 15 else 7
+        with pytest.raises(kl.VerificationError, match=f"{lost}: the source is not stored"):
+            r.verify()
+    alone = kl.within(kl.Graph.from_edges([], [], n=2), [1], 9)
+    with pytest.raises(kl.VerificationError, match="vertex 1 holds 3, and is the source"):
+        spoiled(alone, distances=np.array([3], np.int32)).verify()

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,23 +17,13 @@ import kleene as kl
 from kleene import _native
 from kleene.api.ceiling import relaxation_ceiling
 from kleene.graph.core import Graph
-from kleene.io.files import FORMATS
 from kleene.registry import PATH_PROBLEMS
 from kleene.results.result import Result
+from torture.fault_files import file_cases
+from torture.fault_inputs import Case, circle, edges, matrix, on, small, sparse, tiny
+from torture.sample_files import BAD_FILES
 
 __all__ = ["Case", "all_cases", "as_plain", "missing_natives"]
-
-Call = Callable[[], Any]
-
-
-@dataclass(frozen=True)
-class Case:
-    """A call: ``prepare`` makes its arguments, in a folder of its own, and returns the call."""
-
-    name: str
-    prepare: Callable[[Path], Call]
-    final: str | None = None  # the file that it writes
-    device: str = "cpu"
 
 
 def as_plain(value: Any) -> Any:
@@ -55,49 +43,7 @@ def as_plain(value: Any) -> Any:
     return value if isinstance(value, (int, float, str, bytes, type(None))) else repr(value)
 
 
-# ---- inputs -------------------------------------------------------------------------------------
-
-
-def sparse() -> Graph:
-    """Return a graph with enough arcs for a team of threads."""
-    return kl.generate.uniform(900, 14_000, weights=(1, 8), seed=1, threads=1)
-
-
-def small(n: int = 150) -> Graph:
-    return kl.generate.uniform(n, 8 * n, weights=(1, 8), seed=2, threads=1)
-
-
-def tiny() -> Graph:
-    return kl.generate.uniform(40, 160, weights=(1, 8), seed=3, threads=1)
-
-
-def matrix(n: int = 60) -> np.ndarray[Any, Any]:
-    return np.random.default_rng(4).random((n, n))
-
-
-def circle() -> tuple[Any, ...]:
-    """Return an answer whose predecessors run in a circle, and its arcs."""
-    g = Graph.from_edges([0, 1, 2, 2, 3], [1, 2, 1, 3, 2], [1.0, 0.0, 0.0, 0.0, 0.0], n=4)
-    values, predecessors = np.array([[0.0, 1, 1, 1]]), np.array([[-1, 2, 3, 2]], np.int32)
-    return np.zeros(1, np.int32), values, predecessors, g.csr, g.csc
-
-
-def edges() -> tuple[Any, Any, Any]:
-    random = np.random.default_rng(6)
-    return (*random.integers(0, 500, (2, 9000)), random.random(9000))
-
-
 # ---- cases --------------------------------------------------------------------------------------
-
-
-def on(make: Callable[[], Any], call: Callable[[Any], Any]) -> Callable[[Path], Call]:
-    """Return a preparation: the call gets a new object each time."""
-
-    def prepare(_: Path) -> Call:
-        made = make()
-        return lambda: call(made)
-
-    return prepare
 
 
 def search_cases(device: str) -> Iterator[Case]:
@@ -188,17 +134,6 @@ def failing(call: Callable[[Any], Any], kind: type[Exception]) -> Callable[[Any]
         raise AssertionError("no error")
 
     return message
-
-
-#: Files with a mistake far from the start.
-BAD_FILES = {
-    "dimacs": b"p sp 300 900\n" + b"a 1 2 3\n" * 899 + b"a 1 2 x\n",
-    "matrix_market": b"%%MatrixMarket matrix coordinate real general\n9 9 900\n"
-    + b"1 2 0.5\n" * 899
-    + b"1 99 1\n",
-    "edge_list": b"1 2 3\n" * 900 + b"1 2 three\n",
-    "metis": b"300 300\n" + b"2\n" * 299 + b"x\n",
-}
 
 
 def bounded_cases() -> Iterator[Case]:
@@ -316,94 +251,6 @@ def interface_cases() -> Iterator[Case]:
     geodesic = lambda x: kl.geodesic_distances(x, 6, threads=3)  # noqa: E731
     yield Case("geodesic_distances", on(points, geodesic))
     yield Case("close_distances", on(matrix, lambda a: kl.close_distances(a.copy(), threads=3)))
-
-
-#: What each format cannot do without, besides its name.
-SUFFIXES = {name: format.suffixes[0] for name, format in FORMATS.items()}
-
-
-def file_cases() -> Iterator[Case]:
-    for name, suffix in SUFFIXES.items():
-        for gzipped in (False, True) if FORMATS[name].text else (False,):
-            file = f"graph{suffix}" + (".gz" if gzipped else "")
-            yield Case(f"read {file} ({name})", reading(file, name))
-            yield Case(f"write {file} ({name})", writing(file, name), final=file)
-    yield Case("read names", on(lambda: b"ann,bob,1\nbob,cy,2\n" * 90, read_bytes))
-    yield Case("Result.save", saving, final="result.npz")
-    yield Case("Result.load", loading)
-    yield Case("out=", mapping, final="values.npy")
-    yield Case("lab record", recording, final="record.jsonl")
-
-
-def for_format(name: str) -> Graph:
-    g = small(120)
-    if name == "metis":
-        g = g.symmetrise()
-    return g
-
-
-def reading(file: str, name: str) -> Callable[[Path], Call]:
-    def prepare(folder: Path) -> Call:
-        kl.write(for_format(name), folder / file, name)
-        return lambda: kl.read(folder / file, name, threads=3)
-
-    return prepare
-
-
-def writing(file: str, name: str) -> Callable[[Path], Call]:
-    def prepare(folder: Path) -> Call:
-        g = for_format(name)
-
-        def call() -> Any:
-            kl.write(g, folder / file, name, threads=3)
-            return lambda: kl.read(folder / file, name)
-
-        return call
-
-    return prepare
-
-
-def read_bytes(text: bytes) -> Any:
-    g = kl.read(io.BytesIO(text), "edge_list", threads=3)
-    return g, g.index("cy")
-
-
-def saving(folder: Path) -> Call:
-    result = kl.sssp(small(), 0, threads=1)
-
-    def call() -> Any:
-        result.save(folder / "result.npz")
-        return lambda: Result.load(folder / "result.npz", result.graph)
-
-    return call
-
-
-def loading(folder: Path) -> Call:
-    result = kl.sssp(small(), 0, threads=1)
-    result.save(folder / "result.npz")
-    return lambda: Result.load(folder / "result.npz", result.graph)
-
-
-def mapping(folder: Path) -> Call:
-    g = small()
-
-    def call() -> Any:
-        kl.apsp(g, out=str(folder / "values.npy"), threads=3)
-        return lambda: np.load(folder / "values.npy")
-
-    return call
-
-
-def recording(folder: Path) -> Call:
-    from kleene.lab import record
-
-    lines = [record.Run("a", "2026-01-01T00:00:00Z", {"cores": 2}, "1", "0")]
-
-    def call() -> Any:
-        record.write(folder / "record.jsonl", lines)
-        return lambda: (folder / "record.jsonl").read_text()
-
-    return call
 
 
 def all_cases() -> list[Case]:

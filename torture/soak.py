@@ -38,6 +38,7 @@ from pathlib import Path
 from typing import Any
 
 from torture.campaign import Budget, Outcome
+from torture.sample_files import READ_ONLY
 
 __all__ = ["run"]
 
@@ -105,8 +106,8 @@ def _calls(folder: Path) -> list[Call]:
     matrix = whole.to_scipy()
     answer = kl.apsp(whole)
     turned = kl.TurnGraph(whole, {"from": [2], "via": [3], "to": [4]})
-    formats = ("dimacs", "matrix_market", "edge_list", "gap", "npz", "npy")
-    files = {}
+    formats = ("dimacs", "matrix_market", "edge_list", "graphml", "gap", "npz", "npy")
+    files = dict(READ_ONLY)
     for name in formats:
         file = io.BytesIO()
         kl.write(whole, file, name)
@@ -209,7 +210,7 @@ def _calls(folder: Path) -> list[Call]:
         Call("save and load", saved, 4),
         Call("out=", out, 4),
         Call("cancelled", cancelled, 1, True),
-        *(Call(f"read {name}", read(name), 8) for name in formats),
+        *(Call(f"read {name}", read(name), 8) for name in files),
         *(Call(f"write {name}", write(name), 8) for name in formats if name != "npz"),
     ]
     if "emulated" in this_machine().devices:

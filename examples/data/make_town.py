@@ -61,7 +61,7 @@ def main() -> None:
                 )  # fmt: skip
     used = sorted({end for street in streets for end in street[:2]})
     places = {name(r, c): at[r, c] for r in range(SIDE) for c in range(SIDE)}
-    write(folder / "crossings.csv", ["crossing", "x", "y"],
+    write(folder / "crossings.csv", ["id", "x", "y"],
           [[one, f"{places[one][0]:.5f}", f"{places[one][1]:.5f}"] for one in used])  # fmt: skip
     head = ["source", "target", "metres", "minutes", "oneway", "kind", "geometry"]
     write(folder / "streets.csv", head, streets)

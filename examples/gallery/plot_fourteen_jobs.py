@@ -27,16 +27,14 @@ folder = Path(tempfile.mkdtemp())
 #
 # A vertex is its label: names go in, names come out.
 
-g = kl.Graph.from_table(
-    streets, "source", "target", "minutes", directed="oneway", nodes=crossings, node="crossing"
-)
+g = kl.Graph.from_table(streets, "source", "target", "minutes", directed="oneway", nodes=crossings)
 g
 
 # %%
 # 2. A matrix of 200 x 200 zones
 # ------------------------------
 
-zones = crossings["crossing"].sample(200, random_state=1)
+zones = crossings["id"].sample(200, random_state=1)
 matrix = kl.sssp(g, sources=zones, targets=zones, predecessors=False).to_frame()
 matrix.iloc[:4, :6]
 
@@ -156,7 +154,7 @@ print(g.subgraph(parts.largest))
 
 G = nx.MultiDiGraph(crs="epsg:4326")
 for crossing in crossings.itertuples():
-    G.add_node(crossing.crossing, x=crossing.x, y=crossing.y)
+    G.add_node(crossing.id, x=crossing.x, y=crossing.y)
 for street in streets.itertuples():
     points = street.geometry.removeprefix("LINESTRING (").removesuffix(")").split(", ")
     if street.oneway != "-1":

@@ -17,9 +17,7 @@ import kleene as kl
 
 streets = pd.read_csv("../../data/streets.csv")
 crossings = pd.read_csv("../../data/crossings.csv")
-g = kl.Graph.from_table(
-    streets, "source", "target", "minutes", directed="oneway", nodes=crossings, node="crossing"
-)
+g = kl.Graph.from_table(streets, "source", "target", "minutes", directed="oneway", nodes=crossings)
 bands = kl.isochrones(g, "G9", [1, 2, 3])
 bands
 

@@ -14,9 +14,7 @@ import kleene as kl
 
 streets = pd.read_csv("../../data/streets.csv")
 crossings = pd.read_csv("../../data/crossings.csv")
-g = kl.Graph.from_table(
-    streets, "source", "target", "minutes", directed="oneway", nodes=crossings, node="crossing"
-)
+g = kl.Graph.from_table(streets, "source", "target", "minutes", directed="oneway", nodes=crossings)
 hospitals = ["C4", "D15", "O6", "Q16"]
 near = kl.nearest(g, hospitals)
 near.to_frame().head()
@@ -24,7 +22,7 @@ near.to_frame().head()
 # %%
 # The catchment areas:
 
-owner = near.to_frame().set_index("vertex")["facility"].loc[crossings["crossing"]]
+owner = near.to_frame().set_index("vertex")["facility"].loc[crossings["id"]]
 figure, axes = plt.subplots(figsize=(6, 6))
 for hospital in hospitals:
     inside = g.positions[np.asarray(owner == hospital)]

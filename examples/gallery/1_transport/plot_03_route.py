@@ -14,9 +14,7 @@ import kleene as kl
 
 streets = pd.read_csv("../../data/streets.csv")
 crossings = pd.read_csv("../../data/crossings.csv")
-g = kl.Graph.from_table(
-    streets, "source", "target", "minutes", directed="oneway", nodes=crossings, node="crossing"
-)
+g = kl.Graph.from_table(streets, "source", "target", "minutes", directed="oneway", nodes=crossings)
 route = kl.sssp(g, "B3").route("Q15")
 print(f"{route.distance:.2f} minutes along {len(route.arcs)} streets")
 

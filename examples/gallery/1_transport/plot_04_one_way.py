@@ -13,9 +13,7 @@ import kleene as kl
 streets = pd.read_csv("../../data/streets.csv")
 crossings = pd.read_csv("../../data/crossings.csv")
 print(streets["oneway"].value_counts().to_dict())
-g = kl.Graph.from_table(
-    streets, "source", "target", "minutes", directed="oneway", nodes=crossings, node="crossing"
-)
+g = kl.Graph.from_table(streets, "source", "target", "minutes", directed="oneway", nodes=crossings)
 g
 
 # %%

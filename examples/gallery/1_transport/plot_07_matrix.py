@@ -13,10 +13,8 @@ import kleene as kl
 
 streets = pd.read_csv("../../data/streets.csv")
 crossings = pd.read_csv("../../data/crossings.csv")
-g = kl.Graph.from_table(
-    streets, "source", "target", "minutes", directed="oneway", nodes=crossings, node="crossing"
-)
-zones = crossings["crossing"].sample(200, random_state=1).sort_values()
+g = kl.Graph.from_table(streets, "source", "target", "minutes", directed="oneway", nodes=crossings)
+zones = crossings["id"].sample(200, random_state=1).sort_values()
 matrix = kl.sssp(g, sources=zones, targets=zones, predecessors=False).to_frame()
 matrix.iloc[:5, :6]
 

@@ -14,9 +14,7 @@ import kleene as kl
 
 streets = pd.read_csv("../../data/streets.csv")
 crossings = pd.read_csv("../../data/crossings.csv")
-g = kl.Graph.from_table(
-    streets, "source", "target", "minutes", directed="oneway", nodes=crossings, node="crossing"
-)
+g = kl.Graph.from_table(streets, "source", "target", "minutes", directed="oneway", nodes=crossings)
 routes = kl.k_shortest(g, "F6", "M13", 4)
 for route in routes:
     print(f"{route.distance:.2f} minutes: {' '.join(route.vertices)}")

@@ -93,7 +93,7 @@ Buffer<std::int64_t> weak(const Arcs<Id>& arcs, bool symmetric, Id* component, i
   threads = static_cast<int>(std::min<std::int64_t>(threads, 1 + arcs.count() / kArcsPerThread));
   Links<Id> links(component);
   Id largest = -1;  // the root of vertices that skip their arcs
-  run_team(n == 0 ? 1 : threads, monitor, [&](Team::Worker& worker) {
+  run_team(threads, monitor, [&](Team::Worker& worker) {
     const auto for_each_vertex = [&](auto&& body) {
       worker.loop(n, kGrain, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t v = begin; v < end; ++v) body(static_cast<Id>(v));

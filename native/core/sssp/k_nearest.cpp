@@ -42,6 +42,12 @@ class LabelLists {
     return true;
   }
 
+  void prefetch(Id v) const {
+    __builtin_prefetch(&labels_.distances[(v + 1) * labels_.k - 1]);
+    __builtin_prefetch(&labels_.facilities[v * labels_.k]);
+    __builtin_prefetch(&locks_[v]);
+  }
+
   // Is this label still there? Not while other threads add.
   bool holds(Id v, Value distance, Id facility) const {
     const Id* const facilities = labels_.facilities + v * labels_.k;
@@ -97,13 +103,11 @@ class KNearest {
         worker.barrier();
         if (frontier_.empty()) return;
         const auto size = static_cast<std::int64_t>(frontier_.size());
-        worker.loop(size, kGrain, [&](std::int64_t begin, std::int64_t end) {
-          for (; begin < end; ++begin) drop_if_gone(frontier_[static_cast<std::size_t>(begin)]);
-        });
+        worker.loop(size, kGrain,
+                    [&](std::int64_t begin, std::int64_t end) { drop_if_gone(begin, end); });
         auto& own = buckets_[static_cast<std::size_t>(worker.thread())];
-        worker.loop(size, kGrain, [&](std::int64_t begin, std::int64_t end) {
-          for (; begin < end; ++begin) pass_on(frontier_[static_cast<std::size_t>(begin)], own);
-        });
+        worker.loop(size, kGrain,
+                    [&](std::int64_t begin, std::int64_t end) { pass_on(begin, end, own); });
       }
     });
   }
@@ -119,8 +123,46 @@ class KNearest {
   static constexpr Id kDropped = -1;
   static constexpr std::int64_t kGrain = 128;  // labels
   static constexpr std::size_t kLarge = 512;   // labels worth sharing
+  static constexpr std::int64_t kAhead = 4;    // labels between two steps of prefetching
+  static constexpr std::int64_t kAheadArcs = 16;
 
   // ---- steps of a round ------------------------------------------------------------------------
+
+  // Labels lie all over the graph, and almost all time is spent waiting for memory: that of labels
+  // to come is prefetched.
+  void drop_if_gone(std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      if (i + kAhead < end) lists_.prefetch(at(i + kAhead).vertex.vertex);
+      drop_if_gone(at(i));
+    }
+  }
+
+  void pass_on(std::int64_t begin, std::int64_t end, Buckets<Place, Value>& own) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      if (i + 3 * kAhead < end) prefetch_offsets(at(i + 3 * kAhead));
+      if (i + 2 * kAhead < end) prefetch_arcs(at(i + 2 * kAhead));
+      if (i + kAhead < end) prefetch_heads(at(i + kAhead));
+      pass_on(at(i), own);
+    }
+  }
+
+  Item& at(std::int64_t i) { return frontier_[static_cast<std::size_t>(i)]; }
+
+  void prefetch_offsets(const Item& item) const {
+    __builtin_prefetch(&arcs_.offsets[item.vertex.vertex]);
+  }
+
+  void prefetch_arcs(const Item& item) const {
+    const std::int64_t arc = arcs_.offsets[item.vertex.vertex];
+    __builtin_prefetch(&arcs_.neighbors[arc]);
+    if (lengths_) __builtin_prefetch(&lengths_[arc]);
+  }
+
+  void prefetch_heads(const Item& item) const {
+    const std::int64_t begin = arcs_.offsets[item.vertex.vertex];
+    const std::int64_t end = std::min(arcs_.offsets[item.vertex.vertex + 1], begin + kAheadArcs);
+    for (std::int64_t i = begin; i < end; ++i) lists_.prefetch(arcs_.neighbors[i]);
+  }
 
   void drop_if_gone(Item& item) const {
     const auto [vertex, facility] = item.vertex;
@@ -148,10 +190,11 @@ class KNearest {
   // Does the rounds of few labels alone, until one is worth sharing or nothing is left.
   void advance_alone(Team::Worker& worker, Monitor& monitor) {
     for (gather(); !frontier_.empty() && frontier_.size() < kLarge; gather()) {
-      for (Item& item : frontier_) drop_if_gone(item);
-      for (const Item& item : frontier_) pass_on(item, buckets_[0]);
+      const auto size = static_cast<std::int64_t>(frontier_.size());
+      drop_if_gone(0, size);
+      pass_on(0, size, buckets_[0]);
       monitor.advance(frontier_.size());
-      worker.poll(static_cast<std::int64_t>(frontier_.size()));
+      worker.poll(size);
     }
     monitor.advance(frontier_.size());
   }

@@ -154,6 +154,8 @@ def require_graph(graph: Any) -> None:
     """Refuse what is no Graph, and say how to make one."""
     if isinstance(graph, Graph):
         return
+    if isinstance(getattr(graph, "expanded", None), Graph):  # a TurnGraph
+        raise GraphError("a TurnGraph has searches of its own: turn_graph.sssp(...) and .apsp(...)")
     raise GraphError(
         f"expected a kleene.Graph, not {type_name(graph)}; make one with "
         "kleene.Graph.from_any(...) and use it for all calls"

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from kleene.api.arguments import require_graph
-from kleene.api.within import within
+from kleene.api.arguments import make_request, require_graph
+from kleene.api.within import search_within
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
+from kleene.graph.checks import as_flag
 from kleene.results.isochrones import Isochrones
 
 __all__ = ["isochrones"]
@@ -82,7 +83,13 @@ def isochrones(
     bounds = _as_limits(limits)
     if longest is not None:
         longest = _as_number(longest, "longest")
-    reach = within(graph, [source], bounds[-1], hops=hops, reverse=reverse)
+    start = graph.index(source)
+    if not isinstance(start, int):
+        raise RequestError(f"isochrones starts at one vertex, not at {source!r}")
+    hops, reverse = as_flag(hops, "hops"), as_flag(reverse, "reverse")
+    sources = np.array([start], dtype=graph.id_dtype)
+    request = make_request("within", sources=1, device="cpu")
+    reach = search_within(graph, sources, bounds[-1], None, hops, reverse, request)
     return Isochrones(reach, bounds, longest)
 
 

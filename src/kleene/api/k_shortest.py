@@ -18,7 +18,7 @@ from kleene.planning.plan import plan_call
 from kleene.planning.request import graph_facts
 from kleene.registry import find
 from kleene.results.k_shortest import KShortest, KShortestPairs
-from kleene.system.machine import as_threads, cores
+from kleene.system.machine import as_threads, this_machine
 from kleene.system.progress import reporter
 
 __all__ = ["k_shortest"]
@@ -117,7 +117,7 @@ def k_shortest(
     count = _as_count(k)
     ends = _as_ends(graph, source, target, pairs)
     _require_exact(graph)
-    team = as_threads(threads) or cores()
+    team = as_threads(threads) or this_machine().cores
     with reporter(progress, "k_shortest by yen") as report:
         each = _solve(graph, *ends, count, team, device, report)
     return each[0] if pairs is None else KShortestPairs(each)
@@ -165,7 +165,11 @@ def _solve(
 ) -> list[KShortest]:
     """Return the paths of each pair, in order; some targets at a time."""
     request = make_request(
-        "k_shortest", device="cpu", sources=threads, predecessors=False, dtype=np.float64
+        "k_shortest",
+        device="cpu",
+        sources=min(threads, len(sources)),
+        predecessors=False,
+        dtype=np.float64,
     )
     plan = plan_call(graph_facts(graph), request)
     method = find(plan.problem, plan.method, plan.device)

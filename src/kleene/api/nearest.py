@@ -8,6 +8,7 @@ the native core keeps so many labels per vertex (``native/core/sssp/k_nearest.cp
 from __future__ import annotations
 
 import time
+from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any
 
@@ -19,13 +20,12 @@ from kleene.api.arguments import (
     Progress,
     Vertices,
     as_limit,
-    as_vertices,
     check_call,
     make_request,
     require_graph,
 )
 from kleene.api.execution import solve
-from kleene.api.within import as_count, plan_lengths
+from kleene.api.within import as_count, one_or_more, plan_lengths
 from kleene.backends.common.native_sssp import lengths_or_none
 from kleene.backends.task import NearestTask
 from kleene.errors import RequestError
@@ -47,7 +47,7 @@ Array = NDArray[Any]
 
 def nearest(
     graph: Graph,
-    facilities: Vertices,
+    facilities: Hashable | Vertices,
     k: int = 1,
     *,
     limit: float | None = None,
@@ -66,7 +66,7 @@ def nearest(
     ----------
     graph : Graph
         The graph; its weights must not be negative.
-    facilities : sequence of vertices
+    facilities : vertex, or sequence of vertices
         Where the facilities are. A vertex may be named more than once: two shops at one corner
         are two facilities.
     k : int
@@ -115,18 +115,17 @@ def nearest(
     """
     require_graph(graph)
     hops, reverse = as_flag(hops, "hops"), as_flag(reverse, "reverse")
-    places = as_vertices(graph, facilities, "facilities")
+    places = one_or_more(graph, facilities, "facilities")
     if not len(places):
         raise RequestError("facilities is empty: name at least one vertex")
     k = as_count(k, "k")
     many = k > 1
-    if many and device not in ("auto", "cpu"):
+    if many and not (isinstance(device, str) and device in ("auto", "cpu")):
         raise RequestError(f"k={k} runs on device='cpu'; on {device!r} there is k=1")
     request = make_request(
-        "nearest", sources=min(k, len(places)), threads=threads, limited=limit is not None,
-        device="cpu",
-    )  # fmt: skip
-    plan = plan_lengths(graph, request, hops)
+        "nearest", sources=k, threads=threads, limited=limit is not None, device="cpu"
+    )
+    plan = plan_lengths(graph, request, hops, "ask for a smaller k")
     dtype = np.dtype(plan.dtype)
     searched = graph if reverse else graph.transpose()
     task = NearestTask(

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.api.arguments import Call
+from kleene.planning.machine import live_machine
 from kleene.planning.plan import Plan
 from kleene.results.pairs import PairsResult
 from kleene.results.paths import Walks, follow_links
@@ -28,6 +29,7 @@ Array = NDArray[Any]
 
 #: Bytes of the rows of a batch: distances and predecessors.
 _BATCH = 2**29
+_SMALL = 2**24  # that many are there: do not ask
 
 
 def solve_pairs(call: Call, solve_rows: Callable[[Call], Result]) -> PairsResult:
@@ -40,7 +42,7 @@ def solve_pairs(call: Call, solve_rows: Callable[[Call], Result]) -> PairsResult
     roots, root_of = np.unique(named, return_inverse=True)
     order = np.argsort(root_of, kind="stable")  # pairs by root
     bounds = np.searchsorted(root_of[order], np.arange(len(roots) + 1))
-    step = max(1, _BATCH // (16 * max(1, graph.n)))
+    step = _rows_together(len(roots), graph.n)
     found = _Found(len(origins), call.request.predecessors)
     with reporter(call.progress, f"{call.request.problem} of pairs") as report:
         for first in range(0, max(1, len(roots)), step):
@@ -63,6 +65,15 @@ def solve_pairs(call: Call, solve_rows: Callable[[Call], Result]) -> PairsResult
         graph, found.plan, found.stats, call.pairs, found.values, found.walks(), found.limit,
         by_target,
     )  # fmt: skip
+
+
+def _rows_together(count: int, n: int) -> int:
+    """Return how many rows a batch may have: of bounded size, in a quarter of what is free."""
+    row = 16 * max(1, n)
+    if count * row <= _SMALL:
+        return max(1, count)
+    free = live_machine().free_memory()
+    return max(1, (_BATCH if free is None else min(_BATCH, free // 4)) // row)
 
 
 def _is_faster_by_target(call: Call) -> bool:

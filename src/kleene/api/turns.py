@@ -11,7 +11,7 @@ from kleene.api.apsp import apsp
 from kleene.api.arguments import Vertices, as_vertices, require_graph
 from kleene.api.sssp import sssp
 from kleene.api.turn_tables import turns_of, u_turns_of
-from kleene.errors import RequestError
+from kleene.errors import NegativeCycleError, RequestError
 from kleene.graph import Graph
 from kleene.graph.turns import FORBIDDEN, Expansion, expand
 from kleene.results.turns import TurnResult
@@ -178,7 +178,11 @@ class TurnGraph:
         if columns is not None:  # all copies of the targets
             wanted = np.isin(self._expansion.vertex, columns)
             ends["targets"] = np.flatnonzero(wanted)
-        result = search(self.expanded, **ends, **options)
+        try:
+            result = search(self.expanded, **ends, **options)
+        except NegativeCycleError as error:
+            cycle = self._expansion.vertex[np.array(error.cycle)]
+            raise NegativeCycleError(self.graph.label(cycle).tolist()) from None
         return TurnResult(self.graph, self._expansion, result, columns)
 
     def __repr__(self) -> str:

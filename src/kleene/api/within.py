@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import operator
 import time
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kleene.api.arguments import (
     Progress,
@@ -17,7 +19,7 @@ from kleene.api.arguments import (
     require_graph,
 )
 from kleene.backends.task import WithinTask
-from kleene.errors import RequestError
+from kleene.errors import MemoryBudgetError, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
 from kleene.planning.plan import Plan, plan_call
@@ -28,12 +30,12 @@ from kleene.results.timings import Timings
 from kleene.system.machine import threads_for
 from kleene.system.progress import reporter
 
-__all__ = ["within"]
+__all__ = ["search_within", "within"]
 
 
 def within(
     graph: Graph,
-    sources: Vertices | None,
+    sources: Hashable | Vertices | None,
     limit: float | None = None,
     *,
     k: int | None = None,
@@ -53,7 +55,7 @@ def within(
     ----------
     graph : Graph
         The graph to search; its weights must not be negative.
-    sources : sequence of vertices, or None
+    sources : vertex, sequence of vertices, or None
         Where to search from; None means all vertices, in order of position.
     limit : number, optional
         The length, or the number of hops, to stop at. A vertex is within it if the weights of a
@@ -111,7 +113,7 @@ def within(
     rows = (
         np.arange(graph.n, dtype=graph.id_dtype)
         if sources is None
-        else as_vertices(graph, sources, "sources")
+        else one_or_more(graph, sources, "sources")
     )
     if limit is None and k is None:
         raise RequestError(
@@ -122,33 +124,60 @@ def within(
         "within", sources=len(rows), predecessors=as_flag(predecessors, "predecessors"),
         threads=threads, device="cpu",
     )  # fmt: skip
-    plan = plan_lengths(graph, request, hops)
+    return search_within(graph, rows, limit, most, hops, reverse, request, progress)
+
+
+def search_within(
+    graph: Graph,
+    sources: NDArray[Any],
+    limit: Any,
+    most: int | None,
+    hops: bool,
+    reverse: bool,
+    request: Request,
+    progress: Progress = None,
+) -> Reach:
+    """Plan and run bounded searches from some positions."""
+    plan = plan_lengths(graph, request, hops, "ask for fewer sources at a time")
     dtype = np.dtype(plan.dtype)
     method = find(plan.problem, plan.method, plan.device)
     assert method is not None
     began = time.perf_counter()
     with reporter(progress, "within") as report:
         bound = as_limit(limit, dtype, hops)
-        searched = graph.transpose() if reverse else graph
-        work = len(rows) * (graph.n + graph.m)
+        work = len(sources) * (graph.n + graph.m)
         task = WithinTask(
-            searched, rows, bound, most, request.predecessors, dtype,
-            hops or graph.weight_dtype is None, threads_for(work, request.threads), report,
+            graph.transpose() if reverse else graph, sources, bound, most, request.predecessors,
+            dtype, hops or graph.weight_dtype is None, threads_for(work, request.threads), report,
         )  # fmt: skip
         answer = method.load()(task)
     stats = Timings(total=time.perf_counter() - began)
-    return Reach(graph, plan, stats, answer, rows, bound, most, hops, reverse)
+    return Reach(graph, plan, stats, answer, sources, bound, most, hops, reverse)
 
 
-def plan_lengths(graph: Graph, request: Request, hops: bool) -> Plan:
-    """Plan a search along lengths, which must not be negative, or hops."""
+def one_or_more(graph: Graph, vertices: Any, name: str) -> NDArray[Any]:
+    """Return the positions of a vertex, or of a sequence of vertices."""
+    if isinstance(vertices, (str, bytes)) or not np.iterable(vertices):
+        return np.array([graph.index(vertices)], dtype=graph.id_dtype)
+    return as_vertices(graph, vertices, name)
+
+
+def plan_lengths(graph: Graph, request: Request, hops: bool, advice: str) -> Plan:
+    """Plan a search along lengths, which must not be negative, or hops.
+
+    ``advice`` says what to do where memory does not suffice.
+    """
     facts = graph_facts(graph, hops)
     if facts.min_weight < 0:
         raise RequestError(
             f"{request.problem} needs weights that are not negative, and the smallest is "
             f"{facts.min_weight:g}; kleene.sssp takes negative weights, without a limit"
         )
-    return plan_call(facts, request)
+    try:
+        return plan_call(facts, request)
+    except MemoryBudgetError as error:
+        what = str(error).partition("; what makes it fit")[0]
+        raise MemoryBudgetError(f"{what}; {advice}") from None
 
 
 def as_count(value: Any, name: str) -> int:

@@ -8,8 +8,8 @@ from typer import Option
 
 from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Output, Threads
-from kleene.cli.output import facts, headline, line, table
-from kleene.cli.summaries import describe_graph, graph_fields
+from kleene.cli.output import facts, line, table
+from kleene.cli.summaries import graph_fields, show_graph
 from kleene.cli.tables import TableFile, check_table
 
 __all__ = ["components"]
@@ -67,13 +67,13 @@ def components(
     }
 
     def page() -> None:
-        headline(read.name or "graph", f": {describe_graph(read)}")
-        line()
-        share = f" ({found.sizes[0] / read.n:.1%} of the vertices)" if found.count else ""
+        show_graph(read)
+        most = int(found.sizes[0]) if found.count else 0
+        largest_one = f"{most:,} of {read.n:,} vertices ({most / max(1, read.n):.1%})"
         facts(
             {
                 f"{found.kind} components": f"{found.count:,}",
-                "the largest": f"{found.sizes[0]:,} vertices{share}" if found.count else None,
+                "the largest": largest_one if found.count else None,
                 "saved": ", ".join(name for name in (out, largest) if name) or None,
             }
         )

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from typer import Option
 
-__all__ = ["GeoJson", "check_geojson", "write_geojson"]
+__all__ = ["GeoJson", "check_geojson", "is_geojson", "write_geojson"]
 
 GeoJson = Annotated[
     str | None,
@@ -22,6 +22,11 @@ def check_geojson(out: str | None) -> None:
 
     if out is not None and Path(out).suffix.lower() not in (".geojson", ".json"):
         raise RequestError(f"{out}: unknown suffix; GeoJSON is saved as .geojson or .json")
+
+
+def is_geojson(out: str) -> bool:
+    """Return whether routes are saved under this name, and not a table."""
+    return Path(out).suffix.lower() == ".geojson"
 
 
 def write_geojson(document: dict[str, Any], out: str) -> None:

@@ -18,7 +18,7 @@ __all__ = ["info"]
 
 @with_option_groups
 def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
-    """Describe a graph: size, weights, degrees, diameter, memory."""
+    """Describe a graph: size, weights, degrees, components, memory."""
     from kleene.api.components import components
     from kleene.system.formatting import format_bytes
 
@@ -36,6 +36,7 @@ def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
         "file": graph.file,
         "format": format,
         **graph_fields(read),
+        "positions": read.positions is not None,
         "min_weight": None if read.weights is None else stats.min_weight,
         "max_weight": None if read.weights is None else stats.max_weight,
         "degrees": degrees,
@@ -61,6 +62,7 @@ def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
                 "kind": "directed" if read.directed else "undirected, both directions stored",
                 "weights": None if low is None else f"{number(low)} to {number(high)}",
                 "labels": None if read.labels is None else _describe_labels(read),
+                "positions": None if read.positions is None else _describe_positions(read),
                 "degree": f"{degrees['min']:,} to {degrees['max']:,}, mean {degrees['mean']:.3g}",
                 "density": f"{stats.density:.3g}",
                 "symmetric": "yes" if stats.symmetric else "no",
@@ -79,6 +81,12 @@ def _describe_labels(graph: Graph) -> str:
     assert graph.labels is not None
     first = [str(label) for label in graph.labels[:3].tolist()]
     return ", ".join(first) + (", ..." if graph.n > len(first) else "")
+
+
+def _describe_positions(graph: Graph) -> str:
+    assert graph.positions is not None
+    spans = zip("xy", graph.positions.min(axis=0), graph.positions.max(axis=0), strict=True)
+    return ", ".join(f"{axis} {low:.6g} to {high:.6g}" for axis, low, high in spans)
 
 
 def _describe_components(found: Components) -> str:

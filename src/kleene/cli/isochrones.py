@@ -9,8 +9,8 @@ from typer import Argument, Option
 from kleene.cli.geojson import GeoJson, check_geojson, write_geojson
 from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Hops, Input, Output
-from kleene.cli.output import facts, headline, line, table
-from kleene.cli.summaries import describe_graph, graph_fields
+from kleene.cli.output import facts, line, table
+from kleene.cli.summaries import graph_fields, show_graph
 from kleene.cli.vertices import parse_vertex
 
 __all__ = ["isochrones"]
@@ -64,8 +64,7 @@ def isochrones(
     }
 
     def page() -> None:
-        headline(read.name or "graph", f": {describe_graph(read)}")
-        line()
+        show_graph(read)
         facts({"target" if reverse else "source": start, "saved": out})
         line()
         columns = ["limit", "vertices"]

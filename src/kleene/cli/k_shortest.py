@@ -10,9 +10,9 @@ from kleene.cli.exit_codes import ANSWER_NO
 from kleene.cli.geojson import GeoJson, check_geojson, write_geojson
 from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Output, Threads
-from kleene.cli.output import headline, line, table
+from kleene.cli.output import line, table
 from kleene.cli.path import Source, Target
-from kleene.cli.summaries import describe_graph, graph_fields
+from kleene.cli.summaries import graph_fields, show_graph
 from kleene.cli.vertices import parse_vertex
 
 __all__ = ["k_shortest"]
@@ -39,7 +39,7 @@ def k_shortest(
     paths: list[dict[str, Any]] = [
         {"rank": rank, "distance": distance, "arcs": len(path) - 1, "path": path}
         for rank, (distance, path) in enumerate(
-            zip(found.distances.tolist(), found.paths, strict=True), start=1
+            zip(found.distances.tolist(), found.paths, strict=True)
         )
     ]
     if out is not None and paths:
@@ -55,8 +55,7 @@ def k_shortest(
     }
 
     def page() -> None:
-        headline(read.name or "graph", f": {describe_graph(read)}")
-        line()
+        show_graph(read)
         if not paths:
             line(f"  no path from {start} to {end}", style="red")
             return

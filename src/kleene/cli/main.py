@@ -96,9 +96,10 @@ def _kleene(
 ) -> None:
     """Shortest paths, traversals and path closures of graphs.
 
-    A graph is a file (.gr, .mtx, edge lists, METIS, GAP, .npz, .npy, Parquet; also gzip), or - for
-    standard input. A vertex is given by its label if the file has labels, otherwise by its number
-    from 0. Every command has --json.
+    A graph is a file (CSV and other edge lists, .gr, .mtx, METIS, GraphML, GML, TNTP, GAP, .npz,
+    .npy, Parquet; also gzip), or - for standard input. A vertex is given by its label, which is the
+    name or number that the file gives it; without labels, by its position from 0. Every command has
+    --json.
     """
 
 

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from kleene.cli import completion
 from kleene.cli.option_groups import with_option_groups
-from kleene.cli.options import Hops, Input, Limit, Output, Threads
-from kleene.cli.output import facts, headline, line, number, seconds, table
+from kleene.cli.options import Device, Hops, Input, Limit, Output, Threads
+from kleene.cli.output import facts, line, number, table
 from kleene.cli.pairs import PAGE
-from kleene.cli.summaries import describe_graph, describe_plan, graph_fields, plan_fields
+from kleene.cli.summaries import graph_fields, plan_fields, show_graph
 from kleene.cli.tables import TableFile, check_table
 from kleene.cli.vertex_files import read_vertices
 from kleene.cli.vertices import parse_vertices
@@ -61,15 +60,7 @@ def nearest(
         int | None, Option("--top", metavar="N", min=0, help="List the N nearest vertices.")
     ] = None,
     out: TableFile = None,
-    device: Annotated[
-        str,
-        Option(
-            "--device",
-            metavar="NAME",
-            help="The device: auto, cuda, cpu, emulated or reference.",
-            autocompletion=completion.devices,
-        ),
-    ] = "auto",
+    device: Device = "auto",
     threads: Threads = None,
     output: Output,
 ) -> None:
@@ -113,9 +104,7 @@ def nearest(
     }
 
     def page() -> None:
-        headline(read.name or "graph", f": {describe_graph(read)}")
-        line(f"{describe_plan(near.plan)}, {seconds(near.stats.total)}", style="dim")
-        line()
+        show_graph(read, near.plan, near.stats.total)
         facts(
             {
                 "facilities": number(len(served)),

@@ -13,7 +13,17 @@ from kleene.cli import completion
 if TYPE_CHECKING:
     from kleene import Graph
 
-__all__ = ["Hops", "Input", "Limit", "Method", "Output", "Predecessors", "Reverse", "Threads"]
+__all__ = [
+    "Device",
+    "Hops",
+    "Input",
+    "Limit",
+    "Method",
+    "Output",
+    "Predecessors",
+    "Reverse",
+    "Threads",
+]
 
 _FILE, _WORK, _OUTPUT = "Reading the graph", "How to compute", "Output"
 
@@ -27,6 +37,16 @@ Threads = Annotated[
         "--threads",
         metavar="N",
         help="Threads to use; all cores by default.",
+        rich_help_panel=_WORK,
+    ),
+]
+Device = Annotated[
+    str,
+    Option(
+        "--device",
+        metavar="NAME",
+        help="The device: auto, cuda, cpu, emulated or reference.",
+        autocompletion=completion.devices,
         rich_help_panel=_WORK,
     ),
 ]
@@ -226,16 +246,7 @@ class Method:
             rich_help_panel=_WORK,
         ),
     ] = "auto"
-    device: Annotated[
-        str,
-        Option(
-            "--device",
-            metavar="NAME",
-            help="The device: auto, cuda, cpu, emulated or reference.",
-            autocompletion=completion.devices,
-            rich_help_panel=_WORK,
-        ),
-    ] = "auto"
+    device: Device = "auto"
     dtype: Annotated[
         str | None,
         Option(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kleene.cli.output import line, table
+from kleene.cli.summaries import count_reached
 from kleene.cli.vertices import names
 
 if TYPE_CHECKING:
@@ -72,8 +73,6 @@ class Listing:
 
 def pairs_of_result(result: Result) -> PairTable:
     """Return the pairs of a result of bfs, sssp, apsp or closure."""
-    import numpy as np
-
     from kleene.backends.semiring import SEMIRINGS
 
     unbounded = None
@@ -82,8 +81,8 @@ def pairs_of_result(result: Result) -> PairTable:
     return PairTable(
         result.graph,
         _rows(result),
-        int(np.count_nonzero(result.reached)),
-        int(result.reached.size),
+        count_reached(result),
+        int(result.distances.size),
         result.targets is not None,
         "value" if result.problem == "closure" else "distance",
         "next_hop" if result.reverse else "predecessor",
@@ -101,14 +100,14 @@ def _rows(result: Result) -> Iterator[Row]:
     if isinstance(result, PairsResult):
         yield Row(result._sources, targets, result.to_numpy(), result.reached, None)
         return
-    values, reached = np.atleast_2d(result.to_numpy()), np.atleast_2d(result.reached)
+    values = np.atleast_2d(result.to_numpy())
     far = np.arange(result.graph.n) if targets is None else targets
     links = result._answer.predecessors
     for row, source in enumerate(result._sources.tolist()):
         near = np.full(len(far), source)
         first, last = (far, near) if result.reverse else (near, far)
         own = None if links is None else links[row, far]
-        yield Row(first, last, values[row], reached[row], own)
+        yield Row(first, last, values[row], values[row] != result.no_path, own)
 
 
 def pairs_of_reach(reach: Reach) -> PairTable:
@@ -185,11 +184,13 @@ def _as_dicts(table: PairTable, row: Row, columns: NDArray[Any]) -> list[dict[st
     return pairs
 
 
-def show_pairs(listing: Listing, top: int, one_source: bool) -> None:
-    """Print pairs as a table, and how many are left out; ``top`` would list all."""
+def show_pairs(listing: Listing, top: int, hidden: str | None) -> None:
+    """Print pairs as a table, and how many are left out; ``top`` would list all.
+
+    ``hidden`` is a column that is the same in all rows.
+    """
     if not listing.pairs:
         return
-    hidden = ("target" if "next_hop" in listing.pairs[0] else "source") if one_source else None
     columns = [c for c in listing.pairs[0] if c != hidden]
     line()
     rows = [[pair[c] for c in columns] for pair in listing.pairs]

@@ -12,8 +12,8 @@ from kleene.cli.exit_codes import ANSWER_NO
 from kleene.cli.geojson import GeoJson, check_geojson, write_geojson
 from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Hops, Input, Method, Output
-from kleene.cli.output import facts, headline, line, number, seconds, table
-from kleene.cli.summaries import describe_graph, describe_plan, graph_fields, plan_fields
+from kleene.cli.output import facts, line, number, table
+from kleene.cli.summaries import graph_fields, plan_fields, show_graph
 from kleene.cli.turns import Turns
 from kleene.cli.vertices import parse_vertex
 
@@ -72,9 +72,7 @@ def path(
     }
 
     def page() -> None:
-        headline(read.name or "graph", f": {describe_graph(read)}")
-        line(f"{describe_plan(result.plan)}, {seconds(result.stats.total)}", style="dim")
-        line()
+        show_graph(read, result.plan, result.stats.total)
         if not found:
             line(f"  no path from {start} to {end}", style="red")
             return

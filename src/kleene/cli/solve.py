@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
+from kleene.cli.geojson import is_geojson, write_geojson
 from kleene.cli.options import Input, Method, Output, Predecessors, Reverse
 from kleene.cli.pairs import PAGE, list_pairs, pairs_of_result, show_pairs
 from kleene.cli.summaries import result_fields, show_result
@@ -103,7 +104,8 @@ class ResultOptions:
             "--out",
             "-o",
             metavar="FILE",
-            help="Save the result: .npz, .npy, .csv, .tsv, .parquet or .json.",
+            help="Save the result (.npz, .npy), the pairs (.csv, .tsv, .parquet, .json), or the "
+            "paths (.geojson).",
         ),
     ] = None
     verify: Annotated[bool, Option("--verify", help="Verify the result.")] = False
@@ -126,11 +128,14 @@ class Solution:
 
     def show(self, document: dict[str, Any], summary: dict[str, Any]) -> None:
         """Print summary and pairs: on a page the first few, as JSON all of the named sources."""
+        from kleene.results.pairs import PairsResult
+
         result, top = self.result, self.result_options.top
+        a_list = isinstance(result, PairsResult)
         most: int | None = None
         if top is None and not self.named:
             most = 0
-        elif top is None and result.targets is None and not self.output.json:
+        elif top is None and (result.targets is None or a_list) and not self.output.json:
             most = PAGE
         listing = list_pairs(pairs_of_result(result), top, most)
         shared = result_fields(result, self.proof)
@@ -138,7 +143,10 @@ class Solution:
 
         def page() -> None:
             show_result(result, {**summary, "saved": self.result_options.out}, self.proof)
-            show_pairs(listing, shared["of"] // max(1, shared["sources"]), shared["sources"] == 1)
+            near = "target" if result.reverse else "source"
+            single = shared["sources"] == 1 and not a_list
+            every = shared["of"] if a_list else shared["of"] // max(1, shared["sources"])
+            show_pairs(listing, every, near if single else None)
 
         self.output.show({**shared, **document, **listed, "pairs": listing.pairs}, page)
 
@@ -159,7 +167,7 @@ def solve(
     from kleene.results.files import check_suffix
 
     out = result_options.out
-    if out is not None:
+    if out is not None and not is_geojson(out):
         check_suffix(out)
     read = graph.read(method.threads)
     given = ends.keywords(read)
@@ -167,6 +175,11 @@ def solve(
     single = problem in ("bfs", "sssp")
     if single and not named:
         raise RequestError(f"{problem} needs a source: kleene {problem} {graph.file} SOURCE")
+    if out is not None and is_geojson(out):
+        if not given.keys() & {"targets", "pairs"}:
+            raise RequestError(".geojson saves paths: name their ends by --target or --pairs")
+        if result_options.predecessors is False:
+            raise RequestError(".geojson saves paths: omit --no-predecessors")
     if single and len(given.get("sources", ())) == 1:
         given["source"] = given.pop("sources")[0]
     whole_rows = not given.keys() & {"targets", "pairs"}
@@ -180,6 +193,20 @@ def solve(
         search = partial(getattr(kl, problem), read)
     result = search(progress=not output.quiet, **asdict(method), **given, **keywords)
     proof = result.verify() if result_options.verify else None
-    if out is not None and not streamed:
+    if out is not None and is_geojson(out):
+        write_geojson(_routes(result), out)
+    elif out is not None and not streamed:
         result.save(out)
     return Solution(result, proof, named, result_options, output)
+
+
+def _routes(result: Result) -> dict[str, Any]:
+    """Return the paths to the targets, or of the pairs, as GeoJSON; those that there are."""
+    from kleene.results.pairs import PairsResult
+
+    if isinstance(result, PairsResult):
+        found = [result.routes()]
+    else:
+        found = [result.routes(source=source) for source in result.sources.tolist()]
+    features = [route.to_geojson() for routes in found for route in routes if len(route)]
+    return {"type": "FeatureCollection", "features": features}

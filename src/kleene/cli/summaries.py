@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kleene.results.verify import Proof
 
 __all__ = [
+    "count_reached",
     "describe_graph",
     "describe_plan",
     "describe_reached",
@@ -21,6 +22,7 @@ __all__ = [
     "graph_fields",
     "plan_fields",
     "result_fields",
+    "show_graph",
     "show_result",
 ]
 
@@ -44,37 +46,43 @@ def plan_fields(plan: Plan) -> dict[str, Any]:
 
 def result_fields(result: Result, proof: Proof | None) -> dict[str, Any]:
     """Return the JSON fields common to all results."""
-    import numpy as np
-
-    reached = int(np.count_nonzero(result.reached))
     return {
         "command": result.problem,
         "graph": graph_fields(result.graph),
         "plan": plan_fields(result.plan),
         "seconds": result.stats.total,
         "sources": len(result.sources),
-        "reached": reached,
-        "of": int(result.reached.size),
+        "reached": count_reached(result),
+        "of": int(result.distances.size),
         "proof": None if proof is None else asdict(proof),
     }
 
 
 def show_result(result: Result, summary: dict[str, Any], proof: Proof | None) -> None:
     """Print what ran, a summary, and the proof."""
-    headline(result.graph.name or "graph", f": {describe_graph(result.graph)}")
-    line(f"{describe_plan(result.plan)}, {seconds(result.stats.total)}", style="dim")
-    line()
+    show_graph(result.graph, result.plan, result.stats.total)
     facts(summary)
     if proof is not None:
         line()
         line(f"  {proof}", style="green")
 
 
+def show_graph(graph: Graph, plan: Plan | None = None, total: float = 0.0) -> None:
+    """Print what the graph is and, with a plan, what ran on it for how many seconds."""
+    headline(graph.name or "graph", f": {describe_graph(graph)}")
+    if plan is not None:
+        line(f"{describe_plan(plan)}, {seconds(total)}", style="dim")
+    line()
+
+
 def describe_graph(graph: Graph) -> str:
-    """Return size and type: 3 vertices, 2 arcs, int32 weights."""
+    """Return size and type: 3 vertices, 2 arcs, int32 weights, labelled 1 to 3."""
+    from kleene.graph.label_index import range_of_labels
+
     weights = "unweighted" if graph.weights is None else f"{graph.weights.dtype} weights"
     arcs = f"{graph.m:,} arcs" if graph.directed else f"{graph.m // 2:,} edges"
-    return f"{graph.n:,} vertices, {arcs}, {weights}"
+    labels = "" if graph.labels is None else f", {range_of_labels(graph.labels)}"
+    return f"{graph.n:,} vertices, {arcs}, {weights}{labels}"
 
 
 def describe_plan(plan: Plan) -> str:
@@ -91,13 +99,14 @@ def distance_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
 
     if isinstance(result, PairsResult):
         return _pairs_summary(result)
-    values, reached = np.atleast_2d(result.to_numpy()), np.atleast_2d(result.reached)
+    values = np.atleast_2d(result.to_numpy())
     far: Any = np.arange(result.graph.n) if result.targets is None else result._targets
     total, count = 0.0, 0
     farthest: dict[str, Any] | None = None
     center: dict[str, Any] | None = None
     for row, position in enumerate(result._sources.tolist()):
-        others = np.flatnonzero(reached[row] & (far != position))
+        reached = values[row] != result.no_path
+        others = np.flatnonzero(reached & (far != position))
         total += float(values[row, others].sum(dtype=np.float64))
         count += len(others)
         if len(others) == 0:
@@ -108,8 +117,7 @@ def distance_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
         if farthest is None or eccentricity > farthest["distance"]:
             ends = (target, source) if result.reverse else (source, target)
             farthest = {"source": ends[0], "target": ends[1], "distance": eccentricity}
-        reaches_all = reached[row].all()
-        if reaches_all and (center is None or eccentricity < center["distance"]):
+        if reached.all() and (center is None or eccentricity < center["distance"]):
             center = {"source": source, "distance": eccentricity}
     mean = total / count if count else None
     document = {"mean": mean, "farthest": farthest, "center": center}
@@ -165,5 +173,14 @@ def _summary(
 
 def describe_reached(result: Result) -> str:
     """Return the number of pairs with a path: 5 of 7 vertices."""
-    what = "vertices" if len(result.sources) == 1 < result.reached.size else "pairs"
-    return f"{int(result.reached.sum()):,} of {result.reached.size:,} {what}"
+    of = result.distances.size
+    what = "vertices" if len(result.sources) == 1 < of else "pairs"
+    return f"{count_reached(result):,} of {of:,} {what}"
+
+
+def count_reached(result: Result) -> int:
+    """Return the number of pairs with a path; a row at a time, for matrices in files."""
+    import numpy as np
+
+    rows = np.atleast_2d(result.to_numpy())
+    return sum(int(np.count_nonzero(row != result.no_path)) for row in rows)

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 from typer import Option
 
 from kleene.cli.option_groups import with_option_groups
-from kleene.cli.options import Hops, Input, Limit, Output, Reverse, Threads
-from kleene.cli.output import facts, headline, line, number, seconds
+from kleene.cli.options import Hops, Input, Limit, Output, Predecessors, Reverse, Threads
+from kleene.cli.output import facts, number
 from kleene.cli.pairs import PAGE, list_pairs, pairs_of_reach, show_pairs
 from kleene.cli.solve import SourceVertices
-from kleene.cli.summaries import describe_graph, describe_plan, graph_fields, plan_fields
+from kleene.cli.summaries import graph_fields, plan_fields, show_graph
 from kleene.cli.tables import TableFile, check_table
 
 __all__ = ["within"]
@@ -29,6 +29,7 @@ def within(
     ] = None,
     hops: Hops = False,
     reverse: Reverse = False,
+    predecessors: Predecessors = None,
     top: Annotated[
         int | None,
         Option("--top", metavar="N", min=0, help="List the N nearest vertices of each source."),
@@ -57,6 +58,7 @@ def within(
         k=k,
         hops=hops,
         reverse=reverse,
+        predecessors=predecessors is not False,
         threads=threads,
         progress=not output.quiet,
     )
@@ -82,13 +84,11 @@ def within(
     }
 
     def page() -> None:
-        headline(read.name or "graph", f": {describe_graph(read)}")
-        line(f"{describe_plan(reach.plan)}, {seconds(reach.stats.total)}", style="dim")
-        line()
-        single = count == 1
+        show_graph(read, reach.plan, reach.stats.total)
+        single, near = count == 1, "target" if reverse else "source"
         facts(
             {
-                "target" if reverse else "source": reach.sources.tolist()[0] if single else None,
+                near: reach.sources.tolist()[0] if single else None,
                 "sources": None if single else f"{count:,}",
                 "limit": None if limit is None else number(limit),
                 "nearest": None if k is None else f"{k:,}",
@@ -96,6 +96,6 @@ def within(
                 "saved": out,
             }
         )
-        show_pairs(listing, read.n, single)
+        show_pairs(listing, read.n, near if single else None)
 
     output.show(document, page)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ __all__ = [
     "as_array",
     "as_flag",
     "as_ids",
+    "as_name",
     "as_summable",
     "as_vertex_count",
     "as_weights",
@@ -173,6 +175,13 @@ def as_flag(value: Any, name: str) -> bool:
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     raise GraphError(f"{name} must be True or False, not {value!r}")
+
+
+def as_name(value: Any, what: str) -> Any:
+    """Return the name of a column or attribute: anything that can be one."""
+    if isinstance(value, Hashable):
+        return value
+    raise GraphError(f"{what} must be a name, not {type(value).__name__}")
 
 
 def id_dtype(n: int) -> np.dtype[Any]:

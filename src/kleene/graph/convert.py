@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.errors import GraphError
-from kleene.graph.checks import as_array, as_weights
+from kleene.graph.checks import as_array, as_name, as_weights
 from kleene.graph.dlpack import to_numpy
 from kleene.graph.labels import as_labels
 
@@ -95,7 +95,8 @@ def _edge_weights(edges: list[Any], weight: str | None) -> list[Any] | None:
     """Return the attribute ``weight`` of NetworkX edges; with "auto", "weight" if there is one."""
     if weight is None:
         return None
-    name = "weight" if weight == "auto" else weight
+    name = as_name(weight, "weight")
+    name = "weight" if name == "auto" else name
     try:
         return [data[name] for *_, data in edges] or None
     except KeyError:
@@ -106,7 +107,7 @@ def _edge_weights(edges: list[Any], weight: str | None) -> list[Any] | None:
             f"{have:,} of {len(edges):,} edges have the attribute {name!r}, but not the edge "
             f"{missing!r}; give it one, or pass weight=None for an unweighted graph"
         )
-    if weight == "auto":
+    if name != weight:  # "auto"
         return None
     known = sorted({str(key) for *_, data in edges for key in data})
     raise no_such_weight(name, "edge attribute", known)
@@ -124,7 +125,7 @@ def _node_positions(graph: Any) -> list[Any] | None:
     return None
 
 
-def no_such_weight(name: str, what: str, known: Sequence[str]) -> GraphError:
+def no_such_weight(name: Any, what: str, known: Sequence[str]) -> GraphError:
     """Return the error for a weight that was named and is not there."""
     has = f"there are {', '.join(map(repr, known))}" if known else "there are none"
     return GraphError(

@@ -80,7 +80,7 @@ def reweight(
     values: Any = arcs if arcs is not None else weights
     if callable(weights):
         values = weights(s, t)
-    elif weights is not None and np.ndim(weights):
+    elif np.iterable(weights):
         raise GraphError(
             "reweight(array) does not say the order of the weights: pass rows=array for one weight "
             "per row of the table that the graph was made from, or arcs=array for one per arc, in "

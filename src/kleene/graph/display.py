@@ -1,7 +1,7 @@
-"""What a notebook shows of a graph: size, weights, the first arcs; a sketch if it has positions.
+"""A graph as text, and in notebooks: size, weights, the first arcs; a sketch if it has positions.
 
-Nothing here takes longer than milliseconds, however large the graph is: no form is derived, and
-the largest degree is shown if it was computed before or the graph is small.
+What a notebook shows takes milliseconds, however large the graph is: no form is derived, and the
+largest degree is shown if it was computed before or the graph is small.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kleene.system.html import Html, card, columns, tag
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
 
-__all__ = ["graph_html"]
+__all__ = ["graph_html", "graph_text"]
 
 Array = NDArray[Any]
 
@@ -28,13 +28,33 @@ _SKETCHED = 5000  # arcs up to which there is a sketch
 _SKETCH_SIDE = 150  # pixels
 
 
+def _size(graph: Graph) -> tuple[str, str, str]:
+    """Return how many vertices and arcs, or edges, and of which kind."""
+    vertices = f"{graph.n:,} {'vertex' if graph.n == 1 else 'vertices'}"
+    if graph.directed:
+        return vertices, f"{graph.m:,} arc{'s' * (graph.m != 1)}", "directed"
+    return vertices, f"{graph.m // 2:,} edge{'s' * (graph.m // 2 != 1)}", "undirected"
+
+
+def graph_text(graph: Graph) -> str:
+    """Return a graph as one line."""
+    if graph.weight_dtype is None:
+        weights = "unweighted"
+    elif graph.m == 0:
+        weights = f"{graph.weight_dtype} weights"
+    else:
+        low, high = graph.stats.min_weight, graph.stats.max_weight
+        weights = f"{graph.weight_dtype} weights {low:.6g} to {high:.6g}"
+    vertices, arcs, kind = _size(graph)
+    name = f"{graph.name!r}, " if graph.name else ""
+    labelled = "" if graph.labels is None else f", {range_of_labels(graph.labels)}"
+    where = "" if graph.device == "cpu" else f", on {graph.device}"
+    return f"Graph({name}{vertices}, {arcs}, {weights}, {kind}{labelled}{where})"
+
+
 def graph_html(graph: Graph) -> str:
     """Return a graph as HTML."""
-    arcs = f"{graph.m:,} arc{'s' * (graph.m != 1)}"
-    if not graph.directed:
-        arcs = f"{graph.m // 2:,} edge{'s' * (graph.m != 2)}"
-    vertices = f"{graph.n:,} {'vertex' if graph.n == 1 else 'vertices'}"
-    kind = "directed" if graph.directed else "undirected"
+    vertices, arcs, kind = _size(graph)
     name = f"{graph.name}: " if graph.name else ""
     facts = {
         "weights": _weights(graph),

@@ -28,8 +28,9 @@ def as_positions(graph: Graph, positions: Any) -> NDArray[np.float64]:
     else:
         given, places, values = None, slice(None), positions
     try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        with np.errstate(over="ignore"):  # infinite, which is refused below
+            array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise GraphError(f"positions must be pairs of numbers (x, y): {error}") from None
     if array.size == 0:
         array = array.reshape(-1, 2)

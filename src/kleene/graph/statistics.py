@@ -15,7 +15,7 @@ from kleene.system.html import card
 from kleene.system.machine import threads_for
 
 if TYPE_CHECKING:
-    from kleene.graph.core import Graph
+    from kleene.graph.storage import Storage
 
 __all__ = ["Statistics"]
 
@@ -40,7 +40,7 @@ class Statistics:
     (-2, 7, 2, False)
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Storage) -> None:
         self._graph = graph
 
     def is_shown(self, name: str) -> bool:

@@ -12,6 +12,7 @@ from kleene.errors import GraphError
 from kleene.graph.checks import (
     as_flag,
     as_ids,
+    as_name,
     as_weights,
     require_unmasked,
 )
@@ -40,7 +41,7 @@ def column_names(table: Any) -> list[Any]:
 
 
 def column(table: Any, name: Any) -> Array:
-    if name not in (names := column_names(table)):
+    if as_name(name, "a column") not in (names := column_names(table)):
         has = ", ".join(map(repr, names))
         raise GraphError(f"the table has no column {name!r}; it has {has}")
     column = table[name]
@@ -54,12 +55,20 @@ def column(table: Any, name: Any) -> Array:
 
 def _weights(table: Any, weight: Any) -> Array | None:
     names = column_names(table)
-    name = "weight" if weight == "auto" and "weight" in names else weight
+    name = as_name(weight, "weight")
+    name = "weight" if name == "auto" and "weight" in names else name
     if name is None or (name == "auto" and name not in names):
         return None
     if name not in names:
         raise no_such_weight(name, "column", names)
-    return as_weights(column(table, name), f"column {name!r}")
+    weights = as_weights(column(table, name), f"column {name!r}")
+    if weights is not None and weights.dtype.kind == "f" and np.isnan(weights).any():
+        rows = np.flatnonzero(np.isnan(weights))
+        raise GraphError(
+            f"column {name!r} has no number in {len(rows):,} of {len(weights):,} rows, first "
+            f"in row {rows[0]}; drop these rows, or fill them in"
+        )
+    return weights
 
 
 def from_table(

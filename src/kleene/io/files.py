@@ -180,7 +180,8 @@ def write(
         True shows a bar, in a notebook or terminal. A function is called with (done, total), in
         arcs or vertices, while text is written.
     **options
-        ``separator`` and ``header`` for edge lists, ``compressed`` for ``.npz``.
+        ``separator`` and ``header`` for edge lists; ``compressed=True`` and ``rows=False``, which
+        leaves out the table rows, for ``.npz``.
 
     Examples
     --------

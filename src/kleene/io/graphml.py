@@ -32,6 +32,7 @@ _DIRECTIONS = {
     "edgedefault": {"directed": 1, "undirected": 0},
     "directed": {"true": 1, "false": 0},
 }
+_KNOWN = ("graph", "node", "edge", "data", "key", "default")
 _UNWRITABLE = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # in XML 1.0
 _TYPES = {"int32": "int", "int64": "long", "float32": "float", "float64": "double"}
 _AT_A_TIME = 1 << 16  # nodes or edges that are formatted before they are written
@@ -99,14 +100,19 @@ class _Parser:
                 self._expat.Parse(b"", True)
             except (KleeneError, MemoryError):
                 raise
-            except (expat.ExpatError, LookupError, ValueError) as error:  # ValueError: encodings
-                line = getattr(error, "lineno", None)
-                what = (
-                    expat.ErrorString(error.code) if isinstance(error, expat.ExpatError) else error
-                )
-                self._source.fail(f"found damaged XML ({what}), expected a GraphML file", line)
+            except expat.ExpatError as error:
+                if error.code == expat.errors.codes[expat.errors.XML_ERROR_NO_MEMORY]:
+                    raise MemoryError from None
+                self._fail_damaged(expat.ErrorString(error.code), error.lineno)
+            except (LookupError, ValueError) as error:  # of encodings; others would be our mistakes
+                if isinstance(error, (IndexError, KeyError, UnicodeError)):
+                    raise
+                self._fail_damaged(str(error), None)
         if not self._graphs:
             self._source.fail("found no <graph>, expected one")
+
+    def _fail_damaged(self, what: str, line: int | None) -> NoReturn:
+        self._source.fail(f"found damaged XML ({what}), expected a GraphML file", line)
 
     def _fail(self, found: str, expected: str) -> NoReturn:
         self._source.fail(f"found {found}, expected {expected}", self._expat.CurrentLineNumber)
@@ -144,6 +150,8 @@ class _Parser:
                 self._found.set_of_node(name, attributes[name])
         elif tag == "hyperedge":
             self._fail("<hyperedge>", "edges between two nodes")
+        elif tag in _KNOWN and around:
+            self._open[-1] = f"{tag} elsewhere"  # says nothing, as all other elements
 
     def _end(self, _: str) -> None:
         tag = self._open.pop()
@@ -154,7 +162,7 @@ class _Parser:
             self._item = ""  # what follows belongs to the node around it
 
     def _characters(self, text: str) -> None:
-        if self._texts is not None:
+        if self._texts is not None and self._open[-1] in ("data", "default"):
             self._size += len(text)
             if self._size > LONGEST_VALUE:
                 self._fail(f"a value of more than {LONGEST_VALUE:,} characters", "less")

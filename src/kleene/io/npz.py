@@ -1,8 +1,8 @@
 """NumPy's ``.npz``: Kleene's native format, and SciPy's format for sparse matrices.
 
-Kleene's format holds the CSR arrays, whether the graph is directed, its labels, positions and name.
-SciPy's is what ``scipy.sparse.save_npz`` writes, in any sparse format. Nothing is unpickled, and
-the sizes of the archive's members are checked before they are decompressed.
+Kleene's format holds the CSR arrays, whether the graph is directed, its labels, positions, table
+rows and name. SciPy's is what ``scipy.sparse.save_npz`` writes, in any sparse format. Nothing is
+unpickled, and the sizes of the archive's members are checked before they are decompressed.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from kleene.graph.checks import require_memory
 from kleene.graph.frozen import adopt
 from kleene.io.format import Format
 from kleene.io.npy import LONGEST_HEADER, NpyHeader
+from kleene.io.npz_rows import ROW_ENTRIES, entries_of_rows, rows_of_entries
 from kleene.io.sink import Sink
 from kleene.io.source import Source
 
@@ -41,7 +42,7 @@ _INDEX_ENTRIES = {  # the index arrays of SciPy's formats
 _ENTRIES = {
     *("format", "shape", "data", *(name for names in _INDEX_ENTRIES.values() for name in names)),
     *("version", "directed", "name", "offsets", "neighbors", "weights", "labels"),
-    "positions",
+    *("positions", *ROW_ENTRIES),
 }
 _DAMAGE = (  # what zipfile raises
     zipfile.BadZipFile,
@@ -180,6 +181,7 @@ def _from_kleene(source: Source, arrays: Arrays, directed: bool | None) -> Graph
         labels=labels.tolist() if labels is not None and labels.dtype.kind == "U" else labels,
         name=str(title),
     )
+    graph = graph._derived(graph.csr, rows=rows_of_entries(arrays, graph.n))
     return graph.with_positions(arrays["positions"]) if "positions" in arrays else graph
 
 
@@ -219,7 +221,7 @@ def _from_scipy(source: Source, arrays: Arrays) -> Graph:
     return Graph.from_scipy(matrix)
 
 
-def write(graph: Graph, sink: Sink, *, compressed: bool = False) -> None:
+def write(graph: Graph, sink: Sink, *, compressed: bool = False, rows: bool = True) -> None:
     arrays: dict[str, Any] = {
         "format": _TAG,
         "version": _VERSION,
@@ -228,6 +230,7 @@ def write(graph: Graph, sink: Sink, *, compressed: bool = False) -> None:
         **graph.csr._asdict(),
         "labels": _storable(graph.labels),
         "positions": graph.positions,
+        **entries_of_rows(graph.rows if rows else None),
     }
     save = np.savez_compressed if compressed else np.savez
     save(sink.file, **{name: array for name, array in arrays.items() if array is not None})

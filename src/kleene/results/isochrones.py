@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from kleene.results.reach import Reach
 from kleene.results.route import plain
 from kleene.results.tables import Block, label_column
 from kleene.results.verify import Proof
+from kleene.system.atomic_file import atomic_path
 from kleene.system.cached_property import cached_property
 
 __all__ = ["Isochrones"]
@@ -127,9 +130,9 @@ class Isochrones(LongTable):
     def area(self, limit: float) -> list[list[Array]]:
         """Return the outline of what lies within one of the limits, as polygons.
 
-        It is an alpha shape of the vertices and of the ends and bends of the streets: Delaunay's
-        triangles, without those that have a side longer than :attr:`longest`. A polygon is a list
-        of closed rings, the outer one first, then holes. A single road has no area.
+        It is an alpha shape of the ends and bends of the streets: Delaunay's triangles, without
+        those that have a side longer than :attr:`longest`. A polygon is a list of closed rings,
+        the outer one first, then holes. A single road has no area.
 
         Parameters
         ----------
@@ -144,13 +147,7 @@ class Isochrones(LongTable):
         >>> len(polygon), len(polygon[0])
         (1, 5)
         """
-        lines = self.streets(limit)
-        near = self.reach._answer.distances <= limit
-        positions = self.reach.graph.positions
-        assert positions is not None
-        return outline(
-            np.vstack([positions[self.reach._answer.vertices[near]], *lines]), self.longest
-        )
+        return outline(np.vstack([np.empty((0, 2)), *self.streets(limit)]), self.longest)
 
     @cached_property
     def longest(self) -> float:
@@ -183,7 +180,7 @@ class Isochrones(LongTable):
         """
         chosen = [kinds] if isinstance(kinds, str) else list(kinds)
         for kind in chosen:
-            if kind not in _KINDS:
+            if not isinstance(kind, str) or kind not in _KINDS:
                 raise RequestError(f"kinds may be 'area' and 'streets', not {kind!r}")
         features = [
             {
@@ -205,6 +202,32 @@ class Isochrones(LongTable):
             for kind in chosen
         ]
         return {"type": "FeatureCollection", "features": features}
+
+    def save(self, path: str | Path) -> None:
+        """Write a file, which is whole or not there.
+
+        Parameters
+        ----------
+        path : str or Path
+            The name. ``.geojson`` holds :meth:`to_geojson`; ``.csv``, ``.tsv``, ``.json`` (a list
+            of objects) and ``.parquet`` the table of :meth:`to_frame`.
+
+        Examples
+        --------
+        >>> import kleene as kl, json, tempfile
+        >>> from pathlib import Path
+        >>> g = kl.Graph.from_edges([0], [1], [4]).with_positions([(0, 0), (8, 0)])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     kl.isochrones(g, 0, 3).save(f"{folder}/zones.geojson")
+        ...     json.loads(Path(folder, "zones.geojson").read_text())["type"]
+        'FeatureCollection'
+        """
+        if not isinstance(path, (str, Path)) or Path(path).suffix.lower() != ".geojson":
+            super().save(path)
+            return
+        with atomic_path(path) as beside:
+            text = json.dumps(self.to_geojson(), ensure_ascii=False)
+            beside.write_text(text + "\n", encoding="utf-8")
 
     @property
     def __geo_interface__(self) -> dict[str, Any]:

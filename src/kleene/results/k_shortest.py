@@ -85,12 +85,14 @@ class KShortest(Sequence[Route]):
     def to_frame(self) -> Any:
         """Return a pandas DataFrame: source, target, rank, distance, path, one row per path.
 
+        Ranks count from 0, as indices do.
+
         Examples
         --------
         >>> import kleene as kl
         >>> kl.k_shortest(kl.Graph.from_edges([0], [1], [7]), 0, 1, 3).to_frame()
            source  target  rank  distance    path
-        0       0       1     1         7  [0, 1]
+        0       0       1     0         7  [0, 1]
         """
         return _frame([self])
 
@@ -137,6 +139,8 @@ class KShortestPairs(Sequence[KShortest]):
     def to_frame(self) -> Any:
         """Return a pandas DataFrame: source, target, rank, distance, path, one row per path.
 
+        Ranks count from 0, as indices do.
+
         A pair without a path has no row.
 
         Examples
@@ -145,8 +149,8 @@ class KShortestPairs(Sequence[KShortest]):
         >>> g = kl.Graph.from_edges([0, 1], [1, 2], [7, 2])
         >>> kl.k_shortest(g, k=2, pairs=[(0, 1), (0, 2)]).to_frame()
            source  target  rank  distance       path
-        0       0       1     1         7     [0, 1]
-        1       0       2     1         9  [0, 1, 2]
+        0       0       1     0         7     [0, 1]
+        1       0       2     0         9  [0, 1, 2]
         """
         return _frame(self._each)
 
@@ -175,7 +179,7 @@ def _frame(each: Sequence[KShortest]) -> Any:
         {
             "source": [each[i].source for i in repeated],
             "target": [each[i].target for i in repeated],
-            "rank": [rank for size in sizes for rank in range(1, size + 1)],
+            "rank": [rank for size in sizes for rank in range(size)],
             "distance": np.concatenate(distances) if distances else np.empty(0),
             "path": [path for one in each for path in one.paths],
         }

@@ -211,12 +211,14 @@ class Nearest(LongTable):
             return np.arange(self.graph.n)
         if isinstance(vertices, (str, bytes)) or not np.iterable(vertices):
             raise RequestError(f"vertices must be a sequence of vertices, not {vertices!r}")
-        found: Array = self.graph.index(list(vertices))
+        given = vertices if isinstance(vertices, np.ndarray) else list(vertices)
+        found: Array = self.graph.index(given)
         return found
 
     def _walks(self, ends: Array, rank: int) -> Walks:
         """Return paths by position."""
-        if isinstance(rank, bool) or not 0 <= rank < self.k:
+        whole = isinstance(rank, (int, np.integer)) and not isinstance(rank, bool)
+        if not whole or not 0 <= rank < self.k:
             raise RequestError(f"rank must be from 0 to {self.k - 1}, and is {rank!r}")
         owners, lengths = self._which[ends, rank], self._distances[ends, rank]
         has = owners >= 0

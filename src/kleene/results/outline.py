@@ -45,7 +45,7 @@ def outline(points: Array, longest: float) -> list[Polygon]:
 
 
 def _triangulate(points: Array) -> tuple[Array, Array]:
-    """Return triangles with their corners counterclockwise, and the neighbour opposite each."""
+    """Return triangles, their corners counterclockwise, and the neighbour opposite each corner."""
     from scipy.spatial import Delaunay, QhullError
 
     none: Array = np.empty((0, 3), dtype=np.int64)
@@ -55,12 +55,7 @@ def _triangulate(points: Array) -> tuple[Array, Array]:
         made = Delaunay(points - points.mean(axis=0))
     except QhullError:  # all on one line
         return none, none
-    triangles, neighbors = made.simplices.astype(np.int64), made.neighbors.astype(np.int64)
-    a, b, c = (points[triangles[:, i]] for i in range(3))
-    turned = _cross(b - a, c - a) < 0
-    triangles[turned] = triangles[turned][:, ::-1]
-    neighbors[turned] = neighbors[turned][:, ::-1]
-    return triangles, neighbors
+    return made.simplices.astype(np.int64), made.neighbors.astype(np.int64)
 
 
 def _cross(a: Array, b: Array) -> Array:

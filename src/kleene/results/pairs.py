@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.planning.plan import Plan
 from kleene.results.display import pairs_table, result_html
-from kleene.results.paths import Paths, Walks
+from kleene.results.paths import Paths, Walks, select_walks
 from kleene.results.result import Result
 from kleene.results.route import Route, Routes, make_routes
 from kleene.results.saved import SavedPairs, save_pairs
@@ -72,7 +72,7 @@ class PairsResult(Result):
     @property
     def next_hops(self) -> Array:
         """The position of the second vertex of each pair's path; -1 where there is none."""
-        (positions, offsets), _ = self._walks(None, None, "path")
+        (positions, offsets), _ = self._walks_of(None)
         hops = np.full(len(self._sources), -1, dtype=positions.dtype)
         longer = np.flatnonzero(np.diff(offsets) > 1)
         hops[longer] = positions[offsets[longer] + 1]
@@ -95,17 +95,15 @@ class PairsResult(Result):
         >>> r.path(1)
         [0, 1, 2]
         """
-        return self.paths()[self._pair(ends, "path")]
+        return self.paths([self._pair(ends, "path")])[0]
 
-    def paths(self, targets: Any = None, source: Hashable | None = None) -> Paths:
+    def paths(self, pairs: Iterable[int] | None = None) -> Paths:  # type: ignore[override]
         """Return the paths of the pairs.
 
         Parameters
         ----------
-        targets : sequence of int, optional
+        pairs : sequence of int, optional
             The numbers of the pairs; all by default.
-        source : None
-            Not for pairs.
 
         Examples
         --------
@@ -113,7 +111,7 @@ class PairsResult(Result):
         >>> kl.bfs(kl.Graph.from_edges([0, 1], [1, 2]), pairs=[(1, 2), (0, 2)]).paths()
         Paths([[1, 2], [0, 1, 2]])
         """
-        return Paths(self.graph, *self._walks(targets, source, "path")[0])
+        return Paths(self.graph, *self._walks_of(pairs)[0])
 
     def route(self, *ends: Hashable) -> Route:
         """Return the path of a pair with its arcs, table rows and coordinates.
@@ -131,15 +129,13 @@ class PairsResult(Result):
         """
         return self.routes([self._pair(ends, "route")])[0]
 
-    def routes(self, targets: Any = None, source: Hashable | None = None) -> Routes:
+    def routes(self, pairs: Iterable[int] | None = None) -> Routes:  # type: ignore[override]
         """Return the routes of the pairs.
 
         Parameters
         ----------
-        targets : sequence of int, optional
+        pairs : sequence of int, optional
             The numbers of the pairs; all by default.
-        source : None
-            Not for pairs.
 
         Examples
         --------
@@ -147,7 +143,7 @@ class PairsResult(Result):
         >>> len(kl.bfs(kl.Graph.from_edges([0, 1], [1, 2]), pairs=[(1, 2), (0, 2)]).routes())
         2
         """
-        return make_routes(self.graph, *self._walks(targets, source, "route"))
+        return make_routes(self.graph, *self._walks_of(pairs))
 
     # ---- tables and files -----------------------------------------------------------------
 
@@ -245,19 +241,13 @@ class PairsResult(Result):
             raise RequestError(f"no pair {outside[0]}: they are 0 to {count - 1}")
         return np.array(given, dtype=np.int64)
 
-    def _walks(self, targets: Any, source: Hashable | None, what: str) -> tuple[Walks, Array]:
-        if source is not None:
-            raise RequestError(f"pairs have a source each: {what}s([i, ...]) takes their numbers")
+    def _walks_of(self, numbers: Iterable[int] | None) -> tuple[Walks, Array]:
+        """Return the paths of some pairs, by position, and their lengths."""
         if self._stored_walks is None:
             raise RequestError(
                 f"paths need predecessors: call {self.problem}(..., predecessors=True)"
             )
-        if targets is None:
+        if numbers is None:
             return self._stored_walks, self.distances
-        pairs = self._numbers(targets)
-        positions, offsets = self._stored_walks
-        lengths = np.diff(offsets)[pairs]
-        chosen = np.zeros(len(pairs) + 1, np.int64)
-        np.cumsum(lengths, out=chosen[1:])
-        places = np.repeat(offsets[pairs] - chosen[:-1], lengths) + np.arange(chosen[-1])
-        return (positions[places], chosen), self.distances[pairs]
+        pairs = self._numbers(numbers)
+        return select_walks(self._stored_walks, pairs), self.distances[pairs]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kleene.backends.task import Answer
 from kleene.errors import RequestError
+from kleene.graph.label_index import is_one_vertex
 from kleene.results.paths import Paths, Walks, cyclic, follow_links
 from kleene.results.route import Route, Routes, make_routes
 from kleene.results.views import ResultViews
@@ -172,12 +173,11 @@ class PathQueries(ResultViews):
 
     def _locate(self, ends: tuple[Hashable, ...], what: str) -> tuple[int, int]:
         """Return the row and the far end of a path."""
-        index = self.graph.index
         if len(ends) == 1 and len(self._sources) == 1:
-            row, far = 0, index(ends[0])
+            row, far = 0, self._position(ends[0], what)
         elif len(ends) == 2:
             named, other = reversed(ends) if self.reverse else ends
-            row, far = self._row(named), index(other)
+            row, far = self._row(named, what), self._position(other, what)
         else:
             raise RequestError(
                 f"{what} takes a target, or a source and a target when there are several sources; "
@@ -198,7 +198,7 @@ class PathQueries(ResultViews):
             )
         if source is None and len(self._sources) != 1:
             raise RequestError(f"name a source: this result has several, {what}s(..., source=...)")
-        row = 0 if source is None else self._row(source)
+        row = 0 if source is None else self._row(source, what)
         if targets is None:
             return self._walk(row, self._far_ends)
         far = self.graph.index(targets if isinstance(targets, np.ndarray) else list(targets))
@@ -215,8 +215,17 @@ class PathQueries(ResultViews):
     def _row_of(self) -> dict[int, int]:
         return {source: row for row, source in enumerate(self._sources.tolist())}
 
-    def _row(self, source: Hashable) -> int:
-        row = self._row_of.get(self.graph.index(source))
+    def _position(self, vertex: Hashable, what: str) -> int:
+        """Return the position of one vertex."""
+        if not is_one_vertex(vertex):
+            raise RequestError(
+                f"{what} takes one vertex, not {vertex!r}; for many, use {what}s(...)"
+            )
+        return int(self.graph.index(vertex))
+
+    def _row(self, source: Hashable, what: str) -> int:
+        """Return the row of a source."""
+        row = self._row_of.get(self._position(source, what))
         if row is None:
             raise RequestError(f"vertex {source!r} is not among the sources of this result")
         return row

@@ -12,7 +12,7 @@ from kleene.errors import VerificationError
 from kleene.graph import Graph
 from kleene.system.cached_property import cached_property
 
-__all__ = ["Paths", "Walks", "arcs_between", "cyclic", "follow_links"]
+__all__ = ["Paths", "Walks", "arcs_between", "cyclic", "follow_links", "select_walks"]
 
 Array = NDArray[Any]
 
@@ -104,6 +104,16 @@ def follow_links(links: Array, rows: Array, starts: Array, to_root: bool) -> Wal
         place = offsets[walk] + k if to_root else offsets[walk + 1] - 1 - k
         positions[place] = step
     return positions, offsets
+
+
+def select_walks(walks: Walks, chosen: Array) -> Walks:
+    """Return some of many walks, in this order."""
+    positions, offsets = walks
+    lengths = np.diff(offsets)[chosen]
+    starts = np.zeros(len(chosen) + 1, np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    places = np.repeat(offsets[chosen] - starts[:-1], lengths) + np.arange(starts[-1])
+    return positions[places], starts
 
 
 def cyclic() -> VerificationError:

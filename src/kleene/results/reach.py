@@ -233,14 +233,14 @@ class Reach(LongTable):
 
     def _blocks(self) -> Iterator[Block]:
         """Yield a row for each source and vertex reached; paths run from source to target."""
-        _, vertices, distances, predecessors = self._answer
-        sources = np.repeat(self._sources, np.diff(self._answer.offsets))
-        ends = (vertices, sources) if self.reverse else (sources, vertices)
+        offsets, vertices, distances, predecessors = self._answer
         for first in range(0, max(1, len(vertices)), BLOCK):
-            piece = slice(first, first + BLOCK)
+            piece = slice(first, min(first + BLOCK, len(vertices)))
+            rows = np.searchsorted(offsets, np.arange(first, piece.stop), side="right") - 1
+            ends = self._sources[rows], vertices[piece]
             block = {
-                "source": label_column(self.graph, ends[0][piece]),
-                "target": label_column(self.graph, ends[1][piece]),
+                "source": label_column(self.graph, ends[self.reverse]),
+                "target": label_column(self.graph, ends[not self.reverse]),
                 "distance": distances[piece],
             }
             if predecessors is not None:

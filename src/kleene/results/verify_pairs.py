@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,10 @@ from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Task
 from kleene.errors import NegativeCycleError, VerificationError
 from kleene.graph import Graph
+from kleene.graph.no_path import NO_HOPS
 from kleene.registry import find
 from kleene.results.claim import Fail, PathValues, check_claim, check_ids
-from kleene.results.paths import Walks, arcs_between, follow_links
+from kleene.results.paths import Walks, arcs_between, follow_links, select_walks
 from kleene.results.verify import Proof, sample_rows, verify
 from kleene.system.machine import threads_for
 
@@ -52,6 +53,11 @@ class PairValues:
     def searched(self) -> Graph:
         """The graph in the direction of the searches."""
         return self.graph.transpose() if self.by_target else self.graph
+
+    @property
+    def no_path(self) -> Any:
+        """The value of a pair without a path."""
+        return NO_HOPS if self.hops else SEMIRINGS["min_plus"].zero(self.values.dtype)
 
 
 def check_pairs(claim: PairValues, fail: Fail) -> None:
@@ -87,15 +93,18 @@ def verify_pairs(claim: PairValues, sample: int | None = None, seed: int = 0) ->
     roots, root_of = np.unique(named, return_inverse=True)
     chosen = sample_rows(len(roots), graph, sample, seed)
     step = max(1, _BATCH // (16 * max(1, graph.n)))
-    tolerance = "exact"
+    proofs, same = ["exact"], True
     for first in range(0, len(chosen), step):
         batch = chosen[first : first + step]
         rows, tolerance = _proved_rows(claim, roots[batch])
+        proofs.append(tolerance)
         pairs = np.flatnonzero(np.isin(root_of, batch))
-        _check_values(claim, rows, pairs, np.searchsorted(batch, root_of[pairs]), far[pairs])
+        row = np.searchsorted(batch, root_of[pairs])
+        same &= _check_values(claim, rows, pairs, row, far[pairs])
         _check_paths(claim, pairs)
     seconds = time.perf_counter() - began
-    return Proof(len(chosen), len(roots), graph.m, tolerance, seconds)
+    words = max(proofs) if same else "up to rounding"  # "up to ..." comes after "exact ..."
+    return Proof(len(chosen), len(roots), graph.m, words, seconds)
 
 
 def _proved_rows(claim: PairValues, roots: Array) -> tuple[PathValues, str]:
@@ -118,14 +127,13 @@ def _proved_rows(claim: PairValues, roots: Array) -> tuple[PathValues, str]:
     return rows, verify(rows, sample=len(roots)).tolerance
 
 
-def _check_values(claim: PairValues, rows: PathValues, pairs: Array, at: Array, far: Array) -> None:
-    """Compare the values of some pairs with proved rows."""
+def _check_values(claim: PairValues, rows: PathValues, pairs: Array, at: Array, far: Array) -> bool:
+    """Compare the values of some pairs with proved rows; return whether they are the same."""
     found, right = claim.values[pairs], rows.values[at, far]
-    no_path = -1 if claim.hops else SEMIRINGS["min_plus"].zero(found.dtype)
-    joined, claimed = right != no_path, found != no_path
+    joined, claimed = right != claim.no_path, found != claim.no_path
     assert rows.predecessors is not None
-    walks = follow_links(rows.predecessors, at, np.where(joined, far, -1), to_root=True)
-    slack = _slack(claim, *_sums(rows.graph, claim.hops, (walks[0], walks[1]), backwards=True)[1:])
+    walks = follow_links(rows.predecessors, at, np.where(joined, far, -1), to_root=False)
+    slack = _sums(claim, rows.graph, walks).slack(claim)
     _refuse_where(claimed & ~joined, claim, pairs, "but there is no path")
     both = claimed & joined
     off = np.zeros(len(pairs), bool)
@@ -136,6 +144,7 @@ def _check_values(claim: PairValues, rows: PathValues, pairs: Array, at: Array, 
         _refuse_where(claimed & (found > claim.limit), claim, pairs, "beyond the limit")
         missing[missing] = right[missing].astype(slack.dtype) + slack[missing] <= claim.limit
     _refuse_where(missing, claim, pairs, "but there is a path")
+    return bool((found == right)[both].all())
 
 
 def _check_paths(claim: PairValues, pairs: Array) -> None:
@@ -143,59 +152,54 @@ def _check_paths(claim: PairValues, pairs: Array) -> None:
     if claim.walks is None:
         return
     positions, offsets = claim.walks
-    no_path = -1 if claim.hops else SEMIRINGS["min_plus"].zero(claim.values.dtype)
     lengths = np.diff(offsets)[pairs]
-    claimed = claim.values[pairs] != no_path
+    claimed = claim.values[pairs] != claim.no_path
     _refuse_where((lengths > 0) != claimed, claim, pairs, "which does not go with its path")
     pairs = pairs[claimed]
     first, last = positions[offsets[pairs]], positions[offsets[pairs + 1] - 1]
     wrong = (first != claim.origins[pairs]) | (last != claim.destinations[pairs])
     _refuse_where(wrong, claim, pairs, "but its path has other ends")
-    own = np.repeat(
-        offsets[pairs] - np.cumsum(lengths[claimed]) + lengths[claimed], lengths[claimed]
-    )
-    inner = np.zeros(len(pairs) + 1, np.int64)
-    np.cumsum(lengths[claimed], out=inner[1:])
-    total, size, count, valid = _sums(
-        claim.graph, claim.hops, (positions[own + np.arange(len(own))], inner)
-    )
-    _refuse_where(~valid, claim, pairs, "but its path uses an arc that is not there")
-    slack = _slack(claim, size, count, valid)
-    off = np.abs(total - claim.values[pairs].astype(slack.dtype)) > slack
+    sums = _sums(claim, claim.graph, select_walks(claim.walks, pairs))
+    _refuse_where(~sums.valid, claim, pairs, "but its path uses an arc that is not there")
+    slack = sums.slack(claim)
+    off = np.abs(sums.total - claim.values[pairs].astype(slack.dtype)) > slack
     _refuse_where(off, claim, pairs, "but its path adds up to something else")
 
 
-def _sums(
-    graph: Graph, hops: bool, walks: Walks, backwards: bool = False
-) -> tuple[Array, Array, Array, Array]:
-    """Return the sum of each walk's weights, without their signs too, its arcs, and if they exist.
+class _Sums(NamedTuple):
+    """What many walks add up to, one entry each."""
 
-    Integers are summed exactly.
-    """
+    total: Array
+    size: Array  # without the signs of the weights
+    arcs: Array  # how many
+    valid: Array  # are all of them arcs of the graph?
+
+    def slack(self, claim: PairValues) -> Array:
+        """Return by how much a value may be off: nothing, for integers."""
+        if claim.hops or claim.values.dtype.kind == "i":
+            return np.zeros(len(self.size), np.int64)
+        eps = float(np.finfo(claim.values.dtype).eps)
+        slack: Array = 8 * eps * (self.arcs + 1) * self.size
+        return slack
+
+
+def _sums(claim: PairValues, graph: Graph, walks: Walks) -> _Sums:
+    """Add up the weights of many walks; for integer values, exactly."""
     positions, offsets = walks
-    tails, heads = positions[:-1], positions[1:]
-    arcs = arcs_between(graph, heads, tails) if backwards else arcs_between(graph, tails, heads)
+    arcs = arcs_between(graph, positions[:-1], positions[1:])
     walk = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     inside = walk[1:] == walk[:-1]
     arcs, walk = arcs[inside], walk[1:][inside]
     valid = np.ones(len(offsets) - 1, bool)
     valid[walk[arcs < 0]] = False
-    weights = np.ones(len(arcs), np.int64)
-    if graph.weights is not None and not hops:
-        wide = np.int64 if graph.weights.dtype.kind == "i" else np.float64
+    wide = np.int64 if claim.hops or claim.values.dtype.kind == "i" else np.float64
+    weights = np.ones(len(arcs), wide)
+    if graph.weights is not None and not claim.hops:
         weights = graph.weights[arcs].astype(wide)
-    total, size = np.zeros((2, len(offsets) - 1), weights.dtype)
+    total, size = np.zeros((2, len(offsets) - 1), wide)
     np.add.at(total, walk, weights)
     np.add.at(size, walk, np.abs(weights))
-    return total, size, np.bincount(walk, minlength=len(offsets) - 1), valid
-
-
-def _slack(claim: PairValues, size: Array, count: Array, _: Array) -> Array:
-    """Return by how much the value of a path may be off: nothing, for integers."""
-    if claim.hops or claim.values.dtype.kind == "i":
-        return np.zeros(len(size), np.int64)
-    slack: Array = 8 * float(np.finfo(claim.values.dtype).eps) * (count + 1) * size
-    return slack
+    return _Sums(total, size, np.bincount(walk, minlength=len(offsets) - 1), valid)
 
 
 def _refuse_where(wrong: Array, claim: PairValues, pairs: Array, what: str) -> None:

@@ -7,6 +7,7 @@ so a road network resembles its street map. The two directions of an edge are dr
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any, overload
 
@@ -115,6 +116,14 @@ def draw(
     ...     kl.draw(kl.bfs(g, 0), f"{folder}/square.svg", target=2).name
     'square.svg'
     """
+    for name, value in (("title", title), ("unit", unit)):
+        if value is not None and not isinstance(value, str):
+            raise RequestError(f"{name} must be a text, not {value!r}")
+    for name, flag in (("labels", labels), ("arrows", arrows)):
+        if flag is not None and not isinstance(flag, (bool, np.bool_)):
+            raise RequestError(f"{name} must be True or False, not {flag!r}")
+    if path is not None and not isinstance(path, (str, PathLike)):
+        raise RequestError(f"path must be the name of a file, not {path!r}")
     subject = as_subject(what, route, Options(target, row, unit))
     graph = subject.graph
     if graph.m > _MOST_ARCS or graph.n > _MOST_VERTICES:

@@ -68,13 +68,18 @@ def pivot_mds(graph: Graph, pivots: int = _PIVOTS) -> NDArray[np.float64]:
     """
     if graph.n == 0:
         return np.zeros((0, 2))
-    squares = _pivot_distances(graph, min(pivots, graph.n)) ** 2
+    return _principal_axes(_pivot_distances(graph, min(pivots, graph.n)))
+
+
+def _principal_axes(distances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a place for each row of distances to pivots."""
+    squares, n = distances**2, len(distances)
     by_vertex, by_pivot = squares.mean(axis=1, keepdims=True), squares.mean(axis=0)
     centred = -0.5 * (squares - by_vertex - by_pivot + squares.mean())
     axes, variation, _ = np.linalg.svd(centred, full_matrices=False)
     # The singular values of all columns would be larger than those of the sampled ones.
-    variation *= np.sqrt(graph.n / centred.shape[1])
-    positions = np.zeros((graph.n, 2))
+    variation *= np.sqrt(n / centred.shape[1])
+    positions = np.zeros((n, 2))
     kept = min(2, len(variation))
     positions[:, :kept] = axes[:, :kept] * np.sqrt(variation[:kept])
     if np.ptp(positions[:, 1]) > np.ptp(positions[:, 0]):
@@ -147,21 +152,21 @@ def _place_component(graph: Graph) -> NDArray[np.float64]:
         return pivot_mds(graph)
     undirected = graph.symmetrise() if graph.directed else graph
     hops = bfs(undirected, sources=np.arange(graph.n), predecessors=False).to_numpy().astype(float)
-    start = separate(pivot_mds(graph.reweight(None)), 0.1, 0.02)
-    return _majorize_stress(start, hops)
+    return _majorize_stress(separate(_principal_axes(hops), 0.1, 0.02), hops)
 
 
 def _majorize_stress(start: NDArray[np.float64], hops: Array) -> NDArray[np.float64]:
     """Return positions whose distances are near to ``hops``; each round lowers the stress."""
     apart = hops + np.eye(len(hops))
     weights = apart**-2.0 * (1 - np.eye(len(hops)))
-    solve = np.linalg.pinv(np.diag(weights.sum(axis=1)) - weights)
+    # The constant vector is the kernel of the Laplacian; centred layouts do not notice the mean.
+    solve = np.linalg.inv(np.diag(weights.sum(axis=1)) - weights + 1 / len(hops))
     points = start
     for _ in range(_ROUNDS):
         drawn = np.hypot(*(points[:, None] - points).transpose(2, 0, 1)) + np.eye(len(hops))
         pull = -weights * hops / np.maximum(drawn, 1e-9)
         pull -= np.diag(pull.sum(axis=1))
-        points = solve @ pull @ points
+        points = solve @ (pull @ points)
     return points
 
 

@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.api.arguments import as_vertices
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
+from kleene.graph.label_index import is_one_vertex
 from kleene.results.components import Components
 from kleene.results.isochrones import Isochrones
 from kleene.results.k_shortest import KShortest
@@ -58,16 +60,19 @@ class Options(NamedTuple):
 
 def as_subject(what: object, route: Route | Sequence[Hashable] | None, options: Options) -> Subject:
     """Return what is to be drawn, with the path to highlight."""
+    if options.target is not None and not is_one_vertex(options.target):
+        raise RequestError(f"target must be one vertex, not {options.target!r}")
     subject = _subject(what, options)
     if route is not None:
         graph = subject.graph
         if isinstance(route, Route):
             _highlight(subject, route, route.distance, options)
         else:
-            walked = make_route(graph, graph.index(list(route)), 0)
+            walked = make_route(graph, as_vertices(graph, route, "route"), 0)
             if (walked.arcs < 0).any():
                 gap = int(walked.arcs.argmin())
-                raise GraphError(f"route: no arc from {route[gap]!r} to {route[gap + 1]!r}")
+                tail, head = walked.vertices[gap : gap + 2]
+                raise GraphError(f"route: no arc from {tail!r} to {head!r}")
             _highlight(subject, walked, walked.weights.sum(), options)
     return subject
 
@@ -216,7 +221,9 @@ def _highlight(subject: Subject, route: Route, length: Any, options: Options) ->
     """Highlight a path through the graph of the subject."""
     graph = subject.graph
     subject.route = vertices = graph.index(route.vertices).tolist()
-    if vertices:
+    if not vertices:
+        subject.notes.append("no path")
+    else:
         subject.marked, subject.target = [vertices[0]], vertices[-1]
         where = f"from {subject.name(vertices[0])} to {subject.name(vertices[-1])}"
         subject.notes.append(_path_note(where, vertices, length, _unit(options, graph, False)))
@@ -248,9 +255,9 @@ def _unit(options: Options, graph: Graph, hops: bool) -> str:
 
 
 def _row(options: Options, count: int) -> int:
-    if not 0 <= options.row < count:
-        raise RequestError(f"row must be from 0 to {count - 1}, but is {options.row}")
-    return options.row
+    if not isinstance(options.row, (int, np.integer)) or not 0 <= options.row < count:
+        raise RequestError(f"row must be from 0 to {count - 1}, but is {options.row!r}")
+    return int(options.row)
 
 
 def _refuse_target(options: Options, why: str) -> None:
