@@ -189,10 +189,10 @@ def test_what_does_not_fit_is_skipped_with_the_reason(path: Path) -> None:
 
 def test_a_budget_for_everything_is_shared(path: Path) -> None:
     slow = lambda: trial(lambda: time.sleep(0.2) or 1, repeats=1)  # type: ignore[func-returns-value]  # noqa: E731
-    every = [experiment(*(Plan("a", x, slow) for x in range(1, 9)), id=name) for name in "ab"]
+    every = [experiment(*(Plan("a", x, slow) for x in range(1, 33)), id=name) for name in "ab"]
     began = time.monotonic()
-    results = run(path, *every, budget=1.5)
-    assert time.monotonic() - began < 5
+    results = run(path, *every, budget=4)  # of 13 seconds; a busy machine may need one for a point
+    assert time.monotonic() - began < 12
     record = records.read(path)
     assert {point.experiment for point in record.points} == {"a", "b"}  # each had its share
     assert results.skipped > 0
