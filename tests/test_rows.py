@@ -102,6 +102,9 @@ def test_update() -> None:
     assert not new.directed
     assert g.update({}) is g
     assert g.update({("a", "b"): INF}).m == g.m - 2
+    narrow = Graph.from_edges([0, 1], [1, 2], np.array([1, 2], np.int32))
+    for weight, dtype in ((7, np.int32), (2**40, np.int64), (0.5, np.float64), (INF, np.float64)):
+        assert narrow.update({(0, 1): weight}).weight_dtype == dtype
     hops = Graph.from_edges([0, 1], [1, 2]).update({(0, 1): 5})
     assert hops.weights.tolist() == [5, 1]  # type: ignore[union-attr]
     for changes, message in (

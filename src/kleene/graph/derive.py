@@ -117,7 +117,9 @@ def update(graph: Graph, changes: Mapping[tuple[Any, Any], Any]) -> Graph:
     values = checks.as_weights(list(changes.values()), "the new weights")
     assert values is not None
     old = np.ones(graph.m, np.int32) if graph.weights is None else graph.weights
-    weights = old.astype(np.result_type(old, values))  # a copy
+    with np.errstate(invalid="ignore"):
+        exact = bool((values.astype(old.dtype) == values).all())
+    weights = old.astype(old.dtype if exact else np.result_type(old, values))  # a copy
     for tail, head, value in zip(tails.tolist(), heads.tolist(), values, strict=True):
         weights[_arc(graph, tail, head)] = value
         if not graph.directed:
