@@ -467,6 +467,11 @@ def test_invalid_options(options: dict[str, Any], message: str) -> None:
         read("from to\n0 1\n", "edge_list", **options)
 
 
+def test_names_of_columns_are_printable_in_messages() -> None:
+    with pytest.raises(kl.RequestError, match=r"no column 'via'; the columns are from, to\\x00$"):
+        read("from,to\0\n0,1\n", "edge_list", columns=["from", "via"])
+
+
 @pytest.mark.parametrize("options", [{"columns": [0, 10**9]}, {"weighted": True}])
 def test_missing_columns(options: dict[str, Any]) -> None:
     with pytest.raises(kl.FormatError, match=r"<stream>:2: found '0 1', expected at least \d+ col"):

@@ -313,3 +313,9 @@ def test_a_sample_of_the_origins() -> None:
     assert (proof.rows, proof.of) == (3, 40)
     with pytest.raises(RequestError, match="sample must be"):
         r.verify(sample=0)
+
+
+def test_weights_that_vanish_in_a_narrow_type_are_proved() -> None:
+    g = kl.Graph.from_edges([0, 1], [1, 2], [1e-300, 1e-40])
+    for dtype in ("float32", "float64"):
+        kl.sssp(g, pairs=[(0, 1), (0, 2)], dtype=dtype).verify()

@@ -30,7 +30,7 @@ from kleene.io.fields import (
 )
 from kleene.io.format import Format
 from kleene.io.sink import Sink
-from kleene.io.source import Source
+from kleene.io.source import Source, printable
 from kleene.io.text import ColumnLayout, TextReader, VertexNames, write_arcs
 
 __all__ = ["EDGE_LIST"]
@@ -197,7 +197,8 @@ def _column_index(column: str | int, names: list[str] | None) -> int:
     if names is None:
         raise RequestError(f"column {column!r} needs a header line; without one, pass numbers")
     if column not in names:
-        raise RequestError(f"no column {column!r}; the columns are {', '.join(names)}")
+        has = printable(", ".join(names))
+        raise RequestError(f"no column {column!r}; the columns are {has}")
     return names.index(column)
 
 

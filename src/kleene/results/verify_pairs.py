@@ -195,7 +195,7 @@ def _sums(claim: PairValues, graph: Graph, walks: Walks) -> _Sums:
     wide = np.int64 if claim.hops or claim.values.dtype.kind == "i" else np.float64
     weights = np.ones(len(arcs), wide)
     if graph.weights is not None and not claim.hops:
-        weights = graph.weights[arcs].astype(wide)
+        weights = graph.weights[arcs].astype(claim.values.dtype).astype(wide)  # as searches do
     total, size = np.zeros((2, len(offsets) - 1), wide)
     np.add.at(total, walk, weights)
     np.add.at(size, walk, np.abs(weights))
