@@ -216,6 +216,14 @@ def test_pairs_are_loaded_again(keywords: dict[str, Any], asked: Any, tmp_path: 
         kl.Result.load(tmp_path / "r.npz", graph("grid"))
 
 
+def test_hops_of_pairs_are_loaded_again(tmp_path: Path) -> None:
+    r = kl.bfs(G, pairs=PAIRS)
+    r.save(tmp_path / "r.npz")
+    back = kl.Result.load(tmp_path / "r.npz", G)
+    assert back.distances.tolist() == r.distances.tolist() == [1, 0, -1, 2, 1]
+    back.verify()
+
+
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [

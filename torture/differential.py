@@ -239,7 +239,7 @@ def _call(
         asked |= {"method": row.name, "device": row.device}
     if problem in ("bfs", "sssp"):
         return getattr(kl, problem)(graph, **asked | {"sources": sources})
-    if sources != list(range(graph.n)):
+    if sources != graph.label(np.arange(graph.n)).tolist():
         asked["sources"] = sources
     return kl.apsp(graph, **asked) if problem == "apsp" else kl.closure(graph, problem, **asked)
 

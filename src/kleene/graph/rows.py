@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from kleene import _native
 from kleene.errors import GraphError
+from kleene.graph.checks import require_memory
 from kleene.graph.forms import CSR, csr_to_coo
 from kleene.graph.frozen import adopt, frozen
 from kleene.system.machine import threads_for
@@ -23,6 +24,9 @@ from kleene.system.machine import threads_for
 __all__ = ["ArcRows", "EdgeRows", "Lines"]
 
 Array = NDArray[Any]
+
+#: Bounds on what it takes to find the row of each arc.
+_VERTEX_BYTES, _ROW_BYTES = 32, 120
 
 
 class Lines(NamedTuple):
@@ -158,6 +162,11 @@ class EdgeRows:
         first of the lightest rows has the smallest.
         """
         n = len(csr.offsets) - 1
+        require_memory(
+            _VERTEX_BYTES * (n + 1) + _ROW_BYTES * (2 * len(self.sources) + len(csr.neighbors)),
+            f"the rows of {len(csr.neighbors):,} arcs",
+            "use a machine with more memory",
+        )
         tails, heads, entries = self.arcs()
         rank, row_of_rank = self._ranks()
         ranks = rank if entries is None else rank[entries]

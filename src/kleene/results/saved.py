@@ -147,10 +147,7 @@ class _Reader:
 
     def read(self) -> Saved | SavedPairs:
         with Source(self.path) as source:
-            text = read_npz_arrays(source, ("head",), most=_MOST_HEAD).get("head")
-            if text is None:
-                self.fail(_NO_RESULT)
-            head = self.parsed(text)
+            head = self.parsed(read_npz_arrays(source, ("head",), most=_MOST_HEAD).get("head"))
             plan, stats = self.plan(head), self.stats(head)
             arrays = read_npz_arrays(source, ("sources", "targets"))
             if "sources" not in arrays:
@@ -217,8 +214,7 @@ class _Reader:
         if "offsets" in arrays:
             offsets = arrays["offsets"]
             good = offsets.dtype == np.int64 and offsets.shape == (count + 1,) and offsets[0] == 0
-            steps = np.diff(offsets) if good else np.array([-1])
-            if not good or (steps < 0).any() or (steps > self.graph.n).any():
+            if not good or (np.diff(offsets) < 0).any() or (np.diff(offsets) > self.graph.n).any():
                 self.fail("offsets should rise from 0, by a path of each pair")
             arrays |= read_npz_arrays(source, ("vertices",), most=8 * int(offsets[-1]))
             walks = self.field(arrays, "vertices", "archive"), offsets
@@ -239,8 +235,8 @@ class _Reader:
 
     # ---- the head ---------------------------------------------------------------------------
 
-    def parsed(self, text: Array) -> dict[str, Any]:
-        """Return the head, if it is one of this format and of this graph."""
+    def parsed(self, text: Array | None) -> dict[str, Any]:
+        """Return the head, if there is one, of this format and of this graph."""
         try:
             head = json.loads(str(text))
         except (ValueError, RecursionError, SystemError):  # the last: not Unicode
