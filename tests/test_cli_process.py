@@ -167,6 +167,7 @@ def test_other_signals_remove_files_too(tmp_path: Path, number: int, code: int) 
         while not list(tmp_path.glob(".kleene-*.npy")):
             time.sleep(0.05)
             assert process.poll() is None
+        time.sleep(0.3)  # a signal between the lines that make the file leaves it to the next write
         process.send_signal(number)
         _, said = process.communicate(timeout=30)
     assert (process.returncode, said) == (code, b"kleene: terminated\n")
