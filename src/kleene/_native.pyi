@@ -219,6 +219,7 @@ def closure(
     block: int = 0,
     level: int = -1,
     progress: _Progress = None,
+    zen: bool | None = None,
 ) -> bool: ...
 def closure_export(
     matrix: _Array,
