@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kleene.backends.cuda.runtime.device import Event, Stream
 
 __all__ = ["CallTimer", "ThreadTimer", "timed_call"]
+
+_UNTIMED = nullcontext()
 
 
 class CallTimer:
@@ -37,16 +39,18 @@ class ThreadTimer(threading.local):
     current: CallTimer | None = None
     _within = False
 
-    @contextmanager
-    def span(self, part: str, stream: Stream) -> Iterator[None]:
+    def span(self, part: str, stream: Stream) -> AbstractContextManager[None]:
         """Time the work put into a stream as a part of the call; "" is not timed.
 
         A copy within a computation, say of a flag, belongs to the computation.
         """
         timer = self.current
         if timer is None or not part or self._within:
-            yield
-            return
+            return _UNTIMED
+        return self._timed(timer, part, stream)
+
+    @contextmanager
+    def _timed(self, timer: CallTimer, part: str, stream: Stream) -> Iterator[None]:
         began, self._within = stream.record(), True
         try:
             yield
