@@ -23,7 +23,7 @@ from numpy.typing import DTypeLike
 
 from kleene.backends.cuda.runtime import loader
 from kleene.backends.cuda.runtime.device import Argument, Array, HostArray, Shape, memory_budget
-from kleene.backends.cuda.runtime.loader import Signature
+from kleene.backends.cuda.runtime.signature import Signature, arrays_of, signatures
 from kleene.backends.cuda.runtime.timing import ThreadTimer
 from kleene.errors import DeviceError, KernelError, MemoryBudgetError
 from kleene.system import nvidia
@@ -249,9 +249,9 @@ class _Kernel:
         self.name = name
         self._device, self._handle, self._signature = device, handle, signature
         self._lock = threading.Lock()  # guards the argument buffer
-        self._buffer = ctypes.create_string_buffer(max(8, 8 * len(signature.codes)))
+        self._buffer = ctypes.create_string_buffer(max(8, signature.nbytes))
         first = ctypes.addressof(self._buffer)
-        pointers = [first + 8 * i for i in range(len(signature.codes))]
+        pointers = [first + offset for offset in signature.offsets()]
         self._pointers = (ctypes.c_void_p * max(1, len(pointers)))(*pointers)
         self._arguments = ctypes.addressof(self._pointers)
         self._allowed = _DEFAULT_SHARED
@@ -272,7 +272,7 @@ class _Kernel:
         if shared > self._allowed:
             self._allow(shared)
         if device.kept is not None:
-            device.kept.extend(arg for arg in args if isinstance(arg, Array))
+            device.kept.extend(arrays_of(args))
         with self._lock:
             self._signature.pack_into(self._buffer, args)
             try:
@@ -493,7 +493,7 @@ class CupyDevice:
                     raise KernelError(f"{file}.cu does not load on {self.name}: {error}") from error
         return {
             name: _Kernel(self, driver.moduleGetFunction(module, name), name, signature)
-            for name, signature in loader.signatures(file, variant).items()
+            for name, signature in signatures(file, variant).items()
         }
 
 

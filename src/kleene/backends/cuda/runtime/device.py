@@ -40,6 +40,7 @@ __all__ = [
     "memory_budget",
     "open_device",
     "require_memory",
+    "scalar",
 ]
 
 HostArray = NDArray[Any]
@@ -154,7 +155,14 @@ def _strides(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-Argument = Array | int | float | bool | np.generic | None
+class StructArgument(Protocol):
+    """A struct that is passed by value; see ``structs.Struct``."""
+
+    data: bytearray
+    arrays: dict[str, Array]
+
+
+Argument = Array | StructArgument | int | float | bool | np.generic | None
 Shape = tuple[int, ...]
 
 
@@ -333,6 +341,11 @@ def ctype(dtype: DTypeLike) -> str:
     'long long'
     """
     return _CTYPES[np.dtype(dtype).name]
+
+
+def scalar(dtype: np.dtype[Any], number: float) -> int | float:
+    """Return a number as the argument of a parameter of this type."""
+    return float(number) if dtype.kind == "f" else int(number)
 
 
 def ceil_div(a: int, b: int) -> int:

@@ -27,7 +27,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from kleene.backends.cuda.runtime.device import Argument, Array, HostArray, Shape, memory_budget
-from kleene.backends.cuda.runtime.loader import Signature, find_variant
+from kleene.backends.cuda.runtime.loader import find_variant
+from kleene.backends.cuda.runtime.signature import Signature, arrays_of
 from kleene.backends.cuda.runtime.timing import ThreadTimer
 from kleene.errors import DeviceError, KernelError, MemoryBudgetError
 from kleene.system.formatting import format_bytes
@@ -223,7 +224,7 @@ class _Kernel:
         full_grid, full_block = _three(grid), _three(block)
         self._check(full_grid, full_block, shared, cooperative)
         packed = self._signature.pack(args)
-        kept = [arg for arg in args if isinstance(arg, Array)]
+        kept = arrays_of(args)
         threads = prod(full_grid) * prod(full_block)
         workers = cores() if threads >= _WORTH_WORKERS else 1
 
