@@ -159,8 +159,8 @@ def test_launches(cuda: FakeGpu) -> None:
         step.launch((1,), (64, 64), args)
     with pytest.raises(TypeError, match="takes 5 arguments, not 4"):
         step.launch((1,), (32,), (matrix, None, 2, 0))
-    with pytest.raises(TypeError, match=r"argument 2 .* has 4 bytes, and is given as Array"):
-        step.launch((1,), (32,), (matrix, None, matrix, 0, cycle))
+    with pytest.raises(TypeError, match=r"argument 2 .* bytes, and is given as int16"):
+        step.launch((1,), (32,), (matrix, None, np.int16(2), 0, cycle))
     with pytest.raises(LookupError, match="no variant"):
         d.kernels("apsp_naive", KL_TYPE="half")
 

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from kleene.backends.cuda.runtime import loader
+from kleene.backends.cuda.runtime.signature import signatures
 from kleene.backends.cuda.variants import VARIANTS, variant_name
 
 #: For CUDA 12 and 13: the package, and the architectures that kernels are tried for. The oldest,
@@ -72,7 +73,7 @@ ROWS = [(file, row) for file, rows in VARIANTS.items() for row in rows]
 def test_every_kernel_compiles(file: str, row: dict[str, Any]) -> None:
     """Every row for one target, and every file, over its rows, for all: there are many rows."""
     package, arch = TARGETS[VARIANTS[file].index(row) % len(TARGETS)]
-    names = set(loader.signatures(file, variant_name(row)))
+    names = set(signatures(file, variant_name(row)))
     require_clean(package, (arch,), loader.FOLDER / f"{file}.cu", row, names)
 
 
@@ -105,7 +106,7 @@ def test_every_file_has_rows_and_every_row_a_file() -> None:
 
 def test_the_emulator_has_every_kernel() -> None:
     for file, rows in VARIANTS.items():
-        known = [set(loader.signatures(file, variant_name(row))) for row in rows]
+        known = [set(signatures(file, variant_name(row))) for row in rows]
         assert all(known), file
         assert set.union(*known) >= set(KERNEL.findall(loader.source(file)))
 
