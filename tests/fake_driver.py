@@ -78,21 +78,33 @@ class CopyRows(ctypes.Structure):
     ]  # fmt: skip
 
 
-class FakeGpu:
-    """One GPU. Names of methods and order of parameters are those of the driver."""
+#: The GPUs, by their compute capability; the first is current unless a test chooses another.
+CAPABILITIES = ((9, 0), (6, 1))
+CONTEXT = 64  # of the first GPU; those of the others follow
 
-    def __init__(self, memory: int = 2**28, capability: tuple[int, int] = (9, 0)) -> None:
-        self.memory, self.capability, self.count = memory, capability, 1
+
+class FakeGpu:
+    """A GPU, and what else a driver has. Methods are the functions of the driver."""
+
+    def __init__(self, memory: int = 2**28) -> None:
+        self.memory = memory
         self.rooms: dict[int, ctypes.Array[ctypes.c_char]] = {}
         self.live: set[tuple[str, int]] = set()
         self.captured: list[Any] | None = None
         self.graphs: dict[int, list[Any]] = {}
         self.images: dict[int, bytes] = {}
         self.compiled: list[str] = []
+        self.nvrtc: Any = None  # the real function that `compile_image` stands in for
         self.most_shared: dict[int, int] = {}
         self.waits = 0
         self.current = threading.local()
         self.failing: dict[str, int] = {}  # calls that fail, with their status
+
+    # ---- for tests ------------------------------------------------------------------------------
+
+    def choose(self, device: int) -> None:
+        """Make a GPU current in the calling thread, as another library would."""
+        self.current.context = CONTEXT + device
 
     # ---- helpers --------------------------------------------------------------------------------
 
@@ -138,16 +150,15 @@ class FakeGpu:
 
     @call(c_uint)
     def cuInit(self, flags: int) -> None:  # noqa: N802
-        if not self.count:
-            raise DriverFailure(100)
+        pass
 
     @call(POINTER(c_int))
     def cuDriverGetVersion(self, version: Any) -> None:  # noqa: N802
-        version[0] = 13000
+        version[0] = 13990
 
     @call(POINTER(c_int))
     def cuDeviceGetCount(self, count: Any) -> None:  # noqa: N802
-        count[0] = 1
+        count[0] = len(CAPABILITIES)
 
     @call(POINTER(c_int), c_int)
     def cuDeviceGet(self, device: Any, ordinal: int) -> None:  # noqa: N802
@@ -159,12 +170,13 @@ class FakeGpu:
 
     @call(POINTER(c_int), c_int, c_int)
     def cuDeviceGetAttribute(self, value: Any, attribute: int, device: int) -> None:  # noqa: N802
-        values = {75: self.capability[0], 76: self.capability[1], 16: 4, 97: 100 * 1024}
+        major, minor = CAPABILITIES[device]
+        values = {75: major, 76: minor, 16: 4, 97: 100 * 1024}
         value[0] = values.get(attribute, 0)
 
     @call(OUT, c_int)
     def cuDevicePrimaryCtxRetain(self, context: Any, device: int) -> None:  # noqa: N802
-        context[0] = 64
+        context[0] = CONTEXT + device
 
     @call(c_int)
     def cuDevicePrimaryCtxRelease(self, device: int) -> None:  # noqa: N802
@@ -182,7 +194,7 @@ class FakeGpu:
     def cuCtxGetDevice(self, device: Any) -> None:  # noqa: N802
         if not getattr(self.current, "context", 0):
             raise DriverFailure(201)
-        device[0] = 0
+        device[0] = self.current.context - CONTEXT
 
     @call()
     def cuCtxSynchronize(self) -> None:  # noqa: N802
@@ -468,6 +480,7 @@ def fake_gpu(monkeypatch: pytest.MonkeyPatch, cache: Path) -> Iterator[FakeGpu]:
     monkeypatch.setenv("KLEENE_CACHE_DIR", str(cache))
     monkeypatch.setattr(nvidia, "missing", lambda: None)
     monkeypatch.setattr(nvidia, "library", lambda: None)
+    fake.nvrtc = cuda_kernel.compile_image
     monkeypatch.setattr(cuda_kernel, "compile_image", fake.compile_image)
     monkeypatch.setattr(cuda_startup, "_opened", [])
     yield fake

@@ -176,20 +176,19 @@ def test_kernels_are_compiled_once(cuda: FakeGpu, tmp_path: Path) -> None:
     assert cuda.compiled == ["sm_90", "sm_90"]
 
 
-def test_a_gpu_newer_than_the_compiler() -> None:
+def test_a_gpu_newer_than_the_compiler(cuda: FakeGpu) -> None:
     """NVRTC itself, which needs no GPU: PTX for the newest GPU that it knows."""
-    pytest.importorskip("cuda.core")
-    from kleene.backends.cuda.runtime.cuda_kernel import compile_image, compiler_version
+    from kleene.backends.cuda.runtime.cuda_kernel import compiler_version
 
     if compiler_version() == "no compiler":
         pytest.skip("NVRTC is not installed")
     text = "KL_TYPE twice(KL_TYPE x) { return x + x; }\n"
     text += 'extern "C" __global__ void kernel(KL_TYPE* x) { *x = twice(*x); }'
     defines = {"KL_TYPE": "long long"}
-    assert compile_image(text, "kernel.cu", defines, 90).startswith(b"\x7fELF")
-    assert b".entry kernel" in compile_image(text, "kernel.cu", defines, 122)
+    assert cuda.nvrtc(text, "kernel.cu", defines, 90).startswith(b"\x7fELF")
+    assert b".entry kernel" in cuda.nvrtc(text, "kernel.cu", defines, 122)
     with pytest.raises(KernelError, match=r"(?s)kernel.cu does not compile for sm_90.*KL_TYPE"):
-        compile_image(text, "kernel.cu", {}, 90)
+        cuda.nvrtc(text, "kernel.cu", {}, 90)
 
 
 def test_memory(cuda: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,7 +275,7 @@ def test_a_matrix_is_streamed_through_the_gpu(
 
 
 def test_an_old_gpu(cuda: FakeGpu) -> None:
-    cuda.capability = (6, 1)
+    cuda.choose(1)
     with pytest.raises(kl.DeviceError, match=r"Fake GPU has compute capability 6\.1, and 7\.0"):
         open_cuda()
 
@@ -334,7 +333,7 @@ def test_an_explicit_device_raises_and_auto_does_not() -> None:
 def test_auto_falls_back_when_the_gpu_does_not_open(
     cuda: FakeGpu, gpu_machine: None, monkeypatch: pytest.MonkeyPatch, recwarn: Any, capfd: Any
 ) -> None:
-    cuda.capability = (5, 0)
+    cuda.choose(1)
     monkeypatch.setattr(device_choice, "cpu_seconds", lambda *given: math.inf)
     result = kl.apsp(graph("complete"))
     assert result.plan.device == "cpu"

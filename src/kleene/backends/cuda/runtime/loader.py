@@ -100,7 +100,7 @@ def program_options(defines: Mapping[str, str | int]) -> dict[str, Any]:
         "std": _STANDARD,
         "device_as_default_execution_space": True,  # makes lambdas device functions
         "include_path": str(FOLDER),
-        "define_macro": [(name, str(defines[name])) for name in sorted(defines)],
+        "define_macro": [(name, str(defines[name])) for name in sorted(defines)] or None,
     }
 
 
