@@ -27,7 +27,7 @@ PACKAGES = ("cuda-core", "cuda-bindings")
 #: The packages with the compiler of kernels, by the CUDA they belong to. Without one, NVRTC may
 #: still be found in an installed CUDA toolkit.
 _COMPILERS = {13: "nvidia-cuda-nvrtc", 12: "nvidia-cuda-nvrtc-cu12"}
-#: The oldest driver that tells the sizes of a kernel's parameters.
+#: The oldest driver that reports the sizes of the parameters of a kernel.
 _OLDEST = (12, 4)
 
 #: One folder for each GPU that the driver has; on Linux, and not in every container.
