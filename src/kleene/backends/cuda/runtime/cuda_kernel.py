@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kleene.backends.cuda.runtime.cuda_device import CudaDevice
     from kleene.backends.cuda.runtime.cuda_stream import CudaStream
 
-__all__ = ["CudaKernel", "load_kernels"]
+__all__ = ["CudaKernel", "compile_image", "kernels_in", "load_kernels"]
 
 _DEFAULT_SHARED = 48 * 1024  # bytes per block without opt-in
 
@@ -105,27 +105,23 @@ def load_kernels(
 ) -> dict[str, CudaKernel]:
     """Return the kernels of one variant of a file by name, compiled now or taken from the cache."""
     arch = device.capability[0] * 10 + device.capability[1]
-    for again in (False, True):
+    for again in (False, True):  # a file that is broken is made again
         image = loader.compiled(file, defines, arch, compiler_version(), compile_image, again)
         try:
-            code = _load(image)
-            names = cuda_driver.kernel_names(code.handle)
-            break
-        except Exception as error:
-            if again:
-                raise KernelError(f"{file}.cu does not load on {device.name}: {error}") from error
-    return {
-        name: CudaKernel(
-            device, code.get_kernel(name), name, f"kernel {name} ({file}.cu, {variant})"
-        )
-        for name in names
-    }
+            return kernels_in(device, image, f"{file}.cu, {variant}")
+        except Exception as error:  # of a class that cuda.core does not export
+            failure = error
+    raise KernelError(f"{file}.cu does not load on {device.name}: {failure}") from failure
 
 
-def _load(image: bytes) -> Any:
-    """Return an ``ObjectCode`` of machine code, which is an ELF file, or of PTX."""
+def kernels_in(device: CudaDevice, image: bytes, title: str) -> dict[str, CudaKernel]:
+    """Return the kernels of machine code, which is an ELF file, or of PTX."""
     make = ObjectCode.from_cubin if image.startswith(b"\x7fELF") else ObjectCode.from_ptx
-    return make(image)
+    code = make(image)
+    return {
+        name: CudaKernel(device, code.get_kernel(name), name, f"kernel {name} ({title})")
+        for name in cuda_driver.kernel_names(code.handle)
+    }
 
 
 @cache
