@@ -81,7 +81,8 @@ class CudaStream:
         """Capture work instead of running it."""
         device, captured = self._device, _Captured()
         builder = self.stream.create_graph_builder().begin_building()
-        device.kept = kept = []
+        kept: list[object] = []
+        device.kept = kept
         try:
             yield captured
             try:
