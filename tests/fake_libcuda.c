@@ -8,20 +8,20 @@
 
 typedef int (*Destroy)(size_t handle);
 
-static void *(*resolver)(const char *name);
+static void* (*resolver)(const char* name);
 static int ended;
 
-void set_resolver(void *(*other)(const char *)) { resolver = other; }
+void set_resolver(void* (*other)(const char*)) { resolver = other; }
 void end(void) { ended = 1; }
 
 #define GUARDED(name)  \
   static Destroy name; \
   static int guarded_##name(size_t handle) { return ended ? 0 : name(handle); }
-#define RESOLVE(which)                       \
-  if (!strcmp(name, #which)) {               \
-    which = (Destroy)resolver(name);         \
-    *function = (void *)guarded_##which;     \
-    return 0;                                \
+#define RESOLVE(which)                  \
+  if (!strcmp(name, #which)) {          \
+    which = (Destroy)resolver(name);    \
+    *function = (void*)guarded_##which; \
+    return 0;                           \
   }
 
 GUARDED(cuStreamDestroy)
@@ -31,8 +31,8 @@ GUARDED(cuGraphExecDestroy)
 GUARDED(cuLibraryUnload)
 GUARDED(cuDevicePrimaryCtxRelease)
 
-int cuGetProcAddress_v2(const char *name, void **function, int version, unsigned long long flags,
-                        void *status) {
+int cuGetProcAddress_v2(const char* name, void** function, int version, unsigned long long flags,
+                        void* status) {
   RESOLVE(cuStreamDestroy)
   RESOLVE(cuEventDestroy)
   RESOLVE(cuGraphDestroy)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import math
 import re
+import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from emulators import needs_checked
-from fake_driver import FakeGpu, fake_gpu
+from fake_driver import CONTEXT, FakeGpu, fake_gpu
 from graphs import graph
 
 import kleene as kl
@@ -278,6 +280,66 @@ def test_an_old_gpu(cuda: FakeGpu) -> None:
     cuda.choose(1)
     with pytest.raises(kl.DeviceError, match=r"Fake GPU has compute capability 6\.1, and 7\.0"):
         open_cuda()
+
+
+def test_cuda_that_does_not_start(cuda: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    from kleene.backends.cuda.runtime import cuda_device
+
+    def fails(text: str) -> Any:
+        def device(*given: int) -> None:
+            raise RuntimeError(text)
+
+        return device
+
+    monkeypatch.setattr(cuda_device, "CoreDevice", fails("CUDA_ERROR_NO_DEVICE: none"))
+    with pytest.raises(kl.DeviceError, match="sees no GPU; is CUDA_VISIBLE_DEVICES empty"):
+        open_cuda()
+    monkeypatch.setattr(cuda_device, "CoreDevice", fails("CUDA_ERROR_SYSTEM_NOT_READY: wait"))
+    with pytest.raises(kl.DeviceError, match=r"CUDA does not start: .*NOT_READY.* `kleene doctor`"):
+        open_cuda()
+
+
+def test_a_broken_cuda_core(cuda: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "kleene.backends.cuda.runtime.cuda_device", None)
+    with pytest.raises(kl.DeviceError, match=r"cuda-core is installed but cannot be imported"):
+        open_cuda()
+
+
+def test_errors_of_the_device(cuda: FakeGpu) -> None:
+    d = open_cuda()
+    cuda.failing["cuStreamSynchronize"] = 700
+    with pytest.raises(KernelError, match="Fake GPU: CUDA_ERROR_ILLEGAL"):
+        d.main.synchronize()
+    with pytest.raises(KernelError, match="Fake GPU: CUDA_ERROR_ILLEGAL"):
+        d.download(d.zeros(1, np.int32))
+    cuda.failing["cuMemAlloc"] = 700
+    with pytest.raises(kl.DeviceError, match="Fake GPU: CUDA_ERROR_ILLEGAL"):
+        d.empty(7, np.int64)
+
+
+def test_the_gpu_that_is_current(cuda: FakeGpu) -> None:
+    """Every call makes its GPU current again; each thread has its own."""
+    d = open_cuda()
+    cuda.choose(1)
+    assert open_cuda() is d
+    assert cuda.current.context == CONTEXT
+    there: list[int] = []
+
+    def work() -> None:
+        open_cuda().stream().synchronize()
+        there.append(cuda.current.context)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert there == [CONTEXT]
+
+
+def test_a_gpu_needs_no_emulator(
+    cuda: FakeGpu, gpu_machine: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "_no_emulator", lambda: "there is none")
+    assert machine.this_machine.__wrapped__().devices == ("cuda", "cpu", "reference")
 
 
 class Driver:

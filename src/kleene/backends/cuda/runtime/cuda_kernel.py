@@ -153,4 +153,7 @@ def compile_image(source: str, name: str, defines: Mapping[str, str | int], arch
                 raise KernelError(f"{name} does not compile for {target}:\n{error}") from error
         finally:
             program.close()
-    raise KernelError(f"NVRTC supports no architecture up to {arch}")
+    raise KernelError(
+        f"{compiler_version()} compiles for no GPU as old as sm_{arch}; "
+        'pip install "kleene[cuda12]" brings one that does'
+    )
