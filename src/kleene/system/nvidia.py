@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 
 __all__ = [
@@ -54,6 +53,8 @@ def driver_version(driver: ctypes.CDLL) -> str | None:
 
 def version(package: str) -> str | None:
     """Return the version of an installed distribution, or None."""
+    from importlib import metadata  # takes 7 ms, and only a machine with a GPU needs it
+
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

@@ -89,7 +89,7 @@ class EmulatedDevice:
                 f"{format_bytes(nbytes)} requested on {self.name}, "
                 f"{format_bytes(self.free_memory())} free"
             )
-        memory = EmulatedMemory(self, nbytes, kind.itemsize, name)
+        memory = EmulatedMemory(self, nbytes, kind, name)
         if nbytes < 2**20 or self.seed != 0:
             memory.bytes[...] = _GARBAGE
         return Array.new(memory.address, extents, kind, memory, name)

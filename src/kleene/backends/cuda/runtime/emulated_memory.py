@@ -15,10 +15,23 @@ if TYPE_CHECKING:
 __all__ = ["EmulatedMemory", "PinnedArray", "as_numpy"]
 
 
+def _smallest(dtype: np.dtype[Any]) -> int:
+    """Return the bytes of the smallest number in a type: the checker tracks so many as one.
+
+    >>> _smallest(np.dtype([("word", "u8"), ("counts", "i4", 3)]))
+    4
+    """
+    if dtype.fields is None:
+        return dtype.itemsize
+    return min(_smallest(field[0].base) for field in dtype.fields.values())
+
+
 class EmulatedMemory:
     """Emulated device memory, freed with the last reference."""
 
-    def __init__(self, device: EmulatedDevice, nbytes: int, item: int, name: str) -> None:
+    def __init__(
+        self, device: EmulatedDevice, nbytes: int, dtype: np.dtype[Any], name: str
+    ) -> None:
         # Aligned to 256 bytes, as in CUDA.
         self._memory = np.empty(nbytes + 256, np.uint8)
         self.address = -(-self._memory.ctypes.data // 256) * 256
@@ -26,7 +39,7 @@ class EmulatedMemory:
         device.allocated += nbytes
         device.peak = max(device.peak, device.allocated)
         if device.native.checked:
-            device.native.register_array(self.address, nbytes, item, name)
+            device.native.register_array(self.address, nbytes, _smallest(dtype), name)
         weakref.finalize(self, _free, weakref.ref(device), device.native, self.address, nbytes)
 
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kleene.backends.cuda.runtime.device import Event, Stream
 
 __all__ = ["CallTimer", "ThreadTimer", "timed_call"]
-
-_UNTIMED = nullcontext()
 
 
 class CallTimer:
@@ -39,18 +37,16 @@ class ThreadTimer(threading.local):
     current: CallTimer | None = None
     _within = False
 
-    def span(self, part: str, stream: Stream) -> AbstractContextManager[None]:
+    @contextmanager
+    def span(self, part: str, stream: Stream) -> Iterator[None]:
         """Time the work put into a stream as a part of the call; "" is not timed.
 
         A copy within a computation, say of a flag, belongs to the computation.
         """
         timer = self.current
         if timer is None or not part or self._within:
-            return _UNTIMED
-        return self._timed(timer, part, stream)
-
-    @contextmanager
-    def _timed(self, timer: CallTimer, part: str, stream: Stream) -> Iterator[None]:
+            yield
+            return
         began, self._within = stream.record(), True
         try:
             yield
