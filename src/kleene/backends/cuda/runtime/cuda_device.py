@@ -146,7 +146,7 @@ class CudaDevice:
         """Copy between arrays on the device or the host; rectangles too."""
         if to.shape != source.shape or to.dtype != source.dtype:
             raise TypeError(f"copy of {source.dtype} {source.shape} to {to.dtype} {to.shape}")
-        if prod(to.shape) == 0:
+        if to.nbytes == 0:
             return
         part, on = "", self.in_stream(stream)
         if not isinstance(source, Array):
@@ -176,14 +176,17 @@ class CudaDevice:
 
     def fill(self, array: Array, byte: int, stream: CudaStream | None = None) -> None:
         """Set every byte of an array."""
-        address, width, rows, pitch = as_rows(array)
-        if width == 0 or rows == 0:
+        if array.nbytes == 0:
             return
         if self.kept is not None:
             self.kept.append(array)
+        on = self.in_stream(stream).handle
         with self.errors:
-            on = self.in_stream(stream).handle
-            cuda_driver.fill_rows(address, pitch, byte, width, rows, on)
+            if array.contiguous:
+                cuda_driver.fill(array.address, byte, array.nbytes, on)
+            else:
+                address, width, rows, pitch = as_rows(array)
+                cuda_driver.fill_rows(address, pitch, byte, width, rows, on)
 
     def upload(self, source: HostArray, name: str = "", stream: CudaStream | None = None) -> Array:
         """Return a copy on the device."""

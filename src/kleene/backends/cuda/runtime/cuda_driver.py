@@ -24,6 +24,7 @@ __all__ = [
     "compiler_version",
     "copy",
     "copy_rows",
+    "fill",
     "fill_rows",
     "free",
     "free_memory",
@@ -123,12 +124,14 @@ def copy_rows(
     _checked(driver.cuMemcpy2DAsync(task, stream))
 
 
+def fill(address: int, byte: int, nbytes: int, stream: Any) -> None:
+    """Set every byte of device memory."""
+    _checked(driver.cuMemsetD8Async(address, byte, nbytes, stream))
+
+
 def fill_rows(address: int, pitch: int, byte: int, width: int, rows: int, stream: Any) -> None:
     """Set every byte of a rectangle of device memory."""
-    if rows == 1:
-        _checked(driver.cuMemsetD8Async(address, byte, width, stream))
-    else:
-        _checked(driver.cuMemsetD2D8Async(address, pitch, byte, width, rows, stream))
+    _checked(driver.cuMemsetD2D8Async(address, pitch, byte, width, rows, stream))
 
 
 # ---- kernels ------------------------------------------------------------------------------------

@@ -61,12 +61,12 @@ class Array:
     owner: object = field(repr=False, compare=False)  # keeps the memory alive
     name: str = ""
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Number of elements."""
         return prod(self.shape)
 
-    @property
+    @cached_property
     def nbytes(self) -> int:
         """Bytes of the elements, without gaps."""
         return self.size * self.dtype.itemsize
