@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import gc
+import re
 import shutil
 import subprocess
 import sys
@@ -34,7 +35,11 @@ HANDLE = c_size_t  # of streams, events, kernels and so on; device addresses too
 OUT = POINTER(c_size_t)
 INVALID, OUT_OF_MEMORY, NOT_FOUND, UNKNOWN = 1, 2, 500, 999
 NAMES = {1: "CUDA_ERROR_INVALID_VALUE", 2: "CUDA_ERROR_OUT_OF_MEMORY", 100: "CUDA_ERROR_NO_DEVICE"}
-NAMES |= {200: "CUDA_ERROR_INVALID_IMAGE", 500: "CUDA_ERROR_NOT_FOUND"}
+NAMES |= {
+    201: "CUDA_ERROR_INVALID_CONTEXT",
+    200: "CUDA_ERROR_INVALID_IMAGE",
+    500: "CUDA_ERROR_NOT_FOUND",
+}
 NAMES |= {700: "CUDA_ERROR_ILLEGAL_ADDRESS"}
 
 _handles = count(4096, 8)
@@ -53,6 +58,7 @@ def call(*types_: Any) -> Callable[[Any], Any]:
     def register(method: Any) -> Any:
         def function(*args: Any) -> int:
             try:
+                gpu().require_context(method.__name__)
                 method(gpu(), *args)
                 return gpu().failing.get(method.__name__, 0)
             except DriverFailure as error:
@@ -116,6 +122,12 @@ class FakeGpu:
 
     def destroy(self, kind: str, handle: int) -> None:
         self.live.discard((kind, handle))  # it may be of another test's GPU
+
+    def require_context(self, name: str) -> None:
+        """Refuse calls that act on the current GPU in a thread that has none."""
+        needed = re.match("cu(Mem|Launch|Event|Stream|Graph|CtxSync|CtxGetStream)", name)
+        if needed and "Destroy" not in name and not getattr(self.current, "context", 0):
+            raise DriverFailure(201)
 
     def do(self, work: Any) -> None:
         if self.captured is None:

@@ -335,6 +335,25 @@ def test_the_gpu_that_is_current(cuda: FakeGpu) -> None:
     assert there == [CONTEXT]
 
 
+def test_other_threads_read_and_free(cuda: FakeGpu) -> None:
+    """An answer may outlive its call in any thread, which has no current GPU."""
+    d = open_cuda()
+    arrays = [d.upload(np.arange(4)), d.empty(2**25, np.uint8), d.pinned(2**25, np.uint8)]
+    found: list[Any] = []
+
+    def work() -> None:
+        d.synchronize()
+        found.append(d.download(arrays[0]).tolist())
+        found.append(d.zeros(3, np.int8).shape)
+
+    for target in (work, arrays.clear):
+        thread = threading.Thread(target=target)
+        thread.start()
+        thread.join()
+    assert found == [[0, 1, 2, 3], (3,)]
+    assert all_given_back(cuda)
+
+
 def test_a_gpu_needs_no_emulator(
     cuda: FakeGpu, gpu_machine: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -208,6 +208,20 @@ def test_threads_share_a_kernel(device: Any, barriers: Mapping[str, Kernel]) -> 
     assert not failures
 
 
+def test_another_thread_reads_and_frees(device: Device) -> None:
+    """An answer may outlive its call in a thread that never opened the device."""
+    before = device.allocated
+    arrays = [device.upload(np.arange(5)), device.empty(2**25, np.uint8)]
+    free, found = device.free_memory(), []
+    for work in (lambda: found.append(device.download(arrays[0]).tolist()), arrays.clear):
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    assert found == [[0, 1, 2, 3, 4]]
+    assert device.allocated == before
+    assert device.free_memory() >= free + 2**25
+
+
 CRASH = """
 import numpy as np, pytest
 from test_gpu_device import kernels, open_device

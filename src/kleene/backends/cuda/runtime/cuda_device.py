@@ -6,6 +6,7 @@ NVRTC runs only the first time a kernel is used; its output is cached on disk.
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Mapping
 from math import prod
 from typing import Any
@@ -63,8 +64,18 @@ class _Errors:
             raise KernelError(f"{self._name}: {error}") from error
 
 
+class _Thread(threading.local):
+    """What a thread knows of the device."""
+
+    used = False
+
+
 class CudaDevice:
-    """A GPU; it must be current in the calling thread: see :meth:`use`."""
+    """A GPU. A call makes it current in the calling thread: see :meth:`use`.
+
+    An answer on the device may be read, and arrays are freed, in any other thread: methods make it
+    current there at their first call.
+    """
 
     kind = "cuda"
 
@@ -82,8 +93,9 @@ class CudaDevice:
         self.multiprocessors = int(core.properties.multiprocessor_count)
         self.shared_memory = int(core.properties.max_shared_memory_per_block_optin)
         self.allocated = self.peak = 0  # bytes of all arrays; largest value so far
-        self.blocks = Pool(cuda_driver.allocate, cuda_driver.free)
-        self.pages = Pool(cuda_driver.allocate_pinned, cuda_driver.free_pinned)
+        self._thread = _Thread()
+        self.blocks = Pool(self, cuda_driver.allocate, cuda_driver.free)
+        self.pages = Pool(self, cuda_driver.allocate_pinned, cuda_driver.free_pinned)
         self.timer = ThreadTimer()
         self.kept: list[object] | None = None  # arrays that a graph under capture keeps alive
         self.main = CudaStream(self)
@@ -97,9 +109,16 @@ class CudaDevice:
     def use(self) -> None:
         """Make this the current device of the calling thread."""
         self.core.set_current()
+        self._thread.used = True
+
+    def use_once(self) -> None:
+        """Make this the current device of a thread that has not used it."""
+        if not self._thread.used:
+            self.use()
 
     def free_memory(self) -> int:
         """Return the bytes that can still be allocated, within the budget."""
+        self.use_once()
         with self.errors:
             free = cuda_driver.free_memory() + self.blocks.kept
         budget = memory_budget()
@@ -148,6 +167,7 @@ class CudaDevice:
             raise TypeError(f"copy of {source.dtype} {source.shape} to {to.dtype} {to.shape}")
         if to.nbytes == 0:
             return
+        self.use_once()
         part, on = "", self.in_stream(stream)
         if not isinstance(source, Array):
             part = "copy_in"
@@ -180,6 +200,7 @@ class CudaDevice:
             return
         if self.kept is not None:
             self.kept.append(array)
+        self.use_once()
         on = self.in_stream(stream).handle
         with self.errors:
             if array.contiguous:
@@ -205,6 +226,7 @@ class CudaDevice:
 
     def stream(self, urgent: bool = False) -> CudaStream:
         """Return a new stream."""
+        self.use_once()
         return CudaStream(self, urgent)
 
     def kernels(self, file: str, **defines: str | int) -> Mapping[str, CudaKernel]:
@@ -216,6 +238,7 @@ class CudaDevice:
 
     def synchronize(self) -> None:
         """Wait for all streams."""
+        self.use_once()
         with self.errors:
             cuda_driver.synchronize()
 

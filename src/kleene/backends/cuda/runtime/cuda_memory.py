@@ -59,14 +59,17 @@ class PinnedMemory:
 class Pool:
     """A pool for one kind of memory; small freed allocations are reused."""
 
-    def __init__(self, allocate: Callable[[int], int], free: Callable[[int], None]) -> None:
-        self._allocate, self._free = allocate, free
+    def __init__(
+        self, device: CudaDevice, allocate: Callable[[int], int], free: Callable[[int], None]
+    ) -> None:
+        self._device, self._allocate, self._free = device, allocate, free
         self.lock = threading.RLock()  # again where an array is freed while it is held
         self._idle: dict[int, list[int]] = {}
         self.kept = 0  # bytes
 
     def allocate(self, nbytes: int) -> int:
         """Return the address of this many bytes; raise DriverError."""
+        self._device.use_once()
         with self.lock:
             idle = self._idle.get(nbytes)
             address = idle.pop() if idle else None
@@ -104,6 +107,7 @@ class Pool:
 
     def _release(self, address: int) -> None:
         with suppress(Exception):  # the process may be ending
+            self._device.use_once()
             self._free(address)
 
 
