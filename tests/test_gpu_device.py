@@ -222,6 +222,21 @@ def test_another_thread_reads_and_frees(device: Device) -> None:
     assert device.free_memory() >= free + 2**25
 
 
+@pytest.mark.skipif(DEVICE != "cuda", reason="needs a GPU")
+@pytest.mark.parametrize("library", ["cupy", "torch"])
+def test_an_array_of_another_library(library: str) -> None:
+    """Distances in place, of a matrix that the other library is still computing."""
+    other = pytest.importorskip(library)
+    n = 1500
+    lengths = np.random.default_rng(1).integers(1, 1000, (n, n)).astype(np.float32)
+    on_gpu = other.asarray(lengths) if library == "cupy" else other.asarray(lengths).cuda()
+    for _ in range(50):
+        on_gpu = on_gpu + (on_gpu @ on_gpu) * 0
+    found = kl.close_distances(on_gpu)
+    host = found.get() if library == "cupy" else found.cpu().numpy()
+    assert (host == kl.close_distances(lengths.copy())).all()
+
+
 CRASH = """
 import numpy as np, pytest
 from test_gpu_device import kernels, open_device
