@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from math import prod
 from typing import Any
 
@@ -94,8 +95,8 @@ class CudaDevice:
         self.shared_memory = int(core.properties.max_shared_memory_per_block_optin)
         self.allocated = self.peak = 0  # bytes of all arrays; largest value so far
         self._thread = _Thread()
-        self.blocks = Pool(self, cuda_driver.allocate, cuda_driver.free)
-        self.pages = Pool(self, cuda_driver.allocate_pinned, cuda_driver.free_pinned)
+        self.blocks = Pool(cuda_driver.allocate, cuda_driver.free)
+        self.pages = Pool(cuda_driver.allocate_pinned, cuda_driver.free_pinned)
         self.timer = ThreadTimer()
         self.kept: list[object] | None = None  # arrays that a graph under capture keeps alive
         self.main = CudaStream(self)
@@ -114,7 +115,8 @@ class CudaDevice:
     def use_once(self) -> None:
         """Make this the current device of a thread that has not used it."""
         if not self._thread.used:
-            self.use()
+            with suppress(Exception):  # the process may be ending; the next call reports the error
+                self.use()
 
     def free_memory(self) -> int:
         """Return the bytes that can still be allocated, within the budget."""

@@ -30,6 +30,7 @@ class DeviceMemory:
     def __init__(self, device: CudaDevice, nbytes: int) -> None:
         self._device, self._nbytes = device, nbytes
         self.address = 0
+        device.use_once()
         self.address = device.blocks.allocate(nbytes)
         with device.blocks.lock:
             device.allocated += nbytes
@@ -40,6 +41,7 @@ class DeviceMemory:
             device = self._device
             with device.blocks.lock:
                 device.allocated -= self._nbytes
+            device.use_once()  # any thread may drop the last reference
             device.blocks.free(self.address, self._nbytes)
 
 
@@ -47,29 +49,28 @@ class PinnedMemory:
     """Page-locked host memory, freed with the last reference."""
 
     def __init__(self, device: CudaDevice, nbytes: int) -> None:
-        self._pages, self._nbytes = device.pages, nbytes
+        self._device, self._nbytes = device, nbytes
         self.address = 0
-        self.address = self._pages.allocate(nbytes)
+        device.use_once()
+        self.address = device.pages.allocate(nbytes)
 
     def __del__(self) -> None:
         if self.address:
-            self._pages.free(self.address, self._nbytes)
+            self._device.use_once()
+            self._device.pages.free(self.address, self._nbytes)
 
 
 class Pool:
     """A pool for one kind of memory; small freed allocations are reused."""
 
-    def __init__(
-        self, device: CudaDevice, allocate: Callable[[int], int], free: Callable[[int], None]
-    ) -> None:
-        self._device, self._allocate, self._free = device, allocate, free
-        self.lock = threading.RLock()  # again where an array is freed while it is held
+    def __init__(self, allocate: Callable[[int], int], free: Callable[[int], None]) -> None:
+        self._allocate, self._free = allocate, free
         self._idle: dict[int, list[int]] = {}
         self.kept = 0  # bytes
+        self.lock = threading.RLock()  # again where an array is freed while it is held
 
     def allocate(self, nbytes: int) -> int:
         """Return the address of this many bytes; raise DriverError."""
-        self._device.use_once()
         with self.lock:
             idle = self._idle.get(nbytes)
             address = idle.pop() if idle else None
@@ -107,7 +108,6 @@ class Pool:
 
     def _release(self, address: int) -> None:
         with suppress(Exception):  # the process may be ending
-            self._device.use_once()
             self._free(address)
 
 
