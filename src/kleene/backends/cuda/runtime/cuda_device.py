@@ -82,6 +82,7 @@ class CudaDevice:
 
     def __init__(self, core: Any) -> None:
         self.index = int(core.device_id)
+        self._thread = _Thread()
         self.name = str(core.name)
         self.errors = _Errors(self.name)
         self.capability = (int(core.compute_capability[0]), int(core.compute_capability[1]))
@@ -94,7 +95,6 @@ class CudaDevice:
         self.multiprocessors = int(core.properties.multiprocessor_count)
         self.shared_memory = int(core.properties.max_shared_memory_per_block_optin)
         self.allocated = self.peak = 0  # bytes of all arrays; largest value so far
-        self._thread = _Thread()
         self.blocks = Pool(cuda_driver.allocate, cuda_driver.free)
         self.pages = Pool(cuda_driver.allocate_pinned, cuda_driver.free_pinned)
         self.timer = ThreadTimer()
