@@ -1,6 +1,6 @@
-"""On a real GPU: the device itself, that is copies, launches, streams, graphs, errors, threads.
+"""The device itself, that is copies, launches, streams, graphs, errors, threads.
 
-Skipped where there is no GPU; ``KLEENE_TEST_DEVICE=emulated`` runs all of it in the emulator.
+On a real GPU, and in the emulator where there is none.
 """
 
 from __future__ import annotations
@@ -23,11 +23,8 @@ from kleene.backends.cuda.runtime.structs import struct_type
 from kleene.errors import KernelError
 from kleene.system.machine import this_machine
 
-DEVICE = os.environ.get("KLEENE_TEST_DEVICE", "cuda")
+DEVICE = "cuda" if "cuda" in this_machine().devices else "emulated"
 SOURCES = Path(__file__).parent.parent / "native" / "emulator" / "tests"
-pytestmark = pytest.mark.skipif(
-    DEVICE not in this_machine().devices, reason=dict(this_machine().absent).get(DEVICE, "")
-)
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +33,7 @@ def device() -> Device:
         return open_device(DEVICE)
     from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 
+    pytest.importorskip("kleene._emulator_tests")
     return EmulatedDevice(module="_emulator_tests")
 
 
