@@ -77,14 +77,43 @@ def csr_union(
 def csr_from_matrix(
     matrix: NDArray[np.float64], loops: bool, threads: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]: ...
+def checked_rows(
+    offsets: _Array, neighbors: _Array
+) -> tuple[NDArray[np.int64], NDArray[np.int32]] | None: ...
 def bfs_order(
-    offsets: NDArray[np.int64],
+    offsets: _Array,
     neighbors: NDArray[np.int32],
-    transposed_offsets: NDArray[np.int64] | None,
+    transposed_offsets: _Array | None,
     transposed_neighbors: NDArray[np.int32] | None,
     source: int,
+    none: int,
     order: NDArray[np.int32],
     predecessors: NDArray[np.int32],
+) -> int: ...
+def tree_rows(
+    offsets: _Array,
+    neighbors: NDArray[np.int32],
+    lengths: NDArray[np.float64],
+    predecessors: NDArray[np.int32],
+    tree_offsets: NDArray[np.int32],
+    tree_heads: NDArray[np.int32],
+    tree_lengths: NDArray[np.float64],
+) -> int: ...
+def search_stored_rows(
+    offsets: _Array,
+    neighbors: NDArray[np.int32],
+    lengths: NDArray[np.float64],
+    transposed_offsets: _Array | None,
+    transposed_neighbors: NDArray[np.int32] | None,
+    transposed_lengths: NDArray[np.float64] | None,
+    sources: NDArray[np.int32],
+    nearest: bool,
+    unit: bool,
+    limit: float,
+    none: int,
+    distances: NDArray[np.float64],
+    predecessors: NDArray[np.int32] | None,
+    origins: NDArray[np.int32] | None,
 ) -> int: ...
 def k_shortest_paths(
     offsets: NDArray[np.int64],

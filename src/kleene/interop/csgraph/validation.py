@@ -25,6 +25,7 @@ from kleene.graph.frozen import adopt
 from kleene.system.machine import as_threads, threads_for
 
 __all__ = [
+    "CSR_TYPES",
     "as_csr",
     "as_graph",
     "as_indices",
@@ -42,6 +43,9 @@ _EXACT = 2**53
 #: Up to here SciPy takes an entry of a dense array for zero, which is no arc: the tolerance of
 #: ``np.ma.masked_values``.
 _NEAR_ZERO = 1e-8
+
+#: What needs no conversion, if it holds float64.
+CSR_TYPES = frozenset((scipy.sparse.csr_array, scipy.sparse.csr_matrix))
 
 
 def from_pydata(csgraph: Any) -> Any:
@@ -83,6 +87,10 @@ def count_arcs(csgraph: Any) -> tuple[int, bool]:
 
 def as_csr(csgraph: Any, directed: bool) -> Any:
     """Return the CSR array that SciPy's searches work on, stored arcs in the same order."""
+    if type(csgraph) in CSR_TYPES and csgraph.data.dtype == np.float64:
+        if csgraph.ndim != 2 or csgraph.shape[0] != csgraph.shape[1]:
+            require_square(csgraph)
+        return csgraph
     csgraph = from_pydata(csgraph)
     if scipy.sparse.issparse(csgraph):
         if not directed and csgraph.format == "csc":

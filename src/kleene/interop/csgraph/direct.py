@@ -1,0 +1,116 @@
+"""Small requests, answered on SciPy's arrays as they are.
+
+To make a Graph of a SciPy array (a copy, sorted and checked) and to plan a call takes some hundred
+microseconds and a pass over all arcs. A search that takes less is run by the core on the stored
+rows, which it checks as it reads them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from kleene import _native
+from kleene.interop.csgraph.rows import bad_rows, checked_rows, stored_rows, transposed_rows
+from kleene.interop.csgraph.solve import NULL, Ours
+from kleene.interop.csgraph.validation import as_csr, as_indices, from_pydata
+
+__all__ = ["search_directly", "small_matrix"]
+
+Array = NDArray[Any]
+
+#: Vertices and arcs, times sources, that one core searches while a Graph is made and planned.
+MOST_LOOKS = 2**17
+
+#: A search with a limit counts as so much less: SciPy's users give one to see a neighbourhood.
+_LIMITED = 64
+
+#: Vertices of a matrix for which the dense engine does not pay.
+_MATRIX = 48
+
+
+def search_directly(
+    csgraph: Any,
+    directed: bool,
+    indices: Any,
+    predecessors: bool,
+    unweighted: bool,
+    ours: Ours,
+    limit: float = np.inf,
+    nearest: bool = False,
+) -> Any:
+    """Return what SciPy's ``dijkstra`` returns, or None where that takes a Graph.
+
+    It does for large requests, for negative lengths and those whose sums may overflow, and for
+    devices, threads and types of the user's choice.
+    """
+    csgraph = from_pydata(csgraph)
+    size = _size(csgraph)
+    if ours != _DEFAULT or size is None:
+        return None
+    n, arcs = size
+    count = n if indices is None else np.size(indices)
+    looks = min(count, 1) * (n + arcs) if nearest else count * (n + arcs)
+    if not 0 < looks <= MOST_LOOKS * (1 if limit == np.inf else _LIMITED):
+        return None
+    if indices is None:
+        sources, shape = np.arange(n, dtype=np.int32), (n,)
+    else:
+        sources, shape = as_indices(indices, n)
+    shape = (n,) if nearest else (*shape, n)
+    distances = np.empty(shape)
+    tree = np.empty(shape, np.int32) if predecessors else None
+    origins = np.empty(n, np.int32) if predecessors and nearest else None
+    matrix = as_csr(csgraph, directed)
+    lengths = np.ascontiguousarray(matrix.data, dtype=np.float64)
+    transposed: tuple[Any, Any, Any] = (None, None, None)
+    if directed:
+        rows = stored_rows(matrix)
+    else:
+        rows = checked_rows(matrix)
+        transposed = transposed_rows(*rows, lengths)
+    done = _native.search_stored_rows(
+        *rows, lengths, *transposed, sources, bool(nearest), bool(unweighted), limit, NULL,
+        distances, tree, origins,
+    )  # fmt: skip
+    if done < 0:
+        raise bad_rows(n)
+    if not done:
+        return None
+    if tree is None:
+        return distances
+    return (distances, tree) if origins is None else (distances, tree, origins)
+
+
+_DEFAULT = Ours()
+
+
+def small_matrix(csgraph: Any) -> Any:
+    """Return a graph that Floyd and Warshall's method and Dijkstra's see alike, if it is small.
+
+    Otherwise None: they differ in what a masked array, entries stored twice and infinite lengths
+    that are not counted mean.
+    """
+    size = _size(csgraph)
+    if size is None or size[0] > _MATRIX or np.ma.isMaskedArray(csgraph):
+        return None
+    if not scipy.sparse.issparse(csgraph):
+        return csgraph
+    if csgraph.format not in ("lil", "csr", "csc"):
+        return None
+    rows = csgraph.tocsr()
+    return rows if rows.has_canonical_format and np.isfinite(rows.data).all() else None
+
+
+def _size(csgraph: Any) -> tuple[int, int] | None:
+    """Return the numbers of vertices and entries of a square array, None for other things."""
+    if scipy.sparse.issparse(csgraph):
+        shape = csgraph.shape
+        entries = csgraph.nnz
+    else:
+        shape = np.shape(csgraph)
+        entries = shape[0] * shape[0] if shape else 0
+    return (shape[0], entries) if len(shape) == 2 and shape[0] == shape[1] else None
