@@ -1,4 +1,4 @@
-// Searches on compressed rows that nobody has checked, such as those of a SciPy array.
+// Searches on compressed rows that are not checked beforehand, such as those of a SciPy array.
 #include "arrays.hpp"
 #include "bfs/order.hpp"
 #include "sssp/stored_rows_search.hpp"
@@ -8,23 +8,55 @@ namespace {
 
 using graph::BadRow;
 using graph::StoredRows;
-using Heads = Array<std::int32_t>;
+using OptionalLengths = std::optional<Array<double>>;
 using Ids = MutableArray<std::int32_t>;
 
-// The rows of two arrays; `lengths` may be empty.
-template <class Offset>
-StoredRows<Offset> rows_of(const AnyArray& offsets, const Heads& neighbors,
-                           const std::optional<Array<double>>& lengths = {}) {
+// The rows of two arrays, and of the same types those transposed, if there are any.
+template <class Offset, class Id>
+struct RowsBothWays {
+  StoredRows<Offset, Id> rows, transposed;
+  bool has_transposed = false;
+
+  const StoredRows<Offset, Id>* other() const { return has_transposed ? &transposed : nullptr; }
+};
+
+template <class Offset, class Id>
+StoredRows<Offset, Id> rows_of(const AnyArray& offsets, const AnyArray& neighbors,
+                               const OptionalLengths& lengths) {
   const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
   const std::size_t stored =
       lengths ? std::min(neighbors.size(), lengths->size()) : neighbors.size();
-  return {n, static_cast<const Offset*>(offsets.data()), neighbors.data(),
-          lengths ? lengths->data() : nullptr, static_cast<std::int64_t>(stored)};
+  return {n, data_of<Offset>(offsets), data_of<Id>(neighbors), lengths ? lengths->data() : nullptr,
+          static_cast<std::int64_t>(stored)};
 }
 
+// Calls body(RowsBothWays) without the GIL; returns what it returns, or -1 for rows that are not
+// sound.
 template <class Body>
-auto with_offset_type(const AnyArray& offsets, Body&& body) {
-  return with_type<std::int32_t, std::int64_t>(offsets.dtype(), body);
+std::int64_t with_rows(const AnyArray& offsets, const AnyArray& neighbors,
+                       const OptionalLengths& lengths, const OptionalArray& transposed_offsets,
+                       const OptionalArray& transposed_neighbors,
+                       const OptionalLengths& transposed_lengths, Body&& body) {
+  const auto run = [&]<class Offset, class Id>(Type<Offset>, Type<Id>) -> std::int64_t {
+    RowsBothWays<Offset, Id> both{rows_of<Offset, Id>(offsets, neighbors, lengths), {}, false};
+    if (transposed_offsets) {
+      both.transposed =
+          rows_of<Offset, Id>(*transposed_offsets, *transposed_neighbors, transposed_lengths);
+      both.has_transposed = true;
+    }
+    const GilRelease release;
+    try {
+      return body(both);
+    } catch (const BadRow&) {
+      return -1;
+    }
+  };
+  const bool narrow = neighbors.dtype() == nb::dtype<std::int32_t>();
+  if (offsets.dtype() == nb::dtype<std::int32_t>()) {
+    return run(Type<std::int32_t>{}, Type<std::int32_t>{});
+  }
+  return narrow ? run(Type<std::int64_t>{}, Type<std::int32_t>{})
+                : run(Type<std::int64_t>{}, Type<std::int64_t>{});
 }
 
 // Copies of checked rows, as (int64 offsets, int32 neighbors); None for rows that are not sound.
@@ -32,7 +64,7 @@ nb::object checked_rows(const AnyArray& offsets, const AnyArray& neighbors) {
   const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
   const auto stored = static_cast<std::int64_t>(neighbors.size());
   Buffer<std::int64_t> starts(n + 1);
-  bool sound = with_offset_type(offsets, [&]<class Offset>(Type<Offset>) {
+  bool sound = with_id_type(offsets, [&]<class Offset>(Type<Offset>) {
     return graph::copy_offsets(data_of<Offset>(offsets), n, stored, starts.data());
   });
   if (!sound) return nb::none();
@@ -46,78 +78,53 @@ nb::object checked_rows(const AnyArray& offsets, const AnyArray& neighbors) {
 
 // Fills `order`, which has n + 1 entries, and `predecessors`; returns how many vertices are
 // reached, or -1 for rows that are not sound.
-std::int64_t order(const AnyArray& offsets, const Heads& neighbors,
-                   const std::optional<AnyArray>& transposed_offsets,
-                   const std::optional<Heads>& transposed_neighbors, std::int32_t source,
+std::int64_t order(const AnyArray& offsets, const AnyArray& neighbors,
+                   const OptionalArray& transposed_offsets,
+                   const OptionalArray& transposed_neighbors, std::int32_t source,
                    std::int32_t none, Ids order, Ids predecessors) {
   PythonMonitor monitor(nb::none(), 0);
-  return with_offset_type(offsets, [&]<class Offset>(Type<Offset>) -> std::int64_t {
-    const auto rows = rows_of<Offset>(offsets, neighbors);
-    StoredRows<Offset> transposed;
-    if (transposed_offsets) {
-      if (transposed_offsets->dtype() != offsets.dtype()) raise_wrong_type();
-      transposed = rows_of<Offset>(*transposed_offsets, *transposed_neighbors);
-    }
-    const GilRelease release;
-    try {
-      return bfs::visit_order(rows, transposed_offsets ? &transposed : nullptr, source, none,
-                              order.data(), predecessors.data(), monitor);
-    } catch (const BadRow&) {
-      return -1;
-    }
-  });
+  return with_rows(offsets, neighbors, {}, transposed_offsets, transposed_neighbors, {},
+                   [&](const auto& both) {
+                     return bfs::visit_order(both.rows, both.other(), source, none, order.data(),
+                                             predecessors.data(), monitor);
+                   });
 }
 
 // Fills the rows of a tree, n + 1 offsets and n heads and lengths; returns how many arcs there are,
 // or -1 for rows that are not sound.
-std::int64_t tree(const AnyArray& offsets, const Heads& neighbors, const Array<double>& lengths,
-                  const Heads& predecessors, Ids tree_offsets, Ids tree_heads,
+std::int64_t tree(const AnyArray& offsets, const AnyArray& neighbors, const Array<double>& lengths,
+                  const Array<std::int32_t>& predecessors, Ids tree_offsets, Ids tree_heads,
                   MutableArray<double> tree_lengths) {
-  return with_offset_type(offsets, [&]<class Offset>(Type<Offset>) -> std::int64_t {
-    const auto rows = rows_of<Offset>(offsets, neighbors, lengths);
-    const GilRelease release;
-    try {
-      return bfs::tree_rows(rows, predecessors.data(), tree_offsets.data(), tree_heads.data(),
-                            tree_lengths.data());
-    } catch (const BadRow&) {
-      return -1;
-    }
+  return with_rows(offsets, neighbors, lengths, {}, {}, {}, [&](const auto& both) {
+    return bfs::tree_rows(both.rows, predecessors.data(), tree_offsets.data(), tree_heads.data(),
+                          tree_lengths.data());
   });
 }
 
 // Fills a row for each source, or one for the nearest. Returns 1; 0 if a length is negative, NaN or
 // so large that sums might overflow, and -1 for rows that are not sound.
-int search(const AnyArray& offsets, const Heads& neighbors, const Array<double>& lengths,
-           const std::optional<AnyArray>& transposed_offsets,
-           const std::optional<Heads>& transposed_neighbors,
-           const std::optional<Array<double>>& transposed_lengths, const Heads& sources,
-           bool nearest, bool unit, double limit, std::int32_t none, MutableArray<double> distances,
-           const std::optional<Ids>& predecessors, const std::optional<Ids>& origins) {
+std::int64_t search(const AnyArray& offsets, const AnyArray& neighbors,
+                    const Array<double>& lengths, const OptionalArray& transposed_offsets,
+                    const OptionalArray& transposed_neighbors,
+                    const OptionalLengths& transposed_lengths, const Array<std::int32_t>& sources,
+                    bool nearest, bool unit, double limit, std::int32_t none,
+                    MutableArray<double> distances, const std::optional<Ids>& predecessors,
+                    const std::optional<Ids>& origins) {
   PythonMonitor monitor(nb::none(), 0);
-  return with_offset_type(offsets, [&]<class Offset>(Type<Offset>) -> int {
-    const auto rows = rows_of<Offset>(offsets, neighbors, lengths);
-    StoredRows<Offset> transposed;
-    if (transposed_offsets) {
-      if (transposed_offsets->dtype() != offsets.dtype()) raise_wrong_type();
-      transposed = rows_of<Offset>(*transposed_offsets, *transposed_neighbors, transposed_lengths);
-    }
-    const sssp::StoredRowsRequest request{sources.data(), static_cast<std::int64_t>(sources.size()),
-                                          nearest, unit, limit};
-    const sssp::StoredRowsAnswer answer{distances.data(),
-                                        predecessors ? predecessors->data() : nullptr,
-                                        origins ? origins->data() : nullptr, none};
-    const GilRelease release;
-    const std::int64_t arcs = parallel::relaxed_load(rows.offsets[rows.n]);
-    if (arcs < 0 || arcs > rows.stored) return -1;
-    if (!sssp::are_simple_lengths(lengths.data(), arcs, rows.n, unit)) return 0;
-    try {
-      sssp::search_stored_rows(rows, transposed_offsets ? &transposed : nullptr, request, answer,
-                               monitor);
-    } catch (const BadRow&) {
-      return -1;
-    }
-    return 1;
-  });
+  const sssp::StoredRowsRequest request{sources.data(), static_cast<std::int64_t>(sources.size()),
+                                        nearest, unit, limit};
+  const sssp::StoredRowsAnswer answer{distances.data(),
+                                      predecessors ? predecessors->data() : nullptr,
+                                      origins ? origins->data() : nullptr, none};
+  return with_rows(offsets, neighbors, lengths, transposed_offsets, transposed_neighbors,
+                   transposed_lengths, [&](const auto& both) -> std::int64_t {
+                     const auto& rows = both.rows;
+                     const std::int64_t arcs = parallel::relaxed_load(rows.offsets[rows.n]);
+                     if (arcs < 0 || arcs > rows.stored) throw BadRow{};
+                     if (!sssp::are_simple_lengths(rows.lengths, arcs, rows.n, unit)) return 0;
+                     sssp::search_stored_rows(rows, both.other(), request, answer, monitor);
+                     return 1;
+                   });
 }
 
 }  // namespace

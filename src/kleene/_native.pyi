@@ -52,6 +52,9 @@ def csr_transpose(
 def csr_is_symmetric(
     offsets: NDArray[np.int64], neighbors: _Array, weights: _Array | None, threads: int
 ) -> bool: ...
+def csr_seems_symmetric(
+    offsets: NDArray[np.int64], neighbors: _Array, weights: _Array | None, seed: int, threads: int
+) -> bool: ...
 def weak_components(
     offsets: NDArray[np.int64], neighbors: _Array, symmetric: bool, threads: int
 ) -> tuple[_Array, NDArray[np.int64]]: ...
@@ -82,9 +85,9 @@ def checked_rows(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]] | None: ...
 def bfs_order(
     offsets: _Array,
-    neighbors: NDArray[np.int32],
+    neighbors: _Array,
     transposed_offsets: _Array | None,
-    transposed_neighbors: NDArray[np.int32] | None,
+    transposed_neighbors: _Array | None,
     source: int,
     none: int,
     order: NDArray[np.int32],
@@ -92,7 +95,7 @@ def bfs_order(
 ) -> int: ...
 def tree_rows(
     offsets: _Array,
-    neighbors: NDArray[np.int32],
+    neighbors: _Array,
     lengths: NDArray[np.float64],
     predecessors: NDArray[np.int32],
     tree_offsets: NDArray[np.int32],
@@ -101,10 +104,10 @@ def tree_rows(
 ) -> int: ...
 def search_stored_rows(
     offsets: _Array,
-    neighbors: NDArray[np.int32],
+    neighbors: _Array,
     lengths: NDArray[np.float64],
     transposed_offsets: _Array | None,
-    transposed_neighbors: NDArray[np.int32] | None,
+    transposed_neighbors: _Array | None,
     transposed_lengths: NDArray[np.float64] | None,
     sources: NDArray[np.int32],
     nearest: bool,

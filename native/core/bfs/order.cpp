@@ -10,23 +10,24 @@ namespace {
 
 constexpr std::int64_t kAhead = 8;  // vertices of the queue between two steps of prefetching
 
-template <class Offset>
-void prefetch(const StoredRows<Offset>& rows, const std::int32_t* queue) {
+template <class Offset, class Id>
+void prefetch(const StoredRows<Offset, Id>& rows, const std::int32_t* queue) {
   __builtin_prefetch(&rows.offsets[queue[2 * kAhead]]);
   __builtin_prefetch(&rows.neighbors[relaxed_load(rows.offsets[queue[kAhead]])]);
 }
 
 }  // namespace
 
-template <class Offset>
-std::int64_t visit_order(const StoredRows<Offset>& rows, const StoredRows<Offset>* transposed,
-                         std::int32_t source, std::int32_t none, std::int32_t* order,
-                         std::int32_t* predecessors, Monitor& monitor) {
+template <class Offset, class Id>
+std::int64_t visit_order(const StoredRows<Offset, Id>& rows,
+                         const StoredRows<Offset, Id>* transposed, std::int32_t source,
+                         std::int32_t none, std::int32_t* order, std::int32_t* predecessors,
+                         Monitor& monitor) {
   std::fill_n(predecessors, rows.n, none);
   predecessors[source] = source;
   order[0] = source;
   std::int64_t end = 1;
-  const auto scan = [&](const StoredRows<Offset>& of, std::int32_t u) {
+  const auto scan = [&](const StoredRows<Offset, Id>& of, std::int32_t u) {
     const auto [first, last] = of.row(u);
     for (std::int64_t i = first; i < last; ++i) {
       const std::int32_t v = of.head(i);
@@ -47,8 +48,8 @@ std::int64_t visit_order(const StoredRows<Offset>& rows, const StoredRows<Offset
   return end;
 }
 
-template <class Offset>
-std::int64_t tree_rows(const StoredRows<Offset>& rows, const std::int32_t* predecessors,
+template <class Offset, class Id>
+std::int64_t tree_rows(const StoredRows<Offset, Id>& rows, const std::int32_t* predecessors,
                        std::int32_t* offsets, std::int32_t* heads, double* lengths) {
   std::int64_t end = 0;
   for (std::int64_t u = 0; u < rows.n; ++u) {
@@ -67,13 +68,14 @@ std::int64_t tree_rows(const StoredRows<Offset>& rows, const std::int32_t* prede
   return end;
 }
 
-#define KLEENE_STORED_ROWS(Offset)                                                               \
-  template std::int64_t visit_order(const StoredRows<Offset>&, const StoredRows<Offset>*,        \
-                                    std::int32_t, std::int32_t, std::int32_t*, std::int32_t*,    \
-                                    Monitor&);                                                   \
-  template std::int64_t tree_rows(const StoredRows<Offset>&, const std::int32_t*, std::int32_t*, \
-                                  std::int32_t*, double*);
-KLEENE_STORED_ROWS(std::int32_t)
-KLEENE_STORED_ROWS(std::int64_t)
+#define KLEENE_STORED_ROWS(Offset, Id)                                                            \
+  template std::int64_t visit_order(const StoredRows<Offset, Id>&, const StoredRows<Offset, Id>*, \
+                                    std::int32_t, std::int32_t, std::int32_t*, std::int32_t*,     \
+                                    Monitor&);                                                    \
+  template std::int64_t tree_rows(const StoredRows<Offset, Id>&, const std::int32_t*,             \
+                                  std::int32_t*, std::int32_t*, double*);
+KLEENE_STORED_ROWS(std::int32_t, std::int32_t)
+KLEENE_STORED_ROWS(std::int64_t, std::int32_t)
+KLEENE_STORED_ROWS(std::int64_t, std::int64_t)
 
 }  // namespace kleene::bfs

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "parallel/relaxed.hpp"
 
@@ -16,12 +17,13 @@ using namespace parallel;
 // Thrown for offsets that fall or lead out of the arrays, and for heads that are no vertices.
 struct BadRow {};
 
-template <class Offset>
+// Offset and Id are int32 or int64; there are fewer than 2^31 vertices either way.
+template <class Offset, class Id>
 struct StoredRows {
   std::int64_t n = 0;
-  const Offset* offsets = nullptr;          // n + 1
-  const std::int32_t* neighbors = nullptr;  // `stored` of them
-  const double* lengths = nullptr;          // as many, or null
+  const Offset* offsets = nullptr;  // n + 1
+  const Id* neighbors = nullptr;    // `stored` of them
+  const double* lengths = nullptr;  // as many, or null
   std::int64_t stored = 0;
 
   struct Range {
@@ -35,9 +37,9 @@ struct StoredRows {
   }
 
   std::int32_t head(std::int64_t arc) const {
-    const std::int32_t v = relaxed_load(neighbors[arc]);
-    if (static_cast<std::uint32_t>(v) >= static_cast<std::uint64_t>(n)) throw BadRow{};
-    return v;
+    const Id v = relaxed_load(neighbors[arc]);
+    if (static_cast<std::make_unsigned_t<Id>>(v) >= static_cast<std::uint64_t>(n)) throw BadRow{};
+    return static_cast<std::int32_t>(v);
   }
 };
 

@@ -14,10 +14,10 @@ namespace {
 constexpr double kFar = std::numeric_limits<double>::infinity();
 
 // The searches of one call, one after the other.
-template <class Offset>
+template <class Offset, class Id>
 class Search {
  public:
-  Search(const StoredRows<Offset>& rows, const StoredRows<Offset>* transposed, double limit,
+  Search(const StoredRows<Offset, Id>& rows, const StoredRows<Offset, Id>* transposed, double limit,
          std::int32_t none, Monitor& monitor)
       : rows_(rows), transposed_(transposed), limit_(limit), none_(none), monitor_(monitor) {}
 
@@ -49,7 +49,7 @@ class Search {
       const auto [distance, u] = heap_.pop();
       if (distance != row_.distances[u]) continue;
       poll();
-      const auto scan = [&, distance = distance, u = u](const StoredRows<Offset>& of) {
+      const auto scan = [&, distance = distance, u = u](const StoredRows<Offset, Id>& of) {
         const auto [first, last] = of.row(u);
         for (std::int64_t i = first; i < last; ++i) {
           const std::int32_t v = of.head(i);
@@ -70,7 +70,7 @@ class Search {
       const double through = row_.distances[u] + 1;
       if (through > limit_) return;
       poll();
-      const auto scan = [&](const StoredRows<Offset>& of) {
+      const auto scan = [&](const StoredRows<Offset, Id>& of) {
         const auto [first, last] = of.row(u);
         for (std::int64_t i = first; i < last; ++i) {
           const std::int32_t v = of.head(i);
@@ -94,8 +94,8 @@ class Search {
     if (++steps_ % 1024 == 0) monitor_.poll();
   }
 
-  const StoredRows<Offset>& rows_;
-  const StoredRows<Offset>* const transposed_;
+  const StoredRows<Offset, Id>& rows_;
+  const StoredRows<Offset, Id>* const transposed_;
   const double limit_;
   const std::int32_t none_;
   Monitor& monitor_;
@@ -127,11 +127,11 @@ bool are_simple_lengths(const double* lengths, std::int64_t count, std::int64_t 
   return true;
 }
 
-template <class Offset>
-void search_stored_rows(const StoredRows<Offset>& rows, const StoredRows<Offset>* transposed,
-                        const StoredRowsRequest& request, const StoredRowsAnswer& answer,
-                        Monitor& monitor) {
-  Search<Offset> search(rows, transposed, request.limit, answer.none, monitor);
+template <class Offset, class Id>
+void search_stored_rows(const StoredRows<Offset, Id>& rows,
+                        const StoredRows<Offset, Id>* transposed, const StoredRowsRequest& request,
+                        const StoredRowsAnswer& answer, Monitor& monitor) {
+  Search<Offset, Id> search(rows, transposed, request.limit, answer.none, monitor);
   if (request.nearest) {
     search.run(request.sources, request.count, request.unit, answer);
     return;
@@ -144,9 +144,11 @@ void search_stored_rows(const StoredRows<Offset>& rows, const StoredRows<Offset>
   }
 }
 
-template void search_stored_rows(const StoredRows<std::int32_t>&, const StoredRows<std::int32_t>*,
-                                 const StoredRowsRequest&, const StoredRowsAnswer&, Monitor&);
-template void search_stored_rows(const StoredRows<std::int64_t>&, const StoredRows<std::int64_t>*,
-                                 const StoredRowsRequest&, const StoredRowsAnswer&, Monitor&);
+#define KLEENE_STORED_ROWS(Offset, Id)                                                           \
+  template void search_stored_rows(const StoredRows<Offset, Id>&, const StoredRows<Offset, Id>*, \
+                                   const StoredRowsRequest&, const StoredRowsAnswer&, Monitor&);
+KLEENE_STORED_ROWS(std::int32_t, std::int32_t)
+KLEENE_STORED_ROWS(std::int64_t, std::int32_t)
+KLEENE_STORED_ROWS(std::int64_t, std::int64_t)
 
 }  // namespace kleene::sssp

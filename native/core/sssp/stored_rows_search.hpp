@@ -35,9 +35,9 @@ bool are_simple_lengths(const double* lengths, std::int64_t count, std::int64_t 
 
 // Fills all rows of the answer. Lengths must be simple. With `transposed`, arcs may be travelled
 // both ways. Throws BadRow.
-template <class Offset>
-void search_stored_rows(const StoredRows<Offset>& rows, const StoredRows<Offset>* transposed,
-                        const StoredRowsRequest& request, const StoredRowsAnswer& answer,
-                        Monitor& monitor);
+template <class Offset, class Id>
+void search_stored_rows(const StoredRows<Offset, Id>& rows,
+                        const StoredRows<Offset, Id>* transposed, const StoredRowsRequest& request,
+                        const StoredRowsAnswer& answer, Monitor& monitor);
 
 }  // namespace kleene::sssp

@@ -101,8 +101,8 @@ RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
         Rule(
             "direction_optimizing",
             _ALWAYS,
-            "uses all threads; it would be faster with incoming arcs, which take longer to make "
-            "than one search (to have them for many searches, touch graph.csc once)",
+            "uses all threads; it is faster with incoming arcs, which take longer to make than "
+            "one search",
         ),
     ),
     ("bfs", "reference"): (Rule("queue", _ALWAYS, "looks at each arc once"),),

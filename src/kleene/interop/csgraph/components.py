@@ -39,7 +39,7 @@ def connected_components(
     if directed and connection.lower() == "strong":
         labels, sizes = _native.strong_components_in_search_order(offsets, neighbors)
     else:
-        team = threads_for(len(neighbors))
+        team = threads_for(len(neighbors) // 8)  # below a million arcs threads do not pay
         component, sizes = _native.weak_components(offsets, neighbors, False, team)
         first = np.empty(len(sizes), np.int64)
         first[component[::-1]] = np.arange(n)[::-1]  # the last one assigned stays

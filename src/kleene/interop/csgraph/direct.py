@@ -22,11 +22,14 @@ __all__ = ["search_directly", "small_matrix"]
 
 Array = NDArray[Any]
 
-#: Vertices and arcs, times sources, that one core searches while a Graph is made and planned.
-MOST_LOOKS = 2**17
+#: Vertices and arcs, times sources, up to which one core is done before a Graph is made and
+#: threads have started: the Facebook graph (180,000, both ways 360,000) takes 0.6 to 2 ms here and
+#: 1.6 to 4 ms by a Graph; R-MAT 16 (1.9 million) is as fast by a Graph on two Zen 3 cores.
+MOST_LOOKS = 2**19
 
 #: A search with a limit counts as so much less: SciPy's users give one to see a neighbourhood.
-_LIMITED = 64
+#: So does one that counts arcs: a queue is ten times as fast as a heap (R-MAT 14).
+_LIMITED, _UNWEIGHTED = 64, 4
 
 #: Vertices of a matrix for which the dense engine does not pay.
 _MATRIX = 48
@@ -53,8 +56,9 @@ def search_directly(
         return None
     n, arcs = size
     count = n if indices is None else np.size(indices)
-    looks = min(count, 1) * (n + arcs) if nearest else count * (n + arcs)
-    if not 0 < looks <= MOST_LOOKS * (1 if limit == np.inf else _LIMITED):
+    looks = (min(count, 1) if nearest else count) * (n + arcs) * (1 if directed else 2)
+    most = MOST_LOOKS * (_UNWEIGHTED if unweighted else 1) * (1 if limit == np.inf else _LIMITED)
+    if not 0 < looks <= most:
         return None
     if indices is None:
         sources, shape = np.arange(n, dtype=np.int32), (n,)

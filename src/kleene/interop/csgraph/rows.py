@@ -18,15 +18,15 @@ Array = NDArray[Any]
 
 def stored_rows(matrix: Any) -> tuple[Array, Array]:
     """Return offsets and neighbours without a copy; whoever reads them checks what it reads."""
-    indices = matrix.indices
-    if indices.dtype != np.int32:  # a large index must not become a small one
-        return checked_rows(matrix)
-    return _as_ids(matrix.indptr), np.ascontiguousarray(indices)
+    offsets, neighbors = _as_ids(matrix.indptr), _as_ids(matrix.indices)
+    if offsets.dtype == np.int32 and neighbors.dtype == np.int64:  # the core has no such pair
+        offsets = offsets.astype(np.int64)
+    return offsets, neighbors
 
 
 def checked_rows(matrix: Any) -> tuple[Array, Array]:
     """Return copies of offsets and neighbours, or say what is wrong with them."""
-    rows = _native.checked_rows(_as_ids(matrix.indptr), _as_ids(matrix.indices))
+    rows = _native.checked_rows(*stored_rows(matrix))
     if rows is None:
         raise bad_rows(matrix.shape[0])
     return rows
@@ -38,7 +38,8 @@ def transposed_rows(
     """Return checked rows with every arc turned round."""
     if lengths is not None:
         lengths = lengths[: len(neighbors)]  # SciPy's array may be longer
-    return _native.csr_transpose(offsets, neighbors, lengths, threads_for(len(neighbors)))
+    threads = threads_for(len(neighbors) // 8)  # below a million arcs threads do not pay
+    return _native.csr_transpose(offsets, neighbors, lengths, threads)
 
 
 def bad_rows(n: int) -> GraphError:
