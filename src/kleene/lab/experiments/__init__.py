@@ -12,6 +12,7 @@ from kleene.lab.experiments import (
     files,
     gap,
     generators,
+    gpu_peers,
     machine_learning,
     many_sources,
     paths,
@@ -31,8 +32,8 @@ _DOCUMENTS = (
     rmat_by_scale,
 )  # fmt: skip
 _OURS = (
-    dense, searches, many_sources, paths, crossovers, scaling, peers, gap, dropins,
-    machine_learning, startup, files, generators,
+    dense, searches, many_sources, paths, crossovers, scaling, peers, gap, gpu_peers,
+    dropins, machine_learning, startup, files, generators,
 )  # fmt: skip
 
 EXPERIMENTS: tuple[Experiment, ...] = tuple(
