@@ -76,8 +76,8 @@ nb::object checked_rows(const AnyArray& offsets, const AnyArray& neighbors) {
   return nb::make_tuple(to_numpy(std::move(starts)), to_numpy(std::move(heads)));
 }
 
-// Fills `order`, which has n + 1 entries, and `predecessors`; returns how many vertices are
-// reached, or -1 for rows that are not sound.
+// Fills `order` and `predecessors`, n entries each; returns how many vertices are reached, or -1
+// for rows that are not sound.
 std::int64_t order(const AnyArray& offsets, const AnyArray& neighbors,
                    const OptionalArray& transposed_offsets,
                    const OptionalArray& transposed_neighbors, std::int32_t source,

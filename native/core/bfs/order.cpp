@@ -1,6 +1,4 @@
-// A vertex without predecessor is not visited; the source is its own until the end. Whether an arc
-// leads to a new vertex is hard to predict on sparse graphs, so both outcomes take the same
-// instructions: the head is written behind the queue, whose end moves if it is new.
+// A vertex without predecessor is not visited; the source is its own until the end.
 #include "bfs/order.hpp"
 
 #include <algorithm>
@@ -8,7 +6,8 @@
 namespace kleene::bfs {
 namespace {
 
-constexpr std::int64_t kAhead = 8;  // vertices of the queue between two steps of prefetching
+constexpr std::int64_t kNear = 1 << 16;  // arcs that the caches hold, where prefetching costs time
+constexpr std::int64_t kAhead = 8;       // vertices of the queue between two steps of prefetching
 
 template <class Offset, class Id>
 void prefetch(const StoredRows<Offset, Id>& rows, const std::int32_t* queue) {
@@ -27,20 +26,21 @@ std::int64_t visit_order(const StoredRows<Offset, Id>& rows,
   predecessors[source] = source;
   order[0] = source;
   std::int64_t end = 1;
-  const auto scan = [&](const StoredRows<Offset, Id>& of, std::int32_t u) {
+  const auto scan = [&](const StoredRows<Offset, Id> of, std::int32_t u) {
     const auto [first, last] = of.row(u);
+    std::int32_t* to = order + end;
     for (std::int64_t i = first; i < last; ++i) {
       const std::int32_t v = of.head(i);
-      const std::int32_t before = predecessors[v];
-      const bool is_new = before == none;
-      predecessors[v] = is_new ? u : before;
-      order[end] = v;
-      end += is_new;
+      if (predecessors[v] != none) continue;
+      predecessors[v] = u;
+      *to++ = v;
     }
+    end = to - order;
   };
+  const bool far = rows.stored > kNear;
   for (std::int64_t at = 0; at < end && end < rows.n; ++at) {
     if (at % 4096 == 0) monitor.poll();
-    if (at + 2 * kAhead < end) prefetch(rows, order + at);
+    if (far && at + 2 * kAhead < end) prefetch(rows, order + at);
     scan(rows, order[at]);
     if (transposed != nullptr) scan(*transposed, order[at]);
   }

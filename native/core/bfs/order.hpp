@@ -8,8 +8,8 @@ namespace kleene::bfs {
 
 using namespace graph;
 
-// Fills `order`, which has room for n + 1, with the vertices reached and returns how many there
-// are; fills all n predecessors, `none` where there is no predecessor. With `transposed`, its arcs
+// Fills `order`, which has room for n, with the vertices reached and returns how many there are;
+// fills all n predecessors, `none` where there is no predecessor. With `transposed`, its arcs
 // are scanned after those of the same vertex. Throws BadRow.
 template <class Offset, class Id>
 std::int64_t visit_order(const StoredRows<Offset, Id>& rows,

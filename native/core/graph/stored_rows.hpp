@@ -38,7 +38,8 @@ struct StoredRows {
 
   std::int32_t head(std::int64_t arc) const {
     const Id v = relaxed_load(neighbors[arc]);
-    if (static_cast<std::make_unsigned_t<Id>>(v) >= static_cast<std::uint64_t>(n)) throw BadRow{};
+    using Unsigned = std::make_unsigned_t<Id>;  // a negative one is larger than n
+    if (static_cast<Unsigned>(v) >= static_cast<Unsigned>(n)) throw BadRow{};
     return static_cast<std::int32_t>(v);
   }
 };

@@ -55,7 +55,7 @@ def breadth_first_order(
     else:
         rows = checked_rows(matrix)
         transposed = transposed_rows(*rows, None)[:2]
-    order = np.empty(n + 1, np.int32)
+    order = np.empty(n, np.int32)
     predecessors = np.empty(n, np.int32)
     reached = _native.bfs_order(*rows, *transposed, start, NULL, order, predecessors)
     if reached < 0:

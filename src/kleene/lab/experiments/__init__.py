@@ -9,6 +9,7 @@ from kleene.lab.experiments import (
     crossovers,
     dense,
     dropins,
+    dropins_small,
     files,
     gap,
     generators,
@@ -33,7 +34,7 @@ _DOCUMENTS = (
 )  # fmt: skip
 _OURS = (
     dense, searches, many_sources, paths, crossovers, scaling, peers, gap, gpu_peers,
-    dropins, machine_learning, startup, files, generators,
+    dropins, dropins_small, machine_learning, startup, files, generators,
 )  # fmt: skip
 
 EXPERIMENTS: tuple[Experiment, ...] = tuple(
