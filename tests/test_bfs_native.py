@@ -156,6 +156,8 @@ def test_multi_source_say_no_path_as_asked() -> None:
 
 def test_auto_chooses_by_size_and_sources(rmat: kl.Graph) -> None:
     assert kl.explain(chain(10), "bfs").method == "queue"
+    assert kl.explain(grid(100, 100), "bfs").method == "queue"
+    assert kl.explain(grid(500, 500), "bfs").method == "direction_optimizing"
     assert kl.explain(rmat, "bfs").method == "direction_optimizing"
     assert kl.explain(rmat, "bfs", sources=range(64)).method == "multi_source"
     digraph = small_world(6000, 6, directed=True)

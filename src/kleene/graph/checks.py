@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -69,7 +69,7 @@ def as_array(values: ArrayLike, name: str) -> Array:
     return array
 
 
-def is_masked(thing: Any) -> bool:
+def is_masked(thing: Any) -> TypeGuard[np.ma.MaskedArray[Any, Any]]:
     """Return whether this is a masked array, without importing their module: it takes 15 ms."""
     ma = sys.modules.get("numpy.ma")
     return ma is not None and isinstance(thing, ma.MaskedArray)

@@ -60,6 +60,7 @@ def search_directly(
     most = MOST_LOOKS * (_UNWEIGHTED if unweighted else 1) * (1 if limit == np.inf else _LIMITED)
     if not 0 < looks <= most:
         return None
+    shape: tuple[int, ...]
     if indices is None:
         sources, shape = np.arange(n, dtype=np.int32), (n,)
     else:

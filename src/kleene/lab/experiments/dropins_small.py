@@ -50,13 +50,13 @@ _NO_START = ("connected_components",)
 @cache
 def _matrix(name: str) -> Any:
     options: dict[str, Any] = {"seed": 1, "weights": (1, 255)}
-    g = {
+    makers: dict[str, Callable[[], kl.Graph]] = {
         "34 vertices": partial(kl.generate.uniform, 34, 78, directed=False, **options),
         "Rome": kl.datasets.rome,
         "grid 100": partial(kl.generate.grid, 100, 100, **options),
         "R-MAT 12": partial(kl.generate.rmat, 12, 16, directed=False, **options),
-    }[name]()
-    return g.to_scipy().astype(np.float64)
+    }
+    return makers[name]().to_scipy().astype(np.float64)
 
 
 def _trial(graph: str, call: tuple[str, str, dict[str, Any]], ours: bool) -> Trial:
