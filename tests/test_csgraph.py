@@ -239,7 +239,7 @@ def test_small_searches_make_no_graph(size: int, monkeypatch: pytest.MonkeyPatch
             for name in ("dijkstra", "bellman_ford", "johnson", "shortest_path"):
                 right = getattr(theirs, name)(graph, indices=[3, 0])
                 np.testing.assert_array_equal(getattr(ours, name)(form, indices=[3, 0]), right)
-            if size < 48:
+            if size <= direct.MOST_MATRIX:
                 np.testing.assert_array_equal(
                     ours.floyd_warshall(form), theirs.floyd_warshall(graph)
                 )
@@ -391,9 +391,10 @@ def compare(
     """Compare the answer on SciPy's own arrays, and that by a Graph."""
     keywords.update(directed=directed, unweighted=unweighted)
     there = outcome(getattr(theirs, name), graph, **keywords)
-    for looks in (direct.MOST_LOOKS, 0):
+    for sizes in ((direct.MOST_LOOKS, direct.MOST_MATRIX), (0, 0)):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(direct, "MOST_LOOKS", looks)
+            patch.setattr(direct, "MOST_LOOKS", sizes[0])
+            patch.setattr(direct, "MOST_MATRIX", sizes[1])
             _compare_one(name, graph, there, dense, keywords)
 
 

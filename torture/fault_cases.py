@@ -126,7 +126,11 @@ def csgraph_cases() -> Iterator[Case]:
     yield Case("csgraph order", on(stored, lambda a: kl.csgraph.breadth_first_order(a, 0)))
     yield Case("csgraph tree", on(stored, lambda a: kl.csgraph.breadth_first_tree(a, 0)))
     yield Case("csgraph strong", on(stored, _strong))
-    yield Case("csgraph, dense", on(matrix, lambda a: kl.csgraph.floyd_warshall(a)))
+    for n in (60, 100):  # by itself, and by a Graph
+        close = lambda a: kl.csgraph.floyd_warshall(a, return_predecessors=True)  # noqa: E731
+        yield Case(f"csgraph, {n} vertices, dense", on(lambda n=n: matrix(n), close))
+        rows = lambda n=n: small(n).to_scipy()  # noqa: E731
+        yield Case(f"csgraph, {n} vertices, sparse", on(rows, close))
     for directed in (True, False):
         call = lambda a, directed=directed: kl.csgraph.dijkstra(  # noqa: E731
             a, directed, [0, 3], return_predecessors=True

@@ -1,6 +1,7 @@
 // Searches on compressed rows that are not checked beforehand, such as those of a SciPy array.
 #include "arrays.hpp"
 #include "bfs/order.hpp"
+#include "closure/small_matrix.hpp"
 #include "sssp/stored_rows_search.hpp"
 
 namespace kleene::bindings {
@@ -127,6 +128,33 @@ std::int64_t search(const AnyArray& offsets, const AnyArray& neighbors,
                    });
 }
 
+closure::SmallMatrix small_matrix(MutableArray<double>& values,
+                                  const std::optional<Ids>& predecessors, std::int32_t none) {
+  return {static_cast<std::int64_t>(values.shape(0)), values.data(),
+          predecessors ? predecessors->data() : nullptr, none};
+}
+
+// Closes a matrix in place. Returns 1, or 0 for a negative cycle or sums that might overflow.
+int close_matrix(MutableArray<double> values, const std::optional<Ids>& predecessors,
+                 std::int32_t none, double null, bool unit, bool undirected) {
+  const auto matrix = small_matrix(values, predecessors, none);
+  const GilRelease release;
+  closure::canonicalise(matrix, null);
+  return closure::close(matrix, unit, undirected);
+}
+
+// The same, of rows; -1 for rows that are not sound.
+std::int64_t close_rows(const AnyArray& offsets, const AnyArray& neighbors,
+                        const Array<double>& lengths, MutableArray<double> values,
+                        const std::optional<Ids>& predecessors, std::int32_t none, bool unit,
+                        bool undirected) {
+  const auto matrix = small_matrix(values, predecessors, none);
+  return with_rows(offsets, neighbors, lengths, {}, {}, {}, [&](const auto& both) -> std::int64_t {
+    closure::fill(matrix, both.rows);
+    return closure::close(matrix, unit, undirected);
+  });
+}
+
 }  // namespace
 
 void bind_stored_rows(nb::module_& m) {
@@ -137,6 +165,11 @@ void bind_stored_rows(nb::module_& m) {
   m.def("tree_rows", &tree, nb::arg("offsets"), nb::arg("neighbors"), nb::arg("lengths"),
         nb::arg("predecessors"), nb::arg("tree_offsets"), nb::arg("tree_heads"),
         nb::arg("tree_lengths"));
+  m.def("close_small_matrix", &close_matrix, nb::arg("values"), nb::arg("predecessors").none(),
+        nb::arg("none"), nb::arg("null"), nb::arg("unit"), nb::arg("undirected"));
+  m.def("close_stored_rows", &close_rows, nb::arg("offsets"), nb::arg("neighbors"),
+        nb::arg("lengths"), nb::arg("values"), nb::arg("predecessors").none(), nb::arg("none"),
+        nb::arg("unit"), nb::arg("undirected"));
   m.def("search_stored_rows", &search, nb::arg("offsets"), nb::arg("neighbors"), nb::arg("lengths"),
         nb::arg("transposed_offsets").none(), nb::arg("transposed_neighbors").none(),
         nb::arg("transposed_lengths").none(), nb::arg("sources"), nb::arg("nearest"),

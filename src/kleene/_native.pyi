@@ -102,6 +102,24 @@ def tree_rows(
     tree_heads: NDArray[np.int32],
     tree_lengths: NDArray[np.float64],
 ) -> int: ...
+def close_small_matrix(
+    values: NDArray[np.float64],
+    predecessors: NDArray[np.int32] | None,
+    none: int,
+    null: float,
+    unit: bool,
+    undirected: bool,
+) -> int: ...
+def close_stored_rows(
+    offsets: _Array,
+    neighbors: _Array,
+    lengths: NDArray[np.float64],
+    values: NDArray[np.float64],
+    predecessors: NDArray[np.int32] | None,
+    none: int,
+    unit: bool,
+    undirected: bool,
+) -> int: ...
 def search_stored_rows(
     offsets: _Array,
     neighbors: _Array,

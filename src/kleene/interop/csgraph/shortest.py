@@ -14,7 +14,7 @@ import scipy.sparse.csgraph
 from numpy.typing import NDArray
 
 from kleene.interop.csgraph.bounded import nearest_source, within_limit
-from kleene.interop.csgraph.direct import search_directly, small_matrix
+from kleene.interop.csgraph.direct import close_directly, search_directly
 from kleene.interop.csgraph.errors import renamed_cycles
 from kleene.interop.csgraph.solve import Ours, may_overflow, require_no_cycle, solve
 from kleene.interop.csgraph.validation import (
@@ -145,9 +145,8 @@ def floyd_warshall(
     ours = Ours(device, threads, dtype)
     csgraph = from_pydata(csgraph)
     out = _memory_to_overwrite(csgraph) if overwrite and dtype is None else None
-    small = small_matrix(csgraph) if out is None else None
-    if small is not None:
-        answer = search_directly(small, directed, None, return_predecessors, unweighted, ours)
+    if out is None:
+        answer = close_directly(csgraph, directed, return_predecessors, unweighted, ours)
         if answer is not None:
             return answer
     graph = as_matrix_graph(csgraph, bool(directed), bool(unweighted), threads)
