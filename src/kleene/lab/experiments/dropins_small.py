@@ -118,7 +118,7 @@ EXPERIMENTS = (
         ("ours", "peers"),
         quantity="seconds",
         kind="bars",
-        budget=60,
+        budget=40,
         headline=finding(),
         baseline=SCIPY,
         notes=(

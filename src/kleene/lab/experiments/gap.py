@@ -121,7 +121,7 @@ EXPERIMENTS = (
         ("peers", "gap"),
         quantity="seconds",
         kind="bars",
-        budget=360,
+        budget=355,
         headline=finding(),
         columns=(("delta", _delta),),
         notes=(
