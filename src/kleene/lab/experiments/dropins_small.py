@@ -118,7 +118,7 @@ EXPERIMENTS = (
         ("ours", "peers"),
         quantity="seconds",
         kind="bars",
-        budget=40,
+        budget=35,
         headline=finding(),
         baseline=SCIPY,
         notes=(

@@ -121,7 +121,7 @@ EXPERIMENTS = (
         ("peers", "gap"),
         quantity="seconds",
         kind="bars",
-        budget=355,
+        budget=360,
         headline=finding(),
         columns=(("delta", _delta),),
         notes=(

@@ -52,7 +52,7 @@ EXPERIMENTS = (
         Axis("graph", log=False, labels=_LABELS),
         _plans,
         _findings,
-        ("peers", "gpu"),
+        ("peers",),
         quantity="seconds",
         kind="bars",
         budget=60,
