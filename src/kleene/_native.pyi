@@ -58,6 +58,7 @@ def csr_seems_symmetric(
 def weak_components(
     offsets: NDArray[np.int64], neighbors: _Array, symmetric: bool, threads: int
 ) -> tuple[_Array, NDArray[np.int64]]: ...
+def number_components_by_first(component: _Array, count: int) -> None: ...
 def strong_components(
     offsets: NDArray[np.int64],
     neighbors: _Array,
