@@ -126,6 +126,8 @@ def csgraph_cases() -> Iterator[Case]:
     yield Case("csgraph order", on(stored, lambda a: kl.csgraph.breadth_first_order(a, 0)))
     yield Case("csgraph tree", on(stored, lambda a: kl.csgraph.breadth_first_tree(a, 0)))
     yield Case("csgraph strong", on(stored, _strong))
+    parts = lambda: sp.random(300, 300, 0.003, "csr", random_state=1)  # noqa: E731
+    yield Case("csgraph weak", on(parts, lambda a: kl.csgraph.connected_components(a)))
     for n in (60, 100):  # by itself, and by a Graph
         close = lambda a: kl.csgraph.floyd_warshall(a, return_predecessors=True)  # noqa: E731
         yield Case(f"csgraph, {n} vertices, dense", on(lambda n=n: matrix(n), close))
