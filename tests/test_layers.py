@@ -144,7 +144,8 @@ def test_one_file_has_the_calls_that_cuda_core_lacks() -> None:
     for file in ROOT.rglob("*.py"):
         for module in re.findall(r"^\s*(?:import|from) cuda\.(\w+)", file.read_text(), re.M):
             users[module].add(file.name)
-        assert not re.search(r"^\s*(?:import|from) cupy", file.read_text(), re.M), file
+        if "lab" not in file.parts:  # which has peers that take CuPy's arrays
+            assert not re.search(r"^\s*(?:import|from) cupy", file.read_text(), re.M), file
     assert users["bindings"] == {"cuda_driver.py"}
     assert users["core"] == {"cuda_device.py", "cuda_kernel.py", "cuda_stream.py", "doctor.py"}
 
