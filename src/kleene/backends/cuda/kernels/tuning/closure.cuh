@@ -1,0 +1,33 @@
+// Tuning of the dense closure: constants of its kernels, and where each was measured.
+#pragma once
+
+#include "closure_semiring.cuh"
+
+// ---- closure_tiled ------------------------------------------------------------------------------
+
+// Vertices of a block, and rows of a tile. One block of threads closes a diagonal block, on the
+// critical path of a round: 64 vertices make twice as many rounds, 256 no longer fit its registers.
+const int kBlock = 128;
+
+// Threads of a block: 8 x 8 words each make a tile of 128 x 128.
+const int kThreads = 256;
+
+// Bytes of a row of a tile: 128 words of 4 bytes.
+const int kTileBytes = 512;
+
+// Bytes of a column of a panel: 32 vertices of 4 bytes in shared memory at a time. NVIDIA H200,
+// float32, n = 8192: the best of 64 and 128; with 256, one block of threads fits instead of two.
+const int kPanelBytes = 128;
+
+// Vertices that the notes of a product with predecessors can tell apart: 256 pairs, 8 bits each.
+const int kNotedDepth = 512;
+
+// Pairs of vertices unrolled in the product: the best of 1, 2, 4 and 8 on an NVIDIA H200 at
+// n = 8192, for each number format. With paths, more do not fit the registers.
+#if !KL_PATHS && (KL_ALGEBRA == KL_MIN_PLUS_FLOAT || KL_ALGEBRA == KL_MIN_PLUS_INT || \
+                  KL_ALGEBRA == KL_BOOLEAN || KL_ALGEBRA == KL_MIN_PLUS_DOUBLE ||     \
+                  KL_ALGEBRA == KL_MIN_PLUS_LONG)
+const int kUnroll = 8;
+#else
+const int kUnroll = 1;
+#endif

@@ -1,0 +1,44 @@
+"""Tuning of the dense closure on a GPU; the constants of its kernels are in ``kernels/tuning``."""
+
+from __future__ import annotations
+
+__all__ = [
+    "BAND_TILES",
+    "BLOCKS_PER_MULTIPROCESSOR",
+    "RECOVERY_SHARE",
+    "ROUNDS_AHEAD",
+    "ROUND_BLOCKS",
+    "STAGING_BUFFERS",
+    "UNRESOLVED_SHARE",
+]
+
+#: Blocks of 128 vertices of a round, by the least number of rows. More blocks amortise reading and
+#: writing the tiles of the matrix; but the preparation of a round must overlap with the product of
+#: the round before.
+ROUND_BLOCKS = ((8192, 4), (4096, 2), (0, 1))
+
+#: Rounds queued on the device before the host waits. Not measured: at n = 1024 a round takes 0.14
+#: ms on an NVIDIA H200, and the host is never later than that.
+ROUNDS_AHEAD = 8
+
+#: Blocks of threads per multiprocessor that go over all words of a matrix. Not measured: 8 blocks
+#: of 256 threads fill one.
+BLOCKS_PER_MULTIPROCESSOR = 8
+
+#: Tiles per band of a streamed matrix. Not measured: twice the 264 tiles that an NVIDIA H200
+#: computes at once, since two bands are processed at once.
+BAND_TILES = 512
+
+#: Page-locked buffers per direction of a streamed matrix. Not measured: one is filled, one is
+#: copied, one between.
+STAGING_BUFFERS = 3
+
+#: Entries that the search for predecessors may visit and still be faster than carrying them along,
+#: as a part of the n^3 relaxations (NVIDIA H200, float32, n = 8192: 0.7 T scattered entries a
+#: second, and 14 T relaxations).
+RECOVERY_SHARE = 1 / 16
+
+#: Entries that the search by heights may leave open, as a part of all. Not measured: the host
+#: attaches what is open, one search per row that has any; more than this means cycles of length
+#: zero, for which predecessors are carried along.
+UNRESOLVED_SHARE = 1 / 4096
