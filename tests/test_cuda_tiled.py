@@ -165,10 +165,7 @@ def test_predecessors_carried_along(
     monkeypatch.setattr(tuning, "ROUND_BLOCKS", ((0, blocks),))
     monkeypatch.setattr(tuning, "RECOVERY_SHARE", -1)
     monkeypatch.setenv("KLEENE_EMULATOR_SEED", str(blocks))
-    if semiring == "min_plus":
-        g = shifted(270, dtype, cycles=0)
-    else:
-        g = sample(270, dtype)
+    g = shifted(270, dtype, cycles=0) if semiring == "min_plus" else sample(270, dtype)
     if semiring == "max_times":
         g = g.reweight(arcs=np.exp2(-(g.weights % 4)).astype(dtype))
     kl.closure(g, semiring, method="tiled", device="emulated").verify()
