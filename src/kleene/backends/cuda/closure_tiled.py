@@ -169,7 +169,8 @@ class TiledClosure:
         shape = (self._depth, layout.rows)
         self._left = [device.empty(shape, layout.word, "left") for _ in range(2)]
         self._spare = device.empty((BLOCK, self._depth), layout.word, "left of a round's rows")
-        self._params: dict[int, Struct] = {}  # of the products of even and of odd rounds
+        # Of the products of even and of odd rounds: those ahead, the rest, all of the last round.
+        self._params: dict[tuple[int, str], tuple[Struct, TileSet]] = {}
         self._rest, self._urgent = device.stream(), device.stream(urgent=True)
 
     # ---- copies ---------------------------------------------------------------------------------
@@ -256,30 +257,35 @@ class TiledClosure:
     def _multiply(self, current: int, last: bool) -> None:
         """Relax all other rows through the vertices of a round."""
         layout, vertices = self.layout, self._vertices(current)
-        columns, rows = layout.tile_columns, layout.rows // BLOCK
+        columns = layout.tile_columns
         own = range(vertices.start // BLOCK, vertices.stop // BLOCK)
         if last:
-            self._launch(current, TileSet.without(columns, own), rows, self._rest)
+            self._launch(current, "all", TileSet.without(columns, own), self._rest)
             return
         following = self._vertices(current + 1)
         ahead = range(following.start // BLOCK, following.stop // BLOCK)
         strip = layout.tile_range(following.start, following.stop)
-        self._launch(current, TileSet.ahead(columns, own, ahead, strip), rows, self._urgent)
-        self._launch(current, TileSet.rest(columns, own, ahead, strip), rows, self._rest)
+        urgent = TileSet.ahead(columns, own, ahead, strip)
+        self._launch(current, "ahead", urgent, self._urgent)
+        self._launch(current, "rest", TileSet.rest(columns, own, ahead, strip), self._rest)
 
-    def _launch(self, current: int, tiles: TileSet, rows: int, stream: Any) -> None:
+    def _launch(self, current: int, part: str, tiles: TileSet, stream: Any) -> None:
+        """Launch a product; from one round to the next only few of its parameters change."""
         vertices = self._vertices(current)
         closed = self.rows[vertices.start : vertices.stop]
-        params = self._params.get(current % 2)
-        if params is None:
+        if (current % 2, part) in self._params:
+            params, before = self._params[current % 2, part]
+            changed: dict[str, Any] = {
+                name: value
+                for name, value, old in zip(TileSet._fields, tiles, before, strict=True)
+                if value != old
+            }
+            if self.layout.paths:
+                changed["right_predecessors"] = closed.predecessors
+            params.update(right=closed.words, **changed)
+        else:
             left = self._left[current % 2][: len(vertices)]
             params = self.kernels.pack_product(self.rows, closed, left, tiles)
-            self._params[current % 2] = params
-        else:
-            params.update(
-                right=closed.words,
-                right_predecessors=closed.predecessors,
-                depth=len(vertices),
-                **tiles._asdict(),
-            )
-        self.kernels.launch_product(params, tiles.count(rows), stream)
+        self._params[current % 2, part] = params, tiles
+        count = tiles.count(self.layout.rows // BLOCK)
+        self.kernels.launch_product(params, count, stream)
