@@ -15,6 +15,7 @@ from kleene.backends.cuda.tuning import closure as tuning
 __all__ = ["ClosureKernels", "DeviceRows", "TileSet"]
 
 _THREADS = constant("closure_tiled", "kThreads")
+_PRODUCT_THREADS = constant("closure_tiled", "kProductThreads")
 _TRANSPOSED = constant("closure_tiled", "kTransposed")
 _NOTED_DEPTH = constant("closure_tiled", "kNotedDepth")
 _PARAMS = struct_type("closure_tiled", "ProductParams")
@@ -220,4 +221,6 @@ class ClosureKernels:
         """Launch a product of so many tiles."""
         if tiles:
             shared = self.layout.shared
-            self._product.launch((tiles,), (_THREADS,), (params,), shared=shared, stream=stream)
+            self._product.launch(
+                (tiles,), (_PRODUCT_THREADS,), (params,), shared=shared, stream=stream
+            )

@@ -27,7 +27,7 @@ __device__ __forceinline__ void transpose_columns(const Word* words, long long s
 
 // ---- the diagonal block -------------------------------------------------------------------------
 
-const int kOwn = 8;  // a thread has 8 x 8 entries of the diagonal block
+const int kOwn = 8;  // rows of a thread, and columns of the diagonal block: 16 x 16 threads
 
 struct Cross {
   Word column[kBlock], row[kBlock];  // of the vertex of a step
@@ -133,8 +133,8 @@ struct StripRow {
 };
 
 struct StripEntries {
-  Word d[kTall][kWide];
-  int p[kTall][kWide];
+  Word d[kOwn][kWide];
+  int p[kOwn][kWide];
   int top, side;  // of the thread's entries
 
   __device__ __forceinline__ void publish(StripRow& to, int base, int own) const {
@@ -147,13 +147,13 @@ struct StripEntries {
   }
 
   __device__ __forceinline__ void relax_through(const StripRow& row, const Word* multipliers) {
-    Word a[kTall], b[kWide];
+    Word a[kOwn], b[kWide];
 #pragma unroll
-    for (int i = 0; i < kTall; ++i) a[i] = multipliers[top + i];
+    for (int i = 0; i < kOwn; ++i) a[i] = multipliers[top + i];
 #pragma unroll
     for (int j = 0; j < kWide; ++j) b[j] = row.words[side + j];
 #pragma unroll
-    for (int i = 0; i < kTall; ++i) {
+    for (int i = 0; i < kOwn; ++i) {
 #pragma unroll
       for (int j = 0; j < kWide; ++j) {
         const Word through = times(a[i], b[j]);
@@ -171,11 +171,11 @@ __device__ __forceinline__ void relax_strip(Word* words, int* predecessors, long
                                             int vertex, const Word* multipliers) {
   __shared__ StripRow rows[2];
   StripEntries own;
-  own.top = threadIdx.x / 16 * kTall;
+  own.top = threadIdx.x / 16 * kOwn;
   own.side = threadIdx.x % 16 * kWide;
   const long long corner = own.top * stride + own.side;
 #pragma unroll
-  for (int i = 0; i < kTall; ++i) {
+  for (int i = 0; i < kOwn; ++i) {
 #pragma unroll
     for (int j = 0; j < kWide; ++j) {
       own.d[i][j] = words[corner + i * stride + j];
@@ -184,20 +184,20 @@ __device__ __forceinline__ void relax_strip(Word* words, int* predecessors, long
   }
   own.publish(rows[0], 0, 0);
   __syncthreads();
-  for (int base = 0; base < kBlock; base += kTall) {
+  for (int base = 0; base < kBlock; base += kOwn) {
 #pragma unroll
-    for (int step = 0; step < kTall; ++step) {
+    for (int step = 0; step < kOwn; ++step) {
       own.relax_through(rows[step % 2], multipliers + (base + step) * kBlock);
-      if (step + 1 < kTall) {
+      if (step + 1 < kOwn) {
         own.publish(rows[1 - step % 2], base, step + 1);
-      } else if (base + kTall < kBlock) {
-        own.publish(rows[1 - step % 2], base + kTall, 0);
+      } else if (base + kOwn < kBlock) {
+        own.publish(rows[1 - step % 2], base + kOwn, 0);
       }
       __syncthreads();
     }
   }
 #pragma unroll
-  for (int i = 0; i < kTall; ++i) {
+  for (int i = 0; i < kOwn; ++i) {
 #pragma unroll
     for (int j = 0; j < kWide; ++j) {
       const bool self = kRounds && vertex + own.top + i == own.side + j;

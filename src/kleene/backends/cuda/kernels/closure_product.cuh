@@ -4,7 +4,7 @@
 //   1. find_tile       chooses the tile of the block
 //   2. each_panel      brings panels of both factors to shared memory by asynchronous copies,
 //                      while the panel before is used
-//   3. relax_panel     relaxes 8 x 8 words per thread, in registers, through two vertices at a time
+//   3. relax_panel     relaxes the words of a thread, in registers, through two vertices at a time
 //   4. merge           writes the words that improved, and their predecessors
 //
 // Predecessors: a sum keeps the number of the pair of vertices that it was last improved by, 8 bits
@@ -81,19 +81,19 @@ class PanelCopies {
     Word* const to_right = &panel.right[0][0] + threadIdx.x * kVec;
 #pragma unroll
     for (int i = 0; i < kDepth / kLeftVertices; ++i, left_ += left_step_) {
-      kl_copy_async16(to_left + i * kThreads * kVec, left_);
+      kl_copy_async16(to_left + i * kProductThreads * kVec, left_);
     }
 #pragma unroll
     for (int i = 0; i < kDepth / kRightVertices; ++i, right_ += right_step_) {
-      kl_copy_async16(to_right + i * kThreads * kVec, right_);
+      kl_copy_async16(to_right + i * kProductThreads * kVec, right_);
     }
     kl_copy_commit();
   }
 
  private:
   // Vertices that the block copies at a time.
-  static constexpr int kLeftVertices = kThreads * kVec / kRows;
-  static constexpr int kRightVertices = kThreads * kVec / kWords;
+  static constexpr int kLeftVertices = kProductThreads * kVec / kRows;
+  static constexpr int kRightVertices = kProductThreads * kVec / kWords;
 
   const Word *left_, *right_;
   long long left_step_, right_step_;
@@ -184,10 +184,12 @@ __device__ __forceinline__ void relax_panel(Sums& sums, const Panel& panel, cons
 
 // Prefetches the tile, which is read last, to the L2 cache.
 __device__ __forceinline__ void prefetch(const Word* words, long long stride) {
-  const char* const bytes =
-      reinterpret_cast<const char*>(words + threadIdx.x / 2 * stride) + threadIdx.x % 2 * 256;
-  kl_prefetch(bytes);
-  kl_prefetch(bytes + 128);
+  constexpr int kLines = kTileBytes / 128;
+#pragma unroll
+  for (int i = 0; i < kRows * kLines / kProductThreads; ++i) {
+    const int line = i * kProductThreads + threadIdx.x, row = line / kLines;
+    kl_prefetch(reinterpret_cast<const char*>(words + row * stride) + line % kLines * 128);
+  }
 }
 
 #if KL_PATHS

@@ -6,9 +6,11 @@
 
 constexpr int kVec = 16 / sizeof(Word);                            // words per 16-byte access
 constexpr int kRows = kBlock, kWords = kTileBytes / sizeof(Word);  // of a tile
-constexpr int kTall = 8, kWide = kWords / 16;                      // words per thread
+constexpr int kDepth = kPanelBytes / sizeof(Word);                 // vertices of a panel
+
+// Words per thread of the product.
+constexpr int kTall = kRows * 16 / kProductThreads, kWide = kWords / 16;
 constexpr int kTallVecs = kTall / kVec, kWideVecs = kWide / kVec;
-constexpr int kDepth = kPanelBytes / sizeof(Word);  // vertices of a panel
 
 struct __align__(16) Vec {
   Word word[kVec];
@@ -19,8 +21,9 @@ struct Panel {
   Word right[kDepth][kWords];
 };
 
-// The words of a thread. A warp has 32 rows of the tile and half of its columns; its threads are
-// arranged 4 by 8, so that a read of the warp is one 128-byte line of shared memory.
+// The words of a thread of the product. Two warps share rows of the tile, and each has half of the
+// columns; its threads are arranged 4 by 8, so that a read of the warp is one 128-byte line of
+// shared memory.
 struct OwnWords {
   int top, side;  // of the first word
 
@@ -32,5 +35,5 @@ struct OwnWords {
 
 __device__ __forceinline__ OwnWords own_words() {
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  return {warp / 2 * 32 + lane / 8 * kVec, warp % 2 * (kWords / 2) + lane % 8 * kVec};
+  return {warp / 2 * 4 * kTall + lane / 8 * kVec, warp % 2 * (kWords / 2) + lane % 8 * kVec};
 }

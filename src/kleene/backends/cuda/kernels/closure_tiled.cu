@@ -88,7 +88,7 @@ KL_KERNEL_BOUNDS(kThreads, 1, closure_tiled_strips, Word* words, int* predecesso
 // ---- the product --------------------------------------------------------------------------------
 
 // One tile per block of threads. Needs shared memory for two panels.
-KL_KERNEL_BOUNDS(kThreads, 2, closure_tiled_product, const ProductParams params) {
+KL_KERNEL_BOUNDS(kProductThreads, 2, closure_tiled_product, const ProductParams params) {
   KL_DYNAMIC_SHARED(Panel, panels);
   // The next round may be setting *cycle concurrently: the block decides as one.
   if (__syncthreads_or(kl_load(params.cycle))) return;

@@ -9,8 +9,11 @@
 // critical path of a round: 64 vertices make twice as many rounds, 256 no longer fit its registers.
 const int kBlock = 128;
 
-// Threads of a block: 8 x 8 words each make a tile of 128 x 128.
+// Threads of a block that closes a diagonal block or a strip: 8 x 8 words each.
 const int kThreads = 256;
+
+// Threads of a block of the product: 16 x 8 words each with 128, 8 x 8 with 256.
+const int kProductThreads = 256;
 
 // Bytes of a row of a tile: 128 words of 4 bytes.
 const int kTileBytes = 512;
