@@ -92,6 +92,24 @@ def test_every_tile_belongs_to_one_part() -> None:
     assert all((row, column) in first for row in (0, 8) for column in strip)
 
 
+@pytest.mark.parametrize("stripe", [1, 3000, 2**20])
+@pytest.mark.parametrize(("semiring", "dtype"), [("min_plus", "float32"), ("boolean", "int32")])
+def test_copies_in_stripes(
+    semiring: str, dtype: str, stripe: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row at a time, several rows with a shorter last stripe, all rows at once."""
+    monkeypatch.setattr(tuning, "STAGED_LEAST", 0)
+    monkeypatch.setattr(tuning, "STRIPE_BYTES", stripe)
+    monkeypatch.setenv("KLEENE_EMULATOR_SEED", str(stripe % 7))
+    g = sample(130, dtype)
+    r = kl.closure(g, semiring, method="tiled", device="emulated", predecessors=True)
+    r.verify()
+    wanted = kl.closure(g, semiring, method="floyd_warshall", device="cpu")
+    assert np.array_equal(r.values, wanted.values)
+    assert r.stats.copy_in is not None
+    assert r.stats.copy_out is not None
+
+
 # ---- predecessors -------------------------------------------------------------------------------
 
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from kleene.backends.common.dense_driver import MatrixForm, close_matrix, engine_form
 from kleene.backends.cuda import apsp_naive
+from kleene.backends.cuda.closure_copies import copy_in, copy_out
 from kleene.backends.cuda.closure_kernels import ClosureKernels, DeviceRows, TileSet
 from kleene.backends.cuda.closure_layout import BLOCK, TileLayout
 from kleene.backends.cuda.closure_predecessors import recover, recovery_bytes
@@ -70,10 +71,10 @@ def _close(task: Task, form: MatrixForm, matrix: HostArray, predecessors: HostAr
         from kleene.backends.cuda import closure_streamed
 
         return closure_streamed.close(device, layout, task, matrix, predecessors)
-    closure.upload(matrix, predecessors)
+    closure.upload(task, matrix, predecessors)
     if not closure.run(task.report):
         return False
-    closure.download(matrix, predecessors)
+    closure.download(task, matrix, predecessors)
     return True
 
 
@@ -88,8 +89,9 @@ def _close_and_recover(
     if layout.bytes + recovery_bytes(layout) > device.free_memory():
         return None
     closure = TiledClosure(device, layout)
-    arcs = closure.upload(matrix, None, keep=True)
-    assert arcs is not None
+    closure.upload(task, matrix, None)
+    arcs = device.empty(closure.rows.words.shape, layout.word, "arcs")
+    device.copy(arcs, closure.rows.words)
     if not closure.run(task.report):
         return False
     positive = bool(task.graph.stats.min_weight > 0)
@@ -97,8 +99,8 @@ def _close_and_recover(
         found = recover(device, arcs, closure.rows.words, layout.n, positive)
     if found is None:
         return None
-    closure.download(matrix, None)
-    device.download(found[: layout.n, : layout.n], predecessors)
+    closure.download(task, matrix, None)
+    copy_out(device, task, predecessors, found[: layout.n, : layout.n])
     return True
 
 
@@ -175,35 +177,28 @@ class TiledClosure:
 
     # ---- copies ---------------------------------------------------------------------------------
 
-    def upload(
-        self, matrix: HostArray, predecessors: HostArray | None, keep: bool = False
-    ) -> Array | None:
-        """Copy matrix and predecessors to the device; with ``keep``, return a second copy."""
+    def upload(self, task: Task, matrix: HostArray, predecessors: HostArray | None) -> None:
+        """Copy matrix and predecessors to the device."""
         device, n, rows = self.device, self.layout.n, self.rows
         if self.layout.reordered:
             device.fill(rows.words, 0xFF)  # below all numbers after reordering
-            device.copy(rows.host_view(matrix), matrix)
+            copy_in(device, task, rows.host_view(matrix), matrix)
             self.kernels.reorder(rows.words)
         else:
             self.kernels.clear(rows.words)
-            device.copy(rows.host_view(matrix), matrix)
+            copy_in(device, task, rows.host_view(matrix), matrix)
         if rows.predecessors is not None and predecessors is not None:
             device.fill(rows.predecessors, 0xFF)
-            device.copy(rows.predecessors[:n, :n], predecessors)
-        if not keep:
-            return None
-        copy = device.empty(rows.words.shape, rows.words.dtype, "arcs")
-        device.copy(copy, rows.words)
-        return copy
+            copy_in(device, task, rows.predecessors[:n, :n], predecessors)
 
-    def download(self, matrix: HostArray, predecessors: HostArray | None) -> None:
+    def download(self, task: Task, matrix: HostArray, predecessors: HostArray | None) -> None:
         """Copy matrix and predecessors to the host."""
         device, n, rows = self.device, self.layout.n, self.rows
         if self.layout.reordered:
             self.kernels.reorder(rows.words)
-        device.download(rows.host_view(matrix), matrix)
+        copy_out(device, task, matrix, rows.host_view(matrix))
         if rows.predecessors is not None and predecessors is not None:
-            device.download(rows.predecessors[:n, :n], predecessors)
+            copy_out(device, task, predecessors, rows.predecessors[:n, :n])
 
     # ---- rounds ---------------------------------------------------------------------------------
 

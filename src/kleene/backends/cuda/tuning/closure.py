@@ -8,14 +8,18 @@ __all__ = [
     "RECOVERY_SHARE",
     "ROUNDS_AHEAD",
     "ROUND_BLOCKS",
+    "STAGED_LEAST",
     "STAGING_BUFFERS",
+    "STRIPE_BYTES",
     "UNRESOLVED_SHARE",
 ]
 
 #: Blocks of 128 vertices of a round, by the least number of rows. More blocks amortise reading and
 #: writing the tiles of the matrix; but the preparation of a round must overlap with the product of
 #: the round before.
-ROUND_BLOCKS = ((8192, 4), (4096, 2), (0, 1))
+#: NVIDIA H200, float32: with 1, 2 and 4 blocks 2.28, 2.56 and - ms at n = 2048, 6.3, 7.4 and 7.8 ms
+#: at n = 4096, 40.2, 38.4 and 37.8 ms at n = 8192, 307, 295 and 290 ms at n = 16384.
+ROUND_BLOCKS = ((6144, 4), (0, 1))
 
 #: Rounds queued on the device before the host waits. Not measured: at n = 1024 a round takes 0.14
 #: ms on an NVIDIA H200, and the host is never later than that.
@@ -29,9 +33,16 @@ BLOCKS_PER_MULTIPROCESSOR = 8
 #: computes at once, since two bands are processed at once.
 BAND_TILES = 512
 
-#: Page-locked buffers per direction of a streamed matrix. Not measured: one is filled, one is
-#: copied, one between.
+#: Page-locked buffers per direction. Not measured: one is filled, one is copied, one between.
 STAGING_BUFFERS = 3
+
+#: Bytes of a matrix that is copied through page-locked buffers. NVIDIA H200, n = 8192 and 16384
+#: (0.27 and 1.1 GB): pageable memory is copied at 8 GB/s, page-locked memory at 55.
+STAGED_LEAST = 2**26
+
+#: Bytes of a buffer for stripes of rows. Not measured: page-locked memory takes 0.3 ms a MB to
+#: allocate on an NVIDIA H200, and the copy of a buffer 0.15 ms, ten times what it takes to start.
+STRIPE_BYTES = 2**23
 
 #: Entries that the search for predecessors may visit and still be faster than carrying them along,
 #: as a part of the n^3 relaxations (NVIDIA H200, float32, n = 8192: 0.7 T scattered entries a
