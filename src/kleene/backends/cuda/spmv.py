@@ -18,6 +18,7 @@ from kleene.backends.cuda.runtime.device import (
     ctype,
     open_device,
 )
+from kleene.backends.cuda.runtime.structs import constant
 from kleene.backends.cuda.tuning import spmv as tuning
 from kleene.backends.task import SpmvTask
 
@@ -25,8 +26,13 @@ __all__ = ["multiplier", "spmv"]
 
 HostArray = NDArray[Any]
 
-#: In the order of the enum in the kernels.
-_ALGEBRAS = ("plus_times", "min_plus", "boolean", "max_min", "max_times")
+_ALGEBRAS = {
+    "plus_times": constant("spmv", "kPlusTimes"),
+    "min_plus": constant("spmv", "kMinPlus"),
+    "boolean": constant("spmv", "kBoolean"),
+    "max_min": constant("spmv", "kMaxMin"),
+    "max_times": constant("spmv", "kMaxTimes"),
+}
 
 
 def spmv(task: SpmvTask) -> HostArray:
@@ -47,7 +53,7 @@ def multiplier(
     The arrays of the graph are on the device when this returns.
     """
     kernels = g.device.kernels("spmv", KL_TYPE=ctype(dtype))
-    init, kernel, number = kernels["spmv_init"], kernels[f"spmv_{form}"], _ALGEBRAS.index(algebra)
+    init, kernel, number = kernels["spmv_init"], kernels[f"spmv_{form}"], _ALGEBRAS[algebra]
     vertices = ((ceil_div(g.n, tuning.THREADS),), (tuning.THREADS,))
     weighted = g.weighted and algebra != "boolean"  # else every arc has weight 1
     grid, block, arcs, sizes = _FORMS[form](kernel, g, dtype, weighted)
