@@ -16,6 +16,7 @@ __all__ = ["BLOCK", "TileLayout"]
 BLOCK = constant("closure_tiled", "kBlock")  # vertices; rows of a tile
 _TILE_BYTES = constant("closure_tiled", "kTileBytes")
 _PANEL_BYTES = constant("closure_tiled", "kPanelBytes")
+_NOTED_DEPTH = constant("closure_tiled", "kNotedDepth")
 
 
 class TileLayout(NamedTuple):
@@ -75,9 +76,26 @@ class TileLayout(NamedTuple):
 
     @property
     def round_blocks(self) -> int:
-        """Blocks of vertices of a round when the whole matrix is on the device."""
+        """Blocks of vertices of a round, at most, when the whole matrix is on the device."""
         blocks = next(blocks for rows, blocks in tuning.ROUND_BLOCKS if self.rows >= rows)
+        if self.paths:
+            blocks = min(blocks, _NOTED_DEPTH // BLOCK)
         return min(blocks, self.rows // BLOCK)
+
+    def rounds(self) -> list[range]:
+        """Return the vertices of each round: the first ones are short, since nothing overlaps.
+
+        >>> kind = np.dtype("f4")
+        >>> layout = TileLayout("KL_MIN_PLUS_LENGTH", kind, kind, 1, 8192, False, False)
+        >>> [len(vertices) for vertices in layout.rounds()][:5]
+        [128, 256, 512, 512, 512]
+        """
+        found, blocks, first = [], 1, 0
+        while first < self.rows:
+            end = min(first + blocks * BLOCK, self.rows)
+            found.append(range(first, end))
+            first, blocks = end, min(2 * blocks, self.round_blocks)
+        return found
 
     @property
     def left_bytes(self) -> int:

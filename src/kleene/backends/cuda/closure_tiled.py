@@ -30,7 +30,6 @@ from kleene.backends.cuda.runtime.device import (
     Array,
     Device,
     HostArray,
-    ceil_div,
     open_device,
     require_memory,
 )
@@ -166,11 +165,12 @@ class TiledClosure:
         self.device, self.layout = device, layout
         self.kernels = ClosureKernels(device, layout)
         self.rows = DeviceRows.empty(device, layout, layout.rows, "matrix")
-        self._depth = layout.round_blocks * BLOCK  # vertices of a round
+        self._rounds = layout.rounds()  # the vertices of each
         # Double-buffered: the next round is prepared while this one runs.
-        shape = (self._depth, layout.rows)
+        depth = layout.round_blocks * BLOCK
+        shape = (depth, layout.rows)
         self._left = [device.empty(shape, layout.word, "left") for _ in range(2)]
-        self._spare = device.empty((BLOCK, self._depth), layout.word, "left of a round's rows")
+        self._spare = device.empty((BLOCK, depth), layout.word, "left of a round's rows")
         # Of the products of even and of odd rounds: those ahead, the rest, all of the last round.
         self._params: dict[tuple[int, str], tuple[Struct, TileSet]] = {}
         self._rest, self._urgent = device.stream(), device.stream(urgent=True)
@@ -208,7 +208,7 @@ class TiledClosure:
             return self._run(report)
 
     def _run(self, report: Progress) -> bool:
-        device, rounds = self.device, ceil_div(self.layout.rows, self._depth)
+        device, rounds = self.device, len(self._rounds)
         rest, urgent = self._rest, self._urgent
         began = device.main.record()
         urgent.wait(began)
@@ -234,15 +234,9 @@ class TiledClosure:
         report(rounds, rounds)
         return True
 
-    def _vertices(self, current: int) -> range:
-        """Return the vertices of a round."""
-        first = current * self._depth
-        return range(first, min(first + self._depth, self.layout.rows))
-
     def _prepare(self, current: int) -> None:
         """Close the rows of a round over its vertices."""
-        vertices = self._vertices(current)
-        first, depth = vertices.start, len(vertices)
+        first, depth = self._rounds[current].start, len(self._rounds[current])
         left = self._left[current % 2][:depth]
         self.kernels.transpose(self.rows, first, left, self._urgent)
         spare = self._spare[:, :depth]
@@ -251,13 +245,13 @@ class TiledClosure:
 
     def _multiply(self, current: int, last: bool) -> None:
         """Relax all other rows through the vertices of a round."""
-        layout, vertices = self.layout, self._vertices(current)
+        layout, vertices = self.layout, self._rounds[current]
         columns = layout.tile_columns
         own = range(vertices.start // BLOCK, vertices.stop // BLOCK)
         if last:
             self._launch(current, "all", TileSet.without(columns, own), self._rest)
             return
-        following = self._vertices(current + 1)
+        following = self._rounds[current + 1]
         ahead = range(following.start // BLOCK, following.stop // BLOCK)
         strip = layout.tile_range(following.start, following.stop)
         urgent = TileSet.ahead(columns, own, ahead, strip)
@@ -266,7 +260,7 @@ class TiledClosure:
 
     def _launch(self, current: int, part: str, tiles: TileSet, stream: Any) -> None:
         """Launch a product; from one round to the next only few of its parameters change."""
-        vertices = self._vertices(current)
+        vertices = self._rounds[current]
         closed = self.rows[vertices.start : vertices.stop]
         if (current % 2, part) in self._params:
             params, before = self._params[current % 2, part]
@@ -277,7 +271,7 @@ class TiledClosure:
             }
             if self.layout.paths:
                 changed["right_predecessors"] = closed.predecessors
-            params.update(right=closed.words, **changed)
+            params.update(right=closed.words, depth=len(vertices), **changed)
         else:
             left = self._left[current % 2][: len(vertices)]
             params = self.kernels.pack_product(self.rows, closed, left, tiles)
