@@ -46,7 +46,8 @@ class BandSplit(NamedTuple):
     def fit(cls, layout: TileLayout, memory: int) -> BandSplit | None:
         """Return the split for so many bytes of device memory; None if they are too few.
 
-        >>> kind = np.dtype("f4")
+        >>> from numpy import dtype
+        >>> kind = dtype("f4")
         >>> layout = TileLayout("KL_MIN_PLUS_LENGTH", kind, kind, 1, 32768, False, False)
         >>> BandSplit.fit(layout, 2**30)
         BandSplit(height=256, bands=128, panel=26, buffers=4)
