@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from emulators import needs_checked
 
 import kleene as kl
 from kleene.backends.cuda import closure_tiled
@@ -62,6 +63,17 @@ def test_rounds_of_several_blocks(
     got = kl.closure(g, semiring, method="tiled", device="emulated", predecessors=False)
     wanted = kl.closure(g, semiring, method="floyd_warshall", device="cpu")
     assert np.array_equal(got.values, wanted.values)
+
+
+@needs_checked
+def test_under_the_checked_emulator(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No thread reads what another may be writing, in rounds of two blocks too."""
+    monkeypatch.setattr(tuning, "ROUND_BLOCKS", ((0, 2),))
+    device = EmulatedDevice(5, "_emulator_checked")
+    monkeypatch.setattr(closure_tiled, "open_device", lambda kind: device)
+    g = sample(260, "int32")
+    r = kl.closure(g, "max_min", method="tiled", device="emulated", predecessors=True)
+    r.verify()
 
 
 def test_every_tile_belongs_to_one_part() -> None:
