@@ -58,8 +58,8 @@ __device__ __forceinline__ TileData tile_data(const ProductParams& p, const Tile
   const long long row = static_cast<long long>(tile.row) * kRows;
   const long long column = static_cast<long long>(tile.column) * kWords;
   const long long corner = row * p.stride + column;
-  return {p.words + corner, p.predecessors + corner, p.left + row, p.right + column,
-          p.right_predecessors + column};
+  return {p.words + corner, KL_PATHS ? p.predecessors + corner : nullptr, p.left + row,
+          p.right + column, KL_PATHS ? p.right_predecessors + column : nullptr};
 }
 
 // ---- 2. panels in shared memory -----------------------------------------------------------------
