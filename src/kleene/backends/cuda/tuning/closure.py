@@ -16,13 +16,12 @@ __all__ = [
 
 #: Blocks of 128 vertices of a round, by the least number of rows. More blocks amortise reading and
 #: writing the tiles of the matrix; but the preparation of a round must overlap with the product of
-#: the round before.
-#: NVIDIA H200, float32: with 1, 2 and 4 blocks 2.28, 2.56 and - ms at n = 2048, 6.3, 7.4 and 7.8 ms
-#: at n = 4096, 40.2, 38.4 and 37.8 ms at n = 8192, 307, 295 and 290 ms at n = 16384.
+#: the round before. NVIDIA H200, float32 >= 0, with 1, 2 and 4 blocks: 6.3, 7.4 and 7.8 ms at
+#: n = 4096, 40.2, 38.4 and 37.8 ms at n = 8192, 307, 295 and 290 ms at n = 16384.
 ROUND_BLOCKS = ((6144, 4), (0, 1))
 
-#: Rounds queued on the device before the host waits. Not measured: at n = 1024 a round takes 0.14
-#: ms on an NVIDIA H200, and the host is never later than that.
+#: Rounds queued on the device before the host waits. Not measured: at n = 1024 they last 1.1 ms on
+#: an NVIDIA H200, long enough for any delay of the host, and Ctrl-C is noticed after them.
 ROUNDS_AHEAD = 8
 
 #: Blocks of threads per multiprocessor that go over all words of a matrix. Not measured: 8 blocks
@@ -37,7 +36,7 @@ BAND_TILES = 512
 STAGING_BUFFERS = 3
 
 #: Bytes of a matrix that is copied through page-locked buffers. NVIDIA H200, n = 8192 and 16384
-#: (0.27 and 1.1 GB): pageable memory is copied at 8 GB/s, page-locked memory at 55.
+#: (0.27 and 1.1 GB): pageable memory is copied at some 8 GB/s, page-locked memory at 55.
 STAGED_LEAST = 2**26
 
 #: Bytes of a buffer for stripes of rows. Not measured: page-locked memory takes 0.3 ms a MB to
