@@ -13,9 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import kleene as kl
-from kleene.backends.cuda import apsp_batched, bfs_multi
+from kleene.backends.cuda import bfs_multi, sssp_batched
 from kleene.backends.cuda import row_batches as rows
 from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.tuning import sssp as sssp_tuning
 from kleene.errors import MemoryBudgetError
 
 KINDS = ["int32", "int64", "float32", "float64"]
@@ -58,20 +59,20 @@ def assert_right(result: kl.Result) -> None:
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forty searches at once, or one group of 32."""
     monkeypatch.setattr(bfs_multi, "_MOST", 40)
-    monkeypatch.setattr(apsp_batched, "_CACHED", 1)
+    monkeypatch.setattr(sssp_tuning, "BATCHED_BYTES", 1)
 
 
 @pytest.fixture
 def small_hubs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Five arcs are a segment."""
     monkeypatch.setattr(bfs_multi, "_SEGMENT", 5)
-    monkeypatch.setattr(apsp_batched, "_SEGMENT", 5)
+    monkeypatch.setattr(sssp_tuning, "BATCHED_SEGMENT", 5)
 
 
 @pytest.fixture
 def short_launches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bfs_multi, "_LEVELS", 2)
-    monkeypatch.setattr(apsp_batched, "_ROUNDS", 3)
+    monkeypatch.setattr(sssp_tuning, "BATCHED_ROUNDS", 3)
 
 
 @pytest.fixture(params=["", "3", pytest.param("checked", id="checked")])
@@ -177,7 +178,7 @@ def graphs(draw: st.DrawFn) -> kl.Graph:
 def test_as_the_reference_has_it(g: kl.Graph, limit: int | None) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bfs_multi, "_SEGMENT", 3)
-        patch.setattr(apsp_batched, "_SEGMENT", 3)
+        patch.setattr(sssp_tuning, "BATCHED_SEGMENT", 3)
         hops, lengths = bfs(g, limit=limit), apsp(g, limit=limit)
     reference = {"device": "reference", "limit": limit, "predecessors": False}
     wanted = kl.bfs(g, sources=range(g.n), **reference)
@@ -203,7 +204,7 @@ def test_memory_cuts_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Less memory, smaller batches; the same answer."""
     for g, solve, module in (
         (sample(100), bfs, bfs_multi),
-        (sample(100, 4, "int32"), apsp, apsp_batched),
+        (sample(100, 4, "int32"), apsp, sssp_batched),
     ):
         widths = []
         fill = rows.fill_rows

@@ -368,6 +368,11 @@ KL_UNCHECKED inline T kl_load(const T* address, KL_SITE) {
 }
 
 template <class T>
+KL_UNCHECKED inline T kl_load_cached(const T* address, KL_SITE) {
+  return kl_load(address, file, line);
+}
+
+template <class T>
 KL_UNCHECKED inline void kl_store(T* address, T value, KL_SITE) {
   ::kleene::emulator::atomic_access(address, sizeof(T), true, KL_CALL_SITE);
   __atomic_store(address, &value, __ATOMIC_SEQ_CST);

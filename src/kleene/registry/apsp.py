@@ -159,7 +159,7 @@ ROWS = (
         "cuda",
         "searches from many sources at once, 32 to a warp; without weights a bit each",
         "ours; Then et al. 2014, Davidson et al. 2014",
-        "kleene.backends.cuda.apsp_batched:batched",
+        "kleene.backends.cuda.sssp_batched:batched",
         sent_rows,
         negative=False,
         device_memory=lanes_on_gpu,

@@ -331,7 +331,8 @@ class EmulatedDevice:
                 f"{format_bytes(nbytes)} requested on {self.name}, "
                 f"{format_bytes(self.free_memory())} free"
             )
-        memory = _Memory(self, nbytes, kind.itemsize, name)
+        # Fields of a struct are watched one by one.
+        memory = _Memory(self, nbytes, 4 if kind.names else kind.itemsize, name)
         if nbytes < 2**20 or self.seed != 0:
             memory.bytes[...] = _GARBAGE
         return Array.new(memory.address, extents, kind, memory, name)

@@ -1,11 +1,10 @@
 // Shared by the batched searches: rounds within a cooperative launch, and hubs, whose arcs are
 // split among warps.
 #pragma once
-#include "common/kleene.cuh"
+#include "common/warp.cuh"
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
-constexpr unsigned kAllLanes = 0xffffffffu;
 
 constexpr int kPrefetch = 4;  // rows loaded at once by a warp
 

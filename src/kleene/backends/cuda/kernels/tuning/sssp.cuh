@@ -1,0 +1,34 @@
+// Tuning of the SSSP kernels; the host's share is in tuning/sssp.py.
+#pragma once
+
+// ---- sssp_batched -------------------------------------------------------------------------------
+
+// Rows of distances that a warp loads at once: 4 and 8 bytes.
+const int kRowsAtOnce = 6;
+const int kLongRowsAtOnce = 3;
+
+// Blocks of 256 threads per multiprocessor, for the compiler: as many as registers allow.
+const int kBatchedBlocks = 4;
+const int kLongBatchedBlocks = 3;
+
+// ---- sssp_near_far ------------------------------------------------------------------------------
+
+// Arcs of an entry at most, unless that would take more entries than a list has.
+const int kRangeArcs = 128;
+
+// Threads of a block and blocks per multiprocessor, for wide frontiers.
+const int kWideThreads = 512;
+const int kWideBlocks = 2;
+
+// Far entries that a thread loads at once.
+const int kScan = 4;
+
+// ---- sssp_near_far_narrow -----------------------------------------------------------------------
+
+const int kNarrowThreads = 256;
+
+// Entries of a block for its next hop alone.
+const int kLocalEntries = 256;
+
+// Vertices ahead in the offsets to prefetch.
+const int kPrefetchVertices = 16;
