@@ -19,6 +19,7 @@ __all__ = [
     "gpu_cost",
     "has_gpu_cost",
     "is_road_like",
+    "lanes_pay",
     "many_sources",
     "searches_share",
 ]
@@ -164,7 +165,7 @@ def _item(facts: Facts, request: Request) -> int:
 #: Methods that the model knows: those that the rules choose.
 _MODELLED = {
     "bfs": ("multi_source", "direction_optimizing"),
-    "sssp": ("bellman_ford", "near_far"),
+    "sssp": ("batched", "bellman_ford", "near_far"),
     "apsp": ("batched", "tiled"),
     "closure": ("tiled",),
 }
@@ -185,6 +186,14 @@ def searches_share(facts: Facts, request: Request) -> bool:
         return many_sources(facts, request)
     together = gpu_cost(facts, request, "multi_source").total
     return together < gpu_cost(facts, request, "direction_optimizing").total
+
+
+def lanes_pay(facts: Facts, request: Request) -> bool:
+    """Return whether weighted searches are faster together than one after the other, on a GPU."""
+    if not many_sources(facts, request):
+        return False
+    together = gpu_cost(facts, request, "batched").total
+    return together < gpu_cost(facts, request, "near_far").total
 
 
 def batches_pay(facts: Facts, request: Request) -> bool:
@@ -288,6 +297,8 @@ def cpu_seconds(facts: Facts, request: Request, threads: int) -> float:
         seconds = sources * _cpu_search(facts, request, threads)
         if request.problem == "bfs" and many_sources(facts, request) and not is_road_like(facts):
             seconds = min(seconds, work * _cpu_bits(request) / threads)
+        if request.problem == "sssp" and facts.min_weight >= 0 and many_sources(facts, request):
+            seconds = min(seconds, work * _CPU_BATCHED / min(threads, sources))
         return _CPU_CALL + _cpu_team(facts, threads) + seconds
     matrix = _cpu_team(facts, threads) + float(facts.n) ** 3 / (
         _CPU_TILED * _tiled_relative(facts, request) * threads
