@@ -32,3 +32,11 @@ const int kLocalEntries = 256;
 
 // Vertices ahead in the offsets to prefetch.
 const int kPrefetchVertices = 16;
+
+// ---- sssp_llp -----------------------------------------------------------------------------------
+
+// Warps of a block at most.
+const int kMostWarps = 8;
+
+// Incoming arcs that keep a block busy. Not measured: four for each thread.
+const long long kBlockArcs = 1024;
