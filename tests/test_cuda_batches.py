@@ -55,6 +55,10 @@ def assert_right(result: kl.Result) -> None:
     result.verify()
 
 
+def sssp(g: kl.Graph, **options: Any) -> kl.Result:
+    return kl.sssp(g, device="emulated", **{"sources": range(g.n)} | options)
+
+
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forty searches at once, or one group of 32."""
@@ -131,6 +135,22 @@ def test_grid() -> None:
     assert_right(bfs(g, sources=range(0, 99, 7)))
     weights = np.random.default_rng(3).integers(0, 3, g.m).astype(np.int32)
     assert_right(apsp(g.reweight(arcs=weights), sources=range(0, 99, 7)))
+
+
+@pytest.mark.usefixtures("small_batches")
+def test_sssp_from_many_sources() -> None:
+    """Batches are what auto takes; limits, targets, paths and negative weights as ever."""
+    g = sample(300, 9, "int32")
+    many = range(0, 300, 7)
+    for options in ({}, {"limit": 60}, {"targets": [1, 2]}, {"predecessors": False}):
+        result = sssp(g, sources=many, **options)
+        assert result.plan.method == "batched"
+        wanted = kl.sssp(g, sources=many, device="cpu", **options)
+        np.testing.assert_array_equal(result.distances, wanted.distances)
+        result.verify()
+    assert sssp(g, sources=[4]).plan.method == "near_far"
+    below = g.reweight(arcs=np.where(np.arange(g.m) % 40 == 0, -1, g.weights + 40))
+    assert sssp(below, sources=many).plan.method == "bellman_ford"
 
 
 def test_blocks_with_several_chunks() -> None:
