@@ -1,4 +1,4 @@
-"""The device interface, with two implementations: a GPU through CuPy, and the emulator.
+"""The device interface, with two implementations: a GPU through cuda.core, and the emulator.
 
 Host code is written once against ``Device``. Arrays are addresses with a shape: they can be sliced,
 copied and passed to kernels, and nothing else. All work goes to streams and is asynchronous;
@@ -17,6 +17,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import prod
 from typing import Any, Protocol
 
@@ -70,7 +71,7 @@ class Array:
         """Bytes of the elements, without gaps."""
         return self.size * self.dtype.itemsize
 
-    @property
+    @cached_property
     def contiguous(self) -> bool:
         """Whether there are no gaps between rows."""
         return self.strides == _strides(self.shape, self.dtype)
@@ -287,7 +288,7 @@ def open_device(kind: str) -> Device:
         from kleene.backends.cuda.runtime.emulated_device import open_emulated
 
         return open_emulated()
-    from kleene.backends.cuda.runtime.cupy_device import open_cuda
+    from kleene.backends.cuda.runtime.cuda_startup import open_cuda
 
     return open_cuda()
 

@@ -10,13 +10,13 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from kleene.backends.cuda.variants import VARIANTS, variant_name
-from kleene.system import nvidia
 from kleene.system.atomic_file import atomic_path
 
 __all__ = [
@@ -25,12 +25,13 @@ __all__ = [
     "digest",
     "find_variant",
     "normalized",
-    "options",
+    "program_options",
     "source",
     "without_comments",
 ]
 
 FOLDER = Path(__file__).parents[1] / "kernels"
+_STANDARD = "c++17"
 
 
 def find_variant(file: str, defines: Mapping[str, str | int]) -> str:
@@ -93,35 +94,41 @@ def normalized(source: str) -> str:
     return "\n".join(lines)
 
 
-def options(defines: Mapping[str, str | int]) -> tuple[str, ...]:
-    """Return the compiler options of a variant."""
-    names = (f"-D{name}={defines[name]}" for name in sorted(defines))
-    # -default-device makes lambdas device functions.
-    return ("-std=c++17", "-default-device", f"-I{FOLDER}", *names)
+def program_options(defines: Mapping[str, str | int]) -> dict[str, Any]:
+    """Return the compiler options of a variant, as ``cuda.core.ProgramOptions`` takes them."""
+    return {
+        "std": _STANDARD,
+        "device_as_default_execution_space": True,  # makes lambdas device functions
+        "include_path": str(FOLDER),
+        "define_macro": [(name, str(defines[name])) for name in sorted(defines)] or None,
+    }
 
 
 # ---- compiled kernels ---------------------------------------------------------------------------
 
-Compile = Callable[[str, str, Sequence[str], int], bytes]  # (source, name, options, architecture)
+Compile = Callable[[str, str, Mapping[str, str | int], int], bytes]
 
 
 def compiled(
     file: str,
     defines: Mapping[str, str | int],
     arch: int,
+    compiler: str,
     compile_: Compile,
     recompile: bool = False,
 ) -> bytes:
-    """Return the binary of a variant, from the cache if it is there; ``recompile`` ignores it."""
-    chosen = options(defines)
-    compiler = nvidia.package_version()
-    key = repr((digest(file), file, variant_name(defines), arch, compiler, chosen[0]))
+    """Return the binary of a variant, from the cache if it is there; ``recompile`` ignores it.
+
+    ``compiler`` is the name and the version of the compiler; ``compile_`` calls it with the source,
+    the file's name, the definitions and the architecture.
+    """
+    key = repr((digest(file), file, variant_name(defines), arch, compiler, _STANDARD))
     path = _cache_folder() / f"{file}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.cubin"
     if not recompile:
         with suppress(OSError):
             return path.read_bytes()
     with _notice(f"compiling {file}.cu for this GPU, once"):
-        image = compile_(source(file), f"{file}.cu", chosen, arch)
+        image = compile_(source(file), f"{file}.cu", defines, arch)
     with suppress(OSError):  # an unwritable cache is no error
         _write(path, image)
     return image
