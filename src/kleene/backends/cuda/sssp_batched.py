@@ -1,12 +1,9 @@
 """Shortest paths from batches of sources on a GPU; kernels in ``kernels/sssp_batched.cu``.
 
-Cost: each neighbour of a vertex that fires reads its row of 32 distances, so a round in which all
-fire reads 128 bytes per arc and group of 32 sources (256 with 8-byte values). On random graphs each
-row is read 8 to 14 times in all, on road networks and grids 5 to 20 times with the thresholds (20
-to 60 without). All pairs of 44,000 vertices and 1 M arcs read 14 x 1 M x 1375 x 128 bytes = 2.5 TB,
-mostly from the L2 cache: under a second. A batch has so many groups that their distances just fit
-there; on a small road network all sources are one batch, and the number of rounds decides, at a few
-microseconds each.
+Cost: each neighbour of a vertex that fires reads its row of 512 bytes, the distances from 128
+sources (64 with 8-byte values). On random graphs each row is read 8 to 14 times in all, on road
+networks and grids 5 to 20 times with the thresholds (20 to 60 without). R-MAT 16 has 1.8 M arcs;
+512 sources read 8 x 1.8 M x 4 x 512 bytes = 30 GB, mostly from the caches.
 """
 
 from __future__ import annotations
@@ -33,7 +30,6 @@ from kleene.backends.task import Answer, Task
 __all__ = ["batched"]
 
 _FILE = "sssp_batched"
-_LANES = constant(_FILE, "kLanes")  # sources of a group
 _THREADS = constant(_FILE, "kThreads")
 
 
@@ -57,31 +53,39 @@ def batched(task: Task) -> Answer:
     return fill_rows(task, device, _Batch(task, device, graph, width), width)
 
 
+def _group(task: Task) -> int:
+    """Return the sources of a group, kSources."""
+    return 32 * constant(_FILE, "kLaneBytes") // task.dtype.itemsize
+
+
 def _batch_width(task: Task) -> int:
     """Return the batch width: whole groups, and batches of equal size."""
-    total = len(task.sources)
-    groups = max(1, tuning.BATCHED_BYTES // (_LANES * task.dtype.itemsize * task.graph.n))
-    batches = ceil_div(total, groups * _LANES)
-    return min(total, ceil_div(ceil_div(total, batches), _LANES) * _LANES)
+    total, group = len(task.sources), _group(task)
+    groups = max(1, tuning.BATCHED_BYTES // (group * task.dtype.itemsize * task.graph.n))
+    batches = ceil_div(total, groups * group)
+    return min(total, ceil_div(ceil_div(total, batches), group) * group)
 
 
 class _Batch:
-    """A batch of groups of 32 sources."""
+    """A batch of groups of sources."""
 
     def __init__(self, task: Task, device: Device, graph: DeviceGraph, width: int) -> None:
         self._device, self._graph, self._horizon = device, graph, task.limit
-        kind, n, groups = task.dtype, graph.n, ceil_div(width, _LANES)
+        self._group = _group(task)
+        kind, n, groups = task.dtype, graph.n, ceil_div(width, self._group)
         hubs = graph.hubs(tuning.BATCHED_SEGMENT)
         parts = groups * hubs.segments
-        lanes = (groups, n, _LANES)
+        lanes = (groups, n, self._group)
         self._distances = device.empty(lanes, kind, "distances")
-        self._predecessors = None
+        self._predecessors = found = None
         if task.predecessors:
             self._predecessors = device.empty(lanes, np.int32, "predecessors")
+            found = device.empty((parts, self._group), np.int32, "part predecessors")
         self._state = device.empty(1, struct_type(_FILE, "BatchedState").dtype, "state")
         self._host_state = device.pinned(1, self._state.dtype)
         self._kernels = device.kernels(_FILE, KL_TYPE=ctype(kind))
-        self._rounds = self._kernels["sssp_batched_rounds"]
+        rounds = "path_rounds" if task.predecessors else "rounds"
+        self._rounds = self._kernels[f"sssp_batched_{rounds}"]
         self._resident = self._rounds.resident_blocks(_THREADS)
         offsets, neighbors = graph.csc
         self._params = struct_type(_FILE, "BatchedParams", KL_TYPE=ctype(kind)).pack(
@@ -101,8 +105,8 @@ class _Batch:
             predecessors=self._predecessors,
             keys=device.empty((groups, n), kind, "keys"),
             fired=device.empty(2 * groups * _fired_bytes(n), np.uint8, "fired"),
-            part_values=device.empty((parts, _LANES), kind, "parts"),
-            part_predecessors=device.empty((parts, _LANES), np.int32, "part predecessors"),
+            part_values=device.empty((parts, self._group), kind, "parts"),
+            part_predecessors=found,
             part_found=device.empty(parts, np.uint8, "part found"),
             limit=scalar(kind, task.no_path if task.limit is None else task.limit),
             increment=tuning.BATCHED_INCREMENT * mean_length(task),
@@ -113,25 +117,25 @@ class _Batch:
     @staticmethod
     def nbytes(task: Task, graph: DeviceGraph, width: int) -> int:
         """Return the device bytes beside the rows of the result."""
-        item, groups = task.dtype.itemsize, ceil_div(width, _LANES)
-        vertex = _LANES * (item + (4 if task.predecessors else 0)) + item
-        segments = graph.hubs(tuning.BATCHED_SEGMENT).segments
-        parts = segments * (_LANES * (item + 4) + 1)
-        return groups * (graph.n * vertex + 2 * _fired_bytes(graph.n) + parts)
+        item, group = task.dtype.itemsize, _group(task)
+        row = group * (item + (4 if task.predecessors else 0))
+        parts = graph.hubs(tuning.BATCHED_SEGMENT).segments * (row + 1)
+        vertices = graph.n * (row + item) + 2 * _fired_bytes(graph.n)
+        return ceil_div(width, group) * (vertices + parts)
 
     def start(self, sources: Array, rows: RowBuffers) -> None:
         """Clear the buffers and launch."""
         self._rows, self._count = rows, sources.size
-        groups = ceil_div(self._count, _LANES)
+        groups = ceil_div(self._count, self._group)
         vertices_per_warp, self._blocks = self._shape(groups)
-        arc_bytes = 4 + (1 + _LANES) * self._distances.dtype.itemsize
+        arc_bytes = 4 + (1 + self._group) * self._distances.dtype.itemsize
         work = groups * (arc_bytes * self._graph.m + 32 * self._graph.n)
         self._params.update(
             groups=groups,
             vertices_per_warp=vertices_per_warp,
             rounds=max(1, min(tuning.BATCHED_ROUNDS, tuning.BATCHED_LAUNCH_BYTES // work)),
         )
-        self._elements = groups * self._graph.n * _LANES
+        self._elements = groups * self._graph.n * self._group
         self._launch_over("clear", self._elements, self._params)
         self._launch_over("init", self._count, self._params, sources, self._count)
         self._launch_rounds()

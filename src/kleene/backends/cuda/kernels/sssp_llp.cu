@@ -5,7 +5,8 @@
 // fixed. A round, with a grid barrier after each step:
 //
 //   1. lower_beta      beta = the least offer of all open vertices
-//   2. raise_bounds    for all open j: bounds[j] = max(beta, min of bounds[i] + length over incoming
+//   2. raise_bounds    for all open j: bounds[j] = max(beta, min of bounds[i] + length over
+//   incoming
 //                      arcs) (alpha); j is fixed if its offer is at most that, or stays open
 //   3. make_offers     for all newly fixed j, along the outgoing arcs, which open their heads
 //   when no vertex is open, the vertices that are not fixed are unreachable
