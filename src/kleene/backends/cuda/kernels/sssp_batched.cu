@@ -198,7 +198,7 @@ struct Round {
     __syncwarp();  // all lanes have read the last arcs
     if (on) {
       const Distance length = __ldg(params.lengths + arc);
-      arcs[kl_rank(lanes)] = {tail, head, length};
+      arcs[kl_rank(lanes)] = {tail, head, {length}};
     }
     __syncwarp();
     return __popc(lanes);
