@@ -85,4 +85,43 @@ struct Relaxation {
     *begin = __ldg(params.offsets + v);
     *degree = static_cast<int>(__ldg(params.offsets + v + 1) - *begin);
   }
+
+  // Far vertices below the threshold become near. Several entries per thread at once, to overlap
+  // their latencies.
+  __device__ __forceinline__ void scan_far() {
+    const int size = min(lists.totals->far, params.far_capacity);
+    __syncthreads();
+    if (threadIdx.x == 0) lists.totals->far = 0;
+    for (int first = 0; first < size; first += kScan * blockDim.x) {
+      int v[kScan], degree[kScan];
+      long long begin[kScan];
+      Word distance[kScan], current[kScan];
+#pragma unroll
+      for (int i = 0; i < kScan; i++) {
+        const int place = first + i * blockDim.x + threadIdx.x;
+        v[i] = place < size ? lists.far_vertices[place] : -1;
+        distance[i] = place < size ? lists.far_distances[place] : kNoPath;
+      }
+      __syncthreads();  // kept entries overwrite entries that were read
+#pragma unroll
+      for (int i = 0; i < kScan; i++) {
+        current[i] = kNoPath;
+        begin[i] = 0;
+        degree[i] = 0;
+        if (v[i] >= 0 && distance[i] < threshold) {
+          current[i] = kl_load(params.distances + v[i]);
+          load_arcs(v[i], &begin[i], &degree[i]);
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < kScan; i++) {
+        lists.append_far(v[i] >= 0 && distance[i] >= threshold, v[i], distance[i]);
+      }
+#pragma unroll
+      for (int i = 0; i < kScan; i++) {
+        if (current[i] != distance[i]) degree[i] = 0;
+        lists.append_near(v[i], distance[i], begin[i], degree[i]);
+      }
+    }
+  }
 };
