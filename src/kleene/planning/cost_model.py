@@ -89,7 +89,7 @@ _NEGATIVE = 3.0
 #: Arcs and sources a second of weighted searches from many sources (44,000 vertices, 1 M arcs:
 #: 1.23 s, of which 0.3 s the answer); with predecessors assumed a third less. A round (Rome takes
 #: 30 ms, which this makes 26), and bytes of distances that go at once.
-_GPU_BATCHED, _GPU_ROUND, _GPU_AT_ONCE = 4.7e10, 40e-6, 2**25
+_GPU_BATCHED, _GPU_ROUND, _GPU_AT_ONCE, _GPU_ROW = 4.7e10, 40e-6, 2**25, 512
 
 #: Relaxations a second of the tiled engine, float32: 5 ms for 4096 vertices on the GPU, 13 T/s from
 #: 8192 on; 35 G/s for each core. Bits are some 15 times as fast, 8-byte words half as fast, paths
@@ -266,9 +266,12 @@ def _length_search(facts: Facts, request: Request) -> float:
 
 def _length_batches(facts: Facts, request: Request, sources: int) -> float:
     item = _item(facts, request)
+    group = _GPU_ROW // item
+    groups = ceil(max(1, sources) / group)
+    at_once = min(groups, max(1, _GPU_AT_ONCE // (_GPU_ROW * max(1, facts.n))))
     rate = _GPU_BATCHED * 4 / item / (1.5 if request.predecessors else 1.0)
-    batches = ceil(sources * facts.n * item / _GPU_AT_ONCE)
-    return batches * _levels(facts) * _GPU_ROUND + sources * facts.m / rate
+    level = _GPU_ROUND + at_once * (8 * facts.n + 4 * facts.m) / _GPU_BYTES
+    return ceil(groups / at_once) * _levels(facts) * level + groups * group * facts.m / rate
 
 
 def _tiled(facts: Facts, request: Request) -> tuple[float, float]:

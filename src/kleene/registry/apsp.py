@@ -157,7 +157,7 @@ ROWS = (
         "apsp",
         "batched",
         "cuda",
-        "searches from many sources at once, 32 to a warp; without weights a bit each",
+        "searches from many sources at once, 128 to a warp; without weights a bit each",
         "ours; Then et al. 2014, Davidson et al. 2014",
         "kleene.backends.cuda.sssp_batched:batched",
         sent_rows,

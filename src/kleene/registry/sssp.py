@@ -95,7 +95,7 @@ ROWS = (
     ),
     _cuda_sssp(
         "batched",
-        "searches from many sources at once, 32 to a warp; without weights a bit each",
+        "searches from many sources at once, 128 to a warp; without weights a bit each",
         "ours; Then et al. 2014, Davidson et al. 2014",
         "sssp_batched",
         lanes_on_gpu,
