@@ -23,7 +23,7 @@ from kleene.backends.cuda.runtime.device import (
     scalar,
 )
 from kleene.backends.cuda.runtime.structs import constant, struct_type
-from kleene.backends.cuda.sssp_search import mean_length
+from kleene.backends.cuda.sssp_mean_length import mean_length
 from kleene.backends.cuda.tuning import sssp as tuning
 from kleene.backends.task import Answer, Task
 

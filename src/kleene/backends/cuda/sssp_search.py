@@ -9,29 +9,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
-import numpy as np
-
 from kleene.backends.cuda.device_graph import DeviceGraph, get_device_graph
 from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, ctype, open_device, scalar
 from kleene.backends.cuda.runtime.prefault import prefault
 from kleene.backends.cuda.sssp_predecessors import recover_predecessors
-from kleene.backends.cuda.tuning import sssp as tuning
 from kleene.backends.task import Answer, Task
 
-__all__ = ["SsspSearch", "mean_length", "sssp_rows"]
+__all__ = ["SsspSearch", "sssp_rows"]
 
 _THREADS = 256
-
-
-def mean_length(task: Task) -> float:
-    """Return the mean length of some arcs; 1 if it is no positive number."""
-    weights = task.graph.weights
-    if weights is None or len(weights) == 0:
-        return 1.0
-    step = max(1, len(weights) // tuning.SAMPLED_ARCS)
-    with np.errstate(over="ignore"):
-        mean = float(np.mean(weights[::step], dtype=np.float64))
-    return mean if 0 < mean < np.inf else 1.0
 
 
 class SsspSearch(ABC):
