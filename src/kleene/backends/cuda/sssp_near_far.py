@@ -17,9 +17,9 @@ import numpy as np
 from kleene.backends.cuda.device_graph import DeviceGraph
 from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, ctype
 from kleene.backends.cuda.runtime.structs import constant, struct_type
+from kleene.backends.cuda.sssp_mean_length import mean_length
 from kleene.backends.cuda.sssp_near_far_buffers import NearFarBuffers, Outcome
 from kleene.backends.cuda.sssp_near_far_narrow import NarrowEngine
-from kleene.backends.cuda.sssp_mean_length import mean_length
 from kleene.backends.cuda.sssp_search import SsspSearch, sssp_rows
 from kleene.backends.cuda.tuning import sssp as tuning
 from kleene.backends.task import Answer, Task
