@@ -13,9 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import kleene as kl
-from kleene.backends.cuda import apsp_batched, bfs_multi
+from kleene.backends.cuda import bfs_multi, sssp_batched
 from kleene.backends.cuda import row_batches as rows
 from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.tuning import sssp as sssp_tuning
 from kleene.errors import MemoryBudgetError
 
 KINDS = ["int32", "int64", "float32", "float64"]
@@ -54,24 +55,28 @@ def assert_right(result: kl.Result) -> None:
     result.verify()
 
 
+def sssp(g: kl.Graph, **options: Any) -> kl.Result:
+    return kl.sssp(g, device="emulated", **{"sources": range(g.n)} | options)
+
+
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forty searches at once, or one group of 32."""
+    """Forty searches at once, or one group."""
     monkeypatch.setattr(bfs_multi, "_MOST", 40)
-    monkeypatch.setattr(apsp_batched, "_CACHED", 1)
+    monkeypatch.setattr(sssp_tuning, "BATCHED_BYTES", 1)
 
 
 @pytest.fixture
 def small_hubs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Five arcs are a segment."""
     monkeypatch.setattr(bfs_multi, "_SEGMENT", 5)
-    monkeypatch.setattr(apsp_batched, "_SEGMENT", 5)
+    monkeypatch.setattr(sssp_tuning, "BATCHED_SEGMENT", 5)
 
 
 @pytest.fixture
 def short_launches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bfs_multi, "_LEVELS", 2)
-    monkeypatch.setattr(apsp_batched, "_ROUNDS", 3)
+    monkeypatch.setattr(sssp_tuning, "BATCHED_ROUNDS", 3)
 
 
 @pytest.fixture(params=["", "3", pytest.param("checked", id="checked")])
@@ -93,7 +98,8 @@ def test_batches_hubs_and_launches(predecessors: bool) -> None:
     """Everything at once, on one graph with two hubs and some on the way to them."""
     g = star(45)
     assert_right(bfs(g, predecessors=predecessors))
-    assert_right(apsp(star(45, weights=True), predecessors=predecessors))
+    sources = [*range(45)] * 3
+    assert_right(apsp(star(45, weights=True), predecessors=predecessors, sources=sources))
     far = kl.Graph.from_edges([*g.coo.sources, 3, 45, 46], [*g.coo.targets, 45, 46, 47], n=48)
     assert_right(bfs(far, predecessors=predecessors, sources=[3, 47, 3, 0, *range(38)]))
 
@@ -109,7 +115,7 @@ def test_types(kind: str) -> None:
 
 @pytest.mark.usefixtures("small_batches")
 def test_sources_may_repeat() -> None:
-    sources = [5, 5, 3, 69, 5] * 10
+    sources = [5, 5, 3, 69, 5] * 30
     assert_right(bfs(sample(70), sources=sources))
     assert_right(apsp(sample(70, 4, "int32"), sources=sources))
     assert bfs(sample(70), sources=[]).distances.shape == (0, 70)
@@ -130,6 +136,22 @@ def test_grid() -> None:
     assert_right(bfs(g, sources=range(0, 99, 7)))
     weights = np.random.default_rng(3).integers(0, 3, g.m).astype(np.int32)
     assert_right(apsp(g.reweight(arcs=weights), sources=range(0, 99, 7)))
+
+
+@pytest.mark.usefixtures("small_batches")
+def test_sssp_from_many_sources() -> None:
+    """Batches are what auto takes; limits, targets, paths and negative weights as ever."""
+    g = sample(300, 9, "int32")
+    many = range(0, 300, 7)
+    for options in ({}, {"limit": 60}, {"targets": [1, 2]}, {"predecessors": False}):
+        result = sssp(g, sources=many, **options)
+        assert result.plan.method == "batched"
+        wanted = kl.sssp(g, sources=many, device="cpu", **options)
+        np.testing.assert_array_equal(result.distances, wanted.distances)
+        result.verify()
+    assert sssp(g, sources=[4]).plan.method == "near_far"
+    below = g.reweight(arcs=np.where(np.arange(g.m) % 40 == 0, -1, g.weights + 40))
+    assert sssp(below, sources=many).plan.method == "bellman_ford"
 
 
 def test_blocks_with_several_chunks() -> None:
@@ -177,7 +199,7 @@ def graphs(draw: st.DrawFn) -> kl.Graph:
 def test_as_the_reference_has_it(g: kl.Graph, limit: int | None) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bfs_multi, "_SEGMENT", 3)
-        patch.setattr(apsp_batched, "_SEGMENT", 3)
+        patch.setattr(sssp_tuning, "BATCHED_SEGMENT", 3)
         hops, lengths = bfs(g, limit=limit), apsp(g, limit=limit)
     reference = {"device": "reference", "limit": limit, "predecessors": False}
     wanted = kl.bfs(g, sources=range(g.n), **reference)
@@ -201,9 +223,9 @@ def test_targets_stop_a_batch() -> None:
 
 def test_memory_cuts_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Less memory, smaller batches; the same answer."""
-    for g, solve, module in (
-        (sample(100), bfs, bfs_multi),
-        (sample(100, 4, "int32"), apsp, apsp_batched),
+    for g, solve, module, little in (
+        (sample(100), bfs, bfs_multi, "25K"),
+        (sample(100, 4, "int32"), apsp, sssp_batched, "70K"),
     ):
         widths = []
         fill = rows.fill_rows
@@ -213,7 +235,7 @@ def test_memory_cuts_batches(monkeypatch: pytest.MonkeyPatch) -> None:
             return _fill(*args)
 
         monkeypatch.setattr(module, "fill_rows", watched)
-        for budget in ("100M", "25K"):
+        for budget in ("100M", little):
             monkeypatch.setenv("KLEENE_DEVICE_MEMORY", budget)
             assert_right(solve(g, sources=range(50), predecessors=False))
         assert widths == sorted(widths, reverse=True)
@@ -252,19 +274,21 @@ def test_rows_go_by_slots(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     monkeypatch.setattr(rows, "_WORTH_SLOTS", 1)
     monkeypatch.setattr(rows, "_SLOT", 4 * 730)
     seen: list[tuple[int, int]] = []
-    for g, solve in ((sample(100), bfs), (sample(100, 4, "float32"), apsp)):
-        assert_right(solve(g))
+    for g, solve, count in ((sample(100), bfs, 100), (sample(100, 4, "float32"), apsp, 300)):
+        sources = np.arange(count) % 100
+        assert_right(solve(g, sources=sources))
         seen.clear()
         solve(
             g,
+            sources=sources,
             predecessors=False,
             out=tmp_path / "d.npy",
             progress=lambda done, total: seen.append((done, total)),
         )
-        wanted = kl.bfs(g, sources=range(100)) if solve is bfs else kl.apsp(g)
+        wanted = (kl.bfs if solve is bfs else kl.apsp)(g, sources=sources)
         np.testing.assert_array_equal(np.load(tmp_path / "d.npy"), wanted.distances)
-        assert len(seen) == (3 if solve is bfs else 4)
-        assert seen[-1] == (100, 100)
+        assert len(seen) == 3
+        assert seen[-1] == (count, count)
 
 
 @pytest.mark.usefixtures("small_batches")

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 import kleene as kl
 from kleene.backends.cuda import sssp_near_far as near_far
-from kleene.backends.cuda import sssp_near_far_buffers, sssp_near_far_narrow
 from kleene.backends.cuda import sssp_search as lengths
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
+from kleene.backends.cuda.tuning import sssp as tuning
 
 TYPES = (np.int32, np.int64, np.float32, np.float64)
 
@@ -36,16 +36,12 @@ def assert_right(g: kl.Graph, source: int = 0, **options: Any) -> None:
 
 @contextmanager
 def tuned(narrow: bool, **values: Any) -> Iterator[None]:
-    """Run one engine with other constants: names of its module in capitals, or of the tuning."""
-    module: Any = sssp_near_far_narrow if narrow else near_far
-    fields = {key: value for key, value in values.items() if key.islower()}
+    """Run one engine with other tuning numbers."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(near_far, "_NARROW_DEGREE", 1e9 if narrow else -1)
-        patch.setattr(near_far, "_WIDE", near_far._WIDE._replace(**fields))
-        for key in values.keys() - fields.keys():
-            patch.setattr(
-                sssp_near_far_buffers if key == "SHORTEST_LIST" else module, f"_{key}", values[key]
-            )
+        patch.setattr(tuning, "NARROW_DEGREE", 1e9 if narrow else -1)
+        for key, value in values.items():
+            own = f"{'NARROW' if narrow else 'WIDE'}_{key}"
+            patch.setattr(tuning, own if hasattr(tuning, own) else key, value)
         yield
 
 
@@ -192,7 +188,7 @@ def test_steps_that_rounding_takes_away(dtype: Any, narrow: bool) -> None:
     chain = np.arange(40)
     weights = np.where(chain % 3 == 0, 1e20, np.finfo(dtype).smallest_subnormal).astype(dtype)
     g = kl.Graph.from_edges(chain, chain + 1, weights)
-    steer = {"FEW": 0} if narrow else {"low": 0}
+    steer = {"FEW": 0} if narrow else {"LOW_ARCS": 0}
     for delta in (1e-300, 1e-30, 1e300):
         with tuned(narrow, DELTA=delta, **steer):
             assert_right(g)
@@ -235,11 +231,11 @@ def test_cycles_of_zeros(narrow: bool, counts: Any) -> None:
 def test_several_launches(counts: Any) -> None:
     chain = np.arange(300)
     g = kl.Graph.from_edges(chain, chain + 1, chain % 4)
-    with tuned(False, ROUNDS=3, DELTA=2.0, low=0):
+    with tuned(False, ROUNDS=3, DELTA=2.0, LOW_ARCS=0):
         assert_right(g, predecessors=True)
         assert counts()["launches"] > 10
         assert counts()["arcs"] == 300
-    with tuned(False, ARCS=20, DELTA=2.0, low=0):
+    with tuned(False, ARCS=20, DELTA=2.0, LOW_ARCS=0):
         assert_right(grid(12))
         assert counts()["launches"] > 2
     for hops in (1, 2, 7):
@@ -252,13 +248,13 @@ def test_several_launches(counts: Any) -> None:
 def test_delta_is_steered(counts: Any) -> None:
     chain = np.arange(500)
     g = kl.Graph.from_edges(chain, chain + 1, np.full(500, 100))
-    with tuned(False, DELTA=1.0, low=0):
+    with tuned(False, DELTA=0.01, LOW_ARCS=0):
         assert_right(g)
         assert counts()["thresholds"] == 501
-    with tuned(False, DELTA=1.0, low=2**10):
+    with tuned(False, DELTA=0.01, LOW_ARCS=2**10):
         assert_right(g)
         assert counts()["thresholds"] < 30
-    with tuned(False, DELTA=1.0, low=10, high=20):
+    with tuned(False, DELTA=0.01, LOW_ARCS=10, HIGH_ARCS=20):
         assert_right(g)
         assert 30 < counts()["thresholds"] < 400
     with tuned(True, DELTA=0.01, FEW=0):

@@ -135,6 +135,9 @@ def test_methods_of_the_gpu() -> None:
     assert on_gpu("bfs", grid, sources=1000) == "multi_source"
     assert on_gpu("sssp", RMAT_20, sources=1) == "near_far"
     assert on_gpu("sssp", replace(RMAT_20, min_weight=-1), sources=1) == "bellman_ford"
+    assert on_gpu("sssp", RMAT_20, sources=64) == "batched"
+    assert on_gpu("sssp", replace(RMAT_20, min_weight=-1), sources=64) == "bellman_ford"
+    assert on_gpu("sssp", replace(ROADS, n=4096**2, m=4 * 4096**2), sources=16) == "near_far"
     dense, sparse = replace(RMAT_20, n=4096, m=4096**2 // 4), replace(RMAT_20, n=44_000, m=10**6)
     assert on_gpu("apsp", dense, predecessors=False) == "tiled"
     assert on_gpu("apsp", sparse, predecessors=False) == "batched"

@@ -368,6 +368,19 @@ KL_UNCHECKED inline T kl_load(const T* address, KL_SITE) {
 }
 
 template <class T>
+KL_UNCHECKED inline T kl_load_cached(const T* address, KL_SITE) {
+  ::kleene::emulator::atomic_access(const_cast<T*>(address), sizeof(T), false, KL_CALL_SITE);
+  static_assert(sizeof(T) % 4 == 0);
+  T value;
+  for (size_t i = 0; i < sizeof(T) / 4; ++i) {
+    const unsigned word =
+        __atomic_load_n(reinterpret_cast<const unsigned*>(address) + i, __ATOMIC_RELAXED);
+    __builtin_memcpy(reinterpret_cast<unsigned char*>(&value) + 4 * i, &word, 4);
+  }
+  return value;
+}
+
+template <class T>
 KL_UNCHECKED inline void kl_store(T* address, T value, KL_SITE) {
   ::kleene::emulator::atomic_access(address, sizeof(T), true, KL_CALL_SITE);
   __atomic_store(address, &value, __ATOMIC_SEQ_CST);

@@ -19,6 +19,7 @@ __all__ = [
     "gpu_cost",
     "has_gpu_cost",
     "is_road_like",
+    "lanes_pay",
     "many_sources",
     "searches_share",
 ]
@@ -88,7 +89,7 @@ _NEGATIVE = 3.0
 #: Arcs and sources a second of weighted searches from many sources (44,000 vertices, 1 M arcs:
 #: 1.23 s, of which 0.3 s the answer); with predecessors assumed a third less. A round (Rome takes
 #: 30 ms, which this makes 26), and bytes of distances that go at once.
-_GPU_BATCHED, _GPU_ROUND, _GPU_AT_ONCE = 4.7e10, 40e-6, 2**25
+_GPU_BATCHED, _GPU_ROUND, _GPU_AT_ONCE, _GPU_ROW = 4.7e10, 40e-6, 2**25, 512
 
 #: Relaxations a second of the tiled engine, float32: 5 ms for 4096 vertices on the GPU, 13 T/s from
 #: 8192 on; 35 G/s for each core. Bits are some 15 times as fast, 8-byte words half as fast, paths
@@ -164,7 +165,7 @@ def _item(facts: Facts, request: Request) -> int:
 #: Methods that the model knows: those that the rules choose.
 _MODELLED = {
     "bfs": ("multi_source", "direction_optimizing"),
-    "sssp": ("bellman_ford", "near_far"),
+    "sssp": ("batched", "bellman_ford", "near_far"),
     "apsp": ("batched", "tiled"),
     "closure": ("tiled",),
 }
@@ -185,6 +186,14 @@ def searches_share(facts: Facts, request: Request) -> bool:
         return many_sources(facts, request)
     together = gpu_cost(facts, request, "multi_source").total
     return together < gpu_cost(facts, request, "direction_optimizing").total
+
+
+def lanes_pay(facts: Facts, request: Request) -> bool:
+    """Return whether weighted searches are faster together than one after the other, on a GPU."""
+    if not many_sources(facts, request):
+        return False
+    together = gpu_cost(facts, request, "batched").total
+    return together < gpu_cost(facts, request, "near_far").total
 
 
 def batches_pay(facts: Facts, request: Request) -> bool:
@@ -257,9 +266,12 @@ def _length_search(facts: Facts, request: Request) -> float:
 
 def _length_batches(facts: Facts, request: Request, sources: int) -> float:
     item = _item(facts, request)
+    group = _GPU_ROW // item
+    groups = ceil(max(1, sources) / group)
+    at_once = min(groups, max(1, _GPU_AT_ONCE // (_GPU_ROW * max(1, facts.n))))
     rate = _GPU_BATCHED * 4 / item / (1.5 if request.predecessors else 1.0)
-    batches = ceil(sources * facts.n * item / _GPU_AT_ONCE)
-    return batches * _levels(facts) * _GPU_ROUND + sources * facts.m / rate
+    level = _GPU_ROUND + at_once * (8 * facts.n + 4 * facts.m) / _GPU_BYTES
+    return ceil(groups / at_once) * _levels(facts) * level + groups * group * facts.m / rate
 
 
 def _tiled(facts: Facts, request: Request) -> tuple[float, float]:
@@ -288,6 +300,8 @@ def cpu_seconds(facts: Facts, request: Request, threads: int) -> float:
         seconds = sources * _cpu_search(facts, request, threads)
         if request.problem == "bfs" and many_sources(facts, request) and not is_road_like(facts):
             seconds = min(seconds, work * _cpu_bits(request) / threads)
+        if request.problem == "sssp" and facts.min_weight >= 0 and many_sources(facts, request):
+            seconds = min(seconds, work * _CPU_BATCHED / min(threads, sources))
         return _CPU_CALL + _cpu_team(facts, threads) + seconds
     matrix = _cpu_team(facts, threads) + float(facts.n) ** 3 / (
         _CPU_TILED * _tiled_relative(facts, request) * threads

@@ -146,6 +146,11 @@ RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
     ),
     ("sssp", "cuda"): (
         Rule("bellman_ford", _negative, "some weights are negative"),
+        Rule(
+            "batched",
+            cost_model.lanes_pay,
+            "searches from many sources share each pass over the arcs",
+        ),
         Rule("near_far", _ALWAYS, "no weight is negative, so most vertices are settled once"),
     ),
     ("apsp", "cuda"): (

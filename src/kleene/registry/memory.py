@@ -200,11 +200,13 @@ def bits_on_gpu(size: Size) -> int:
 
 
 def lanes_on_gpu(size: Size) -> int:
-    """Incoming arcs, a distance and a predecessor for each lane, and rows of two batches."""
-    groups = max(1, 2**25 // (32 * size.item * max(1, size.n)))
-    width = min(32 * groups, size.sources + 31)
+    """Incoming arcs; distances and predecessors of a batch and of hub segments; its rows, twice."""
+    group = 512 // size.item
+    groups = max(1, 2**25 // (512 * max(1, size.n)))
+    groups = min(groups, (size.sources + group - 1) // group)
     lane = size.item + (4 if size.predecessors else 0)
-    return pulled_arcs(size) + (lane * width + 16) * size.n + two_batches(size, width)
+    lanes = groups * group * lane * (size.n + size.m // 64)
+    return pulled_arcs(size) + lanes + 32 * size.n + two_batches(size, groups * group)
 
 
 def device_arcs(size: Size) -> int:

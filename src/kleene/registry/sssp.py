@@ -9,10 +9,12 @@ from kleene.registry.memory import (
     device_near_far,
     device_rounds,
     device_sweeps,
+    lanes_on_gpu,
     lanes_workspace,
     lengths_workspace,
     pull_workspace,
     search_workspace,
+    sent_rows,
 )
 from kleene.registry.method import Method, Size
 
@@ -27,6 +29,7 @@ def _cuda_sssp(
     device_memory: Callable[[Size], int],
     workspace: Callable[[Size], int] = lengths_workspace,
     negative: bool = True,
+    streams: bool = False,
 ) -> Method:
     return Method(
         "sssp",
@@ -38,6 +41,7 @@ def _cuda_sssp(
         workspace,
         negative=negative,
         device_memory=device_memory,
+        streams=streams,
     )
 
 
@@ -88,6 +92,16 @@ ROWS = (
         "sssp_near_far",
         device_near_far,
         negative=False,
+    ),
+    _cuda_sssp(
+        "batched",
+        "searches from many sources at once, 128 to a warp; without weights a bit each",
+        "ours; Then et al. 2014, Davidson et al. 2014",
+        "sssp_batched",
+        lanes_on_gpu,
+        sent_rows,
+        negative=False,
+        streams=True,
     ),
     _cuda_sssp(
         "bellman_ford",

@@ -13,19 +13,19 @@ from kleene.backends.common.native_sssp import search
 from kleene.backends.cuda.device_graph import DeviceGraph
 from kleene.backends.cuda.load_balance import WorkQueues
 from kleene.backends.cuda.runtime.device import Array, Device, HostArray, ceil_div, ctype, scalar
+from kleene.backends.cuda.runtime.structs import constant, struct_type
 from kleene.backends.cuda.sssp_predecessors import recover_predecessors
 from kleene.backends.cuda.sssp_search import SsspSearch, sssp_rows
+from kleene.backends.cuda.tuning import sssp as tuning
 from kleene.backends.task import Answer, Task
 from kleene.errors import NegativeCycleError
 
 __all__ = ["bellman_ford", "bellman_ford_plain"]
 
+_FILE = "sssp_bellman_ford"
 _THREADS = 256
-_BLOCKS = 8  # per multiprocessor, for all arcs
-_ROUNDS = 1024  # per launch, which takes some milliseconds
-_ENTRIES = 2**20  # queue entries per launch, about, for the same reason
-_ARCS = 2**28  # relaxed per launch, about
-_ROUND, _WORK, _TOO_LOW, _WORDS = 3, 4, 5, 6  # indices in the state, and its size
+_ROUND, _WORK, _TOO_LOW = (constant(_FILE, name) for name in ("kRound", "kWork", "kTooLow"))
+_WORDS = _TOO_LOW + 1  # of the state
 
 
 class _BellmanFord(SsspSearch):
@@ -40,7 +40,7 @@ class _BellmanFord(SsspSearch):
 
     def __init__(self, task: Task, device: Device, graph: DeviceGraph) -> None:
         super().__init__(task, device, graph)
-        self.kernels = device.kernels("sssp_bellman_ford", KL_TYPE=ctype(task.dtype))
+        self.kernels = device.kernels(_FILE, KL_TYPE=ctype(task.dtype))
         self.exact = task.dtype.kind == "i"
         self.bias = scalar(task.dtype, 0)
         self.predecessors = (
@@ -73,9 +73,10 @@ class _BellmanFord(SsspSearch):
             self.device.fill(self.predecessors, 0xFF)
         self.start(source)
         round_, unchecked, state = 0, 0, None
+        most = tuning.BELLMAN_FORD_ROUNDS
         while state is None or state[round_ % 3]:
             # A change after n rounds comes from a cycle.
-            rounds = min(_ROUNDS, self.graph.n - round_) if self.negative else _ROUNDS
+            rounds = min(most, self.graph.n - round_) if self.negative else most
             state = self.launch(round_, rounds, limit)
             round_, low = int(state[_ROUND]), bool(state[_TOO_LOW])
             unchecked += int(state[_WORK])
@@ -160,8 +161,27 @@ class _BellmanFord(SsspSearch):
 class _Frontier(_BellmanFord):
     def __init__(self, task: Task, device: Device, graph: DeviceGraph) -> None:
         super().__init__(task, device, graph)
-        self._queues = WorkQueues(device, graph, _WORDS)
+        self._kernel = self.kernels["sssp_bellman_ford_rounds"]
+        self._queues = queues = WorkQueues(device, graph, _WORDS)
         self._enqueued_round = device.empty(graph.n, np.int32, "enqueued round")
+        kind = task.dtype
+        self._params = struct_type(_FILE, "FrontierParams", KL_TYPE=ctype(kind)).pack(
+            offsets=graph.csr.offsets,
+            neighbors=graph.csr.neighbors,
+            lengths=graph.lengths(kind),
+            distances=self.distances,
+            predecessors=self.predecessors,
+            enqueued_round=self._enqueued_round,
+            even=queues.even,
+            odd=queues.odd,
+            state=queues.sizes,
+            barrier=queues.barrier,
+            round=0,
+            most=graph.n if self.negative else max(graph.n, tuning.BELLMAN_FORD_ENTRIES),
+            rounds=1,
+            limit=scalar(kind, 0),
+            bias=self.bias,
+        )
 
     def start(self, source: int) -> None:
         offsets = self.task.graph.offsets
@@ -169,33 +189,48 @@ class _Frontier(_BellmanFord):
         self.device.fill(self._enqueued_round, 0)
 
     def launch(self, round_: int, rounds: int, limit: Any) -> HostArray:
-        queues, kernel = self._queues, self.kernels["sssp_bellman_ford_rounds"]
-        most = self.graph.n if self.negative else max(self.graph.n, _ENTRIES)
-        arcs = (*self.graph.csr, self.graph.lengths(self.task.dtype))
-        outputs = (self.distances, self.predecessors, self._enqueued_round, limit, self.bias)
-        queued = (queues.even, queues.odd, queues.sizes, round_, rounds, most, queues.barrier)
-        kernel.launch(*queues.grid(kernel), (*arcs, *outputs, *queued), cooperative=True)
+        queues, kernel = self._queues, self._kernel
+        self._params.update(round=round_, rounds=rounds, limit=limit, bias=self.bias)
+        kernel.launch(*queues.grid(kernel), (self._params,), cooperative=True)
         return queues.read_sizes()
 
 
 class _Plain(_BellmanFord):
     def __init__(self, task: Task, device: Device, graph: DeviceGraph) -> None:
         super().__init__(task, device, graph)
+        self._kernel = self.kernels["sssp_bellman_ford_plain_rounds"]
         self._state = device.zeros(_WORDS, np.uint64, "state")
-        self._barrier = device.zeros(1, np.uint32, "barrier")
+        kind = task.dtype
+        self._params = struct_type(_FILE, "PlainParams", KL_TYPE=ctype(kind)).pack(
+            tails=graph.tails,
+            neighbors=graph.csr.neighbors,
+            lengths=graph.lengths(kind),
+            distances=self.distances,
+            predecessors=self.predecessors,
+            state=self._state,
+            barrier=device.zeros(1, np.uint32, "barrier"),
+            m=graph.m,
+            round=0,
+            rounds=1,
+            limit=scalar(kind, 0),
+            bias=self.bias,
+        )
 
     def start(self, source: int) -> None:
-        self.device.copy(self._state, np.array([1, 0, 0, 0, 0, 0], np.uint64))
+        state = np.zeros(_WORDS, np.uint64)
+        state[0] = 1
+        self.device.copy(self._state, state)
 
     def launch(self, round_: int, rounds: int, limit: Any) -> HostArray:
-        graph, kernel = self.graph, self.kernels["sssp_bellman_ford_plain_rounds"]
-        arcs = (graph.tails, graph.csr.neighbors, graph.lengths(self.task.dtype), graph.m)
-        outputs = (self.distances, self.predecessors, limit, self.bias)
-        bound = min(rounds, max(1, _ARCS // max(1, graph.m)))
-        most = min(kernel.resident_blocks(_THREADS), _BLOCKS * self.device.multiprocessors)
-        blocks = min(most, max(1, ceil_div(graph.m, _THREADS)))
-        rest = (self._state, round_, bound, self._barrier)
-        kernel.launch((blocks,), (_THREADS,), (*arcs, *outputs, *rest), cooperative=True)
+        m, kernel = self.graph.m, self._kernel
+        bound = min(rounds, max(1, tuning.BELLMAN_FORD_ARCS // max(1, m)))
+        most = min(
+            kernel.resident_blocks(_THREADS),
+            tuning.BELLMAN_FORD_BLOCKS * self.device.multiprocessors,
+        )
+        blocks = min(most, max(1, ceil_div(m, _THREADS)))
+        self._params.update(round=round_, rounds=bound, limit=limit, bias=self.bias)
+        kernel.launch((blocks,), (_THREADS,), (self._params,), cooperative=True)
         return self.device.download(self._state)
 
 

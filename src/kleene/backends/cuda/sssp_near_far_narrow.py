@@ -11,30 +11,15 @@ from typing import Any
 import numpy as np
 
 from kleene.backends.cuda.device_graph import DeviceGraph
-from kleene.backends.cuda.runtime.device import Argument, Array, Device, ceil_div, ctype
-from kleene.backends.cuda.sssp_near_far_buffers import NearFarBuffers
+from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, ctype
+from kleene.backends.cuda.runtime.structs import constant, struct_type
+from kleene.backends.cuda.sssp_near_far_buffers import NearFarBuffers, Outcome
+from kleene.backends.cuda.tuning import sssp as tuning
 
 __all__ = ["NarrowEngine"]
 
-_BLOCKS, _THREADS = 2, 256  # per multiprocessor, per block (kThreads)
-_FEW_THREADS, _FEW_BLOCKS = 64, 4  # per block, for graphs with work for few blocks only
-_WORK_PER_BLOCK = 1024  # vertices and arcs that are worth one more block
-_NEAR_ENTRIES, _FAR_ENTRIES = 2**21, 2**23  # in all lists
-_DELTA = 8.0  # least increment of the threshold, in mean lengths
-_LOCAL_HOPS = 3  # hops of a block alone between two grid barriers
-_FEW, _MANY = 512, 4096  # near vertices per hop: delta doubles below, is halved above
-
-#: Hops per launch: a third of a second at most, so that Ctrl-C works.
-_HOPS = 2**16
-
-_CONTROL = np.dtype(
-    [
-        ("barrier_values", "2u8"), ("threshold", "u8"), ("horizon", "u8"), ("expanded", "u8"),
-        ("overflow", "u8"), ("delta", "f8"), ("entries", "i8"), ("rounds", "i8"),
-        ("near", "i4"), ("spilled", "i4"), ("done", "i4"), ("hop", "i4"), ("bucket", "i4"),
-        ("barrier_index", "i4"), ("sweeps", "i4"), ("unused", "i4"), ("threshold_totals", "9u8"),
-    ]
-)  # fmt: skip
+_FILE = "sssp_near_far_narrow"
+_INIT_THREADS = 256
 
 
 class NarrowEngine:
@@ -52,48 +37,61 @@ class NarrowEngine:
         self.device = device
         self.counts: dict[str, int | float] = {}
         n, m = graph.n, graph.m
-        word = np.dtype(f"u{numbers.itemsize}")
-        file = device.kernels("sssp_near_far_narrow", KL_TYPE=ctype(numbers))
-        self._init, self._kernel = (
-            file["sssp_near_far_narrow_init"],
-            file["sssp_near_far_narrow_hops"],
-        )
-        useful = ceil_div(n + m, _WORK_PER_BLOCK)
-        most = min(_BLOCKS * device.multiprocessors, self._kernel.resident_blocks(_THREADS))
-        blocks = min(useful, most)
-        self._shape = (blocks,), (_THREADS if useful > _FEW_BLOCKS else _FEW_THREADS,)
-        lists = NearFarBuffers(device, n, word, blocks, min(n + m, _NEAR_ENTRIES), _FAR_ENTRIES)
+        file = device.kernels(_FILE, KL_TYPE=ctype(numbers))
+        self._init = file["sssp_near_far_narrow_init"]
+        self._kernel = file["sssp_near_far_narrow_hops"]
+        threads = constant(_FILE, "kNarrowThreads")
+        useful = ceil_div(n + m, tuning.WORK_PER_BLOCK)
+        most = tuning.NARROW_BLOCKS * device.multiprocessors
+        blocks = min(useful, most, self._kernel.resident_blocks(threads))
+        if useful <= tuning.FEW_BLOCKS:
+            threads = tuning.NARROW_FEW_THREADS
+        self._shape = (blocks,), (threads,)
+        initial = min(ceil_div(n, _INIT_THREADS), 8 * device.multiprocessors)
+        self._init_shape = (initial,), (_INIT_THREADS,)
+        near = min(n + m, tuning.NARROW_NEAR_ENTRIES)
+        lists = NearFarBuffers(device, n, numbers, blocks, near, tuning.NARROW_FAR_ENTRIES)
         self.words = lists.words
-        self._control = device.empty(_CONTROL.itemsize // 8, np.uint64, "control")
-        self._host_state = device.pinned(self._control.shape, np.uint64)
-        barrier_words = device.empty(2, np.uint64, "barrier words")
-        self._init_shape = (min(ceil_div(n, 256), 8 * device.multiprocessors),), (256,)
-        self._init_args: list[Argument] = [
-            0, n, self.words, lists.spilled, *lists.far, blocks, self._control, barrier_words,
-        ]  # fmt: skip
-        delta = _DELTA * mean
-        self._args: list[Argument] = [
-            *graph.csr, lengths, n, 0, delta if numbers.kind == "f" else max(1.0, delta), _HOPS,
-            _LOCAL_HOPS, _FEW, _MANY, targets, 0 if targets is None else targets.size,
-            *lists.arguments, self._control, barrier_words,
-        ]  # fmt: skip
+        self._control = device.empty(1, struct_type(_FILE, "Control").dtype, "control")
+        self._host_control = device.pinned(1, self._control.dtype)
+        delta = tuning.NARROW_DELTA * mean
+        self._params = struct_type(_FILE, "NarrowParams", KL_TYPE=ctype(numbers)).pack(
+            offsets=graph.csr.offsets,
+            neighbors=graph.csr.neighbors,
+            lengths=lengths,
+            n=n,
+            **lists.fields,
+            blocks=blocks,
+            targets=targets,
+            target_count=0 if targets is None else targets.size,
+            control=self._control,
+            barrier_words=device.empty(2, np.uint64, "barrier words"),
+            hops=tuning.NARROW_HOPS,
+            local_hops=tuning.NARROW_LOCAL_HOPS,
+            few_per_hop=tuning.NARROW_FEW,
+            many_per_hop=tuning.NARROW_MANY,
+            source=0,
+            limit=0,
+            least=delta if numbers.kind == "f" else max(1.0, delta),
+        )
 
-    def run(self, source: int, limit: int) -> Any:
-        """Search; return the control record. The limit is a word."""
-        self._init_args[0], self._args[4] = source, limit
-        self._init.launch(*self._init_shape, self._init_args)
-        state: Any = self._host_state.view(_CONTROL)
-        launches = 0
+    def run(self, source: int, limit: int) -> Outcome:
+        """Search; the limit is a word."""
+        self._params.update(source=source, limit=limit)
+        self._init.launch(*self._init_shape, (self._params,))
+        state, launches = self._host_control[0]["state"], 0
         while True:
-            self._kernel.launch(*self._shape, self._args, cooperative=True)
+            self._kernel.launch(*self._shape, (self._params,), cooperative=True)
             launches += 1
-            self.device.download(self._control, self._host_state)
-            if state["done"][0] or state["overflow"][0]:
+            self.device.download(self._control, self._host_control)
+            if state["done"] or state["overflow"]:
                 break
-        names = {"hops": "hop", "thresholds": "bucket"}
         self.counts = {
-            name: state[names.get(name, name)][0].item()
-            for name in ("hops", "thresholds", "expanded", "sweeps", "delta")
+            "hops": int(state["hop"]),
+            "thresholds": int(state["bucket"]),
+            "expanded": int(state["expanded"]),
+            "sweeps": int(state["sweeps"]),
+            "delta": float(state["delta"]),
+            "launches": launches,
         }
-        self.counts["launches"] = launches
-        return state[0]
+        return Outcome(int(state["done"]), int(state["horizon"]), bool(state["overflow"]))

@@ -10,11 +10,13 @@ import numpy as np
 from kleene.backends.cuda.device_graph import DeviceGraph
 from kleene.backends.cuda.load_balance import WorkQueues, arc_grid
 from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, ctype, scalar
+from kleene.backends.cuda.runtime.structs import struct_type
+from kleene.backends.cuda.tuning import sssp as tuning
 
 __all__ = ["recover_predecessors", "recovery_bytes"]
 
+_FILE = "sssp_predecessors"
 _THREADS = 256
-_ROUNDS = 1024  # per launch: some milliseconds
 
 
 def recovery_bytes(n: int, m: int) -> int:
@@ -40,9 +42,8 @@ def recover_predecessors(
     ``sums`` receives the sums along the tree without it. Vertices are missing from the tree only if
     rounding makes tight arcs form a cycle; without negative lengths there are none.
     """
-    kernels = device.kernels("sssp_predecessors", KL_TYPE=ctype(distances.dtype))
-    n, (offsets, neighbors) = graph.n, graph.csr
-    arcs = (offsets, neighbors, graph.lengths(distances.dtype), distances)
+    kind, n, offsets = distances.dtype, graph.n, graph.csr.offsets
+    kernels = device.kernels(_FILE, KL_TYPE=ctype(kind))
     count = kernels["sssp_predecessors_count_missing"]
 
     def count_missing() -> int:
@@ -51,25 +52,41 @@ def recover_predecessors(
         count.launch(blocks, (_THREADS,), (distances, predecessors, n, source, counted))
         return int(device.download(counted)[0])
 
+    params = struct_type(_FILE, "TreeParams", KL_TYPE=ctype(kind)).pack(
+        offsets=offsets,
+        neighbors=graph.csr.neighbors,
+        lengths=graph.lengths(kind),
+        distances=distances,
+        predecessors=predecessors,
+        sums=sums,
+        even=None,
+        odd=None,
+        sizes=None,
+        barrier=None,
+        round=0,
+        rounds=tuning.PREDECESSOR_LAYERS,
+        n=n,
+        source=source,
+        bias=scalar(kind, bias),
+    )
     device.fill(predecessors, 0xFF)
     if not negative:
         nearer = kernels["sssp_predecessors_nearer"]
-        nearer.launch(*arc_grid(nearer, graph.m), (*arcs, n, predecessors))
+        nearer.launch(*arc_grid(nearer, graph.m), (params,))
         if count_missing() == 0:
             return 0
     queues = WorkQueues(device, graph)
+    params.update(even=queues.even, odd=queues.odd, sizes=queues.sizes, barrier=queues.barrier)
     if negative:
         first = device.download(offsets[source : source + 2])
         queues.begin(source, int(first[1] - first[0]))
     else:
         first_layer = kernels["sssp_predecessors_first_layer"]
-        args = (*arcs, n, source, predecessors, queues.even, queues.sizes)
-        first_layer.launch(*arc_grid(first_layer, graph.m), args)
+        first_layer.launch(*arc_grid(first_layer, graph.m), (params,))
     layers = kernels["sssp_predecessors_layers"]
     round_ = 0
     while queues.read_sizes()[round_ % 3]:
-        layer_args = (*arcs, source, scalar(distances.dtype, bias), predecessors, sums)
-        queued = (queues.even, queues.odd, queues.sizes, round_, _ROUNDS, queues.barrier)
-        layers.launch(*queues.grid(layers), (*layer_args, *queued), cooperative=True)
-        round_ += _ROUNDS
+        params.update(round=round_)
+        layers.launch(*queues.grid(layers), (params,), cooperative=True)
+        round_ += tuning.PREDECESSOR_LAYERS
     return count_missing() if negative else 0

@@ -37,7 +37,6 @@ _PACKED = ("KL_MIN_PLUS_SHORT", "KL_BOOLEAN")  # several columns per word; no pr
 #: The variants of every file in ``kernels/``.
 VARIANTS: dict[str, tuple[Variant, ...]] = {
     "apsp_naive": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
-    "apsp_batched": _rows(KL_TYPE=_TYPES),
     "apsp_blocked_global": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
     "apsp_blocked_shared": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
     "apsp_blocked_multi": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
@@ -50,6 +49,7 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
     "closure_ceiling": _rows(KL_ALGEBRA=(*_NUMBERS, *_PACKED)),
     "closure_predecessors": _rows(KL_TYPE=_TYPES),
     "spmv": _rows(KL_TYPE=_TYPES),
+    "sssp_batched": _rows(KL_TYPE=_TYPES),
     "sssp_bellman_ford": _rows(KL_TYPE=_TYPES),
     "sssp_llp": _rows(KL_TYPE=_TYPES),
     "sssp_near_far": _rows(KL_TYPE=("unsigned", "float", "long long", "double")),

@@ -3,11 +3,13 @@
 // The bits of non-negative numbers are in the order of the numbers, so distances of all types are
 // unsigned words; all ones is no_path.
 #pragma once
-#include "common/kleene.cuh"
+#include "common/warp.cuh"
+#include "tuning/sssp.cuh"
 
-const unsigned kAllLanes = 0xffffffffu;
-const int kRangeArcs =
-    128;  // arcs of an entry at most, unless that would take more entries than a list has
+// How a search ends.
+const int kRunning = 0;    // not yet
+const int kExhausted = 1;  // no vertex is left
+const int kEarlyExit = 2;  // all targets are settled
 
 // ---- words --------------------------------------------------------------------------------------
 

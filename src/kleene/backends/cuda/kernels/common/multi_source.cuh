@@ -1,17 +1,19 @@
 // Shared by the batched searches: rounds within a cooperative launch, and hubs, whose arcs are
 // split among warps.
 #pragma once
-#include "common/kleene.cuh"
+#include "common/warp.cuh"
 
-constexpr int kThreads = 256;
-constexpr int kWarps = kThreads / 32;
-constexpr unsigned kAllLanes = 0xffffffffu;
+const int kThreads = 256;
+const int kWarps = kThreads / 32;
 
 constexpr int kPrefetch = 4;  // rows loaded at once by a warp
 
-// Indices of the control words, which the host reads after a launch.
-constexpr int kRoundsDone = 0, kFinished = 1, kTargetsLeft = 2,
-              kEvents = 3;  // three words of events
+// The control words, which the host reads after a launch.
+const int kRoundsDone = 0;
+const int kFinished = 1;
+const int kTargetsLeft = 2;
+const int kEvents = 3;  // three words of events
+const int kControlWords = 6;
 
 // The rounds of a cooperative launch. Blocks signal events during a round; end() returns the union
 // over all blocks. Three words alternate, so that none is cleared while another block reads it.
