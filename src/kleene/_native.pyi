@@ -364,6 +364,15 @@ def arc_weights(
     threads: int,
     progress: _Progress = None,
 ) -> _Array: ...
+def dlpack_array(
+    address: int,
+    shape: tuple[int, ...],
+    code: int,
+    bits: int,
+    device_type: int,
+    device_id: int,
+    owner: object,
+) -> Any: ...
 def noise(count: int, seed: int) -> NDArray[np.float64]: ...
 def spmv(
     semiring: str,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +17,12 @@ from kleene.api.pairs import solve_pairs
 from kleene.backends.common.limits import apply_limit
 from kleene.backends.common.predecessors import choose_predecessors
 from kleene.backends.semiring import SEMIRINGS
-from kleene.backends.task import Task
+from kleene.backends.task import Answer, Task
 from kleene.errors import NegativeCycleError, RequestError
 from kleene.graph import Graph
-from kleene.planning.plan import plan_call
-from kleene.planning.request import graph_facts
-from kleene.registry import find
+from kleene.planning.plan import Plan, plan_call
+from kleene.planning.request import Request, graph_facts
+from kleene.registry import Method, find
 from kleene.results.result import Result, Timings
 from kleene.system.atomic_file import atomic_array
 from kleene.system.progress import reporter
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["cycle_by_label", "solve"]
 
 Array = NDArray[Any]
+
+_DEVICES = ("cuda", "emulated")  # with memory of their own
 
 
 def solve(call: Call) -> Result:
@@ -76,12 +79,16 @@ def _solve_rows(call: Call) -> Result:
             memory,
             plan.device,
             hops,
+            # What is changed on the host afterwards is copied back to the device.
+            keep=request.keep == "device" and not request.deterministic,
         )
         began = time.perf_counter()
         with _meter(plan.device) as meter:
-            answer = apply_limit(task, method.load()(task, **dict(request.options)))
+            answer = apply_limit(task, _run(method, task, plan, request))
             if request.deterministic:
                 choose_predecessors(task, answer)
+            if request.keep == "device":
+                answer = _on_device(task, answer)
         stats = _timings(time.perf_counter() - began, meter)
     return Result(
         call.graph, plan, stats, answer, call.sources, call.targets, task.limit, call.single,
@@ -89,9 +96,27 @@ def _solve_rows(call: Call) -> Result:
     )  # fmt: skip
 
 
+def _run(method: Method, task: Task, plan: Plan, request: Request) -> Answer:
+    """Run a method; on a device, with the memory that searches of placed graphs hold if need be."""
+    run = partial(method.load(), task, **dict(request.options))
+    if plan.device not in _DEVICES:
+        answer: Answer = run()
+        return answer
+    from kleene.backends.cuda.device_graph import with_idle_memory
+
+    return with_idle_memory(plan.device, plan.device_memory, run)
+
+
+def _on_device(task: Task, answer: Answer) -> Answer:
+    from kleene.backends.cuda.device_answer import to_device
+    from kleene.backends.cuda.runtime.device import open_device
+
+    return to_device(task, open_device(task.device), answer)
+
+
 def _meter(device: str) -> AbstractContextManager[CallTimer | None]:
     """Return a timer of copies and kernels, on devices that have both."""
-    if device not in ("cuda", "emulated"):
+    if device not in _DEVICES:
         return nullcontext()
     from kleene.backends.cuda.runtime.timing import timed_call
 

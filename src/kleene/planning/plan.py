@@ -124,8 +124,12 @@ def make_plan(facts: Facts, request: Request, machine: Machine) -> Plan:
     workspace = method.workspace(size)
     if request.limited and request.problem == "apsp" and dtype.kind == "f":
         workspace = max(workspace, limited_workspace(size))
-    memory = _answer_bytes(size, request, method) + workspace
+    answer = _answer_bytes(size, request, method)
+    kept = answer if request.keep == "device" else 0
+    memory = answer + workspace  # a kept answer is copied when it is read
     reasons: tuple[str, ...] = (why_device, why_method, why_dtype)
+    if kept:
+        reasons += (f"answer: {format_bytes(kept)} stay on the device, as asked",)
     if request.deterministic and request.predecessors:
         memory += predecessors.workspace(size.m, size.item)
         reasons += ("predecessors: chosen by rule afterwards, the same in every run",)
@@ -141,8 +145,8 @@ def make_plan(facts: Facts, request: Request, machine: Machine) -> Plan:
         memory,
         available,
         reasons,
-        method.device_memory(size) if method.device_memory is not None else 0,
-        method.streams,
+        kept + (0 if method.device_memory is None else method.device_memory(size)),
+        method.streams and not kept,
     )
 
 

@@ -6,12 +6,21 @@ from the distances afterwards.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Any
 
-from kleene.backends.cuda.device_graph import DeviceGraph, get_device_graph
-from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, ctype, open_device
-from kleene.backends.cuda.runtime.prefault import prefault
+import numpy as np
+
+from kleene.backends.cuda.device_graph import DeviceGraph
+from kleene.backends.cuda.row_searches import AnswerRows, RowSearch, lend_search
+from kleene.backends.cuda.runtime.device import (
+    Array,
+    Device,
+    HostArray,
+    ceil_div,
+    ctype,
+    open_device,
+)
 from kleene.backends.cuda.sssp_predecessors import recover_predecessors
 from kleene.backends.task import Answer, Task
 
@@ -20,17 +29,18 @@ __all__ = ["SsspSearch", "sssp_rows"]
 _THREADS = 256
 
 
-class SsspSearch(ABC):
-    """Searches from one source at a time on one graph; created once per call.
+class SsspSearch(RowSearch):
+    """Searches from one source at a time on one graph.
 
     When ``run`` begins, ``distances`` is 0 at the source and no_path elsewhere.
     """
 
     def __init__(self, task: Task, device: Device, graph: DeviceGraph) -> None:
-        self.task, self.device, self.graph = task, device, graph
+        super().__init__(task, device, graph)
         self.no_limit = task.semiring.zero(task.dtype)
         self.negative = bool(task.graph.stats.negative)
-        self.distances = device.empty(graph.n, task.dtype, "distances")
+        self.tree = device.empty(graph.n, np.int32, "tree") if task.predecessors else None
+        self._copies: Any = None  # a stream for copies beside the recovery of predecessors
         self._steps = device.kernels("sssp_predecessors", KL_TYPE=ctype(task.dtype))
 
     @abstractmethod
@@ -51,6 +61,12 @@ class SsspSearch(ABC):
             self.device, self.graph, self.distances, source, predecessors, negative=self.negative
         )
 
+    def copy_stream(self) -> Any:
+        """Return a stream for copies that overlap with kernels."""
+        if self._copies is None:
+            self._copies = self.device.stream()
+        return self._copies
+
     def init_distances(self, source: int) -> None:
         """Set distances to 0 at the source, no_path elsewhere."""
         self.launch_over_vertices("sssp_init_distances", self.distances, source)
@@ -68,27 +84,35 @@ class SsspSearch(ABC):
 
 def sssp_rows(task: Task, method: type[SsspSearch]) -> Answer:
     """Search from each source by this method."""
-    values, predecessors = task.empty_values(), task.empty_predecessors()
     horizons = task.new_horizons()
-    if task.graph.n:
-        device = open_device(task.device)
-        search = method(task, device, get_device_graph(task.graph, device))
-        limit = search.no_limit if task.limit is None else task.limit
-        found = None
-        if predecessors is not None:
-            found = device.empty(task.graph.n, predecessors.dtype, "predecessors")
-        for row, source in enumerate(task.sources.tolist()):
-            search.init_distances(source)
-            rows = (values[row], None if predecessors is None else predecessors[row])
-            with prefault(task.threads, *rows), device.timer.span("compute", device.main):
-                horizon = search.run(source, limit)
-            horizons[row] = limit if horizon is None else horizon
-            search.apply_limit(horizons[row].item())
-            if predecessors is not None and found is not None:
-                with device.timer.span("compute", device.main):
-                    search.recover_predecessors_of(source, found)
-                device.download(found, predecessors[row])
-            device.download(search.distances, values[row])
-            task.report(row + 1, len(task.sources))
+    device = open_device(task.device)
+    rows = AnswerRows(task, device)
+    if task.graph.n and len(task.sources):
+        with lend_search(task, device, method) as search:
+            _search_rows(search, rows, horizons)
     complete = task.limit is None and task.targets is None
-    return Answer(values, predecessors, None if complete else horizons)
+    return rows.answer(None if complete else horizons)
+
+
+def _search_rows(search: SsspSearch, rows: AnswerRows, horizons: HostArray) -> None:
+    """Search from each source of the task; copy distances while predecessors are recovered."""
+    device, task, tree = search.device, search.task, search.tree
+    limit = search.no_limit if task.limit is None else task.limit
+    copies = search.copy_stream() if tree is not None and rows.worth_overlap else device.main
+    for row, source in enumerate(task.sources.tolist()):
+        search.init_distances(source)
+        with rows.prefault(row), device.timer.span("compute", device.main):
+            horizon = search.run(source, limit)
+        horizons[row] = limit if horizon is None else horizon
+        search.apply_limit(horizons[row].item())
+        if copies is not device.main:
+            copies.wait(device.main.record())
+        rows.copy_values(row, search.distances, copies)
+        if tree is not None:
+            with device.timer.span("compute", device.main):
+                search.recover_predecessors_of(source, tree)
+            rows.copy_predecessors(row, tree)
+        if copies is not device.main:
+            device.main.wait(copies.record())  # the next source overwrites the distances
+        task.report(row + 1, len(task.sources))
+    device.main.synchronize()

@@ -329,10 +329,10 @@ class CupyDevice:
 
     def __init__(self, driver: Any, runtime: Any) -> None:
         self.driver, self.runtime = driver, runtime
-        self._index = runtime.getDevice()
-        runtime.setDevice(self._index)
+        self.index = runtime.getDevice()
+        runtime.setDevice(self.index)
         runtime.free(0)  # initialises the device
-        properties = runtime.getDeviceProperties(self._index)
+        properties = runtime.getDeviceProperties(self.index)
         self.name = properties["name"].decode(errors="replace")
         self.capability = (int(properties["major"]), int(properties["minor"]))
         if self.capability < _OLDEST:
@@ -343,7 +343,7 @@ class CupyDevice:
             )
         self.multiprocessors = int(properties["multiProcessorCount"])
         self.shared_memory = int(
-            runtime.deviceGetAttribute(runtime.cudaDevAttrMaxSharedMemoryPerBlockOptin, self._index)
+            runtime.deviceGetAttribute(runtime.cudaDevAttrMaxSharedMemoryPerBlockOptin, self.index)
         )
         self.allocated = self.peak = 0  # bytes of all arrays; largest value so far
         self.blocks = _Pool(self, runtime.malloc, runtime.free)
@@ -355,7 +355,7 @@ class CupyDevice:
 
     def use(self) -> None:
         """Make this the current device of the calling thread."""
-        self.runtime.setDevice(self._index)
+        self.runtime.setDevice(self.index)
 
     def free_memory(self) -> int:
         free = int(self.runtime.memGetInfo()[0]) + self.blocks.kept

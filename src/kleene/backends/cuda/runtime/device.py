@@ -222,6 +222,7 @@ class Device(Protocol):
     """A GPU or the emulator."""
 
     kind: str  # "cuda" or "emulated"
+    index: int  # of the GPU, as CUDA counts
     name: str
     capability: tuple[int, int]
     multiprocessors: int

@@ -291,6 +291,7 @@ class EmulatedDevice:
     """
 
     kind = "emulated"
+    index = 0
     name = "the emulator"
     capability = (9, 0)
     multiprocessors = 4
