@@ -364,7 +364,7 @@ def arc_weights(
     threads: int,
     progress: _Progress = None,
 ) -> _Array: ...
-def dlpack_array(
+def dlpack_capsule(
     address: int,
     shape: tuple[int, ...],
     code: int,

@@ -101,14 +101,25 @@ class DeviceArray:
     def __dlpack_device__(self) -> tuple[int, int]:
         return _DEVICE_TYPES[self.device], self._device.index
 
-    def __dlpack__(self, **options: Any) -> Any:
-        """Return a DLPack capsule; the options are those of the array API standard."""
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """Return a DLPack capsule; see the array API standard. No stream has anything to wait for.
+
+        The capsule is of the first version, which every consumer takes.
+        """
         kind, index = self.__dlpack_device__()
-        array = _native.dlpack_array(
+        if copy or dl_device not in (None, (kind, index)):
+            raise BufferError("arrays of a result are given as they are, on their own device")
+        return _native.dlpack_capsule(
             self._array.address, self.shape, _TYPE_CODES[self.dtype.kind], 8 * self.dtype.itemsize,
             kind, index, self._array,
         )  # fmt: skip
-        return array.__dlpack__(**options)
 
 
 class DeviceArrays(NamedTuple):
