@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from kleene.backends.cuda.runtime.device import Array, Device, HostArray, require_memory
+from kleene.backends.cuda.runtime.device import Array, Device, HostArray
 from kleene.backends.cuda.runtime.host_buffers import answer_buffer
 from kleene.backends.task import Answer, KeptRows, Task
+from kleene.errors import MemoryBudgetError
 from kleene.system.cached_property import cached_property
 
 __all__ = ["DeviceAnswer", "answer_rows_on_device", "to_device"]
@@ -54,11 +55,15 @@ def _to_host(device: Device, rows: Array) -> HostArray:
 
 def answer_rows_on_device(task: Task, device: Device) -> KeptRows:
     """Return memory on the device for all rows of the answer, or raise a MemoryBudgetError."""
-    shape, ids = (len(task.sources), task.graph.n), np.dtype(np.int32)
-    each = task.dtype.itemsize + (ids.itemsize if task.predecessors else 0)
-    require_memory(device, each * shape[0] * shape[1], "the answer, with keep='device',")
-    found = device.empty(shape, ids, "kept predecessors") if task.predecessors else None
-    return KeptRows(device, device.empty(shape, task.dtype, "kept values"), found)
+    shape = (len(task.sources), task.graph.n)
+    try:
+        values = device.empty(shape, task.dtype, "kept values")
+        found = device.empty(shape, np.int32, "kept predecessors") if task.predecessors else None
+    except MemoryBudgetError as error:
+        raise MemoryBudgetError(
+            f"the answer does not fit on the device: {error}", ["keep='host'", "fewer sources"]
+        ) from error
+    return KeptRows(device, values, found)
 
 
 def to_device(task: Task, device: Device, answer: Answer) -> Answer:

@@ -100,12 +100,12 @@ class AnswerRows:
     def __init__(self, task: Task, device: Device) -> None:
         self._task, self._device = task, device
         shape = (len(task.sources), task.graph.n)
-        self._kept = answer_rows_on_device(task, device) if task.keep else None
+        self.kept = answer_rows_on_device(task, device) if task.keep else None
         self._host: list[HostBuffer] = []
         self.values: Array | HostArray
         self.predecessors: Array | HostArray | None = None
-        if self._kept is not None:
-            _, self.values, self.predecessors = self._kept
+        if self.kept is not None:
+            _, self.values, self.predecessors = self.kept
         else:
             self._host.append(answer_buffer(device, shape, task.dtype, task.out))
             self.values = self._host[0].target
@@ -115,6 +115,11 @@ class AnswerRows:
         row = self.values[0].nbytes if shape[0] else 0
         self.small = row <= transfers.PINNED_LEAST
         self.worth_overlap = row >= transfers.OVERLAP_LEAST
+
+    @property
+    def pageable(self) -> int:
+        """Bytes of host memory that the device cannot write to without the host."""
+        return sum(buffer.array.nbytes for buffer in self._host if buffer.lease is None)
 
     def prefault(self, row: int) -> AbstractContextManager[None]:
         """Return a context in which host threads map the pages of a pageable row."""
@@ -144,7 +149,7 @@ class AnswerRows:
 
     def answer(self, horizons: HostArray | None) -> Answer:
         """Return the answer; all copies must be complete."""
-        if self._kept is not None:
-            return DeviceAnswer(self._kept, horizons)
+        if self.kept is not None:
+            return DeviceAnswer(self.kept, horizons)
         arrays = [buffer.finished() for buffer in self._host]
         return Answer(arrays[0], arrays[1] if len(arrays) > 1 else None, horizons)

@@ -22,7 +22,7 @@ from kleene.backends.cuda.runtime.device import Device, HostArray
 from kleene.backends.cuda.tuning import transfers
 from kleene.system.machine import total_memory
 
-__all__ = ["HostBuffer", "PinnedPool", "answer_buffer", "pinned_pool"]
+__all__ = ["HostBuffer", "PinnedPool", "answer_buffer", "pinned_buffer", "pinned_pool"]
 
 
 class _Lease:
@@ -174,6 +174,16 @@ def answer_buffer(
     if small:
         return HostBuffer(np.empty(shape, kind) if out is None else out, target, lease)
     return HostBuffer(lease.as_array(shape, kind), target, lease)
+
+
+def pinned_buffer(device: Device, nbytes: int) -> HostBuffer:
+    """Return page-locked bytes for staging, from the pool unless it is full."""
+    pool = pinned_pool(device)
+    block = pool.take(device, nbytes)
+    if block is None:
+        block = device.pinned(nbytes, np.uint8)
+        return HostBuffer(block, block)
+    return HostBuffer(block, block, _Lease(pool, block))
 
 
 def _renew_locks() -> None:
