@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from kleene.backends.common.limits import apply_limit
 from kleene.backends.common.predecessors import choose_predecessors
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Answer, Task
-from kleene.errors import NegativeCycleError, RequestError
+from kleene.errors import MemoryBudgetError, NegativeCycleError, RequestError
 from kleene.graph import Graph
 from kleene.planning.plan import Plan, plan_call
 from kleene.planning.request import Request, graph_facts
@@ -35,6 +34,9 @@ __all__ = ["cycle_by_label", "solve"]
 Array = NDArray[Any]
 
 _DEVICES = ("cuda", "emulated")  # with memory of their own
+
+#: Bytes on a device for which free memory is looked up before a call: that takes 50 us.
+_WORTH_ASKING = 2**28
 
 
 def solve(call: Call) -> Result:
@@ -98,13 +100,23 @@ def _solve_rows(call: Call) -> Result:
 
 def _run(method: Method, task: Task, plan: Plan, request: Request) -> Answer:
     """Run a method; on a device, with the memory that searches of placed graphs hold if need be."""
-    run = partial(method.load(), task, **dict(request.options))
-    if plan.device not in _DEVICES:
-        answer: Answer = run()
-        return answer
-    from kleene.backends.cuda.device_graph import with_idle_memory
+    run, options = method.load(), dict(request.options)
+    if plan.device_memory >= _WORTH_ASKING:
+        _free_idle(plan.device, plan.device_memory)
+    try:
+        answer: Answer = run(task, **options)
+    except MemoryBudgetError:
+        if plan.device not in _DEVICES or not _free_idle(plan.device):
+            raise
+        answer = run(task, **options)
+    return answer
 
-    return with_idle_memory(plan.device, plan.device_memory, run)
+
+def _free_idle(device: str, needed: int | None = None) -> bool:
+    """Free what placed graphs keep for later calls, or only if as much as needed is not free."""
+    from kleene.backends.cuda.device_graph import free_idle
+
+    return free_idle(device, needed)
 
 
 def _on_device(task: Task, answer: Answer) -> Answer:
@@ -120,7 +132,7 @@ def _meter(device: str) -> AbstractContextManager[CallTimer | None]:
         return nullcontext()
     from kleene.backends.cuda.runtime.timing import timed_call
 
-    return timed_call(device)
+    return timed_call()
 
 
 def _timings(total: float, meter: CallTimer | None) -> Timings:

@@ -136,10 +136,11 @@ class Result(PathQueries):
             raise RequestError(
                 "this result is in host memory: call with keep='device' to leave it on the GPU"
             )
-        rows = [None if array is None else array[0] if self._single else array for array in kept[1:]]
-        arrays = [None if array is None else DeviceArray(array, kept.device) for array in rows]
-        assert arrays[0] is not None
-        return DeviceArrays(arrays[0], arrays[1])
+        values, found = kept.values, kept.predecessors
+        if self._single:
+            values, found = values[0], None if found is None else found[0]
+        predecessors = None if found is None else DeviceArray(found, kept.device)
+        return DeviceArrays(DeviceArray(values, kept.device), predecessors)
 
     # ---- proof ----------------------------------------------------------------------------
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from kleene.backends.common.engine_dtype import search_in_dtype
 from kleene.backends.cuda.device_graph import DeviceGraph
-from kleene.backends.cuda.row_searches import AnswerRows, RowSearch, lend_search
-from kleene.backends.cuda.runtime.device import Device, HostArray, open_device
+from kleene.backends.cuda.row_searches import AnswerRows, RowSearch, run_search
+from kleene.backends.cuda.runtime.device import Array, Device, open_device
 from kleene.backends.task import Answer, Task
 
 __all__ = ["BfsSearch", "bfs_rows"]
@@ -33,6 +33,11 @@ class BfsSearch(RowSearch):
             device.empty(graph.n, _HOPS, "predecessors") if task.predecessors else None
         )
 
+    @property
+    def found(self) -> tuple[Array, Array | None]:
+        """The distances and predecessors."""
+        return self.distances, self.predecessors
+
     @abstractmethod
     def run(self, source: int, limit: int) -> int | None:
         """Search up to a limit of levels.
@@ -46,32 +51,28 @@ def bfs_rows(task: Task, method: type[BfsSearch]) -> Answer:
     """Search from each source by this method."""
     if task.dtype != _HOPS:
         return search_in_dtype(lambda part: bfs_rows(part, method), task, _HOPS)
-    limit = _NO_LIMIT if task.limit is None else int(min(task.limit, _NO_LIMIT))
-    horizons = np.full(len(task.sources), limit, _HOPS)
-    device = open_device(task.device)
-    rows = AnswerRows(task, device)
-    if task.graph.n and len(task.sources):
-        with lend_search(task, device, method) as search:
-            _search_rows(search, rows, limit, horizons)
-    complete = task.limit is None and task.targets is None
-    return rows.answer(None if complete else horizons)
+    if task.graph.n == 0 or len(task.sources) == 0:
+        return Answer(task.empty_values(), task.empty_predecessors())
+    return run_search(task, open_device(task.device), method, _search_rows)
 
 
-def _search_rows(search: BfsSearch, rows: AnswerRows, limit: int, horizons: HostArray) -> None:
+def _search_rows(search: BfsSearch) -> Answer:
     """Search from each source of the task, and copy what is found to its row."""
     device, task = search.device, search.task
-    found = (search.distances, search.predecessors)
+    limit = _NO_LIMIT if task.limit is None else int(min(task.limit, _NO_LIMIT))
+    complete = task.limit is None and task.targets is None
+    horizons = None if complete else np.full(len(task.sources), limit, _HOPS)
+    rows = AnswerRows(task, device)
     for row, source in enumerate(task.sources.tolist()):
-        for array in found:
-            if array is not None:
-                device.fill(array, 0xFF)
-        search.copy_ahead(rows.copier(row, *found))
+        search.begin()
+        device.fill(search.distances, 0xFF)
+        if search.predecessors is not None:
+            device.fill(search.predecessors, 0xFF)
         with rows.prefault(row), device.timer.span("compute", device.main):
             horizon = search.run(source, limit)
-        if horizon is not None:
+        if horizon is not None and horizons is not None:
             horizons[row] = horizon
-        if not search.sent:
-            rows.copy(row, *found)
+        rows.copy(row, search)
         task.report(row + 1, len(task.sources))
-    if not search.sent:
-        device.main.synchronize()
+    rows.wait(search)
+    return rows.answer(horizons)

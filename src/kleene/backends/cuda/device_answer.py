@@ -50,7 +50,7 @@ def _to_host(device: Device, rows: Array) -> HostArray:
     # Another library may write to the array in a stream of its own.
     device.synchronize()
     device.download(rows, buffer.target)
-    return buffer.finished()
+    return buffer.array
 
 
 def answer_rows_on_device(task: Task, device: Device) -> KeptRows:

@@ -6,9 +6,9 @@ copies for later calls, and the buffers of searches with them, until their memor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from contextlib import suppress
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 from weakref import WeakSet, proxy
 
 import numpy as np
@@ -21,18 +21,15 @@ from kleene.backends.cuda.runtime.device import (
     require_memory,
 )
 from kleene.backends.cuda.tuning import transfers
-from kleene.errors import DeviceError, MemoryBudgetError
+from kleene.errors import DeviceError
 from kleene.graph import Graph
 from kleene.graph.forms import CSR, csr_to_dense
 from kleene.graph.no_path import no_path
 from kleene.system.cached_property import cached_property
 
 __all__ = [
-    "Arcs", "DeviceGraph", "Hubs", "drop_idle", "get_device_graph", "idle_bytes", "place",
-    "with_idle_memory",
+    "Arcs", "DeviceGraph", "Hubs", "free_idle", "get_device_graph", "idle_bytes", "place",
 ]  # fmt: skip
-
-Value = TypeVar("Value")
 
 
 class Arcs(NamedTuple):
@@ -185,7 +182,7 @@ class DeviceGraph:
         waiting = list(self._idle.values())
         return sum(search.nbytes for searches in waiting for search in list(searches))
 
-    def drop_idle(self) -> None:
+    def free_idle(self) -> None:
         """Free the searches that wait."""
         self._idle.clear()
 
@@ -198,25 +195,15 @@ def idle_bytes(device: Device) -> int:
     return sum(graph.idle_bytes for graph in list(_GRAPHS) if graph.device is device)
 
 
-def drop_idle(device: Device) -> bool:
-    """Free the searches that wait on a device; False if there are none."""
-    waiting = [graph for graph in list(_GRAPHS) if graph.device is device and graph.idle_bytes]
-    for graph in waiting:
-        graph.drop_idle()
-    return bool(waiting)
-
-
-def with_idle_memory(kind: str, needed: int, run: Callable[[], Value]) -> Value:
-    """Call ``run``, for which searches that wait on the device are freed if memory is short."""
+def free_idle(kind: str, needed: int | None = None) -> bool:
+    """Free the searches that wait on a device; False if there are none, or the memory suffices."""
     device = open_device(kind)
-    if needed >= transfers.IDLE_LEAST and needed > device.free_memory():
-        drop_idle(device)
-    try:
-        return run()
-    except MemoryBudgetError:
-        if not drop_idle(device):
-            raise
-    return run()
+    waiting = [graph for graph in list(_GRAPHS) if graph.device is device and graph.idle_bytes]
+    if not waiting or (needed is not None and needed <= device.free_memory()):
+        return False
+    for graph in waiting:
+        graph.free_idle()
+    return True
 
 
 def get_device_graph(graph: Graph, device: Device) -> DeviceGraph:

@@ -4,18 +4,16 @@ The buffers of a search are allocated once. The search of a placed graph waits t
 call that can use it; calls that run at the same time have one each.
 
 Rows leave the device behind the search, in its stream. They go straight into the memory of the
-answer, which the device can write to without the host: see ``runtime.host_buffers``.
+answer, which the device can write to without the host: see ``runtime.host_buffers``. Those of a
+small graph are copied to the host before it knows that the search is complete, and once more there.
 """
 
 from __future__ import annotations
 
-from abc import ABC
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from functools import partial
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, TypeVar
-
-import numpy as np
 
 from kleene.backends.cuda.device_answer import DeviceAnswer, answer_rows_on_device
 from kleene.backends.cuda.device_graph import DeviceGraph, get_device_graph
@@ -26,7 +24,7 @@ from kleene.backends.cuda.tuning import transfers
 from kleene.backends.task import Answer, Task
 from kleene.errors import KleeneError
 
-__all__ = ["AnswerRows", "RowSearch", "lend_search"]
+__all__ = ["AnswerRows", "RowSearch", "run_search"]
 
 
 # ---- searches -----------------------------------------------------------------------------------
@@ -38,35 +36,64 @@ class RowSearch(ABC):
     def __init__(self, task: Task, device: Device, graph: DeviceGraph) -> None:
         self.task, self.device, self.graph = task, device, graph
         self.nbytes = 0  # of all buffers
-        self._copy_row: Callable[[], None] | None = None
-        self.sent = False
         self.distances = device.empty(graph.n, task.dtype, "distances")
+        #: Do rows go through page-locked memory of the search, since they are small?
+        self.small = self.distances.nbytes <= transfers.PINNED_LEAST
+        self._staging: list[tuple[HostArray, Array]] = []
+        self._copies: Any = None  # a stream
+        self._staged = False  # are the rows in the staging buffers, or on their way?
+
+    @property
+    @abstractmethod
+    def found(self) -> tuple[Array, Array | None]:
+        """The distances, and the predecessors if they are asked for, of the last source."""
 
     @classmethod
     def workspace_key(cls, task: Task) -> Hashable:
         """Return what the buffers depend on besides the graph; equal keys can share a search."""
         return cls, task.dtype.str, task.predecessors
 
-    def copy_ahead(self, copy_row: Callable[[], None] | None) -> None:
-        """Set how ``send_ahead`` copies the row of the next search; None: not at all."""
-        self._copy_row, self.sent = copy_row, False
+    def copy_stream(self) -> Any:
+        """Return a stream for copies that overlap with kernels."""
+        if self._copies is None:
+            self._copies = self.device.stream()
+        return self._copies
+
+    def begin(self) -> None:
+        """Forget the last source."""
+        self._staged = False
 
     def send_ahead(self) -> None:
-        """Copy the row of a small graph, launched so far: call it before waiting for the state.
+        """Copy the rows of a small graph, as launched so far: call it before reading the state.
 
         If the search is complete then, which it nearly always is, the host waits only once.
         """
-        if self._copy_row is not None:
-            self._copy_row()
-            self.sent = True
+        if self.small and not self.task.keep:
+            self._stage()
+
+    def read_staged(self) -> list[HostArray]:
+        """Return the rows of a small graph on the host; they are overwritten by the next source."""
+        if not self._staged:
+            self._stage()
+            self.device.main.synchronize()
+        return [to for to, _ in self._staging]
+
+    def _stage(self) -> None:
+        if not self._staging:
+            rows = [row for row in self.found if row is not None]
+            self._staging = [(self.device.pinned(row.shape, row.dtype), row) for row in rows]
+        for to, row in self._staging:
+            self.device.copy(to, row)
+        self._staged = True
 
 
 Search = TypeVar("Search", bound=RowSearch)
 
 
-@contextmanager
-def lend_search(task: Task, device: Device, method: type[Search]) -> Iterator[Search]:
-    """Lend a search on the task's graph: one that waits there, or a new one.
+def run_search(
+    task: Task, device: Device, method: type[Search], run: Callable[[Search], Answer]
+) -> Answer:
+    """Call ``run`` with a search on the task's graph: one that waits there, or a new one.
 
     It waits for the next call afterwards, unless this one ends with an error or an interrupt.
     """
@@ -80,15 +107,15 @@ def lend_search(task: Task, device: Device, method: type[Search]) -> Iterator[Se
     else:
         search.task, search.graph = task, graph
     try:
-        yield search
+        answer = run(search)
     except BaseException:
         with suppress(KleeneError):  # nothing may write to memory that is given back now
             device.synchronize()
         raise
-    search.copy_ahead(None)
     if key is not None:
         del search.task, search.graph  # the graph owns what waits there; no reference cycle
         graph.keep_idle(key, search)
+    return answer
 
 
 # ---- rows of the answer -------------------------------------------------------------------------
@@ -99,22 +126,19 @@ class AnswerRows:
 
     def __init__(self, task: Task, device: Device) -> None:
         self._task, self._device = task, device
-        shape = (len(task.sources), task.graph.n)
         self.kept = answer_rows_on_device(task, device) if task.keep else None
         self._host: list[HostBuffer] = []
         self.values: Array | HostArray
         self.predecessors: Array | HostArray | None = None
         if self.kept is not None:
             _, self.values, self.predecessors = self.kept
-        else:
-            self._host.append(answer_buffer(device, shape, task.dtype, task.out))
-            self.values = self._host[0].target
-            if task.predecessors:
-                self._host.append(answer_buffer(device, shape, task.graph.id_dtype))
-                self.predecessors = self._host[1].target
-        row = self.values[0].nbytes if shape[0] else 0
-        self.small = row <= transfers.PINNED_LEAST
-        self.worth_overlap = row >= transfers.OVERLAP_LEAST
+            return
+        shape = (len(task.sources), task.graph.n)
+        self._host.append(answer_buffer(device, shape, task.dtype, task.out))
+        self.values = self._host[0].target
+        if task.predecessors:
+            self._host.append(answer_buffer(device, shape, task.graph.id_dtype))
+            self.predecessors = self._host[1].target
 
     @property
     def pageable(self) -> int:
@@ -126,30 +150,47 @@ class AnswerRows:
         pageable = [buffer.target[row] for buffer in self._host if buffer.lease is None]
         return prefault(self._task.threads, *pageable) if pageable else nullcontext()
 
-    def copy_values(self, row: int, distances: Array, stream: Any = None) -> None:
-        """Copy the distances of a search; does not wait, unless to pageable memory."""
-        self._device.copy(self.values[row], distances, stream)
+    def copy_beside(self, row: int, search: RowSearch) -> Any:
+        """Copy large distances in a stream of their own, beside what is launched next.
 
-    def copy_predecessors(self, row: int, predecessors: Array, stream: Any = None) -> None:
-        """Copy the predecessors of a search; does not wait, unless to pageable memory."""
-        assert self.predecessors is not None
-        self._device.copy(self.predecessors[row], predecessors, stream)
+        Returns an event after the copy; None if they are not copied yet.
+        """
+        values = self.values[row]
+        if values.nbytes < transfers.OVERLAP_LEAST:
+            return None
+        stream = search.copy_stream()
+        stream.wait(self._device.main.record())
+        self._device.copy(values, search.distances, stream)
+        return stream.record()
 
-    def copy(self, row: int, distances: Array, predecessors: Array | None) -> None:
-        """Copy what a search found."""
-        self.copy_values(row, distances)
+    def copy(self, row: int, search: RowSearch, copied: Any = None) -> None:
+        """Copy what a search found, but not distances that were copied already.
+
+        The copies follow in the main stream; small rows for the host are there at once.
+        """
+        distances, predecessors = search.found
+        if self.kept is None and search.small:
+            staged = search.read_staged()
+            self.values[row] = staged[0]  # type: ignore[index]
+            if self.predecessors is not None:
+                self.predecessors[row] = staged[1]  # type: ignore[index]
+            return
+        if copied is None:
+            self._device.copy(self.values[row], distances)
         if predecessors is not None:
-            self.copy_predecessors(row, predecessors)
+            assert self.predecessors is not None
+            self._device.copy(self.predecessors[row], predecessors)
+        if copied is not None:
+            self._device.main.wait(copied)  # the next source overwrites the distances
 
-    def copier(
-        self, row: int, distances: Array, predecessors: Array | None
-    ) -> Callable[[], None] | None:
-        """Return a function that copies a row, if it is small; else None."""
-        return partial(self.copy, row, distances, predecessors) if self.small else None
+    def wait(self, search: RowSearch) -> None:
+        """Wait for all copies."""
+        if self.kept is not None or not search.small:
+            self._device.main.synchronize()
 
     def answer(self, horizons: HostArray | None) -> Answer:
         """Return the answer; all copies must be complete."""
         if self.kept is not None:
             return DeviceAnswer(self.kept, horizons)
-        arrays = [buffer.finished() for buffer in self._host]
+        arrays = [buffer.array for buffer in self._host]
         return Answer(arrays[0], arrays[1] if len(arrays) > 1 else None, horizons)

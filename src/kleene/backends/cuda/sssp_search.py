@@ -12,15 +12,8 @@ from typing import Any
 import numpy as np
 
 from kleene.backends.cuda.device_graph import DeviceGraph
-from kleene.backends.cuda.row_searches import AnswerRows, RowSearch, lend_search
-from kleene.backends.cuda.runtime.device import (
-    Array,
-    Device,
-    HostArray,
-    ceil_div,
-    ctype,
-    open_device,
-)
+from kleene.backends.cuda.row_searches import AnswerRows, RowSearch, run_search
+from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, ctype, open_device
 from kleene.backends.cuda.sssp_predecessors import recover_predecessors
 from kleene.backends.task import Answer, Task
 
@@ -40,8 +33,12 @@ class SsspSearch(RowSearch):
         self.no_limit = task.semiring.zero(task.dtype)
         self.negative = bool(task.graph.stats.negative)
         self.tree = device.empty(graph.n, np.int32, "tree") if task.predecessors else None
-        self._copies: Any = None  # a stream for copies beside the recovery of predecessors
         self._steps = device.kernels("sssp_predecessors", KL_TYPE=ctype(task.dtype))
+
+    @property
+    def found(self) -> tuple[Array, Array | None]:
+        """The distances and predecessors."""
+        return self.distances, self.tree
 
     @abstractmethod
     def run(self, source: int, limit: Any) -> Any | None:
@@ -61,12 +58,6 @@ class SsspSearch(RowSearch):
             self.device, self.graph, self.distances, source, predecessors, negative=self.negative
         )
 
-    def copy_stream(self) -> Any:
-        """Return a stream for copies that overlap with kernels."""
-        if self._copies is None:
-            self._copies = self.device.stream()
-        return self._copies
-
     def init_distances(self, source: int) -> None:
         """Set distances to 0 at the source, no_path elsewhere."""
         self.launch_over_vertices("sssp_init_distances", self.distances, source)
@@ -84,35 +75,30 @@ class SsspSearch(RowSearch):
 
 def sssp_rows(task: Task, method: type[SsspSearch]) -> Answer:
     """Search from each source by this method."""
-    horizons = task.new_horizons()
-    device = open_device(task.device)
-    rows = AnswerRows(task, device)
-    if task.graph.n and len(task.sources):
-        with lend_search(task, device, method) as search:
-            _search_rows(search, rows, horizons)
-    complete = task.limit is None and task.targets is None
-    return rows.answer(None if complete else horizons)
+    if task.graph.n == 0 or len(task.sources) == 0:
+        return Answer(task.empty_values(), task.empty_predecessors())
+    return run_search(task, open_device(task.device), method, _search_rows)
 
 
-def _search_rows(search: SsspSearch, rows: AnswerRows, horizons: HostArray) -> None:
+def _search_rows(search: SsspSearch) -> Answer:
     """Search from each source of the task; copy distances while predecessors are recovered."""
     device, task, tree = search.device, search.task, search.tree
     limit = search.no_limit if task.limit is None else task.limit
-    copies = search.copy_stream() if tree is not None and rows.worth_overlap else device.main
+    horizons = task.new_horizons()
+    rows = AnswerRows(task, device)
     for row, source in enumerate(task.sources.tolist()):
+        search.begin()
         search.init_distances(source)
         with rows.prefault(row), device.timer.span("compute", device.main):
             horizon = search.run(source, limit)
         horizons[row] = limit if horizon is None else horizon
         search.apply_limit(horizons[row].item())
-        if copies is not device.main:
-            copies.wait(device.main.record())
-        rows.copy_values(row, search.distances, copies)
+        copied = rows.copy_beside(row, search) if tree is not None else None
         if tree is not None:
             with device.timer.span("compute", device.main):
                 search.recover_predecessors_of(source, tree)
-            rows.copy_predecessors(row, tree)
-        if copies is not device.main:
-            device.main.wait(copies.record())  # the next source overwrites the distances
+        rows.copy(row, search, copied)
         task.report(row + 1, len(task.sources))
-    device.main.synchronize()
+    rows.wait(search)
+    complete = task.limit is None and task.targets is None
+    return rows.answer(None if complete else horizons)

@@ -44,17 +44,11 @@ class _Lease:
 
 
 class HostBuffer(NamedTuple):
-    """Host memory for an answer."""
+    """Host memory, as two arrays."""
 
     array: HostArray  # for the user
-    target: HostArray  # for copies from the device; other memory if the answer is small
+    target: HostArray  # for copies from the device
     lease: _Lease | None = None  # of page-locked memory: copies to it are asynchronous
-
-    def finished(self) -> HostArray:
-        """Return the array, after all copies to the target."""
-        if self.lease is not None and self.array.base is not self.lease:
-            np.copyto(self.array, self.target)
-        return self.array
 
 
 class _BlockRef(weakref.ref[Any]):
@@ -156,34 +150,36 @@ def pinned_pool(device: Device) -> PinnedPool:
 def answer_buffer(
     device: Device, shape: tuple[int, ...], dtype: DTypeLike, out: HostArray | None = None
 ) -> HostBuffer:
-    """Return memory for an answer, page-locked unless it is large or too much is locked already.
+    """Return memory for an answer: ``out``, or page-locked memory, or pageable memory.
 
-    A small answer is copied once more, to memory of its own or to ``out``.
+    Small and very large answers are pageable, and all others while too much memory is locked.
     """
+    if out is not None:
+        return HostBuffer(out, out)
     kind = np.dtype(dtype)
     nbytes = prod(shape) * kind.itemsize
-    small = nbytes <= transfers.PINNED_LEAST
-    block = None
-    if 0 < nbytes <= transfers.PINNED_MOST and (small or out is None):
-        pool = pinned_pool(device)
-        block = pool.take(device, nbytes)
-    if block is None:
-        array = np.empty(shape, kind) if out is None else out
-        return HostBuffer(array, array)
-    lease, target = _Lease(pool, block), block.view(kind).reshape(shape)
-    if small:
-        return HostBuffer(np.empty(shape, kind) if out is None else out, target, lease)
-    return HostBuffer(lease.as_array(shape, kind), target, lease)
+    if transfers.PINNED_LEAST < nbytes <= transfers.PINNED_MOST:
+        buffer = _lease(device, nbytes)
+        if buffer is not None and buffer.lease is not None:
+            target = buffer.target.view(kind).reshape(shape)
+            return HostBuffer(buffer.lease.as_array(shape, kind), target, buffer.lease)
+    array = np.empty(shape, kind)
+    return HostBuffer(array, array)
 
 
 def pinned_buffer(device: Device, nbytes: int) -> HostBuffer:
     """Return page-locked bytes for staging, from the pool unless it is full."""
-    pool = pinned_pool(device)
-    block = pool.take(device, nbytes)
-    if block is None:
+    buffer = _lease(device, nbytes)
+    if buffer is None:
         block = device.pinned(nbytes, np.uint8)
         return HostBuffer(block, block)
-    return HostBuffer(block, block, _Lease(pool, block))
+    return buffer
+
+
+def _lease(device: Device, nbytes: int) -> HostBuffer | None:
+    pool = pinned_pool(device)
+    block = pool.take(device, nbytes)
+    return None if block is None else HostBuffer(block, block, _Lease(pool, block))
 
 
 def _renew_locks() -> None:

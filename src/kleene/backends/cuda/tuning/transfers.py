@@ -28,8 +28,8 @@ OVERLAP_LEAST = 2**20
 
 # ---- answers in pageable memory -----------------------------------------------------------------
 
-#: Bytes in all that are worth prefaulting; smaller arrays usually reuse mapped memory. Rows of 67 MB
-#: leave an H200 in 13 ms with it, in 49 without.
+#: Bytes in all that are worth prefaulting; smaller arrays usually reuse mapped memory. Rows of 67
+#: MB leave an H200 in 13 ms with it, in 49 without.
 PREFAULT_LEAST = 2**25
 
 #: Bytes that a thread touches at a time, and bytes of a page.
@@ -64,7 +64,3 @@ IDLE_SEARCHES = 4
 
 #: Kinds of searches that a placed graph keeps: with and without predecessors, of two problems.
 IDLE_KEYS = 4
-
-#: Bytes that a call needs from which free memory is looked up before it: that takes 50 us. Not
-#: measured: smaller calls rarely fail, and are repeated if they do.
-IDLE_LEAST = 2**28
