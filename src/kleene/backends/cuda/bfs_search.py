@@ -64,7 +64,7 @@ def _search_rows(search: BfsSearch) -> Answer:
     horizons = None if complete else np.full(len(task.sources), limit, _HOPS)
     rows = AnswerRows(task, device)
     for row, source in enumerate(task.sources.tolist()):
-        search.begin()
+        search.staged = False
         device.fill(search.distances, 0xFF)
         if search.predecessors is not None:
             device.fill(search.predecessors, 0xFF)

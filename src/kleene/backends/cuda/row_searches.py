@@ -41,7 +41,7 @@ class RowSearch(ABC):
         self.small = self.distances.nbytes <= transfers.PINNED_LEAST
         self._staging: list[tuple[HostArray, Array]] = []
         self._copies: Any = None  # a stream
-        self._staged = False  # are the rows in the staging buffers, or on their way?
+        self.staged = False  # is the row in the staging buffers, or on its way? False before ``run``
 
     @property
     @abstractmethod
@@ -59,10 +59,6 @@ class RowSearch(ABC):
             self._copies = self.device.stream()
         return self._copies
 
-    def begin(self) -> None:
-        """Forget the last source."""
-        self._staged = False
-
     def send_ahead(self) -> None:
         """Copy the rows of a small graph, as launched so far: call it before reading the state.
 
@@ -73,7 +69,7 @@ class RowSearch(ABC):
 
     def read_staged(self) -> list[HostArray]:
         """Return the rows of a small graph on the host; they are overwritten by the next source."""
-        if not self._staged:
+        if not self.staged:
             self._stage()
             self.device.main.synchronize()
         return [to for to, _ in self._staging]
@@ -84,7 +80,7 @@ class RowSearch(ABC):
             self._staging = [(self.device.pinned(row.shape, row.dtype), row) for row in rows]
         for to, row in self._staging:
             self.device.copy(to, row)
-        self._staged = True
+        self.staged = True
 
 
 Search = TypeVar("Search", bound=RowSearch)

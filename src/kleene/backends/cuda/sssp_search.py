@@ -87,7 +87,7 @@ def _search_rows(search: SsspSearch) -> Answer:
     horizons = task.new_horizons()
     rows = AnswerRows(task, device)
     for row, source in enumerate(task.sources.tolist()):
-        search.begin()
+        search.staged = False
         search.init_distances(source)
         with rows.prefault(row), device.timer.span("compute", device.main):
             horizon = search.run(source, limit)
