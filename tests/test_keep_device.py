@@ -249,6 +249,8 @@ def test_an_answer_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KLEENE_DEVICE_MEMORY", str(before + 40_000))
     kl.bfs(g, sources=range(4), device="emulated")
     with pytest.raises(MemoryBudgetError, match="keep='host'"):
-        kl.bfs(g, sources=range(60), method="direction_optimizing", device="emulated", keep="device")
+        kl.bfs(
+            g, sources=range(60), method="direction_optimizing", device="emulated", keep="device"
+        )
     gc.collect()
     assert device.allocated == before

@@ -41,7 +41,9 @@ class RowSearch(ABC):
         self.small = self.distances.nbytes <= transfers.PINNED_LEAST
         self._staging: list[tuple[HostArray, Array]] = []
         self._copies: Any = None  # a stream
-        self.staged = False  # is the row in the staging buffers, or on its way? False before ``run``
+        self.staged = (
+            False  # is the row in the staging buffers, or on its way? False before ``run``
+        )
 
     @property
     @abstractmethod
