@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import math
 import re
+import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,12 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 from emulators import needs_checked
-from fake_cupy import FakeCuda
+from fake_driver import CONTEXT, FakeGpu, fake_gpu
 from graphs import graph
 
 import kleene as kl
-from kleene.backends.cuda.runtime import cupy_device
-from kleene.backends.cuda.runtime.cupy_device import CupyDevice, open_cuda
+from kleene.backends.cuda.runtime import cuda_startup
+from kleene.backends.cuda.runtime.cuda_startup import open_cuda
 from kleene.backends.cuda.runtime.device import Array, open_device, require_memory
 from kleene.errors import KernelError
 from kleene.planning import device_choice
@@ -61,17 +63,13 @@ def test_methods_under_the_checked_emulator(
     getattr(kl, row.problem)(g, **options).verify()
 
 
-# ---- the device on CuPy -------------------------------------------------------------------------
+# ---- the device on cuda.core --------------------------------------------------------------------
 
 
 @pytest.fixture
-def cuda(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeCuda]:
-    fake = FakeCuda()
-    fake.install(monkeypatch)
-    monkeypatch.setenv("KLEENE_CACHE_DIR", str(tmp_path))
-    cupy_device._open.cache_clear()
-    yield fake
-    cupy_device._open.cache_clear()
+def cuda(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeGpu]:
+    with fake_gpu(monkeypatch, tmp_path) as fake:
+        yield fake
 
 
 @pytest.fixture
@@ -90,7 +88,7 @@ def gpu_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     forget()
 
 
-def all_given_back(cuda: FakeCuda) -> bool:
+def all_given_back(cuda: FakeGpu) -> bool:
     """Is no memory held, but what the device keeps for later?"""
     gc.collect()
     d = open_cuda()
@@ -99,7 +97,7 @@ def all_given_back(cuda: FakeCuda) -> bool:
     return d.allocated == 0 and cuda.free() == cuda.memory
 
 
-def test_a_method_runs_on_the_gpu(cuda: FakeCuda, gpu_machine: None) -> None:
+def test_a_method_runs_on_the_gpu(cuda: FakeGpu, gpu_machine: None) -> None:
     g = graph("complete")
     result = kl.apsp(g, method="naive", device="cuda")
     assert result.plan.device == "cuda"
@@ -109,9 +107,9 @@ def test_a_method_runs_on_the_gpu(cuda: FakeCuda, gpu_machine: None) -> None:
     assert all_given_back(cuda)
 
 
-def test_copies_streams_and_graphs(cuda: FakeCuda) -> None:
+def test_copies_streams_and_graphs(cuda: FakeGpu) -> None:
     d = open_device("cuda")
-    assert isinstance(d, CupyDevice)
+    assert d.kind == "cuda"
     assert (d.name, d.capability, d.multiprocessors) == ("Fake GPU", (9, 0), 4)
     host = np.arange(48, dtype=np.int16).reshape(6, 8)
     a, b = d.upload(host), d.zeros((3, 4), np.int16)
@@ -142,10 +140,11 @@ def test_copies_streams_and_graphs(cuda: FakeCuda) -> None:
         raise ZeroDivisionError
     del a, b, c, pinned, captured, one, two
     assert all_given_back(cuda)
-    assert {kind for kind, _ in cuda.live} - {"program", "graph", "module"} == {"stream"}
+    gc.collect()
+    assert {kind for kind, _ in cuda.live} == {"stream"}, "that of the device"
 
 
-def test_launches(cuda: FakeCuda) -> None:
+def test_launches(cuda: FakeGpu) -> None:
     d = open_cuda()
     kernels = d.kernels("apsp_naive", KL_TYPE="int", KL_PATHS=0)
     assert kernels is d.kernels("apsp_naive", KL_PATHS=0, KL_TYPE="int")
@@ -160,16 +159,18 @@ def test_launches(cuda: FakeCuda) -> None:
     assert step.registers == 32
     with pytest.raises(KernelError, match=r"launched as \(1,\) x \(64, 64\) .*INVALID_VALUE"):
         step.launch((1,), (64, 64), args)
-    with pytest.raises(TypeError, match=r"argument 0 .* is \*i4"):
-        step.launch((1,), (32,), (d.zeros(4, np.float64), None, 2, 0, cycle))
+    with pytest.raises(TypeError, match="takes 5 arguments, not 4"):
+        step.launch((1,), (32,), (matrix, None, 2, 0))
+    with pytest.raises(TypeError, match=r"argument 2 .* bytes, and is given as int16"):
+        step.launch((1,), (32,), (matrix, None, np.int16(2), 0, cycle))
     with pytest.raises(LookupError, match="no variant"):
         d.kernels("apsp_naive", KL_TYPE="half")
 
 
-def test_kernels_are_compiled_once(cuda: FakeCuda, tmp_path: Path) -> None:
+def test_kernels_are_compiled_once(cuda: FakeGpu, tmp_path: Path) -> None:
     for _ in range(2):
         open_cuda().kernels("apsp_naive", KL_TYPE="long long", KL_PATHS=1)
-        cupy_device._open.cache_clear()
+        cuda_startup._opened.clear()
     assert cuda.compiled == ["sm_90"]
     [file] = tmp_path.iterdir()
     file.write_bytes(b"half of")  # a broken file is made again
@@ -177,13 +178,22 @@ def test_kernels_are_compiled_once(cuda: FakeCuda, tmp_path: Path) -> None:
     assert cuda.compiled == ["sm_90", "sm_90"]
 
 
-def test_a_gpu_newer_than_the_compiler(cuda: FakeCuda) -> None:
-    cuda.capability = (12, 0)
-    open_cuda().kernels("apsp_naive", KL_TYPE="float", KL_PATHS=1)
-    assert cuda.compiled == ["sm_120", "compute_103", "compute_100", "compute_90"]
+def test_a_gpu_newer_than_the_compiler(cuda: FakeGpu) -> None:
+    """NVRTC itself, which needs no GPU: PTX for the newest GPU that it knows."""
+    from kleene.backends.cuda.runtime.cuda_kernel import compiler_version
+
+    if compiler_version() == "no compiler":
+        pytest.skip("NVRTC is not installed")
+    text = "KL_TYPE twice(KL_TYPE x) { return x + x; }\n"
+    text += 'extern "C" __global__ void kernel(KL_TYPE* x) { *x = twice(*x); }'
+    defines = {"KL_TYPE": "long long"}
+    assert cuda.nvrtc(text, "kernel.cu", defines, 90).startswith(b"\x7fELF")
+    assert b".entry kernel" in cuda.nvrtc(text, "kernel.cu", defines, 122)
+    with pytest.raises(KernelError, match=r"(?s)kernel.cu does not compile for sm_90.*KL_TYPE"):
+        cuda.nvrtc(text, "kernel.cu", {}, 90)
 
 
-def test_memory(cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory(cuda: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
     d = open_cuda()
     with pytest.raises(kl.MemoryBudgetError, match=r"512\.0 MiB requested on Fake GPU"):
         d.empty(2**27, np.float32)
@@ -201,19 +211,17 @@ def test_memory(cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
         d.free_memory()
 
 
-def test_small_allocations_are_reused(cuda: FakeCuda) -> None:
+def test_small_allocations_are_reused(cuda: FakeGpu) -> None:
     d = open_cuda()
-    waits: list[int] = []
-    d.runtime.deviceSynchronize = lambda: waits.append(1)
     first = d.empty(1000, np.float32)
     address, d.peak = first.address, 0
     del first
     assert d.allocated == 0
     assert d.free_memory() == cuda.memory, "what is kept can be had"
-    assert waits == []
+    assert cuda.waits == 0
     again = d.empty(500, np.float64)
     assert again.address == address
-    assert waits == [1], "others may still have been at work there"
+    assert cuda.waits == 1, "others may still have been at work there"
     assert d.peak == 4000
     pinned = d.pinned(8, np.int32)
     page = pinned.ctypes.data
@@ -231,7 +239,7 @@ def test_small_allocations_are_reused(cuda: FakeCuda) -> None:
     assert all_given_back(cuda)
 
 
-def test_the_parts_of_a_call_are_timed(cuda: FakeCuda, gpu_machine: None) -> None:
+def test_the_parts_of_a_call_are_timed(cuda: FakeGpu, gpu_machine: None) -> None:
     g = graph("complete")
     stats = kl.apsp(g, method="naive", device="cuda", predecessors=False).stats
     assert stats.copy_in == pytest.approx(1.5e-3), "one matrix, by the device's clock"
@@ -243,7 +251,7 @@ def test_the_parts_of_a_call_are_timed(cuda: FakeCuda, gpu_machine: None) -> Non
 
 
 def test_an_answer_that_the_device_does_not_hold(
-    cuda: FakeCuda, gpu_machine: None, monkeypatch: pytest.MonkeyPatch
+    cuda: FakeGpu, gpu_machine: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KLEENE_DEVICE_MEMORY", "1K")
     with pytest.raises(kl.MemoryBudgetError, match="apsp by naive on 33 vertices needs"):
@@ -252,7 +260,7 @@ def test_an_answer_that_the_device_does_not_hold(
 
 @pytest.mark.parametrize("semiring", ["min_plus", "max_min"])
 def test_a_matrix_is_streamed_through_the_gpu(
-    cuda: FakeCuda, gpu_machine: None, semiring: str, monkeypatch: pytest.MonkeyPatch
+    cuda: FakeGpu, gpu_machine: None, semiring: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KLEENE_DEVICE_MEMORY", "1M")
     g = kl.generate.uniform(300, 2000, weights=(1.0, 2.0), seed=1)
@@ -268,10 +276,70 @@ def test_a_matrix_is_streamed_through_the_gpu(
 # ---- what is missing ----------------------------------------------------------------------------
 
 
-def test_an_old_gpu(cuda: FakeCuda) -> None:
-    cuda.capability = (6, 1)
+def test_an_old_gpu(cuda: FakeGpu) -> None:
+    cuda.choose(1)
     with pytest.raises(kl.DeviceError, match=r"Fake GPU has compute capability 6\.1, and 7\.0"):
         open_cuda()
+
+
+def test_cuda_that_does_not_start(cuda: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    from kleene.backends.cuda.runtime import cuda_device
+
+    def fails(text: str) -> Any:
+        def device(*given: int) -> None:
+            raise RuntimeError(text)
+
+        return device
+
+    monkeypatch.setattr(cuda_device, "CoreDevice", fails("CUDA_ERROR_NO_DEVICE: none"))
+    with pytest.raises(kl.DeviceError, match="sees no GPU; is CUDA_VISIBLE_DEVICES empty"):
+        open_cuda()
+    monkeypatch.setattr(cuda_device, "CoreDevice", fails("CUDA_ERROR_SYSTEM_NOT_READY: wait"))
+    with pytest.raises(kl.DeviceError, match=r"CUDA does not start: .*NOT_READY.* `kleene doctor`"):
+        open_cuda()
+
+
+def test_a_broken_cuda_core(cuda: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "kleene.backends.cuda.runtime.cuda_device", None)
+    with pytest.raises(kl.DeviceError, match=r"cuda-core is installed but cannot be imported"):
+        open_cuda()
+
+
+def test_errors_of_the_device(cuda: FakeGpu) -> None:
+    d = open_cuda()
+    cuda.failing["cuStreamSynchronize"] = 700
+    with pytest.raises(KernelError, match="Fake GPU: CUDA_ERROR_ILLEGAL"):
+        d.main.synchronize()
+    with pytest.raises(KernelError, match="Fake GPU: CUDA_ERROR_ILLEGAL"):
+        d.download(d.zeros(1, np.int32))
+    cuda.failing["cuMemAlloc"] = 700
+    with pytest.raises(kl.DeviceError, match="Fake GPU: CUDA_ERROR_ILLEGAL"):
+        d.empty(7, np.int64)
+
+
+def test_the_gpu_that_is_current(cuda: FakeGpu) -> None:
+    """Every call makes its GPU current again; each thread has its own."""
+    d = open_cuda()
+    cuda.choose(1)
+    assert open_cuda() is d
+    assert cuda.current.context == CONTEXT
+    there: list[int] = []
+
+    def work() -> None:
+        open_cuda().stream().synchronize()
+        there.append(cuda.current.context)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert there == [CONTEXT]
+
+
+def test_a_gpu_needs_no_emulator(
+    cuda: FakeGpu, gpu_machine: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "_no_emulator", lambda: "there is none")
+    assert machine.this_machine.__wrapped__().devices == ("cuda", "cpu", "reference")
 
 
 class Driver:
@@ -284,29 +352,31 @@ class Driver:
 
 
 @pytest.mark.parametrize(
-    ("driver", "package", "gpus", "reason"),
+    ("driver", "packages", "gpus", "reason"),
     [
-        (None, None, 1, "no NVIDIA driver was found; install it"),
-        (Driver(12040, 1), None, 1, "does not report its version"),
-        (Driver(12040), None, 0, "sees no GPU"),
-        (Driver(11080), None, 1, "runs CUDA 11.8, and 12 or newer is needed"),
-        (Driver(12040), None, 1, 'CuPy is not installed; pip install "kleene[cuda12]"'),
-        (Driver(13000), None, 1, 'CuPy is not installed; pip install "kleene[cuda13]"'),
-        (Driver(12040), "cupy-cuda13x", 1, 'cupy-cuda13x is not for CUDA 12.4'),
-        (Driver(13000), "cupy-cuda11x", 1, 'pip install "kleene[cuda13]"'),
-        (Driver(13000), "cupy-cuda12x", 1, None),
-        (Driver(12040), "cupy", 1, None),
+        (None, {}, 1, "no NVIDIA driver was found; install it"),
+        (Driver(12040, 1), {}, 1, "does not report its version"),
+        (Driver(12040), {}, 0, "sees no GPU"),
+        (Driver(11080), {}, 1, "runs CUDA 11.8, and 12.4 or newer is needed"),
+        (Driver(12030), {}, 1, "runs CUDA 12.3, and 12.4 or newer is needed"),
+        (Driver(12040), {}, 1, 'cuda-core is not installed; pip install "kleene[cuda12]"'),
+        (Driver(13000), {}, 1, 'cuda-core is not installed; pip install "kleene[cuda13]"'),
+        (Driver(13000), {"cuda-core": "1.2"}, 1, "cuda-bindings is not installed"),
+        (Driver(13000), {"cuda-core": "0.4", "cuda-bindings": "13.0"}, 1, "0.4 is too old"),
+        (Driver(12040), {"cuda-core": "1.2", "cuda-bindings": "13.0"}, 1, "not for CUDA 12.4"),
+        (Driver(13000), {"cuda-core": "1.2", "cuda-bindings": "12.9"}, 1, None),
+        (Driver(13000), {"cuda-core": "1.2", "cuda-bindings": "13.5"}, 1, None),
     ],
 )  # fmt: skip
 def test_what_is_missing(
-    driver: Any, package: str | None, gpus: int, reason: str | None, tmp_path: Path,
+    driver: Any, packages: dict[str, str], gpus: int, reason: str | None, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     for gpu in range(gpus):
         (tmp_path / str(gpu)).mkdir()
     monkeypatch.setattr(nvidia, "_GPUS", tmp_path)
     monkeypatch.setattr(nvidia, "library", lambda: driver)
-    monkeypatch.setattr(nvidia, "package", lambda: package)
+    monkeypatch.setattr(nvidia, "version", packages.get)
     why = nvidia.missing.__wrapped__()
     assert (why is None) if reason is None else (reason in why)
 
@@ -323,9 +393,9 @@ def test_an_explicit_device_raises_and_auto_does_not() -> None:
 
 
 def test_auto_falls_back_when_the_gpu_does_not_open(
-    cuda: FakeCuda, gpu_machine: None, monkeypatch: pytest.MonkeyPatch, recwarn: Any, capfd: Any
+    cuda: FakeGpu, gpu_machine: None, monkeypatch: pytest.MonkeyPatch, recwarn: Any, capfd: Any
 ) -> None:
-    cuda.capability = (5, 0)
+    cuda.choose(1)
     monkeypatch.setattr(device_choice, "cpu_seconds", lambda *given: math.inf)
     result = kl.apsp(graph("complete"))
     assert result.plan.device == "cpu"
@@ -336,7 +406,7 @@ def test_auto_falls_back_when_the_gpu_does_not_open(
 
 
 def test_auto_falls_back_when_the_gpu_is_full(
-    cuda: FakeCuda, gpu_machine: None, monkeypatch: pytest.MonkeyPatch
+    cuda: FakeGpu, gpu_machine: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(device_choice, "cpu_seconds", lambda *given: math.inf)
     assert kl.apsp(graph("complete")).plan.device == "cuda"

@@ -50,7 +50,7 @@ def test_import_is_light() -> None:
         "typer",
         "rich",
         "matplotlib",
-        "cupy",
+        "cuda",
         "sklearn",
     )
     code = f"import sys, kleene; print([m for m in {heavy!r} if m in sys.modules])"

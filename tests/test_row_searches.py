@@ -167,8 +167,7 @@ def test_incoming_arcs_that_come_later_are_used() -> None:
     kl.bfs(g, 0, device="emulated")
     _ = g.csc
     kl.bfs(g, 0, device="emulated").verify()
-    keys = [key for key in g.placed._idle]
-    assert len(keys) == 2
+    assert len(g.placed._idle) == 2
     for v in range(6):
         kl.sssp(g, v, dtype="float64", device="emulated", predecessors=v > 2)
         kl.sssp(g, v, device="emulated", predecessors=v > 2)

@@ -31,12 +31,12 @@ class DeviceAnswer(Answer):
         return rows
 
     @cached_property
-    def values(self) -> HostArray:  # type: ignore[override]
+    def values(self) -> HostArray:
         """The values on the host."""
         return _to_host(self.kept.device, self.kept.values)
 
     @cached_property
-    def predecessors(self) -> HostArray | None:  # type: ignore[override]
+    def predecessors(self) -> HostArray | None:
         """The predecessors on the host, if there are any."""
         found = self.kept.predecessors
         return None if found is None else _to_host(self.kept.device, found)

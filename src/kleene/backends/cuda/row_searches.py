@@ -41,9 +41,7 @@ class RowSearch(ABC):
         self.small = self.distances.nbytes <= transfers.PINNED_LEAST
         self._staging: list[tuple[HostArray, Array]] = []
         self._copies: Any = None  # a stream
-        self.staged = (
-            False  # is the row in the staging buffers, or on its way? False before ``run``
-        )
+        self.staged = False  # is the row in the staging buffers, or on its way?
 
     @property
     @abstractmethod
@@ -126,8 +124,8 @@ class AnswerRows:
         self._task, self._device = task, device
         self.kept = answer_rows_on_device(task, device) if task.keep else None
         self._host: list[HostBuffer] = []
-        self.values: Array | HostArray
-        self.predecessors: Array | HostArray | None = None
+        self.values: Any  # of the device or of the host, as is
+        self.predecessors: Any = None
         if self.kept is not None:
             _, self.values, self.predecessors = self.kept
             return
@@ -169,14 +167,13 @@ class AnswerRows:
         distances, predecessors = search.found
         if self.kept is None and search.small:
             staged = search.read_staged()
-            self.values[row] = staged[0]  # type: ignore[index]
+            self.values[row] = staged[0]
             if self.predecessors is not None:
-                self.predecessors[row] = staged[1]  # type: ignore[index]
+                self.predecessors[row] = staged[1]
             return
         if copied is None:
             self._device.copy(self.values[row], distances)
         if predecessors is not None:
-            assert self.predecessors is not None
             self._device.copy(self.predecessors[row], predecessors)
         if copied is not None:
             self._device.main.wait(copied)  # the next source overwrites the distances

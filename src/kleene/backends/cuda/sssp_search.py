@@ -13,7 +13,7 @@ import numpy as np
 
 from kleene.backends.cuda.device_graph import DeviceGraph
 from kleene.backends.cuda.row_searches import AnswerRows, RowSearch, run_search
-from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, ctype, open_device
+from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, ctype, open_device, scalar
 from kleene.backends.cuda.sssp_predecessors import recover_predecessors
 from kleene.backends.task import Answer, Task
 
@@ -83,7 +83,7 @@ def sssp_rows(task: Task, method: type[SsspSearch]) -> Answer:
 def _search_rows(search: SsspSearch) -> Answer:
     """Search from each source of the task; copy distances while predecessors are recovered."""
     device, task, tree = search.device, search.task, search.tree
-    limit = search.no_limit if task.limit is None else task.limit
+    limit = search.no_limit if task.limit is None else scalar(task.dtype, task.limit)
     horizons = task.new_horizons()
     rows = AnswerRows(task, device)
     for row, source in enumerate(task.sources.tolist()):

@@ -1,4 +1,4 @@
-"""The device interface, with two implementations: a GPU through CuPy, and the emulator.
+"""The device interface, with two implementations: a GPU through cuda.core, and the emulator.
 
 Host code is written once against ``Device``. Arrays are addresses with a shape: they can be sliced,
 copied and passed to kernels, and nothing else. All work goes to streams and is asynchronous;
@@ -17,6 +17,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import prod
 from typing import Any, Protocol
 
@@ -40,6 +41,7 @@ __all__ = [
     "memory_budget",
     "open_device",
     "require_memory",
+    "scalar",
 ]
 
 HostArray = NDArray[Any]
@@ -69,7 +71,7 @@ class Array:
         """Bytes of the elements, without gaps."""
         return self.size * self.dtype.itemsize
 
-    @property
+    @cached_property
     def contiguous(self) -> bool:
         """Whether there are no gaps between rows."""
         return self.strides == _strides(self.shape, self.dtype)
@@ -154,7 +156,14 @@ def _strides(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-Argument = Array | int | float | bool | np.generic | None
+class StructArgument(Protocol):
+    """A struct that is passed by value; see ``structs.Struct``."""
+
+    data: bytearray
+    arrays: dict[str, Array]
+
+
+Argument = Array | StructArgument | int | float | bool | np.generic | None
 Shape = tuple[int, ...]
 
 
@@ -280,7 +289,7 @@ def open_device(kind: str) -> Device:
         from kleene.backends.cuda.runtime.emulated_device import open_emulated
 
         return open_emulated()
-    from kleene.backends.cuda.runtime.cupy_device import open_cuda
+    from kleene.backends.cuda.runtime.cuda_startup import open_cuda
 
     return open_cuda()
 
@@ -334,6 +343,11 @@ def ctype(dtype: DTypeLike) -> str:
     'long long'
     """
     return _CTYPES[np.dtype(dtype).name]
+
+
+def scalar(dtype: np.dtype[Any], number: float) -> int | float:
+    """Return a number as the argument of a parameter of this type."""
+    return float(number) if dtype.kind == "f" else int(number)
 
 
 def ceil_div(a: int, b: int) -> int:
