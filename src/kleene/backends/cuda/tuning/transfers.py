@@ -56,6 +56,16 @@ SLOT_BYTES = 2**25
 #: copies to pageable memory run at 10 GB/s (H200).
 STAGED_LEAST = 2**28
 
+# ---- freed memory that is used again ------------------------------------------------------------
+
+#: Bytes of device memory that are kept at most, per allocation and in all: an allocation from CUDA
+#: and its release cost 0.1 to 0.3 ms, and synchronise the device (H200). Enough for the answers of
+#: searches on 2^25 vertices, with keep="device".
+POOL = 2**27, 2**28
+
+#: The same of page-locked memory, which answers have a pool of their own for.
+POOL_PINNED = 2**24, 2**26
+
 # ---- workspaces of placed graphs ----------------------------------------------------------------
 
 #: Searches of one kind that a placed graph keeps for later calls: one for each thread that calls at
