@@ -7,7 +7,6 @@ copies for later calls, and the buffers of searches with them, until their memor
 from __future__ import annotations
 
 from collections.abc import Hashable
-from contextlib import suppress
 from typing import Any, NamedTuple
 from weakref import WeakSet, proxy
 
@@ -164,17 +163,20 @@ class DeviceGraph:
 
     def take_idle(self, key: Hashable) -> Any | None:
         """Return a search that waits under this key, None if there is none."""
-        with suppress(KeyError, IndexError):
-            return self._idle[key].pop()
-        return None
+        waiting = self._idle.get(key)
+        try:
+            return waiting.pop() if waiting else None
+        except IndexError:  # another thread was first
+            return None
 
     def keep_idle(self, key: Hashable, search: Any) -> None:
         """Let a search wait for the next call with this key; few keys are kept, the newest."""
         waiting = self._idle.setdefault(key, [])
         if len(waiting) < transfers.IDLE_SEARCHES:
             waiting.append(search)
-        for oldest in list(self._idle)[: -transfers.IDLE_KEYS]:
-            self._idle.pop(oldest, None)
+        if len(self._idle) > transfers.IDLE_KEYS:
+            for oldest in list(self._idle)[: -transfers.IDLE_KEYS]:
+                self._idle.pop(oldest, None)
 
     @property
     def idle_bytes(self) -> int:

@@ -116,6 +116,8 @@ def run_search(
 
 # ---- rows of the answer -------------------------------------------------------------------------
 
+_NOTHING = nullcontext()
+
 
 class AnswerRows:
     """All rows of an answer: in host memory, or on the device if they are kept there."""
@@ -126,6 +128,7 @@ class AnswerRows:
         self._host: list[HostBuffer] = []
         self.values: Any  # of the device or of the host, as is
         self.predecessors: Any = None
+        self.pageable = 0  # bytes of host memory that the device cannot write to by itself
         if self.kept is not None:
             _, self.values, self.predecessors = self.kept
             return
@@ -135,16 +138,15 @@ class AnswerRows:
         if task.predecessors:
             self._host.append(answer_buffer(device, shape, task.graph.id_dtype))
             self.predecessors = self._host[1].target
-
-    @property
-    def pageable(self) -> int:
-        """Bytes of host memory that the device cannot write to without the host."""
-        return sum(buffer.array.nbytes for buffer in self._host if buffer.lease is None)
+        for buffer in self._host:
+            self.pageable += 0 if buffer.lease is not None else buffer.array.nbytes
 
     def prefault(self, row: int) -> AbstractContextManager[None]:
         """Return a context in which host threads map the pages of a pageable row."""
+        if self.pageable < transfers.PREFAULT_LEAST:
+            return _NOTHING
         pageable = [buffer.target[row] for buffer in self._host if buffer.lease is None]
-        return prefault(self._task.threads, *pageable) if pageable else nullcontext()
+        return prefault(self._task.threads, *pageable)
 
     def copy_beside(self, row: int, search: RowSearch) -> Any:
         """Copy large distances in a stream of their own, beside what is launched next.

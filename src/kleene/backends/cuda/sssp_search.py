@@ -84,15 +84,17 @@ def _search_rows(search: SsspSearch) -> Answer:
     """Search from each source of the task; copy distances while predecessors are recovered."""
     device, task, tree = search.device, search.task, search.tree
     limit = search.no_limit if task.limit is None else scalar(task.dtype, task.limit)
-    horizons = task.new_horizons()
+    complete = task.limit is None and task.targets is None
+    horizons = None if complete else task.new_horizons()
     rows = AnswerRows(task, device)
     for row, source in enumerate(task.sources.tolist()):
         search.staged = False
         search.init_distances(source)
         with rows.prefault(row), device.timer.span("compute", device.main):
             horizon = search.run(source, limit)
-        horizons[row] = limit if horizon is None else horizon
-        search.apply_limit(horizons[row].item())
+        if horizons is not None:
+            horizons[row] = limit if horizon is None else horizon
+            search.apply_limit(horizons[row].item())
         copied = rows.copy_beside(row, search) if tree is not None else None
         if tree is not None:
             with device.timer.span("compute", device.main):
@@ -100,5 +102,4 @@ def _search_rows(search: SsspSearch) -> Answer:
         rows.copy(row, search, copied)
         task.report(row + 1, len(task.sources))
     rows.wait(search)
-    complete = task.limit is None and task.targets is None
-    return rows.answer(None if complete else horizons)
+    return rows.answer(horizons)
