@@ -76,6 +76,8 @@ def kept_cases() -> Iterator[Case]:
             return [np.from_dlpack(kept.device_arrays.distances), kept.values, kept.predecessors]
 
         yield Case(f"{problem}, kept on emulated", on(tiny, solve), device="emulated")
+    kept = lambda: kl.bfs(tiny(), 0, device="emulated", keep="device")  # noqa: E731
+    yield Case("dlpack", on(kept, lambda r: np.from_dlpack(r.device_arrays.distances)))
 
 
 def graph_cases() -> Iterator[Case]:

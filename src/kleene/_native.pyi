@@ -366,7 +366,8 @@ def arc_weights(
 ) -> _Array: ...
 def dlpack_capsule(
     address: int,
-    shape: tuple[int, ...],
+    shape: tuple[int, int],
+    ndim: int,
     code: int,
     bits: int,
     device_type: int,

@@ -116,9 +116,10 @@ class DeviceArray:
         kind, index = self.__dlpack_device__()
         if copy or dl_device not in (None, (kind, index)):
             raise BufferError("arrays of a result are given as they are, on their own device")
+        rows, columns = (1, *self.shape)[-2:]
         return _native.dlpack_capsule(
-            self._array.address, self.shape, _TYPE_CODES[self.dtype.kind], 8 * self.dtype.itemsize,
-            kind, index, self._array,
+            self._array.address, (rows, columns), self.ndim, _TYPE_CODES[self.dtype.kind],
+            8 * self.dtype.itemsize, kind, index, self._array,
         )  # fmt: skip
 
 
