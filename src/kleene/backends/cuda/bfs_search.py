@@ -12,7 +12,7 @@ import numpy as np
 from kleene.backends.common.engine_dtype import search_in_dtype
 from kleene.backends.cuda.device_graph import DeviceGraph
 from kleene.backends.cuda.row_searches import AnswerRows, RowSearch, run_search
-from kleene.backends.cuda.runtime.device import Array, Device, open_device
+from kleene.backends.cuda.runtime.device import Device, open_device
 from kleene.backends.task import Answer, Task
 
 __all__ = ["BfsSearch", "bfs_rows"]
@@ -29,14 +29,7 @@ class BfsSearch(RowSearch):
 
     def __init__(self, task: Task, device: Device, graph: DeviceGraph) -> None:
         super().__init__(task, device, graph)
-        self.predecessors = (
-            device.empty(graph.n, _HOPS, "predecessors") if task.predecessors else None
-        )
-
-    @property
-    def found(self) -> tuple[Array, Array | None]:
-        """The distances and predecessors."""
-        return self.distances, self.predecessors
+        self.predecessors = self.tree
 
     @abstractmethod
     def run(self, source: int, limit: int) -> int | None:
@@ -65,10 +58,8 @@ def _search_rows(search: BfsSearch) -> Answer:
     rows = AnswerRows(task, device)
     for row, source in enumerate(task.sources.tolist()):
         search.staged = False
-        device.fill(search.distances, 0xFF)
-        if search.predecessors is not None:
-            device.fill(search.predecessors, 0xFF)
-        with rows.prefault(row), device.timer.span("compute", device.main):
+        search.fill_rows(0xFF)
+        with rows.prefault(row), search.timed():
             horizon = search.run(source, limit)
         if horizon is not None and horizons is not None:
             horizons[row] = horizon

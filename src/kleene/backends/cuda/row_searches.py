@@ -15,9 +15,11 @@ from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, TypeVar
 
+import numpy as np
+
 from kleene.backends.cuda.device_answer import DeviceAnswer, answer_rows_on_device
 from kleene.backends.cuda.device_graph import DeviceGraph, get_device_graph
-from kleene.backends.cuda.runtime.device import Array, Device, HostArray
+from kleene.backends.cuda.runtime.device import Array, Device, HostArray, ceil_div
 from kleene.backends.cuda.runtime.host_buffers import HostBuffer, answer_buffer
 from kleene.backends.cuda.runtime.prefault import prefault
 from kleene.backends.cuda.tuning import transfers
@@ -31,27 +33,46 @@ __all__ = ["AnswerRows", "RowSearch", "run_search"]
 
 
 class RowSearch(ABC):
-    """Searches from one source at a time on one graph, with all buffers that they need."""
+    """Searches from one source at a time on one graph, with all buffers that they need.
+
+    ``distances`` and ``tree``, the predecessors (None unless requested), are the rows of the last
+    source. Those of a small graph are side by side, to be filled and copied together.
+    """
 
     def __init__(self, task: Task, device: Device, graph: DeviceGraph) -> None:
         self.task, self.device, self.graph = task, device, graph
         self.nbytes = 0  # of all buffers
-        self.distances = device.empty(graph.n, task.dtype, "distances")
-        #: Do rows go through page-locked memory of the search, since they are small?
-        self.small = self.distances.nbytes <= transfers.PINNED_LEAST
-        self._staging: list[tuple[HostArray, Array]] = []
+        self.small = graph.n * task.dtype.itemsize <= transfers.PINNED_LEAST
+        kinds = [("distances", task.dtype)]
+        kinds += [("predecessors", np.dtype(np.int32))] if task.predecessors else []
+        rows = _allocate_rows(device, graph.n, kinds, joined=self.small)
+        self.distances = rows.arrays[0]
+        self.tree = rows.arrays[1] if task.predecessors else None
+        self._rows = rows
         self._copies: Any = None  # a stream
-        self.staged = False  # is the row in the staging buffers, or on its way?
-
-    @property
-    @abstractmethod
-    def found(self) -> tuple[Array, Array | None]:
-        """The distances, and the predecessors if they are asked for, of the last source."""
+        self.staged = False  # is the row of a small graph on the host, or on its way there?
 
     @classmethod
     def workspace_key(cls, task: Task) -> Hashable:
         """Return what the buffers depend on besides the graph; equal keys can share a search."""
         return cls, task.dtype.str, task.predecessors
+
+    @abstractmethod
+    def run(self, source: int, limit: Any) -> Any:
+        """Search from a source; see the problem's own class."""
+
+    def fill_rows(self, byte: int) -> None:
+        """Set every byte of the rows."""
+        for block in self._rows.blocks:
+            self.device.fill(block, byte)
+
+    def timed(self) -> AbstractContextManager[None]:
+        """Return a context that is timed as computation: by the host's clock if it is short.
+
+        Two events take longer than the clock is wrong by.
+        """
+        timer = self.device.timer
+        return timer.host_span("compute") if self.small else timer.span("compute", self.device.main)
 
     def copy_stream(self) -> Any:
         """Return a stream for copies that overlap with kernels."""
@@ -72,15 +93,57 @@ class RowSearch(ABC):
         if not self.staged:
             self._stage()
             self.device.main.synchronize()
-        return [to for to, _ in self._staging]
+        return self._rows.staged
 
     def _stage(self) -> None:
-        if not self._staging:
-            rows = [row for row in self.found if row is not None]
-            self._staging = [(self.device.pinned(row.shape, row.dtype), row) for row in rows]
-        for to, row in self._staging:
-            self.device.copy(to, row)
+        for to, block in zip(self._rows.staging(self.device), self._rows.blocks, strict=True):
+            self.device.copy(to, block)
         self.staged = True
+
+
+class _Rows:
+    """Rows on the device: their arrays, the allocations they are in, and copies on the host."""
+
+    def __init__(self, arrays: list[Array], blocks: list[Array]) -> None:
+        self.arrays, self.blocks = arrays, blocks
+        self._staging: list[HostArray] = []
+        self.staged: list[HostArray] = []  # the arrays within the staging buffers
+
+    def staging(self, device: Device) -> list[HostArray]:
+        """Return page-locked memory like the blocks."""
+        if not self._staging:
+            self._staging = [device.pinned(block.shape, block.dtype) for block in self.blocks]
+            self.staged = [self._as_staged(array) for array in self.arrays]
+        return self._staging
+
+    def _as_staged(self, array: Array) -> HostArray:
+        for to, block in zip(self._staging, self.blocks, strict=True):
+            offset = array.address - block.address
+            if 0 <= offset < max(1, block.nbytes):
+                return to.view(np.uint8)[offset : offset + array.nbytes].view(array.dtype)
+        raise AssertionError("an array outside of its blocks")
+
+
+def _allocate_rows(
+    device: Device, n: int, kinds: list[tuple[str, np.dtype[Any]]], joined: bool
+) -> _Rows:
+    """Return one array of each kind, in one allocation if joined.
+
+    The checked emulator watches every allocation: arrays are never joined there.
+    """
+    if not joined or device.checked:
+        arrays = [device.empty(n, dtype, name) for name, dtype in kinds]
+        return _Rows(arrays, arrays)
+    sizes = [n * dtype.itemsize for _, dtype in kinds]
+    starts = [0]
+    for size in sizes:
+        starts.append(ceil_div(starts[-1] + size, _ALIGNED) * _ALIGNED)
+    block = device.empty(starts[-1], np.uint8, "rows")
+    parts = (block[start : start + size] for start, size in zip(starts, sizes, strict=False))
+    return _Rows([part.view(dtype) for part, (_, dtype) in zip(parts, kinds, strict=True)], [block])
+
+
+_ALIGNED = 256  # bytes, as allocations are
 
 
 Search = TypeVar("Search", bound=RowSearch)
@@ -166,7 +229,6 @@ class AnswerRows:
 
         The copies follow in the main stream; small rows for the host are there at once.
         """
-        distances, predecessors = search.found
         if self.kept is None and search.small:
             staged = search.read_staged()
             self.values[row] = staged[0]
@@ -174,9 +236,9 @@ class AnswerRows:
                 self.predecessors[row] = staged[1]
             return
         if copied is None:
-            self._device.copy(self.values[row], distances)
-        if predecessors is not None:
-            self._device.copy(self.predecessors[row], predecessors)
+            self._device.copy(self.values[row], search.distances)
+        if search.tree is not None:
+            self._device.copy(self.predecessors[row], search.tree)
         if copied is not None:
             self._device.main.wait(copied)  # the next source overwrites the distances
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-import numpy as np
-
 from kleene.backends.cuda.device_graph import DeviceGraph
 from kleene.backends.cuda.row_searches import AnswerRows, RowSearch, run_search
 from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, ctype, open_device, scalar
@@ -32,13 +30,7 @@ class SsspSearch(RowSearch):
         super().__init__(task, device, graph)
         self.no_limit = task.semiring.zero(task.dtype)
         self.negative = bool(task.graph.stats.negative)
-        self.tree = device.empty(graph.n, np.int32, "tree") if task.predecessors else None
         self._steps = device.kernels("sssp_predecessors", KL_TYPE=ctype(task.dtype))
-
-    @property
-    def found(self) -> tuple[Array, Array | None]:
-        """The distances and predecessors."""
-        return self.distances, self.tree
 
     @abstractmethod
     def run(self, source: int, limit: Any) -> Any | None:
@@ -82,22 +74,22 @@ def sssp_rows(task: Task, method: type[SsspSearch]) -> Answer:
 
 def _search_rows(search: SsspSearch) -> Answer:
     """Search from each source of the task; copy distances while predecessors are recovered."""
-    device, task, tree = search.device, search.task, search.tree
+    task, tree = search.task, search.tree
     limit = search.no_limit if task.limit is None else scalar(task.dtype, task.limit)
     complete = task.limit is None and task.targets is None
     horizons = None if complete else task.new_horizons()
-    rows = AnswerRows(task, device)
+    rows = AnswerRows(task, search.device)
     for row, source in enumerate(task.sources.tolist()):
         search.staged = False
         search.init_distances(source)
-        with rows.prefault(row), device.timer.span("compute", device.main):
+        with rows.prefault(row), search.timed():
             horizon = search.run(source, limit)
         if horizons is not None:
             horizons[row] = limit if horizon is None else horizon
             search.apply_limit(horizons[row].item())
         copied = rows.copy_beside(row, search) if tree is not None else None
         if tree is not None:
-            with device.timer.span("compute", device.main):
+            with search.timed():
                 search.recover_predecessors_of(source, tree)
         rows.copy(row, search, copied)
         task.report(row + 1, len(task.sources))

@@ -68,6 +68,7 @@ class CudaDevice:
     """A GPU; it must be current in the calling thread: see :meth:`use`."""
 
     kind = "cuda"
+    checked = False
 
     def __init__(self, core: Any) -> None:
         self.index = int(core.device_id)

@@ -232,6 +232,7 @@ class Device(Protocol):
 
     kind: str  # "cuda" or "emulated"
     index: int  # of the GPU, as CUDA counts
+    checked: bool  # does it watch every access to an allocation?
     name: str
     capability: tuple[int, int]
     multiprocessors: int

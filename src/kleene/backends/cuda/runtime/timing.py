@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ class CallTimer:
 
     def __init__(self) -> None:
         self._spans: dict[str, list[tuple[Event, Event]]] = {}
+        self._seconds: dict[str, float] = {}  # by the host's clock
 
     def add(self, part: str, began: Event, ended: Event) -> None:
         """Add one interval."""
@@ -24,10 +26,14 @@ class CallTimer:
 
     def seconds(self, part: str) -> float | None:
         """Return the total time of a part after waiting for it; None if it has no interval."""
-        spans = self._spans.get(part)
+        spans, seconds = self._spans.get(part), self._seconds.get(part)
         if spans is None:
-            return None
-        return sum(ended.milliseconds_since(began) for began, ended in spans) / 1e3
+            return seconds
+        return (seconds or 0) + sum(end.milliseconds_since(began) for began, end in spans) / 1e3
+
+    def add_seconds(self, part: str, seconds: float) -> None:
+        """Add an interval by the host's clock."""
+        self._seconds[part] = self._seconds.get(part, 0.0) + seconds
 
 
 class _Thread(threading.local):
@@ -57,6 +63,12 @@ class ThreadTimer:
             return _UNTIMED
         return _Span(_THREAD.call, part, stream)
 
+    def host_span(self, part: str) -> AbstractContextManager[None]:
+        """Time the block by the host's clock, as a part of the call; it must wait for its work."""
+        if _THREAD.call is None or _THREAD.within:
+            return _UNTIMED
+        return _HostSpan(_THREAD.call, part)
+
 
 _UNTIMED = nullcontext()
 
@@ -75,6 +87,19 @@ class _Span(AbstractContextManager[None]):
         _THREAD.within = False
         if error is None:
             self._call.add(self._part, self._began, self._stream.record())
+
+
+class _HostSpan(AbstractContextManager[None]):
+    def __init__(self, call: CallTimer, part: str) -> None:
+        self._call, self._part = call, part
+
+    def __enter__(self) -> None:
+        self._began = time.perf_counter()
+        _THREAD.within = True
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        _THREAD.within = False
+        self._call.add_seconds(self._part, time.perf_counter() - self._began)
 
 
 class timed_call(AbstractContextManager[CallTimer]):  # noqa: N801  (used as a function)
