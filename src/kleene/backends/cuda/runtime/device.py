@@ -17,7 +17,6 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import cached_property
 from math import prod
 from typing import Any, Protocol
 
@@ -26,6 +25,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from kleene.backends.cuda.runtime.timing import ThreadTimer
 from kleene.errors import DeviceError, MemoryBudgetError
+from kleene.system.cached_property import cached_property
 from kleene.system.formatting import format_bytes
 
 __all__ = [
@@ -61,12 +61,12 @@ class Array:
     owner: object = field(repr=False, compare=False)  # keeps the memory alive
     name: str = ""
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Number of elements."""
         return prod(self.shape)
 
-    @property
+    @cached_property
     def nbytes(self) -> int:
         """Bytes of the elements, without gaps."""
         return self.size * self.dtype.itemsize
