@@ -116,6 +116,32 @@ def test_nothing_is_copied_before_it_is_read(name: str, downloads: list[int]) ->
     assert len(downloads) == 2, "copied once"
 
 
+@pytest.mark.usefixtures("schedule")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_matrix_of_lengths_is_closed_in_place(dtype: str, downloads: list[int]) -> None:
+    g = sample(dtype=dtype)
+    g = g.reweight(arcs=g.weights + g.weights.dtype.type(0.5))  # type: ignore[union-attr]
+    found = kl.apsp(g, method="tiled", predecessors=False, device="emulated", keep="device")
+    assert [size for size in downloads if size >= N * N] == []
+    wanted = kl.apsp(g, device="cpu").distances
+    np.testing.assert_allclose(np.from_dlpack(found.device_arrays.distances), wanted, rtol=1e-5)
+    found.verify()
+    whole = kl.closure(g, "min_plus", device="emulated", keep="device")
+    np.testing.assert_allclose(whole.distances, wanted, rtol=1e-5)
+
+
+def test_a_matrix_that_the_host_completes() -> None:
+    """Negative lengths, and a negative cycle, which is named."""
+    g = kl.Graph.from_edges([0, 1, 2], [1, 2, 0], [1.5, -1.0, 0.5])
+    found = kl.apsp(g, method="tiled", predecessors=False, device="emulated", keep="device")
+    np.testing.assert_array_equal(
+        np.from_dlpack(found.device_arrays.distances), kl.apsp(g, device="cpu").distances
+    )
+    lost = kl.Graph.from_edges([0, 1], [1, 0], [1.5, -2.0])
+    with pytest.raises(kl.NegativeCycleError):
+        kl.apsp(lost, method="tiled", predecessors=False, device="emulated", keep="device")
+
+
 def test_what_a_result_can_do() -> None:
     """Paths, tables, files, pickles and copies; the last two are on the host."""
     labels = ["a", "b", "c", "d"]
