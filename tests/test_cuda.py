@@ -1,21 +1,16 @@
-"""The CUDA device: what it does when all is there, and what it says when something is missing."""
+"""The CUDA methods under the checked emulator, and the device "cuda" over a driver of the tests."""
 
 from __future__ import annotations
 
 import gc
-import math
 import re
-import sys
 import threading
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from emulators import needs_checked
-from fake_driver import CONTEXT, FakeGpu, fake_gpu
 from graphs import graph
 
 import kleene as kl
@@ -23,13 +18,10 @@ from kleene.backends.cuda.runtime import cuda_startup
 from kleene.backends.cuda.runtime.cuda_startup import open_cuda
 from kleene.backends.cuda.runtime.device import Array, open_device, require_memory
 from kleene.errors import KernelError
-from kleene.planning import device_choice
-from kleene.planning import machine as planning_machine
-from kleene.planning import plan as planning
-from kleene.planning.plan import make_plan
-from kleene.planning.request import Facts, Request
 from kleene.registry import PATH_PROBLEMS, methods
-from kleene.system import machine, nvidia
+
+if TYPE_CHECKING:
+    from fake_gpu import FakeGpu
 
 # ---- every method, watched ----------------------------------------------------------------------
 
@@ -64,28 +56,6 @@ def test_methods_under_the_checked_emulator(
 
 
 # ---- the device on cuda.core --------------------------------------------------------------------
-
-
-@pytest.fixture
-def cuda(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeGpu]:
-    with fake_gpu(monkeypatch, tmp_path) as fake:
-        yield fake
-
-
-@pytest.fixture
-def gpu_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let plans see a GPU."""
-
-    def forget() -> None:
-        machine.this_machine.cache_clear()
-        planning_machine.live_machine.cache_clear()
-        planning_machine._gpu_opens.cache_clear()
-        planning._PLANS.clear()
-
-    forget()
-    monkeypatch.setattr(nvidia, "missing", lambda: None)
-    yield
-    forget()
 
 
 def all_given_back(cuda: FakeGpu) -> bool:
@@ -218,10 +188,10 @@ def test_small_allocations_are_reused(cuda: FakeGpu) -> None:
     del first
     assert d.allocated == 0
     assert d.free_memory() == cuda.memory, "what is kept can be had"
-    assert cuda.waits == 0
+    assert "cuCtxSynchronize" not in cuda.log
     again = d.empty(500, np.float64)
     assert again.address == address
-    assert cuda.waits == 1, "others may still have been at work there"
+    assert cuda.log.count("cuCtxSynchronize") == 1, "others may still have been at work there"
     assert d.peak == 4000
     pinned = d.pinned(8, np.int32)
     page = pinned.ctypes.data
@@ -273,38 +243,6 @@ def test_a_matrix_is_streamed_through_the_gpu(
     assert all_given_back(cuda)
 
 
-# ---- what is missing ----------------------------------------------------------------------------
-
-
-def test_an_old_gpu(cuda: FakeGpu) -> None:
-    cuda.choose(1)
-    with pytest.raises(kl.DeviceError, match=r"Fake GPU has compute capability 6\.1, and 7\.0"):
-        open_cuda()
-
-
-def test_cuda_that_does_not_start(cuda: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kleene.backends.cuda.runtime import cuda_device
-
-    def fails(text: str) -> Any:
-        def device(*given: int) -> None:
-            raise RuntimeError(text)
-
-        return device
-
-    monkeypatch.setattr(cuda_device, "CoreDevice", fails("CUDA_ERROR_NO_DEVICE: none"))
-    with pytest.raises(kl.DeviceError, match="sees no GPU; is CUDA_VISIBLE_DEVICES empty"):
-        open_cuda()
-    monkeypatch.setattr(cuda_device, "CoreDevice", fails("CUDA_ERROR_SYSTEM_NOT_READY: wait"))
-    with pytest.raises(kl.DeviceError, match=r"CUDA does not start: .*NOT_READY.* `kleene doctor`"):
-        open_cuda()
-
-
-def test_a_broken_cuda_core(cuda: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "kleene.backends.cuda.runtime.cuda_device", None)
-    with pytest.raises(kl.DeviceError, match=r"cuda-core is installed but cannot be imported"):
-        open_cuda()
-
-
 def test_errors_of_the_device(cuda: FakeGpu) -> None:
     d = open_cuda()
     cuda.failing["cuStreamSynchronize"] = 700
@@ -322,7 +260,7 @@ def test_the_gpu_that_is_current(cuda: FakeGpu) -> None:
     d = open_cuda()
     cuda.choose(1)
     assert open_cuda() is d
-    assert cuda.current.context == CONTEXT
+    assert cuda.current.context == 64
     there: list[int] = []
 
     def work() -> None:
@@ -332,117 +270,42 @@ def test_the_gpu_that_is_current(cuda: FakeGpu) -> None:
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    assert there == [CONTEXT]
+    assert there == [64]
 
 
-def test_a_gpu_needs_no_emulator(
-    cuda: FakeGpu, gpu_machine: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(machine, "_no_emulator", lambda: "there is none")
-    assert machine.this_machine.__wrapped__().devices == ("cuda", "cpu", "reference")
+def test_other_threads_read_and_free(cuda: FakeGpu) -> None:
+    """An answer may outlive its call in any thread, which has no current GPU."""
+    d = open_cuda()
+    arrays = [d.upload(np.arange(4)), d.empty(2**25, np.uint8), d.pinned(2**25, np.uint8)]
+    found: list[Any] = []
+
+    def work() -> None:
+        d.synchronize()
+        found.append(d.download(arrays[0]).tolist())
+        found.append(d.zeros(3, np.int8).shape)
+
+    for target in (work, arrays.clear):
+        thread = threading.Thread(target=target)
+        thread.start()
+        thread.join()
+    assert found == [[0, 1, 2, 3], (3,)]
+    assert all_given_back(cuda)
 
 
-class Driver:
-    def __init__(self, version: int, status: int = 0) -> None:
-        self.version, self.status = version, status
+def test_an_array_that_is_still_written(cuda: FakeGpu, gpu_machine: None) -> None:
+    """Another library's stream is unknown: all work is waited for before the array is read."""
 
-    def cuDriverGetVersion(self, version: Any) -> int:  # noqa: N802
-        version._obj.value = self.version
-        return self.status
+    class Foreign:
+        def __init__(self, array: Array) -> None:
+            self.__cuda_array_interface__ = array.__cuda_array_interface__
 
-
-@pytest.mark.parametrize(
-    ("driver", "packages", "gpus", "reason"),
-    [
-        (None, {}, 1, "no NVIDIA driver was found; install it"),
-        (Driver(12040, 1), {}, 1, "does not report its version"),
-        (Driver(12040), {}, 0, "sees no GPU"),
-        (Driver(11080), {}, 1, "runs CUDA 11.8, and 12.4 or newer is needed"),
-        (Driver(12030), {}, 1, "runs CUDA 12.3, and 12.4 or newer is needed"),
-        (Driver(12040), {}, 1, 'cuda-core is not installed; pip install "kleene[cuda12]"'),
-        (Driver(13000), {}, 1, 'cuda-core is not installed; pip install "kleene[cuda13]"'),
-        (Driver(13000), {"cuda-core": "1.2"}, 1, "cuda-bindings is not installed"),
-        (Driver(13000), {"cuda-core": "0.4", "cuda-bindings": "13.0"}, 1, "0.4 is too old"),
-        (Driver(12040), {"cuda-core": "1.2", "cuda-bindings": "13.0"}, 1, "not for CUDA 12.4"),
-        (Driver(13000), {"cuda-core": "1.2", "cuda-bindings": "12.9"}, 1, None),
-        (Driver(13000), {"cuda-core": "1.2", "cuda-bindings": "13.5"}, 1, None),
-    ],
-)  # fmt: skip
-def test_what_is_missing(
-    driver: Any, packages: dict[str, str], gpus: int, reason: str | None, tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    for gpu in range(gpus):
-        (tmp_path / str(gpu)).mkdir()
-    monkeypatch.setattr(nvidia, "_GPUS", tmp_path)
-    monkeypatch.setattr(nvidia, "library", lambda: driver)
-    monkeypatch.setattr(nvidia, "version", packages.get)
-    why = nvidia.missing.__wrapped__()
-    assert (why is None) if reason is None else (reason in why)
-
-
-def test_an_explicit_device_raises_and_auto_does_not() -> None:
-    g = graph("complete")
-    if "cuda" in machine.this_machine().devices:
-        pytest.skip("there is a GPU")
-    with pytest.raises(kl.DeviceError, match=r"not available here: .*; device='emulated' runs"):
-        kl.apsp(g, device="cuda")
-    with pytest.raises(kl.DeviceError, match="'cuda'"):
-        kl.apsp(g, method="naive")
-    assert kl.apsp(g).plan.device == "cpu"
-
-
-def test_auto_falls_back_when_the_gpu_does_not_open(
-    cuda: FakeGpu, gpu_machine: None, monkeypatch: pytest.MonkeyPatch, recwarn: Any, capfd: Any
-) -> None:
-    cuda.choose(1)
-    monkeypatch.setattr(device_choice, "cpu_seconds", lambda *given: math.inf)
-    result = kl.apsp(graph("complete"))
-    assert result.plan.device == "cpu"
-    assert not recwarn.list
-    assert capfd.readouterr() == ("", "")
-    with pytest.raises(kl.DeviceError, match="compute capability"):
-        kl.apsp(graph("complete"), device="cuda")
-
-
-def test_auto_falls_back_when_the_gpu_is_full(
-    cuda: FakeGpu, gpu_machine: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(device_choice, "cpu_seconds", lambda *given: math.inf)
-    assert kl.apsp(graph("complete")).plan.device == "cuda"
-    monkeypatch.setenv("KLEENE_DEVICE_MEMORY", "1K")
-    assert kl.apsp(graph("complete")).plan.device == "cpu"
-
-
-def test_auto_requires_all_the_memory_unless_the_method_streams() -> None:
-    facts = Facts(2**15, 2**24, "float32", 0, 1, 1000)
-    box = machine.Machine(4, None, "avx2", ("cuda", "cpu"), gpu_memory=2**31)
-    tiled = make_plan(facts, Request("apsp", method="tiled", predecessors=False), box)
-    assert tiled.device_memory > 2**31
-    assert (tiled.device, tiled.streams) == ("cuda", True)
-    small = replace(box, gpu_memory=2**20)
-    plan = make_plan(facts, Request("apsp", method="tiled", predecessors=False), small)
-    assert plan.device == "cpu"
-    assert "the GPU has 1.0 MiB free, and " in plan.reasons[0]
-    closed = make_plan(facts, Request("apsp", predecessors=False), replace(box, gpu_memory=None))
-    assert closed.device == "cpu"
-    assert "the GPU does not open" in closed.reasons[0]
-
-
-def test_auto_never_chooses_the_emulator() -> None:
-    facts = Facts(1000, 10**6, "float32", 0, 1, 1000)
-    box = machine.Machine(4, None, "avx2", ("emulated", "reference"))
-    assert make_plan(facts, Request("apsp"), box).device == "reference"
-    plan = make_plan(facts, Request("apsp", device="emulated"), box)
-    assert (plan.device, plan.method) == ("emulated", "tiled")
-
-
-def test_rows_come_in_pairs() -> None:
-    def names(device: str) -> list[tuple[str, str]]:
-        return [(row.problem, row.name) for row in methods(device=device)]
-
-    assert names("cuda") == names("emulated")
-    assert re.search(r"naive +emulated", repr(kl.methods("apsp")))
+    d = open_cuda()
+    there = d.upload(np.array([[0, 1, 9], [9, 0, 1], [9, 9, 0]], np.float32))
+    cuda.log.clear()
+    kl.close_distances(Foreign(there))
+    used = next(i for i, name in enumerate(cuda.log) if re.match("cuLaunch|cuMemcpy", name))
+    assert "cuCtxSynchronize" in cuda.log[:used]
+    assert d.download(there).tolist() == [[0, 1, 2], [9, 0, 1], [9, 9, 0]]
 
 
 def test_an_array_of_another_library() -> None:
@@ -461,27 +324,3 @@ def test_an_array_of_another_library() -> None:
         whole[:, 1:].view(np.int32)
     with pytest.raises(IndexError):
         whole[::2]
-
-
-def test_a_plan_has_the_device_memory() -> None:
-    facts = Facts(1000, 10**6, "float32", 0, 1, 1000)
-    box = machine.Machine(4, None, "avx2", ("cuda", "cpu", "emulated"))
-    real = make_plan(facts, Request("apsp", method="naive", device="cuda"), box)
-    assert real.device_memory == 8 * 1000**2
-    assert "on GPU   7.6 MiB" in str(real)
-    assert "streamed" not in str(real)
-    tiled = make_plan(facts, Request("apsp", method="tiled", device="cuda"), box)
-    assert "7.6 MiB; streamed from the host if less is free" in str(tiled)
-    emulated = make_plan(facts, Request("apsp", method="naive", device="emulated"), box)
-    assert emulated.memory == real.memory + real.device_memory
-    assert emulated.device_memory == 0
-
-
-def test_settings_that_make_no_sense(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KLEENE_EMULATOR_SEED", "-1")
-    with pytest.raises(kl.DeviceError, match="non-negative integer"):
-        open_device("emulated")
-    monkeypatch.setenv("KLEENE_EMULATOR_SEED", "")
-    monkeypatch.setenv("KLEENE_EMULATOR", "nonesuch")
-    with pytest.raises(kl.DeviceError, match="no such emulator"):
-        open_device("emulated")

@@ -1,6 +1,6 @@
-"""On a real GPU: the device itself, that is copies, launches, streams, graphs, errors, threads.
+"""The device itself, that is copies, launches, streams, graphs, errors, threads.
 
-Skipped where there is no GPU; ``KLEENE_TEST_DEVICE=emulated`` runs all of it in the emulator.
+On a real GPU, and in the emulator where there is none.
 """
 
 from __future__ import annotations
@@ -23,11 +23,8 @@ from kleene.backends.cuda.runtime.structs import struct_type
 from kleene.errors import KernelError
 from kleene.system.machine import this_machine
 
-DEVICE = os.environ.get("KLEENE_TEST_DEVICE", "cuda")
+DEVICE = "cuda" if "cuda" in this_machine().devices else "emulated"
 SOURCES = Path(__file__).parent.parent / "native" / "emulator" / "tests"
-pytestmark = pytest.mark.skipif(
-    DEVICE not in this_machine().devices, reason=dict(this_machine().absent).get(DEVICE, "")
-)
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +33,7 @@ def device() -> Device:
         return open_device(DEVICE)
     from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 
+    pytest.importorskip("kleene._emulator_tests")
     return EmulatedDevice(module="_emulator_tests")
 
 
@@ -206,6 +204,35 @@ def test_threads_share_a_kernel(device: Any, barriers: Mapping[str, Kernel]) -> 
     for thread in threads:
         thread.join()
     assert not failures
+
+
+def test_another_thread_reads_and_frees(device: Device) -> None:
+    """An answer may outlive its call in a thread that never opened the device."""
+    before = device.allocated
+    arrays = [device.upload(np.arange(5)), device.empty(2**25, np.uint8)]
+    free, found = device.free_memory(), []
+    for work in (lambda: found.append(device.download(arrays[0]).tolist()), arrays.clear):
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    assert found == [[0, 1, 2, 3, 4]]
+    assert device.allocated == before
+    assert device.free_memory() >= free + 2**25
+
+
+@pytest.mark.skipif(DEVICE != "cuda", reason="needs a GPU")
+@pytest.mark.parametrize("library", ["cupy", "torch"])
+def test_an_array_of_another_library(library: str) -> None:
+    """Distances in place, of a matrix that the other library is still computing."""
+    other = pytest.importorskip(library)
+    n = 1500
+    lengths = np.random.default_rng(1).integers(1, 1000, (n, n)).astype(np.float32)
+    on_gpu = other.asarray(lengths) if library == "cupy" else other.asarray(lengths).cuda()
+    for _ in range(50):
+        on_gpu = on_gpu + (on_gpu @ on_gpu) * 0
+    found = kl.close_distances(on_gpu)
+    host = found.get() if library == "cupy" else found.cpu().numpy()
+    assert (host == kl.close_distances(lengths.copy())).all()
 
 
 CRASH = """

@@ -64,7 +64,7 @@ class Report:
     gpus: tuple[Gpu, ...]
     cuda_packages: str | None  # such as "cuda-core 1.2.2, cuda-bindings 13.5.0"
     cuda_packages_problem: str | None
-    compiler: str | None  # of kernels, such as "NVRTC 13.4"
+    compiler: str | None  # of kernels, such as "nvidia-cuda-nvrtc 13.4.92"
     cuda_missing: str | None  # what keeps device "cuda" from being used
     emulator: str
     packages: dict[str, str | None]
@@ -232,14 +232,14 @@ def _cuda_packages(driver: bool) -> tuple[str | None, str | None]:
 
 
 def _compiler() -> str | None:
-    """Return the name and version of the compiler of kernels, or None."""
+    """Return where NVRTC, the compiler of kernels, comes from; None if it does not load."""
     try:
-        from cuda.bindings import nvrtc
+        from cuda.core import Program, ProgramOptions
 
-        status, major, minor = nvrtc.nvrtcVersion()
+        Program("", "c++", ProgramOptions(arch="sm_90")).close()
     except Exception:  # no package, no library, or one that does not load
         return None
-    return None if status else f"NVRTC {major}.{minor}"
+    return nvidia.compiler_package() or "NVRTC of a CUDA toolkit"
 
 
 def _version(package: str) -> str | None:

@@ -6,7 +6,9 @@ NVRTC runs only the first time a kernel is used; its output is cached on disk.
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from math import prod
 from typing import Any
 
@@ -64,14 +66,25 @@ class _Errors:
             raise KernelError(f"{self._name}: {error}") from error
 
 
+class _Thread(threading.local):
+    """What a thread knows of the device."""
+
+    used = False
+
+
 class CudaDevice:
-    """A GPU; it must be current in the calling thread: see :meth:`use`."""
+    """A GPU. A call makes it current in the calling thread: see :meth:`use`.
+
+    An answer on the device may be read, and arrays are freed, in any other thread: methods make it
+    current there at their first call.
+    """
 
     kind = "cuda"
     checked = False
 
     def __init__(self, core: Any) -> None:
         self.index = int(core.device_id)
+        self._thread = _Thread()
         self.name = str(core.name)
         self.errors = _Errors(self.name)
         self.capability = (int(core.compute_capability[0]), int(core.compute_capability[1]))
@@ -101,9 +114,17 @@ class CudaDevice:
     def use(self) -> None:
         """Make this the current device of the calling thread."""
         self.core.set_current()
+        self._thread.used = True
+
+    def use_once(self) -> None:
+        """Make this the current device of a thread that has not used it."""
+        if not self._thread.used:
+            with suppress(Exception):  # the process may be ending; the next call reports the error
+                self.use()
 
     def free_memory(self) -> int:
         """Return the bytes that can still be allocated, within the budget."""
+        self.use_once()
         with self.errors:
             free = cuda_driver.free_memory() + self.blocks.kept
         budget = memory_budget()
@@ -150,8 +171,9 @@ class CudaDevice:
         """Copy between arrays on the device or the host; rectangles too."""
         if to.shape != source.shape or to.dtype != source.dtype:
             raise TypeError(f"copy of {source.dtype} {source.shape} to {to.dtype} {to.shape}")
-        if prod(to.shape) == 0:
+        if to.nbytes == 0:
             return
+        self.use_once()
         part, on = "", self.in_stream(stream)
         if not isinstance(source, Array):
             part = "copy_in"
@@ -180,14 +202,18 @@ class CudaDevice:
 
     def fill(self, array: Array, byte: int, stream: CudaStream | None = None) -> None:
         """Set every byte of an array."""
-        address, width, rows, pitch = as_rows(array)
-        if width == 0 or rows == 0:
+        if array.nbytes == 0:
             return
         if self.kept is not None:
             self.kept.append(array)
+        self.use_once()
+        on = self.in_stream(stream).handle
         with self.errors:
-            on = self.in_stream(stream).handle
-            cuda_driver.fill_rows(address, pitch, byte, width, rows, on)
+            if array.contiguous:
+                cuda_driver.fill(array.address, byte, array.nbytes, on)
+            else:
+                address, width, rows, pitch = as_rows(array)
+                cuda_driver.fill_rows(address, pitch, byte, width, rows, on)
 
     def upload(self, source: HostArray, name: str = "", stream: CudaStream | None = None) -> Array:
         """Return a copy on the device."""
@@ -206,6 +232,7 @@ class CudaDevice:
 
     def stream(self, urgent: bool = False) -> CudaStream:
         """Return a new stream."""
+        self.use_once()
         return CudaStream(self, urgent)
 
     def kernels(self, file: str, **defines: str | int) -> Mapping[str, CudaKernel]:
@@ -217,6 +244,7 @@ class CudaDevice:
 
     def synchronize(self) -> None:
         """Wait for all streams."""
+        self.use_once()
         with self.errors:
             cuda_driver.synchronize()
 

@@ -2,11 +2,13 @@
 
 The only file that imports ``cuda.bindings``. ``cuda.core`` 1.2 has no
 
-- launch with a structure by value, nor with arguments that are packed already;
-- device memory that is not ordered by a stream (its pools give memory back at their own pleasure);
-- copies and fills between plain addresses, and of rectangles;
-- free memory of a device, list of the kernels of a module, limit of dynamic shared memory of a
-  kernel, range of stream priorities, wait for the whole device without the CUDA runtime.
+- launch with a struct by value, nor with arguments that are packed already;
+- device memory outside of a stream's order: its pool returns memory to CUDA when it likes, so that
+  free memory is not known, and maps it again at the next allocation;
+- copies and fills by address, and of rectangles: it copies whole buffers;
+- free memory as CUDA sees it, names of the kernels in a module, limit of the dynamic shared memory
+  of a kernel, range of stream priorities, version of NVRTC, wait for all streams without the CUDA
+  runtime.
 
 Streams and kernels are the handles of ``cuda.core``'s objects. Addresses are integers.
 """
@@ -24,6 +26,7 @@ __all__ = [
     "compiler_version",
     "copy",
     "copy_rows",
+    "fill",
     "fill_rows",
     "free",
     "free_memory",
@@ -123,12 +126,14 @@ def copy_rows(
     _checked(driver.cuMemcpy2DAsync(task, stream))
 
 
+def fill(address: int, byte: int, nbytes: int, stream: Any) -> None:
+    """Set every byte of device memory."""
+    _checked(driver.cuMemsetD8Async(address, byte, nbytes, stream))
+
+
 def fill_rows(address: int, pitch: int, byte: int, width: int, rows: int, stream: Any) -> None:
     """Set every byte of a rectangle of device memory."""
-    if rows == 1:
-        _checked(driver.cuMemsetD8Async(address, byte, width, stream))
-    else:
-        _checked(driver.cuMemsetD2D8Async(address, pitch, byte, width, rows, stream))
+    _checked(driver.cuMemsetD2D8Async(address, pitch, byte, width, rows, stream))
 
 
 # ---- kernels ------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ pool synchronises too, so no running kernel sees its array freed or reused.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -25,27 +26,34 @@ class DeviceMemory:
     def __init__(self, device: CudaDevice, nbytes: int) -> None:
         self._device, self._nbytes = device, nbytes
         self.address = 0
+        device.use_once()
         self.address = device.blocks.allocate(nbytes)
-        device.allocated += nbytes
-        device.peak = max(device.peak, device.allocated)
+        with device.blocks.lock:
+            device.allocated += nbytes
+            device.peak = max(device.peak, device.allocated)
 
     def __del__(self) -> None:
         if self.address:
-            self._device.allocated -= self._nbytes
-            self._device.blocks.free(self.address, self._nbytes)
+            device = self._device
+            with device.blocks.lock:
+                device.allocated -= self._nbytes
+            device.use_once()  # any thread may drop the last reference
+            device.blocks.free(self.address, self._nbytes)
 
 
 class PinnedMemory:
     """Page-locked host memory, freed with the last reference."""
 
     def __init__(self, device: CudaDevice, nbytes: int) -> None:
-        self._pages, self._nbytes = device.pages, nbytes
+        self._device, self._nbytes = device, nbytes
         self.address = 0
-        self.address = self._pages.allocate(nbytes)
+        device.use_once()
+        self.address = device.pages.allocate(nbytes)
 
     def __del__(self) -> None:
         if self.address:
-            self._pages.free(self.address, self._nbytes)
+            self._device.use_once()
+            self._device.pages.free(self.address, self._nbytes)
 
 
 class Pool:
@@ -61,13 +69,16 @@ class Pool:
         self._allocate, self._free, self._each, self._most = allocate, free, each, most
         self._idle: dict[int, list[int]] = {}
         self.kept = 0  # bytes
+        self.lock = threading.RLock()  # again where an array is freed while it is held
 
     def allocate(self, nbytes: int) -> int:
         """Return the address of this many bytes; raise DriverError."""
-        idle = self._idle.get(nbytes)
-        if idle:
-            address = idle.pop()
-            self.kept -= nbytes
+        with self.lock:
+            idle = self._idle.get(nbytes)
+            address = idle.pop() if idle else None
+            if address is not None:
+                self.kept -= nbytes
+        if address is not None:
             # Work of its former array may still be running in another stream.
             cuda_driver.synchronize()
             return address
@@ -81,15 +92,18 @@ class Pool:
 
     def free(self, address: int, nbytes: int) -> None:
         """Keep memory for later, or release it."""
-        if nbytes <= self._each and self.kept + nbytes <= self._most:
-            self.kept += nbytes
-            self._idle.setdefault(nbytes, []).append(address)
-        else:
+        with self.lock:
+            keep = nbytes <= self._each and self.kept + nbytes <= self._most
+            if keep:
+                self.kept += nbytes
+                self._idle.setdefault(nbytes, []).append(address)
+        if not keep:
             self._release(address)
 
     def clear(self) -> None:
         """Release all pooled memory."""
-        idle, self._idle, self.kept = self._idle, {}, 0
+        with self.lock:
+            idle, self._idle, self.kept = self._idle, {}, 0
         for addresses in idle.values():
             for address in addresses:
                 self._release(address)
