@@ -156,7 +156,15 @@ def test_the_root_holds_the_public_names_only() -> None:
 
 #: Files of a folder of methods that belong to no single problem.
 SHARED = {
-    "backends/cuda": {"device_graph", "load_balance", "prefix_scan", "row_batches", "variants"},
+    "backends/cuda": {
+        "device_answer",
+        "device_graph",
+        "load_balance",
+        "prefix_scan",
+        "row_batches",
+        "row_searches",
+        "variants",
+    },
     "backends/reference": {"cycles", "predecessor_chains"},
 }
 PROBLEMS = (

@@ -66,6 +66,21 @@ def search_cases(device: str) -> Iterator[Case]:
             yield Case(f"{row.problem} {what} on {device}", on(make, solve), device=device)
 
 
+def kept_cases() -> Iterator[Case]:
+    """Answers that stay on the device, of graphs that are placed there."""
+    for problem, start in (("bfs", {"source": 0}), ("sssp", {"source": 0}), ("apsp", {})):
+
+        def solve(g: Graph, problem: str = problem, start: Any = start) -> Any:
+            there, call = g.to("emulated"), getattr(kl, problem)
+            for _ in range(2):  # the second call finds the buffers of the first
+                kept = call(there, device="emulated", keep="device", threads=3, **start)
+            return [np.from_dlpack(kept.device_arrays.distances), kept.values, kept.predecessors]
+
+        yield Case(f"{problem}, kept on emulated", on(tiny, solve), device="emulated")
+    kept = lambda: kl.bfs(tiny(), 0, device="emulated", keep="device")  # noqa: E731
+    yield Case("dlpack", on(kept, lambda r: np.from_dlpack(r.device_arrays.distances)))
+
+
 def graph_cases() -> Iterator[Case]:
     yield Case("from_edges", on(edges, lambda e: Graph.from_edges(*e, threads=3)))
     yield Case(
@@ -299,6 +314,7 @@ def all_cases() -> list[Case]:
         *interface_cases(),
         *file_cases(),
         *search_cases("emulated"),
+        *kept_cases(),
     ]
 
 

@@ -413,6 +413,16 @@ def arc_weights(
     threads: int,
     progress: _Progress = None,
 ) -> _Array: ...
+def dlpack_capsule(
+    address: int,
+    shape: tuple[int, int],
+    ndim: int,
+    code: int,
+    bits: int,
+    device_type: int,
+    device_id: int,
+    owner: object,
+) -> Any: ...
 def noise(count: int, seed: int) -> NDArray[np.float64]: ...
 def spmv(
     semiring: str,

@@ -48,6 +48,12 @@ def tiled(task: Task) -> Answer:
     form = engine_form("tiled", task)
     if form.method != "tiled":  # sums could wrap
         return apsp_naive.naive(task)
+    if task.keep:
+        from kleene.backends.cuda.closure_kept import close_kept
+
+        kept = close_kept(task, form)
+        if kept is not None:
+            return kept
     return close_matrix(partial(_close, task, form), form, task)
 
 
