@@ -36,8 +36,8 @@ BLOCKS_PER_MULTIPROCESSOR = 8
 BAND_TILES = 512
 
 #: Bytes of a host matrix that is streamed though the device could hold it, so that copies overlap
-#: with computation. NVIDIA H200, float32, whole calls: 0.58 s either way at n = 16384 (1.1 GB), 2.90
-#: s streamed and 3.49 s copied as a whole at n = 32768 (4.3 GB).
+#: with computation. NVIDIA H200, float32, whole calls: 0.58 s either way at n = 16384 (1.1 GB),
+#: 2.90 s streamed and 3.49 s copied as a whole at n = 32768 (4.3 GB).
 STREAMED_LEAST = 2**31
 
 #: Device memory of a streamed matrix, at most, as a part of the whole. NVIDIA H200, n = 32768: 2.8
