@@ -19,6 +19,7 @@ from kleene.backends.cuda.closure_layout import TileLayout
 from kleene.backends.cuda.closure_streamed import StreamedClosure
 from kleene.backends.cuda.runtime.device import Array
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
+from kleene.backends.cuda.tuning import closure as tuning
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Answer, Task
 
@@ -142,6 +143,14 @@ def test_a_budget_is_kept(little: None, monkeypatch: pytest.MonkeyPatch) -> None
     total = steps[-1][1]
     assert steps == [(done, total) for done in range(1, total + 1)]
     assert total == 4 * 4
+
+
+def test_large_matrices_are_streamed_though_they_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tuning, "STREAMED_LEAST", 0)
+    monkeypatch.setattr(closure, "TiledClosure", None)  # not to be made
+    g = sample(400)
+    got = kl.apsp(g, method="tiled", device="emulated", predecessors=False)
+    assert np.array_equal(got.distances, kl.apsp(g, device="cpu").distances)
 
 
 def test_a_matrix_in_a_file(little: None, tmp_path: Path) -> None:

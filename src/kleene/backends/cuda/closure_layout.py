@@ -77,7 +77,8 @@ class TileLayout(NamedTuple):
     @property
     def round_blocks(self) -> int:
         """Blocks of vertices of a round, at most, when the whole matrix is on the device."""
-        blocks = next(blocks for rows, blocks in tuning.ROUND_BLOCKS if self.rows >= rows)
+        tiles = self.rows // BLOCK * self.tile_columns
+        blocks = next(blocks for least, blocks in tuning.ROUND_BLOCKS if tiles >= least)
         if self.paths:
             blocks = min(blocks, _NOTED_DEPTH // BLOCK)
         return min(blocks, self.rows // BLOCK)

@@ -1,4 +1,4 @@
-"""Closures of matrices larger than the device memory, which stay on the host.
+"""Closures of matrices that stay on the host, such as those larger than the device memory.
 
 The matrix is split into bands of rows. The panel of a round is a run of consecutive bands that is
 on the device during the round. A round
@@ -30,6 +30,7 @@ from kleene.backends.cuda.closure_layout import BLOCK, TileLayout
 from kleene.backends.cuda.closure_transfers import HostRows, HostTransfers
 from kleene.backends.cuda.row_batches import copy_threads
 from kleene.backends.cuda.runtime.device import Device, Event, HostArray
+from kleene.backends.cuda.tuning import closure as tuning
 from kleene.backends.task import Task
 from kleene.errors import MemoryBudgetError
 from kleene.system.formatting import format_bytes
@@ -47,6 +48,7 @@ def close(
     """Close a host matrix in place; False on a negative cycle."""
     free = device.free_memory()
     memory = free - min(free // 16, 2**26)  # allocations are rounded up
+    memory = min(memory, int(tuning.STREAMED_SHARE * layout.bytes))
     while (cut := BandSplit.fit(layout, memory)) is not None:
         try:
             engine = StreamedClosure(device, layout, cut)

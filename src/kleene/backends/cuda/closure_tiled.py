@@ -8,7 +8,8 @@ waits only for that preparation.
 Predecessors of shortest paths are recovered from the distances where that is possible: see
 ``closure_predecessors``. Otherwise they are computed along, which takes about twice as long.
 
-A matrix larger than the device memory stays on the host: see ``closure_streamed``.
+A matrix that is larger than the device memory, or so large that copies take long, stays on the
+host: see ``closure_streamed``.
 """
 
 from __future__ import annotations
@@ -69,7 +70,8 @@ def _close(task: Task, form: MatrixForm, matrix: HostArray, predecessors: HostAr
             if closed is not None:
                 return closed
     layout, closure = TileLayout.of(form, n, nonnegative, predecessors is not None), None
-    if layout.bytes <= device.free_memory():
+    streamed = matrix.nbytes >= tuning.STREAMED_LEAST  # copies overlap with computation there
+    if not streamed and layout.bytes <= device.free_memory():
         with suppress(MemoryBudgetError):  # another process may allocate first
             closure = TiledClosure(device, layout)
     if closure is None:

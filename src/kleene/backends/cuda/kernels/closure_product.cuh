@@ -154,25 +154,25 @@ __device__ __forceinline__ void relax_panel(Sums& sums, const Panel& panel, cons
   [[maybe_unused]] unsigned pair = static_cast<unsigned>(first) / 2;
 #pragma unroll kUnroll
   for (; a != end; a += 2 * kRows, b += 2 * kWords, ++pair) {
-    Vec b0[kWideVecs], b1[kWideVecs];
-#pragma unroll
-    for (int v = 0; v < kWideVecs; ++v) {
-      b0[v] = *reinterpret_cast<const Vec*>(b + v * 8 * kVec);
-      b1[v] = *reinterpret_cast<const Vec*>(b + kWords + v * 8 * kVec);
-    }
+    Vec a0[kTallVecs], a1[kTallVecs];
 #pragma unroll
     for (int v = 0; v < kTallVecs; ++v) {
-      const Vec a0 = *reinterpret_cast<const Vec*>(a + v * 4 * kVec);
-      const Vec a1 = *reinterpret_cast<const Vec*>(a + kRows + v * 4 * kVec);
+      a0[v] = *reinterpret_cast<const Vec*>(a + v * 4 * kVec);
+      a1[v] = *reinterpret_cast<const Vec*>(a + kRows + v * 4 * kVec);
+    }
 #pragma unroll
-      for (int i = 0; i < kVec; ++i) {
+    for (int v = 0; v < kWideVecs; ++v) {
+      const Vec b0 = *reinterpret_cast<const Vec*>(b + v * 8 * kVec);
+      const Vec b1 = *reinterpret_cast<const Vec*>(b + kWords + v * 8 * kVec);
 #pragma unroll
-        for (int j = 0; j < kWide; ++j) {
-          const Word c0 = b0[j / kVec].word[j % kVec], c1 = b1[j / kVec].word[j % kVec];
+      for (int j = 0; j < kVec; ++j) {
+#pragma unroll
+        for (int i = 0; i < kTall; ++i) {
+          const Word c0 = a0[i / kVec].word[i % kVec], c1 = a1[i / kVec].word[i % kVec];
 #if KL_PATHS
-          relax_noting(sums, v * kVec + i, j, pair, a0.word[i], c0, a1.word[i], c1);
+          relax_noting(sums, i, v * kVec + j, pair, c0, b0.word[j], c1, b1.word[j]);
 #else
-          relax(sums.best[v * kVec + i][j], a0.word[i], c0, a1.word[i], c1);
+          relax(sums.best[i][v * kVec + j], c0, b0.word[j], c1, b1.word[j]);
 #endif
         }
       }

@@ -10,15 +10,18 @@ __all__ = [
     "ROUND_BLOCKS",
     "STAGED_LEAST",
     "STAGING_BUFFERS",
+    "STREAMED_LEAST",
+    "STREAMED_SHARE",
     "STRIPE_BYTES",
     "UNRESOLVED_SHARE",
 ]
 
-#: Blocks of 128 vertices of a round, by the least number of rows. More blocks amortise reading and
+#: Blocks of 128 vertices of a round, by the least number of tiles. More blocks amortise reading and
 #: writing the tiles of the matrix; but the preparation of a round must overlap with the product of
 #: the round before. NVIDIA H200, float32 >= 0, with 1, 2 and 4 blocks: 6.3, 7.4 and 7.8 ms at
-#: n = 4096, 40.2, 38.4 and 37.8 ms at n = 8192, 307, 295 and 290 ms at n = 16384.
-ROUND_BLOCKS = ((6144, 4), (0, 1))
+#: n = 4096 (1024 tiles), 40.2, 38.4 and 37.8 ms at n = 8192, 307, 295 and 290 ms at n = 16384; with
+#: 8 blocks 1 % less than with 4 at n = 16384, 7 % more at n = 8192.
+ROUND_BLOCKS = ((16384, 8), (2304, 4), (0, 1))
 
 #: Rounds queued on the device before the host waits. Not measured: at n = 1024 they last 1.1 ms on
 #: an NVIDIA H200, long enough for any delay of the host, and Ctrl-C is noticed after them.
@@ -31,6 +34,15 @@ BLOCKS_PER_MULTIPROCESSOR = 8
 #: Tiles per band of a streamed matrix. Not measured: twice the 264 tiles that an NVIDIA H200
 #: computes at once, since two bands are processed at once.
 BAND_TILES = 512
+
+#: Bytes of a host matrix that is streamed though the device could hold it, so that copies overlap
+#: with computation. NVIDIA H200, float32, whole calls: 0.58 s either way at n = 16384 (1.1 GB),
+#: 2.90 s streamed and 3.49 s copied as a whole at n = 32768 (4.3 GB).
+STREAMED_LEAST = 2**31
+
+#: Device memory of a streamed matrix, at most, as a part of the whole. NVIDIA H200, n = 32768: 2.8
+#: of 4.3 GB, so that two panels are enough and the first is complete early.
+STREAMED_SHARE = 2 / 3
 
 #: Page-locked buffers per direction. Not measured: one is filled, one is copied, one between.
 STAGING_BUFFERS = 3

@@ -12,7 +12,9 @@ const int kBlock = 128;
 // Threads of a block that closes a diagonal block or a strip: 8 x 8 words each.
 const int kThreads = 256;
 
-// Threads of a block of the product: 16 x 8 words each with 128, 8 x 8 with 256.
+// Threads of a block of the product: 16 x 8 words each with 128, 8 x 8 with 256. NVIDIA H200,
+// n = 8192, with 256 and 128: 37.8 and 37.8 ms for float32 >= 0, 43.9 and 54.9 for any float32, 108
+// and 124 for float64, 37.3 and 36.9 for int32.
 const int kProductThreads = 256;
 
 // Bytes of a row of a tile: 128 words of 4 bytes. Not measured: tiles of such words are square.
