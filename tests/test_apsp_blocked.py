@@ -72,7 +72,7 @@ def test_the_compute_time_is_measured_apart(
         launched.append(time.perf_counter())
 
     began = time.perf_counter()
-    with monkeypatch.context() as patch, timed_call("emulated") as timer:
+    with monkeypatch.context() as patch, timed_call() as timer:
         native = SimpleNamespace(**(vars(device.native) | {"launch": noted}))
         patch.setattr(device, "native", native)
         stats = solve(row, random_graph(70)).stats

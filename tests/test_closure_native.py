@@ -122,6 +122,58 @@ def test_every_engine_at_every_size_and_level(dtype: Any) -> None:
                 assert np.array_equal(got.values, wanted), (engine, n, level)
 
 
+def rough_matrix(n: int, dtype: Any, lowest: float, seed: int) -> Array:
+    """Weights whose sums round, half of them missing; below zero by potentials, if any are."""
+    rng = np.random.default_rng([n, seed])
+    heights = rng.uniform(lowest, 0, n)
+    matrix = rng.uniform(0.01, 1, (n, n)) + heights[:, None] - heights[None, :]
+    matrix[rng.random((n, n)) < 0.5] = np.inf
+    matrix[:, 0] = np.inf
+    matrix[0, 1:9] = -0.0 if lowest < 0 else 0  # nothing leads to vertex 0
+    np.fill_diagonal(matrix, 0)
+    return matrix.astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("lowest", [0.0, -1.0])
+@pytest.mark.parametrize("paths", [False, True])
+@pytest.mark.parametrize("n", [41, 210])
+def test_no_bit_depends_on_threads_or_processor(
+    n: int, paths: bool, lowest: float, dtype: Any
+) -> None:
+    """Neither values nor predecessors; values without predecessors not even on the level."""
+    weights = rough_matrix(n, dtype, lowest, 5)
+    by_level = []
+    for level in LEVELS:
+        answers = []
+        for zen, threads in ((False, 1), (True, 1), (True, 2), (False, 5)):
+            matrix, predecessors = weights.copy(), None
+            if paths:
+                predecessors = np.where(np.isinf(matrix), -1, np.arange(n)[:, None])
+                predecessors = predecessors.astype(np.int32)
+                np.fill_diagonal(predecessors, -1)
+            assert _native.closure(
+                "tiled", "min_plus", matrix, predecessors, threads, 48, level, zen=zen
+            )
+            answers.append(
+                (matrix.tobytes(), None if predecessors is None else predecessors.tobytes())
+            )
+        assert answers == answers[:1] * len(answers)
+        by_level.append(answers[0][0])
+    if not paths:
+        assert by_level == by_level[:1] * len(by_level)
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_a_negative_cycle_ends_the_work_of_all_threads(threads: int) -> None:
+    """In the first block, in one between, and in the last, where the others wait for it."""
+    for at in (3, 100, 299):
+        matrix = np.ones((300, 300))
+        np.fill_diagonal(matrix, 0)
+        matrix[at, at - 1] = matrix[at - 1, at] = -1
+        assert not _native.closure("tiled", "min_plus", matrix, None, threads, 24)
+
+
 def assert_trees(g: kl.Graph, got: Answer) -> None:
     everywhere, algebra = np.arange(g.n), SEMIRINGS["min_plus"]
     verify(PathValues(g, algebra, everywhere, got.values, got.predecessors, None, False))

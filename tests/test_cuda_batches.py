@@ -17,6 +17,7 @@ from kleene.backends.cuda import bfs_multi, sssp_batched
 from kleene.backends.cuda import row_batches as rows
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.tuning import sssp as sssp_tuning
+from kleene.backends.cuda.tuning import transfers
 from kleene.errors import MemoryBudgetError
 
 KINDS = ["int32", "int64", "float32", "float64"]
@@ -271,8 +272,9 @@ def test_estimates_hold(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("schedule", "small_batches")
 def test_rows_go_by_slots(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Large answers go through page-locked memory, some rows at a time, also to a file."""
-    monkeypatch.setattr(rows, "_WORTH_SLOTS", 1)
-    monkeypatch.setattr(rows, "_SLOT", 4 * 730)
+    monkeypatch.setattr(transfers, "PINNED_MOST", 0)
+    monkeypatch.setattr(transfers, "STAGED_LEAST", 1)
+    monkeypatch.setattr(transfers, "SLOT_BYTES", 4 * 730)
     seen: list[tuple[int, int]] = []
     for g, solve, count in ((sample(100), bfs, 100), (sample(100, 4, "float32"), apsp, 300)):
         sources = np.arange(count) % 100
@@ -294,7 +296,8 @@ def test_rows_go_by_slots(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
 @pytest.mark.usefixtures("small_batches")
 def test_a_call_can_be_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads end, memory goes back."""
-    monkeypatch.setattr(rows, "_WORTH_SLOTS", 1)
+    monkeypatch.setattr(transfers, "PINNED_MOST", 0)
+    monkeypatch.setattr(transfers, "STAGED_LEAST", 1)
     device = open_device("emulated")
 
     def stop(done: int, total: int) -> None:

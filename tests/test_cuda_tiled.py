@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from emulators import needs_checked
 
 import kleene as kl
 from kleene.backends.cuda import closure_tiled
+from kleene.backends.cuda.closure_kernels import TileSet
 from kleene.backends.cuda.closure_tiled import is_nonnegative
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
+from kleene.backends.cuda.tuning import closure as tuning
 
 #: Words of one column and of several, of 4 and of 8 bytes; see kernels/closure_semiring.cuh.
 KINDS = [
@@ -46,6 +49,82 @@ def test_rounds_overlap_in_any_order(
     assert np.array_equal(got.values, wanted.values)
 
 
+@pytest.mark.parametrize(
+    ("semiring", "dtype", "blocks"),
+    [(*kind, 2) for kind in KINDS] + [("min_plus", "float32", 4), ("min_plus", "int32", 8)],
+)
+def test_rounds_of_several_blocks(
+    semiring: str, dtype: str, blocks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of five blocks: a shorter last round, and a single one."""
+    monkeypatch.setattr(tuning, "ROUND_BLOCKS", ((0, blocks),))
+    monkeypatch.setenv("KLEENE_EMULATOR_SEED", str(blocks))
+    g = sample(520, dtype)
+    got = kl.closure(g, semiring, method="tiled", device="emulated", predecessors=False)
+    wanted = kl.closure(g, semiring, method="floyd_warshall", device="cpu")
+    assert np.array_equal(got.values, wanted.values)
+
+
+@needs_checked
+def test_under_the_checked_emulator(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No thread reads what another may be writing, in rounds of two blocks too."""
+    monkeypatch.setattr(tuning, "ROUND_BLOCKS", ((0, 2),))
+    device = EmulatedDevice(5, "_emulator_checked")
+    monkeypatch.setattr(closure_tiled, "open_device", lambda kind: device)
+    g = sample(260, "int32")
+    r = kl.closure(g, "max_min", method="tiled", device="emulated", predecessors=True)
+    r.verify()
+
+
+def test_every_tile_belongs_to_one_part() -> None:
+    """The tiles of a round, of what the next one starts with, and of the rest."""
+
+    def tiles(chosen: TileSet, rows: int) -> list[tuple[int, int]]:
+        """As find_tile in the kernels."""
+        found = []
+        for index in range(chosen.count(rows)):
+            whole = chosen.whole_rows * chosen.columns
+            if index < whole:
+                row, column = divmod(index, chosen.columns)
+                found.append((chosen.whole_row + row, column))
+                continue
+            row, column = divmod(index - whole, chosen.width)
+            row += chosen.row_gap_size * (row >= chosen.row_gap)
+            column += chosen.column_gap_size * (column >= chosen.column_gap)
+            found.append((row, chosen.first_column + column))
+        return found
+
+    rows, columns, own, ahead, strip = 9, 7, range(2, 4), range(4, 5), range(3, 5)
+    first = tiles(TileSet.ahead(columns, own, ahead, strip), rows)
+    rest = tiles(TileSet.rest(columns, own, ahead, strip), rows)
+    everything = tiles(TileSet.without(columns, own), rows)
+    assert sorted(first + rest) == sorted(everything)
+    assert {row for row, _ in everything} == set(range(rows)) - set(own)
+    assert all((4, column) in first for column in range(columns))
+    assert all((row, column) in first for row in (0, 8) for column in strip)
+
+
+@pytest.mark.parametrize("stripe", [1, 3000, 2**20])
+@pytest.mark.parametrize(("semiring", "dtype"), [("min_plus", "float32"), ("boolean", "int32")])
+def test_copies_in_stripes(
+    semiring: str, dtype: str, stripe: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row at a time, several rows with a shorter last stripe, all rows at once."""
+    monkeypatch.setattr(tuning, "STAGED_LEAST", 0)
+    monkeypatch.setattr(tuning, "STRIPE_BYTES", stripe)
+    monkeypatch.setenv("KLEENE_EMULATOR_SEED", str(stripe % 7))
+    g = sample(130, dtype)
+    r = kl.closure(g, semiring, method="tiled", device="emulated", predecessors=True)
+    r.verify()
+    wanted = kl.closure(g, semiring, method="floyd_warshall", device="cpu")
+    assert np.array_equal(r.values, wanted.values)
+    assert r.stats.copy_in is not None
+    assert r.stats.copy_out is not None
+
+
+# ---- predecessors -------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize("weights", [(1, 9), (1, 1), (0, 2)])
 def test_predecessors_are_recovered_or_computed_along(weights: tuple[int, int]) -> None:
     """Few tight arcs, all arcs tight, and weights of zero."""
@@ -55,6 +134,71 @@ def test_predecessors_are_recovered_or_computed_along(weights: tuple[int, int]) 
     kl.apsp(g, method="tiled", device="emulated").verify()
     half = kl.Graph.from_dense(np.where(rng.random((150, 150)) < 0.5, dense, np.inf))
     kl.apsp(half, method="tiled", device="emulated").verify()
+
+
+def shifted(n: int, dtype: str, cycles: int = 1, seed: int = 1) -> kl.Graph:
+    """A dense graph with negative arcs, whose cycles are at least so long."""
+    rng = np.random.default_rng(seed)
+    heights = rng.integers(-400, 400, n)
+    lengths = rng.integers(cycles, 100, (n, n)) + heights[:, None] - heights
+    np.fill_diagonal(lengths, 0)
+    scale = 1 if dtype.startswith("int") else 1 / 7
+    return kl.Graph.from_dense((lengths * scale).astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
+def test_negative_weights_are_recovered(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By heights, without carrying predecessors along."""
+    layouts, made = [], closure_tiled.TiledClosure
+    monkeypatch.setattr(
+        closure_tiled,
+        "TiledClosure",
+        lambda d, layout: (layouts.append(layout), made(d, layout))[1],
+    )
+    g = shifted(200, dtype)
+    r = kl.apsp(g, method="tiled", device="emulated")
+    r.verify()
+    assert [layout.paths for layout in layouts] == [False]
+    assert np.allclose(r.distances, kl.apsp(g, device="cpu").distances, rtol=1e-5, atol=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["zero cycles", "unreachable"])
+def test_negative_weights_are_carried_along(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where cycles have length zero, or some vertex reaches no other."""
+    found = []
+    recover = closure_tiled.recover
+    monkeypatch.setattr(
+        closure_tiled, "recover", lambda *args: (found.append(recover(*args)), found[-1])[1]
+    )
+    if kind == "zero cycles":
+        g = shifted(150, "int32", cycles=0)
+    else:
+        dense = shifted(150, "int32").dense.astype(np.float64)
+        dense[7, :] = np.inf
+        g = kl.Graph.from_dense(dense)
+    kl.apsp(g, method="tiled", device="emulated").verify()
+    assert found == [None]
+
+
+@pytest.mark.parametrize(
+    ("semiring", "dtype", "blocks"),
+    [
+        ("min_plus", "float32", 2), ("min_plus", "float64", 1), ("min_plus", "int32", 2),
+        ("min_plus", "int64", 1), ("max_min", "float32", 1), ("max_min", "int64", 2),
+        ("max_times", "float32", 1), ("max_times", "float64", 2), ("boolean", "int32", 4),
+    ],
+)  # fmt: skip
+def test_predecessors_carried_along(
+    semiring: str, dtype: str, blocks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every number format, through pairs of vertices that are noted while words improve."""
+    monkeypatch.setattr(tuning, "ROUND_BLOCKS", ((0, blocks),))
+    monkeypatch.setattr(tuning, "RECOVERY_SHARE", -1)
+    monkeypatch.setenv("KLEENE_EMULATOR_SEED", str(blocks))
+    g = shifted(270, dtype, cycles=0) if semiring == "min_plus" else sample(270, dtype)
+    if semiring == "max_times":
+        g = g.reweight(arcs=np.exp2(-(g.weights % 4)).astype(dtype))
+    kl.closure(g, semiring, method="tiled", device="emulated").verify()
 
 
 # ---- in place: which arithmetic -----------------------------------------------------------------

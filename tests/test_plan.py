@@ -401,3 +401,34 @@ def test_control_group_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         tmp_path / "d",
         tmp_path,
     ]
+
+
+def test_a_larger_call_asks_for_free_memory_once_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    from kleene.planning import plan as planning
+
+    asked: list[int] = []
+    now, free = [100.0], [2**34]
+
+    class Asked(Machine):
+        def free_memory(self) -> int:
+            asked.append(1)
+            return free[0]
+
+    machine = Asked(4, None, "baseline", ("cpu",), ())
+    monkeypatch.setattr(planning, "live_machine", lambda: machine)
+    monkeypatch.setattr(planning.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(planning, "_PLANS", {})
+    facts = Facts(2**24, 2**26, None, 1, 1, 2**24)
+    request = Request("bfs", sources=1, predecessors=False)
+    first = planning.plan_call(facts, request)
+    assert first.memory >= planning._SMALL
+    assert planning.plan_call(facts, request) is first
+    assert len(asked) == 1
+    now[0] += 1.5
+    assert planning.plan_call(facts, request) is not first
+    assert len(asked) == 2
+    planning._PLANS.clear()
+    free[0] = 4 * first.memory  # a large part of what there is: ask every time
+    for _ in range(3):
+        planning.plan_call(facts, request)
+    assert len(asked) == 5

@@ -66,6 +66,21 @@ def search_cases(device: str) -> Iterator[Case]:
             yield Case(f"{row.problem} {what} on {device}", on(make, solve), device=device)
 
 
+def kept_cases() -> Iterator[Case]:
+    """Answers that stay on the device, of graphs that are placed there."""
+    for problem, start in (("bfs", {"source": 0}), ("sssp", {"source": 0}), ("apsp", {})):
+
+        def solve(g: Graph, problem: str = problem, start: Any = start) -> Any:
+            there, call = g.to("emulated"), getattr(kl, problem)
+            for _ in range(2):  # the second call finds the buffers of the first
+                kept = call(there, device="emulated", keep="device", threads=3, **start)
+            return [np.from_dlpack(kept.device_arrays.distances), kept.values, kept.predecessors]
+
+        yield Case(f"{problem}, kept on emulated", on(tiny, solve), device="emulated")
+    kept = lambda: kl.bfs(tiny(), 0, device="emulated", keep="device")  # noqa: E731
+    yield Case("dlpack", on(kept, lambda r: np.from_dlpack(r.device_arrays.distances)))
+
+
 def graph_cases() -> Iterator[Case]:
     yield Case("from_edges", on(edges, lambda e: Graph.from_edges(*e, threads=3)))
     yield Case(
@@ -126,6 +141,8 @@ def csgraph_cases() -> Iterator[Case]:
     yield Case("csgraph order", on(stored, lambda a: kl.csgraph.breadth_first_order(a, 0)))
     yield Case("csgraph tree", on(stored, lambda a: kl.csgraph.breadth_first_tree(a, 0)))
     yield Case("csgraph strong", on(stored, _strong))
+    parts = lambda: sp.random(300, 300, 0.003, "csr", random_state=1)  # noqa: E731
+    yield Case("csgraph weak", on(parts, lambda a: kl.csgraph.connected_components(a)))
     for n in (60, 100):  # by itself, and by a Graph
         close = lambda a: kl.csgraph.floyd_warshall(a, return_predecessors=True)  # noqa: E731
         yield Case(f"csgraph, {n} vertices, dense", on(lambda n=n: matrix(n), close))
@@ -297,6 +314,7 @@ def all_cases() -> list[Case]:
         *interface_cases(),
         *file_cases(),
         *search_cases("emulated"),
+        *kept_cases(),
     ]
 
 

@@ -81,10 +81,11 @@ closure::Close<T>* find_method(std::string_view name) {
 
 bool close(std::string_view method, std::string_view semiring, AnyOutput matrix,
            std::optional<Predecessors> predecessors, int threads, std::int64_t block, int level,
-           const nb::object& progress) {
+           const nb::object& progress, std::optional<bool> zen) {
   const auto n = static_cast<std::int64_t>(matrix.shape(0));
   PythonMonitor monitor(progress, n * n);
-  const closure::Options options{parse_semiring(semiring), threads, block, level};
+  closure::Options options{parse_semiring(semiring), threads, block, level};
+  if (zen) options.zen = *zen;
   return with_type<float, double, std::int16_t, std::int32_t, std::int64_t, std::uint64_t,
                    std::uint8_t>(matrix.dtype(), [&]<class T>(Type<T>) {
     closure::Close<T>* const run = find_method<T>(method);
@@ -207,7 +208,8 @@ double peak_rate(std::string_view semiring, std::string_view dtype, bool paths, 
 void bind_closure(nb::module_& m) {
   m.def("closure", &close, nb::arg("method"), nb::arg("semiring"), nb::arg("matrix"),
         nb::arg("predecessors").none(), nb::arg("threads"), nb::arg("block") = 0,
-        nb::arg("level") = -1, nb::arg("progress").none() = nb::none());
+        nb::arg("level") = -1, nb::arg("progress").none() = nb::none(),
+        nb::arg("zen").none() = nb::none());
   m.def("closure_fill", &fill, nb::arg("semiring"), nb::arg("offsets"), nb::arg("neighbors"),
         nb::arg("weights").none(), nb::arg("used").none(), nb::arg("no_path"), nb::arg("matrix"),
         nb::arg("predecessors").none(), nb::arg("threads"));

@@ -49,11 +49,20 @@ nb::object strong_in_search_order(const Offsets& offsets, const AnyArray& neighb
   });
 }
 
+// In place.
+void number_by_first(const AnyOutput& component, std::int64_t count) {
+  const auto n = static_cast<std::int64_t>(component.size());
+  with_type<std::int32_t, std::int64_t>(component.dtype(), [&]<class Id>(Type<Id>) {
+    components::number_by_first(n, count, static_cast<Id*>(component.data()));
+  });
+}
+
 }  // namespace
 
 void bind_components(nb::module_& m) {
   m.def("weak_components", &weak, nb::arg("offsets"), nb::arg("neighbors"), nb::arg("symmetric"),
         nb::arg("threads"));
+  m.def("number_components_by_first", &number_by_first, nb::arg("component"), nb::arg("count"));
   m.def("strong_components", &strong, nb::arg("offsets"), nb::arg("neighbors"),
         nb::arg("incoming_offsets").none(), nb::arg("incoming_neighbors").none(),
         nb::arg("threads"));

@@ -74,6 +74,7 @@ NB_MODULE(_native, m) {
   bind_bfs(m);
   bind_closure(m);
   bind_components(m);
+  bind_dlpack(m);
   bind_generate(m);
   bind_graph(m);
   bind_methods(m);

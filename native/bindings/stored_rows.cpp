@@ -12,15 +12,6 @@ using graph::StoredRows;
 using OptionalLengths = std::optional<Array<double>>;
 using Ids = MutableArray<std::int32_t>;
 
-// The rows of two arrays, and of the same types those transposed, if there are any.
-template <class Offset, class Id>
-struct RowsBothWays {
-  StoredRows<Offset, Id> rows, transposed;
-  bool has_transposed = false;
-
-  const StoredRows<Offset, Id>* other() const { return has_transposed ? &transposed : nullptr; }
-};
-
 template <class Offset, class Id>
 StoredRows<Offset, Id> rows_of(const AnyArray& offsets, const AnyArray& neighbors,
                                const OptionalLengths& lengths) {
@@ -31,23 +22,19 @@ StoredRows<Offset, Id> rows_of(const AnyArray& offsets, const AnyArray& neighbor
           static_cast<std::int64_t>(stored)};
 }
 
-// Calls body(RowsBothWays) without the GIL; returns what it returns, or -1 for rows that are not
-// sound.
+// Calls body(rows, the same transposed or null) without the GIL; returns what it returns, or -1 for
+// rows that are not sound.
 template <class Body>
 std::int64_t with_rows(const AnyArray& offsets, const AnyArray& neighbors,
-                       const OptionalLengths& lengths, const OptionalArray& transposed_offsets,
-                       const OptionalArray& transposed_neighbors,
-                       const OptionalLengths& transposed_lengths, Body&& body) {
+                       const OptionalLengths& lengths, bool undirected, Body&& body) {
   const auto run = [&]<class Offset, class Id>(Type<Offset>, Type<Id>) -> std::int64_t {
-    RowsBothWays<Offset, Id> both{rows_of<Offset, Id>(offsets, neighbors, lengths), {}, false};
-    if (transposed_offsets) {
-      both.transposed =
-          rows_of<Offset, Id>(*transposed_offsets, *transposed_neighbors, transposed_lengths);
-      both.has_transposed = true;
-    }
+    const auto rows = rows_of<Offset, Id>(offsets, neighbors, lengths);
     const GilRelease release;
     try {
-      return body(both);
+      if (!undirected) return body(rows, static_cast<const StoredRows<Offset, Id>*>(nullptr));
+      const auto made = graph::transpose(rows);
+      const auto transposed = made.rows();
+      return body(rows, &transposed);
     } catch (const BadRow&) {
       return -1;
     }
@@ -79,16 +66,12 @@ nb::object checked_rows(const AnyArray& offsets, const AnyArray& neighbors) {
 
 // Fills `order` and `predecessors`, n entries each; returns how many vertices are reached, or -1
 // for rows that are not sound.
-std::int64_t order(const AnyArray& offsets, const AnyArray& neighbors,
-                   const OptionalArray& transposed_offsets,
-                   const OptionalArray& transposed_neighbors, std::int32_t source,
-                   std::int32_t none, Ids order, Ids predecessors) {
+std::int64_t order(const AnyArray& offsets, const AnyArray& neighbors, bool undirected,
+                   std::int32_t source, std::int32_t none, Ids order, Ids predecessors) {
   PythonMonitor monitor(nb::none(), 0);
-  return with_rows(offsets, neighbors, {}, transposed_offsets, transposed_neighbors, {},
-                   [&](const auto& both) {
-                     return bfs::visit_order(both.rows, both.other(), source, none, order.data(),
-                                             predecessors.data(), monitor);
-                   });
+  return with_rows(offsets, neighbors, {}, undirected, [&](const auto& rows, const auto* other) {
+    return bfs::visit_order(rows, other, source, none, order.data(), predecessors.data(), monitor);
+  });
 }
 
 // Fills the rows of a tree, n + 1 offsets and n heads and lengths; returns how many arcs there are,
@@ -96,8 +79,8 @@ std::int64_t order(const AnyArray& offsets, const AnyArray& neighbors,
 std::int64_t tree(const AnyArray& offsets, const AnyArray& neighbors, const Array<double>& lengths,
                   const Array<std::int32_t>& predecessors, Ids tree_offsets, Ids tree_heads,
                   MutableArray<double> tree_lengths) {
-  return with_rows(offsets, neighbors, lengths, {}, {}, {}, [&](const auto& both) {
-    return bfs::tree_rows(both.rows, predecessors.data(), tree_offsets.data(), tree_heads.data(),
+  return with_rows(offsets, neighbors, lengths, false, [&](const auto& rows, const auto*) {
+    return bfs::tree_rows(rows, predecessors.data(), tree_offsets.data(), tree_heads.data(),
                           tree_lengths.data());
   });
 }
@@ -105,25 +88,22 @@ std::int64_t tree(const AnyArray& offsets, const AnyArray& neighbors, const Arra
 // Fills a row for each source, or one for the nearest. Returns 1; 0 if a length is negative, NaN or
 // so large that sums might overflow, and -1 for rows that are not sound.
 std::int64_t search(const AnyArray& offsets, const AnyArray& neighbors,
-                    const Array<double>& lengths, const OptionalArray& transposed_offsets,
-                    const OptionalArray& transposed_neighbors,
-                    const OptionalLengths& transposed_lengths, const Array<std::int32_t>& sources,
-                    bool nearest, bool unit, double limit, std::int32_t none,
-                    MutableArray<double> distances, const std::optional<Ids>& predecessors,
-                    const std::optional<Ids>& origins) {
+                    const Array<double>& lengths, bool undirected,
+                    const Array<std::int32_t>& sources, bool nearest, bool unit, double limit,
+                    std::int32_t none, MutableArray<double> distances,
+                    const std::optional<Ids>& predecessors, const std::optional<Ids>& origins) {
   PythonMonitor monitor(nb::none(), 0);
   const sssp::StoredRowsRequest request{sources.data(), static_cast<std::int64_t>(sources.size()),
                                         nearest, unit, limit};
   const sssp::StoredRowsAnswer answer{distances.data(),
                                       predecessors ? predecessors->data() : nullptr,
                                       origins ? origins->data() : nullptr, none};
-  return with_rows(offsets, neighbors, lengths, transposed_offsets, transposed_neighbors,
-                   transposed_lengths, [&](const auto& both) -> std::int64_t {
-                     const auto& rows = both.rows;
+  return with_rows(offsets, neighbors, lengths, undirected,
+                   [&](const auto& rows, const auto* other) -> std::int64_t {
                      const std::int64_t arcs = parallel::relaxed_load(rows.offsets[rows.n]);
                      if (arcs < 0 || arcs > rows.stored) throw BadRow{};
                      if (!sssp::are_simple_lengths(rows.lengths, arcs, rows.n, unit)) return 0;
-                     sssp::search_stored_rows(rows, both.other(), request, answer, monitor);
+                     sssp::search_stored_rows(rows, other, request, answer, monitor);
                      return 1;
                    });
 }
@@ -149,18 +129,18 @@ std::int64_t close_rows(const AnyArray& offsets, const AnyArray& neighbors,
                         const std::optional<Ids>& predecessors, std::int32_t none, bool unit,
                         bool undirected) {
   const auto matrix = small_matrix(values, predecessors, none);
-  return with_rows(offsets, neighbors, lengths, {}, {}, {}, [&](const auto& both) -> std::int64_t {
-    closure::fill(matrix, both.rows);
-    return closure::close(matrix, unit, undirected);
-  });
+  return with_rows(offsets, neighbors, lengths, false,
+                   [&](const auto& rows, const auto*) -> std::int64_t {
+                     closure::fill(matrix, rows);
+                     return closure::close(matrix, unit, undirected);
+                   });
 }
 
 }  // namespace
 
 void bind_stored_rows(nb::module_& m) {
   m.def("checked_rows", &checked_rows, nb::arg("offsets"), nb::arg("neighbors"));
-  m.def("bfs_order", &order, nb::arg("offsets"), nb::arg("neighbors"),
-        nb::arg("transposed_offsets").none(), nb::arg("transposed_neighbors").none(),
+  m.def("bfs_order", &order, nb::arg("offsets"), nb::arg("neighbors"), nb::arg("undirected"),
         nb::arg("source"), nb::arg("none"), nb::arg("order"), nb::arg("predecessors"));
   m.def("tree_rows", &tree, nb::arg("offsets"), nb::arg("neighbors"), nb::arg("lengths"),
         nb::arg("predecessors"), nb::arg("tree_offsets"), nb::arg("tree_heads"),
@@ -171,10 +151,9 @@ void bind_stored_rows(nb::module_& m) {
         nb::arg("lengths"), nb::arg("values"), nb::arg("predecessors").none(), nb::arg("none"),
         nb::arg("unit"), nb::arg("undirected"));
   m.def("search_stored_rows", &search, nb::arg("offsets"), nb::arg("neighbors"), nb::arg("lengths"),
-        nb::arg("transposed_offsets").none(), nb::arg("transposed_neighbors").none(),
-        nb::arg("transposed_lengths").none(), nb::arg("sources"), nb::arg("nearest"),
-        nb::arg("unit"), nb::arg("limit"), nb::arg("none"), nb::arg("distances"),
-        nb::arg("predecessors").none(), nb::arg("origins").none());
+        nb::arg("undirected"), nb::arg("sources"), nb::arg("nearest"), nb::arg("unit"),
+        nb::arg("limit"), nb::arg("none"), nb::arg("distances"), nb::arg("predecessors").none(),
+        nb::arg("origins").none());
 }
 
 }  // namespace kleene::bindings

@@ -58,6 +58,7 @@ def csr_seems_symmetric(
 def weak_components(
     offsets: NDArray[np.int64], neighbors: _Array, symmetric: bool, threads: int
 ) -> tuple[_Array, NDArray[np.int64]]: ...
+def number_components_by_first(component: _Array, count: int) -> None: ...
 def strong_components(
     offsets: NDArray[np.int64],
     neighbors: _Array,
@@ -86,8 +87,7 @@ def checked_rows(
 def bfs_order(
     offsets: _Array,
     neighbors: _Array,
-    transposed_offsets: _Array | None,
-    transposed_neighbors: _Array | None,
+    undirected: bool,
     source: int,
     none: int,
     order: NDArray[np.int32],
@@ -124,9 +124,7 @@ def search_stored_rows(
     offsets: _Array,
     neighbors: _Array,
     lengths: NDArray[np.float64],
-    transposed_offsets: _Array | None,
-    transposed_neighbors: _Array | None,
-    transposed_lengths: NDArray[np.float64] | None,
+    undirected: bool,
     sources: NDArray[np.int32],
     nearest: bool,
     unit: bool,
@@ -269,6 +267,7 @@ def closure(
     block: int = 0,
     level: int = -1,
     progress: _Progress = None,
+    zen: bool | None = None,
 ) -> bool: ...
 def closure_export(
     matrix: _Array,
@@ -414,6 +413,16 @@ def arc_weights(
     threads: int,
     progress: _Progress = None,
 ) -> _Array: ...
+def dlpack_capsule(
+    address: int,
+    shape: tuple[int, int],
+    ndim: int,
+    code: int,
+    bits: int,
+    device_type: int,
+    device_id: int,
+    owner: object,
+) -> Any: ...
 def noise(count: int, seed: int) -> NDArray[np.float64]: ...
 def spmv(
     semiring: str,

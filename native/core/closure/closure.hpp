@@ -17,6 +17,7 @@
 #include "graph/no_path.hpp"
 #include "graph/semiring.hpp"
 #include "parallel/monitor.hpp"
+#include "simd/levels.hpp"
 
 namespace kleene::closure {
 
@@ -117,6 +118,7 @@ struct Options {
   int threads = 1;
   std::int64_t block = 0;  // side of a block; 0: the method's choice
   int level = -1;          // of vector instructions, see simd/levels.hpp; -1: the best there is
+  bool zen = simd::has_zen_pipes();  // arithmetic of floats that suits those; the same results
 };
 
 // The fast one. "No path" is elements_of<T>(semiring).zero; int16 and bits have no predecessors.

@@ -1,5 +1,6 @@
 // From arcs to a matrix, and from a closed matrix to result rows.
 #include <algorithm>
+#include <functional>
 
 #include "closure/closure.hpp"
 #include "parallel/team.hpp"
@@ -60,18 +61,26 @@ template <class T, class Out>
 void fill_from_matrix(const T* weights, const Matrix<Out>& matrix, Elements<Out> elements,
                       int threads, Monitor& monitor) {
   const std::int64_t n = matrix.n;
-  each_row(n, n, threads, monitor, [&](std::int64_t u) {
+  const auto fill_row = [&](std::int64_t u, auto better) {  // known when compiled, for vectors
     const T* const from = weights + u * n;
     Out* const row = matrix.row(u);
     for (std::int64_t v = 0; v < n; ++v) {
-      row[v] = from[v] == kNoPath<T> ? elements.zero : static_cast<Out>(from[v]);
-      if (!elements.better(row[v], elements.zero)) row[v] = elements.zero;  // as good as no arc
+      const Out weight = from[v] == kNoPath<T> ? elements.zero : static_cast<Out>(from[v]);
+      row[v] = better(weight, elements.zero) ? weight : elements.zero;  // as good as no arc
     }
-    if (!elements.better(row[u], elements.one)) row[u] = elements.one;
+    if (!better(row[u], elements.one)) row[u] = elements.one;
     if (matrix.predecessors == nullptr) return;
     std::int32_t* const predecessors = matrix.predecessor_row(u);
     for (std::int64_t v = 0; v < n; ++v) {
-      predecessors[v] = row[v] == elements.zero || v == u ? -1 : static_cast<std::int32_t>(u);
+      predecessors[v] = row[v] == elements.zero ? -1 : static_cast<std::int32_t>(u);
+    }
+    predecessors[u] = -1;
+  };
+  each_row(n, n, threads, monitor, [&](std::int64_t u) {
+    if (elements.smaller_is_better) {
+      fill_row(u, std::less<Out>());
+    } else {
+      fill_row(u, std::greater<Out>());
     }
   });
 }

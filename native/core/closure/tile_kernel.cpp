@@ -10,32 +10,32 @@ namespace kleene::closure {
 
 namespace baseline {
 template <class T>
-TileKernel<T> kernel(Semiring);
+TileKernel<T> kernel(Semiring, KernelTraits);
 }
 namespace avx2 {
 template <class T>
-TileKernel<T> kernel(Semiring);
+TileKernel<T> kernel(Semiring, KernelTraits);
 }
 namespace avx512 {
 template <class T>
-TileKernel<T> kernel(Semiring);
+TileKernel<T> kernel(Semiring, KernelTraits);
 }
 
 template <class T>
-TileKernel<T> tile_kernel(Semiring semiring, [[maybe_unused]] int level) {
+TileKernel<T> tile_kernel(Semiring semiring, [[maybe_unused]] int level, KernelTraits traits) {
 #ifdef KLEENE_X86_LEVELS
   level = simd::resolve(level);
-  if (level == 2) return avx512::kernel<T>(semiring);
-  if (level == 1) return avx2::kernel<T>(semiring);
+  if (level == 2) return avx512::kernel<T>(semiring, traits);
+  if (level == 1) return avx2::kernel<T>(semiring, traits);
 #endif
-  return baseline::kernel<T>(semiring);
+  return baseline::kernel<T>(semiring, traits);
 }
 
 template <class T>
 double peak_rate(Semiring semiring, bool paths, int level, double seconds) {
   using Clock = std::chrono::steady_clock;
   constexpr std::int64_t kDepth = 96, kCalls = 1000;
-  const TileKernel<T> kernel = tile_kernel<T>(semiring, level);
+  const TileKernel<T> kernel = tile_kernel<T>(semiring, level, {simd::has_zen_pipes(), true});
   const std::int64_t rows = paths ? kernel.path_rows : kernel.rows;
   const std::int64_t columns = paths ? kernel.path_columns : kernel.columns;
   const auto filled = [](std::int64_t size, auto value) {
@@ -53,7 +53,7 @@ double peak_rate(Semiring semiring, bool paths, int level, double seconds) {
   do {
     for (std::int64_t i = 0; i < kCalls; ++i) {
       if (paths) {
-        kernel.multiply_paths(kDepth, a.data(), b.data(), b_predecessors.data(), c.data(), columns,
+        kernel.multiply_paths(kDepth, a.data(), b.data(), b_predecessors.data(), c.data(),
                               predecessors.data(), columns);
       } else {
         kernel.multiply(kDepth, a.data(), b.data(), c.data(), columns);
@@ -65,8 +65,8 @@ double peak_rate(Semiring semiring, bool paths, int level, double seconds) {
   return static_cast<double>(calls * rows * columns * kDepth * kPacked<T>) / spent.count();
 }
 
-#define KLEENE_INSTANTIATE(T)                        \
-  template TileKernel<T> tile_kernel(Semiring, int); \
+#define KLEENE_INSTANTIATE(T)                                      \
+  template TileKernel<T> tile_kernel(Semiring, int, KernelTraits); \
   template double peak_rate<T>(Semiring, bool, int, double);
 KLEENE_INSTANTIATE(float)
 KLEENE_INSTANTIATE(double)

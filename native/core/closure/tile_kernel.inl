@@ -2,155 +2,183 @@
 // defines KLEENE_LEVEL (a namespace), KLEENE_BYTES (of a vector) and the tile shapes, and is
 // compiled for one instruction set: see the rule in simd/levels.hpp.
 //
-// Shapes: a tile of R rows by V vectors takes R V registers for c, V for b, one for a and one for
-// the candidate; with paths the predecessors take R V more.
+// Shapes: a tile of R rows by V vectors takes R V registers for c, V for b and two for a and the
+// candidate; with paths (V = 1) predecessors and comparison take R + 2 more. Of the shapes that
+// fit, those here were the fastest on a Zen 4 core (AVX2 and AVX-512). Floats have 12 rows at every
+// level: a tile's height decides the order of additions, so the levels agree bit for bit.
+#include "closure/tile_arithmetic.inl"
 #include "closure/tile_kernel.hpp"
 
 namespace kleene::closure::KLEENE_LEVEL {
 namespace {
 
-template <class T>
-struct Lanes {
-  typedef T Values __attribute__((vector_size(KLEENE_BYTES)));
-  static constexpr int kCount = KLEENE_BYTES / sizeof(T);
-  // Predecessors are 32 bits wide in memory and as wide as the values in registers.
-  typedef std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t> Index;
-  typedef Index Indices __attribute__((vector_size(KLEENE_BYTES)));
-  typedef std::int32_t Stored __attribute__((vector_size(kCount * 4)));
-};
-
-// A selection whose comparison is in the same expression becomes one instruction, the minimum or
-// maximum; one that gets its mask from elsewhere does not.
-template <class V>
-V least(V a, V b) {
-  return a < b ? a : b;
-}
-
-template <class V>
-V greatest(V a, V b) {
-  return a > b ? a : b;
-}
-
-struct MinPlus {
-  static auto times(auto a, auto b) { return a + b; }
-  static auto better(auto a, auto b) { return a < b; }
-  static auto best(auto a, auto b) { return least(a, b); }
-};
-
-struct MaxMin {
-  static auto times(auto a, auto b) { return least(a, b); }
-  static auto better(auto a, auto b) { return a > b; }
-  static auto best(auto a, auto b) { return greatest(a, b); }
-};
-
-struct MaxTimes {
-  static auto times(auto a, auto b) { return a * b; }
-  static auto better(auto a, auto b) { return a > b; }
-  static auto best(auto a, auto b) { return greatest(a, b); }
-};
-
-struct OrAnd {
-  static auto times(auto a, auto b) { return a & b; }
-  static auto best(auto a, auto b) { return a | b; }
-};
-
-template <class V, class T>
-V load(const T* p) {
-  V v;
-  __builtin_memcpy(&v, p, sizeof(V));
-  return v;
-}
-
-// Hides a value from the optimiser. Narrow vectors have an instruction for the minimum; a
-// comparison that the predecessors need too must not replace it by two slow selections. (A register
-// of 512 bits selects by mask, at no such cost.)
-template <class V>
-void hide_from_optimizer([[maybe_unused]] V& v) {
-#if KLEENE_BYTES < 64 && defined(__x86_64__)
-  asm("" : "+x"(v));
-#elif KLEENE_BYTES < 64 && defined(__aarch64__)
-  asm("" : "+w"(v));
-#endif
-}
-
-template <class T, class Op, int R, int V>
-void multiply(std::int64_t depth, const T* a, const T* b, T* c, std::int64_t stride) {
+template <class T, int R, int V>
+struct Tile {
   using Values = typename Lanes<T>::Values;
-  constexpr int kLanes = Lanes<T>::kCount;
+  static constexpr int kLanes = Lanes<T>::kCount, kColumns = V * kLanes;
   Values best[R][V];
-  for (int i = 0; i < R; ++i) {
-    for (int v = 0; v < V; ++v) best[i][v] = load<Values>(c + i * stride + v * kLanes);
-  }
-  for (std::int64_t k = 0; k < depth; ++k, a += R, b += V * kLanes) {
-    Values right[V];
-    for (int v = 0; v < V; ++v) right[v] = load<Values>(b + v * kLanes);
-    for (int i = 0; i < R; ++i) {
-      const Values left = a[i] - Values{};
-      for (int v = 0; v < V; ++v) best[i][v] = Op::best(Op::times(left, right[v]), best[i][v]);
-    }
-  }
-  for (int i = 0; i < R; ++i) {
-    for (int v = 0; v < V; ++v) {
-      __builtin_memcpy(c + i * stride + v * kLanes, &best[i][v], sizeof(Values));
-    }
-  }
-}
 
-template <class T, class Op, int R, int V>
-void multiply_paths(std::int64_t depth, const T* a, const T* b, const std::int32_t* b_predecessors,
-                    T* c, std::int64_t stride, std::int32_t* predecessors,
-                    std::int64_t predecessor_stride) {
-  using Values = typename Lanes<T>::Values;
-  using Indices = typename Lanes<T>::Indices;
-  using Stored = typename Lanes<T>::Stored;
-  constexpr int kLanes = Lanes<T>::kCount;
-  Values best[R][V];
-  Indices before[R][V];
-  for (int i = 0; i < R; ++i) {
-    for (int v = 0; v < V; ++v) {
-      best[i][v] = load<Values>(c + i * stride + v * kLanes);
-      before[i][v] = __builtin_convertvector(
-          load<Stored>(predecessors + i * predecessor_stride + v * kLanes), Indices);
+  void load_from(const T* c, std::int64_t stride) {
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i) {
+      for (int v = 0; v < V; ++v) best[i][v] = load<Values>(c + i * stride + v * kLanes);
     }
   }
-  for (std::int64_t k = 0; k < depth; ++k, a += R, b += V * kLanes, b_predecessors += V * kLanes) {
-    Values right[V];
-    Indices candidate[V];
-    for (int v = 0; v < V; ++v) {
-      right[v] = load<Values>(b + v * kLanes);
-      candidate[v] = __builtin_convertvector(load<Stored>(b_predecessors + v * kLanes), Indices);
-    }
+
+  void store_to(T* c, std::int64_t stride) const {
+#pragma GCC unroll 16
     for (int i = 0; i < R; ++i) {
-      const Values left = a[i] - Values{};
+      for (int v = 0; v < V; ++v) store(c + i * stride + v * kLanes, best[i][v]);
+    }
+  }
+
+  // Relaxes the tile by one vertex: its factors for the rows, and its row. Wide vectors have no
+  // register left to keep a factor in, but loads to spare, so they read it again for each vector.
+  template <class Op>
+  void relax(const Op& op, const T* a, const Values (&right)[V]) {
+    if constexpr (KLEENE_BYTES == 64) {
       for (int v = 0; v < V; ++v) {
-        const Values t = Op::times(left, right[v]);
-        Values old = best[i][v];
-        hide_from_optimizer(old);
-        const Indices improves = Op::better(t, old);
-        best[i][v] = Op::best(t, best[i][v]);
-        before[i][v] = improves ? candidate[v] : before[i][v];
+        asm volatile("" : "+r"(a));
+#pragma GCC unroll 16
+        for (int i = 0; i < R; ++i) relax_one(op, a[i] - Values{}, right[v], best[i][v]);
+      }
+    } else {
+#pragma GCC unroll 16
+      for (int i = 0; i < R; ++i) {
+        const Values left = a[i] - Values{};
+        for (int v = 0; v < V; ++v) relax_one(op, left, right[v], best[i][v]);
       }
     }
   }
-  for (int i = 0; i < R; ++i) {
-    for (int v = 0; v < V; ++v) {
-      __builtin_memcpy(c + i * stride + v * kLanes, &best[i][v], sizeof(Values));
-      const Stored narrow = __builtin_convertvector(before[i][v], Stored);
-      __builtin_memcpy(predecessors + i * predecessor_stride + v * kLanes, &narrow, sizeof(Stored));
-    }
+
+ private:
+  template <class Op>
+  static void relax_one(const Op& op, Values left, Values right, Values& best) {
+    best = op.best(op.times(left, right), best);
   }
+};
+
+template <class T, class Op, int R, int V>
+void multiply(std::int64_t depth, const T* a, const T* b, T* c, std::int64_t stride) {
+  using Registers = Tile<T, R, V>;
+  using Values = typename Registers::Values;
+  const Op op;
+  Registers tile;
+  tile.load_from(c, stride);
+  for (std::int64_t k = 0; k < depth; ++k, a += R, b += Registers::kColumns) {
+    Values right[V];
+    for (int v = 0; v < V; ++v) right[v] = load<Values>(b + v * Registers::kLanes);
+    tile.relax(op, a, right);
+  }
+  tile.store_to(c, stride);
 }
 
-template <class T, class Op>
+// Each row k of the tile relaxes all others in turn.
+template <class T, class Op, int R, int V>
+void close(std::int64_t depth, const T* a, T* c) {
+  using Registers = Tile<T, R, V>;
+  using Values = typename Registers::Values;
+  const Op op;
+  Registers tile;
+  tile.load_from(c, Registers::kColumns);
+#pragma GCC unroll 16
+  for (int k = 0; k < R; ++k) {
+    if (k == depth) break;
+    Values right[V];
+    for (int v = 0; v < V; ++v) right[v] = tile.best[k][v];
+    tile.relax(op, a + k * R, right);
+  }
+  tile.store_to(c, Registers::kColumns);
+}
+
+// ---- with predecessors --------------------------------------------------------------------------
+
+template <class T, int R>
+struct PathTile {
+  using Values = typename Lanes<T>::Values;
+  using Indices = typename Lanes<T>::Indices;
+  using Stored = typename Lanes<T>::Stored;
+  static constexpr int kColumns = Lanes<T>::kCount;
+  Values best[R];
+  Indices before[R];
+
+  static Indices load_indices(const std::int32_t* p) {
+    return __builtin_convertvector(load<Stored>(p), Indices);
+  }
+
+  void load_from(const T* c, const std::int32_t* predecessors, std::int64_t stride) {
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i) {
+      best[i] = load<Values>(c + i * stride);
+      before[i] = load_indices(predecessors + i * stride);
+    }
+  }
+
+  void store_to(T* c, std::int32_t* predecessors, std::int64_t stride) const {
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i) {
+      store(c + i * stride, best[i]);
+      store(predecessors + i * stride, __builtin_convertvector(before[i], Stored));
+    }
+  }
+
+  template <class Op>
+  void relax(const Op& op, const T* a, Values right, Indices candidate) {
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i) {
+      const Values t = op.times(a[i] - Values{}, right);
+      Values old = best[i];
+      const Indices improves = op.better(t, old);
+      separate(old, improves);
+      best[i] = op.best(t, old);
+      before[i] = improves ? candidate : before[i];
+    }
+  }
+};
+
+template <class T, class Op, int R>
+void multiply_paths(std::int64_t depth, const T* a, const T* b, const std::int32_t* b_predecessors,
+                    T* c, std::int32_t* predecessors, std::int64_t stride) {
+  using Registers = PathTile<T, R>;
+  constexpr int kColumns = Registers::kColumns;
+  const Op op;
+  Registers tile;
+  tile.load_from(c, predecessors, stride);
+  for (std::int64_t k = 0; k < depth; ++k, a += R, b += kColumns, b_predecessors += kColumns) {
+    tile.relax(op, a, load<typename Registers::Values>(b), Registers::load_indices(b_predecessors));
+  }
+  tile.store_to(c, predecessors, stride);
+}
+
+template <class T, class Op, int R>
+void close_paths(std::int64_t depth, const T* a, T* c, std::int32_t* predecessors) {
+  using Registers = PathTile<T, R>;
+  const Op op;
+  Registers tile;
+  tile.load_from(c, predecessors, Registers::kColumns);
+#pragma GCC unroll 16
+  for (int k = 0; k < R; ++k) {
+    if (k == depth) break;
+    tile.relax(op, a + k * R, tile.best[k], tile.before[k]);
+  }
+  tile.store_to(c, predecessors, Registers::kColumns);
+}
+
+// ---- the table ----------------------------------------------------------------------------------
+
+template <class T, class Op, class PathOp = Op>
 TileKernel<T> make() {
-  constexpr int R = KLEENE_ROWS, V = KLEENE_VECTORS;
-  constexpr int PR = KLEENE_PATH_ROWS, PV = KLEENE_PATH_VECTORS;
+  constexpr bool kFloats = std::is_floating_point_v<T>;
+  constexpr int R = kFloats ? KLEENE_FLOAT_ROWS : KLEENE_INTEGER_ROWS;
+  constexpr int V = kFloats ? KLEENE_FLOAT_VECTORS : KLEENE_INTEGER_VECTORS;
+  constexpr int PR = KLEENE_PATH_ROWS;
   constexpr int kLanes = Lanes<T>::kCount;
-  TileKernel<T> kernel{R, V * kLanes, &multiply<T, Op, R, V>};
+  TileKernel<T> kernel{R, V * kLanes, &multiply<T, Op, R, V>, &close<T, Op, R, V>};
   if constexpr (sizeof(T) >= 4 && !std::is_same_v<Op, OrAnd>) {
     kernel.path_rows = PR;
-    kernel.path_columns = PV * kLanes;
-    kernel.multiply_paths = &multiply_paths<T, Op, PR, PV>;
+    kernel.path_columns = kLanes;
+    kernel.multiply_paths = &multiply_paths<T, PathOp, PR>;
+    kernel.close_paths = &close_paths<T, PathOp, PR>;
   }
   return kernel;
 }
@@ -159,7 +187,7 @@ TileKernel<T> make() {
 
 // Only the combinations that plans use are compiled: max-times for floats, int16 for short paths.
 template <class T>
-TileKernel<T> kernel(Semiring semiring) {
+TileKernel<T> kernel(Semiring semiring, [[maybe_unused]] KernelTraits traits) {
   if constexpr (std::is_same_v<T, std::uint64_t>) {
     return make<T, OrAnd>();
   } else {
@@ -169,15 +197,24 @@ TileKernel<T> kernel(Semiring semiring) {
     if constexpr (sizeof(T) >= 4) {
       if (semiring == Semiring::kMaxMin) return make<T, MaxMin>();
     }
+#ifdef __FMA__
+    if constexpr (std::is_floating_point_v<T>) {
+      // Wide vectors compare into masks, which takes longer than all else.
+      if (traits.zen && traits.nonnegative && KLEENE_BYTES < 64) {
+        return make<T, FusedMinPlus<T>, NonnegativeMinPlus<T>>();
+      }
+      if (traits.zen) return make<T, FusedMinPlus<T>, MinPlus>();
+    }
+#endif
     return make<T, MinPlus>();
   }
 }
 
-template TileKernel<float> kernel(Semiring);
-template TileKernel<double> kernel(Semiring);
-template TileKernel<std::int16_t> kernel(Semiring);
-template TileKernel<std::int32_t> kernel(Semiring);
-template TileKernel<std::int64_t> kernel(Semiring);
-template TileKernel<std::uint64_t> kernel(Semiring);
+template TileKernel<float> kernel(Semiring, KernelTraits);
+template TileKernel<double> kernel(Semiring, KernelTraits);
+template TileKernel<std::int16_t> kernel(Semiring, KernelTraits);
+template TileKernel<std::int32_t> kernel(Semiring, KernelTraits);
+template TileKernel<std::int64_t> kernel(Semiring, KernelTraits);
+template TileKernel<std::uint64_t> kernel(Semiring, KernelTraits);
 
 }  // namespace kleene::closure::KLEENE_LEVEL

@@ -22,13 +22,14 @@
 // the kernel, which scans k upwards and takes strict improvements only, took the same k for all.
 // Then the cycle is in row k of K as well, which is closed and has none.
 //
-// Two barriers a round: thread 0 finishes the rows of the next block first and closes their
-// diagonal block while the other threads are still busy with the rest.
+// Threads take the tasks of all rounds from one list, without barriers: see task_order.hpp.
 #include <algorithm>
 #include <atomic>
-#include <memory>
+#include <cmath>
 
+#include "closure/block_rows.hpp"
 #include "closure/closure.hpp"
+#include "closure/task_order.hpp"
 #include "closure/tile_kernel.hpp"
 #include "parallel/buffer.hpp"
 #include "parallel/team.hpp"
@@ -36,23 +37,52 @@
 namespace kleene::closure {
 namespace {
 
-// Rows of a block and of a work item, both multiples of every tile's height. Of 24, 48, ... 192
+// ---- tuning -------------------------------------------------------------------------------------
+
+// Rows of a block and of an item, both multiples of every tile's height. Of 24, 48, ... 192
 // rows, 96 were best or near it for float32 at n = 512, 1024 and 2048 on one and two cores of a
-// Xeon (Sapphire Rapids, AVX-512), with and without paths.
+// Xeon (Sapphire Rapids, AVX-512), with and without paths. On a Zen 4 core (AVX2 and AVX-512,
+// float32) 96 to 240 are alike at n = 2048, 48 to 120 at n = 512; items of 24, 48 and 96 rows too.
 constexpr std::int64_t kBlock = 96, kRows = 24;
 
-constexpr std::int64_t kTileRows = 12, kTileEntries = 12 * 64;  // at most, in any kernel
+// Items of a round for each thread, at least: more threads would only wait for the last ones. On
+// sixteen Xeon cores (Sapphire Rapids, AVX-512, float32), n = 512 with its 22 items runs at 131 G
+// relaxations a second on 8 threads and at 99 on 16; n = 2048 with 86 items at 258 and 434.
+constexpr std::int64_t kItemsPerThread = 3;
 
-std::int64_t round_up(std::int64_t x, std::int64_t to) { return (x + to - 1) / to * to; }
+// Columns of a chunk of strips: not measured; it takes about as long as an item of 512 columns.
+constexpr std::int64_t kChunkColumns = 64;
 
-// The entry that holds column k, as a factor: for booleans all ones or all zeros.
+// A part of the panel that serves the tiles of an item. Not measured where it should matter: it is
+// half of Zen 3's second cache. On Zen 4 (1 MiB), 128 KiB to 4 MiB are alike at n = 2048.
+constexpr std::int64_t kPartBytes = 256 << 10;
+
+constexpr std::int64_t kTileEntries = 12 * 64;  // at most, in any kernel
+
+// Whether no entry has a sign, not even a zero.
 template <class T>
-T factor(T entry, std::int64_t k) {
-  if constexpr (kPacked<T> == 64) {
-    return ~((entry >> (k % 64) & 1) - 1);
-  } else {
-    return entry;
+bool nonnegative(const Matrix<T>& matrix, int threads) {
+  constexpr std::int64_t kGrain = 1 << 16;
+  std::atomic<bool> found{false};
+  Monitor uncounted;
+  parallel_for(matrix.n * matrix.n, kGrain, threads, uncounted,
+               [&](std::int64_t begin, std::int64_t end, int) {
+                 bool sign = false;
+                 for (std::int64_t i = begin; i < end; ++i) sign |= std::signbit(matrix.values[i]);
+                 if (sign) found.store(true, std::memory_order_relaxed);
+               });
+  return !found.load(std::memory_order_relaxed);
+}
+
+// Only kernels with paths ask for signs.
+template <class T>
+KernelTraits traits(const Matrix<T>& matrix, const Options& options) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return {options.zen, options.zen && options.semiring == Semiring::kMinPlus &&
+                             matrix.predecessors != nullptr &&
+                             nonnegative(matrix, options.threads)};
   }
+  return {};
 }
 
 template <class T>
@@ -61,201 +91,85 @@ class Tiled {
   Tiled(const Matrix<T>& matrix, const Options& options, Monitor& monitor)
       : matrix_(matrix),
         elements_(elements_of<T>(options.semiring)),
-        kernel_(tile_kernel<T>(options.semiring, options.level)),
-        paths_(matrix.predecessors != nullptr),
-        threads_(options.threads),
-        height_(paths_ ? kernel_.path_rows : kernel_.rows),
-        width_(paths_ ? kernel_.path_columns : kernel_.columns),
+        tiles_(tile_kernel<T>(options.semiring, options.level, traits(matrix, options)),
+               matrix.predecessors != nullptr),
+        items_((matrix.n + kRows - 1) / kRows),
+        threads_(static_cast<int>(
+            std::clamp<std::int64_t>(items_ / kItemsPerThread, 1, std::max(1, options.threads)))),
         block_(round_up(options.block > 0 ? options.block : kBlock, kRows)),
-        strips_((matrix.stride() + width_ - 1) / width_),
-        panel_(strips_ * block_ * width_),
-        panel_predecessors_(paths_ ? panel_.size() : 0),
-        multipliers_(block_ * block_),
+        rows_(matrix_, elements_, tiles_, block_),
+        chunk_(std::max<std::int64_t>(1, kChunkColumns / tiles_.width)),
+        part_(std::max<std::int64_t>(1, kPartBytes / (block_ * tiles_.width * kEntryBytes))),
+        order_(items_, block_ / kRows, (rows_.strips() + chunk_ - 1) / chunk_, threads_),
+        progress_(order_, items_),
         monitor_(monitor) {}
 
+  // Closes the matrix; false at a cycle that is better than the empty path.
   bool run() {
-    const std::int64_t rounds = (matrix_.n + block_ - 1) / block_;
-    const auto handed_out = std::make_unique<std::atomic<std::int64_t>[]>(2 * rounds);
+    std::atomic<std::int64_t> next{0};
     run_team(threads_, monitor_, [&](Team::Worker& worker) {
       AlignedBuffer<T> packed(kRows * block_);
-      if (worker.is_leader()) close_diagonal(0);
-      worker.barrier();
-      for (std::int64_t round = 0; round < rounds && !cycle_; ++round) {
-        const std::int64_t begin = round * block_, end = std::min(begin + block_, matrix_.n);
-        each(handed_out[2 * round], strips_, worker,
-             [&](std::int64_t strip) { close_strip(strip, begin, end - begin); });
-        worker.barrier();
-        // Row items in order: below the block first, since the next block is there; then above.
-        const std::int64_t below = (matrix_.n - end + kRows - 1) / kRows;
-        const std::int64_t above = begin / kRows;
-        const std::int64_t ahead = std::min(below, block_ / kRows);
-        const auto item = [&](std::int64_t at) {
-          const std::int64_t row = at < below ? end + at * kRows : (at - below) * kRows;
-          const std::int64_t limit = at < below ? matrix_.n : begin;
-          update_rows(row, std::min(row + kRows, limit), begin, end, packed);
-        };
-        if (worker.is_leader() && end < matrix_.n) {
-          for (std::int64_t at = 0; at < ahead; ++at) item(at);
-          close_diagonal(end);
+      CancelCheck check(monitor_, worker.thread());
+      for (;;) {
+        check();
+        const std::int64_t i = next.fetch_add(1, std::memory_order_relaxed);
+        if (i >= order_.size()) return;
+        const Task task = order_.at(i);
+        if (!wait_until_ready(task, check)) return;
+        if (!execute(task, packed)) {
+          cycle_.store(true, std::memory_order_relaxed);
+          return;
         }
-        each(handed_out[2 * round + 1], below + above - ahead, worker,
-             [&](std::int64_t at) { item(ahead + at); });
-        worker.barrier();
+        progress_.finish(task);
       }
     });
-    return !cycle_;
+    return !cycle_.load(std::memory_order_relaxed);
   }
 
  private:
-  // Hands out 0 .. count - 1 to whichever thread is free.
-  template <class Body>
-  void each(std::atomic<std::int64_t>& next, std::int64_t count, const Team::Worker& worker,
-            Body&& body) {
-    for (;;) {
-      if (monitor_.cancelled()) throw Cancelled{};
-      const std::int64_t at = next.fetch_add(1, std::memory_order_relaxed);
-      if (at >= count) return;
-      body(at);
-      if (worker.is_leader()) monitor_.poll();
+  // False when there is nothing left to wait for.
+  bool wait_until_ready(const Task& task, CancelCheck& check) {
+    for (int spins = 0; !progress_.ready(task); ++spins) {
+      if (cycle_.load(std::memory_order_relaxed)) return false;
+      if (spins < kSpinsBeforeYield) continue;
+      check();
+      yield_core();
     }
+    return !cycle_.load(std::memory_order_relaxed);
   }
 
-  void tile(std::int64_t depth, const T* a, const T* b, const std::int32_t* b_predecessors, T* c,
-            std::int64_t stride, std::int32_t* predecessors,
-            std::int64_t predecessor_stride) const {
-    if (paths_) {
-      kernel_.multiply_paths(depth, a, b, b_predecessors, c, stride, predecessors,
-                             predecessor_stride);
-    } else {
-      kernel_.multiply(depth, a, b, c, stride);
+  // False at a cycle.
+  bool execute(const Task& task, AlignedBuffer<T>& packed) {
+    if (task.kind == Task::kDiagonal) return rows_.close_diagonal(task.round);
+    if (task.kind == Task::kStrips) {
+      const std::int64_t begin = task.index * chunk_;
+      rows_.close_strips(task.round, begin, std::min(begin + chunk_, rows_.strips()));
     }
-  }
-
-  // ---- step 1 ----------------------------------------------------------------------------------
-  // A strip is `width_` columns of the block's rows, row by row; groups are `height_` of its rows.
-
-  struct Strip {
-    T* values;
-    std::int32_t* predecessors;
-  };
-
-  // The factors of a group's rows for vertex k, packed for the kernel.
-  T* multiplier(std::int64_t group, std::int64_t k) {
-    return multipliers_.data() + (group * block_ + k) * height_;
-  }
-
-  // Takes a group's rows through the vertices k .. k + depth - 1 of the block.
-  void eliminate(Strip strip, std::int64_t group, std::int64_t k, std::int64_t depth) {
-    const std::int64_t from = k * width_, to = group * height_ * width_;
-    tile(depth, multiplier(group, k), strip.values + from,
-         paths_ ? strip.predecessors + from : nullptr, strip.values + to, width_,
-         paths_ ? strip.predecessors + to : nullptr, width_);
-  }
-
-  // Closes the diagonal block alone, in private memory, only to learn the multipliers: entry (i, k)
-  // as it is when vertex k's turn comes. All strips then repeat this with them.
-  void close_diagonal(std::int64_t begin) {
-    const std::int64_t size = std::min(block_, matrix_.n - begin);
-    if (size <= 0) return;
-    const std::int64_t first = begin / kPacked<T>;
-    const std::int64_t columns = (begin + size - 1) / kPacked<T> - first + 1;
-    const std::int64_t strips = (columns + width_ - 1) / width_;
-    const std::int64_t area = round_up(size, height_) * width_;
-    AlignedBuffer<T> values(strips * area);
-    AlignedBuffer<std::int32_t> predecessors(paths_ ? strips * area : 0);
-    const auto strip = [&](std::int64_t s) {
-      return Strip{values.data() + s * area, paths_ ? predecessors.data() + s * area : nullptr};
-    };
-    for (std::int64_t s = 0; s < strips; ++s) {
-      load_strip(strip(s), begin, size, first + s * width_, first + columns);
-    }
-    const auto load_multiplier = [&](std::int64_t group, std::int64_t k) {
-      const std::int64_t column = (begin % kPacked<T> + k) / kPacked<T>;
-      const T* entry = strip(column / width_).values + group * height_ * width_ + column % width_;
-      for (std::int64_t i = 0; i < height_; ++i, entry += width_) {
-        multiplier(group, k)[i] = factor(*entry, begin + k);
-      }
-    };
-    for (std::int64_t q = 0; q * height_ < size; ++q) {
-      const std::int64_t from = q * height_, to = std::min(from + height_, size);
-      for (std::int64_t k = from; k < to; ++k) {
-        load_multiplier(q, k);
-        T& own = multiplier(q, k)[k - from];
-        if (elements_.better(own, elements_.one)) {
-          cycle_ = true;
-          return;
-        }
-        own = elements_.one;
-        for (std::int64_t s = 0; s < strips; ++s) eliminate(strip(s), q, k, 1);
-      }
-      for (std::int64_t group = 0; group * height_ < size; ++group) {
-        if (group == q) continue;
-        for (std::int64_t k = from; k < to; ++k) load_multiplier(group, k);
-        for (std::int64_t s = 0; s < strips; ++s) eliminate(strip(s), group, from, to - from);
-      }
-    }
-  }
-
-  // Closes one strip of the block's rows, in the packed panel, and writes it back.
-  void close_strip(std::int64_t at, std::int64_t begin, std::int64_t size) {
-    const std::int64_t offset = at * block_ * width_, column = at * width_;
-    const std::int64_t columns = std::min(width_, matrix_.stride() - column);
-    const Strip strip{panel_.data() + offset,
-                      paths_ ? panel_predecessors_.data() + offset : nullptr};
-    load_strip(strip, begin, size, column, matrix_.stride());
-    for (std::int64_t q = 0; q * height_ < size; ++q) {
-      const std::int64_t from = q * height_, to = std::min(from + height_, size);
-      for (std::int64_t k = from; k < to; ++k) eliminate(strip, q, k, 1);
-      for (std::int64_t group = 0; group * height_ < size; ++group) {
-        if (group != q) eliminate(strip, group, from, to - from);
-      }
-    }
-    for (std::int64_t i = 0; i < size; ++i) {
-      const std::int64_t diagonal = begin + i - column;
-      if (kPacked<T> == 1 && diagonal >= 0 && diagonal < columns) {  // in spite of rounding
-        strip.values[i * width_ + diagonal] = elements_.one;
-        if (paths_) strip.predecessors[i * width_ + diagonal] = -1;
-      }
-      std::copy_n(strip.values + i * width_, columns, matrix_.row(begin + i) + column);
-      if (!paths_) continue;
-      std::copy_n(strip.predecessors + i * width_, columns,
-                  matrix_.predecessor_row(begin + i) + column);
-    }
-  }
-
-  // Reads `size` rows from `begin`; what sticks out of them, or out of the columns, is "no path".
-  void load_strip(Strip strip, std::int64_t begin, std::int64_t size, std::int64_t column,
-                  std::int64_t column_end) const {
-    const std::int64_t rows = round_up(size, height_);
-    const std::int64_t columns = std::min(width_, column_end - column);
-    std::fill_n(strip.values, rows * width_, elements_.zero);
-    if (paths_) std::fill_n(strip.predecessors, rows * width_, -1);
-    for (std::int64_t i = 0; i < size; ++i) {
-      std::copy_n(matrix_.row(begin + i) + column, columns, strip.values + i * width_);
-      if (!paths_) continue;
-      std::copy_n(matrix_.predecessor_row(begin + i) + column, columns,
-                  strip.predecessors + i * width_);
-    }
+    if (task.kind == Task::kRows) update_rows(task.round, task.index * kRows, packed);
+    return true;
   }
 
   // ---- step 2 ----------------------------------------------------------------------------------
 
-  // Step 2 for the rows from `row` to `row_end`: pack what they have of the column block, as it is
-  // now, then multiply it by all strips of the panel.
-  void update_rows(std::int64_t row, std::int64_t row_end, std::int64_t begin, std::int64_t end,
-                   AlignedBuffer<T>& packed) {
-    const std::int64_t depth = end - begin, groups = (row_end - row + height_ - 1) / height_;
+  // Step 2 for an item: pack what its rows have of the column block, as it is now, then multiply it
+  // by all strips of the panel.
+  void update_rows(std::int64_t round, std::int64_t row, AlignedBuffer<T>& packed) {
+    const std::int64_t row_end = std::min(row + kRows, matrix_.n), height = tiles_.height;
+    const std::int64_t first = round * block_, depth = std::min(block_, matrix_.n - first);
+    const std::int64_t groups = (row_end - row + height - 1) / height;
     for (std::int64_t group = 0; group < groups; ++group) {
-      const std::int64_t first = row + group * height_;
-      pack(first, row_end, begin, depth, packed.data() + group * height_ * block_);
+      pack(row + group * height, row_end, first, depth, packed.data() + group * height * block_);
     }
-    for (std::int64_t strip = 0; strip < strips_; ++strip) {
-      const T* const b = panel_.data() + strip * block_ * width_;
-      const std::int32_t* const b_predecessors =
-          paths_ ? panel_predecessors_.data() + strip * block_ * width_ : nullptr;
+    // Tile after tile along the rows, whose next lines the processor then fetches ahead by itself;
+    // a part of the panel that stays in the second cache serves all groups.
+    for (std::int64_t begin = 0; begin < rows_.strips(); begin += part_) {
+      const std::int64_t end = std::min(begin + part_, rows_.strips());
       for (std::int64_t group = 0; group < groups; ++group) {
-        const T* const a = packed.data() + group * height_ * block_;
-        update_tile(row + group * height_, row_end, strip * width_, depth, a, b, b_predecessors);
+        const T* const a = packed.data() + group * height * block_;
+        for (std::int64_t strip = begin; strip < end; ++strip) {
+          update_tile(row + group * height, row_end, strip * tiles_.width, depth, a,
+                      rows_.strip(round, strip));
+        }
       }
     }
     monitor_.advance(static_cast<std::uint64_t>((row_end - row) * depth));
@@ -265,58 +179,62 @@ class Tiled {
   // repeat the last one; their results are dropped.
   void pack(std::int64_t row, std::int64_t row_end, std::int64_t begin, std::int64_t depth,
             T* packed) const {
-    const T* rows[kTileRows];
-    for (std::int64_t i = 0; i < height_; ++i)
-      rows[i] = matrix_.row(std::min(row + i, row_end - 1));
-    T entries[kTileRows];
-    for (std::int64_t k = begin; k < begin + depth; ++k, packed += height_) {
-      if (k == begin || k % kPacked<T> == 0) {
-        for (std::int64_t i = 0; i < height_; ++i) entries[i] = rows[i][k / kPacked<T>];
+    const std::int64_t height = tiles_.height;
+    for (std::int64_t i = 0; i < height; ++i) {  // whole rows, as in BlockRows::load
+      const T* const entries = matrix_.row(std::min(row + i, row_end - 1));
+      for (std::int64_t k = 0; k < depth; ++k) {
+        packed[k * height + i] = factor(entries[(begin + k) / kPacked<T>], begin + k);
       }
-      for (std::int64_t i = 0; i < height_; ++i) packed[i] = factor(entries[i], k);
     }
   }
+
+  using Entries = typename Tiles<T>::Entries;
 
   // One tile of the matrix; a tile across the edge is computed in a copy.
   void update_tile(std::int64_t row, std::int64_t row_end, std::int64_t column, std::int64_t depth,
-                   const T* a, const T* b, const std::int32_t* b_predecessors) const {
-    const std::int64_t stride = matrix_.stride();
-    T* const c = matrix_.row(row) + column;
-    std::int32_t* const predecessors = paths_ ? matrix_.predecessor_row(row) + column : nullptr;
-    if (row + height_ <= row_end && column + width_ <= stride) {
-      tile(depth, a, b, b_predecessors, c, stride, predecessors, stride);
+                   const T* a, Entries b) const {
+    const std::int64_t stride = matrix_.stride(), width = tiles_.width;
+    const Entries c{matrix_.row(row) + column,
+                    tiles_.paths ? matrix_.predecessor_row(row) + column : nullptr};
+    if (row + tiles_.height <= row_end && column + width <= stride) {
+      tiles_.multiply(depth, a, b, c, stride);
       return;
     }
-    const std::int64_t rows = std::min(height_, row_end - row);
-    const std::int64_t columns = std::min(width_, stride - column);
-    T edge[kTileEntries];
-    std::int32_t edge_predecessors[kTileEntries];
-    std::fill_n(edge, height_ * width_, elements_.zero);
-    if (paths_) std::fill_n(edge_predecessors, height_ * width_, -1);
-    for (std::int64_t i = 0; i < rows; ++i) {
-      std::copy_n(c + i * stride, columns, edge + i * width_);
-      if (paths_) std::copy_n(predecessors + i * stride, columns, edge_predecessors + i * width_);
-    }
-    tile(depth, a, b, b_predecessors, edge, width_, edge_predecessors, width_);
-    for (std::int64_t i = 0; i < rows; ++i) {
-      std::copy_n(edge + i * width_, columns, c + i * stride);
-      if (paths_) std::copy_n(edge_predecessors + i * width_, columns, predecessors + i * stride);
-    }
+    const std::int64_t rows = std::min(tiles_.height, row_end - row);
+    const std::int64_t columns = std::min(width, stride - column);
+    T values[kTileEntries];
+    std::int32_t predecessors[kTileEntries];
+    const Entries edge{values, tiles_.paths ? predecessors : nullptr};
+    std::fill_n(values, tiles_.height * width, elements_.zero);
+    if (tiles_.paths) std::fill_n(predecessors, tiles_.height * width, -1);
+    const auto copy = [&](Entries from, std::int64_t from_stride, Entries to,
+                          std::int64_t to_stride) {
+      for (std::int64_t i = 0; i < rows; ++i) {
+        std::copy_n(from.values + i * from_stride, columns, to.values + i * to_stride);
+        if (!tiles_.paths) continue;
+        std::copy_n(from.predecessors + i * from_stride, columns, to.predecessors + i * to_stride);
+      }
+    };
+    copy(c, stride, edge, width);
+    tiles_.multiply(depth, a, b, edge, width);
+    copy(edge, width, c, stride);
   }
+
+  static constexpr int kSpinsBeforeYield = 2000;
+  static constexpr std::int64_t kEntryBytes = sizeof(T);
 
   const Matrix<T> matrix_;
   const Elements<T> elements_;
-  const TileKernel<T> kernel_;
-  const bool paths_;
+  const Tiles<T> tiles_;
+  const std::int64_t items_;  // of rows
   const int threads_;
-  const std::int64_t height_, width_;  // of a tile
   const std::int64_t block_;
-  const std::int64_t strips_;  // of `width_` columns
-  AlignedBuffer<T> panel_;     // the rows of the block, strip by strip, each strip row by row
-  AlignedBuffer<std::int32_t> panel_predecessors_;
-  AlignedBuffer<T> multipliers_;
+  BlockRows<T> rows_;
+  const std::int64_t chunk_, part_;  // strips of a task, and of the panel's parts
+  const TaskOrder order_;
+  TaskProgress progress_;
   Monitor& monitor_;
-  bool cycle_ = false;  // written by thread 0 between barriers
+  std::atomic<bool> cycle_{false};
 };
 
 }  // namespace

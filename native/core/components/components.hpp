@@ -35,4 +35,8 @@ Buffer<std::int64_t> strong_in_search_order(const Arcs<Id>& arcs, Id* component,
 template <class Id>
 Buffer<std::int64_t> number_by_size(std::int64_t n, Id* component, int threads, Monitor& monitor);
 
+// Numbers `count` components again, in the order of their first vertices.
+template <class Id>
+void number_by_first(std::int64_t n, std::int64_t count, Id* component);
+
 }  // namespace kleene::components

@@ -49,4 +49,18 @@ Buffer<std::int64_t> number_by_size(std::int64_t n, Id* component, int threads, 
 template Buffer<std::int64_t> number_by_size(std::int64_t, std::int32_t*, int, Monitor&);
 template Buffer<std::int64_t> number_by_size(std::int64_t, std::int64_t*, int, Monitor&);
 
+template <class Id>
+void number_by_first(std::int64_t n, std::int64_t count, Id* component) {
+  std::vector<Id> number(static_cast<std::size_t>(count), Id{-1});
+  Id next = 0;
+  for (std::int64_t v = 0; v < n; ++v) {
+    Id& own = number[static_cast<std::size_t>(component[v])];
+    if (own < 0) own = next++;
+    component[v] = own;
+  }
+}
+
+template void number_by_first(std::int64_t, std::int64_t, std::int32_t*);
+template void number_by_first(std::int64_t, std::int64_t, std::int64_t*);
+
 }  // namespace kleene::components

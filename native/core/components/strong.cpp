@@ -85,20 +85,21 @@ void assign_by_tarjan(const Arcs<Id>& arcs, const Id* component, Monitor& monito
   for (std::int64_t v = 0; v < arcs.n; ++v) {
     low[v] = component[v] == kUnassigned<Id> ? Id{0} : kAssigned;
   }
-  std::vector<Visit> visits;
-  std::vector<Id> stack;
+  Buffer<Visit> visits(arcs.n);  // both are stacks: `depth` visits are open, `top` on the stack
+  Buffer<Id> stack(arcs.n);
+  std::int64_t depth = 0, top = 0;
   Id visited = 0;
   const auto enter = [&](Id v) {
     low[v] = ++visited;
-    visits.push_back({v, visited, arcs.offsets[v]});
-    stack.push_back(v);
+    visits[depth++] = {v, visited, arcs.offsets[v]};
+    stack[top++] = v;
     if (visited % 4096 == 0) monitor.poll();
   };
   for (std::int64_t start = 0; start < arcs.n; ++start) {
     if (low[start] != 0) continue;
     enter(static_cast<Id>(start));
-    while (!visits.empty()) {
-      Visit& visit = visits.back();
+    while (depth > 0) {
+      Visit& visit = visits[depth - 1];
       const Id v = visit.v;
       const std::int64_t last = arcs.offsets[v + 1];
       std::int64_t i = visit.next_arc;
@@ -113,17 +114,16 @@ void assign_by_tarjan(const Arcs<Id>& arcs, const Id* component, Monitor& monito
         continue;
       }
       const bool is_root = lowest == visit.number;
-      visits.pop_back();
+      --depth;
       if (is_root) {
         Id member;
         do {
-          member = stack.back();
-          stack.pop_back();
+          member = stack[--top];
           low[member] = kAssigned;
           assign(member, v);
         } while (member != v);
       } else {  // a vertex that is no root was entered from another
-        Id& earlier = low[visits.back().v];
+        Id& earlier = low[visits[depth - 1].v];
         earlier = std::min(earlier, lowest);
       }
     }

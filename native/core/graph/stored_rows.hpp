@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "parallel/buffer.hpp"
 #include "parallel/relaxed.hpp"
 
 namespace kleene::graph {
@@ -43,6 +44,22 @@ struct StoredRows {
     return static_cast<std::int32_t>(v);
   }
 };
+
+// Rows turned round, in memory of their own: row v holds the tails of the arcs to v, in order.
+template <class Offset, class Id>
+struct TransposedRows {
+  Buffer<Offset> offsets;
+  Buffer<Id> neighbors;
+  Buffer<double> lengths;  // empty without lengths
+
+  StoredRows<Offset, Id> rows() const {
+    return {offsets.size() - 1, offsets.data(), neighbors.data(), lengths.data(), neighbors.size()};
+  }
+};
+
+// Throws BadRow.
+template <class Offset, class Id>
+TransposedRows<Offset, Id> transpose(const StoredRows<Offset, Id>& rows);
 
 // Copies offsets, and returns whether they rise from 0 to at most `stored`.
 template <class Offset>

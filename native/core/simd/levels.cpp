@@ -7,7 +7,7 @@ const std::vector<std::string>& levels() {
     std::vector<std::string> found{"baseline"};
 #ifdef KLEENE_X86_LEVELS
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2")) {
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
       found.emplace_back("AVX2");
       if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
@@ -21,6 +21,15 @@ const std::vector<std::string>& levels() {
 }
 
 int resolve(int level) { return level < 0 ? static_cast<int>(levels().size()) - 1 : level; }
+
+bool has_zen_pipes() {
+#ifdef KLEENE_X86_LEVELS
+  __builtin_cpu_init();
+  return __builtin_cpu_is("amd");
+#else
+  return false;
+#endif
+}
 
 const char* widest() {
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -22,6 +22,12 @@ const std::vector<std::string>& levels();
 // The level itself, or the best one for -1.
 int resolve(int level);
 
+// Whether additions, minima and comparisons of floats share two of four pipes, as on AMD's
+// processors since Zen, while multiply-adds use the other two, and comparisons of integers all
+// four. Kernels then add by multiply-add, or compare floats as integers. (On Intel's, that gains
+// nothing.)
+bool has_zen_pipes();
+
 // The widest vector instructions of the machine: "AVX-512", "AVX2", "SSE2", "NEON" or "scalar".
 const char* widest();
 

@@ -29,6 +29,7 @@ def apsp(
     threads: int | None = None,
     progress: Progress = None,
     out: Out = None,
+    keep: str = "host",
     options: Mapping[str, int] | None = None,
 ) -> Result:
     """Return shortest paths between all pairs, or from ``sources`` to all vertices.
@@ -82,6 +83,11 @@ def apsp(
         Settings of the method, as in ``method="blocked", options={"block": 48}`` for the side of
         a block; each row of ``kleene.methods("apsp")`` lists its own as ``options``. The defaults
         are good.
+    keep : {"host", "device"}
+        Where the answer stays. With ``"device"`` it is left on the GPU, and nothing is copied
+        until the result is read: ``result.device_arrays`` are arrays for CuPy, PyTorch and other
+        libraries, and ``distances`` and all else copy to the host at first use. ``device="auto"``
+        then means the GPU. Not with ``out`` or ``pairs``.
 
     Returns
     -------
@@ -111,6 +117,6 @@ def apsp(
         "apsp", graph,
         sources=sources, targets=targets, pairs=pairs, reverse=reverse, limit=limit,
         predecessors=predecessors, deterministic=deterministic, method=method, device=device,
-        dtype=dtype, threads=threads, progress=progress, out=out, options=options,
+        dtype=dtype, threads=threads, progress=progress, out=out, keep=keep, options=options,
     )  # fmt: skip
     return solve(call)

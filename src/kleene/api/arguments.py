@@ -76,6 +76,7 @@ def check_call(
     threads: int | None = None,
     progress: Progress = None,
     out: Out = None,
+    keep: str = "host",
     options: Mapping[str, int] | None = None,
 ) -> Call:
     """Check the arguments of a path problem."""
@@ -101,8 +102,11 @@ def check_call(
         dtype=dtype,
         threads=threads,
         out=out is not None,
+        keep=keep,
         options=options,
     )
+    if pairs is not None and keep == "device":
+        raise RequestError("the paths of pairs are collected on the host: leave out keep='device'")
     single = source is not None
     return Call(
         request,
@@ -131,9 +135,12 @@ def make_request(
     dtype: Any = None,
     threads: int | None = None,
     out: bool = False,
+    keep: str = "host",
     options: Mapping[str, int] | None = None,
 ) -> Request:
     """Return what the user asks for, without the data."""
+    if keep != "host":
+        _check_keep(keep, device, out)
     return Request(
         problem,
         find_semiring(semiring).name,
@@ -147,6 +154,7 @@ def make_request(
         out,
         _as_options(options),
         bool(deterministic),
+        keep=keep,
     )
 
 
@@ -234,6 +242,22 @@ def _as_name(name: Any, what: str) -> str:
     if not isinstance(name, str):
         raise RequestError(f"{what} must be a name, not {name!r}")
     return name
+
+
+def _check_keep(keep: Any, device: Any, out: bool) -> None:
+    """Refuse what keep="device" does not go with."""
+    if keep != "device":
+        raise RequestError(f"keep must be 'host' or 'device', not {keep!r}")
+    if device not in ("auto", "cuda", "emulated"):
+        raise RequestError(
+            f"keep='device' leaves the answer on a GPU, and the call is for device={device!r}: "
+            "use device='cuda', or leave out keep"
+        )
+    if out:
+        raise RequestError(
+            "out stores the distances in host memory, keep='device' leaves them on the GPU: "
+            "leave out one of them"
+        )
 
 
 def _as_options(options: Any) -> tuple[tuple[str, int], ...]:

@@ -30,6 +30,7 @@ def bfs(
     threads: int | None = None,
     progress: Progress = None,
     out: Out = None,
+    keep: str = "host",
 ) -> Result:
     """Return the fewest hops from a source to every vertex; weights are ignored.
 
@@ -78,6 +79,11 @@ def bfs(
     out : array, str or Path, optional
         Where to store the hop counts: an array of the right shape and type, or the name of an
         ``.npy`` file, which is then mapped into memory.
+    keep : {"host", "device"}
+        Where the answer stays. With ``"device"`` it is left on the GPU, and nothing is copied
+        until the result is read: ``result.device_arrays`` are arrays for CuPy, PyTorch and other
+        libraries, and ``distances`` and all else copy to the host at first use. ``device="auto"``
+        then means the GPU. Not with ``out`` or ``pairs``.
 
     Returns
     -------
@@ -98,6 +104,6 @@ def bfs(
         "bfs", graph,
         source=source, sources=sources, targets=targets, pairs=pairs, reverse=reverse, limit=limit,
         predecessors=predecessors, deterministic=deterministic, method=method,
-        device=device, dtype=dtype, threads=threads, progress=progress, out=out,
+        device=device, dtype=dtype, threads=threads, progress=progress, out=out, keep=keep,
     )  # fmt: skip
     return solve(call)

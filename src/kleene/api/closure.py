@@ -26,6 +26,7 @@ def closure(
     threads: int | None = None,
     progress: Progress = None,
     out: Out = None,
+    keep: str = "host",
 ) -> Result:
     """Return the value of the best path between all pairs, the empty path included.
 
@@ -64,6 +65,11 @@ def closure(
     out : array, str or Path, optional
         Where to store the values: an array of the right shape and type, or the name of an
         ``.npy`` file, which is then mapped into memory.
+    keep : {"host", "device"}
+        Where the answer stays. With ``"device"`` it is left on the GPU, and nothing is copied
+        until the result is read: ``result.device_arrays`` are arrays for CuPy, PyTorch and other
+        libraries, and ``distances`` and all else copy to the host at first use. ``device="auto"``
+        then means the GPU. Not with ``out``.
 
     Returns
     -------
@@ -86,6 +92,6 @@ def closure(
         "closure", graph,
         semiring=semiring, sources=sources, targets=targets, predecessors=predecessors,
         deterministic=deterministic, method=method, device=device, dtype=dtype,
-        threads=threads, progress=progress, out=out,
+        threads=threads, progress=progress, out=out, keep=keep,
     )  # fmt: skip
     return solve(call)

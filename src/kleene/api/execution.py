@@ -17,13 +17,13 @@ from kleene.api.pairs import solve_pairs
 from kleene.backends.common.limits import apply_limit
 from kleene.backends.common.predecessors import choose_predecessors
 from kleene.backends.semiring import SEMIRINGS
-from kleene.backends.task import Task
-from kleene.errors import NegativeCycleError, RequestError
+from kleene.backends.task import Answer, Task
+from kleene.errors import MemoryBudgetError, NegativeCycleError, RequestError
 from kleene.graph import Graph
 from kleene.graph.incoming import IncomingArcs
 from kleene.planning.plan import Plan, plan_call
 from kleene.planning.request import Request, graph_facts
-from kleene.registry import find
+from kleene.registry import Method, find
 from kleene.results.result import Result, Timings
 from kleene.system.atomic_file import atomic_array
 from kleene.system.progress import reporter
@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 __all__ = ["cycle_by_label", "solve"]
 
 Array = NDArray[Any]
+
+_DEVICES = ("cuda", "emulated")  # with memory of their own
+
+#: Bytes on a device for which free memory is looked up before a call: that takes 50 us.
+_WORTH_ASKING = 2**28
 
 
 def solve(call: Call) -> Result:
@@ -79,12 +84,16 @@ def _solve_rows(call: Call) -> Result:
             memory,
             plan.device,
             hops,
+            # What is changed on the host afterwards is copied back to the device.
+            keep=request.keep == "device" and not request.deterministic,
         )
         began = time.perf_counter()
         with _meter(plan.device) as meter:
-            answer = apply_limit(task, method.load()(task, **dict(request.options)))
+            answer = apply_limit(task, _run(method, task, plan, request))
             if request.deterministic:
                 choose_predecessors(task, answer)
+            if request.keep == "device":
+                answer = _on_device(task, answer)
         stats = _timings(time.perf_counter() - began, meter)
     if incoming is not None:
         plan = _noted(plan, incoming, stats)
@@ -92,6 +101,34 @@ def _solve_rows(call: Call) -> Result:
         call.graph, plan, stats, answer, call.sources, call.targets, task.limit, call.single,
         call.reverse,
     )  # fmt: skip
+
+
+def _run(method: Method, task: Task, plan: Plan, request: Request) -> Answer:
+    """Run a method; on a device, with the memory that searches of placed graphs hold if need be."""
+    run, options = method.load(), dict(request.options)
+    if plan.device_memory >= _WORTH_ASKING:
+        _free_idle(plan.device, plan.device_memory)
+    try:
+        answer: Answer = run(task, **options)
+    except MemoryBudgetError:
+        if plan.device not in _DEVICES or not _free_idle(plan.device):
+            raise
+        answer = run(task, **options)
+    return answer
+
+
+def _free_idle(device: str, needed: int | None = None) -> bool:
+    """Free what placed graphs keep for later calls, or only if as much as needed is not free."""
+    from kleene.backends.cuda.device_graph import free_idle
+
+    return free_idle(device, needed)
+
+
+def _on_device(task: Task, answer: Answer) -> Answer:
+    from kleene.backends.cuda.device_answer import to_device
+    from kleene.backends.cuda.runtime.device import open_device
+
+    return to_device(task, open_device(task.device), answer)
 
 
 def _incoming_arcs(graph: Graph, request: Request) -> IncomingArcs | None:
@@ -114,11 +151,11 @@ def _noted(plan: Plan, incoming: IncomingArcs, stats: Timings) -> Plan:
 
 def _meter(device: str) -> AbstractContextManager[CallTimer | None]:
     """Return a timer of copies and kernels, on devices that have both."""
-    if device not in ("cuda", "emulated"):
+    if device not in _DEVICES:
         return nullcontext()
     from kleene.backends.cuda.runtime.timing import timed_call
 
-    return timed_call(device)
+    return timed_call()
 
 
 def _timings(total: float, meter: CallTimer | None) -> Timings:

@@ -35,6 +35,7 @@ def explain(
     dtype: Any = None,
     threads: int | None = None,
     out: Out = None,
+    keep: str = "host",
     options: Mapping[str, int] | None = None,
 ) -> Plan:
     """Return what a call would run, why, and how much memory it takes, without running it.
@@ -65,6 +66,8 @@ def explain(
         Threads to use; all cores by default.
     out : array or path, optional
         Where the call would write the distances.
+    keep : {"host", "device"}
+        Where the answer would stay; see :func:`bfs`.
     options : dict, optional
         Parameters of the method, such as ``{"block": 48}``.
 
@@ -101,6 +104,7 @@ def explain(
         dtype=dtype,
         threads=threads,
         out=out is not None,
+        keep=keep,
         options=options,
     )
     plan = plan_call(graph_facts(graph, hops=problem == "bfs"), request)

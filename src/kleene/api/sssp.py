@@ -30,6 +30,7 @@ def sssp(
     threads: int | None = None,
     progress: Progress = None,
     out: Out = None,
+    keep: str = "host",
 ) -> Result:
     """Return shortest paths from a source to every vertex; weights may be negative.
 
@@ -80,6 +81,11 @@ def sssp(
     out : array, str or Path, optional
         Where to store the distances: an array of the right shape and type, or the name of an
         ``.npy`` file, which is then mapped into memory.
+    keep : {"host", "device"}
+        Where the answer stays. With ``"device"`` it is left on the GPU, and nothing is copied
+        until the result is read: ``result.device_arrays`` are arrays for CuPy, PyTorch and other
+        libraries, and ``distances`` and all else copy to the host at first use. ``device="auto"``
+        then means the GPU. Not with ``out`` or ``pairs``.
 
     Returns
     -------
@@ -109,6 +115,6 @@ def sssp(
         "sssp", graph,
         source=source, sources=sources, targets=targets, pairs=pairs, reverse=reverse, limit=limit,
         predecessors=predecessors, deterministic=deterministic, method=method,
-        device=device, dtype=dtype, threads=threads, progress=progress, out=out,
+        device=device, dtype=dtype, threads=threads, progress=progress, out=out, keep=keep,
     )  # fmt: skip
     return solve(call)

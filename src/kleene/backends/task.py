@@ -24,6 +24,7 @@ __all__ = [
     "ComponentsTask",
     "EncodingsTask",
     "KShortestTask",
+    "KeptRows",
     "NearestTask",
     "Progress",
     "SpmvTask",
@@ -52,6 +53,7 @@ class Task:
     out: Array | None = None  # where to put the values, of shape (sources, n)
     device: str = "cpu"  # where to run, for methods that run in several places
     hops: bool = False  # a hop count says "no path" with -1, whatever the semiring's zero
+    keep: bool = False  # may the answer stay on the device? A method may bring it to the host
 
     @property
     def no_path(self) -> Any:
@@ -94,6 +96,14 @@ class Task:
             self.progress(done, total)
 
 
+class KeptRows(NamedTuple):
+    """Rows of an answer on a device: arrays of ``backends.cuda.runtime``, one row per source."""
+
+    device: Any
+    values: Any
+    predecessors: Any  # or None
+
+
 @dataclass(frozen=True)
 class Answer:
     """Path values and predecessors, one row per source.
@@ -105,6 +115,11 @@ class Answer:
     values: Array
     predecessors: Array | None
     horizons: Array | None = None
+
+    @property
+    def kept(self) -> KeptRows | None:
+        """The rows on the device where they were computed, if they were left there."""
+        return None
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,11 @@ _START = 0.35
 #: 0.7 ms, matrices of 256 and 512 1.7 and 2.3 ms).
 _GPU_CALL, _GPU_SEARCH_CALL, _CPU_CALL, _CPU_TEAM = 7e-4, 6e-4, 15e-6, 5e-5
 
+#: One search of a graph on the GPU, whose buffers wait there: 0.1 ms and a little around a
+#: breadth-first search of R-MAT 20 or 22. Its answer goes to page-locked memory that is used again,
+#: 52 to 55 GB/s, unless an array has more bytes than that (see ``kleene.backends.cuda.tuning``).
+_GPU_PLACED_CALL, _COPY_PINNED, _PINNED = 1.2e-4, 50e9, 2**27
+
 #: Vertices and arcs from which on a search is shared among cores.
 _SHARED_FROM = 2**16
 
@@ -214,7 +219,9 @@ def gpu_cost(facts: Facts, request: Request, method: str) -> Cost:
     hops = request.problem == "bfs" or facts.weight_dtype is None
     many = method in ("multi_source", "batched")
     item = _item(facts, request)
-    copies = _rows_out(n * sources * _pair(request, item), many, request)
+    copies = 0.0
+    if request.keep == "host":
+        copies = _rows_out(n * sources * _pair(request, item), many, facts, request)
     if facts.device != "cuda":
         copies += (8 * n + (4 if hops else 4 + item) * m) / _COPY_IN
     work = m * _INCOMING if many and not facts.csc else 0.0
@@ -224,17 +231,20 @@ def gpu_cost(facts: Facts, request: Request, method: str) -> Cost:
         work += sources * _hop_search(facts)
     else:
         work += sources * _length_search(facts, request)
-    return Cost(start, _GPU_CALL if many else sources * _GPU_SEARCH_CALL, copies, work)
+    call = _GPU_PLACED_CALL if facts.device == "cuda" else _GPU_SEARCH_CALL
+    return Cost(start, _GPU_CALL if many else sources * call, copies, work)
 
 
 def _pair(request: Request, item: int) -> int:
     return item + (4 if request.predecessors else 0)
 
 
-def _rows_out(nbytes: float, many: bool, request: Request) -> float:
+def _rows_out(nbytes: float, many: bool, facts: Facts, request: Request) -> float:
     if many and nbytes >= _ROWS_WORTH:
         return _ROWS_START + nbytes / _COPY_ROWS
     arrays = 2 if request.predecessors else 1
+    if facts.device == "cuda" and not request.out and nbytes <= arrays * _PINNED:
+        return nbytes / _COPY_PINNED
     new = _COPY_NEW if many else _COPY_PREFAULTED
     return nbytes / (_COPY_OUT if request.out or nbytes <= arrays * _NEW else new)
 

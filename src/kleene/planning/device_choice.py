@@ -32,6 +32,9 @@ def choose_device(facts: Facts, request: Request, machine: Machine) -> tuple[str
             raise RequestError(no_such("device", request.device, ("auto", *DEVICES)))
         _require_device(request.device, machine)
         return request.device, f"device {request.device!r} was asked for"
+    if request.keep == "device":
+        _require_device("cuda", machine)
+        return "cuda", "device cuda: the answer is to stay there"
     if not has_gpu_cost(request.problem):  # light work: where the graph is
         _require_device(facts.device, machine)
         return facts.device, f"device {facts.device}: the graph is there"

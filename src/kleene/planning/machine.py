@@ -23,10 +23,14 @@ class LiveMachine(Machine):
         return available_memory()
 
     def free_gpu_memory(self) -> int | None:
-        """Return the bytes that are free on the GPU, or None if it does not open."""
+        """Return the bytes that a call can have on the GPU, or None if it does not open."""
+        from kleene.backends.cuda.device_graph import idle_bytes
         from kleene.backends.cuda.runtime.device import open_device
 
-        return open_device("cuda").free_memory() if _gpu_opens() else None
+        if not _gpu_opens():
+            return None
+        device = open_device("cuda")
+        return device.free_memory() + idle_bytes(device)
 
 
 @cache

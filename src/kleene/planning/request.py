@@ -42,6 +42,7 @@ class Request(NamedTuple):
     options: tuple[tuple[str, int], ...] = ()  # settings of the method
     deterministic: bool = False
     pair_bytes: int = 0  # bytes of the answer for a pair, beside its value and predecessor
+    keep: str = "host"  # where the answer stays: "host" or "device"
 
 
 #: The same facts are the same object, which makes plans quick to look up.

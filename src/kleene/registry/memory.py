@@ -84,8 +84,8 @@ def matrix_workspace(size: Size) -> int:
 
 
 def dense_workspace(size: Size) -> int:
-    """Nothing but a block of rows, if the answer is the matrix; the matrix, if only some rows."""
-    panel = 96 * size.n * (size.item + 4)
+    """Two blocks of rows, if the answer is the matrix; the matrix, if only some rows are wanted."""
+    panel = 2 * 96 * size.n * (size.item + 4)
     return panel if size.sources >= size.n else panel + matrix_bytes(size, size.item)
 
 
@@ -129,7 +129,7 @@ def tiled_closure_workspace(size: Size) -> int:
         return dense_workspace(size)
     if size.predecessors:
         rows = 4 * size.n * size.n if size.sources < size.n else 0
-        return 96 * 8 * size.n + 4 * size.n * size.n + rows
+        return 2 * 96 * 8 * size.n + 4 * size.n * size.n + rows
     return size.n * size.n // 8 + 40 * size.n
 
 

@@ -14,6 +14,7 @@ from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.planning.plan import Plan
 from kleene.results import saved
+from kleene.results.device_arrays import DeviceArray, DeviceArrays
 from kleene.results.display import count_reached, result_html
 from kleene.results.path_queries import PathQueries
 from kleene.results.saved import Saved
@@ -121,6 +122,25 @@ class Result(PathQueries):
             )
         links = self._answer.predecessors
         return None if links is None else links[0] if self._single else links
+
+    @property
+    def device_arrays(self) -> DeviceArrays:
+        """The arrays on the device, of a call with ``keep="device"``: distances, predecessors.
+
+        One entry per vertex of the graph, also when ``targets`` were named; of a result with
+        ``reverse=True``, "predecessors" are the :attr:`next_hops`. See
+        :class:`~kleene.results.device_arrays.DeviceArray` for their use.
+        """
+        kept = self._answer.kept
+        if kept is None:
+            raise RequestError(
+                "this result is in host memory: call with keep='device' to leave it on the GPU"
+            )
+        values, found = kept.values, kept.predecessors
+        if self._single:
+            values, found = values[0], None if found is None else found[0]
+        predecessors = None if found is None else DeviceArray(found, kept.device)
+        return DeviceArrays(DeviceArray(values, kept.device), predecessors)
 
     # ---- proof ----------------------------------------------------------------------------
 

@@ -11,8 +11,9 @@ __all__ = ["Timings"]
 class Timings:
     """Seconds spent on a call, and on its parts.
 
-    On a GPU the parts are timed by its own clock. They may overlap, and what is left of the total
-    is memory taken and given back, or spent on the host.
+    On a GPU the parts are timed by its own clock; a search of a small graph, with its copies, by
+    the host's. They may overlap, and what is left of the total is memory taken and given back, or
+    spent on the host.
     """
 
     copy_in: float = 0.0  # to the GPU

@@ -33,6 +33,7 @@ __all__ = [
     "memory_limit",
     "this_machine",
     "threads_for",
+    "total_memory",
 ]
 
 #: More than any machine has; a typing error should not start a million threads.
@@ -165,6 +166,17 @@ def _statm(field: int) -> int:
 def _cgroup_available() -> int | None:
     """Return the tightest limit minus usage over this process's control groups."""
     return min((max(0, most - used) for most, used in _cgroup_memory()), default=None)
+
+
+@cache
+def total_memory() -> int:
+    """Bytes of memory of this machine, or of the control groups around this process."""
+    try:
+        physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        physical = 2**33  # where the system does not say: a small machine
+    limit = memory_limit()
+    return physical if limit is None else min(physical, limit)
 
 
 def memory_limit() -> int | None:

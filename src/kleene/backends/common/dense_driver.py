@@ -28,7 +28,9 @@ from kleene.backends.common.native_sssp import potentials
 from kleene.backends.task import Answer, Task
 from kleene.graph.no_path import no_path
 
-__all__ = ["Engine", "MatrixForm", "close_matrix", "engine_form", "plain_form", "threads_of"]
+__all__ = [
+    "Engine", "MatrixForm", "arc_matrix", "close_matrix", "engine_form", "plain_form", "threads_of",
+]  # fmt: skip
 
 Array = NDArray[Any]
 
@@ -91,6 +93,14 @@ def engine_form(method: str, task: Task) -> MatrixForm:
     elif not _adds_safely(dtype, bound, negative):
         return plain._replace(method="floyd_warshall")  # which checks before it adds
     return MatrixForm(method, semiring, dtype, np.iinfo(dtype).max // 2, np.iinfo(dtype).min, bound)
+
+
+def arc_matrix(form: MatrixForm, task: Task) -> Array:
+    """Return the arcs of the task's graph as a matrix of this form."""
+    n = task.graph.n
+    matrix = np.empty((n, n), form.dtype)
+    _fill(form, task, None, matrix, None, threads_of(task))
+    return matrix
 
 
 def threads_of(task: Task) -> int:

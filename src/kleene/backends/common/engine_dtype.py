@@ -46,6 +46,7 @@ def search_in_dtype(
             limit=limit,
             dtype=engine_dtype,
             out=buffer[: len(sources)],
+            keep=False,
             progress=_offset_progress(first, task),
         )
         answer = search(chunk)

@@ -18,6 +18,7 @@ from typing import Any
 
 from kleene.backends.cuda.apsp_blocked_matrix import BlockedMatrix, run
 from kleene.backends.cuda.runtime.device import ceil_div
+from kleene.backends.cuda.tuning import apsp as tuning
 from kleene.backends.task import Answer, Task
 from kleene.errors import RequestError
 
@@ -33,8 +34,6 @@ __all__ = [
     "blocked_multi",
 ]
 
-_ELEMENTS = (4, 2)  # across and down, the best of Padamata and Raveendran
-
 
 # ---- 1.0, 1.1, 1.2: global memory ---------------------------------------------------------------
 
@@ -46,8 +45,7 @@ def blocked_1_0(task: Task, *, block: int = 0) -> Answer:
         kernel = b.kernels("apsp_blocked_global")["apsp_blocked_global_one"]
 
         def one(t: int, i: int, j: int) -> None:
-            args = (b.d, b.predecessors, b.n, b.side, t, i, j, b.cycle)
-            kernel.launch((1, 1), b.threads, args)
+            kernel.launch((1, 1), b.threads, (b.params, t, i, j))
 
         def each_round(t: int) -> None:
             others = [x for x in range(b.count) if x != t]
@@ -72,11 +70,9 @@ def _three_launches(b: BlockedMatrix, kernels: str, grids: tuple[tuple[int, int]
     phases = [file[f"{kernels}_{number}"] for number in (1, 2, 3)]
 
     def each_round(t: int) -> None:
-        args = (b.d, b.predecessors, b.n, b.side, t)
-        phases[0].launch(grids[0], b.threads, (*args, b.cycle))
-        for phase, grid in zip(phases[1:], grids[1:], strict=True):
+        for phase, grid in zip(phases, grids, strict=True):
             if grid[0] > 0:
-                phase.launch(grid, b.threads, (*args, b.cycle))
+                phase.launch(grid, b.threads, (b.params, t))
 
     b.upload()
     b.rounds(each_round)
@@ -125,7 +121,7 @@ def blocked_2_0(task: Task, *, block: int = 0) -> Answer:
     """Copy the factors of a block to shared memory, by rows."""
 
     def version(b: BlockedMatrix) -> bool:
-        b.by_rows(column_major=True)
+        b.by_columns()
         return _shared(b)
 
     return run("blocked_2_0", version, task, block)
@@ -266,7 +262,7 @@ def blocked_4_1(task: Task, *, block: int = 0) -> Answer:
 
 def blocked_multi(task: Task, *, block: int = 0, across: int = 0, down: int = 0) -> Answer:
     """Compute several cells per thread, in registers in phase 3."""
-    across, down = across or _ELEMENTS[0], down or _ELEMENTS[1]
+    across, down = across or tuning.MULTI_ACROSS, down or tuning.MULTI_DOWN
     for name, value in (("across", across), ("down", down)):
         if value not in (1, 2, 4, 8):
             raise RequestError(f"{name} can be 1, 2, 4 or 8 elements per thread, not {value}")
@@ -282,8 +278,7 @@ def blocked_multi(task: Task, *, block: int = 0, across: int = 0, down: int = 0)
             b.diagonal(t)
             b.whole("cross", (others, 2), t)
             if others:
-                args = (b.d, b.predecessors, b.n, b.side, t, b.cycle)
-                rest.launch((others, others), b.threads, args, b.two_blocks)
+                rest.launch((others, others), b.threads, (b.params, t), b.two_blocks)
 
         b.upload()
         b.rounds(each_round)

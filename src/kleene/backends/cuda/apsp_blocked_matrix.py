@@ -23,15 +23,14 @@ from kleene.backends.cuda.runtime.device import (
     open_device,
     require_memory,
 )
+from kleene.backends.cuda.runtime.structs import struct_type
+from kleene.backends.cuda.tuning import apsp as tuning
 from kleene.backends.task import Answer, Task
 from kleene.errors import RequestError
 from kleene.system.cached_property import cached_property
 from kleene.system.formatting import format_bytes
 
 __all__ = ["BlockedMatrix", "bank_conflict", "run"]
-
-_SIDE = 32  # a block of 1024 threads, one per cell: the largest of Zuccato and Lena
-_ROUNDS = 16  # queued between progress reports and checks for Ctrl-C
 
 
 def bank_conflict(side: int, itemsize: int = 4) -> bool:
@@ -62,7 +61,7 @@ class BlockedMatrix:
         self.device: Device = open_device(task.device)
         self.host = (matrix,) if predecessors is None else (matrix, predecessors)
         self.n = len(matrix)
-        self.side = min(block or _SIDE, self.n)
+        self.side = min(block or tuning.BLOCKED_SIDE, self.n)
         self.count = ceil_div(self.n, self.side)
         self.threads = (min(self.side, 32),) * 2
         what = f"apsp by {method} on {self.n:,} vertices"
@@ -74,7 +73,13 @@ class BlockedMatrix:
         )
         self.cycle = self.device.zeros(1, np.int32, "cycle")
         self._files: dict[str, Mapping[str, Kernel]] = {}
-        self.by_rows()
+        params = struct_type("apsp_blocked_shared", "BlockedParams", KL_TYPE=ctype(task.dtype))
+        #: The first argument of all kernels in apsp_blocked_*.cu.
+        self.params = params.pack(
+            d=self.d, predecessors=self.predecessors, n=self.n, cycle=self.cycle, side=self.side,
+            column_major=0, pitch=self.side, down=self.side, across=1,
+        )  # fmt: skip
+        self.pitch = self.side
 
     def kernels(self, file: str) -> Mapping[str, Kernel]:
         if file not in self._files:
@@ -85,21 +90,20 @@ class BlockedMatrix:
 
     # ---- shared memory --------------------------------------------------------------------------
 
-    def by_rows(self, column_major: bool = False) -> None:
-        """Store blocks by rows; if column_major, adjacent threads have adjacent rows."""
-        self.column_major, self.pitch = int(column_major), self.side
-        self.layout = (self.side, 1)
+    def by_columns(self) -> None:
+        """Let adjacent threads have adjacent rows, not columns."""
+        self.params.update(column_major=1)
 
     def without_conflicts(self) -> None:
-        """Choose a layout without bank conflicts.
+        """Choose a layout without bank conflicts, for threads by columns.
 
         The diagonal block is read by rows and by columns: its rows are padded by a cell. Elsewhere
         only the left factor is read by columns: it is transposed.
         """
-        self.by_rows(column_major=True)
+        self.by_columns()
         if bank_conflict(self.side, self.d.dtype.itemsize):
             self.pitch = self.side + 1
-            self.layout = (1, self.side)
+            self.params.update(pitch=self.pitch, down=1, across=self.side)
 
     def check(self) -> None:
         """Load kernels and check shared memory, which is not allowed during capture."""
@@ -128,18 +132,16 @@ class BlockedMatrix:
 
     def diagonal(self, t: int, stream: Any = None, grid: tuple[int, int] = (1, 1)) -> None:
         """Phase 1, in shared memory."""
-        args = (*self.view, self.pitch, t, self.cycle)
         self.kernels("apsp_blocked_shared")["apsp_blocked_shared_diagonal"].launch(
-            grid, self.threads, args, self.one_block, stream
+            grid, self.threads, (self.params, t), self.one_block, stream
         )
 
     def whole(self, phase: str, grid: tuple[int, int], t: int, stream: Any = None) -> None:
         """All blocks of phase 2 (``cross``) or 3 (``rest``), in shared memory."""
         if grid[0] == 0:
             return
-        args = (*self.view, *self.layout, t, self.cycle)
         self.kernels("apsp_blocked_shared")[f"apsp_blocked_shared_{phase}"].launch(
-            grid, self.threads, args, self.two_blocks, stream
+            grid, self.threads, (self.params, t), self.two_blocks, stream
         )
 
     def piece(
@@ -154,15 +156,10 @@ class BlockedMatrix:
         height, width = rows[1] - rows[0], columns[1] - columns[0]
         if height <= 0 or width <= 0:
             return
-        args = (*self.view, *self.layout, t, rows[0], height, columns[0], width, self.cycle)
+        args = (self.params, t, rows[0], height, columns[0], width)
         self.kernels("apsp_blocked_shared")["apsp_blocked_shared_piece"].launch(
             grid or (width, height), self.threads, args, self.two_blocks, stream
         )
-
-    @property
-    def view(self) -> tuple[Any, ...]:
-        """The first arguments of all kernels in apsp_blocked_shared.cu."""
-        return (self.d, self.predecessors, self.n, self.side, self.column_major)
 
     # ---- copies and rounds ----------------------------------------------------------------------
 
@@ -171,11 +168,11 @@ class BlockedMatrix:
             self.device.copy(array, host)
 
     def rounds(self, one: Callable[[int], None]) -> None:
-        """Run all rounds; synchronise and report progress every 16 rounds."""
+        """Run all rounds; synchronise and report progress now and then."""
         with self.computing():
             for t in range(self.count):
                 one(t)
-                if (t + 1) % _ROUNDS == 0:
+                if (t + 1) % tuning.BLOCKED_ROUNDS == 0:
                     self.device.synchronize()
                     self.task.report(t + 1, self.count)
 

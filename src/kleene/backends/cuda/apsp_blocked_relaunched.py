@@ -21,12 +21,10 @@ import numpy as np
 
 from kleene.backends.cuda.apsp_blocked_matrix import BlockedMatrix, run
 from kleene.backends.cuda.runtime.device import HostArray, ceil_div
+from kleene.backends.cuda.tuning import apsp as tuning
 from kleene.backends.task import Answer, Task
 
 __all__ = ["blocked_4_2"]
-
-_STRIPES = 8  # pieces of the matrix, about
-_ROUNDS = 16  # queued between progress reports and checks for Ctrl-C
 
 
 def blocked_4_2(task: Task, *, block: int = 0) -> Answer:
@@ -51,7 +49,7 @@ def _close(b: BlockedMatrix) -> bool:
 
 def _stripes(b: BlockedMatrix, first: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield ranges of block rows."""
-    height = ceil_div(b.count, _STRIPES)
+    height = ceil_div(b.count, tuning.RELAUNCHED_STRIPES)
     for begin in range(first, end, height):
         yield begin, min(begin + height, end)
 
@@ -80,20 +78,20 @@ def _rounds_between(b: BlockedMatrix, work: Any) -> None:
     beside = b.device.stream()
     with work.capture() as captured:
         beside.wait(work.record())
-        phases = (*b.view, *b.layout, r, current, b.cycle)
+        phases = (b.params, r, current)
         file["apsp_blocked_ring_far"].launch(
             (r - 2, r - 2), b.threads, phases, b.two_blocks, beside
         )
         file["apsp_blocked_ring_near"].launch((2 * r - 3, 1), b.threads, phases, b.two_blocks, work)
         file["apsp_blocked_ring_diagonal"].launch(
-            (1, 1), b.threads, (*b.view, b.pitch, current, b.cycle), b.one_block, work
+            (1, 1), b.threads, (b.params, current), b.one_block, work
         )
         file["apsp_blocked_ring_cross"].launch((r - 1, 2), b.threads, phases, b.two_blocks, work)
         work.wait(beside.record())
         file["apsp_blocked_ring_advance"].launch((1, 1), (1, 1), (current,), 0, work)
     for t in range(1, r - 1):
         captured.graph.launch(work)
-        if t % _ROUNDS == 0:
+        if t % tuning.BLOCKED_ROUNDS == 0:
             work.synchronize()
             b.task.report(t, r)
     work.synchronize()  # graph and round number are in use until here
@@ -121,7 +119,7 @@ class _RowTransfers:
     def __init__(self, b: BlockedMatrix) -> None:
         self._b = b
         self.stream = b.device.stream()
-        rows = min(ceil_div(b.count, _STRIPES) * b.side, b.n)
+        rows = min(ceil_div(b.count, tuning.RELAUNCHED_STRIPES) * b.side, b.n)
         self._buffers = [
             [b.device.pinned((rows, b.n), array.dtype) for array in b.host] for _ in range(2)
         ]

@@ -14,12 +14,10 @@ from kleene.backends.cuda.runtime.device import (
     open_device,
     require_memory,
 )
+from kleene.backends.cuda.tuning import apsp as tuning
 from kleene.backends.task import Answer, Task
 
 __all__ = ["naive"]
-
-_BLOCK = (32, 8)  # threads; a warp reads 32 adjacent cells of a row
-_STEPS = 256  # launched between progress reports and checks for Ctrl-C
 
 
 def naive(task: Task) -> Answer:
@@ -38,12 +36,12 @@ def _naive(task: Task, matrix: HostArray, predecessors: HostArray | None) -> boo
     d = device.upload(matrix, "d")
     d_predecessors = None if predecessors is None else device.upload(predecessors, "predecessors")
     cycle = device.zeros(1, np.int32, "cycle")
-    grid = (ceil_div(n, _BLOCK[0]), ceil_div(n, _BLOCK[1]))
+    grid = (ceil_div(n, tuning.NAIVE_THREADS[0]), ceil_div(n, tuning.NAIVE_THREADS[1]))
     with device.timer.span("compute", device.main):
         for k in range(n):
             pivot.launch((1,), (1,), (d, n, k, cycle))
-            step.launch(grid, _BLOCK, (d, d_predecessors, n, k, cycle))
-            if (k + 1) % _STEPS == 0:
+            step.launch(grid, tuning.NAIVE_THREADS, (d, d_predecessors, n, k, cycle))
+            if (k + 1) % tuning.NAIVE_STEPS == 0:
                 device.synchronize()
                 task.report(k + 1, n)
     if device.download(cycle)[0]:

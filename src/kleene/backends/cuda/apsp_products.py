@@ -18,156 +18,21 @@ A product that would overwrite its own factor goes to a spare buffer first.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from functools import partial
-from typing import NamedTuple
 
-import numpy as np
-
-from kleene.backends.common.dense_driver import close_matrix, plain_form
-from kleene.backends.cuda.runtime.device import (
-    Array,
-    HostArray,
-    ceil_div,
-    ctype,
-    open_device,
-    require_memory,
-)
+from kleene.backends.cuda.apsp_products_matrix import Part, Products, run
+from kleene.backends.cuda.runtime.device import ceil_div
+from kleene.backends.cuda.tuning import apsp as tuning
 from kleene.backends.task import Answer, Task
-from kleene.errors import RequestError
 
 __all__ = ["interleave", "min_plus", "rkleene", "rkleene_quadtree"]
-
-_TILE = 64  # side of the tile that one block of threads multiplies
-_THREADS = (16, 16)
-_DEPTH = 16  # columns of the left factor and rows of the right one in shared memory
-_SIDE = 64  # of the tiles at the end of the recursion of R-Kleene
-
-
-class Part(NamedTuple):
-    """A part of the matrix and its predecessors."""
-
-    d: Array
-    predecessors: Array | None
-
-    def cut(self, *slices: slice) -> Part:
-        """Return a slice of both."""
-        return Part(
-            self.d[slices], None if self.predecessors is None else self.predecessors[slices]
-        )
-
-
-class Products:
-    """A matrix on the device, and products of its parts."""
-
-    def __init__(
-        self,
-        method: str,
-        more: int,  # cells beside those of the matrix
-        task: Task,
-        matrix: HostArray,
-        predecessors: HostArray | None,
-    ) -> None:
-        self.task, self.n = task, len(matrix)
-        self.host = (matrix, predecessors)
-        self.device = open_device(task.device)
-        cell = matrix.itemsize + (0 if predecessors is None else predecessors.itemsize)
-        what = f"apsp by {method} on {self.n:,} vertices"
-        require_memory(self.device, cell * (self.n**2 + more), what)
-        self.whole = Part(
-            self.device.upload(matrix, "d"),
-            None if predecessors is None else self.device.upload(predecessors, "predecessors"),
-        )
-        self.cycle = self.device.zeros(1, np.int32, "cycle")
-        self.improved = self.device.zeros(1, np.int32, "improved")
-        defines: dict[str, str | int] = {
-            "KL_TYPE": ctype(task.dtype),
-            "KL_PATHS": int(predecessors is not None),
-        }
-        self.kernels = self.device.kernels("apsp_products", **defines)
-        self.closing = self.device.kernels("apsp_blocked_shared", **defines)[
-            "apsp_blocked_shared_diagonal"
-        ]
-        self.shared = 2 * _TILE * _DEPTH * task.dtype.itemsize
-
-    def empty(self, *shape: int) -> Part:
-        """Allocate a part of this shape."""
-        predecessors = (
-            None
-            if self.whole.predecessors is None
-            else self.device.empty(shape, np.int32, "predecessors")
-        )
-        return Part(self.device.empty(shape, self.task.dtype, "d"), predecessors)
-
-    def copy(self, to: Part, source: Part) -> None:
-        self.device.copy(to.d, source.d)
-        if to.predecessors is not None and source.predecessors is not None:
-            self.device.copy(to.predecessors, source.predecessors)
-
-    def multiply(self, to: Part, c: Part, a: Part, b: Part, diagonal: tuple[bool, bool]) -> None:
-        """Set ``to`` to min(c, a b); ``diagonal`` says which factors are diagonal blocks."""
-        rows, columns = c.d.shape
-        self.kernels["apsp_products_rows"].launch(
-            (ceil_div(columns, _TILE), ceil_div(rows, _TILE)),
-            _THREADS,
-            (
-                *to, to.d.pitch, *c, c.d.pitch, a.d, a.d.pitch, int(diagonal[0]),
-                *b, b.d.pitch, int(diagonal[1]), rows, a.d.shape[1], columns,
-                self.improved, self.cycle,
-            ),
-            self.shared,
-        )  # fmt: skip
-
-    def close_tile(self, part: Part, n: int, side: int, t: int) -> None:
-        """Close the t-th tile on the diagonal of a part of n x n cells by rows."""
-        item = self.task.dtype.itemsize
-        shared = side * side * item
-        if shared > self.device.shared_memory:
-            most = int((self.device.shared_memory / item) ** 0.5)
-            raise RequestError(f"a tile can have up to {most} vertices a side here, not {side}")
-        threads = (min(side, 32),) * 2
-        args = (*part, n, side, 0, side, t, self.cycle)
-        self.closing.launch((1, 1), threads, args, shared)
-
-    def progress(self, done: int, total: int) -> None:
-        """Synchronise and report progress."""
-        self.device.synchronize()
-        self.task.report(done, total)
-
-    def computing(self) -> AbstractContextManager[None]:
-        """Time the work of the main stream as computation."""
-        return self.device.timer.span("compute", self.device.main)
-
-    def finish(self, total: int) -> bool:
-        """Copy the result to the host; False on a negative cycle."""
-        if self.device.download(self.cycle)[0]:
-            return False
-        for array, host in zip(self.whole, self.host, strict=True):
-            if array is not None:
-                self.device.download(array, host)
-        self.task.report(total, total)
-        return True
-
-
-def _run(
-    method: str, more: Callable[[int], int], close: Callable[[Products], bool], task: Task
-) -> Answer:
-    def engine(matrix: HostArray, predecessors: HostArray | None) -> bool:
-        n = len(matrix)
-        if n == 0:
-            task.report(1, 1)
-            return True
-        return close(Products(method, more(n), task, matrix, predecessors))
-
-    return close_matrix(engine, plain_form(method, task), task)
-
 
 # ---- repeated squaring --------------------------------------------------------------------------
 
 
 def min_plus(task: Task) -> Answer:
     """Square the matrix until nothing improves."""
-    return _run("min_plus", lambda n: n**2, _square, task)
+    return run("min_plus", lambda n: n**2, _square, task)
 
 
 def _square(p: Products) -> bool:
@@ -215,8 +80,8 @@ def _recurse(
 
 def rkleene(task: Task, *, block: int = 0) -> Answer:
     """Close one quadrant, then the other, with products between."""
-    block = block or _SIDE
-    return _run("rkleene", lambda n: _half(n, block) ** 2, partial(_by_rows, block), task)
+    block = block or tuning.RKLEENE_SIDE
+    return run("rkleene", lambda n: _half(n, block) ** 2, partial(_by_rows, block), task)
 
 
 def _half(n: int, block: int) -> int:
@@ -252,13 +117,13 @@ def _by_rows(block: int, p: Products) -> bool:
 
 def rkleene_quadtree(task: Task, *, block: int = 0) -> Answer:
     """R-Kleene with every quadrant contiguous in memory."""
-    block = block or _SIDE
+    block = block or tuning.RKLEENE_SIDE
 
     def more(n: int) -> int:
         tiles, side = _tiles(n, block)
         return (tiles**2 + ceil_div(tiles, 2) ** 2) * side**2
 
-    return _run("rkleene_quadtree", more, partial(_by_quadrants, block), task)
+    return run("rkleene_quadtree", more, partial(_by_quadrants, block), task)
 
 
 def _tiles(n: int, block: int) -> tuple[int, int]:
@@ -292,15 +157,8 @@ def _by_quadrants(block: int, p: Products) -> bool:
         in_place = inner not in (rows, columns)
         to = c if in_place else spare.cut(slice(c.d.size))
         cells = (rows[1] - rows[0]) * side
-        p.kernels["apsp_products_quadtree"].launch(
-            (ceil_div(cells, _TILE),) * 2,
-            _THREADS,
-            (
-                *to, *c, a.d, int(rows == inner), *b, int(inner == columns), side, cells,
-                p.improved, p.cycle,
-            ),
-            p.shared,
-        )  # fmt: skip
+        diagonal = (rows == inner, inner == columns)
+        p.multiply_quadrants(to, c, a, b, diagonal, side, cells)
         if not in_place:
             p.copy(c, to)
 

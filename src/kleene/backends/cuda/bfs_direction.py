@@ -8,6 +8,7 @@ bytes per vertex found. Small levels are bound by latency, of memory and of the 
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,15 @@ _TOTALS = 3 * 24  # bytes: three Totals
 _SOURCES_WORTH_CSC = 64
 
 
+def _uses_incoming(task: Task) -> bool:
+    return task.graph.has_csc or len(task.sources) >= _SOURCES_WORTH_CSC
+
+
 class _Search(BfsSearch):
+    @classmethod
+    def workspace_key(cls, task: Task) -> Hashable:
+        return super().workspace_key(task), _uses_incoming(task)
+
     def __init__(self, task: Task, device: Device, graph: DeviceGraph) -> None:
         super().__init__(task, device, graph)
         n, m = graph.n, graph.m
@@ -71,7 +80,7 @@ class _Search(BfsSearch):
         words, capacity = ceil_div(n, 32), lists * min(_LONGEST_LIST, n + m // _RANGE_ARCS + 1)
         require_memory(device, 12 * words + 48 * capacity, f"bfs on {n:,} vertices")
         incoming: tuple[Array | None, ...] = (None, None, None)
-        if task.graph.has_csc or len(task.sources) >= _SOURCES_WORTH_CSC:
+        if _uses_incoming(task):
             unreachable = device.empty(words, np.uint32, "unreachable")
             grid, block = (min(ceil_div(n, 256), 16 * device.multiprocessors),), (256,)
             file["bfs_direction_mark_unreachable"].launch(
@@ -128,6 +137,7 @@ class _Search(BfsSearch):
                 self._narrow.launch(*self._narrow_shape, self._narrow_args, cooperative=True)
             else:
                 self._wide.launch(*self._wide_shape, self._wide_args, cooperative=True)
+            self.send_ahead()
             self.device.download(self._state, self._host_state)
             state = states[0]
             if state["done"]:

@@ -5,14 +5,14 @@ A method is a class whose ``run`` fills the distance, and the predecessor, of ev
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 
 import numpy as np
 
 from kleene.backends.common.engine_dtype import search_in_dtype
-from kleene.backends.cuda.device_graph import DeviceGraph, get_device_graph
+from kleene.backends.cuda.device_graph import DeviceGraph
+from kleene.backends.cuda.row_searches import AnswerRows, RowSearch, run_search
 from kleene.backends.cuda.runtime.device import Device, open_device
-from kleene.backends.cuda.runtime.prefault import prefault
 from kleene.backends.task import Answer, Task
 
 __all__ = ["BfsSearch", "bfs_rows"]
@@ -21,18 +21,15 @@ _HOPS = np.dtype(np.int32)
 _NO_LIMIT = int(np.iinfo(_HOPS).max)
 
 
-class BfsSearch(ABC):
-    """Searches from one source at a time on one graph; created once per call.
+class BfsSearch(RowSearch):
+    """Searches from one source at a time on one graph.
 
     ``distances`` and ``predecessors`` (None unless requested) are -1 when ``run`` begins.
     """
 
     def __init__(self, task: Task, device: Device, graph: DeviceGraph) -> None:
-        self.task, self.device, self.graph = task, device, graph
-        self.distances = device.empty(graph.n, _HOPS, "distances")
-        self.predecessors = (
-            device.empty(graph.n, _HOPS, "predecessors") if task.predecessors else None
-        )
+        super().__init__(task, device, graph)
+        self.predecessors = self.tree
 
     @abstractmethod
     def run(self, source: int, limit: int) -> int | None:
@@ -47,26 +44,26 @@ def bfs_rows(task: Task, method: type[BfsSearch]) -> Answer:
     """Search from each source by this method."""
     if task.dtype != _HOPS:
         return search_in_dtype(lambda part: bfs_rows(part, method), task, _HOPS)
-    values, predecessors = task.empty_values(), task.empty_predecessors()
-    horizons = np.full(len(task.sources), _NO_LIMIT, _HOPS)
+    if task.graph.n == 0 or len(task.sources) == 0:
+        return Answer(task.empty_values(), task.empty_predecessors())
+    return run_search(task, open_device(task.device), method, _search_rows)
+
+
+def _search_rows(search: BfsSearch) -> Answer:
+    """Search from each source of the task, and copy what is found to its row."""
+    device, task = search.device, search.task
     limit = _NO_LIMIT if task.limit is None else int(min(task.limit, _NO_LIMIT))
-    if task.graph.n:
-        device = open_device(task.device)
-        search = method(task, device, get_device_graph(task.graph, device))
-        for row, source in enumerate(task.sources.tolist()):
-            for array in (search.distances, search.predecessors):
-                if array is not None:
-                    device.fill(array, 0xFF)
-            rows = (values[row], None if predecessors is None else predecessors[row])
-            with prefault(task.threads, *rows), device.timer.span("compute", device.main):
-                horizon = search.run(source, limit)
-            horizons[row] = limit if horizon is None else horizon
-            device.download(search.distances, values[row])
-            if predecessors is not None:
-                assert search.predecessors is not None
-                device.download(search.predecessors, predecessors[row])
-            task.report(row + 1, len(task.sources))
-    if task.no_path != -1:
-        values[values == -1] = task.no_path
     complete = task.limit is None and task.targets is None
-    return Answer(values, predecessors, None if complete else horizons)
+    horizons = None if complete else np.full(len(task.sources), limit, _HOPS)
+    rows = AnswerRows(task, device)
+    for row, source in enumerate(task.sources.tolist()):
+        search.staged = False
+        search.fill_rows(0xFF)
+        with rows.prefault(row), search.timed():
+            horizon = search.run(source, limit)
+        if horizon is not None and horizons is not None:
+            horizons[row] = horizon
+        rows.copy(row, search)
+        task.report(row + 1, len(task.sources))
+    rows.wait(search)
+    return rows.answer(horizons)

@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 
 from kleene.backends.common.dense_driver import MatrixForm
-from kleene.backends.cuda.closure_tiled import TileLayout
+from kleene.backends.cuda.closure_layout import TileLayout
 from kleene.backends.cuda.runtime.device import Device, HostArray, open_device
+from kleene.backends.cuda.runtime.structs import constant
 
 __all__ = ["across", "layout_for", "measure_ceiling", "run_in_registers", "start_values"]
 
-_DOWN, _THREADS, _FACTORS = 8, 256, 64  # kDown, kThreads, kFactors
+_DOWN = constant("closure_ceiling", "kDown")
+_ACROSS = {size: constant("closure_ceiling", f"kAcross{size}") for size in (4, 8)}
+_THREADS = constant("closure_ceiling", "kThreads")
+_FACTORS = constant("closure_ceiling", "kFactors")
 _REPEATS = 3
 
 
@@ -68,7 +72,7 @@ def _relaxations(layout: TileLayout) -> int:
 
 def across(layout: TileLayout) -> int:
     """Return the words across in the registers of a thread: kAcross."""
-    return 4 if layout.word.itemsize == 8 else 16
+    return _ACROSS[layout.word.itemsize]
 
 
 def start_values(word: np.dtype[Any]) -> HostArray:

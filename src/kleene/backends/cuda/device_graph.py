@@ -1,13 +1,14 @@
 """The arrays of a graph on a device, copied on first use.
 
 A call copies what it needs and frees it at the end. A graph placed with ``Graph.to`` keeps its
-copies for later calls.
+copies for later calls, and the buffers of searches with them, until their memory is needed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any, NamedTuple
-from weakref import proxy
+from weakref import WeakSet, proxy
 
 import numpy as np
 
@@ -18,13 +19,16 @@ from kleene.backends.cuda.runtime.device import (
     open_device,
     require_memory,
 )
+from kleene.backends.cuda.tuning import transfers
 from kleene.errors import DeviceError
 from kleene.graph import Graph
 from kleene.graph.forms import CSR, csr_to_dense
 from kleene.graph.no_path import no_path
 from kleene.system.cached_property import cached_property
 
-__all__ = ["Arcs", "DeviceGraph", "Hubs", "get_device_graph", "place"]
+__all__ = [
+    "Arcs", "DeviceGraph", "Hubs", "free_idle", "get_device_graph", "idle_bytes", "place",
+]  # fmt: skip
 
 
 class Arcs(NamedTuple):
@@ -64,6 +68,9 @@ class DeviceGraph:
         self._padded: dict[str, Array] = {}
         self._matrices: dict[tuple[str, bool], Array] = {}
         self._hubs: dict[int, Hubs] = {}
+        self.nbytes = 0  # of the forms that are on the device
+        self._idle: dict[Hashable, list[Any]] = {}  # searches that wait for a call, by their keys
+        _GRAPHS.add(self)
 
     @cached_property
     def csr(self) -> Arcs:
@@ -148,7 +155,57 @@ class DeviceGraph:
     def _upload(self, host: HostArray, name: str) -> Array:
         what = f"a graph of {self.n:,} vertices and {self.m:,} arcs"
         require_memory(self.device, host.nbytes, what)
-        return self.device.upload(host, name)
+        array = self.device.upload(host, name)
+        self.nbytes += host.nbytes
+        return array
+
+    # ---- searches that wait for a call; every step is atomic, so that threads need no lock ------
+
+    def take_idle(self, key: Hashable) -> Any | None:
+        """Return a search that waits under this key, None if there is none."""
+        waiting = self._idle.get(key)
+        try:
+            return waiting.pop() if waiting else None
+        except IndexError:  # another thread was first
+            return None
+
+    def keep_idle(self, key: Hashable, search: Any) -> None:
+        """Let a search wait for the next call with this key; few keys are kept, the newest."""
+        waiting = self._idle.setdefault(key, [])
+        if len(waiting) < transfers.IDLE_SEARCHES:
+            waiting.append(search)
+        if len(self._idle) > transfers.IDLE_KEYS:
+            for oldest in list(self._idle)[: -transfers.IDLE_KEYS]:
+                self._idle.pop(oldest, None)
+
+    @property
+    def idle_bytes(self) -> int:
+        """Bytes of the searches that wait."""
+        waiting = list(self._idle.values())
+        return sum(search.nbytes for searches in waiting for search in list(searches))
+
+    def free_idle(self) -> None:
+        """Free the searches that wait."""
+        self._idle.clear()
+
+
+_GRAPHS: WeakSet[DeviceGraph] = WeakSet()
+
+
+def idle_bytes(device: Device) -> int:
+    """Return the bytes that searches of placed graphs hold on a device while they wait."""
+    return sum(graph.idle_bytes for graph in list(_GRAPHS) if graph.device is device)
+
+
+def free_idle(kind: str, needed: int | None = None) -> bool:
+    """Free the searches that wait on a device; False if there are none, or the memory suffices."""
+    device = open_device(kind)
+    waiting = [graph for graph in list(_GRAPHS) if graph.device is device and graph.idle_bytes]
+    if not waiting or (needed is not None and needed <= device.free_memory()):
+        return False
+    for graph in waiting:
+        graph.free_idle()
+    return True
 
 
 def get_device_graph(graph: Graph, device: Device) -> DeviceGraph:

@@ -1,20 +1,23 @@
 """Batches of searches whose rows are copied to the host while the next batch runs.
 
-The rows of a finished batch are copied in pieces to page-locked staging buffers, and host threads
-copy them from there to the result, which may be a file. Small results are copied directly: a copy
-to pageable memory is five times slower and synchronous, but needs no staging buffers.
+Where the answer is in page-locked memory, rows are copied straight there. The rows of a large one
+are copied in pieces to page-locked staging buffers, and host threads copy them from there to the
+answer, which may be a file. What is between is copied directly: a copy to pageable memory is five
+times slower and synchronous, but needs no staging buffers. An answer that stays on the device is
+filled in place.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
+from kleene.backends.cuda.row_searches import AnswerRows
 from kleene.backends.cuda.runtime.device import (
     Array,
     Device,
@@ -23,7 +26,9 @@ from kleene.backends.cuda.runtime.device import (
     ceil_div,
     require_memory,
 )
-from kleene.backends.task import Answer, Task
+from kleene.backends.cuda.runtime.host_buffers import pinned_buffer
+from kleene.backends.cuda.tuning import transfers
+from kleene.backends.task import Answer, KeptRows, Task
 from kleene.system.threads import ThreadPool
 
 __all__ = [
@@ -37,28 +42,19 @@ __all__ = [
     "wait_all",
 ]
 
-_COPY_THREADS = 8  # at most; more are not faster
-_PIECE = 2**20  # bytes that are worth a thread
-
-_SLOTS = 3  # one is filled by the device, one is emptied by threads, one between
-_SLOT = 2**25  # bytes of each; a copy takes 0.6 ms
-
-#: Results of this size and above are staged: page-locked memory costs 0.3 ms a MB to allocate, and
-#: copies to pageable memory run at 10 GB/s (H200, PCIe 5).
-_WORTH_SLOTS = 2**28
-
 
 # ---- copies within the host ---------------------------------------------------------------------
 
 
 def copy_threads(task: Task) -> ThreadPool:
     """Return a pool of threads that copy within the host."""
-    return ThreadPool(max(1, min(task.threads, _COPY_THREADS)), "kleene-copy")
+    return ThreadPool(max(1, min(task.threads, transfers.COPY_THREADS)), "kleene-copy")
 
 
 def start_copies(threads: ThreadPool, to: HostArray, source: HostArray) -> list[Future[None]]:
     """Start copies by several threads, each of some rows or of a part of one row."""
-    step = max(1, ceil_div(_PIECE, max(1, to[:1].nbytes)), ceil_div(len(to), _COPY_THREADS))
+    worth = ceil_div(transfers.COPY_PIECE, max(1, to[:1].nbytes))
+    step = max(1, worth, ceil_div(len(to), transfers.COPY_THREADS))
     parts = (slice(top, top + step) for top in range(0, len(to), step))
     return [threads.submit(np.copyto, to[rows], source[rows]) for rows in parts]
 
@@ -79,53 +75,53 @@ class RowBuffers:
     values: Array
     predecessors: Array | None
 
-    def first(self, count: int) -> RowBuffers:
-        """Return the first rows."""
+    def part(self, rows: slice) -> RowBuffers:
+        """Return some of the rows."""
         predecessors = self.predecessors
-        return RowBuffers(
-            self.values[:count], None if predecessors is None else predecessors[:count]
-        )
+        return RowBuffers(self.values[rows], None if predecessors is None else predecessors[rows])
 
 
 class _StagingBuffer:
     """Page-locked host memory, and the copies from it that still run."""
 
     def __init__(self, device: Device, nbytes: int) -> None:
-        self.memory = device.pinned(nbytes, np.uint8)
+        self.memory = pinned_buffer(device, nbytes)
         self.copies: list[Future[None]] = []
 
     def view(self, like: Array) -> HostArray:
         """Return memory for an array like this one, after the running copies."""
         wait_all(self.copies)
-        return self.memory[: like.nbytes].view(like.dtype)
+        return self.memory.target[: like.nbytes].view(like.dtype)
 
 
 class _RowWriter:
     """Copies rows from the device to host arrays, in order."""
 
-    def __init__(self, device: Device, threads: ThreadPool, total: int) -> None:
+    def __init__(self, device: Device, threads: ThreadPool, staged: bool) -> None:
         self._device, self._threads = device, threads
         self._stream = device.stream(urgent=True)
         self._slots: deque[_StagingBuffer] = deque()
         self._outgoing: deque[tuple[_StagingBuffer, HostArray, HostArray, Event]] = deque()
-        if total >= _WORTH_SLOTS:
-            self._slots.extend(_StagingBuffer(device, _SLOT) for _ in range(_SLOTS))
+        if staged:
+            self._slots.extend(
+                _StagingBuffer(device, transfers.SLOT_BYTES) for _ in range(transfers.SLOTS)
+            )
 
     def send(self, source: Array, to: HostArray, ready: Event) -> Event:
         """Copy rows after the event ``ready``; return the event after the copy."""
         self._stream.wait(ready)
         if not self._slots:
-            self._device.download(source, to, self._stream)
+            self._device.copy(to, source, self._stream)
         else:
             flat, flat_to = source.reshape(source.size), to.reshape(-1)
-            step = _SLOT // to.itemsize
+            step = transfers.SLOT_BYTES // to.itemsize
             for first in range(0, flat.size, step):
                 self._stage(flat[first : first + step], flat_to[first : first + step])
         copied: Event = self._stream.record()
         return copied
 
     def _stage(self, source: Array, to: HostArray) -> None:
-        while len(self._outgoing) > _SLOTS - 2:
+        while len(self._outgoing) > transfers.SLOTS - 2:
             self._drain()
         slot = self._slots.popleft()
         memory = slot.view(source)
@@ -144,6 +140,7 @@ class _RowWriter:
             self._drain()
         for slot in self._slots:
             wait_all(slot.copies)
+        self._stream.synchronize()
 
 
 # ---- batches ------------------------------------------------------------------------------------
@@ -160,8 +157,10 @@ class Batch(Protocol):
 
 
 def row_bytes(task: Task, width: int) -> int:
-    """Return the device bytes of the row buffers: two batches, or one if there is one only."""
+    """Return the device bytes of the rows: two batches, or all of them if they stay there."""
     row = task.graph.n * (task.dtype.itemsize + (4 if task.predecessors else 0))
+    if task.keep:
+        return len(task.sources) * row
     return min(2, ceil_div(len(task.sources), width)) * width * row
 
 
@@ -178,44 +177,79 @@ def largest_width(device: Device, most: int, needed: Callable[[int], int], what:
 
 def fill_rows(task: Task, device: Device, batch: Batch, width: int) -> Answer:
     """Search from all sources in batches; copy the rows of a batch while the next one runs."""
+    rows, horizons = AnswerRows(task, device), task.new_horizons()
+    sources = device.upload(task.sources, "sources")
+    try:
+        if rows.kept is not None:
+            _fill_kept(task, batch, width, sources, rows.kept, horizons)
+        else:
+            with copy_threads(task) as threads:
+                writer = _RowWriter(device, threads, rows.pageable >= transfers.STAGED_LEAST)
+                _fill_host(task, device, batch, width, sources, rows, horizons, writer)
+    finally:  # nothing may use memory that is freed now
+        device.synchronize()
+    task.report(len(task.sources), len(task.sources))
+    complete = task.limit is None and task.targets is None
+    return rows.answer(None if complete else horizons)
+
+
+def _parts(total: int, width: int) -> Iterator[slice]:
+    for top in range(0, total, width):
+        yield slice(top, min(top + width, total))
+
+
+def _fill_kept(
+    task: Task, batch: Batch, width: int, sources: Array, kept: KeptRows, horizons: HostArray
+) -> None:
+    """Fill rows that stay on the device, in place."""
+    whole = RowBuffers(kept.values, kept.predecessors)
+    for part in _parts(len(task.sources), width):
+        batch.start(sources[part], whole.part(part))
+        horizon = batch.finish()
+        if horizon is not None:
+            horizons[part] = horizon
+        if part.stop < len(task.sources):
+            task.report(part.stop, len(task.sources))
+
+
+def _fill_host(
+    task: Task,
+    device: Device,
+    batch: Batch,
+    width: int,
+    sources: Array,
+    rows: AnswerRows,
+    horizons: HostArray,
+    writer: _RowWriter,
+) -> None:
+    """Fill two buffers on the device in turn; rows leave one while the other is filled."""
     n, total = task.graph.n, len(task.sources)
     width = min(width, total)
-    values, predecessors = task.empty_values(), task.empty_predecessors()
-    horizons = task.new_horizons()
-    sources = device.upload(task.sources, "sources")
     buffers, copied = [], []
     for _ in range(min(2, ceil_div(total, width))):
         found = device.empty((width, n), np.int32, "predecessors") if task.predecessors else None
         buffers.append(RowBuffers(device.empty((width, n), task.dtype, "values"), found))
         copied.append(device.main.record())
-    size = values.nbytes + (0 if predecessors is None else predecessors.nbytes)
-    with copy_threads(task) as threads:
-        writer = _RowWriter(device, threads, size)
 
-        def send(part: slice, turn: int, ready: Event) -> None:
-            rows = buffers[turn].first(part.stop - part.start)
-            copied[turn] = writer.send(rows.values, values[part], ready)
-            if predecessors is not None and rows.predecessors is not None:
-                copied[turn] = writer.send(rows.predecessors, predecessors[part], ready)
-            if part.stop < total:
-                task.report(part.stop, total)
+    def send(part: slice, turn: int, ready: Event) -> None:
+        done = buffers[turn].part(slice(0, part.stop - part.start))
+        copied[turn] = writer.send(done.values, rows.values[part], ready)
+        if rows.predecessors is not None and done.predecessors is not None:
+            copied[turn] = writer.send(done.predecessors, rows.predecessors[part], ready)
+        if part.stop < total:
+            task.report(part.stop, total)
 
-        try:
-            ready = device.main.record()
-            for number, top in enumerate(range(0, total, width)):
-                part, turn = slice(top, min(top + width, total)), number % 2
-                device.main.wait(copied[turn])
-                batch.start(sources[part], buffers[turn].first(part.stop - part.start))
-                if number > 0:
-                    send(slice(top - width, top), 1 - turn, ready)
-                horizon = batch.finish()
-                ready = device.main.record()  # before the next batch begins
-                if horizon is not None:
-                    horizons[part] = horizon
-            send(part, turn, ready)
-            writer.finish()
-        finally:  # nothing may use memory that is freed now
-            device.synchronize()
-    task.report(total, total)
-    complete = task.limit is None and task.targets is None
-    return Answer(values, predecessors, None if complete else horizons)
+    ready, before = device.main.record(), None
+    for number, part in enumerate(_parts(total, width)):
+        turn = number % 2
+        device.main.wait(copied[turn])
+        batch.start(sources[part], buffers[turn].part(slice(0, part.stop - part.start)))
+        if before is not None:
+            send(before, 1 - turn, ready)
+        horizon = batch.finish()
+        ready, before = device.main.record(), part  # before the next batch begins
+        if horizon is not None:
+            horizons[part] = horizon
+    assert before is not None
+    send(before, turn, ready)
+    writer.finish()

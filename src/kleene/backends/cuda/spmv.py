@@ -18,16 +18,21 @@ from kleene.backends.cuda.runtime.device import (
     ctype,
     open_device,
 )
+from kleene.backends.cuda.runtime.structs import constant
+from kleene.backends.cuda.tuning import spmv as tuning
 from kleene.backends.task import SpmvTask
 
 __all__ = ["multiplier", "spmv"]
 
 HostArray = NDArray[Any]
 
-#: In the order of the enum in the kernels.
-_ALGEBRAS = ("plus_times", "min_plus", "boolean", "max_min", "max_times")
-_THREADS = 256
-_ROWS = 64  # of a dense matrix, per thread
+_ALGEBRAS = {
+    "plus_times": constant("spmv", "kPlusTimes"),
+    "min_plus": constant("spmv", "kMinPlus"),
+    "boolean": constant("spmv", "kBoolean"),
+    "max_min": constant("spmv", "kMaxMin"),
+    "max_times": constant("spmv", "kMaxTimes"),
+}
 
 
 def spmv(task: SpmvTask) -> HostArray:
@@ -48,8 +53,8 @@ def multiplier(
     The arrays of the graph are on the device when this returns.
     """
     kernels = g.device.kernels("spmv", KL_TYPE=ctype(dtype))
-    init, kernel, number = kernels["spmv_init"], kernels[f"spmv_{form}"], _ALGEBRAS.index(algebra)
-    vertices = ((ceil_div(g.n, _THREADS),), (_THREADS,))
+    init, kernel, number = kernels["spmv_init"], kernels[f"spmv_{form}"], _ALGEBRAS[algebra]
+    vertices = ((ceil_div(g.n, tuning.THREADS),), (tuning.THREADS,))
     weighted = g.weighted and algebra != "boolean"  # else every arc has weight 1
     grid, block, arcs, sizes = _FORMS[form](kernel, g, dtype, weighted)
 
@@ -77,19 +82,21 @@ def _csc(kernel: Kernel, g: DeviceGraph, dtype: np.dtype[Any], weighted: bool) -
 
 def _coo(kernel: Kernel, g: DeviceGraph, dtype: np.dtype[Any], weighted: bool) -> _Launch:
     weights = g.lengths(dtype) if weighted else None
-    blocks = min(ceil_div(g.m, _THREADS), 4 * kernel.resident_blocks(_THREADS))
-    return (blocks,), (_THREADS,), (g.tails, g.csr.neighbors, weights), (g.m,)
+    blocks = min(
+        ceil_div(g.m, tuning.THREADS), tuning.COO_BLOCKS * kernel.resident_blocks(tuning.THREADS)
+    )
+    return (blocks,), (tuning.THREADS,), (g.tails, g.csr.neighbors, weights), (g.m,)
 
 
 def _ell(kernel: Kernel, g: DeviceGraph, dtype: np.dtype[Any], weighted: bool) -> _Launch:
     weights = g.ell_lengths(dtype) if weighted else None
-    blocks = (ceil_div(g.n, _THREADS),)
-    return blocks, (_THREADS,), (g.ell, weights), (g.n, g.ell.shape[0])
+    blocks = (ceil_div(g.n, tuning.THREADS),)
+    return blocks, (tuning.THREADS,), (g.ell, weights), (g.n, g.ell.shape[0])
 
 
 def _dense(kernel: Kernel, g: DeviceGraph, dtype: np.dtype[Any], weighted: bool) -> _Launch:
-    blocks = (ceil_div(g.n, _THREADS), ceil_div(g.n, _ROWS))
-    return blocks, (_THREADS,), (g.matrix(dtype, weighted),), (g.n, _ROWS)
+    blocks = (ceil_div(g.n, tuning.THREADS), ceil_div(g.n, tuning.DENSE_ROWS))
+    return blocks, (tuning.THREADS,), (g.matrix(dtype, weighted),), (g.n, tuning.DENSE_ROWS)
 
 
 _FORMS = {"csr": _csr, "csc": _csc, "coo": _coo, "ell": _ell, "dense": _dense}

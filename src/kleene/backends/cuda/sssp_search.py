@@ -6,12 +6,12 @@ from the distances afterwards.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Any
 
-from kleene.backends.cuda.device_graph import DeviceGraph, get_device_graph
+from kleene.backends.cuda.device_graph import DeviceGraph
+from kleene.backends.cuda.row_searches import AnswerRows, RowSearch, run_search
 from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, ctype, open_device, scalar
-from kleene.backends.cuda.runtime.prefault import prefault
 from kleene.backends.cuda.sssp_predecessors import recover_predecessors
 from kleene.backends.task import Answer, Task
 
@@ -20,17 +20,16 @@ __all__ = ["SsspSearch", "sssp_rows"]
 _THREADS = 256
 
 
-class SsspSearch(ABC):
-    """Searches from one source at a time on one graph; created once per call.
+class SsspSearch(RowSearch):
+    """Searches from one source at a time on one graph.
 
     When ``run`` begins, ``distances`` is 0 at the source and no_path elsewhere.
     """
 
     def __init__(self, task: Task, device: Device, graph: DeviceGraph) -> None:
-        self.task, self.device, self.graph = task, device, graph
+        super().__init__(task, device, graph)
         self.no_limit = task.semiring.zero(task.dtype)
         self.negative = bool(task.graph.stats.negative)
-        self.distances = device.empty(graph.n, task.dtype, "distances")
         self._steps = device.kernels("sssp_predecessors", KL_TYPE=ctype(task.dtype))
 
     @abstractmethod
@@ -68,27 +67,31 @@ class SsspSearch(ABC):
 
 def sssp_rows(task: Task, method: type[SsspSearch]) -> Answer:
     """Search from each source by this method."""
-    values, predecessors = task.empty_values(), task.empty_predecessors()
-    horizons = task.new_horizons()
-    if task.graph.n:
-        device = open_device(task.device)
-        search = method(task, device, get_device_graph(task.graph, device))
-        limit = search.no_limit if task.limit is None else scalar(task.dtype, task.limit)
-        found = None
-        if predecessors is not None:
-            found = device.empty(task.graph.n, predecessors.dtype, "predecessors")
-        for row, source in enumerate(task.sources.tolist()):
-            search.init_distances(source)
-            rows = (values[row], None if predecessors is None else predecessors[row])
-            with prefault(task.threads, *rows), device.timer.span("compute", device.main):
-                horizon = search.run(source, limit)
+    if task.graph.n == 0 or len(task.sources) == 0:
+        return Answer(task.empty_values(), task.empty_predecessors())
+    return run_search(task, open_device(task.device), method, _search_rows)
+
+
+def _search_rows(search: SsspSearch) -> Answer:
+    """Search from each source of the task; copy distances while predecessors are recovered."""
+    task, tree = search.task, search.tree
+    limit = search.no_limit if task.limit is None else scalar(task.dtype, task.limit)
+    complete = task.limit is None and task.targets is None
+    horizons = None if complete else task.new_horizons()
+    rows = AnswerRows(task, search.device)
+    for row, source in enumerate(task.sources.tolist()):
+        search.staged = False
+        search.init_distances(source)
+        with rows.prefault(row), search.timed():
+            horizon = search.run(source, limit)
+        if horizons is not None:
             horizons[row] = limit if horizon is None else horizon
             search.apply_limit(horizons[row].item())
-            if predecessors is not None and found is not None:
-                with device.timer.span("compute", device.main):
-                    search.recover_predecessors_of(source, found)
-                device.download(found, predecessors[row])
-            device.download(search.distances, values[row])
-            task.report(row + 1, len(task.sources))
-    complete = task.limit is None and task.targets is None
-    return Answer(values, predecessors, None if complete else horizons)
+        copied = rows.copy_beside(row, search) if tree is not None else None
+        if tree is not None:
+            with search.timed():
+                search.recover_predecessors_of(source, tree)
+        rows.copy(row, search, copied)
+        task.report(row + 1, len(task.sources))
+    rows.wait(search)
+    return rows.answer(horizons)

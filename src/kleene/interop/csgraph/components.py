@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from kleene import _native
 from kleene.interop.csgraph.rows import checked_rows
 from kleene.interop.csgraph.validation import as_csr
@@ -35,15 +33,11 @@ def connected_components(
     if connection.lower() not in ("weak", "strong"):
         raise ValueError("connection must be 'weak' or 'strong'")
     offsets, neighbors = checked_rows(as_csr(csgraph, bool(directed)))
-    n = len(offsets) - 1
     if directed and connection.lower() == "strong":
         labels, sizes = _native.strong_components_in_search_order(offsets, neighbors)
     else:
         team = threads_for(len(neighbors) // 8)  # below a million arcs threads do not pay
-        component, sizes = _native.weak_components(offsets, neighbors, False, team)
-        first = np.empty(len(sizes), np.int64)
-        first[component[::-1]] = np.arange(n)[::-1]  # the last one assigned stays
-        number = np.empty(len(sizes), np.int32)
-        number[np.argsort(first)] = np.arange(len(sizes))
-        labels = number[component]
+        labels, sizes = _native.weak_components(offsets, neighbors, False, team)
+        if len(sizes) > 1:
+            _native.number_components_by_first(labels, len(sizes))
     return (len(sizes), labels) if return_labels else len(sizes)

@@ -14,7 +14,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.interop.csgraph.rows import bad_rows, checked_rows, stored_rows, transposed_rows
+from kleene.interop.csgraph.rows import bad_rows, stored_rows
 from kleene.interop.csgraph.solve import NULL, Ours
 from kleene.interop.csgraph.validation import NEAR_ZERO, as_csr, as_indices, from_pydata
 
@@ -72,14 +72,9 @@ def search_directly(
     origins = np.empty(n, np.int32) if predecessors and nearest else None
     matrix = as_csr(csgraph, directed)
     lengths = np.ascontiguousarray(matrix.data, dtype=np.float64)
-    transposed: tuple[Any, Any, Any] = (None, None, None)
-    if directed:
-        rows = stored_rows(matrix)
-    else:
-        rows = checked_rows(matrix)
-        transposed = transposed_rows(*rows, lengths)
+    rows = stored_rows(matrix)
     done = _native.search_stored_rows(
-        *rows, lengths, *transposed, sources, bool(nearest), bool(unweighted), limit, NULL,
+        *rows, lengths, not directed, sources, bool(nearest), bool(unweighted), limit, NULL,
         distances, tree, origins,
     )  # fmt: skip
     if done < 0:

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from kleene import _native
 from kleene.errors import GraphError
-from kleene.system.machine import threads_for
 
-__all__ = ["bad_rows", "checked_rows", "stored_rows", "transposed_rows"]
+__all__ = ["bad_rows", "checked_rows", "stored_rows"]
 
 Array = NDArray[Any]
 
@@ -30,16 +29,6 @@ def checked_rows(matrix: Any) -> tuple[Array, Array]:
     if rows is None:
         raise bad_rows(matrix.shape[0])
     return rows
-
-
-def transposed_rows(
-    offsets: Array, neighbors: Array, lengths: Array | None
-) -> tuple[Array, Array, Array | None]:
-    """Return checked rows with every arc turned round."""
-    if lengths is not None:
-        lengths = lengths[: len(neighbors)]  # SciPy's array may be longer
-    threads = threads_for(len(neighbors) // 8)  # below a million arcs threads do not pay
-    return _native.csr_transpose(offsets, neighbors, lengths, threads)
 
 
 def bad_rows(n: int) -> GraphError:

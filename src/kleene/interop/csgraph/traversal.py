@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse.csgraph
 
 from kleene import _native
-from kleene.interop.csgraph.rows import bad_rows, checked_rows, stored_rows, transposed_rows
+from kleene.interop.csgraph.rows import bad_rows, stored_rows
 from kleene.interop.csgraph.solve import NULL
 from kleene.interop.csgraph.validation import CSR_TYPES, as_csr
 
@@ -49,15 +49,10 @@ def breadth_first_order(
     matrix = as_csr(csgraph, bool(directed))
     n = matrix.shape[0]
     start = _as_start(i_start, n)
-    transposed: tuple[Any, Any] = (None, None)
-    if directed:
-        rows = stored_rows(matrix)
-    else:
-        rows = checked_rows(matrix)
-        transposed = transposed_rows(*rows, None)[:2]
+    rows = stored_rows(matrix)
     order = np.empty(n, np.int32)
     predecessors = np.empty(n, np.int32)
-    reached = _native.bfs_order(*rows, *transposed, start, NULL, order, predecessors)
+    reached = _native.bfs_order(*rows, not directed, start, NULL, order, predecessors)
     if reached < 0:
         raise bad_rows(n)
     return (order[:reached], predecessors) if return_predecessors else order[:reached]

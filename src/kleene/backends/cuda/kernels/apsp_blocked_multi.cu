@@ -4,7 +4,6 @@
 // apsp_blocked_shared.cu, launched with as many threads. There is a kernel per size of the
 // rectangle.
 #include "apsp_blocked.cuh"
-#include "common/kleene.cuh"
 
 // One rectangle. Its cells are blockDim apart, so that adjacent threads have adjacent columns;
 // cells past the edge of the block read its last row or column and are dropped.
@@ -24,7 +23,7 @@ __device__ __forceinline__ void rectangle(const Blocks& m, const Tile& left, con
 #pragma unroll
     for (int x = 0; x < across; ++x) {
       const bool own = row[y] < rows && column[x] < columns;
-      best[y][x] = own ? m.d[m.at(bi, bj, row[y], column[x])] : KlLimits<KL_TYPE>::none();
+      best[y][x] = own ? m.p.d[m.at(bi, bj, row[y], column[x])] : KlLimits<KL_TYPE>::none();
       best_k[y][x] = -1;
     }
   }
@@ -52,26 +51,25 @@ __device__ __forceinline__ void rectangle(const Blocks& m, const Tile& left, con
     for (int x = 0; x < across; ++x) {
       if (row[y] >= rows || column[x] >= columns || best_k[y][x] < 0) continue;
       const long long at = m.at(bi, bj, row[y], column[x]);
-      m.d[at] = best[y][x];
-#if KL_PATHS
-      m.predecessors[at] = m.predecessors[m.at(t, bj, best_k[y][x], column[x])];
-#endif
+      m.p.d[at] = best[y][x];
+      m.set_predecessor(at, t, bj, best_k[y][x], column[x]);
     }
   }
 }
 
 template <int across, int down>
-__device__ __forceinline__ void rest(const Blocks& m, KL_TYPE* shared, int t, int bi, int bj,
-                                     const int* cycle) {
-  if (cycle_found(cycle)) return;
-  const Tile left{shared, m.side, 1}, right{shared + m.side * m.side, m.side, 1};
-  m.load(left, bi, t);
-  m.load(right, t, bj);
+__device__ __forceinline__ void relax_rectangles(const BlockedParams& p, KL_TYPE* shared, int t,
+                                                 int bi, int bj) {
+  if (cycle_found(p.cycle)) return;
+  const Blocks blocks{p};
+  const Tile left{shared, p.side, 1}, right{shared + p.side * p.side, p.side, 1};
+  blocks.load(left, bi, t);
+  blocks.load(right, t, bj);
   __syncthreads();
   const int height = blockDim.y, width = blockDim.x;
-  for (int row = threadIdx.y; row < m.count(bi); row += down * height) {
-    for (int column = threadIdx.x; column < m.count(bj); column += across * width) {
-      rectangle<across, down>(m, left, right, t, bi, bj, row, column);
+  for (int row = threadIdx.y; row < blocks.count(bi); row += down * height) {
+    for (int column = threadIdx.x; column < blocks.count(bj); column += across * width) {
+      rectangle<across, down>(blocks, left, right, t, bi, bj, row, column);
     }
   }
 }
@@ -79,12 +77,10 @@ __device__ __forceinline__ void rest(const Blocks& m, KL_TYPE* shared, int t, in
 // (r - 1) x (r - 1) blocks, with few enough threads to keep the rectangles in registers.
 #define KL_MULTI(across, down)                                                                \
   KL_KERNEL_BOUNDS((across * down < 4 ? 1024 : 4096 / (across * down)), 1,                    \
-                   apsp_blocked_multi_##across##x##down, KL_TYPE* d, int* predecessors,       \
-                   long long n, int side, int t, const int* cycle) {                          \
+                   apsp_blocked_multi_##across##x##down, const BlockedParams params, int t) { \
     KL_DYNAMIC_SHARED(KL_TYPE, shared);                                                       \
-    const int i = blockIdx.y, j = blockIdx.x;                                                 \
-    rest<across, down>(Blocks{d, predecessors, n, side, false}, shared, t, i < t ? i : i + 1, \
-                       j < t ? j : j + 1, cycle);                                             \
+    relax_rectangles<across, down>(params, shared, t, other_than(t, blockIdx.y),              \
+                                   other_than(t, blockIdx.x));                                \
   }
 #define KL_MULTI_ROW(across) \
   KL_MULTI(across, 1) KL_MULTI(across, 2) KL_MULTI(across, 4) KL_MULTI(across, 8)

@@ -4,8 +4,29 @@
 // each (Padamata and Raveendran 2013). One template for matrices by rows and in Morton order, where
 // the matrix is split into square tiles and the number of tile (i, j) interleaves the bits of i and
 // j (Morton 1966): every quadrant, of every size, is contiguous.
+//
+//   1. load_cells    the cells of c
+//   2. load_panels   kDepth columns of a and rows of b, in shared memory
+//   3. relax         the cells through the vertices of the panels; then again 2.
+//   4. store_cells   the cells of the result, and their predecessors
 #include "apsp.cuh"
-#include "common/kleene.cuh"
+
+struct ProductsParams {
+  KL_TYPE* to;  // to = min(c, a b); may be c itself, but not a factor
+  int* to_predecessors;
+  const KL_TYPE* c;
+  const int* c_predecessors;
+  const KL_TYPE* a;
+  const KL_TYPE* b;
+  const int* b_predecessors;
+  int* improved;     // set to 1 if any cell of `to` is better than in c
+  const int* cycle;  // nonzero after a negative cycle was found
+  long long to_pitch, c_pitch, a_pitch, b_pitch;  // from one row to the next, by rows
+  int side;                                       // of a tile, in Morton order
+  int rows, inner, columns;                       // of the product
+  int a_diagonal, b_diagonal;  // nonzero: the factor is a diagonal block; its diagonal is
+                               // skipped, since c has these paths already
+};
 
 // ---- memory order -------------------------------------------------------------------------------
 
@@ -35,107 +56,130 @@ struct Quadtree {
   }
 };
 
+// The order of each matrix of a product.
+template <class Order>
+struct Orders {
+  Order to, c, a, b;
+};
+
 // ---- the product --------------------------------------------------------------------------------
 
-constexpr int kThreads = 16, kEach = 4, kTile = kThreads * kEach, kDepth = 16;
+const int kThreads = 16;  // a side of a block of threads
+const int kEach = 4;      // cells a side of a thread
+const int kTile = kThreads * kEach;
+const int kDepth = 16;  // vertices in shared memory at a time
 
-// to = min(c, a b). `to` may be c itself, but not a factor. The diagonal of a factor that is a
-// diagonal block is skipped: c has these paths already. Sets *improved if any cell of `to` is
-// better than in c.
-template <class Order>
-__device__ __forceinline__ void product(KL_TYPE* to, int* to_predecessors, Order to_at,
-                                        const KL_TYPE* c, const int* c_predecessors, Order c_at,
-                                        const KL_TYPE* a, Order a_at, bool a_diagonal,
-                                        const KL_TYPE* b, const int* b_predecessors, Order b_at,
-                                        bool b_diagonal, int rows, int inner, int columns,
-                                        int* improved, const int* cycle) {
-  KL_DYNAMIC_SHARED(KL_TYPE, shared);
-  if (cycle_found(cycle)) return;
-  const KL_TYPE none = KlLimits<KL_TYPE>::none();
-  KL_TYPE* const left = shared;                    // kDepth rows of kTile: a, transposed
-  KL_TYPE* const right = shared + kTile * kDepth;  // kDepth rows of kTile
-  const int row0 = blockIdx.y * kTile, column0 = blockIdx.x * kTile;
-  const int x = threadIdx.x, y = threadIdx.y, thread = y * kThreads + x;
+// The cells of a thread, kThreads apart.
+struct Cells {
+  int row, column;  // of the first
   KL_TYPE best[kEach][kEach];
   int best_k[kEach][kEach];
+
+  template <class Body>
+  __device__ __forceinline__ void each(Body body) {
 #pragma unroll
-  for (int p = 0; p < kEach; ++p) {
+    for (int p = 0; p < kEach; ++p) {
 #pragma unroll
-    for (int q = 0; q < kEach; ++q) {
-      const int i = row0 + y + p * kThreads, j = column0 + x + q * kThreads;
-      best[p][q] = i < rows && j < columns ? c[c_at.at(i, j)] : none;
-      best_k[p][q] = -1;
+      for (int q = 0; q < kEach; ++q) {
+        body(row + p * kThreads, column + q * kThreads, best[p][q], best_k[p][q]);
+      }
     }
   }
-  for (int k0 = 0; k0 < inner; k0 += kDepth) {
-    for (int at = thread; at < kTile * kDepth; at += kThreads * kThreads) {
-      const int i = row0 + at / kDepth, k = k0 + at % kDepth;
-      const bool used = i < rows && k < inner && !(a_diagonal && i == k);
-      left[at % kDepth * kTile + at / kDepth] = used ? a[a_at.at(i, k)] : none;
-    }
-    for (int at = thread; at < kTile * kDepth; at += kThreads * kThreads) {
-      const int k = k0 + at / kTile, j = column0 + at % kTile;
-      const bool used = k < inner && j < columns && !(b_diagonal && k == j);
-      right[at] = used ? b[b_at.at(k, j)] : none;
-    }
-    __syncthreads();
-    for (int k = 0; k < kDepth; ++k) {
-      KL_TYPE u[kEach], v[kEach];
+};
+
+template <class Order>
+__device__ __forceinline__ void load_cells(const ProductsParams& p, const Order& c, Cells& cells) {
+  cells.each([&](int i, int j, KL_TYPE& best, int& best_k) {
+    best = i < p.rows && j < p.columns ? p.c[c.at(i, j)] : KlLimits<KL_TYPE>::none();
+    best_k = -1;
+  });
+}
+
+// kDepth rows of kTile cells each: the columns of a from k0 on, and the rows of b.
+template <class Order>
+__device__ __forceinline__ void load_panels(const ProductsParams& p, const Orders<Order>& orders,
+                                            int k0, KL_TYPE* left, KL_TYPE* right) {
+  const KL_TYPE none = KlLimits<KL_TYPE>::none();
+  const int row0 = blockIdx.y * kTile, column0 = blockIdx.x * kTile;
+  const int thread = threadIdx.y * kThreads + threadIdx.x;
+  for (int cell = thread; cell < kTile * kDepth; cell += kThreads * kThreads) {
+    const int i = row0 + cell / kDepth, k = k0 + cell % kDepth;
+    const bool used = i < p.rows && k < p.inner && !(p.a_diagonal != 0 && i == k);
+    left[cell % kDepth * kTile + cell / kDepth] = used ? p.a[orders.a.at(i, k)] : none;
+  }
+  for (int cell = thread; cell < kTile * kDepth; cell += kThreads * kThreads) {
+    const int k = k0 + cell / kTile, j = column0 + cell % kTile;
+    const bool used = k < p.inner && j < p.columns && !(p.b_diagonal != 0 && k == j);
+    right[cell] = used ? p.b[orders.b.at(k, j)] : none;
+  }
+}
+
+__device__ __forceinline__ void relax(Cells& cells, const KL_TYPE* left, const KL_TYPE* right,
+                                      int k0) {
+  for (int k = 0; k < kDepth; ++k) {
+    KL_TYPE u[kEach], v[kEach];
 #pragma unroll
-      for (int p = 0; p < kEach; ++p) u[p] = left[k * kTile + y + p * kThreads];
+    for (int p = 0; p < kEach; ++p) u[p] = left[k * kTile + threadIdx.y + p * kThreads];
 #pragma unroll
-      for (int q = 0; q < kEach; ++q) v[q] = right[k * kTile + x + q * kThreads];
+    for (int q = 0; q < kEach; ++q) v[q] = right[k * kTile + threadIdx.x + q * kThreads];
 #pragma unroll
-      for (int p = 0; p < kEach; ++p) {
+    for (int p = 0; p < kEach; ++p) {
 #pragma unroll
-        for (int q = 0; q < kEach; ++q) {
-          const KL_TYPE through = sum(u[p], v[q]);
-          if (through < best[p][q]) {
-            best[p][q] = through;
-            best_k[p][q] = k0 + k;
-          }
+      for (int q = 0; q < kEach; ++q) {
+        const KL_TYPE through = sum(u[p], v[q]);
+        if (through < cells.best[p][q]) {
+          cells.best[p][q] = through;
+          cells.best_k[p][q] = k0 + k;
         }
       }
     }
+  }
+}
+
+template <class Order>
+__device__ __forceinline__ void store_cells(const ProductsParams& p, const Orders<Order>& orders,
+                                            Cells& cells) {
+  bool better = false;
+  cells.each([&](int i, int j, KL_TYPE& best, int& best_k) {
+    if (i >= p.rows || j >= p.columns) return;
+    better = better || best_k >= 0;
+    if (p.to == p.c && best_k < 0) return;
+    p.to[orders.to.at(i, j)] = best;
+#if KL_PATHS
+    p.to_predecessors[orders.to.at(i, j)] =
+        best_k < 0 ? p.c_predecessors[orders.c.at(i, j)] : p.b_predecessors[orders.b.at(best_k, j)];
+#endif
+  });
+  if (better) kl_store(p.improved, 1);
+}
+
+template <class Order>
+__device__ __forceinline__ void product(const ProductsParams& p, const Orders<Order>& orders) {
+  KL_DYNAMIC_SHARED(KL_TYPE, shared);
+  if (cycle_found(p.cycle)) return;
+  KL_TYPE *const left = shared, *const right = shared + kTile * kDepth;
+  Cells cells;
+  cells.row = blockIdx.y * kTile + threadIdx.y;
+  cells.column = blockIdx.x * kTile + threadIdx.x;
+  load_cells(p, orders.c, cells);
+  for (int k0 = 0; k0 < p.inner; k0 += kDepth) {
+    load_panels(p, orders, k0, left, right);
+    __syncthreads();
+    relax(cells, left, right, k0);
     __syncthreads();
   }
-  bool better = false;
-#pragma unroll
-  for (int p = 0; p < kEach; ++p) {
-#pragma unroll
-    for (int q = 0; q < kEach; ++q) {
-      const int i = row0 + y + p * kThreads, j = column0 + x + q * kThreads;
-      if (i >= rows || j >= columns) continue;
-      better = better || best_k[p][q] >= 0;
-      if (to == c && best_k[p][q] < 0) continue;
-      to[to_at.at(i, j)] = best[p][q];
-#if KL_PATHS
-      to_predecessors[to_at.at(i, j)] = best_k[p][q] < 0 ? c_predecessors[c_at.at(i, j)]
-                                                         : b_predecessors[b_at.at(best_k[p][q], j)];
-#endif
-    }
-  }
-  if (better) kl_store(improved, 1);
+  store_cells(p, orders, cells);
 }
 
-KL_KERNEL_BOUNDS(256, 1, apsp_products_rows, KL_TYPE* to, int* to_predecessors, long long to_pitch,
-                 const KL_TYPE* c, const int* c_predecessors, long long c_pitch, const KL_TYPE* a,
-                 long long a_pitch, int a_diagonal, const KL_TYPE* b, const int* b_predecessors,
-                 long long b_pitch, int b_diagonal, int rows, int inner, int columns, int* improved,
-                 const int* cycle) {
-  product(to, to_predecessors, RowMajor{to_pitch}, c, c_predecessors, RowMajor{c_pitch}, a,
-          RowMajor{a_pitch}, a_diagonal != 0, b, b_predecessors, RowMajor{b_pitch}, b_diagonal != 0,
-          rows, inner, columns, improved, cycle);
+KL_KERNEL_BOUNDS(256, 1, apsp_products_rows, const ProductsParams params) {
+  product<RowMajor>(params,
+                    {{params.to_pitch}, {params.c_pitch}, {params.a_pitch}, {params.b_pitch}});
 }
 
-// Quadrants, of `size` cells a side.
-KL_KERNEL_BOUNDS(256, 1, apsp_products_quadtree, KL_TYPE* to, int* to_predecessors,
-                 const KL_TYPE* c, const int* c_predecessors, const KL_TYPE* a, int a_diagonal,
-                 const KL_TYPE* b, const int* b_predecessors, int b_diagonal, int side, int size,
-                 int* improved, const int* cycle) {
-  const Quadtree order{side};
-  product(to, to_predecessors, order, c, c_predecessors, order, a, order, a_diagonal != 0, b,
-          b_predecessors, order, b_diagonal != 0, size, size, size, improved, cycle);
+// Quadrants, which have as many rows as columns.
+KL_KERNEL_BOUNDS(256, 1, apsp_products_quadtree, const ProductsParams params) {
+  const Quadtree order{params.side};
+  product<Quadtree>(params, {order, order, order, order});
 }
 
 // ---- other steps --------------------------------------------------------------------------------

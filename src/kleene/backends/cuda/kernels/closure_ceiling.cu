@@ -7,10 +7,13 @@
 // columns, and a round has two steps.
 #include "closure_semiring.cuh"
 
-constexpr int kDown = 8;
-constexpr int kAcross = sizeof(Word) == 8 ? 4 : 16;
-constexpr int kThreads = 256;
-constexpr int kFactors = 64;
+// Words of a thread: those of 4 and of 8 bytes across fill the same registers.
+const int kDown = 8;
+const int kAcross4 = 16;
+const int kAcross8 = 4;
+constexpr int kAcross = sizeof(Word) == 8 ? kAcross8 : kAcross4;
+const int kThreads = 256;
+const int kFactors = 64;  // words that the factors are read from
 
 template <class T>
 __device__ __forceinline__ T advance(T a, T by) {

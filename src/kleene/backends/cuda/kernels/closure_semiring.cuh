@@ -104,3 +104,18 @@ __device__ __forceinline__ void relax(Word& c, Word a0, Word b0, Word a1, Word b
   c = best(times(a1, b1), best(times(a0, b0), c));
 #endif
 }
+
+// The better of a0 times b0 and a1 times b1.
+__device__ __forceinline__ Word better_product(Word a0, Word b0, Word a1, Word b1) {
+#if KL_ALGEBRA == KL_MIN_PLUS_LENGTH
+  return __int_as_float(min(__float_as_int(a0 + b0), __float_as_int(a1 + b1)));
+#elif KL_ALGEBRA == KL_MAX_TIMES_FLOAT
+  return __int_as_float(max(__float_as_int(a0 * b0), __float_as_int(a1 * b1)));
+#elif KL_ALGEBRA == KL_MIN_PLUS_FLOAT
+  return fminf(a0 + b0, a1 + b1);
+#elif KL_ALGEBRA == KL_MIN_PLUS_INT
+  return __viaddmin_s32(a1, b1, a0 + b0);
+#else
+  return best(times(a1, b1), times(a0, b0));
+#endif
+}

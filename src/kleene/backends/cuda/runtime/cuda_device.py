@@ -28,6 +28,7 @@ from kleene.backends.cuda.runtime.cuda_memory import (
 from kleene.backends.cuda.runtime.cuda_stream import CudaStream
 from kleene.backends.cuda.runtime.device import Array, HostArray, Shape, memory_budget
 from kleene.backends.cuda.runtime.timing import ThreadTimer
+from kleene.backends.cuda.tuning import transfers
 from kleene.errors import DeviceError, KernelError, MemoryBudgetError
 from kleene.system.formatting import format_bytes
 
@@ -79,6 +80,7 @@ class CudaDevice:
     """
 
     kind = "cuda"
+    checked = False
 
     def __init__(self, core: Any) -> None:
         self.index = int(core.device_id)
@@ -95,8 +97,10 @@ class CudaDevice:
         self.multiprocessors = int(core.properties.multiprocessor_count)
         self.shared_memory = int(core.properties.max_shared_memory_per_block_optin)
         self.allocated = self.peak = 0  # bytes of all arrays; largest value so far
-        self.blocks = Pool(cuda_driver.allocate, cuda_driver.free)
-        self.pages = Pool(cuda_driver.allocate_pinned, cuda_driver.free_pinned)
+        self.blocks = Pool(cuda_driver.allocate, cuda_driver.free, *transfers.POOL)
+        self.pages = Pool(
+            cuda_driver.allocate_pinned, cuda_driver.free_pinned, *transfers.POOL_PINNED
+        )
         self.timer = ThreadTimer()
         self.kept: list[object] | None = None  # arrays that a graph under capture keeps alive
         self.main = CudaStream(self)

@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["DeviceMemory", "PinnedMemory", "Pool", "as_rows", "is_contiguous"]
 
-#: Bytes that the pool keeps at most, per allocation and in all: enough for a search of a small
-#: graph. An allocation from CUDA and its release cost 0.1 to 0.3 ms, and synchronise the device.
-_KEPT_EACH, _KEPT = 2**24, 2**26
-
 
 class DeviceMemory:
     """Device memory, freed with the last reference."""
@@ -61,10 +57,16 @@ class PinnedMemory:
 
 
 class Pool:
-    """A pool for one kind of memory; small freed allocations are reused."""
+    """A pool for one kind of memory; freed allocations up to ``each`` bytes are reused."""
 
-    def __init__(self, allocate: Callable[[int], int], free: Callable[[int], None]) -> None:
-        self._allocate, self._free = allocate, free
+    def __init__(
+        self,
+        allocate: Callable[[int], int],
+        free: Callable[[int], None],
+        each: int,
+        most: int,  # bytes kept, in all
+    ) -> None:
+        self._allocate, self._free, self._each, self._most = allocate, free, each, most
         self._idle: dict[int, list[int]] = {}
         self.kept = 0  # bytes
         self.lock = threading.RLock()  # again where an array is freed while it is held
@@ -91,7 +93,7 @@ class Pool:
     def free(self, address: int, nbytes: int) -> None:
         """Keep memory for later, or release it."""
         with self.lock:
-            keep = nbytes <= _KEPT_EACH and self.kept + nbytes <= _KEPT
+            keep = nbytes <= self._each and self.kept + nbytes <= self._most
             if keep:
                 self.kept += nbytes
                 self._idle.setdefault(nbytes, []).append(address)

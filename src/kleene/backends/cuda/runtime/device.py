@@ -119,6 +119,8 @@ class Device(Protocol):
     """A GPU or the emulator."""
 
     kind: str  # "cuda" or "emulated"
+    index: int  # of the GPU, as CUDA counts
+    checked: bool  # does it watch every access to an allocation?
     name: str
     capability: tuple[int, int]
     multiprocessors: int

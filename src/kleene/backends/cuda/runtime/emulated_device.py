@@ -50,6 +50,7 @@ class EmulatedDevice:
     """
 
     kind = "emulated"
+    index = 0
     name = "the emulator"
     capability = (9, 0)
     multiprocessors = 4
@@ -59,6 +60,7 @@ class EmulatedDevice:
         self, seed: int = 0, module: str = "_emulator", memory: int = 2**33, yields: int = _YIELDS
     ) -> None:
         self.native: Any = import_module(f"kleene.{module}")
+        self.checked = bool(self.native.checked)
         self.seed, self.memory, self.yields = seed, memory, yields
         self.allocated = self.peak = 0
         self.timer = ThreadTimer()

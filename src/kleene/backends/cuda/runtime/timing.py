@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ class CallTimer:
 
     def __init__(self) -> None:
         self._spans: dict[str, list[tuple[Event, Event]]] = {}
+        self._seconds: dict[str, float] = {}  # by the host's clock
 
     def add(self, part: str, began: Event, ended: Event) -> None:
         """Add one interval."""
@@ -25,47 +26,91 @@ class CallTimer:
 
     def seconds(self, part: str) -> float | None:
         """Return the total time of a part after waiting for it; None if it has no interval."""
-        spans = self._spans.get(part)
+        spans, seconds = self._spans.get(part), self._seconds.get(part)
         if spans is None:
-            return None
-        return sum(ended.milliseconds_since(began) for began, ended in spans) / 1e3
+            return seconds
+        return (seconds or 0) + sum(end.milliseconds_since(began) for began, end in spans) / 1e3
+
+    def add_seconds(self, part: str, seconds: float) -> None:
+        """Add an interval by the host's clock."""
+        self._seconds[part] = self._seconds.get(part, 0.0) + seconds
 
 
-class ThreadTimer(threading.local):
-    """The timer of the calling thread, if its call is timed."""
+class _Thread(threading.local):
+    """What the calling thread times, on whatever device its call runs."""
 
-    current: CallTimer | None = None
-    _within = False
+    call: CallTimer | None = None
+    within = False  # a part of the call
 
-    @contextmanager
-    def span(self, part: str, stream: Stream) -> Iterator[None]:
+
+_THREAD = _Thread()
+
+
+class ThreadTimer:
+    """Times parts of the calling thread's call, if it is timed."""
+
+    @property
+    def current(self) -> CallTimer | None:
+        """The timer of the calling thread's call."""
+        return _THREAD.call
+
+    def span(self, part: str, stream: Stream) -> AbstractContextManager[None]:
         """Time the work put into a stream as a part of the call; "" is not timed.
 
         A copy within a computation, say of a flag, belongs to the computation.
         """
-        timer = self.current
-        if timer is None or not part or self._within:
-            yield
-            return
-        began, self._within = stream.record(), True
-        try:
-            yield
-        finally:
-            self._within = False
-        timer.add(part, began, stream.record())
+        if _THREAD.call is None or not part or _THREAD.within:
+            return _UNTIMED
+        return _Span(_THREAD.call, part, stream)
+
+    def host_span(self, part: str) -> AbstractContextManager[None]:
+        """Time the block by the host's clock, as a part of the call; it must wait for its work."""
+        if _THREAD.call is None or _THREAD.within:
+            return _UNTIMED
+        return _HostSpan(_THREAD.call, part)
 
 
-@contextmanager
-def timed_call(kind: str) -> Iterator[CallTimer]:
-    """Time one call on a device; a nested call belongs to the outer one."""
-    from kleene.backends.cuda.runtime.device import open_device
+_UNTIMED = nullcontext()
 
-    holder = open_device(kind).timer
-    if holder.current is not None:
-        yield holder.current
-        return
-    holder.current = CallTimer()
-    try:
-        yield holder.current
-    finally:
-        holder.current = None
+
+class _Span(AbstractContextManager[None]):
+    """One interval; a class, since a generator takes longer than the events."""
+
+    def __init__(self, call: CallTimer, part: str, stream: Stream) -> None:
+        self._call, self._part, self._stream = call, part, stream
+
+    def __enter__(self) -> None:
+        self._began = self._stream.record()
+        _THREAD.within = True
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        _THREAD.within = False
+        if error is None:
+            self._call.add(self._part, self._began, self._stream.record())
+
+
+class _HostSpan(AbstractContextManager[None]):
+    def __init__(self, call: CallTimer, part: str) -> None:
+        self._call, self._part = call, part
+
+    def __enter__(self) -> None:
+        self._began = time.perf_counter()
+        _THREAD.within = True
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        _THREAD.within = False
+        self._call.add_seconds(self._part, time.perf_counter() - self._began)
+
+
+class timed_call(AbstractContextManager[CallTimer]):  # noqa: N801  (used as a function)
+    """Time one call: ``with timed_call() as timer``; a nested call belongs to the outer one."""
+
+    def __enter__(self) -> CallTimer:
+        self._outer = _THREAD.call
+        if self._outer is None:
+            _THREAD.call = CallTimer()
+        assert _THREAD.call is not None
+        return _THREAD.call
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        _THREAD.call = self._outer

@@ -1,0 +1,42 @@
+"""All pairs that are closed on the device and stay there, for ``keep="device"``.
+
+Without predecessors, float lengths on the device are what the user sees. All other matrices are
+completed on the host (integers have another "no path" there, boolean ones are bits, trees of
+predecessors are repaired), and their answers copied back.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kleene.backends.common.dense_driver import MatrixForm, arc_matrix
+from kleene.backends.cuda.closure_tiled import close_in_place
+from kleene.backends.cuda.device_answer import DeviceAnswer, answer_rows_on_device
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.task import Answer, Task
+from kleene.errors import MemoryBudgetError
+
+__all__ = ["close_kept"]
+
+
+def close_kept(task: Task, form: MatrixForm) -> Answer | None:
+    """Return the distances of all pairs, on the device; None where the host must complete them."""
+    n = task.graph.n
+    if (
+        form.semiring != "min_plus"
+        or form.dtype != task.dtype
+        or task.dtype.kind != "f"
+        or task.predecessors
+        or task.limit is not None
+        or task.graph.stats.negative
+        or not np.array_equal(task.sources, np.arange(n))
+    ):
+        return None
+    device = open_device(task.device)
+    try:
+        rows = answer_rows_on_device(task, device)
+        device.copy(rows.values, arc_matrix(form, task))
+        closed = close_in_place(device, rows.values, task.report)
+    except MemoryBudgetError:  # streamed through the device, and then copied there
+        return None
+    return DeviceAnswer(rows, None) if closed else None

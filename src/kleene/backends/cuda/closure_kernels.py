@@ -1,0 +1,226 @@
+"""The steps of a round of the tiled closure: launches of the kernels in ``closure_tiled.cu``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kleene.backends.cuda.closure_layout import BLOCK, TileLayout
+from kleene.backends.cuda.runtime.device import Array, Device, HostArray, ceil_div
+from kleene.backends.cuda.runtime.structs import Struct, constant, struct_type
+from kleene.backends.cuda.tuning import closure as tuning
+
+__all__ = ["ClosureKernels", "DeviceRows", "TileSet"]
+
+_THREADS = constant("closure_tiled", "kThreads")
+_PRODUCT_THREADS = constant("closure_tiled", "kProductThreads")
+_TRANSPOSED = constant("closure_tiled", "kTransposed")
+_NOTED_DEPTH = constant("closure_tiled", "kNotedDepth")
+_PARAMS = struct_type("closure_tiled", "ProductParams")
+
+
+@dataclass(frozen=True)
+class DeviceRows:
+    """Rows on the device, with optional predecessors."""
+
+    words: Array
+    predecessors: Array | None
+
+    @classmethod
+    def empty(cls, device: Device, layout: TileLayout, rows: int, name: str) -> DeviceRows:
+        """Allocate rows with padding."""
+        shape = (rows, layout.words)
+        words = device.empty(shape, layout.word, name)
+        if not layout.paths:
+            return cls(words, None)
+        return cls(words, device.empty(shape, np.int32, f"{name} predecessors"))
+
+    def __getitem__(self, key: slice) -> DeviceRows:
+        """Return a slice of the rows."""
+        return DeviceRows(
+            self.words[key], None if self.predecessors is None else self.predecessors[key]
+        )
+
+    def host_view(self, matrix: HostArray) -> Array:
+        """Return the words of the rows of a host matrix, without padding and in its type."""
+        flat, rows = self.words.view(matrix.dtype), self.words.shape[0]
+        words = flat.reshape(rows, flat.size // rows)
+        return words[: matrix.shape[0], : matrix.shape[1]]
+
+
+class TileSet(NamedTuple):
+    """Tiles of a product: some whole rows of tiles, then a rectangle with two gaps.
+
+    The fields are those of ``ProductParams`` in the kernels.
+    """
+
+    columns: int  # of tiles, in the matrix
+    whole_row: int
+    whole_rows: int
+    row_gap: int
+    row_gap_size: int
+    first_column: int
+    width: int
+    column_gap: int
+    column_gap_size: int
+
+    def count(self, rows: int) -> int:
+        """Return the number of tiles in so many rows of tiles."""
+        return self.whole_rows * self.columns + (rows - self.row_gap_size) * self.width
+
+    @classmethod
+    def without(cls, columns: int, skipped: range) -> TileSet:
+        """All tiles but some rows of tiles."""
+        return cls(columns, 0, 0, skipped.start, len(skipped), 0, columns, columns, 0)
+
+    @classmethod
+    def ahead(cls, columns: int, skipped: range, rows: range, strip: range) -> TileSet:
+        """What the next round starts with: its rows, and a strip of columns of all others.
+
+        The rows follow the skipped ones.
+        """
+        gap = len(skipped) + len(rows)
+        width = len(strip)
+        return cls(columns, rows.start, len(rows), skipped.start, gap, strip.start, width, width, 0)
+
+    @classmethod
+    def rest(cls, columns: int, skipped: range, rows: range, strip: range) -> TileSet:
+        """All tiles that :meth:`ahead` leaves."""
+        gap, width = len(skipped) + len(rows), columns - len(strip)
+        return cls(columns, 0, 0, skipped.start, gap, 0, width, strip.start, len(strip))
+
+
+class ClosureKernels:
+    """The kernels of one number format, and the memory that they need beside the matrix."""
+
+    def __init__(self, device: Device, layout: TileLayout) -> None:
+        self.device, self.layout = device, layout
+        self._file = device.kernels(
+            "closure_tiled", KL_ALGEBRA=layout.algebra, KL_PATHS=int(layout.paths)
+        )
+        self._product = self._file["closure_tiled_product"]
+        self._diagonal = device.empty((BLOCK, BLOCK), layout.word, "diagonal")
+        self.cycle = device.zeros(1, np.int32, "cycle")
+        self._block: Struct | None = None  # the product of a block's rows with its diagonal block
+
+    # ---- all words ------------------------------------------------------------------------------
+
+    def clear(self, words: Array, stream: Any = None) -> None:
+        """Set all words to no_path, padding included."""
+        self._launch_over("clear", words, stream)
+
+    def reorder(self, words: Array, stream: Any = None) -> None:
+        """Convert floats to integers in the same order, or back."""
+        self._launch_over("reorder", words, stream)
+
+    def _launch_over(self, name: str, words: Array, stream: Any) -> None:
+        most = tuning.BLOCKS_PER_MULTIPROCESSOR * self.device.multiprocessors
+        blocks = min(ceil_div(words.size, _THREADS), most)
+        kernel = self._file[f"closure_tiled_{name}"]
+        kernel.launch((blocks,), (_THREADS,), (words, words.size), stream=stream)
+
+    # ---- the rows of a round --------------------------------------------------------------------
+
+    def transpose(self, rows: DeviceRows, vertex: int, left: Array, stream: Any) -> None:
+        """Transpose the columns of the vertices from ``vertex`` on into ``left``."""
+        depth, high = left.shape
+        self._file["closure_tiled_columns"].launch(
+            (high // _TRANSPOSED, depth // _TRANSPOSED),
+            (_TRANSPOSED, 8),
+            (rows.words, rows.words.pitch, vertex, left, left.pitch),
+            stream=stream,
+        )
+
+    def close_rows(
+        self,
+        own: DeviceRows,
+        vertex: int,
+        left: Array,
+        offset: int,
+        spare: Array | None,
+        stream: Any,
+    ) -> None:
+        """Close the rows of the vertices from ``vertex`` on over these vertices, block by block.
+
+        ``left`` has the columns of the first block, transposed, in which these rows begin at
+        ``offset``; ``spare`` takes the columns of later blocks in these rows.
+        """
+        rows = own.words.shape[0]
+        for first in range(0, rows, BLOCK):
+            if first:
+                assert spare is not None
+                left, offset = spare, 0
+                self.transpose(own, vertex + first, left, stream)
+            self._file["closure_tiled_diagonal"].launch(
+                (1,),
+                (_THREADS,),
+                (left, left.pitch, offset + first, self._diagonal, self.cycle),
+                stream=stream,
+            )
+            block, number = own[first : first + BLOCK], first // BLOCK
+            self._close_block(block, vertex + first, stream)
+            if rows > BLOCK:
+                others = TileSet.without(self.layout.tile_columns, range(number, number + 1))
+                columns = left[:BLOCK, offset : offset + rows]
+                self.multiply(own, block, columns, others, stream)
+
+    def _close_block(self, block: DeviceRows, vertex: int, stream: Any) -> None:
+        """Close the rows of a block, after its diagonal block."""
+        words = block.words
+        if self.layout.paths:
+            self._file["closure_tiled_strips"].launch(
+                (self.layout.tile_columns,),
+                (_THREADS,),
+                (
+                    words, block.predecessors, words.pitch, vertex, self._diagonal, self.cycle,
+                ),
+                stream=stream,
+            )  # fmt: skip
+            return
+        tiles = TileSet.without(self.layout.tile_columns, range(0))
+        if self._block is None:
+            self._block = self.pack_product(block, block, self._diagonal, tiles)
+        else:
+            self._block.update(words=words, right=words)
+        self.launch_product(self._block, tiles.count(1), stream)
+
+    # ---- the product ----------------------------------------------------------------------------
+
+    def multiply(
+        self, rows: DeviceRows, closed: DeviceRows, left: Array, tiles: TileSet, stream: Any
+    ) -> None:
+        """Relax some tiles of the rows through the vertices of closed rows."""
+        depth = left.shape[0]
+        step = min(depth, _NOTED_DEPTH) if self.layout.paths else depth
+        for k in range(0, depth, step):
+            part = slice(k, min(k + step, depth))
+            params = self.pack_product(rows, closed[part], left[part], tiles)
+            self.launch_product(params, tiles.count(rows.words.shape[0] // BLOCK), stream)
+
+    def pack_product(
+        self, rows: DeviceRows, closed: DeviceRows, left: Array, tiles: TileSet
+    ) -> Struct:
+        """Return the parameters of a product."""
+        return _PARAMS.pack(
+            words=rows.words,
+            predecessors=rows.predecessors,
+            stride=rows.words.pitch,
+            left=left,
+            left_stride=left.pitch,
+            right=closed.words,
+            right_predecessors=closed.predecessors,
+            right_stride=closed.words.pitch,
+            cycle=self.cycle,
+            depth=left.shape[0],
+            **tiles._asdict(),
+        )
+
+    def launch_product(self, params: Struct, tiles: int, stream: Any) -> None:
+        """Launch a product of so many tiles."""
+        if tiles:
+            shared = self.layout.shared
+            self._product.launch(
+                (tiles,), (_PRODUCT_THREADS,), (params,), shared=shared, stream=stream
+            )

@@ -1,0 +1,156 @@
+"""Copies of bands of rows between a host matrix and the device.
+
+Host threads copy rows between the matrix, which may be in a file, and page-locked staging buffers;
+the device copies between those and its own memory, in streams of its own.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kleene.backends.cuda.closure_bands import Visit
+from kleene.backends.cuda.row_batches import start_copies, wait_all
+from kleene.backends.cuda.runtime.device import Device, Event, HostArray
+from kleene.backends.cuda.tuning import closure as tuning
+from kleene.backends.task import Task
+from kleene.system.threads import ThreadPool
+
+if TYPE_CHECKING:
+    from kleene.backends.cuda.closure_kernels import DeviceRows
+    from kleene.backends.cuda.closure_streamed import StreamedClosure
+
+__all__ = ["HostRows", "HostTransfers", "StagingBuffer"]
+
+
+@dataclass(frozen=True)
+class HostRows:
+    """Rows on the host."""
+
+    matrix: HostArray
+    predecessors: HostArray | None
+
+    def __getitem__(self, key: slice) -> HostRows:
+        """Return a slice of the rows."""
+        return HostRows(
+            self.matrix[key], None if self.predecessors is None else self.predecessors[key]
+        )
+
+
+class StagingBuffer:
+    """Page-locked memory for a band, and the copies that still use it."""
+
+    def __init__(self, device: Device, rows: int, like: HostRows) -> None:
+        matrix, predecessors = like.matrix, like.predecessors
+        self.rows = HostRows(
+            device.pinned((rows, matrix.shape[1]), matrix.dtype),
+            None
+            if predecessors is None
+            else device.pinned((rows, predecessors.shape[1]), predecessors.dtype),
+        )
+        self.copied: Event | None = None
+        self.copies: list[Future[None]] = []
+
+    def wait(self) -> None:
+        """Wait for all copies that use it."""
+        if self.copied is not None:
+            self.copied.synchronize()
+            self.copied = None
+        wait_all(self.copies)
+
+
+class HostTransfers:
+    """Moves bands between the matrix and the device, through staging buffers."""
+
+    def __init__(
+        self, engine: StreamedClosure, copy_threads: ThreadPool, rows: HostRows, task: Task
+    ) -> None:
+        device, height = engine.device, engine.cut.height
+        self.visits = list(engine.cut.visits())
+        self._engine, self._threads, self._rows, self._task = engine, copy_threads, rows, task
+        self._in = [StagingBuffer(device, height, rows) for _ in range(tuning.STAGING_BUFFERS)]
+        self._out = [StagingBuffer(device, height, rows) for _ in range(tuning.STAGING_BUFFERS)]
+        self._waiting = deque(visit for visit in self.visits if visit.enters)
+        self._staged: deque[StagingBuffer] = deque()
+        self._outgoing: deque[tuple[Visit, StagingBuffer, Event]] = deque()
+        self._away = dict.fromkeys(range(engine.cut.bands), 0)  # 1 while a band is on the device
+        self._pending: dict[int, list[Future[None]]] = {}
+        self._total = sum(visit.leaves for visit in self.visits)
+        self._done = 0
+
+    def load(self, visit: Visit, buffer: DeviceRows) -> None:
+        """Copy a band to the device."""
+        while not self._staged:
+            if not self._stage():
+                self._drain()  # the band is still on its way back
+        staging = self._staged.popleft()
+        wait_all(staging.copies)
+        self._engine.copy_in(buffer, staging.rows[: len(self._part(visit.band).matrix)])
+        staging.copied = self._engine.copied_in()
+        self._in.append(staging)
+
+    def prefetch(self) -> None:
+        """Stage the next two bands."""
+        while len(self._staged) < tuning.STAGING_BUFFERS - 1 and self._stage():
+            pass
+
+    def store(self, visit: Visit, buffer: DeviceRows) -> Event:
+        """Copy a band from the device; return the event after which its buffer is free."""
+        while len(self._outgoing) > tuning.STAGING_BUFFERS - 2:
+            self._drain()
+        staging = self._out.pop(0)
+        staging.wait()
+        self._engine.copy_out(buffer, staging.rows[: len(self._part(visit.band).matrix)])
+        copied = self._engine.copied_out()
+        self._outgoing.append((visit, staging, copied))
+        return copied
+
+    def finish(self) -> None:
+        """Wait until all bands are back in the matrix."""
+        while self._outgoing:
+            self._drain()
+        for copies in self._pending.values():
+            wait_all(copies)
+
+    def report(self) -> None:
+        """Report how many bands are back."""
+        self._task.report(self._done, self._total)
+
+    def _stage(self) -> bool:
+        """Copy the next band to a staging buffer; False if there is none or it is not back yet."""
+        if not self._waiting or self._away[self._waiting[0].band]:
+            return False
+        band = self._waiting.popleft().band
+        self._away[band] = 1
+        wait_all(self._pending.pop(band, []))
+        staging = self._in.pop(0)
+        staging.wait()
+        part = self._part(band)
+        self._start_copies(staging, staging.rows[: len(part.matrix)], part)
+        self._staged.append(staging)
+        return True
+
+    def _drain(self) -> None:
+        """Wait for the oldest outgoing band and copy it back to the matrix."""
+        visit, staging, copied = self._outgoing.popleft()
+        copied.synchronize()
+        part = self._part(visit.band)
+        self._start_copies(staging, part, staging.rows[: len(part.matrix)])
+        self._pending[visit.band] = staging.copies
+        self._away[visit.band] = 0
+        self._out.append(staging)
+        self._done += 1
+        if self._done < self._total:
+            self.report()
+
+    def _part(self, band: int) -> HostRows:
+        height = self._engine.cut.height
+        return self._rows[band * height : (band + 1) * height]
+
+    def _start_copies(self, staging: StagingBuffer, to: HostRows, source: HostRows) -> None:
+        """Start copies by the host threads."""
+        staging.copies = start_copies(self._threads, to.matrix, source.matrix)
+        if to.predecessors is not None and source.predecessors is not None:
+            staging.copies += start_copies(self._threads, to.predecessors, source.predecessors)

@@ -1,0 +1,255 @@
+"""Searches from one source at a time: their buffers, and the rows of the answer.
+
+The buffers of a search are allocated once. The search of a placed graph waits there for the next
+call that can use it; calls that run at the same time have one each.
+
+Rows leave the device behind the search, in its stream. They go straight into the memory of the
+answer, which the device can write to without the host: see ``runtime.host_buffers``. Those of a
+small graph are copied to the host before it knows that the search is complete, and once more there.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable
+from contextlib import AbstractContextManager, nullcontext, suppress
+from typing import Any, TypeVar
+
+import numpy as np
+
+from kleene.backends.cuda.device_answer import DeviceAnswer, answer_rows_on_device
+from kleene.backends.cuda.device_graph import DeviceGraph, get_device_graph
+from kleene.backends.cuda.runtime.device import Array, Device, HostArray, ceil_div
+from kleene.backends.cuda.runtime.host_buffers import HostBuffer, answer_buffer
+from kleene.backends.cuda.runtime.prefault import prefault
+from kleene.backends.cuda.tuning import transfers
+from kleene.backends.task import Answer, Task
+from kleene.errors import KleeneError
+
+__all__ = ["AnswerRows", "RowSearch", "run_search"]
+
+
+# ---- searches -----------------------------------------------------------------------------------
+
+
+class RowSearch(ABC):
+    """Searches from one source at a time on one graph, with all buffers that they need.
+
+    ``distances`` and ``tree``, the predecessors (None unless requested), are the rows of the last
+    source. Those of a small graph are side by side, to be filled and copied together.
+    """
+
+    def __init__(self, task: Task, device: Device, graph: DeviceGraph) -> None:
+        self.task, self.device, self.graph = task, device, graph
+        self.nbytes = 0  # of all buffers
+        self.small = graph.n * task.dtype.itemsize <= transfers.PINNED_LEAST
+        kinds = [("distances", task.dtype)]
+        kinds += [("predecessors", np.dtype(np.int32))] if task.predecessors else []
+        rows = _allocate_rows(device, graph.n, kinds, joined=self.small)
+        self.distances = rows.arrays[0]
+        self.tree = rows.arrays[1] if task.predecessors else None
+        self._rows = rows
+        self._copies: Any = None  # a stream
+        self.staged = False  # is the row of a small graph on the host, or on its way there?
+
+    @classmethod
+    def workspace_key(cls, task: Task) -> Hashable:
+        """Return what the buffers depend on besides the graph; equal keys can share a search."""
+        return cls, task.dtype.str, task.predecessors
+
+    @abstractmethod
+    def run(self, source: int, limit: Any) -> Any:
+        """Search from a source; see the problem's own class."""
+
+    def fill_rows(self, byte: int) -> None:
+        """Set every byte of the rows."""
+        for block in self._rows.blocks:
+            self.device.fill(block, byte)
+
+    def timed(self) -> AbstractContextManager[None]:
+        """Return a context that is timed as computation: by the host's clock if it is short.
+
+        Two events take longer than the clock is wrong by.
+        """
+        timer = self.device.timer
+        return timer.host_span("compute") if self.small else timer.span("compute", self.device.main)
+
+    def copy_stream(self) -> Any:
+        """Return a stream for copies that overlap with kernels."""
+        if self._copies is None:
+            self._copies = self.device.stream()
+        return self._copies
+
+    def send_ahead(self) -> None:
+        """Copy the rows of a small graph, as launched so far: call it before reading the state.
+
+        If the search is complete then, which it nearly always is, the host waits only once.
+        """
+        if self.small and not self.task.keep:
+            self._stage()
+
+    def read_staged(self) -> list[HostArray]:
+        """Return the rows of a small graph on the host; they are overwritten by the next source."""
+        if not self.staged:
+            self._stage()
+            self.device.main.synchronize()
+        return self._rows.staged
+
+    def _stage(self) -> None:
+        for to, block in zip(self._rows.staging(self.device), self._rows.blocks, strict=True):
+            self.device.copy(to, block)
+        self.staged = True
+
+
+class _Rows:
+    """Rows on the device: their arrays, the allocations they are in, and copies on the host."""
+
+    def __init__(self, arrays: list[Array], blocks: list[Array]) -> None:
+        self.arrays, self.blocks = arrays, blocks
+        self._staging: list[HostArray] = []
+        self.staged: list[HostArray] = []  # the arrays within the staging buffers
+
+    def staging(self, device: Device) -> list[HostArray]:
+        """Return page-locked memory like the blocks."""
+        if not self._staging:
+            self._staging = [device.pinned(block.shape, block.dtype) for block in self.blocks]
+            self.staged = [self._as_staged(array) for array in self.arrays]
+        return self._staging
+
+    def _as_staged(self, array: Array) -> HostArray:
+        for to, block in zip(self._staging, self.blocks, strict=True):
+            offset = array.address - block.address
+            if 0 <= offset < max(1, block.nbytes):
+                return to.view(np.uint8)[offset : offset + array.nbytes].view(array.dtype)
+        raise AssertionError("an array outside of its blocks")
+
+
+def _allocate_rows(
+    device: Device, n: int, kinds: list[tuple[str, np.dtype[Any]]], joined: bool
+) -> _Rows:
+    """Return one array of each kind, in one allocation if joined.
+
+    The checked emulator watches every allocation: arrays are never joined there.
+    """
+    if not joined or device.checked:
+        arrays = [device.empty(n, dtype, name) for name, dtype in kinds]
+        return _Rows(arrays, arrays)
+    sizes = [n * dtype.itemsize for _, dtype in kinds]
+    starts = [0]
+    for size in sizes:
+        starts.append(ceil_div(starts[-1] + size, _ALIGNED) * _ALIGNED)
+    block = device.empty(starts[-1], np.uint8, "rows")
+    parts = (block[start : start + size] for start, size in zip(starts, sizes, strict=False))
+    return _Rows([part.view(dtype) for part, (_, dtype) in zip(parts, kinds, strict=True)], [block])
+
+
+_ALIGNED = 256  # bytes, as allocations are
+
+
+Search = TypeVar("Search", bound=RowSearch)
+
+
+def run_search(
+    task: Task, device: Device, method: type[Search], run: Callable[[Search], Answer]
+) -> Answer:
+    """Call ``run`` with a search on the task's graph: one that waits there, or a new one.
+
+    It waits for the next call afterwards, unless this one ends with an error or an interrupt.
+    """
+    graph = get_device_graph(task.graph, device)
+    key = None if task.targets is not None else method.workspace_key(task)
+    search: Search | None = None if key is None else graph.take_idle(key)
+    if search is None:
+        before = device.allocated - graph.nbytes
+        search = method(task, device, graph)
+        search.nbytes = device.allocated - graph.nbytes - before
+    else:
+        search.task, search.graph = task, graph
+    try:
+        answer = run(search)
+    except BaseException:
+        with suppress(KleeneError):  # nothing may write to memory that is given back now
+            device.synchronize()
+        raise
+    if key is not None:
+        del search.task, search.graph  # the graph owns what waits there; no reference cycle
+        graph.keep_idle(key, search)
+    return answer
+
+
+# ---- rows of the answer -------------------------------------------------------------------------
+
+_NOTHING = nullcontext()
+
+
+class AnswerRows:
+    """All rows of an answer: in host memory, or on the device if they are kept there."""
+
+    def __init__(self, task: Task, device: Device) -> None:
+        self._task, self._device = task, device
+        self.kept = answer_rows_on_device(task, device) if task.keep else None
+        self._host: list[HostBuffer] = []
+        self.values: Any  # of the device or of the host, as is
+        self.predecessors: Any = None
+        self.pageable = 0  # bytes of host memory that the device cannot write to by itself
+        if self.kept is not None:
+            _, self.values, self.predecessors = self.kept
+            return
+        shape = (len(task.sources), task.graph.n)
+        self._host.append(answer_buffer(device, shape, task.dtype, task.out))
+        self.values = self._host[0].target
+        if task.predecessors:
+            self._host.append(answer_buffer(device, shape, task.graph.id_dtype))
+            self.predecessors = self._host[1].target
+        for buffer in self._host:
+            self.pageable += 0 if buffer.lease is not None else buffer.array.nbytes
+
+    def prefault(self, row: int) -> AbstractContextManager[None]:
+        """Return a context in which host threads map the pages of a pageable row."""
+        if self.pageable < transfers.PREFAULT_LEAST:
+            return _NOTHING
+        pageable = [buffer.target[row] for buffer in self._host if buffer.lease is None]
+        return prefault(self._task.threads, *pageable)
+
+    def copy_beside(self, row: int, search: RowSearch) -> Any:
+        """Copy large distances in a stream of their own, beside what is launched next.
+
+        Returns an event after the copy; None if they are not copied yet.
+        """
+        values = self.values[row]
+        if values.nbytes < transfers.OVERLAP_LEAST:
+            return None
+        stream = search.copy_stream()
+        stream.wait(self._device.main.record())
+        self._device.copy(values, search.distances, stream)
+        return stream.record()
+
+    def copy(self, row: int, search: RowSearch, copied: Any = None) -> None:
+        """Copy what a search found, but not distances that were copied already.
+
+        The copies follow in the main stream; small rows for the host are there at once.
+        """
+        if self.kept is None and search.small:
+            staged = search.read_staged()
+            self.values[row] = staged[0]
+            if self.predecessors is not None:
+                self.predecessors[row] = staged[1]
+            return
+        if copied is None:
+            self._device.copy(self.values[row], search.distances)
+        if search.tree is not None:
+            self._device.copy(self.predecessors[row], search.tree)
+        if copied is not None:
+            self._device.main.wait(copied)  # the next source overwrites the distances
+
+    def wait(self, search: RowSearch) -> None:
+        """Wait for all copies."""
+        if self.kept is not None or not search.small:
+            self._device.main.synchronize()
+
+    def answer(self, horizons: HostArray | None) -> Answer:
+        """Return the answer; all copies must be complete."""
+        if self.kept is not None:
+            return DeviceAnswer(self.kept, horizons)
+        arrays = [buffer.array for buffer in self._host]
+        return Answer(arrays[0], arrays[1] if len(arrays) > 1 else None, horizons)

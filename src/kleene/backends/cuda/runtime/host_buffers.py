@@ -1,0 +1,192 @@
+"""Host memory for answers: page-locked, and used again.
+
+A GPU writes into page-locked memory five times as fast as into pageable memory, and without the
+host. To lock pages takes longer than the copy, though, so memory that an answer no longer needs
+serves the next one: a block goes back to the pool of its device with the last NumPy array on it.
+The pool is bounded; what does not fit is pageable.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections import deque
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from kleene.backends.cuda.runtime.device import Device, HostArray
+from kleene.backends.cuda.tuning import transfers
+from kleene.system.machine import total_memory
+
+__all__ = ["HostBuffer", "PinnedPool", "answer_buffer", "pinned_buffer", "pinned_pool"]
+
+
+class _Lease:
+    """A block in use; it goes back to its pool with this object."""
+
+    def __init__(self, pool: PinnedPool, block: HostArray) -> None:
+        self._pool, self._block = pool, block
+
+    def __del__(self) -> None:
+        self._pool.give_back(self._block)
+
+    def as_array(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> HostArray:
+        """Return the block as a plain NumPy array, which keeps this object alive."""
+        address = (self._block.ctypes.data, False)
+        self.__array_interface__ = {
+            "shape": shape, "typestr": dtype.str, "data": address, "version": 3,
+        }  # fmt: skip
+        return np.asarray(self)
+
+
+class HostBuffer(NamedTuple):
+    """Host memory, as two arrays."""
+
+    array: HostArray  # for the user
+    target: HostArray  # for copies from the device
+    lease: _Lease | None = None  # of page-locked memory: copies to it are asynchronous
+
+
+class _BlockRef(weakref.ref[Any]):
+    """A block that is counted; its size is known when the block is gone."""
+
+    nbytes: int
+
+
+class PinnedPool:
+    """Page-locked blocks of one device: those in use, and those kept for later.
+
+    Blocks come back, and are freed, at any moment, even while this thread is in ``take``. Such news
+    are queued without a lock, and read with it.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self._returned: deque[HostArray] = deque()
+        self._freed: deque[_BlockRef] = deque()
+        self._counted: dict[int, _BlockRef] = {}  # by id: a block has no hash
+        self._idle: dict[int, list[HostArray]] = {}  # by size; the last used is last
+        self.idle_bytes = 0
+        self.bytes = 0  # of all blocks
+
+    def take(self, device: Device, nbytes: int) -> HostArray | None:
+        """Return a block of exactly this size; None if too much memory is locked already."""
+        with self.lock:
+            self._read_news()
+            if nbytes in self._idle:
+                return self._pop(nbytes)
+            most = min(transfers.PINNED_CAP, int(transfers.PINNED_PART * total_memory()))
+            while self._idle and self.bytes + nbytes > most:
+                self._free_oldest()
+            if self.bytes + nbytes > most:
+                return None
+            try:
+                block = device.pinned(nbytes, np.uint8)
+            except Exception:  # a limit of the system: pageable memory will do
+                return None
+            ref = _BlockRef(block, self._freed.append)
+            ref.nbytes = nbytes
+            self._counted[id(ref)] = ref
+            self.bytes += nbytes
+            return block
+
+    def give_back(self, block: HostArray) -> None:
+        """Keep a block for later."""
+        self._returned.append(block)
+        if self.lock.acquire(blocking=False):  # else the next call reads it
+            try:
+                self._read_news()
+            finally:
+                self.lock.release()
+
+    def clear(self) -> None:
+        """Free all blocks that are not in use."""
+        with self.lock:
+            self._read_news()
+            while self._idle:
+                self._free_oldest()
+
+    def _read_news(self) -> None:
+        while self._returned:
+            block = self._returned.popleft()
+            self._idle[block.nbytes] = [*self._idle.pop(block.nbytes, []), block]
+            self.idle_bytes += block.nbytes
+            del block
+        while self.idle_bytes > transfers.PINNED_IDLE:
+            self._free_oldest()
+        self._count_freed()
+
+    def _free_oldest(self) -> None:
+        self._pop(next(iter(self._idle)))
+        self._count_freed()
+
+    def _count_freed(self) -> None:
+        while self._freed:
+            ref = self._freed.popleft()
+            del self._counted[id(ref)]
+            self.bytes -= ref.nbytes
+
+    def _pop(self, nbytes: int) -> HostArray:
+        block = self._idle[nbytes].pop()
+        if not self._idle[nbytes]:
+            del self._idle[nbytes]
+        self.idle_bytes -= nbytes
+        return block
+
+
+_POOLS: weakref.WeakKeyDictionary[Device, PinnedPool] = weakref.WeakKeyDictionary()
+
+
+def pinned_pool(device: Device) -> PinnedPool:
+    """Return the pool of a device."""
+    pool = _POOLS.get(device)
+    return _POOLS.setdefault(device, PinnedPool()) if pool is None else pool
+
+
+def answer_buffer(
+    device: Device, shape: tuple[int, ...], dtype: DTypeLike, out: HostArray | None = None
+) -> HostBuffer:
+    """Return memory for an answer: ``out``, or page-locked memory, or pageable memory.
+
+    Small and very large answers are pageable, and all others while too much memory is locked.
+    """
+    if out is not None:
+        return HostBuffer(out, out)
+    kind = np.dtype(dtype)
+    nbytes = prod(shape) * kind.itemsize
+    if transfers.PINNED_LEAST < nbytes <= transfers.PINNED_MOST:
+        buffer = _lease(device, nbytes)
+        if buffer is not None and buffer.lease is not None:
+            target = buffer.target.view(kind).reshape(shape)
+            return HostBuffer(buffer.lease.as_array(shape, kind), target, buffer.lease)
+    array = np.empty(shape, kind)
+    return HostBuffer(array, array)
+
+
+def pinned_buffer(device: Device, nbytes: int) -> HostBuffer:
+    """Return page-locked bytes for staging, from the pool unless it is full."""
+    buffer = _lease(device, nbytes)
+    if buffer is None:
+        block = device.pinned(nbytes, np.uint8)
+        return HostBuffer(block, block)
+    return buffer
+
+
+def _lease(device: Device, nbytes: int) -> HostBuffer | None:
+    pool = pinned_pool(device)
+    block = pool.take(device, nbytes)
+    return None if block is None else HostBuffer(block, block, _Lease(pool, block))
+
+
+def _renew_locks() -> None:
+    """Unlock what a thread of the parent had locked at the moment of the fork."""
+    for pool in _POOLS.values():
+        pool.lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_locks)

@@ -1,0 +1,54 @@
+"""Tuning of the dense closure on a GPU; the constants of its kernels are in ``kernels/tuning``."""
+
+from __future__ import annotations
+
+__all__ = [
+    "BAND_TILES",
+    "BLOCKS_PER_MULTIPROCESSOR",
+    "RECOVERY_SHARE",
+    "ROUNDS_AHEAD",
+    "ROUND_BLOCKS",
+    "STAGED_LEAST",
+    "STAGING_BUFFERS",
+    "STRIPE_BYTES",
+    "UNRESOLVED_SHARE",
+]
+
+#: Blocks of 128 vertices of a round, by the least number of rows. More blocks amortise reading and
+#: writing the tiles of the matrix; but the preparation of a round must overlap with the product of
+#: the round before. NVIDIA H200, float32 >= 0, with 1, 2 and 4 blocks: 6.3, 7.4 and 7.8 ms at
+#: n = 4096, 40.2, 38.4 and 37.8 ms at n = 8192, 307, 295 and 290 ms at n = 16384.
+ROUND_BLOCKS = ((6144, 4), (0, 1))
+
+#: Rounds queued on the device before the host waits. Not measured: at n = 1024 they last 1.1 ms on
+#: an NVIDIA H200, long enough for any delay of the host, and Ctrl-C is noticed after them.
+ROUNDS_AHEAD = 8
+
+#: Blocks of threads per multiprocessor that go over all words of a matrix. Not measured: 8 blocks
+#: of 256 threads fill one.
+BLOCKS_PER_MULTIPROCESSOR = 8
+
+#: Tiles per band of a streamed matrix. Not measured: twice the 264 tiles that an NVIDIA H200
+#: computes at once, since two bands are processed at once.
+BAND_TILES = 512
+
+#: Page-locked buffers per direction. Not measured: one is filled, one is copied, one between.
+STAGING_BUFFERS = 3
+
+#: Bytes of a matrix that is copied through page-locked buffers. NVIDIA H200, n = 8192 and 16384
+#: (0.27 and 1.1 GB): pageable memory is copied at some 8 GB/s, page-locked memory at 55.
+STAGED_LEAST = 2**26
+
+#: Bytes of a buffer for stripes of rows. Not measured: page-locked memory takes 0.3 ms a MB to
+#: allocate on an NVIDIA H200, and the copy of a buffer 0.15 ms, ten times what it takes to start.
+STRIPE_BYTES = 2**23
+
+#: Entries that the search for predecessors may visit and still be faster than carrying them along,
+#: as a part of the n^3 relaxations (NVIDIA H200, float32, n = 8192: 0.7 T scattered entries a
+#: second, and 14 T relaxations).
+RECOVERY_SHARE = 1 / 16
+
+#: Entries that the search by heights may leave open, as a part of all. Not measured: the host
+#: attaches what is open, one search per row that has any; more than this means cycles of length
+#: zero, for which predecessors are carried along.
+UNRESOLVED_SHARE = 1 / 4096
