@@ -199,7 +199,7 @@ def test_where_the_seconds_on_a_gpu_go() -> None:
         ("sssp", 2**22, 128 * 10**6, 1, "near_far", 4.8e-3),
         ("sssp", 560_000, 1_640_000, 1, "near_far", 6.5e-3),
         ("sssp", 4096**2, 67 * 10**6, 1, "near_far", 24e-3),
-        ("apsp", 44_000, 10**6, None, "batched", 0.93),
+        ("sssp", 65_536, 1_820_170, 512, "batched", 6.5e-3),
     ],
 )
 def test_estimates_are_near_what_an_h200_did(

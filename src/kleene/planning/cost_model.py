@@ -91,10 +91,10 @@ _GPU_TREE = 1e-11
 #: Rounds of relaxation instead of a search, for negative weights: assumed, on both devices alike.
 _NEGATIVE = 3.0
 
-#: Arcs and sources a second of weighted searches from many sources (44,000 vertices, 1 M arcs:
-#: 1.23 s, of which 0.3 s the answer); with predecessors assumed a third less. A round (Rome takes
-#: 30 ms, which this makes 26), and bytes of distances that go at once.
-_GPU_BATCHED, _GPU_ROUND, _GPU_AT_ONCE, _GPU_ROW = 4.7e10, 40e-6, 2**25, 512
+#: Arcs and sources a second of weighted searches from many sources (R-MAT 16, 512 sources: 6.5 ms);
+#: with predecessors a third less. A round, bytes of distances that go at once, and bytes of the
+#: distances of a vertex from the sources of a group.
+_GPU_BATCHED, _GPU_ROUND, _GPU_AT_ONCE, _GPU_ROW = 1.7e11, 40e-6, 2**26, 512
 
 #: Relaxations a second of the tiled engine, float32: 5 ms for 4096 vertices on the GPU, 13 T/s from
 #: 8192 on; 35 G/s for each core. Bits are some 15 times as fast, 8-byte words half as fast, paths
@@ -232,7 +232,7 @@ def gpu_cost(facts: Facts, request: Request, method: str) -> Cost:
     else:
         work += sources * _length_search(facts, request)
     call = _GPU_PLACED_CALL if facts.device == "cuda" else _GPU_SEARCH_CALL
-    return Cost(start, _GPU_CALL if many else call, copies, work)
+    return Cost(start, _GPU_CALL if many else sources * call, copies, work)
 
 
 def _pair(request: Request, item: int) -> int:

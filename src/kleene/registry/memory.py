@@ -202,7 +202,7 @@ def bits_on_gpu(size: Size) -> int:
 def lanes_on_gpu(size: Size) -> int:
     """Incoming arcs; distances and predecessors of a batch and of hub segments; its rows, twice."""
     group = 512 // size.item
-    groups = max(1, 2**25 // (512 * max(1, size.n)))
+    groups = max(1, 2**26 // (512 * max(1, size.n)))
     groups = min(groups, (size.sources + group - 1) // group)
     lane = size.item + (4 if size.predecessors else 0)
     lanes = groups * group * lane * (size.n + size.m // 64)

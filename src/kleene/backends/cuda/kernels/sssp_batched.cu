@@ -83,7 +83,8 @@ KL_KERNEL_BOUNDS(kThreads, kBatchedBlocks, sssp_batched_rounds, const BatchedPar
   run_rounds<false>(params, arcs[threadIdx.x / 32]);
 }
 
-KL_KERNEL_BOUNDS(kThreads, kBatchedBlocks, sssp_batched_path_rounds, const BatchedParams params) {
+KL_KERNEL_BOUNDS(kThreads, kBatchedPathBlocks, sssp_batched_path_rounds,
+                 const BatchedParams params) {
   __shared__ FiredArc arcs[kWarps][32];
   run_rounds<true>(params, arcs[threadIdx.x / 32]);
 }

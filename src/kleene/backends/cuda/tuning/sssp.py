@@ -24,9 +24,10 @@ SHORTEST_LIST = 2048
 #: Threads of small blocks.
 WIDE_FEW_THREADS = 32
 
-#: The first delta, in mean lengths over the square of the mean degree. H200, R-MAT 22, weights 1 to
-#: 255: 4.22 ms with 32, 4.54 with 64, 3.92 with 128, 4.11 with 256.
-WIDE_DELTA = 128.0
+#: The first delta, in mean lengths over the square of the mean degree. H200, R-MAT 22 and a uniform
+#: graph of that size, weights 1 to 255: 4.68 and 4.48 ms with 64, 4.49 and 4.39 with 96, 4.80 and
+#: 5.11 with 128; R-MAT 22 from another source 4.54 with 64, 3.92 with 128.
+WIDE_DELTA = 96.0
 
 #: Arcs of a bucket below which delta is doubled, above which it is halved. H200, the same graph:
 #: half the lower bound takes 6 % longer, twice and four times save 1 and 3 %.
@@ -48,12 +49,13 @@ NARROW_BLOCKS = 2
 NARROW_FEW_THREADS = 64
 
 #: The least delta, in mean lengths; hops of a block alone between two grid barriers; near vertices
-#: per hop below which delta is doubled, above which it is halved. H200: 21 ms on the grid, 6.0 ms
-#: on the highways.
-NARROW_DELTA = 8.0
-NARROW_LOCAL_HOPS = 3
-NARROW_FEW = 512
-NARROW_MANY = 4096
+#: per hop below which delta is doubled, above which it is halved. H200, a grid of 4096 x 4096 and
+#: highways: 20.5 and 6.15 ms with 8, 3, 512, 4096; 16.9 and 5.57 with 16, 8, 512, 4096; 17.6 and
+#: 5.29 with 16, 5, 1024, 8192.
+NARROW_DELTA = 16.0
+NARROW_LOCAL_HOPS = 8
+NARROW_FEW = 1024
+NARROW_MANY = 8192
 
 #: Entries of all near and of all far lists. Not measured: 64 and 96 MB; what does not fit spills.
 NARROW_NEAR_ENTRIES = 2**21
@@ -83,19 +85,20 @@ PREDECESSOR_LAYERS = 1024
 
 # ---- sssp_batched -------------------------------------------------------------------------------
 
-#: Bytes of distances of a batch: they stay in the second-level cache, beside the arcs (50 MB on an
-#: H200).
-BATCHED_BYTES = 2**25
+#: Bytes of distances of a batch, if that is a group at least. H200, R-MAT 16, 512 sources: 7.6 ms
+#: of computation in four batches of 2^25 bytes, 6.5 in two of 2^26, 5.8 in one; but the rows of all
+#: but the last batch are copied while the next one is computed.
+BATCHED_BYTES = 2**26
 
-#: Arcs of a hub per warp. H200, R-MAT 16, 512 sources in groups of 32: 19.4 ms with 128, 22.2 with
-#: 256, 29.5 with 1024.
+#: Arcs of a hub per warp. H200, R-MAT 16, 512 sources: 7.7 ms with 64, 7.6 with 128, 9.4 with 256.
 BATCHED_SEGMENT = 128
 
 #: Increment of the threshold, in mean arc lengths. H200: on a grid of 256 x 256 with weights 1 to
 #: 255, 16 takes a quarter more rounds than no thresholds and a third of the work; Rome is similar.
 BATCHED_INCREMENT = 16
 
-#: Arcs of a warp at a time, on average, if there are enough vertices.
+#: Arcs of a warp at a time, on average, if there are enough vertices. H200, R-MAT 16: 32 and 512
+#: are as fast.
 BATCHED_WARP_ARCS = 128
 
 #: Rounds and bytes of rows per launch. Not measured: some 20 ms at the rate of the second-level
