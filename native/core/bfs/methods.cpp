@@ -1,5 +1,6 @@
 #include "bfs/methods.hpp"
 
+#include "parallel/helper_team.hpp"
 #include "parallel/team.hpp"
 
 namespace kleene::bfs {

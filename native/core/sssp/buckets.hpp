@@ -52,13 +52,19 @@ class BucketScale {
   Value inverse_ = 0;  // of the width; floats only
 };
 
-// The entries of one thread that are not settled yet.
+// The entries of one thread that are not settled yet. There are no slots before make(), so that the
+// thread that fills them makes them, if it ever takes part.
 template <class Id, class Value>
 struct Buckets {
-  std::vector<std::vector<Entry<Id, Value>>> slots{kSlots + 1};  // the last is the far pile
+  std::vector<std::vector<Entry<Id, Value>>> slots;  // the last is the far pile
 
+  bool made() const { return !slots.empty(); }
+  void make() {
+    if (!made()) slots.resize(kSlots + 1);
+  }
   std::vector<Entry<Id, Value>>& far() { return slots[kSlots]; }
   int first(int from) const {
+    if (!made()) return kSlots;
     while (from < kSlots && slots[from].empty()) ++from;
     return from;
   }

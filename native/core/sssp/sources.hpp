@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "parallel/helper_team.hpp"
 #include "parallel/team.hpp"
 #include "sssp/sssp.hpp"
 

@@ -1,0 +1,35 @@
+// Tuning of delta-stepping, each number with where it was measured. "Highways" are those of the
+// world, 0.56 M vertices and 1.6 M arcs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace kleene::sssp {
+
+// The width of a bucket is so many mean lengths / degree^2: among the best powers of two on R-MAT
+// and uniform graphs of 2^20 vertices (degree 30: 1 to 8 are alike), a 2048 x 2048 grid (64 to 128)
+// and highways (4 to 16 km). One Sapphire Rapids core, while other work was running.
+constexpr double kDeltaFactor = 16;
+
+// Entries that a thread is called for, and entries that keep it busy between two synchronisations:
+// highways, two EPYC cores that are 170 ns apart.
+constexpr std::int64_t kShare = 128;
+constexpr std::int64_t kBusy = 512;
+
+// Buckets between two synchronisations, at most: 4 to 32 are alike on highways, two EPYC cores.
+constexpr int kMostSpan = 16;
+
+// Entries of another thread's part worth stealing: 1 to 32 are alike on highways, two EPYC cores.
+constexpr std::int64_t kWorthStealing = 32;
+
+// Arcs of a small bucket that a thread is called for; where a thread goes back to be shared; and
+// how far ahead memory is prefetched, in entries and arcs: R-MAT graphs of 2^20 vertices, two
+// Sapphire Rapids cores.
+constexpr std::int64_t kManyArcs = 8192;
+constexpr std::size_t kFused = 1024;
+constexpr std::size_t kPiece = 64;  // entries that a thread takes at a time, at most
+constexpr std::size_t kAhead = 4;
+constexpr std::int64_t kAheadArcs = 16;
+
+}  // namespace kleene::sssp
