@@ -18,8 +18,8 @@
 namespace kleene::parallel {
 namespace {
 
-// Not measured: a thread that waits costs no more than its stack.
-constexpr auto kIdle = std::chrono::seconds(5);
+// Not measured: where calls are further apart, starting threads anew is not worth mentioning.
+constexpr auto kIdle = std::chrono::seconds(2);
 
 // What a thread is doing, in its mailbox.
 enum State : std::uint32_t {
