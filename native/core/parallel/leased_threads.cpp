@@ -47,7 +47,14 @@ class Backoff {
     return true;
   }
 
+  void nap() {
+    std::this_thread::sleep_for(nap_);
+    nap_ = std::min(2 * nap_, kLongestNap);
+  }
+
  private:
+  using Microseconds = std::chrono::microseconds;
+  static constexpr Microseconds kLongestNap{500};
   static constexpr int kSpins = 1000, kYields = 200;  // some 20 to 40 and 60 to 100 microseconds
 
   static void pause_core() {
@@ -59,9 +66,8 @@ class Backoff {
   }
 
   int tries_ = 0;
+  Microseconds nap_{30};
 };
-
-void nap() { std::this_thread::sleep_for(std::chrono::microseconds(30)); }
 
 }  // namespace
 
@@ -86,7 +92,7 @@ class alignas(64) PooledThread {
   void wait() const {
     Backoff backoff;
     while (state_.load(std::memory_order_acquire) != kWaiting) {
-      if (!backoff.spin()) nap();
+      if (!backoff.spin()) backoff.nap();
     }
   }
 
@@ -123,7 +129,7 @@ class alignas(64) PooledThread {
         return;
       } else if (!backoff.spin()) {
         if (state == kWaiting) {
-          nap();
+          backoff.nap();
         } else if (!sleep()) {
           return;
         } else {

@@ -47,7 +47,7 @@ class StealableRange {
 
  private:
   std::int64_t size_ = 0;
-  alignas(64) std::atomic<std::int64_t> taken_{0};
+  std::atomic<std::int64_t> taken_{0};
 };
 
 }  // namespace kleene::parallel

@@ -69,8 +69,8 @@ class DeltaStepping {
     int first = kSlots;        // no bucket before this one has entries; kSlots is the far pile
     std::int64_t relaxed = 0;  // entries, since the nearest bucket changed
     Buckets<Id, Value> buckets;
-    Items frontier;       // of the bucket that is shared
-    StealableRange left;  // of the frontier
+    alignas(64) Items frontier;  // of the bucket that is shared
+    StealableRange left;         // of the frontier
 
     // In the nearest bucket of all.
     std::int64_t entries(int nearest) const {
