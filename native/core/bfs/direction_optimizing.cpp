@@ -121,19 +121,21 @@ class Search {
   // ---- pushing ------------------------------------------------------------------------------
 
   void push() {
-    const int threads = threads_worth(arcs_, kPushShare, helpers_.threads());
-    helpers_.share(threads, [&](int thread) { push_parts(thread, threads); });
+    const int threads = threads_by_root(arcs_, kPushShare, helpers_.threads());
+    const std::int64_t grain = std::clamp<std::int64_t>(size_ / (8 * threads), 1, kPushGrain);
+    const int shares = arcs_ > kManyArcs * size_ ? 8 * threads : threads;  // hubs: small ones
+    helpers_.share(threads, [&](int thread) { push_parts(thread, grain, shares); });
   }
 
   // A thread expands its own queue first, which is in its cache; then it helps the others. Helpers
   // leave small remainders to their owner; the leader takes everything.
-  void push_parts(int thread, int threads) {
-    const std::int64_t least = thread == 0 ? 1 : 2 * kPushGrain;
+  void push_parts(int thread, std::int64_t grain, int shares) {
+    const std::int64_t least = thread == 0 ? 1 : 2 * grain;
     LocalQueue<Id>& own = frontier_[thread];
-    push_pieces(own, thread, [&] { return own.left.take(kPushGrain); });
+    push_pieces(own, thread, [&] { return own.left.take(grain); });
     for (std::size_t k = 1; k < frontier_.size(); ++k) {
       LocalQueue<Id>& other = frontier_[(thread + k) % frontier_.size()];
-      push_pieces(other, thread, [&] { return other.left.steal(threads, kPushGrain, least); });
+      push_pieces(other, thread, [&] { return other.left.steal(shares, grain, least); });
     }
     LocalQueue<Id>& next = next_[thread];
     for (std::int64_t i = 0; i < next.size; ++i) next.arcs += outgoing_.degree(next.queue[i]);
@@ -273,7 +275,7 @@ class Search {
 template <class Id>
 Id direction_optimizing(const Problem<Id>& problem, ResultRow<Id, Id> row, int threads,
                         Monitor& monitor) {
-  return Search<Id>(problem, row, team_size(problem, threads), monitor).run();
+  return Search<Id>(problem, row, search_threads(problem.outgoing, threads), monitor).run();
 }
 
 template std::int32_t direction_optimizing(const Problem<std::int32_t>&,

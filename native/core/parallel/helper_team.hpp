@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 
 #include "parallel/function_ref.hpp"
@@ -57,6 +58,13 @@ class HelperTeam {
 // How many threads so much work is worth, of those there are.
 inline int threads_worth(std::int64_t work, std::int64_t work_of_one, int threads) {
   return static_cast<int>(std::clamp<std::int64_t>(work / work_of_one, 1, threads));
+}
+
+// The same where threads meet often: the time of a round is work / threads + meeting x threads,
+// which is least at the root of work / meeting.
+inline int threads_by_root(std::int64_t work, std::int64_t meeting, int threads) {
+  const double root = std::sqrt(static_cast<double>(work) / static_cast<double>(meeting));
+  return static_cast<int>(std::clamp(root, 1.0, static_cast<double>(threads)));
 }
 
 // Sets count entries to one value; large arrays by all threads, which also brings in their pages.

@@ -55,7 +55,7 @@ class Backoff {
  private:
   using Microseconds = std::chrono::microseconds;
   static constexpr Microseconds kLongestNap{500};
-  static constexpr int kSpins = 1000, kYields = 200;  // some 20 to 40 and 60 to 100 microseconds
+  static constexpr int kSpins = 4000, kYields = 200;  // some 80 to 160 and 60 to 100 microseconds
 
   static void pause_core() {
 #if defined(__x86_64__)

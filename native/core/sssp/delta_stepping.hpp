@@ -133,10 +133,10 @@ class DeltaStepping {
   void relax_span(Part& own, CancelCheck& check_cancelled) {
     const int end = std::min(current_ + span_, kSlots);
     for (int slot = current_; slot < end; ++slot) {
-      const std::size_t entries = own.buckets.slots[slot].size();
+      const auto entries = static_cast<std::int64_t>(own.buckets.slots[slot].size());
       if (entries == 0) continue;
       const bool others_wait = 2 * waiting_.load(std::memory_order_relaxed) >= wanted_;
-      if (slot > current_ && entries >= kPiece && others_wait) break;
+      if (slot > current_ && entries >= kWorthSharing && others_wait) break;
       relax_own<true>(own, slot, kFused, check_cancelled);
       if (!own.buckets.slots[slot].empty()) break;
     }
@@ -194,7 +194,7 @@ class DeltaStepping {
     const double busy = static_cast<double>(threads_ * kBusy);
     span_ = static_cast<int>(std::clamp(busy / std::max(fill_, 1.0), 1.0, double{kMostSpan}));
     const std::int64_t expected = std::max(entries, static_cast<std::int64_t>(fill_ * span_));
-    const int threads = threads_worth(expected, kShare, threads_);
+    const int threads = threads_by_root(expected, kShare, threads_);
     if (threads > 1 || entries < 2 || !relaxation_.many_arcs()) return threads;
     return threads_worth(arcs_of_bucket(), kManyArcs, threads_);
   }

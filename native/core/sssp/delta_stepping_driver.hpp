@@ -49,7 +49,7 @@ void delta_stepping(const Problem<Id, Value>& problem, const ResultRows<Id, Valu
                           return search->search(own, row, CancelCheck(monitor, thread), monitor);
                         });
   } else if (!left.empty()) {
-    Search search(problem, threads, width);
+    Search search(problem, search_threads(problem.outgoing, threads), width);
     search_one_by_one(problem, rows, left, threads, monitor,
                       [&](const Problem<Id, Value>& own, ResultRow<Id, Value> row) {
                         return search.search(own, row, CancelCheck(monitor, 0), monitor);

@@ -12,16 +12,18 @@ namespace kleene::sssp {
 // and highways (4 to 16 km). One Sapphire Rapids core, while other work was running.
 constexpr double kDeltaFactor = 16;
 
-// Entries that a thread is called for, and entries that keep it busy between two synchronisations:
-// highways, two EPYC cores that are 170 ns apart.
-constexpr std::int64_t kShare = 128;
+// A span is settled by the root of its entries over kShare threads; kBusy entries keep a thread
+// busy between two synchronisations: highways, sixteen Xeon cores.
+constexpr std::int64_t kShare = 16;
 constexpr std::int64_t kBusy = 512;
 
-// Buckets between two synchronisations, at most: 4 to 32 are alike on highways, two EPYC cores.
+// Buckets between two synchronisations, at most: 8 to 64 are alike on highways, sixteen Xeon cores.
 constexpr int kMostSpan = 16;
 
-// Entries of another thread's part worth stealing: 1 to 32 are alike on highways, two EPYC cores.
-constexpr std::int64_t kWorthStealing = 32;
+// Entries of another thread's part worth stealing, and of a bucket worth an early end of the round
+// when others wait: highways, sixteen Xeon cores (with 128 most threads wait for one).
+constexpr std::int64_t kWorthStealing = 8;
+constexpr std::int64_t kWorthSharing = 16;
 
 // Arcs of a small bucket that a thread is called for; where a thread goes back to be shared; and
 // how far ahead memory is prefetched, in entries and arcs: R-MAT graphs of 2^20 vertices, two
