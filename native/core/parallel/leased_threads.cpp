@@ -172,7 +172,7 @@ class Pool {
     return true;
   }
 
-  // False when the thread is not parked any more: somebody has just leased it.
+  // False when the thread is not parked any more: a call has just leased it.
   bool remove(const PooledThread* thread) {
     const std::lock_guard lock(guard_);
     const auto at = std::find(parked_.begin(), parked_.end(), thread);
