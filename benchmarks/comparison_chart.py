@@ -49,7 +49,7 @@ class Group:
 
 def _beside_gap(panel: str, x: str, arcs: str) -> Group:
     title = f"{panel.capitalize()}, {x}: {arcs} arcs"
-    return Group(title, "peers-gap", x, panel, record=EPYC, needs="GAPBS=FOLDER")
+    return Group(title, "peers-gap", x, panel, record=EPYC, needs="KLEENE_GAP=FOLDER")
 
 
 GROUPS = (

@@ -136,6 +136,7 @@ def run_all(device: str, quick: bool, seconds: float) -> Iterator[tuple[str, Out
     until = time.monotonic() + seconds
     tests = {
         "test_gpu": ["tests/test_gpu.py"],
+        "test_gpu_device": ["tests/test_gpu_device.py"],
         "test_gpu_searches": ["tests/test_gpu_searches.py"],
         "test_methods": ["tests/test_methods.py", "-k", device],
     }

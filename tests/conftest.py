@@ -1,7 +1,13 @@
-"""Shared set-up: Hypothesis runs the same examples every time, and without a deadline."""
+"""Shared set-up: Hypothesis runs the same examples every time, and without a deadline; a GPU."""
+
+from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("kleene", deadline=None, derandomize=True, max_examples=60)
@@ -13,3 +19,32 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+@pytest.fixture
+def cuda(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
+    """Yield a GPU of the driver that the tests provide, for device "cuda"."""
+    pytest.importorskip("kleene._emulator")
+    from fake_driver import installed_gpu
+
+    with installed_gpu(monkeypatch, tmp_path) as fake:
+        yield fake
+
+
+@pytest.fixture
+def gpu_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let plans see a GPU."""
+    from kleene.planning import machine as planning_machine
+    from kleene.planning import plan as planning
+    from kleene.system import machine, nvidia
+
+    def forget() -> None:
+        machine.this_machine.cache_clear()
+        planning_machine.live_machine.cache_clear()
+        planning_machine._gpu_opens.cache_clear()
+        planning._SMALL_PLANS.clear()
+
+    forget()
+    monkeypatch.setattr(nvidia, "missing", lambda: None)
+    yield
+    forget()

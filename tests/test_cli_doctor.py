@@ -12,10 +12,11 @@ import pytest
 from typer.testing import CliRunner
 
 from kleene.cli.main import app
-from kleene.system import doctor, machine
+from kleene.system import doctor, machine, nvidia
 from kleene.system.doctor import Gpu, examine
 
 PACKAGES = {"networkx": "3.2", "matplotlib": "3.8"}
+PAIR = "cuda-core 1.2.2, cuda-bindings 13.5.0"
 H200 = Gpu("NVIDIA H200", 150 * 2**30, "9.0")
 
 
@@ -53,25 +54,28 @@ def test_memory_here_is_known() -> None:
 
 
 @pytest.mark.parametrize(
-    ("problem", "gpus", "cupy_problem", "expected"),
+    ("problem", "gpus", "packages_problem", "compiler", "expected"),
     [
-        (None, (H200,), None, "ready"),
-        ("it does not start (error 100)", (), None, "the NVIDIA driver: it does not start"),
-        (None, (), None, "sees no GPU"),
-        (None, (H200,), "ImportError: libnvrtc", "CuPy does not work: ImportError"),
+        (None, (H200,), None, "NVRTC 13.4", "ready"),
+        ("it does not start (error 100)", (), None, None, "the NVIDIA driver: it does not start"),
+        (None, (), None, "NVRTC 13.4", "sees no GPU"),
+        (None, (H200,), "ImportError: x", "NVRTC 13.4", "cuda-core does not work: ImportError"),
+        (None, (H200,), None, None, "NVRTC, which compiles kernels, was not found"),
     ],
 )
 def test_cuda_is_ready_only_if_everything_works(
     problem: str | None,
     gpus: tuple[Gpu, ...],
-    cupy_problem: str | None,
+    packages_problem: str | None,
+    compiler: str | None,
     expected: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     everything = machine.Machine(2, None, "AVX2", ("cuda", "cpu", "reference"))
     monkeypatch.setattr(machine, "this_machine", lambda: everything)
     monkeypatch.setattr(doctor, "_nvidia", lambda: ("13.0", problem, gpus))
-    monkeypatch.setattr(doctor, "_cupy", lambda: ("cupy-cuda13x 14.0", cupy_problem))
+    monkeypatch.setattr(doctor, "_cuda_packages", lambda driver: (PAIR, packages_problem))
+    monkeypatch.setattr(doctor, "_compiler", lambda: compiler)
     report = examine()
     assert expected in str(report.in_words()["NVIDIA"]["device cuda"])
     assert ("cuda" in report.devices) == (expected == "ready")
@@ -81,7 +85,7 @@ def test_a_build_without_kernels_has_no_cuda(monkeypatch: pytest.MonkeyPatch) ->
     bare = machine.Machine(2, None, "AVX2", ("cpu", "reference"), (("cuda", "no kernels"),))
     monkeypatch.setattr(machine, "this_machine", lambda: bare)
     monkeypatch.setattr(doctor, "_nvidia", lambda: ("13.0", None, (H200,)))
-    monkeypatch.setattr(doctor, "_cupy", lambda: ("cupy-cuda13x 14.0", None))
+    monkeypatch.setattr(doctor, "_cuda_packages", lambda driver: (PAIR, None))
     assert examine().in_words()["NVIDIA"]["device cuda"] == "no kernels"
 
 
@@ -147,7 +151,9 @@ def test_the_extra_fits_the_driver(
     version: int, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda name: Driver(version))
-    monkeypatch.setattr(doctor, "_cupy", lambda: (None, None))
+    monkeypatch.setattr(doctor, "_cuda_packages", lambda driver: (None, None))
+    bare = machine.Machine(2, None, "AVX2", ("cpu",), (("cuda", "cuda-core is not installed"),))
+    monkeypatch.setattr(machine, "this_machine", lambda: bare)
     report = examine()
     assert report.gpus == (H200,)
     assert f'NVIDIA H200: pip install "kleene[{extra}]"' in report.advice
@@ -168,13 +174,12 @@ def test_a_broken_driver(driver: Driver, problem: str, monkeypatch: pytest.Monke
     assert problem in str(report.in_words()["NVIDIA"]["driver"])
 
 
-def test_a_cupy_that_does_not_import(monkeypatch: pytest.MonkeyPatch) -> None:
-    versions = {"cupy-cuda12x": "13.0"}
-    monkeypatch.setattr(doctor, "_version", versions.get)
+def test_a_cuda_core_that_does_not_import(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nvidia, "package_version", lambda: PAIR)
     monkeypatch.setattr(ctypes, "CDLL", lambda name: Driver())
-    monkeypatch.setitem(__import__("sys").modules, "cupy", None)
+    monkeypatch.setitem(__import__("sys").modules, "cuda.core", None)
     report = examine()
-    assert report.cupy == "cupy-cuda12x 13.0"
+    assert report.cuda_packages == PAIR
     assert "does not work" in "\n".join(report.advice)
 
 

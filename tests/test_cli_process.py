@@ -197,7 +197,7 @@ def test_import_is_light() -> None:
         "networkx",
         "pandas",
         "pyarrow",
-        "cupy",
+        "cuda",
     ):
         assert heavy not in loaded
 

@@ -122,9 +122,7 @@ def test_every_keyword_in_a_message_is_an_option_somewhere() -> None:
 def test_what_only_python_can_do_is_left_out() -> None:
     from kleene.cli.wording import _CALLS
 
-    assert without_calls("of arcs (to have them for many searches, touch graph.csc once)") == (
-        "of arcs"
-    )
+    assert without_calls("renumber them, as kleene.Graph.from_table does") == "renumber them"
     sources = "".join(f.read_text() for f in Path(kl.__file__).parent.rglob("*.py"))
     for call in _CALLS:  # as long as the library says so
         words = call.strip("; (),")

@@ -22,6 +22,7 @@ from scipy.sparse.csgraph._validation import validate_graph
 import kleene as kl
 from kleene import csgraph as ours
 from kleene.interop import csgraph as replaced
+from kleene.interop.csgraph import direct
 from kleene.system.machine import this_machine
 
 FUNCTIONS = [n for n in replaced.__all__ if n != "NegativeCycleError" and hasattr(theirs, n)]
@@ -220,6 +221,45 @@ def test_what_crashes_scipy_is_an_error() -> None:
                 ours.dijkstra(graph, directed)
 
 
+@pytest.mark.parametrize("size", [40, 200])
+def test_small_searches_make_no_graph(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the type of indices; negative and huge lengths take the longer way."""
+
+    def refuse(*_: Any) -> None:
+        raise AssertionError("a Graph was made")
+
+    graph = kl.generate.uniform(size, 4 * size, weights=(1, 9), seed=2).to_scipy().astype(float)
+    wide = sp.csr_array((graph.data, graph.indices.astype(np.int64), graph.indptr), graph.shape)
+    mixed = graph.copy()
+    mixed.indices = mixed.indices.astype(np.int64)
+    with monkeypatch.context() as patch:
+        for name in ("as_graph", "as_matrix_graph"):
+            patch.setattr(f"kleene.interop.csgraph.shortest.{name}", refuse)
+        for form in (graph, wide, mixed, sp.csr_matrix(graph), graph.tocsc(), graph.toarray()):
+            for name in ("dijkstra", "bellman_ford", "johnson", "shortest_path"):
+                right = getattr(theirs, name)(graph, indices=[3, 0])
+                np.testing.assert_array_equal(getattr(ours, name)(form, indices=[3, 0]), right)
+            if size <= direct.MOST_MATRIX:
+                np.testing.assert_array_equal(
+                    ours.floyd_warshall(form), theirs.floyd_warshall(graph)
+                )
+    for length in (-1e-3, 1e307, -0.0):
+        odd = graph.copy()
+        odd.data[5] = length
+        np.testing.assert_array_equal(
+            ours.bellman_ford(odd, indices=0), theirs.bellman_ford(odd, indices=0)
+        )
+
+
+def test_a_tree_of_arcs_that_are_stored_twice() -> None:
+    """SciPy adds them."""
+    twice = sp.csr_array(([1.0, 2.0, 4.0], ([0, 0, 1], [1, 1, 2])), shape=(3, 3))
+    for graph in (twice, sp.csr_array((twice.data, twice.indices, twice.indptr), shape=(3, 3))):
+        here, there = ours.breadth_first_tree(graph, 0), theirs.breadth_first_tree(graph, 0)
+        np.testing.assert_array_equal(here.toarray(), there.toarray())
+        assert (here.indices.dtype, here.dtype) == (there.indices.dtype, there.dtype)
+
+
 # ---- random graphs ------------------------------------------------------------------------------
 
 FORMS = ("dense", "matrix", "masked", "csr", "parallel", "csc", "coo", "lil", "dok", "int64")
@@ -348,11 +388,23 @@ def _plain(graph: Any) -> Any:
 def compare(
     name: str, graph: Any, directed: bool, unweighted: bool, dense: bool, **keywords: Any
 ) -> None:
+    """Compare the answer on SciPy's own arrays, and that by a Graph."""
     keywords.update(directed=directed, unweighted=unweighted)
+    there = outcome(getattr(theirs, name), graph, **keywords)
+    for sizes in ((direct.MOST_LOOKS, direct.MOST_MATRIX), (0, 0)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(direct, "MOST_LOOKS", sizes[0])
+            patch.setattr(direct, "MOST_MATRIX", sizes[1])
+            _compare_one(name, graph, there, dense, keywords)
+
+
+def _compare_one(
+    name: str, graph: Any, there: tuple[str, Any, set[str]], dense: bool, keywords: dict[str, Any]
+) -> None:
+    directed, unweighted = keywords["directed"], keywords["unweighted"]
     before = graph.copy()
     here = outcome(getattr(ours, name), graph, **keywords)
     assert_untouched(graph, before)
-    there = outcome(getattr(theirs, name), graph, **keywords)
     assert here[0] == there[0], (here, there)
     assert here[2] == there[2]
     if here[0] == "error":
@@ -388,7 +440,7 @@ chosen = st.one_of(
     st.lists(st.integers(-2, 2), max_size=4),
     st.lists(st.integers(0, 1), min_size=4, max_size=4).map(lambda i: np.reshape(i, (2, 2))),
 )
-often = settings(max_examples=300, deadline=None)
+often = settings(max_examples=200, deadline=None)
 
 
 @recent

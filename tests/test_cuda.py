@@ -1,33 +1,27 @@
-"""The CUDA device: what it does when all is there, and what it says when something is missing."""
+"""The CUDA methods under the checked emulator, and the device "cuda" over a driver of the tests."""
 
 from __future__ import annotations
 
 import gc
-import math
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+import threading
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from emulators import needs_checked
-from fake_cupy import FakeCuda
 from graphs import graph
 
 import kleene as kl
-from kleene.backends.cuda.runtime import cupy_device
-from kleene.backends.cuda.runtime.cupy_device import CupyDevice, open_cuda
+from kleene.backends.cuda.runtime import cuda_startup
+from kleene.backends.cuda.runtime.cuda_startup import open_cuda
 from kleene.backends.cuda.runtime.device import Array, open_device, require_memory
 from kleene.errors import KernelError
-from kleene.planning import device_choice
-from kleene.planning import machine as planning_machine
-from kleene.planning import plan as planning
-from kleene.planning.plan import make_plan
-from kleene.planning.request import Facts, Request
 from kleene.registry import PATH_PROBLEMS, methods
-from kleene.system import machine, nvidia
+
+if TYPE_CHECKING:
+    from fake_gpu import FakeGpu
 
 # ---- every method, watched ----------------------------------------------------------------------
 
@@ -61,36 +55,10 @@ def test_methods_under_the_checked_emulator(
     getattr(kl, row.problem)(g, **options).verify()
 
 
-# ---- the device on CuPy -------------------------------------------------------------------------
+# ---- the device on cuda.core --------------------------------------------------------------------
 
 
-@pytest.fixture
-def cuda(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeCuda]:
-    fake = FakeCuda()
-    fake.install(monkeypatch)
-    monkeypatch.setenv("KLEENE_CACHE_DIR", str(tmp_path))
-    cupy_device._open.cache_clear()
-    yield fake
-    cupy_device._open.cache_clear()
-
-
-@pytest.fixture
-def gpu_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let plans see a GPU."""
-
-    def forget() -> None:
-        machine.this_machine.cache_clear()
-        planning_machine.live_machine.cache_clear()
-        planning_machine._gpu_opens.cache_clear()
-        planning._SMALL_PLANS.clear()
-
-    forget()
-    monkeypatch.setattr(nvidia, "missing", lambda: None)
-    yield
-    forget()
-
-
-def all_given_back(cuda: FakeCuda) -> bool:
+def all_given_back(cuda: FakeGpu) -> bool:
     """Is no memory held, but what the device keeps for later?"""
     gc.collect()
     d = open_cuda()
@@ -99,7 +67,7 @@ def all_given_back(cuda: FakeCuda) -> bool:
     return d.allocated == 0 and cuda.free() == cuda.memory
 
 
-def test_a_method_runs_on_the_gpu(cuda: FakeCuda, gpu_machine: None) -> None:
+def test_a_method_runs_on_the_gpu(cuda: FakeGpu, gpu_machine: None) -> None:
     g = graph("complete")
     result = kl.apsp(g, method="naive", device="cuda")
     assert result.plan.device == "cuda"
@@ -109,9 +77,9 @@ def test_a_method_runs_on_the_gpu(cuda: FakeCuda, gpu_machine: None) -> None:
     assert all_given_back(cuda)
 
 
-def test_copies_streams_and_graphs(cuda: FakeCuda) -> None:
+def test_copies_streams_and_graphs(cuda: FakeGpu) -> None:
     d = open_device("cuda")
-    assert isinstance(d, CupyDevice)
+    assert d.kind == "cuda"
     assert (d.name, d.capability, d.multiprocessors) == ("Fake GPU", (9, 0), 4)
     host = np.arange(48, dtype=np.int16).reshape(6, 8)
     a, b = d.upload(host), d.zeros((3, 4), np.int16)
@@ -142,10 +110,11 @@ def test_copies_streams_and_graphs(cuda: FakeCuda) -> None:
         raise ZeroDivisionError
     del a, b, c, pinned, captured, one, two
     assert all_given_back(cuda)
-    assert {kind for kind, _ in cuda.live} - {"program", "graph", "module"} == {"stream"}
+    gc.collect()
+    assert {kind for kind, _ in cuda.live} == {"stream"}, "that of the device"
 
 
-def test_launches(cuda: FakeCuda) -> None:
+def test_launches(cuda: FakeGpu) -> None:
     d = open_cuda()
     kernels = d.kernels("apsp_naive", KL_TYPE="int", KL_PATHS=0)
     assert kernels is d.kernels("apsp_naive", KL_PATHS=0, KL_TYPE="int")
@@ -160,16 +129,18 @@ def test_launches(cuda: FakeCuda) -> None:
     assert step.registers == 32
     with pytest.raises(KernelError, match=r"launched as \(1,\) x \(64, 64\) .*INVALID_VALUE"):
         step.launch((1,), (64, 64), args)
-    with pytest.raises(TypeError, match=r"argument 0 .* is \*i4"):
-        step.launch((1,), (32,), (d.zeros(4, np.float64), None, 2, 0, cycle))
+    with pytest.raises(TypeError, match="takes 5 arguments, not 4"):
+        step.launch((1,), (32,), (matrix, None, 2, 0))
+    with pytest.raises(TypeError, match=r"argument 2 .* bytes, and is given as int16"):
+        step.launch((1,), (32,), (matrix, None, np.int16(2), 0, cycle))
     with pytest.raises(LookupError, match="no variant"):
         d.kernels("apsp_naive", KL_TYPE="half")
 
 
-def test_kernels_are_compiled_once(cuda: FakeCuda, tmp_path: Path) -> None:
+def test_kernels_are_compiled_once(cuda: FakeGpu, tmp_path: Path) -> None:
     for _ in range(2):
         open_cuda().kernels("apsp_naive", KL_TYPE="long long", KL_PATHS=1)
-        cupy_device._open.cache_clear()
+        cuda_startup._opened.clear()
     assert cuda.compiled == ["sm_90"]
     [file] = tmp_path.iterdir()
     file.write_bytes(b"half of")  # a broken file is made again
@@ -177,13 +148,22 @@ def test_kernels_are_compiled_once(cuda: FakeCuda, tmp_path: Path) -> None:
     assert cuda.compiled == ["sm_90", "sm_90"]
 
 
-def test_a_gpu_newer_than_the_compiler(cuda: FakeCuda) -> None:
-    cuda.capability = (12, 0)
-    open_cuda().kernels("apsp_naive", KL_TYPE="float", KL_PATHS=1)
-    assert cuda.compiled == ["sm_120", "compute_103", "compute_100", "compute_90"]
+def test_a_gpu_newer_than_the_compiler(cuda: FakeGpu) -> None:
+    """NVRTC itself, which needs no GPU: PTX for the newest GPU that it knows."""
+    from kleene.backends.cuda.runtime.cuda_kernel import compiler_version
+
+    if compiler_version() == "no compiler":
+        pytest.skip("NVRTC is not installed")
+    text = "KL_TYPE twice(KL_TYPE x) { return x + x; }\n"
+    text += 'extern "C" __global__ void kernel(KL_TYPE* x) { *x = twice(*x); }'
+    defines = {"KL_TYPE": "long long"}
+    assert cuda.nvrtc(text, "kernel.cu", defines, 90).startswith(b"\x7fELF")
+    assert b".entry kernel" in cuda.nvrtc(text, "kernel.cu", defines, 122)
+    with pytest.raises(KernelError, match=r"(?s)kernel.cu does not compile for sm_90.*KL_TYPE"):
+        cuda.nvrtc(text, "kernel.cu", {}, 90)
 
 
-def test_memory(cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory(cuda: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
     d = open_cuda()
     with pytest.raises(kl.MemoryBudgetError, match=r"512\.0 MiB requested on Fake GPU"):
         d.empty(2**27, np.float32)
@@ -201,19 +181,17 @@ def test_memory(cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
         d.free_memory()
 
 
-def test_small_allocations_are_reused(cuda: FakeCuda) -> None:
+def test_small_allocations_are_reused(cuda: FakeGpu) -> None:
     d = open_cuda()
-    waits: list[int] = []
-    d.runtime.deviceSynchronize = lambda: waits.append(1)
     first = d.empty(1000, np.float32)
     address, d.peak = first.address, 0
     del first
     assert d.allocated == 0
     assert d.free_memory() == cuda.memory, "what is kept can be had"
-    assert waits == []
+    assert "cuCtxSynchronize" not in cuda.log
     again = d.empty(500, np.float64)
     assert again.address == address
-    assert waits == [1], "others may still have been at work there"
+    assert cuda.log.count("cuCtxSynchronize") == 1, "others may still have been at work there"
     assert d.peak == 4000
     pinned = d.pinned(8, np.int32)
     page = pinned.ctypes.data
@@ -231,7 +209,7 @@ def test_small_allocations_are_reused(cuda: FakeCuda) -> None:
     assert all_given_back(cuda)
 
 
-def test_the_parts_of_a_call_are_timed(cuda: FakeCuda, gpu_machine: None) -> None:
+def test_the_parts_of_a_call_are_timed(cuda: FakeGpu, gpu_machine: None) -> None:
     g = graph("complete")
     stats = kl.apsp(g, method="naive", device="cuda", predecessors=False).stats
     assert stats.copy_in == pytest.approx(1.5e-3), "one matrix, by the device's clock"
@@ -243,7 +221,7 @@ def test_the_parts_of_a_call_are_timed(cuda: FakeCuda, gpu_machine: None) -> Non
 
 
 def test_an_answer_that_the_device_does_not_hold(
-    cuda: FakeCuda, gpu_machine: None, monkeypatch: pytest.MonkeyPatch
+    cuda: FakeGpu, gpu_machine: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KLEENE_DEVICE_MEMORY", "1K")
     with pytest.raises(kl.MemoryBudgetError, match="apsp by naive on 33 vertices needs"):
@@ -252,7 +230,7 @@ def test_an_answer_that_the_device_does_not_hold(
 
 @pytest.mark.parametrize("semiring", ["min_plus", "max_min"])
 def test_a_matrix_is_streamed_through_the_gpu(
-    cuda: FakeCuda, gpu_machine: None, semiring: str, monkeypatch: pytest.MonkeyPatch
+    cuda: FakeGpu, gpu_machine: None, semiring: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KLEENE_DEVICE_MEMORY", "1M")
     g = kl.generate.uniform(300, 2000, weights=(1.0, 2.0), seed=1)
@@ -265,114 +243,69 @@ def test_a_matrix_is_streamed_through_the_gpu(
     assert all_given_back(cuda)
 
 
-# ---- what is missing ----------------------------------------------------------------------------
+def test_errors_of_the_device(cuda: FakeGpu) -> None:
+    d = open_cuda()
+    cuda.failing["cuStreamSynchronize"] = 700
+    with pytest.raises(KernelError, match="Fake GPU: CUDA_ERROR_ILLEGAL"):
+        d.main.synchronize()
+    with pytest.raises(KernelError, match="Fake GPU: CUDA_ERROR_ILLEGAL"):
+        d.download(d.zeros(1, np.int32))
+    cuda.failing["cuMemAlloc"] = 700
+    with pytest.raises(kl.DeviceError, match="Fake GPU: CUDA_ERROR_ILLEGAL"):
+        d.empty(7, np.int64)
 
 
-def test_an_old_gpu(cuda: FakeCuda) -> None:
-    cuda.capability = (6, 1)
-    with pytest.raises(kl.DeviceError, match=r"Fake GPU has compute capability 6\.1, and 7\.0"):
-        open_cuda()
+def test_the_gpu_that_is_current(cuda: FakeGpu) -> None:
+    """Every call makes its GPU current again; each thread has its own."""
+    d = open_cuda()
+    cuda.choose(1)
+    assert open_cuda() is d
+    assert cuda.current.context == 64
+    there: list[int] = []
+
+    def work() -> None:
+        open_cuda().stream().synchronize()
+        there.append(cuda.current.context)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert there == [64]
 
 
-class Driver:
-    def __init__(self, version: int, status: int = 0) -> None:
-        self.version, self.status = version, status
+def test_other_threads_read_and_free(cuda: FakeGpu) -> None:
+    """An answer may outlive its call in any thread, which has no current GPU."""
+    d = open_cuda()
+    arrays = [d.upload(np.arange(4)), d.empty(2**25, np.uint8), d.pinned(2**25, np.uint8)]
+    found: list[Any] = []
 
-    def cuDriverGetVersion(self, version: Any) -> int:  # noqa: N802
-        version._obj.value = self.version
-        return self.status
+    def work() -> None:
+        d.synchronize()
+        found.append(d.download(arrays[0]).tolist())
+        found.append(d.zeros(3, np.int8).shape)
 
-
-@pytest.mark.parametrize(
-    ("driver", "package", "gpus", "reason"),
-    [
-        (None, None, 1, "no NVIDIA driver was found; install it"),
-        (Driver(12040, 1), None, 1, "does not report its version"),
-        (Driver(12040), None, 0, "sees no GPU"),
-        (Driver(11080), None, 1, "runs CUDA 11.8, and 12 or newer is needed"),
-        (Driver(12040), None, 1, 'CuPy is not installed; pip install "kleene[cuda12]"'),
-        (Driver(13000), None, 1, 'CuPy is not installed; pip install "kleene[cuda13]"'),
-        (Driver(12040), "cupy-cuda13x", 1, 'cupy-cuda13x is not for CUDA 12.4'),
-        (Driver(13000), "cupy-cuda11x", 1, 'pip install "kleene[cuda13]"'),
-        (Driver(13000), "cupy-cuda12x", 1, None),
-        (Driver(12040), "cupy", 1, None),
-    ],
-)  # fmt: skip
-def test_what_is_missing(
-    driver: Any, package: str | None, gpus: int, reason: str | None, tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    for gpu in range(gpus):
-        (tmp_path / str(gpu)).mkdir()
-    monkeypatch.setattr(nvidia, "_GPUS", tmp_path)
-    monkeypatch.setattr(nvidia, "library", lambda: driver)
-    monkeypatch.setattr(nvidia, "package", lambda: package)
-    why = nvidia.missing.__wrapped__()
-    assert (why is None) if reason is None else (reason in why)
+    for target in (work, arrays.clear):
+        thread = threading.Thread(target=target)
+        thread.start()
+        thread.join()
+    assert found == [[0, 1, 2, 3], (3,)]
+    assert all_given_back(cuda)
 
 
-def test_an_explicit_device_raises_and_auto_does_not() -> None:
-    g = graph("complete")
-    if "cuda" in machine.this_machine().devices:
-        pytest.skip("there is a GPU")
-    with pytest.raises(kl.DeviceError, match=r"not available here: .*; device='emulated' runs"):
-        kl.apsp(g, device="cuda")
-    with pytest.raises(kl.DeviceError, match="'cuda'"):
-        kl.apsp(g, method="naive")
-    assert kl.apsp(g).plan.device == "cpu"
+def test_an_array_that_is_still_written(cuda: FakeGpu, gpu_machine: None) -> None:
+    """Another library's stream is unknown: all work is waited for before the array is read."""
 
+    class Foreign:
+        def __init__(self, array: Array) -> None:
+            self.__cuda_array_interface__ = array.__cuda_array_interface__
 
-def test_auto_falls_back_when_the_gpu_does_not_open(
-    cuda: FakeCuda, gpu_machine: None, monkeypatch: pytest.MonkeyPatch, recwarn: Any, capfd: Any
-) -> None:
-    cuda.capability = (5, 0)
-    monkeypatch.setattr(device_choice, "cpu_seconds", lambda *given: math.inf)
-    result = kl.apsp(graph("complete"))
-    assert result.plan.device == "cpu"
-    assert not recwarn.list
-    assert capfd.readouterr() == ("", "")
-    with pytest.raises(kl.DeviceError, match="compute capability"):
-        kl.apsp(graph("complete"), device="cuda")
-
-
-def test_auto_falls_back_when_the_gpu_is_full(
-    cuda: FakeCuda, gpu_machine: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(device_choice, "cpu_seconds", lambda *given: math.inf)
-    assert kl.apsp(graph("complete")).plan.device == "cuda"
-    monkeypatch.setenv("KLEENE_DEVICE_MEMORY", "1K")
-    assert kl.apsp(graph("complete")).plan.device == "cpu"
-
-
-def test_auto_requires_all_the_memory_unless_the_method_streams() -> None:
-    facts = Facts(2**15, 2**24, "float32", 0, 1, 1000)
-    box = machine.Machine(4, None, "avx2", ("cuda", "cpu"), gpu_memory=2**31)
-    tiled = make_plan(facts, Request("apsp", method="tiled", predecessors=False), box)
-    assert tiled.device_memory > 2**31
-    assert (tiled.device, tiled.streams) == ("cuda", True)
-    small = replace(box, gpu_memory=2**20)
-    plan = make_plan(facts, Request("apsp", method="tiled", predecessors=False), small)
-    assert plan.device == "cpu"
-    assert "the GPU has 1.0 MiB free, and " in plan.reasons[0]
-    closed = make_plan(facts, Request("apsp", predecessors=False), replace(box, gpu_memory=None))
-    assert closed.device == "cpu"
-    assert "the GPU does not open" in closed.reasons[0]
-
-
-def test_auto_never_chooses_the_emulator() -> None:
-    facts = Facts(1000, 10**6, "float32", 0, 1, 1000)
-    box = machine.Machine(4, None, "avx2", ("emulated", "reference"))
-    assert make_plan(facts, Request("apsp"), box).device == "reference"
-    plan = make_plan(facts, Request("apsp", device="emulated"), box)
-    assert (plan.device, plan.method) == ("emulated", "tiled")
-
-
-def test_rows_come_in_pairs() -> None:
-    def names(device: str) -> list[tuple[str, str]]:
-        return [(row.problem, row.name) for row in methods(device=device)]
-
-    assert names("cuda") == names("emulated")
-    assert re.search(r"naive +emulated", repr(kl.methods("apsp")))
+    d = open_cuda()
+    there = d.upload(np.array([[0, 1, 9], [9, 0, 1], [9, 9, 0]], np.float32))
+    cuda.log.clear()
+    kl.close_distances(Foreign(there))
+    used = next(i for i, name in enumerate(cuda.log) if re.match("cuLaunch|cuMemcpy", name))
+    assert "cuCtxSynchronize" in cuda.log[:used]
+    assert d.download(there).tolist() == [[0, 1, 2], [9, 0, 1], [9, 9, 0]]
 
 
 def test_an_array_of_another_library() -> None:
@@ -391,27 +324,3 @@ def test_an_array_of_another_library() -> None:
         whole[:, 1:].view(np.int32)
     with pytest.raises(IndexError):
         whole[::2]
-
-
-def test_a_plan_has_the_device_memory() -> None:
-    facts = Facts(1000, 10**6, "float32", 0, 1, 1000)
-    box = machine.Machine(4, None, "avx2", ("cuda", "cpu", "emulated"))
-    real = make_plan(facts, Request("apsp", method="naive", device="cuda"), box)
-    assert real.device_memory == 8 * 1000**2
-    assert "on GPU   7.6 MiB" in str(real)
-    assert "streamed" not in str(real)
-    tiled = make_plan(facts, Request("apsp", method="tiled", device="cuda"), box)
-    assert "7.6 MiB; streamed from the host if less is free" in str(tiled)
-    emulated = make_plan(facts, Request("apsp", method="naive", device="emulated"), box)
-    assert emulated.memory == real.memory + real.device_memory
-    assert emulated.device_memory == 0
-
-
-def test_settings_that_make_no_sense(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KLEENE_EMULATOR_SEED", "-1")
-    with pytest.raises(kl.DeviceError, match="non-negative integer"):
-        open_device("emulated")
-    monkeypatch.setenv("KLEENE_EMULATOR_SEED", "")
-    monkeypatch.setenv("KLEENE_EMULATOR", "nonesuch")
-    with pytest.raises(kl.DeviceError, match="no such emulator"):
-        open_device("emulated")

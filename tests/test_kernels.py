@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import re
 import shutil
+from collections.abc import Iterator
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 
 from kleene.backends.cuda.runtime import loader
+from kleene.backends.cuda.runtime.signature import signatures
 from kleene.backends.cuda.variants import VARIANTS, variant_name
 
 #: For CUDA 12 and 13: the package, and the architectures that kernels are tried for. The oldest,
@@ -38,6 +40,16 @@ def nvrtc(package: str) -> ctypes.CDLL:
     return ctypes.CDLL(str(library))
 
 
+def command_line(options: dict[str, Any]) -> Iterator[str]:
+    """Yield the options as NVRTC takes them; cuda.core, which does the same, has one NVRTC only."""
+    assert options.pop("device_as_default_execution_space")
+    yield "--device-as-default-execution-space"
+    for name, value in options.pop("define_macro") or ():
+        yield f"--define-macro={name}={value}"
+    for name, value in options.items():
+        yield f"--{name.replace('_', '-')}={value}"
+
+
 def compiled(package: str, path: Path, defines: dict[str, Any], arch: int) -> tuple[bytes, str]:
     """Return (machine code, messages); no code when it does not compile."""
     library = nvrtc(package)
@@ -46,7 +58,7 @@ def compiled(package: str, path: Path, defines: dict[str, Any], arch: int) -> tu
     assert not library.nvrtcCreateProgram(
         ctypes.byref(program), source, path.name.encode(), 0, None, None
     )
-    options = [*loader.options(defines), f"-arch=sm_{arch}"]
+    options = [*command_line(loader.program_options(defines)), f"-arch=sm_{arch}"]
     given = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
     failed = library.nvrtcCompileProgram(program, len(options), given)
     size = ctypes.c_size_t()
@@ -72,7 +84,7 @@ ROWS = [(file, row) for file, rows in VARIANTS.items() for row in rows]
 def test_every_kernel_compiles(file: str, row: dict[str, Any]) -> None:
     """Every row for one target, and every file, over its rows, for all: there are many rows."""
     package, arch = TARGETS[VARIANTS[file].index(row) % len(TARGETS)]
-    names = set(loader.signatures(file, variant_name(row)))
+    names = set(signatures(file, variant_name(row)))
     require_clean(package, (arch,), loader.FOLDER / f"{file}.cu", row, names)
 
 
@@ -105,7 +117,7 @@ def test_every_file_has_rows_and_every_row_a_file() -> None:
 
 def test_the_emulator_has_every_kernel() -> None:
     for file, rows in VARIANTS.items():
-        known = [set(loader.signatures(file, variant_name(row))) for row in rows]
+        known = [set(signatures(file, variant_name(row))) for row in rows]
         assert all(known), file
         assert set.union(*known) >= set(KERNEL.findall(loader.source(file)))
 
@@ -122,21 +134,22 @@ def test_the_cache_of_compiled_kernels(monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setenv("KLEENE_CACHE_DIR", str(tmp_path / "new"))
     calls: list[tuple[str, int]] = []
 
-    def compile_(source: str, name: str, options: Any, arch: int) -> bytes:
+    def compile_(source: str, name: str, defines: Any, arch: int) -> bytes:
         calls.append((name, arch))
         return f"{name} {arch} {len(calls)}".encode()
 
     file, row = ROWS[0]
-    first = loader.compiled(file, row, 90, compile_)
-    assert loader.compiled(file, row, 90, compile_) == first
+    first = loader.compiled(file, row, 90, "nvrtc 1", compile_)
+    assert loader.compiled(file, row, 90, "nvrtc 1", compile_) == first
     assert len(calls) == 1
-    assert loader.compiled(file, row, 80, compile_) != first
-    assert loader.compiled(file, ROWS[1][1], 90, compile_) != first
-    assert loader.compiled(file, row, 90, compile_, recompile=True) != first
-    assert len(calls) == 4
-    assert len(list((tmp_path / "new").iterdir())) == 3
+    assert loader.compiled(file, row, 80, "nvrtc 1", compile_) != first
+    assert loader.compiled(file, row, 90, "nvrtc 2", compile_) != first
+    assert loader.compiled(file, ROWS[1][1], 90, "nvrtc 1", compile_) != first
+    assert loader.compiled(file, row, 90, "nvrtc 1", compile_, recompile=True) != first
+    assert len(calls) == 5
+    assert len(list((tmp_path / "new").iterdir())) == 4
     monkeypatch.setenv("KLEENE_CACHE_DIR", "/proc/nowhere")  # cannot be written
-    assert loader.compiled(file, row, 90, compile_)
+    assert loader.compiled(file, row, 90, "nvrtc 1", compile_)
 
 
 @pytest.mark.parametrize(

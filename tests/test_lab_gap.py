@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kleene.cli.lab_run import chosen
 from kleene.lab import record as records
 from kleene.lab.environment import Environment
 from kleene.lab.experiment import Skipped
@@ -105,9 +106,9 @@ def test_without_gap_the_experiment_is_skipped_with_a_reason(
     monkeypatch.delenv(VARIABLE, raising=False)
     done, record = run(tmp_path / "record.jsonl")
     assert (done.measured, done.failed, done.skipped) == (0, 0, 1)
-    assert "not installed; set GAPBS to the folder" in record.skips[0].why
+    assert "not installed; set KLEENE_GAP to the folder" in record.skips[0].why
     monkeypatch.setenv(VARIABLE, str(tmp_path))
-    with pytest.raises(Skipped, match="no program bfs in GAPBS="):
+    with pytest.raises(Skipped, match="no program bfs in KLEENE_GAP="):
         programs()
 
 
@@ -177,3 +178,32 @@ def test_the_best_delta_is_found(best: int) -> None:
 
     assert best_delta(time, 256) == best
     assert len(set(tried)) == len(tried)
+
+
+@pytest.mark.parametrize("time", [lambda delta: 1.0, lambda delta: 1 / delta])
+def test_the_search_for_the_best_delta_ends(time) -> None:
+    """Times may all be the same, on a tiny graph, or fall as far as GAP counts."""
+    tried: list[int] = []
+
+    def noted(delta: int) -> float:
+        tried.append(delta)
+        return time(delta)
+
+    best_delta(noted, 16)
+    assert len(tried) < 20
+    assert max(tried) <= 2**30
+
+
+def test_the_suite_has_this_experiment_alone() -> None:
+    assert [one.id for one in chosen([], "gap")] == ["peers-gap"]
+
+
+def test_more_threads_get_series_where_there_are_cores(
+    install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install()
+    environment = Environment("cpu", quick=True)
+    environment.cores = 12
+    series = {plan.series for plan in GAP.plans(environment)}
+    places = ("all cores", "8 cores", "2 cores", "one core")
+    assert series == {f"{who}, {place}" for who in ("Kleene", "GAP") for place in places}

@@ -138,6 +138,17 @@ def test_planning_imports_no_gpu_library() -> None:
         assert not re.search(r"^\s*(import|from) (cupy|cuda)\b", file.read_text(), re.M), file
 
 
+def test_one_file_has_the_calls_that_cuda_core_lacks() -> None:
+    """The device is written on cuda.core; its modules are imported when a GPU is opened."""
+    users: dict[str, set[str]] = {"bindings": set(), "core": set()}
+    for file in ROOT.rglob("*.py"):
+        for module in re.findall(r"^\s*(?:import|from) cuda\.(\w+)", file.read_text(), re.M):
+            users[module].add(file.name)
+        assert not re.search(r"^\s*(?:import|from) cupy", file.read_text(), re.M), file
+    assert users["bindings"] == {"cuda_driver.py"}
+    assert users["core"] == {"cuda_device.py", "cuda_kernel.py", "cuda_stream.py", "doctor.py"}
+
+
 def test_the_root_holds_the_public_names_only() -> None:
     assert {file.name for file in ROOT.glob("*.py")} == {"__init__.py", "csgraph.py", "errors.py"}
 

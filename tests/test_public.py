@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import subprocess
 import sys
+
+import pytest
 
 import kleene as kl
 
@@ -50,12 +53,56 @@ def test_import_is_light() -> None:
         "typer",
         "rich",
         "matplotlib",
-        "cupy",
+        "cuda",
         "sklearn",
     )
     code = f"import sys, kleene; print([m for m in {heavy!r} if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_a_first_answer_imports_what_it_needs() -> None:
+    """Formats, other calls and masked arrays wait until a program asks for them."""
+    code = (
+        "import sys, kleene as kl; assert 'numpy' not in sys.modules;"
+        "kl.bfs(kl.Graph.from_edges([0, 1], [1, 2]), 0).path(2);"
+        "absent = ('scipy', 'numpy.ma', 'importlib.metadata', 'kleene.io.files',"
+        "'kleene.api.isochrones', 'kleene.interop', 'kleene.generate');"
+        "print([m for m in absent if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_every_name_is_found_at_its_first_use() -> None:
+    """The table of modules, the names for type checkers and ``__all__`` say the same."""
+    assert set(kl._MODULES) == set(kl.__all__)
+    assert all(name in dir(kl) for name in kl.__all__)
+    [checked] = [
+        node
+        for node in ast.parse(inspect.getsource(kl)).body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    ]
+    imports = [node for node in checked.body if isinstance(node, ast.ImportFrom)]
+    named = {alias.name: node.module for node in imports for alias in node.names}
+    assert named == kl._MODULES
+    code = (
+        "import kleene, pickle; from kleene import *; assert Graph is kleene.Graph;"
+        "assert kleene.Graph is kleene.__dict__['Graph'];"
+        "assert pickle.loads(pickle.dumps(kleene.bfs)) is bfs; print(kleene.__version__)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_names_of_packages_are_found_at_their_first_use() -> None:
+    import kleene.api
+    import kleene.io
+
+    for package in (kleene.api, kleene.io):
+        for name in package.__all__:
+            assert getattr(package, name) is not None
+        with pytest.raises(AttributeError, match="nothing"):
+            package.nothing  # noqa: B018
 
 
 def test_all_errors_are_kleene_errors() -> None:

@@ -303,13 +303,31 @@ def test_a_path_cut_short_leaves_the_next_pair_alone(weighted: bool, most: int) 
 
 @pytest.mark.parametrize("bad", [-1, 3, 4])
 def test_an_order_of_visits_finds_heads_that_are_no_vertices(bad: int) -> None:
-    """Vertex n has a place in the bitmap, which has more bits than there are vertices."""
-    order, predecessors = np.full(8, -1, np.int32), np.full(8, -1, np.int32)
-    offsets, neighbors = np.array([0, 1, 2, 2]), np.array([1, bad], np.int32)
-    found = _native.bfs_order(offsets, neighbors, None, None, 0, order[:3], predecessors[:3])
-    assert found == -1
-    assert (order[3:] == -1).all()
-    assert (predecessors[3:] == -1).all()
+    for ids in (np.int32, np.int64):
+        order, predecessors = np.full(8, -1, np.int32), np.full(8, -1, np.int32)
+        offsets, neighbors = np.array([0, 1, 2, 2]), np.array([1, bad], ids)
+        rows = offsets, neighbors, None, None
+        assert _native.bfs_order(*rows, 0, -9999, order[:3], predecessors[:3]) == -1
+        assert (order[3:] == -1).all()
+        assert (predecessors[3:] == -1).all()
+
+
+@pytest.mark.parametrize("offsets", [[0, 2, 1, 2], [0, 1, 9, 9], [-1, 1, 2, 2], [0, -1, 2, 2]])
+@pytest.mark.parametrize("ids", [np.int32, np.int64])
+def test_offsets_that_lead_out_of_the_arrays_are_found(offsets: list[int], ids: Any) -> None:
+    rows = np.array(offsets, ids), np.array([1, 0], np.int32)
+    lengths, small = np.ones(2), np.full(3, -1, np.int32)
+    order = _native.bfs_order(*rows, None, None, 0, -1, small.copy(), small.copy())
+    tree = _native.tree_rows(*rows, lengths, small, *_empty_tree(3))
+    source = np.zeros(1, np.int32)
+    search = _native.search_stored_rows(
+        *rows, lengths, None, None, None, source, False, False, np.inf, -1, np.empty(3), None, None
+    )
+    assert (order, tree, search, _native.checked_rows(*rows)) == (-1, -1, -1, None)
+
+
+def _empty_tree(n: int) -> tuple[Any, Any, Any]:
+    return np.empty(n + 1, np.int32), np.empty(n, np.int32), np.empty(n)
 
 
 # ---- the order in which a textbook search settles -----------------------------------------------

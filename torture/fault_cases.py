@@ -17,6 +17,7 @@ import kleene as kl
 from kleene import _native
 from kleene.api.ceiling import relaxation_ceiling
 from kleene.graph.core import Graph
+from kleene.graph.incoming import IncomingArcs
 from kleene.registry import PATH_PROBLEMS
 from kleene.results.result import Result
 from torture.fault_files import file_cases
@@ -84,6 +85,8 @@ def graph_cases() -> Iterator[Case]:
         "dense graph",
         on(lambda: Graph.from_dense(matrix()), lambda g: kl.apsp(g, predecessors=True, threads=3)),
     )
+    yield Case("incoming arcs", on(small, incoming))
+    yield from csgraph_cases()
     for kind in ("weak", "strong"):
         call = lambda g, kind=kind: kl.components(g, kind, threads=3).component  # noqa: E731
         yield Case(f"{kind} components", on(sparse, call))
@@ -107,6 +110,36 @@ def graph_cases() -> Iterator[Case]:
     yield Case("relaxation_ceiling", on(lambda: "min_plus", ceiling))
     yield Case("methods", on(lambda: None, lambda _: len(_native.methods())))
     yield Case("simd", on(lambda: None, lambda _: [_native.simd(), *_native.simd_levels()]))
+
+
+def incoming(g: Graph) -> Any:
+    """Look for symmetry, and make the incoming arcs as searches do that have paid for them."""
+    account = IncomingArcs()
+    account.record(60.0)
+    account.prepare(g)
+    return g.csc
+
+
+def csgraph_cases() -> Iterator[Case]:
+    """Searches on SciPy's own arrays."""
+    stored = lambda: small().to_scipy().astype(float)  # noqa: E731
+    yield Case("csgraph order", on(stored, lambda a: kl.csgraph.breadth_first_order(a, 0)))
+    yield Case("csgraph tree", on(stored, lambda a: kl.csgraph.breadth_first_tree(a, 0)))
+    yield Case("csgraph strong", on(stored, _strong))
+    for n in (60, 100):  # by itself, and by a Graph
+        close = lambda a: kl.csgraph.floyd_warshall(a, return_predecessors=True)  # noqa: E731
+        yield Case(f"csgraph, {n} vertices, dense", on(lambda n=n: matrix(n), close))
+        rows = lambda n=n: small(n).to_scipy()  # noqa: E731
+        yield Case(f"csgraph, {n} vertices, sparse", on(rows, close))
+    for directed in (True, False):
+        call = lambda a, directed=directed: kl.csgraph.dijkstra(  # noqa: E731
+            a, directed, [0, 3], return_predecessors=True
+        )
+        yield Case(f"csgraph dijkstra, directed={directed}", on(stored, call))
+
+
+def _strong(stored: Any) -> Any:
+    return kl.csgraph.connected_components(stored, connection="strong")
 
 
 def reattach(made: tuple[Any, ...]) -> Any:

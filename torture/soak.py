@@ -103,6 +103,7 @@ def _calls(folder: Path) -> list[Call]:
     dense = kl.Graph.from_dense(np.abs(np.subtract.outer(np.arange(12.0), np.arange(12.0))))
     grid = kl.generate.grid(40, 40)
     large = kl.generate.grid(150, 150)
+    hubs = kl.generate.rmat(11, 24, seed=1, directed=False)
     matrix = whole.to_scipy()
     answer = kl.apsp(whole)
     turned = kl.TurnGraph(whole, {"from": [2], "via": [3], "to": [4]})
@@ -161,6 +162,10 @@ def _calls(folder: Path) -> list[Call]:
         finally:
             path.unlink(missing_ok=True)
 
+    def incoming_arcs() -> Any:
+        graph = kl.Graph.from_csr(hubs.offsets, hubs.neighbors)
+        return [int(kl.bfs(graph, source).distances.sum()) for source in (0, 1)], graph.has_csc
+
     def cancelled() -> str:
         def stop(done: int, total: int) -> None:
             raise InterruptedError
@@ -202,6 +207,8 @@ def _calls(folder: Path) -> list[Call]:
         Call("k_shortest", lambda: list(kl.k_shortest(whole, 0, 4, 3).paths), 40),
         Call("turns", lambda: turned.sssp(0).path(4), 40),
         Call("csgraph", lambda: csgraph.dijkstra(matrix, indices=0).tolist(), 40),
+        Call("csgraph tree", lambda: csgraph.breadth_first_tree(matrix, 0).nnz, 40),
+        Call("incoming arcs", incoming_arcs, 4, True),
         Call("refused file", refused, 20),
         Call("negative cycle", negative, 20),
         Call("two threads", search(kl.bfs, grid, source=0, threads=2), 10),

@@ -43,24 +43,6 @@ void search(std::string_view method, const Offsets& offsets, const AnyArray& nei
   });
 }
 
-// Fills `order` and `predecessors`, n entries each; returns how many vertices are reached.
-std::int64_t order(const Offsets& offsets, const Array<std::int32_t>& neighbors,
-                   const std::optional<Offsets>& transposed_offsets,
-                   const std::optional<Array<std::int32_t>>& transposed_neighbors,
-                   std::int32_t source, MutableArray<std::int32_t> order,
-                   MutableArray<std::int32_t> predecessors) {
-  const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
-  const Arcs<std::int32_t> arcs{n, offsets.data(), neighbors.data()};
-  Arcs<std::int32_t> transposed;
-  if (transposed_offsets) {
-    transposed = {n, transposed_offsets->data(), transposed_neighbors->data()};
-  }
-  PythonMonitor monitor(nb::none(), n);
-  const GilRelease release;
-  return bfs::visit_order(arcs, transposed_offsets ? &transposed : nullptr, source, order.data(),
-                          predecessors.data(), monitor);
-}
-
 // (depth, a vertex of the last level, vertices reached).
 nb::object eccentricity(const Offsets& offsets, const AnyArray& neighbors, std::int64_t source) {
   const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
@@ -85,9 +67,6 @@ void bind_bfs(nb::module_& m) {
         nb::arg("tails").none(), nb::arg("sources"), nb::arg("targets").none(), nb::arg("limit"),
         nb::arg("no_path"), nb::arg("distances"), nb::arg("predecessors").none(),
         nb::arg("horizons"), nb::arg("threads"), nb::arg("progress").none());
-  m.def("bfs_order", &order, nb::arg("offsets"), nb::arg("neighbors"),
-        nb::arg("transposed_offsets").none(), nb::arg("transposed_neighbors").none(),
-        nb::arg("source"), nb::arg("order"), nb::arg("predecessors"));
   m.def("bfs_eccentricity", &eccentricity, nb::arg("offsets"), nb::arg("neighbors"),
         nb::arg("source"));
 }

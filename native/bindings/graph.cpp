@@ -4,6 +4,7 @@
 #include "graph/csr.hpp"
 #include "graph/csr_transforms.hpp"
 #include "graph/dense_arcs.hpp"
+#include "graph/symmetry.hpp"
 #include "parallel/team.hpp"
 
 namespace kleene::bindings {
@@ -114,6 +115,14 @@ bool is_symmetric(const Offsets& offsets, const AnyArray& neighbors, const Optio
   });
 }
 
+bool seems_symmetric(const Offsets& offsets, const AnyArray& neighbors,
+                     const OptionalArray& weights, std::uint64_t seed, int threads) {
+  PythonMonitor monitor(nb::none(), 0);
+  return with_arcs(offsets, neighbors, weights, [&](const auto& arcs) {
+    return guarded([&] { return graph::seems_symmetric(arcs, seed, threads, monitor); });
+  });
+}
+
 bool is_canonical(const Offsets& offsets, const AnyArray& neighbors, const OptionalArray& weights,
                   int threads) {
   PythonMonitor monitor(nb::none(), 0);
@@ -196,6 +205,8 @@ void bind_graph(nb::module_& m) {
         nb::arg("weights").none(), nb::arg("threads"));
   m.def("csr_is_symmetric", &is_symmetric, nb::arg("offsets"), nb::arg("neighbors"),
         nb::arg("weights").none(), nb::arg("threads"));
+  m.def("csr_seems_symmetric", &seems_symmetric, nb::arg("offsets"), nb::arg("neighbors"),
+        nb::arg("weights").none(), nb::arg("seed"), nb::arg("threads"));
   m.def("csr_union", &unite, nb::arg("offsets"), nb::arg("neighbors"), nb::arg("weights").none(),
         nb::arg("other_offsets"), nb::arg("other_neighbors"), nb::arg("other_weights").none(),
         nb::arg("threads"));

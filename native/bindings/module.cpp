@@ -81,5 +81,6 @@ NB_MODULE(_native, m) {
   bind_sssp(m);
   bind_sssp_bounded_search(m);
   bind_sssp_settle_order(m);
+  bind_stored_rows(m);
   bind_text(m);
 }

@@ -101,43 +101,65 @@ long long clock_ticks();
 
 using Trampoline = void (*)(void (*kernel)(), const uint64_t* slots);
 
-// The NumPy type code of a parameter (f4, i8, b1), with a star for a pointer.
-template <class T>
+// The NumPy type code of a parameter: f4, i8, b1; V for a struct, whose size is known apart; with a
+// star for a pointer.
+template <class T, bool = __is_class(T) || __is_union(T)>
 struct TypeCode {
   static constexpr char kKind = T(0.5) != T(0) ? 'f' : T(-1) < T(0) ? 'i' : 'u';
   static constexpr char kText[] = {kKind, static_cast<char>('0' + sizeof(T)), ' ', 0};
 };
 template <>
-struct TypeCode<bool> {
+struct TypeCode<bool, false> {
   static constexpr char kText[] = "b1 ";
+};
+template <class T>
+struct TypeCode<T, true> {
+  static constexpr char kText[] = "V ";
 };
 template <class T>
 struct ParameterCode {
   static constexpr const char* kText = TypeCode<T>::kText;
+  static constexpr size_t kSize = sizeof(T);
 };
+template <class T>
+struct ParameterCode<const T> : ParameterCode<T> {};
 template <class T, bool = __is_class(T) || __is_union(T)>
 struct PointeeCode {
   static constexpr char kText[] = {'*', TypeCode<T>::kText[0], TypeCode<T>::kText[1], ' ', 0};
+  static constexpr size_t kSize = sizeof(T);
 };
 template <class T>
 struct PointeeCode<T, true> {
-  static constexpr char kText[] = "* ";
+  static constexpr char kText[] = "*V ";
+  static constexpr size_t kSize = sizeof(T);
 };
 template <>
 struct PointeeCode<void, false> {
   static constexpr char kText[] = "* ";
+  static constexpr size_t kSize = 0;
 };
 template <class T>
-struct ParameterCode<T*> {
-  static constexpr const char* kText = PointeeCode<T>::kText;
-};
+struct ParameterCode<T*> : PointeeCode<T> {};
 template <class T>
 struct ParameterCode<const T*> : ParameterCode<T*> {};
 template <class T>
 struct ParameterCode<volatile T*> : ParameterCode<T*> {};
 
 void add_kernel(const char* file, const char* variant, const char* name, int max_threads,
-                const char* const* codes, int parameters, void (*kernel)(), Trampoline call);
+                const char* const* codes, const size_t* sizes, int parameters, void (*kernel)(),
+                Trampoline call);
+
+// The first of the 8-byte slots of each argument.
+template <class... Parameters>
+struct Slots {
+  static_assert(((alignof(Parameters) <= 8) && ...), "arguments are aligned to 8 bytes");
+  static constexpr size_t kWords[] = {(sizeof(Parameters) + 7) / 8 ..., 0};
+  static constexpr size_t first(size_t i) {
+    size_t sum = 0;
+    while (i > 0) sum += kWords[--i];
+    return sum;
+  }
+};
 
 // A static object of this type registers a kernel under (file, variant, name).
 template <class... Parameters>
@@ -145,7 +167,8 @@ struct Registrar {
   Registrar(const char* file, const char* variant, const char* name, int max_threads,
             void (*kernel)(Parameters...)) {
     const char* const codes[] = {ParameterCode<Parameters>::kText..., nullptr};
-    add_kernel(file, variant, name, max_threads, codes, sizeof...(Parameters),
+    const size_t sizes[] = {ParameterCode<Parameters>::kSize..., 0};
+    add_kernel(file, variant, name, max_threads, codes, sizes, sizeof...(Parameters),
                reinterpret_cast<void (*)()>(kernel), &call);
   }
 
@@ -157,7 +180,7 @@ struct Registrar {
   KL_UNCHECKED static void apply(void (*kernel)(), [[maybe_unused]] const uint64_t* slots,
                                  std::index_sequence<i...>) {
     reinterpret_cast<void (*)(Parameters...)>(kernel)(
-        *reinterpret_cast<const Parameters*>(slots + i)...);
+        *reinterpret_cast<const Parameters*>(slots + Slots<Parameters...>::first(i))...);
   }
 };
 

@@ -25,11 +25,15 @@ std::vector<Kernel>& kernels() {
 }
 
 void add_kernel(const char* file, const char* variant, const char* name, int max_threads,
-                const char* const* codes, int parameters, void (*kernel)(), Trampoline call) {
-  Kernel known{file, variant, name, max_threads, {}, kernel, call};
+                const char* const* codes, const size_t* sizes, int parameters, void (*kernel)(),
+                Trampoline call) {
+  Kernel known{file, variant, name, max_threads, {}, 0, kernel, call};
   for (int i = 0; i < parameters; ++i) {
-    known.codes.emplace_back(codes[i]);
-    known.codes.back().pop_back();  // the trailing blank
+    std::string code = codes[i];
+    code.pop_back();  // the trailing blank
+    if (code.back() == 'V') code += std::to_string(sizes[i]);
+    known.argument_bytes += code.front() == 'V' ? (sizes[i] + 7) / 8 * 8 : 8;
+    known.codes.push_back(std::move(code));
   }
   kernels().push_back(std::move(known));
 }

@@ -1,6 +1,7 @@
 // Kernels, launches and their errors.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -17,6 +18,7 @@ struct Kernel {
   std::string file, variant, name;
   int max_threads;                 // per block, by its launch bounds; 0 if unbounded
   std::vector<std::string> codes;  // of the parameters
+  std::size_t argument_bytes;      // each argument aligned to 8 bytes
   void (*function)();
   Trampoline call;
 
@@ -28,7 +30,7 @@ std::vector<Kernel>& kernels();
 struct Launch {
   const Kernel* kernel;
   dim3 grid, block;
-  const std::uint64_t* slots;  // one word per argument
+  const std::uint64_t* slots;  // the arguments, each aligned to 8 bytes
   std::uint32_t shared;        // bytes of dynamic shared memory
   std::uint64_t seed;          // of the schedule; 0: threads and blocks in order
   std::uint32_t yields;        // yields of a thread after which it counts as stuck

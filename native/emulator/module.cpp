@@ -53,8 +53,8 @@ void launch(std::size_t number, const Shape& grid, const Shape& block, const nb:
   const Kernel& kernel = kernels().at(number);
   std::vector<std::uint64_t> slots(arguments.size() / 8 + 1);
   std::memcpy(slots.data(), arguments.c_str(), arguments.size());
-  if (arguments.size() != 8 * kernel.codes.size()) {
-    throw std::invalid_argument("expected 8 bytes per parameter");
+  if (arguments.size() != kernel.argument_bytes) {
+    throw std::invalid_argument("the arguments have another size than the parameters");
   }
   const Launch what{&kernel, as_dim(grid), as_dim(block), slots.data(), shared,
                     seed,    yields,       workers,       cooperative,  kChecked};

@@ -10,50 +10,82 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from kleene.api import (
-    TurnGraph,
-    apsp,
-    bfs,
-    close_distances,
-    closure,
-    components,
-    distance_encodings,
-    explain,
-    geodesic_distances,
-    isochrones,
-    k_shortest,
-    methods,
-    nearest,
-    spmv,
-    sssp,
-    within,
-)
-from kleene.errors import (
-    DeviceError,
-    FormatError,
-    GraphError,
-    KleeneError,
-    MemoryBudgetError,
-    NegativeCycleError,
-    PathOverflowError,
-    RequestError,
-    StorageError,
-    VerificationError,
-)
-from kleene.graph import Graph
-from kleene.interop.sklearn import patch_sklearn, unpatch_sklearn
-from kleene.io import read, write
-from kleene.results.isochrones import Isochrones
-from kleene.results.nearest import Nearest
-from kleene.results.pairs import PairsResult
-from kleene.results.reach import Reach
-from kleene.results.result import Result
-
 if TYPE_CHECKING:
     from kleene import csgraph, datasets, generate
+    from kleene.api.apsp import apsp
+    from kleene.api.bfs import bfs
+    from kleene.api.close_distances import close_distances
+    from kleene.api.closure import closure
+    from kleene.api.components import components
+    from kleene.api.distance_encodings import distance_encodings
+    from kleene.api.explain import explain
+    from kleene.api.geodesic_distances import geodesic_distances
+    from kleene.api.isochrones import isochrones
+    from kleene.api.k_shortest import k_shortest
+    from kleene.api.nearest import nearest
+    from kleene.api.spmv import spmv
+    from kleene.api.sssp import sssp
+    from kleene.api.turns import TurnGraph
+    from kleene.api.within import within
+    from kleene.errors import (
+        DeviceError,
+        FormatError,
+        GraphError,
+        KleeneError,
+        MemoryBudgetError,
+        NegativeCycleError,
+        PathOverflowError,
+        RequestError,
+        StorageError,
+        VerificationError,
+    )
+    from kleene.graph import Graph
+    from kleene.interop.sklearn import patch_sklearn, unpatch_sklearn
+    from kleene.io import read, write
+    from kleene.registry import methods
+    from kleene.results.isochrones import Isochrones
+    from kleene.results.nearest import Nearest
+    from kleene.results.pairs import PairsResult
+    from kleene.results.reach import Reach
+    from kleene.results.result import Result
     from kleene.viz.draw import draw
 
     __version__: str
+
+#: The module of each public name, imported at its first use: ``import kleene`` itself takes a
+#: millisecond, and a program waits for what it calls.
+_MODULES = {
+    **dict.fromkeys(("csgraph", "datasets", "generate"), "kleene"),
+    **{
+        name: f"kleene.api.{name}"
+        for name in (
+            "apsp", "bfs", "close_distances", "closure", "components", "distance_encodings",
+            "explain", "geodesic_distances", "isochrones", "k_shortest", "nearest", "spmv", "sssp",
+            "within",
+        )
+    },
+    **dict.fromkeys(
+        (
+            "DeviceError", "FormatError", "GraphError", "KleeneError", "MemoryBudgetError",
+            "NegativeCycleError", "PathOverflowError", "RequestError", "StorageError",
+            "VerificationError",
+        ),
+        "kleene.errors",
+    ),
+    "Graph": "kleene.graph",
+    "Isochrones": "kleene.results.isochrones",
+    "Nearest": "kleene.results.nearest",
+    "PairsResult": "kleene.results.pairs",
+    "Reach": "kleene.results.reach",
+    "Result": "kleene.results.result",
+    "TurnGraph": "kleene.api.turns",
+    "draw": "kleene.viz.draw",
+    "methods": "kleene.registry",
+    "patch_sklearn": "kleene.interop.sklearn",
+    "read": "kleene.io",
+    "unpatch_sklearn": "kleene.interop.sklearn",
+    "write": "kleene.io",
+}  # fmt: skip
 
 __all__ = [
     "DeviceError",
@@ -100,15 +132,17 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import what few programs need (a third of the time of ``import kleene``) at first use."""
+    """Import a public name at its first use."""
+    module = _MODULES.get(name)
+    if module == "kleene":
+        return import_module(f"kleene.{name}")
+    if module is not None:
+        found = globals()[name] = getattr(import_module(module), name)
+        return found
     if name == "__version__":
         from importlib.metadata import version
 
         return version("kleene")
-    if name in ("csgraph", "datasets", "generate"):
-        return import_module(f"kleene.{name}")
-    if name == "draw":
-        return import_module("kleene.viz.draw").draw
     from kleene.interop.names import missing_attribute
 
     raise AttributeError(missing_attribute(name, __all__))

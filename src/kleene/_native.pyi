@@ -52,6 +52,9 @@ def csr_transpose(
 def csr_is_symmetric(
     offsets: NDArray[np.int64], neighbors: _Array, weights: _Array | None, threads: int
 ) -> bool: ...
+def csr_seems_symmetric(
+    offsets: NDArray[np.int64], neighbors: _Array, weights: _Array | None, seed: int, threads: int
+) -> bool: ...
 def weak_components(
     offsets: NDArray[np.int64], neighbors: _Array, symmetric: bool, threads: int
 ) -> tuple[_Array, NDArray[np.int64]]: ...
@@ -77,14 +80,61 @@ def csr_union(
 def csr_from_matrix(
     matrix: NDArray[np.float64], loops: bool, threads: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]: ...
+def checked_rows(
+    offsets: _Array, neighbors: _Array
+) -> tuple[NDArray[np.int64], NDArray[np.int32]] | None: ...
 def bfs_order(
-    offsets: NDArray[np.int64],
-    neighbors: NDArray[np.int32],
-    transposed_offsets: NDArray[np.int64] | None,
-    transposed_neighbors: NDArray[np.int32] | None,
+    offsets: _Array,
+    neighbors: _Array,
+    transposed_offsets: _Array | None,
+    transposed_neighbors: _Array | None,
     source: int,
+    none: int,
     order: NDArray[np.int32],
     predecessors: NDArray[np.int32],
+) -> int: ...
+def tree_rows(
+    offsets: _Array,
+    neighbors: _Array,
+    lengths: NDArray[np.float64],
+    predecessors: NDArray[np.int32],
+    tree_offsets: NDArray[np.int32],
+    tree_heads: NDArray[np.int32],
+    tree_lengths: NDArray[np.float64],
+) -> int: ...
+def close_small_matrix(
+    values: NDArray[np.float64],
+    predecessors: NDArray[np.int32] | None,
+    none: int,
+    null: float,
+    unit: bool,
+    undirected: bool,
+) -> int: ...
+def close_stored_rows(
+    offsets: _Array,
+    neighbors: _Array,
+    lengths: NDArray[np.float64],
+    values: NDArray[np.float64],
+    predecessors: NDArray[np.int32] | None,
+    none: int,
+    unit: bool,
+    undirected: bool,
+) -> int: ...
+def search_stored_rows(
+    offsets: _Array,
+    neighbors: _Array,
+    lengths: NDArray[np.float64],
+    transposed_offsets: _Array | None,
+    transposed_neighbors: _Array | None,
+    transposed_lengths: NDArray[np.float64] | None,
+    sources: NDArray[np.int32],
+    nearest: bool,
+    unit: bool,
+    limit: float,
+    none: int,
+    distances: NDArray[np.float64],
+    predecessors: NDArray[np.int32] | None,
+    origins: NDArray[np.int32] | None,
 ) -> int: ...
 def k_shortest_paths(
     offsets: NDArray[np.int64],

@@ -26,7 +26,8 @@ def __getattr__(name: str) -> Any:
     """Find what Kleene does not have in SciPy."""
     if name.startswith("__"):
         raise AttributeError(f"module 'kleene.csgraph' has no attribute {name!r}")
-    return getattr(_scipy, name)
+    found = globals()[name] = getattr(_scipy, name)  # the next time without this function
+    return found
 
 
 def __dir__() -> list[str]:

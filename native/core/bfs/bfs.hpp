@@ -94,13 +94,6 @@ void multi_source(const Problem<Id>& problem, const ResultRows<Id, Id>& rows, Id
 
 // ---- beside the methods -----------------------------------------------------------------------
 
-// The vertices reached, in the order of `queue`: returns how many, or -1 when an arc leads to an id
-// that is no vertex. Rows need not be sorted; with `transposed`, its arcs are scanned after those
-// of the same vertex. Only predecessors of reached vertices are written.
-template <class Id>
-std::int64_t visit_order(const Arcs<Id>& arcs, const Arcs<Id>* transposed, Id source, Id* order,
-                         Id* predecessors, Monitor& monitor);
-
 // The depth of a search, a vertex of its last level, and how many vertices it reaches. Two searches
 // give a lower bound on the diameter.
 struct Eccentricity {

@@ -1,35 +1,35 @@
 // BFS with a first-in, first-out queue on one core. Every vertex enters the queue once, in order of
 // depth; the queue is an array in which the levels follow one another.
-#include <vector>
-
 #include "bfs/bfs.hpp"
+#include "parallel/buffer.hpp"
 
 namespace kleene::bfs {
 
 template <class Id>
 Id queue(const Problem<Id>& problem, ResultRow<Id, Id> row, int /*threads*/, Monitor& monitor) {
-  const Arcs<Id>& arcs = problem.outgoing;
+  const Arcs<Id> arcs = problem.outgoing;
   PendingTargets<Id> targets(arcs.n, problem.stop);
-  std::vector<Id> queue{problem.source};
+  Buffer<Id> queue(arcs.n);
+  Id* end = queue.data();
+  *end++ = problem.source;
   row.distances[problem.source] = 0;
   targets.settle(problem.source);
-  std::size_t level_begin = 0;
-  for (Id depth = 0; level_begin < queue.size(); ++depth) {
+  std::int64_t steps = 0;
+  const Id* at = queue.data();
+  for (Id depth = 0; at < end; ++depth) {
     if (depth == problem.stop.limit || targets.all_settled()) return depth;
-    const std::size_t level_end = queue.size();
-    for (std::size_t at = level_begin; at < level_end; ++at) {
-      if (at % 4096 == 0) monitor.poll();
-      const Id u = queue[at];
-      for (std::int64_t i = arcs.offsets[u]; i < arcs.offsets[u + 1]; ++i) {
+    for (const Id* const level_end = end; at < level_end; ++at) {
+      if (steps++ % 4096 == 0) monitor.poll();
+      const Id u = *at;
+      for (std::int64_t i = arcs.offsets[u], last = arcs.offsets[u + 1]; i < last; ++i) {
         const Id v = arcs.neighbors[i];
         if (row.distances[v] >= 0) continue;
         row.distances[v] = depth + 1;
         if (row.predecessors) row.predecessors[v] = u;
         targets.settle(v);
-        queue.push_back(v);
+        *end++ = v;
       }
     }
-    level_begin = level_end;
   }
   return kNoHorizon<Id>;
 }

@@ -13,6 +13,7 @@
 // Connected Components and Related Problems", 2014.
 // R. Tarjan, "Depth-First Search and Linear Graph Algorithms", 1972.
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "bfs/bfs.hpp"
@@ -69,8 +70,9 @@ void assign_around_pivot(const Arcs<Id>& outgoing, const Arcs<Id>& incoming, Id*
 
 // Tarjan's algorithm over the vertices without a component. `low[v]` is the number of the visit of
 // v, or of the earliest vertex on the stack that v is known to lead to. A vertex that leads to none
-// earlier is the root of a component, which is itself and what lies above it on the stack. Calls
-// assign(v, root) for each vertex; the root is the last of its component.
+// earlier is the root of a component, which is itself and what lies above it on the stack. A vertex
+// with a component has the latest number, which lowers nothing. Calls assign(v, root) for each
+// vertex; the root is the last of its component.
 template <class Id, class Assign>
 void assign_by_tarjan(const Arcs<Id>& arcs, const Id* component, Monitor& monitor,
                       Assign&& assign) {
@@ -79,8 +81,11 @@ void assign_by_tarjan(const Arcs<Id>& arcs, const Id* component, Monitor& monito
     Id number;
     std::int64_t next_arc;
   };
-  Buffer<Id> low(arcs.n);
-  std::fill(low.data(), low.data() + arcs.n, Id{0});  // 0: not visited
+  constexpr Id kAssigned = std::numeric_limits<Id>::max();
+  Buffer<Id> low(arcs.n);  // 0: not visited
+  for (std::int64_t v = 0; v < arcs.n; ++v) {
+    low[v] = component[v] == kUnassigned<Id> ? Id{0} : kAssigned;
+  }
   std::vector<Visit> visits;
   std::vector<Id> stack;
   Id visited = 0;
@@ -91,33 +96,36 @@ void assign_by_tarjan(const Arcs<Id>& arcs, const Id* component, Monitor& monito
     if (visited % 4096 == 0) monitor.poll();
   };
   for (std::int64_t start = 0; start < arcs.n; ++start) {
-    if (component[start] != kUnassigned<Id>) continue;
+    if (low[start] != 0) continue;
     enter(static_cast<Id>(start));
     while (!visits.empty()) {
       Visit& visit = visits.back();
       const Id v = visit.v;
-      if (visit.next_arc < arcs.offsets[v + 1]) {
-        const Id head = arcs.neighbors[visit.next_arc++];
-        if (component[head] != kUnassigned<Id>) continue;
-        if (low[head] == 0) {
-          enter(head);
-        } else {
-          low[v] = std::min(low[v], low[head]);
-        }
+      const std::int64_t last = arcs.offsets[v + 1];
+      std::int64_t i = visit.next_arc;
+      Id lowest = low[v];
+      for (; i < last && low[arcs.neighbors[i]] != 0; ++i) {
+        lowest = std::min(lowest, low[arcs.neighbors[i]]);
+      }
+      low[v] = lowest;
+      if (i < last) {
+        visit.next_arc = i + 1;
+        enter(arcs.neighbors[i]);
         continue;
       }
-      const bool is_root = low[v] == visit.number;
+      const bool is_root = lowest == visit.number;
       visits.pop_back();
       if (is_root) {
         Id member;
         do {
           member = stack.back();
           stack.pop_back();
+          low[member] = kAssigned;
           assign(member, v);
         } while (member != v);
       } else {  // a vertex that is no root was entered from another
         Id& earlier = low[visits.back().v];
-        earlier = std::min(earlier, low[v]);
+        earlier = std::min(earlier, lowest);
       }
     }
   }

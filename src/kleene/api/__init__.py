@@ -1,57 +1,51 @@
-"""The calls that users make: arguments are checked here, once, then planned and run."""
+"""The calls that users make: arguments are checked here, once, then planned and run.
 
-from kleene.api.apsp import apsp
-from kleene.api.arguments import Out, Progress, Vertices
-from kleene.api.bfs import bfs
-from kleene.api.ceiling import relaxation_ceiling
-from kleene.api.close_distances import close_distances
-from kleene.api.closure import closure
-from kleene.api.components import components
-from kleene.api.devices import (
-    DeviceMemory,
-    device_facts,
-    device_memory,
-    kernel_digest,
-    reset_device_peak,
-    spmv_kernel_timer,
-)
-from kleene.api.distance_encodings import distance_encodings
-from kleene.api.explain import explain
-from kleene.api.geodesic_distances import geodesic_distances
-from kleene.api.isochrones import isochrones
-from kleene.api.k_shortest import k_shortest
-from kleene.api.nearest import nearest
-from kleene.api.spmv import spmv
-from kleene.api.sssp import sssp
-from kleene.api.turns import TurnGraph
-from kleene.api.within import within
-from kleene.registry import methods
+A call's module has its name. What else the lab and other tools ask for is imported at first use, so
+that a program waits for the calls that it makes.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kleene.api.arguments import Out, Progress, Vertices
+    from kleene.api.ceiling import relaxation_ceiling
+    from kleene.api.devices import (
+        DeviceMemory,
+        device_facts,
+        device_memory,
+        kernel_digest,
+        reset_device_peak,
+        spmv_kernel_timer,
+    )
+
+_MODULES = {
+    **dict.fromkeys(("Out", "Progress", "Vertices"), "arguments"),
+    **dict.fromkeys(
+        (
+            "DeviceMemory", "device_facts", "device_memory", "kernel_digest", "reset_device_peak",
+            "spmv_kernel_timer",
+        ),
+        "devices",
+    ),
+    "relaxation_ceiling": "ceiling",
+}  # fmt: skip
 
 __all__ = [
     "DeviceMemory",
     "Out",
     "Progress",
-    "TurnGraph",
     "Vertices",
-    "apsp",
-    "bfs",
-    "close_distances",
-    "closure",
-    "components",
     "device_facts",
     "device_memory",
-    "distance_encodings",
-    "explain",
-    "geodesic_distances",
-    "isochrones",
-    "k_shortest",
     "kernel_digest",
-    "methods",
-    "nearest",
     "relaxation_ceiling",
     "reset_device_peak",
-    "spmv",
     "spmv_kernel_timer",
-    "sssp",
-    "within",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module 'kleene.api' has no attribute {name!r}")
+    return getattr(import_module(f"kleene.api.{_MODULES[name]}"), name)

@@ -12,6 +12,7 @@ from kleene.api.apsp import apsp
 from kleene.api.arguments import make_request
 from kleene.errors import KleeneError, NegativeCycleError, RequestError
 from kleene.graph import Graph
+from kleene.graph.checks import is_masked
 from kleene.graph.dense import dense_arcs
 from kleene.planning.plan import plan_call
 from kleene.planning.request import Facts
@@ -66,7 +67,7 @@ def close_distances(
     """
     if hasattr(lengths, "__cuda_array_interface__"):
         _close_on_gpu(lengths, progress)
-    elif isinstance(lengths, np.ma.MaskedArray):
+    elif is_masked(lengths):
         raise RequestError("lengths is a masked array; pass lengths.filled(numpy.inf)")
     elif isinstance(lengths, np.ndarray):
         _require_matrix(lengths.shape, lengths.dtype)

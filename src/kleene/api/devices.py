@@ -41,11 +41,9 @@ def device_facts(device: str) -> dict[str, Any]:
         "multiprocessors": opened.multiprocessors,
     }
     if opened.kind == "cuda":
-        facts["cupy"] = nvidia.package_version()
-        runtime = getattr(opened, "runtime", None)
-        if runtime is not None:
-            number = runtime.runtimeGetVersion()
-            facts["cuda"] = f"{number // 1000}.{number % 1000 // 10}"
+        facts["packages"] = nvidia.package_version()
+        driver = nvidia.library()
+        facts["cuda"] = None if driver is None else nvidia.driver_version(driver)
     return facts
 
 

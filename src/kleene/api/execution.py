@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,9 @@ from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Task
 from kleene.errors import NegativeCycleError, RequestError
 from kleene.graph import Graph
-from kleene.planning.plan import plan_call
-from kleene.planning.request import graph_facts
+from kleene.graph.incoming import IncomingArcs
+from kleene.planning.plan import Plan, plan_call
+from kleene.planning.request import Request, graph_facts
 from kleene.registry import find
 from kleene.results.result import Result, Timings
 from kleene.system.atomic_file import atomic_array
@@ -55,6 +57,7 @@ def _solve_rows(call: Call) -> Result:
     request = call.request
     graph = call.graph.transpose() if call.reverse else call.graph
     hops = request.problem == "bfs"
+    incoming = _incoming_arcs(graph, request) if hops else None
     plan = plan_call(graph_facts(graph, hops), request)
     method = find(plan.problem, plan.method, plan.device)
     assert method is not None
@@ -83,10 +86,30 @@ def _solve_rows(call: Call) -> Result:
             if request.deterministic:
                 choose_predecessors(task, answer)
         stats = _timings(time.perf_counter() - began, meter)
+    if incoming is not None:
+        plan = _noted(plan, incoming, stats)
     return Result(
         call.graph, plan, stats, answer, call.sources, call.targets, task.limit, call.single,
         call.reverse,
     )  # fmt: skip
+
+
+def _incoming_arcs(graph: Graph, request: Request) -> IncomingArcs | None:
+    """Prepare the incoming arcs of a graph that lacks them, where the method would use them."""
+    if not IncomingArcs.matter(graph) or request.method not in ("auto", "direction_optimizing"):
+        return None
+    incoming = IncomingArcs.of(graph)
+    incoming.prepare(graph)
+    return incoming
+
+
+def _noted(plan: Plan, incoming: IncomingArcs, stats: Timings) -> Plan:
+    """Count a search without incoming arcs, or say where it has them from."""
+    if incoming.note:
+        return replace(plan, reasons=(*plan.reasons, incoming.note))
+    if plan.device == "cpu" and plan.method == "direction_optimizing":
+        incoming.record(stats.total)
+    return plan
 
 
 def _meter(device: str) -> AbstractContextManager[CallTimer | None]:

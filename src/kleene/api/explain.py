@@ -9,6 +9,7 @@ from typing import Any
 from kleene.api.arguments import Out, Vertices, as_vertices, make_request, require_graph
 from kleene.errors import RequestError
 from kleene.graph import Graph
+from kleene.graph.incoming import IncomingArcs
 from kleene.planning.machine import live_machine
 from kleene.planning.plan import Plan, plan_call
 from kleene.planning.request import graph_facts
@@ -103,6 +104,9 @@ def explain(
         options=options,
     )
     plan = plan_call(graph_facts(graph, hops=problem == "bfs"), request)
+    if problem == "bfs":
+        outlook = IncomingArcs.of(graph).outlook(graph)
+        plan = replace(plan, reasons=(*plan.reasons, outlook)) if outlook else plan
     if plan.available is None:  # a small call does not ask; a reader wants to know
         plan = replace(plan, available=live_machine().free_memory())
     return plan

@@ -36,7 +36,7 @@ def run(
         Option(
             "--suite",
             metavar="NAME",
-            help="all, documents, ours, peers or gpu.",
+            help="all, documents, ours, peers, gpu, or gap (KLEENE_GAP=FOLDER: its programs).",
             autocompletion=completion.suites,
         ),
     ] = "all",

@@ -25,7 +25,6 @@ _SINGULAR = {"sources": "source", "targets": "target", "facilities": "facility",
 _CALLS = {
     "write graph.symmetrise()": "add --undirected",
     "; draw a part of it: graph.subgraph(vertices)": "",
-    " (to have them for many searches, touch graph.csc once)": "",
     "use graph.unlabelled()": "add --unlabelled",
     "with graph.with_positions(xy)": "by --positions FILE",
     "write graph.unlabelled()": "add --unlabelled",

@@ -6,9 +6,8 @@ import math
 import operator
 from typing import Any
 
-import numpy as np
-
 from kleene.errors import RequestError
+from kleene.graph.checks import is_masked
 
 __all__ = ["as_count", "as_proportion", "as_seed", "as_threshold"]
 
@@ -33,7 +32,7 @@ def as_count(value: Any, name: str, least: int = 0, most: int = MOST_VERTICES) -
 def as_proportion(value: Any, name: str, most: float = 1.0) -> float:
     """Return a float from 0 to ``most``: a probability or a density."""
     try:
-        if isinstance(value, np.ma.MaskedArray):
+        if is_masked(value):
             raise TypeError
         proportion = float(value)
     except (TypeError, ValueError, OverflowError):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +26,7 @@ __all__ = [
     "as_weights",
     "explain_bad_arc",
     "id_dtype",
+    "is_masked",
     "kept_ids",
     "memory_for",
     "over_budget",
@@ -57,7 +59,7 @@ def as_array(values: ArrayLike, name: str) -> Array:
         ) from error
     except (TypeError, OverflowError) as error:
         raise GraphError(f"{name} cannot be made an array of numbers: {error}") from error
-    if isinstance(values, np.ma.MaskedArray):
+    if is_masked(values):
         require_unmasked(values, name)
     if array.dtype == object:
         names = f"; {_FOR_NAMES}" if name in ("sources", "targets") else ""
@@ -65,6 +67,12 @@ def as_array(values: ArrayLike, name: str) -> Array:
             f"{name} holds Python objects; pass numbers of one type, without None{names}"
         )
     return array
+
+
+def is_masked(thing: Any) -> TypeGuard[np.ma.MaskedArray[Any, Any]]:
+    """Return whether this is a masked array, without importing their module: it takes 15 ms."""
+    ma = sys.modules.get("numpy.ma")
+    return ma is not None and isinstance(thing, ma.MaskedArray)
 
 
 def require_unmasked(array: np.ma.MaskedArray[Any, Any], name: str) -> None:

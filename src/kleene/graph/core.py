@@ -18,7 +18,7 @@ from kleene.graph import convert, derive
 from kleene.graph.constructors import Constructors, Progress
 from kleene.graph.dense import DenseArcs
 from kleene.graph.display import graph_html, graph_text
-from kleene.graph.forms import CSR
+from kleene.graph.forms import CSC, CSR
 from kleene.graph.frozen import adopt
 from kleene.graph.label_index import LabelIndex, is_one_vertex
 from kleene.graph.positions import as_positions
@@ -117,6 +117,7 @@ class Graph(Storage, Constructors):
         graph = self._derived(self.csr)
         graph.__dict__.update(self.__dict__)  # including the forms derived so far
         graph.__dict__.pop("placed", None)
+        graph.__dict__.pop("_incoming", None)
         if not isinstance(device, str):
             raise DeviceError(f"device must be a name, not {device!r}")
         if device in ("cuda", "emulated"):
@@ -164,7 +165,9 @@ class Graph(Storage, Constructors):
     @cached_property
     def _transposed(self) -> Graph:
         rows = None if self.rows is None else self.rows.transpose()
-        return self._derived(CSR(*self.csc), rows=rows)
+        made = self._derived(CSR(*self.csc), rows=rows)
+        made.__dict__["csc"] = CSC(*self.csr)
+        return made
 
     def transpose(self) -> Graph:
         """Return the graph with every arc reversed; an undirected graph is its own.

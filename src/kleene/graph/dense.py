@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kleene import _native
 from kleene.errors import GraphError
-from kleene.graph.checks import as_array, as_weights, require_memory, weight_dtype
+from kleene.graph.checks import as_array, as_weights, is_masked, require_memory, weight_dtype
 from kleene.graph.dlpack import to_numpy
 from kleene.graph.forms import CSR
 from kleene.graph.no_path import no_path
@@ -54,7 +54,7 @@ class DenseArcs:
 def dense_arcs(matrix: Any, null_value: Any = None, out: Array | None = None) -> DenseArcs:
     """Return a square array of weights in canonical form: a copy, or in ``out``."""
     matrix = to_numpy(matrix)
-    mask = np.ma.getmaskarray(matrix) if np.ma.isMaskedArray(matrix) else None
+    mask = np.ma.getmaskarray(matrix) if is_masked(matrix) else None
     array = as_array(np.ma.getdata(matrix) if mask is not None else matrix, "the matrix")
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         raise GraphError(f"the matrix must be square, but has shape {array.shape}")

@@ -14,6 +14,7 @@ from kleene.graph.checks import (
     as_ids,
     as_name,
     as_weights,
+    is_masked,
     require_unmasked,
 )
 from kleene.graph.construct import from_directions
@@ -45,7 +46,7 @@ def column(table: Any, name: Any) -> Array:
         has = ", ".join(map(repr, names))
         raise GraphError(f"the table has no column {name!r}; it has {has}")
     column = table[name]
-    if isinstance(column, np.ma.MaskedArray):
+    if is_masked(column):
         require_unmasked(column, f"column {name!r}")
     try:
         return np.asarray(column)

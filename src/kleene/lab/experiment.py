@@ -79,7 +79,7 @@ class Experiment:
     x: Axis
     plans: Callable[[Environment], Iterable[Plan]]  # in the order in which they are measured
     findings: Callable[[Measurements], Iterable[str]]  # sentences about one machine
-    suites: tuple[str, ...]  # "documents", "ours", "peers", "gpu": what a user may select
+    suites: tuple[str, ...]  # "documents", "ours", "peers", "gpu", "gap": what a user may select
     document: Document | None = None
     published: tuple[Published, ...] = ()
     #: Or "rate" (operations a second), "share" (rate over ceiling), or "speedup" (times as fast as

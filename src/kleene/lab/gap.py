@@ -18,10 +18,11 @@ from kleene.lab.experiment import Skipped
 __all__ = ["VARIABLE", "Program", "Searches", "best_delta", "programs", "read_output"]
 
 #: The environment variable that names the folder of the programs.
-VARIABLE = "GAPBS"
+VARIABLE = "KLEENE_GAP"
 
 _TRIALS = 3  # searches each time that a program is started; the first ones warm it up
 _WORSE = 2  # steps of delta that are not faster, before the search for the best ends
+_MOST_DELTA = 2**30  # the largest power of 4 that GAP takes
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,10 @@ def read_output(text: str) -> Searches:
 
 def programs() -> Path:
     """Return the folder of the programs; raises Skipped where there is none."""
-    how = f"set {VARIABLE} to the folder of its programs bfs and sssp"
+    how = (
+        f"set {VARIABLE} to the folder of its programs bfs and sssp (git clone "
+        "https://github.com/sbeamer/gapbs && make -C gapbs bfs sssp)"
+    )
     folder = os.environ.get(VARIABLE)
     if not folder:
         raise Skipped(f"the GAP Benchmark Suite is not installed; {how}")
@@ -96,7 +100,8 @@ def best_delta(time: Callable[[int], float], start: int) -> int:
     times = {start: time(start)}
     for up in (True, False):
         delta, worse = start, 0
-        while worse < _WORSE and (delta := delta * 4 if up else delta // 4):
+        while worse < _WORSE and 0 < (delta := delta * 4 if up else delta // 4) <= _MOST_DELTA:
+            best = min(times.values())
             times[delta] = time(delta)
-            worse = 0 if times[delta] == min(times.values()) else worse + 1
+            worse = 0 if times[delta] < best else worse + 1
     return min(times, key=lambda delta: times[delta])

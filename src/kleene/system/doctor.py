@@ -62,8 +62,9 @@ class Report:
     cuda_driver: str | None  # the newest CUDA that the driver runs, such as "12.4"
     cuda_problem: str | None
     gpus: tuple[Gpu, ...]
-    cupy: str | None
-    cupy_problem: str | None
+    cuda_packages: str | None  # such as "cuda-core 1.2.2, cuda-bindings 13.5.0"
+    cuda_packages_problem: str | None
+    compiler: str | None  # of kernels, such as "nvidia-cuda-nvrtc 13.4.92"
     cuda_missing: str | None  # what keeps device "cuda" from being used
     emulator: str
     packages: dict[str, str | None]
@@ -93,7 +94,8 @@ class Report:
             "NVIDIA": {
                 "driver": ", but ".join(driver),
                 "gpu": ", ".join(map(_gpu_in_words, self.gpus)) or "none",
-                "cupy": self.cupy_problem or self.cupy or "not installed",
+                "packages": self.cuda_packages_problem or self.cuda_packages or "not installed",
+                "compiler": self.compiler or "not found",
                 "device cuda": self.cuda_missing or "ready",
                 "emulator": self.emulator,
             },
@@ -110,9 +112,10 @@ def examine() -> Report:
 
     here = machine.this_machine()
     driver, problem, gpus = _nvidia()
-    cupy, cupy_problem = _cupy()
+    cuda_packages, cuda_packages_problem = _cuda_packages(driver is not None)
+    compiler = _compiler()
     packages = {name: _version(name) for name in _PACKAGES}
-    missing = _missing(problem, gpus, cupy_problem)
+    missing = _missing(problem, gpus, cuda_packages_problem, compiler)
     return Report(
         __version__,
         f"{platform.python_version()} ({sys.executable})",
@@ -126,30 +129,30 @@ def examine() -> Report:
         driver,
         problem,
         gpus,
-        cupy,
-        cupy_problem,
+        cuda_packages,
+        cuda_packages_problem,
+        compiler,
         missing,
         _emulator(),
         packages,
-        tuple(_advice(driver, gpus, cupy, cupy_problem, packages)),
+        tuple(_advice(driver, gpus, missing, cuda_packages_problem, packages)),
     )
 
 
 def _advice(
     driver: str | None,
     gpus: tuple[Gpu, ...],
-    cupy: str | None,
-    cupy_problem: str | None,
+    missing: str | None,
+    cuda_packages_problem: str | None,
     packages: dict[str, str | None],
 ) -> list[str]:
     lines = []
     if driver is None:
         lines.append("NVIDIA GPU: install its driver (nvidia.com/drivers), if this machine has one")
-    elif gpus and cupy is None:
-        extra = "cuda13" if int(driver.partition(".")[0]) >= 13 else "cuda12"
-        lines.append(f'{gpus[0].name}: pip install "kleene[{extra}]"')
-    elif cupy_problem is not None:
-        lines.append(f"CuPy: it is installed but does not work: {cupy_problem}")
+    elif cuda_packages_problem is not None:
+        lines.append(f"cuda-core: it is installed but does not work: {cuda_packages_problem}")
+    elif gpus and missing is not None:
+        lines.append(f'{gpus[0].name}: pip install "kleene[{nvidia.extra()}]"')
     for name, version in packages.items():
         if version is None:
             lines.append(f'{_PACKAGES[name]}: pip install "{_EXTRAS.get(name, name)}"')
@@ -190,7 +193,9 @@ def _gpu_in_words(gpu: Gpu) -> str:
     return f"{gpu.name} ({_size(gpu.memory)}, compute capability {gpu.capability})"
 
 
-def _missing(problem: str | None, gpus: tuple[Gpu, ...], cupy_problem: str | None) -> str | None:
+def _missing(
+    problem: str | None, gpus: tuple[Gpu, ...], packages_problem: str | None, compiler: str | None
+) -> str | None:
     """Return what keeps device "cuda" from being used, or None."""
     absent = dict(machine.this_machine().absent)
     if "cuda" in absent:  # seen without starting CUDA
@@ -199,7 +204,9 @@ def _missing(problem: str | None, gpus: tuple[Gpu, ...], cupy_problem: str | Non
         return f"the NVIDIA driver: {problem}"
     if not gpus:
         return "the NVIDIA driver sees no GPU"
-    return None if cupy_problem is None else f"CuPy does not work: {cupy_problem}"
+    if packages_problem is not None:
+        return f"cuda-core does not work: {packages_problem}"
+    return None if compiler is not None else "NVRTC, which compiles kernels, was not found"
 
 
 def _emulator() -> str:
@@ -210,19 +217,29 @@ def _emulator() -> str:
     return "ok, and the checked build of it" if checked else "ok"
 
 
-def _cupy() -> tuple[str | None, str | None]:
-    """Return (distribution and version, what is wrong with it)."""
-    found = next((name for name in nvidia.PACKAGES if _version(name)), None)
-    if found is None:
-        return None, None
-    installed = f"{found} {_version(found)}"
+def _cuda_packages(driver: bool) -> tuple[str | None, str | None]:
+    """Return (distributions and versions, what is wrong with them); tried where a driver is."""
+    installed = nvidia.package_version() or None
+    if installed is None or not driver:
+        return installed, None
     try:
-        import cupy
+        from cuda.core import Device
 
-        cupy.cuda.runtime.getDeviceCount()
+        Device()
     except Exception as error:
         return installed, f"{type(error).__name__}: {error}".splitlines()[0]
     return installed, None
+
+
+def _compiler() -> str | None:
+    """Return where NVRTC, the compiler of kernels, comes from; None if it does not load."""
+    try:
+        from cuda.core import Program, ProgramOptions
+
+        Program("", "c++", ProgramOptions(arch="sm_90")).close()
+    except Exception:  # no package, no library, or one that does not load
+        return None
+    return nvidia.compiler_package() or "NVRTC of a CUDA toolkit"
 
 
 def _version(package: str) -> str | None:

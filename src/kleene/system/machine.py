@@ -64,8 +64,7 @@ class Machine:
 @cache
 def this_machine() -> Machine:
     """Return the facts about this machine that do not change while we run."""
-    # The emulator also knows the signatures of the kernels, which a GPU needs.
-    absent = {"cuda": nvidia.missing() or _no_emulator(), "emulated": _no_emulator()}
+    absent = {"cuda": nvidia.missing(), "emulated": _no_emulator()}
     return Machine(
         cores=cores(),
         memory=None,

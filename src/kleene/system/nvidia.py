@@ -8,13 +8,26 @@ from __future__ import annotations
 
 import ctypes
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 
-__all__ = ["PACKAGES", "driver_version", "library", "missing", "package", "package_version"]
+__all__ = [
+    "PACKAGES",
+    "compiler_package",
+    "driver_version",
+    "extra",
+    "library",
+    "missing",
+    "package_version",
+    "version",
+]
 
-#: The packages that bring CuPy, and the CUDA each is for; 0 is any.
-PACKAGES = {"cupy-cuda13x": 13, "cupy-cuda12x": 12, "cupy-cuda11x": 11, "cupy": 0}
+#: The packages that device "cuda" imports.
+PACKAGES = ("cuda-core", "cuda-bindings")
+#: The packages with the compiler of kernels, by the CUDA they belong to. Without one, NVRTC may
+#: still be found in an installed CUDA toolkit.
+_COMPILERS = {13: "nvidia-cuda-nvrtc", 12: "nvidia-cuda-nvrtc-cu12"}
+#: The oldest driver that reports the sizes of the parameters of a kernel.
+_OLDEST = (12, 4)
 
 #: One folder for each GPU that the driver has; on Linux, and not in every container.
 _GPUS = Path("/proc/driver/nvidia/gpus")
@@ -38,22 +51,40 @@ def driver_version(driver: ctypes.CDLL) -> str | None:
     return f"{version.value // 1000}.{version.value % 1000 // 10}"
 
 
-def package() -> str | None:
-    """Return the distribution that CuPy was installed from, or None."""
-    for name in PACKAGES:
-        try:
-            metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-        return name
-    return None
+def version(package: str) -> str | None:
+    """Return the version of an installed distribution, or None."""
+    from importlib import metadata  # takes 7 ms, and only a machine with a GPU needs it
+
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _major(package: str) -> int:
+    """Return the first number of the version of an installed distribution; 0: not installed."""
+    return int((version(package) or "0").partition(".")[0])
 
 
 @cache
 def package_version() -> str:
-    """Return the distribution that CuPy was installed from and its version, such as "cupy 14.0"."""
-    name = package()
-    return "" if name is None else f"{name} {metadata.version(name)}"
+    """Return the versions of the packages that device "cuda" imports."""
+    return ", ".join(f"{name} {version(name)}" for name in PACKAGES if version(name) is not None)
+
+
+@cache
+def compiler_package() -> str | None:
+    """Return the distribution of NVRTC that ``cuda.bindings`` loads and its version, or None."""
+    name = _COMPILERS.get(_major("cuda-bindings"), "")
+    found = version(name) if name else None
+    return None if found is None else f"{name} {found}"
+
+
+def extra() -> str:
+    """Return the extra of Kleene that brings what the driver here can use."""
+    driver = library()
+    number = None if driver is None else driver_version(driver)
+    return "cuda12" if number is not None and number.startswith("12.") else "cuda13"
 
 
 @cache
@@ -62,21 +93,22 @@ def missing() -> str | None:
     driver = library()
     if driver is None:
         return "no NVIDIA driver was found; install it from nvidia.com/drivers"
-    version = driver_version(driver)
-    if version is None:
+    runs = driver_version(driver)
+    if runs is None:
         return "the NVIDIA driver does not report its version; reinstall it from nvidia.com/drivers"
     if _GPUS.is_dir() and not any(_GPUS.iterdir()):
         return "the NVIDIA driver sees no GPU"
-    major = int(version.partition(".")[0])
-    if major < 12:
-        return f"the NVIDIA driver runs CUDA {version}, and 12 or newer is needed; update it"
-    extra = "cuda13" if major >= 13 else "cuda12"
-    installed = package()
-    if installed is None:
-        return f'CuPy is not installed; pip install "kleene[{extra}]"'
-    if PACKAGES[installed] > major or PACKAGES[installed] == 11:
+    major, minor = map(int, runs.split("."))
+    if (major, minor) < _OLDEST:
+        return f"the NVIDIA driver runs CUDA {runs}, and 12.4 or newer is needed; update it"
+    for package in PACKAGES:
+        if version(package) is None:
+            return f'{package} is not installed; pip install "kleene[{extra()}]"'
+    if _major("cuda-core") < 1:
+        return f'cuda-core {version("cuda-core")} is too old; pip install "kleene[{extra()}]"'
+    if _major("cuda-bindings") > major:
         return (
-            f"{installed} is not for CUDA {version}, which the NVIDIA driver runs; "
-            f'pip uninstall {installed}, then pip install "kleene[{extra}]"'
+            f"cuda-bindings {version('cuda-bindings')} is not for CUDA {runs}, which the NVIDIA "
+            f'driver runs; pip install "kleene[{extra()}]"'
         )
     return None

@@ -18,7 +18,7 @@ import numpy as np
 from kleene.backends.cuda.bfs_multi import multi_source
 from kleene.backends.cuda.device_graph import DeviceGraph, get_device_graph
 from kleene.backends.cuda.row_batches import RowBuffers, fill_rows, largest_width, row_bytes
-from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, ctype, open_device
+from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, ctype, open_device, scalar
 from kleene.backends.task import Answer, Task
 
 __all__ = ["batched"]
@@ -90,7 +90,7 @@ class _Batch:
         self._thresholds = device.empty(2, np.float64, "thresholds")
         self._barrier = device.zeros(1, np.uint32, "barrier")
         self._horizon = task.limit
-        self._limit = task.no_path if task.limit is None else task.limit
+        self._limit = task.no_path if task.limit is None else scalar(task.dtype, task.limit)
         weights = task.graph.weights
         mean = 0.0
         if weights is not None and task.graph.m:

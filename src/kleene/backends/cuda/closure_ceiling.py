@@ -46,7 +46,7 @@ def run_in_registers(
     blocks = blocks or kernel.resident_blocks(_THREADS)
     given = device.upload(start_values(layout.word))
     values = device.empty(blocks * _THREADS, layout.word)
-    by = 0.999 if "TIMES" in layout.algebra else 1
+    by = layout.word.type(0.999 if "TIMES" in layout.algebra else 1)
     times = []
     for _ in range(_REPEATS + 1):  # the first is a warm-up
         begun = device.main.record()

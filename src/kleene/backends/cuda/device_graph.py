@@ -73,9 +73,9 @@ class DeviceGraph:
 
     @cached_property
     def csc(self) -> Arcs:
-        """Incoming arcs by head; of an undirected graph, the outgoing ones."""
+        """Incoming arcs by head; of a symmetric graph, the outgoing ones."""
         g = self._graph
-        if not g.directed:
+        if g.csc.neighbors is g.neighbors:
             return self.csr
         return Arcs(
             self._upload(g.csc.offsets, "incoming offsets"),
@@ -90,7 +90,7 @@ class DeviceGraph:
     def lengths(self, dtype: np.dtype[Any], incoming: bool = False) -> Array:
         """Return arc lengths in the order of ``csr`` or ``csc``; all 1 without weights."""
         g = self._graph
-        incoming = incoming and g.directed
+        incoming = incoming and g.csc.neighbors is not g.neighbors
         key = (str(dtype), incoming)
         if key not in self._lengths:
             weights = g.csc.weights if incoming else g.weights

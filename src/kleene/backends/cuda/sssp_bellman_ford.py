@@ -12,7 +12,7 @@ from kleene.backends.common.cycles import RISE, is_negative
 from kleene.backends.common.native_sssp import search
 from kleene.backends.cuda.device_graph import DeviceGraph
 from kleene.backends.cuda.load_balance import WorkQueues
-from kleene.backends.cuda.runtime.device import Array, Device, HostArray, ceil_div, ctype
+from kleene.backends.cuda.runtime.device import Array, Device, HostArray, ceil_div, ctype, scalar
 from kleene.backends.cuda.sssp_predecessors import recover_predecessors
 from kleene.backends.cuda.sssp_search import SsspSearch, sssp_rows
 from kleene.backends.task import Answer, Task
@@ -42,14 +42,14 @@ class _BellmanFord(SsspSearch):
         super().__init__(task, device, graph)
         self.kernels = device.kernels("sssp_bellman_ford", KL_TYPE=ctype(task.dtype))
         self.exact = task.dtype.kind == "i"
-        self.bias: int | float = 0
+        self.bias = scalar(task.dtype, 0)
         self.predecessors = (
             device.empty(graph.n, np.int32, "predecessors") if self.negative else None
         )
 
     def run(self, source: int, limit: Any) -> None:
         """Run rounds to the end, and again with a bias if rounding keeps a cycle changing."""
-        self.bias = 0
+        self.bias = scalar(self.task.dtype, 0)
         if self._converges(source, limit):
             return
         if not self.exact:

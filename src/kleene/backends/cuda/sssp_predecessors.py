@@ -9,7 +9,7 @@ import numpy as np
 
 from kleene.backends.cuda.device_graph import DeviceGraph
 from kleene.backends.cuda.load_balance import WorkQueues, arc_grid
-from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, ctype
+from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, ctype, scalar
 
 __all__ = ["recover_predecessors", "recovery_bytes"]
 
@@ -68,13 +68,8 @@ def recover_predecessors(
     layers = kernels["sssp_predecessors_layers"]
     round_ = 0
     while queues.read_sizes()[round_ % 3]:
-        layer_args = (*arcs, source, _number(distances, bias), predecessors, sums)
+        layer_args = (*arcs, source, scalar(distances.dtype, bias), predecessors, sums)
         queued = (queues.even, queues.odd, queues.sizes, round_, _ROUNDS, queues.barrier)
         layers.launch(*queues.grid(layers), (*layer_args, *queued), cooperative=True)
         round_ += _ROUNDS
     return count_missing() if negative else 0
-
-
-def _number(like: Array, number: float) -> int | float:
-    """Return the number as a kernel argument for distances of this type."""
-    return int(number) if like.dtype.kind == "i" else float(number)

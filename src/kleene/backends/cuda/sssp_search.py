@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from kleene.backends.cuda.device_graph import DeviceGraph, get_device_graph
-from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, ctype, open_device
+from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, ctype, open_device, scalar
 from kleene.backends.cuda.runtime.prefault import prefault
 from kleene.backends.cuda.sssp_predecessors import recover_predecessors
 from kleene.backends.task import Answer, Task
@@ -73,7 +73,7 @@ def sssp_rows(task: Task, method: type[SsspSearch]) -> Answer:
     if task.graph.n:
         device = open_device(task.device)
         search = method(task, device, get_device_graph(task.graph, device))
-        limit = search.no_limit if task.limit is None else task.limit
+        limit = search.no_limit if task.limit is None else scalar(task.dtype, task.limit)
         found = None
         if predecessors is not None:
             found = device.empty(task.graph.n, predecessors.dtype, "predecessors")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kleene import _native
-from kleene.interop.csgraph.traversal import bad_indices, sound_rows
+from kleene.interop.csgraph.rows import checked_rows
 from kleene.interop.csgraph.validation import as_csr
 from kleene.system.machine import threads_for
 
@@ -34,14 +34,12 @@ def connected_components(
     """
     if connection.lower() not in ("weak", "strong"):
         raise ValueError("connection must be 'weak' or 'strong'")
-    offsets, neighbors = sound_rows(as_csr(csgraph, bool(directed)))
+    offsets, neighbors = checked_rows(as_csr(csgraph, bool(directed)))
     n = len(offsets) - 1
-    if len(neighbors) and (neighbors.min() < 0 or neighbors.max() >= n):
-        raise bad_indices(n)
     if directed and connection.lower() == "strong":
         labels, sizes = _native.strong_components_in_search_order(offsets, neighbors)
     else:
-        team = threads_for(len(neighbors))
+        team = threads_for(len(neighbors) // 8)  # below a million arcs threads do not pay
         component, sizes = _native.weak_components(offsets, neighbors, False, team)
         first = np.empty(len(sizes), np.int64)
         first[component[::-1]] = np.arange(n)[::-1]  # the last one assigned stays

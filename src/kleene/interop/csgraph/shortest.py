@@ -14,6 +14,7 @@ import scipy.sparse.csgraph
 from numpy.typing import NDArray
 
 from kleene.interop.csgraph.bounded import nearest_source, within_limit
+from kleene.interop.csgraph.direct import close_directly, search_directly
 from kleene.interop.csgraph.errors import renamed_cycles
 from kleene.interop.csgraph.solve import Ours, may_overflow, require_no_cycle, solve
 from kleene.interop.csgraph.validation import (
@@ -144,6 +145,10 @@ def floyd_warshall(
     ours = Ours(device, threads, dtype)
     csgraph = from_pydata(csgraph)
     out = _memory_to_overwrite(csgraph) if overwrite and dtype is None else None
+    if out is None:
+        answer = close_directly(csgraph, directed, return_predecessors, unweighted, ours)
+        if answer is not None:
+            return answer
     graph = as_matrix_graph(csgraph, bool(directed), bool(unweighted), threads)
     if may_overflow(graph, ours):
         return scipy.sparse.csgraph.floyd_warshall(
@@ -208,6 +213,12 @@ def dijkstra(
     [0.0, 1.0, 2.0, 0.0]
     """
     ours = Ours(device, threads, dtype)
+    limit = _as_limit(limit)
+    answer = search_directly(
+        csgraph, directed, indices, return_predecessors, unweighted, ours, limit, min_only
+    )
+    if answer is not None:
+        return answer
     graph, negative = as_graph(csgraph, bool(directed), bool(unweighted), threads)
     if may_overflow(graph, ours):
         return scipy.sparse.csgraph.dijkstra(
@@ -221,7 +232,6 @@ def dijkstra(
             stacklevel=2,
         )
     sources, shape = _sources(indices, graph.n)
-    limit = _as_limit(limit)
     with renamed_cycles():
         if min_only:
             chosen = np.arange(graph.n, dtype=np.int32) if sources is None else sources
@@ -275,6 +285,9 @@ def bellman_ford(
     [0.0, 1.0, 2.0]
     """
     ours = Ours(device, threads, dtype)
+    answer = search_directly(csgraph, directed, indices, return_predecessors, unweighted, ours)
+    if answer is not None:
+        return answer
     graph, _ = as_graph(csgraph, bool(directed), bool(unweighted), threads)
     if may_overflow(graph, ours):
         return scipy.sparse.csgraph.bellman_ford(
@@ -334,6 +347,9 @@ def johnson(
             device=device, threads=threads, dtype=dtype,
         )  # fmt: skip
     ours = Ours(device, threads, dtype)
+    answer = search_directly(csgraph, directed, indices, return_predecessors, False, ours)
+    if answer is not None:
+        return answer
     graph, _ = as_graph(csgraph, bool(directed), False, threads)
     if may_overflow(graph, ours):
         return scipy.sparse.csgraph.johnson(csgraph, directed, indices, return_predecessors)

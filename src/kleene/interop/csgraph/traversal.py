@@ -10,17 +10,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse.csgraph
-from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.errors import GraphError
+from kleene.interop.csgraph.rows import bad_rows, checked_rows, stored_rows, transposed_rows
 from kleene.interop.csgraph.solve import NULL
-from kleene.interop.csgraph.validation import as_csr
-from kleene.system.machine import threads_for
+from kleene.interop.csgraph.validation import CSR_TYPES, as_csr
 
-__all__ = ["bad_indices", "breadth_first_order", "breadth_first_tree", "sound_rows"]
-
-Array = NDArray[Any]
+__all__ = ["breadth_first_order", "breadth_first_tree"]
 
 
 def breadth_first_order(
@@ -53,17 +49,17 @@ def breadth_first_order(
     matrix = as_csr(csgraph, bool(directed))
     n = matrix.shape[0]
     start = _as_start(i_start, n)
-    offsets, neighbors = sound_rows(matrix)
-    also: tuple[Any, Any] = (None, None)
-    if not directed:
-        if len(neighbors) and (neighbors.min() < 0 or neighbors.max() >= n):
-            raise bad_indices(n)
-        also = _native.csr_transpose(offsets, neighbors, None, threads_for(len(neighbors)))[:2]
+    transposed: tuple[Any, Any] = (None, None)
+    if directed:
+        rows = stored_rows(matrix)
+    else:
+        rows = checked_rows(matrix)
+        transposed = transposed_rows(*rows, None)[:2]
     order = np.empty(n, np.int32)
-    predecessors = np.full(n, NULL, np.int32)
-    reached = _native.bfs_order(offsets, neighbors, *also, start, order, predecessors)
+    predecessors = np.empty(n, np.int32)
+    reached = _native.bfs_order(*rows, *transposed, start, NULL, order, predecessors)
     if reached < 0:
-        raise bad_indices(n)
+        raise bad_rows(n)
     return (order[:reached], predecessors) if return_predecessors else order[:reached]
 
 
@@ -87,7 +83,21 @@ def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any
     3
     """
     _, predecessors = breadth_first_order(csgraph, i_start, directed, True)
+    if directed and type(csgraph) in CSR_TYPES and csgraph.has_canonical_format:
+        return _tree(csgraph, predecessors)
     return scipy.sparse.csgraph.reconstruct_path(csgraph, predecessors, directed)
+
+
+def _tree(matrix: Any, predecessors: Any) -> Any:
+    n = matrix.shape[0]
+    lengths = np.ascontiguousarray(matrix.data, dtype=np.float64)
+    tree = np.empty(n), np.empty(n, np.int32), np.empty(n + 1, np.int32)
+    count = _native.tree_rows(*stored_rows(matrix), lengths, predecessors, *tree[::-1])
+    if count < 0:
+        raise bad_rows(n)
+    made = type(matrix)((tree[0][:count], tree[1][:count], tree[2]), shape=matrix.shape)
+    made.has_canonical_format = True
+    return made
 
 
 def _as_start(i_start: Any, n: int) -> int:
@@ -99,17 +109,3 @@ def _as_start(i_start: Any, n: int) -> int:
     if start >= n:
         raise ValueError(f"i_start is {start}, but the graph's vertices are 0 to {n - 1}")
     return start
-
-
-def sound_rows(matrix: Any) -> tuple[Array, Array]:
-    """Return offsets and neighbours in the types of the core, or say what is wrong with them."""
-    offsets = matrix.indptr.astype(np.int64)
-    neighbors = np.array(matrix.indices[: offsets[-1]], dtype=np.int32)  # a copy: it is trusted
-    if offsets[0] != 0 or (np.diff(offsets) < 0).any() or len(neighbors) != offsets[-1]:
-        raise GraphError("csgraph is no sound CSR array: indptr must rise from 0")
-    return offsets, neighbors
-
-
-def bad_indices(n: int) -> GraphError:
-    """Return the error for an index that is no vertex."""
-    return GraphError(f"csgraph is no sound CSR array: indices must be from 0 to {n - 1}")

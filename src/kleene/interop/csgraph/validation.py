@@ -25,6 +25,8 @@ from kleene.graph.frozen import adopt
 from kleene.system.machine import as_threads, threads_for
 
 __all__ = [
+    "CSR_TYPES",
+    "NEAR_ZERO",
     "as_csr",
     "as_graph",
     "as_indices",
@@ -41,7 +43,10 @@ _EXACT = 2**53
 
 #: Up to here SciPy takes an entry of a dense array for zero, which is no arc: the tolerance of
 #: ``np.ma.masked_values``.
-_NEAR_ZERO = 1e-8
+NEAR_ZERO = 1e-8
+
+#: What needs no conversion, if it holds float64.
+CSR_TYPES = frozenset((scipy.sparse.csr_array, scipy.sparse.csr_matrix))
 
 
 def from_pydata(csgraph: Any) -> Any:
@@ -83,6 +88,10 @@ def count_arcs(csgraph: Any) -> tuple[int, bool]:
 
 def as_csr(csgraph: Any, directed: bool) -> Any:
     """Return the CSR array that SciPy's searches work on, stored arcs in the same order."""
+    if type(csgraph) in CSR_TYPES and csgraph.data.dtype == np.float64:
+        if csgraph.ndim != 2 or csgraph.shape[0] != csgraph.shape[1]:
+            require_square(csgraph)
+        return csgraph
     csgraph = from_pydata(csgraph)
     if scipy.sparse.issparse(csgraph):
         if not directed and csgraph.format == "csc":
@@ -95,7 +104,7 @@ def as_csr(csgraph: Any, directed: bool) -> Any:
     elif np.ma.isMaskedArray(csgraph):
         csgraph = scipy.sparse.csgraph.csgraph_from_masked(csgraph)
     else:
-        csgraph = scipy.sparse.csgraph.csgraph_from_dense(csgraph)
+        csgraph = _rows_of_dense(csgraph)
     require_square(csgraph)
     return csgraph
 
@@ -191,12 +200,23 @@ def _from_dense(array: Any, loops: bool, threads: int | None) -> Graph:
     except _native.BadArc as bad:
         raise explain_bad_arc(bad, len(matrix), None, matrix, None) from None
     graph = Graph(CSR(*map(adopt, rows)))
-    return graph if graph.stats.min_weight > _NEAR_ZERO else _without_tiny(graph)
+    return graph if graph.stats.min_weight > NEAR_ZERO else _without_tiny(graph)
+
+
+def _rows_of_dense(array: Any) -> Any:
+    """Return a CSR array of the arcs of a matrix, without loops that are not negative."""
+    matrix = np.asarray(array)
+    if matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] and matrix.dtype.kind in "biuf":
+        matrix = np.ascontiguousarray(matrix, dtype=np.float64)
+        offsets, heads, lengths = _native.csr_from_matrix(matrix, True, threads_for(matrix.size))
+        if np.abs(lengths).min(initial=1) > NEAR_ZERO:
+            return scipy.sparse.csr_array((lengths, heads, offsets), shape=matrix.shape)
+    return scipy.sparse.csgraph.csgraph_from_dense(array)
 
 
 def _without_tiny(graph: Graph) -> Graph:
     sources, targets, weights = graph.coo
-    kept = np.abs(weights) > _NEAR_ZERO if weights is not None else np.ones(graph.m, bool)
+    kept = np.abs(weights) > NEAR_ZERO if weights is not None else np.ones(graph.m, bool)
     if weights is None or kept.all():
         return graph
     return Graph.from_edges(sources[kept], targets[kept], weights[kept], n=graph.n)

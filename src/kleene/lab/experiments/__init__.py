@@ -9,9 +9,11 @@ from kleene.lab.experiments import (
     crossovers,
     dense,
     dropins,
+    dropins_small,
     files,
     gap,
     generators,
+    gpu_peers,
     machine_learning,
     many_sources,
     paths,
@@ -31,8 +33,8 @@ _DOCUMENTS = (
     rmat_by_scale,
 )  # fmt: skip
 _OURS = (
-    dense, searches, many_sources, paths, crossovers, scaling, peers, gap, dropins,
-    machine_learning, startup, files, generators,
+    dense, searches, many_sources, paths, crossovers, scaling, peers, gap, gpu_peers,
+    dropins, dropins_small, machine_learning, startup, files, generators,
 )  # fmt: skip
 
 EXPERIMENTS: tuple[Experiment, ...] = tuple(

@@ -20,7 +20,7 @@ from kleene.lab.experiment import Axis, Experiment, Plan, Skipped
 from kleene.lab.measurements import Measurements, finding, times_as
 from kleene.lab.trial import Trial
 
-__all__ = ["EXPERIMENTS"]
+__all__ = ["CSGRAPH", "EXPERIMENTS", "SCIPY", "scipy_trial"]
 
 
 #: Answers of the originals, which run first; they take too long to run twice.
@@ -53,7 +53,7 @@ def _ratios(original: str, ours: tuple[str, ...], results: Measurements) -> Iter
 
 # ---- SciPy --------------------------------------------------------------------------------------
 
-_SCIPY, _CSGRAPH = "scipy.sparse.csgraph", "kleene.csgraph"
+SCIPY, CSGRAPH = "scipy.sparse.csgraph", "kleene.csgraph"
 
 
 class _Call(NamedTuple):
@@ -92,29 +92,38 @@ def _matrix(name: str, quick: bool) -> Any:
     return g.to_scipy().astype(np.float64)
 
 
-def _scipy_trial(environment: Environment, call: _Call, ours: bool) -> Trial:
+def scipy_trial(
+    matrix: Any, function: str, how: dict[str, Any], key: tuple[Any, ...], ours: bool
+) -> Trial:
+    """Return a call to SciPy's function, or to ours, whose answer must be SciPy's."""
     import scipy.sparse.csgraph as theirs
 
     from kleene import csgraph
 
-    if not hasattr(theirs, call.function):
-        raise Skipped(f"this SciPy has no {call.function}")
-    matrix = _matrix(call.graph, environment.quick)
+    if not hasattr(theirs, function):
+        raise Skipped(f"this SciPy has no {function}")
 
     def same(a: Any, b: Any) -> bool:  # where paths tie, predecessors may differ
         ours, theirs = (answer[0] if isinstance(answer, tuple) else answer for answer in (a, b))
+        if hasattr(ours, "toarray"):  # a tree
+            ours, theirs = ours.toarray(), theirs.toarray()
         return np.allclose(ours, theirs, rtol=1e-12)
 
-    run = partial(getattr(csgraph if ours else theirs, call.function), matrix, **call.how)
-    return _trial(run, ("scipy", environment.quick, call.name), same, not ours)
+    run = partial(getattr(csgraph if ours else theirs, function), matrix, **how)
+    return _trial(run, ("scipy", *key), same, not ours)
+
+
+def _scipy_trial(environment: Environment, call: _Call, ours: bool) -> Trial:
+    matrix = _matrix(call.graph, environment.quick)
+    return scipy_trial(matrix, call.function, call.how, (environment.quick, call.name), ours)
 
 
 def _scipy(environment: Environment) -> Iterator[Plan]:
     for x, call in enumerate(_CALLS):
         if environment.quick and call.name == "Rome, all pairs, paths":
             continue
-        for series in (_SCIPY, _CSGRAPH):
-            trial = partial(_scipy_trial, environment, call, series == _CSGRAPH)
+        for series in (SCIPY, CSGRAPH):
+            trial = partial(_scipy_trial, environment, call, series == CSGRAPH)
             yield Plan(series, x, trial, size=0)
 
 
@@ -202,9 +211,9 @@ EXPERIMENTS = (
         "How much faster is a program that imports kleene.csgraph instead of SciPy's?",
         Axis("call", log=False, labels=tuple(call.name for call in _CALLS)),
         _scipy,
-        partial(_ratios, _SCIPY, (_CSGRAPH,)),
+        partial(_ratios, SCIPY, (CSGRAPH,)),
         budget=60,
-        baseline=_SCIPY,
+        baseline=SCIPY,
         notes="Whole calls on SciPy's matrices, conversions included, float64 out.",
         **_SHARED,
     ),

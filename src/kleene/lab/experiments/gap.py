@@ -16,7 +16,7 @@ from kleene.lab.environment import Environment
 from kleene.lab.experiment import Axis, Experiment, Plan, Skipped
 from kleene.lab.experiments.files import FileOf
 from kleene.lab.experiments.peers import Entry, entry_of, findings_beside, our_plans
-from kleene.lab.experiments.searches import places
+from kleene.lab.experiments.searches import Place
 from kleene.lab.graphs import NamedGraph, grid, highways, rmat, uniform
 from kleene.lab.measurements import Measurements, finding
 from kleene.lab.record import Point
@@ -31,6 +31,9 @@ _QUICK = (grid(8),)
 #: By panel: the problem, and whether predecessors are asked for.
 _PANELS = {"breadth-first search": ("bfs", True), "shortest paths": ("sssp", False)}
 
+#: Threads that get a series beside one and all, where there are more cores.
+_THREADS = (8, 2)
+
 #: Seconds for an arc to be written, and to be searched with each delta that is tried.
 _SETUP = 2e-7
 
@@ -38,19 +41,26 @@ _SETUP = 2e-7
 _BUSY = 1.5
 
 
+def _places(environment: Environment) -> Iterator[Place]:
+    """Yield the numbers of threads, most first."""
+    if environment.cores > 1:
+        yield "all cores", "cpu", environment.cores
+    yield from ((f"{k} cores", "cpu", k) for k in _THREADS if k < environment.cores)
+    yield "one core", "cpu", 1
+
+
 def _plans(environment: Environment) -> Iterator[Plan]:
     gap.programs()  # raises Skipped
     load = os.getloadavg()[0]
     for x, named in enumerate(_QUICK if environment.quick else _GRAPHS):
         for panel, (problem, paths) in _PANELS.items():
-            yield from our_plans(environment, problem, named, x, panel, paths)
-            for place, device, threads in places(environment):
-                if device == "cpu" and threads is not None:
-                    trial = partial(_theirs, environment, problem, named, threads, load)
-                    setup = named.arcs * _SETUP
-                    yield Plan(
-                        f"GAP, {place}", x, trial, panel, device, threads, setup=setup, size=0
-                    )
+            where = tuple(_places(environment))
+            yield from our_plans(environment, problem, named, x, panel, paths, where)
+            for place, device, threads in where:
+                assert threads is not None
+                trial = partial(_theirs, environment, problem, named, threads, load)
+                setup = named.arcs * _SETUP
+                yield Plan(f"GAP, {place}", x, trial, panel, device, threads, setup=setup, size=0)
 
 
 def _theirs(
@@ -91,7 +101,8 @@ def _check(entry: Entry, searches: gap.Searches) -> str:
 
 
 def _findings(results: Measurements) -> Iterator[str]:
-    for place in ("all cores", "one core"):
+    others = [series for series in results.series if series.startswith("GAP, ")]
+    for place in (series.removeprefix("GAP, ") for series in others):
         yield from findings_beside(_LABELS, tuple(_PANELS), (f"GAP, {place}",), place, results)
 
 
@@ -107,10 +118,10 @@ EXPERIMENTS = (
         Axis("graph", log=False, labels=_LABELS),
         _plans,
         _findings,
-        ("peers",),
+        ("peers", "gap"),
         quantity="seconds",
         kind="bars",
-        budget=240,
+        budget=360,
         headline=finding(),
         columns=(("delta", _delta),),
         notes=(

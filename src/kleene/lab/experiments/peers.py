@@ -7,7 +7,7 @@ predecessors (SciPy's breadth-first search gives predecessors alone).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,14 +16,14 @@ import numpy as np
 import kleene as kl
 from kleene.lab.environment import Environment
 from kleene.lab.experiment import Axis, Experiment, Plan, Skipped
-from kleene.lab.experiments.searches import patience_for, places
+from kleene.lab.experiments.searches import Place, patience_for, places
 from kleene.lab.graphs import NamedGraph, enron, facebook, grid, hub_of, made, rmat, rome, uniform
 from kleene.lab.measurements import Measurements, finding, times_as
 from kleene.lab.peers import NOT_INSTALLED, PEERS, Peer
 from kleene.lab.searches import PROVED
 from kleene.lab.trial import Trial, solve
 
-__all__ = ["EXPERIMENTS", "Entry", "entry_of", "findings_beside", "our_plans"]
+__all__ = ["EXPERIMENTS", "Entry", "entry_of", "findings_beside", "our_plans", "peer_trial"]
 
 _PANELS = ("lengths", "paths")
 
@@ -119,9 +119,10 @@ def _ours(
     )
 
 
-def _theirs(
+def peer_trial(
     environment: Environment, problem: str, named: NamedGraph, paths: bool, kind: type[Peer]
 ) -> Trial:
+    """Return what is timed of another library, its answer compared with Kleene's."""
     if not kind.installed():
         raise Skipped(NOT_INSTALLED)
     entry = entry_of(environment, problem, named)
@@ -151,11 +152,17 @@ def _plans(id: str, environment: Environment) -> Iterator[Plan]:
 
 
 def our_plans(
-    environment: Environment, problem: str, named: NamedGraph, x: int, panel: str, paths: bool
+    environment: Environment,
+    problem: str,
+    named: NamedGraph,
+    x: int,
+    panel: str,
+    paths: bool,
+    where: Iterable[Place],
 ) -> Iterator[Plan]:
     """Yield Kleene's point for each place."""
     setup = named.setup(environment) + named.arcs * PROVED
-    for place, device, threads in places(environment):
+    for place, device, threads in where:
         trial = partial(_ours, environment, problem, named, paths, device, threads)
         yield Plan(
             f"Kleene, {place}", x, trial, panel, device, threads, patience_for(environment, device),
@@ -167,11 +174,11 @@ def _series(
     environment: Environment, problem: str, named: NamedGraph, x: int, panel: str
 ) -> Iterator[Plan]:
     paths = panel == "paths"
-    yield from our_plans(environment, problem, named, x, panel, paths)
+    yield from our_plans(environment, problem, named, x, panel, paths, places(environment))
     for kind in PEERS:
         offered = getattr(kind, f"{problem}_{panel}", None) is not None
         if offered and (kind.installed() or x == 0):  # one point records that it is missing
-            trial = partial(_theirs, environment, problem, named, paths, kind)
+            trial = partial(peer_trial, environment, problem, named, paths, kind)
             looks = named.arcs * (_APSP.get(named.name, 0) if problem == "apsp" else 1)
             guess = 0.0 if environment.quick else min(kind.most.get(problem, looks), looks)
             guess *= kind.look[problem]

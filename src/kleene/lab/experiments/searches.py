@@ -28,8 +28,12 @@ def patience_for(environment: Environment, device: str) -> float:
     return 1e3 if device == "emulated" and not environment.quick else 0.0
 
 
-def places(environment: Environment) -> Iterator[tuple[str, str, int | None]]:
-    """Yield the series of a search: name, device, threads; the fastest first, if time is short."""
+#: A series of a search: name, device, threads.
+Place = tuple[str, str, int | None]
+
+
+def places(environment: Environment) -> Iterator[Place]:
+    """Yield the series of a search, the fastest first, if time is short."""
     if environment.gpu:
         yield "GPU", environment.gpu, None
     if environment.cores > 1:

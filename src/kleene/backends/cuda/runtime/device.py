@@ -1,4 +1,4 @@
-"""The device interface, with two implementations: a GPU through CuPy, and the emulator.
+"""The device interface, with two implementations: a GPU through cuda.core, and the emulator.
 
 Host code is written once against ``Device``. Arrays are addresses with a shape: they can be sliced,
 copied and passed to kernels, and nothing else. All work goes to streams and is asynchronous;
@@ -16,13 +16,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from math import prod
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
+from kleene.backends.cuda.runtime.array import Array, HostArray
 from kleene.backends.cuda.runtime.timing import ThreadTimer
 from kleene.errors import DeviceError, MemoryBudgetError
 from kleene.system.formatting import format_bytes
@@ -33,6 +32,7 @@ __all__ = [
     "Device",
     "Event",
     "Graph",
+    "HostArray",
     "Kernel",
     "Stream",
     "ceil_div",
@@ -40,121 +40,18 @@ __all__ = [
     "memory_budget",
     "open_device",
     "require_memory",
+    "scalar",
 ]
 
-HostArray = NDArray[Any]
+
+class StructArgument(Protocol):
+    """A struct that is passed by value; see ``structs.Struct``."""
+
+    data: bytearray
+    arrays: dict[str, Array]
 
 
-# ---- arrays -------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Array:
-    """A device array; in C order unless it is a slice of another."""
-
-    address: int
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    strides: tuple[int, ...]  # bytes
-    owner: object = field(repr=False, compare=False)  # keeps the memory alive
-    name: str = ""
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return prod(self.shape)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the elements, without gaps."""
-        return self.size * self.dtype.itemsize
-
-    @property
-    def contiguous(self) -> bool:
-        """Whether there are no gaps between rows."""
-        return self.strides == _strides(self.shape, self.dtype)
-
-    @property
-    def pitch(self) -> int:
-        """Elements from one row to the next; kernels call it the stride of a matrix."""
-        return self.strides[0] // self.dtype.itemsize
-
-    def __getitem__(self, key: int | slice | tuple[int | slice, ...]) -> Array:
-        """Return a slice: rows, columns or a rectangle, without steps.
-
-        >>> a = Array(1000, (4, 6), np.dtype(np.int32), (24, 4), None)
-        >>> b = a[1:3, 2:]
-        >>> b.address, b.shape, b.pitch
-        (1032, (2, 4), 6)
-        """
-        keys = key if isinstance(key, tuple) else (key,)
-        address, shape, strides = self.address, [], []
-        for axis, (extent, stride) in enumerate(zip(self.shape, self.strides, strict=True)):
-            part = keys[axis] if axis < len(keys) else slice(None)
-            if isinstance(part, slice):
-                begin, end, step = part.indices(extent)
-                if step != 1:
-                    raise IndexError("slices of device arrays have no step")
-                shape.append(max(0, end - begin))
-                strides.append(stride)
-            else:
-                begin = range(extent)[part]
-            address += begin * stride
-        return Array(address, tuple(shape), self.dtype, tuple(strides), self.owner, self.name)
-
-    def reshape(self, *shape: int) -> Array:
-        """Return a contiguous array in another shape."""
-        if not self.contiguous or prod(shape) != self.size:
-            raise ValueError(f"no shape {shape} for {self}")
-        return self._as(shape, self.dtype)
-
-    def view(self, dtype: DTypeLike) -> Array:
-        """Return the bytes of a contiguous array as a vector of another type."""
-        other = np.dtype(dtype)
-        if not self.contiguous or self.nbytes % other.itemsize:
-            raise ValueError(f"no view as {other} of {self}")
-        return self._as((self.nbytes // other.itemsize,), other)
-
-    def _as(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-        strides = _strides(shape, dtype)
-        return Array(self.address, shape, dtype, strides, self.owner, self.name)
-
-    @property
-    def __cuda_array_interface__(self) -> dict[str, Any]:
-        return {
-            "shape": self.shape,
-            "typestr": self.dtype.str,
-            "data": (self.address, False),
-            "strides": None if self.contiguous else self.strides,
-            "version": 3,
-        }
-
-    @staticmethod
-    def new(
-        address: int, shape: Sequence[int], dtype: DTypeLike, owner: object, name: str = ""
-    ) -> Array:
-        """Return a contiguous array."""
-        kind, extents = np.dtype(dtype), tuple(shape)
-        return Array(address, extents, kind, _strides(extents, kind), owner, name)
-
-    @staticmethod
-    def of(foreign: Any) -> Array:
-        """Wrap an array of another library, such as CuPy or PyTorch, without a copy."""
-        interface = foreign.__cuda_array_interface__
-        kind, extents = np.dtype(interface["typestr"]), tuple(interface["shape"])
-        strides = interface.get("strides") or _strides(extents, kind)
-        return Array(interface["data"][0], extents, kind, tuple(strides), foreign)
-
-
-def _strides(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[int, ...]:
-    strides, step = [], dtype.itemsize
-    for extent in reversed(shape):
-        strides.append(step)
-        step *= extent
-    return tuple(reversed(strides))
-
-
-Argument = Array | int | float | bool | np.generic | None
+Argument = Array | StructArgument | int | float | bool | np.generic | None
 Shape = tuple[int, ...]
 
 
@@ -279,7 +176,7 @@ def open_device(kind: str) -> Device:
         from kleene.backends.cuda.runtime.emulated_device import open_emulated
 
         return open_emulated()
-    from kleene.backends.cuda.runtime.cupy_device import open_cuda
+    from kleene.backends.cuda.runtime.cuda_startup import open_cuda
 
     return open_cuda()
 
@@ -333,6 +230,11 @@ def ctype(dtype: DTypeLike) -> str:
     'long long'
     """
     return _CTYPES[np.dtype(dtype).name]
+
+
+def scalar(dtype: np.dtype[Any], number: float) -> int | float:
+    """Return a number as the argument of a parameter of this type."""
+    return float(number) if dtype.kind == "f" else int(number)
 
 
 def ceil_div(a: int, b: int) -> int:

@@ -1,4 +1,4 @@
-"""Kernel sources: variants, digests, the cache of compiled kernels, kernel signatures.
+"""Kernel sources: variants, digests, the cache of compiled kernels.
 
 Compiled kernels are cached in KLEENE_CACHE_DIR, or in the system's cache folder, under a hash of
 everything they depend on.
@@ -6,37 +6,32 @@ everything they depend on.
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import os
 import re
-import struct
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-
-from kleene.backends.cuda.runtime.device import Argument, Array
 from kleene.backends.cuda.variants import VARIANTS, variant_name
-from kleene.system import nvidia
 from kleene.system.atomic_file import atomic_path
 
 __all__ = [
     "FOLDER",
-    "Signature",
     "compiled",
     "digest",
     "find_variant",
     "normalized",
-    "options",
-    "signatures",
+    "program_options",
     "source",
+    "without_comments",
 ]
 
 FOLDER = Path(__file__).parents[1] / "kernels"
+_STANDARD = "c++17"
 
 
 def find_variant(file: str, defines: Mapping[str, str | int]) -> str:
@@ -76,6 +71,11 @@ _TOKEN = re.compile(
 )
 
 
+def without_comments(source: str) -> str:
+    """Return C++ source with a space for each comment."""
+    return _COMMENT_OR_STRING.sub(lambda m: " " if m[0][0] == "/" else m[0], source)
+
+
 def normalized(source: str) -> str:
     r"""Return C++ source as tokens, one a line, without comments.
 
@@ -85,9 +85,8 @@ def normalized(source: str) -> str:
     >>> normalized("int  f( ) {\n  return 1 ;  // one\n}") == normalized("int f() { return 1; }")
     True
     """
-    bare = _COMMENT_OR_STRING.sub(lambda m: " " if m[0][0] == "/" else m[0], source)
     lines = []
-    for line in bare.replace("\\\n", " ").splitlines():
+    for line in without_comments(source).replace("\\\n", " ").splitlines():
         if line.lstrip().startswith("#"):
             lines.append(_SPACE_OR_STRING.sub(lambda m: m[1] or " ", line.strip()))
         else:
@@ -95,35 +94,41 @@ def normalized(source: str) -> str:
     return "\n".join(lines)
 
 
-def options(defines: Mapping[str, str | int]) -> tuple[str, ...]:
-    """Return the compiler options of a variant."""
-    names = (f"-D{name}={defines[name]}" for name in sorted(defines))
-    # -default-device makes lambdas device functions.
-    return ("-std=c++17", "-default-device", f"-I{FOLDER}", *names)
+def program_options(defines: Mapping[str, str | int]) -> dict[str, Any]:
+    """Return the compiler options of a variant, as ``cuda.core.ProgramOptions`` takes them."""
+    return {
+        "std": _STANDARD,
+        "device_as_default_execution_space": True,  # makes lambdas device functions
+        "include_path": str(FOLDER),
+        "define_macro": [(name, str(defines[name])) for name in sorted(defines)] or None,
+    }
 
 
 # ---- compiled kernels ---------------------------------------------------------------------------
 
-Compile = Callable[[str, str, Sequence[str], int], bytes]  # (source, name, options, architecture)
+Compile = Callable[[str, str, Mapping[str, str | int], int], bytes]
 
 
 def compiled(
     file: str,
     defines: Mapping[str, str | int],
     arch: int,
+    compiler: str,
     compile_: Compile,
     recompile: bool = False,
 ) -> bytes:
-    """Return the binary of a variant, from the cache if it is there; ``recompile`` ignores it."""
-    chosen = options(defines)
-    compiler = nvidia.package_version()
-    key = repr((digest(file), file, variant_name(defines), arch, compiler, chosen[0]))
+    """Return the binary of a variant, from the cache if it is there; ``recompile`` ignores it.
+
+    ``compiler`` is the name and the version of the compiler; ``compile_`` calls it with the source,
+    the file's name, the definitions and the architecture.
+    """
+    key = repr((digest(file), file, variant_name(defines), arch, compiler, _STANDARD))
     path = _cache_folder() / f"{file}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.cubin"
     if not recompile:
         with suppress(OSError):
             return path.read_bytes()
     with _notice(f"compiling {file}.cu for this GPU, once"):
-        image = compile_(source(file), f"{file}.cu", chosen, arch)
+        image = compile_(source(file), f"{file}.cu", defines, arch)
     with suppress(OSError):  # an unwritable cache is no error
         _write(path, image)
     return image
@@ -157,69 +162,3 @@ def _notice(what: str) -> Iterator[None]:
         yield
     finally:
         print("\r\033[K", end="", file=sys.stderr, flush=True)
-
-
-# ---- signatures ---------------------------------------------------------------------------------
-
-_PACK = {"f4": "f4x", "f8": "d", "i1": "b7x", "i2": "h6x", "i4": "i4x", "i8": "q"}
-_PACK |= {"u1": "B7x", "u2": "H6x", "u4": "I4x", "u8": "Q", "b1": "?7x"}
-
-
-class Signature:
-    """The parameter types of a kernel, as NumPy type codes; a star marks a pointer.
-
-    Both devices read them from the emulator's build, where the C++ compiler derives them.
-    """
-
-    def __init__(self, title: str, codes: Sequence[str]) -> None:
-        self.title = title
-        self.codes = tuple(codes)
-        self._pack = struct.Struct(
-            "=" + "".join("Q" if code.startswith("*") else _PACK[code] for code in codes)
-        )
-
-    def values(self, args: Sequence[Argument]) -> list[int | float | bool]:
-        """Return scalars as they are and arrays as addresses; raise TypeError on a mismatch."""
-        if len(args) != len(self.codes):
-            raise TypeError(f"{self.title} takes {len(self.codes)} arguments, not {len(args)}")
-        return [self._value(i, code, args[i]) for i, code in enumerate(self.codes)]
-
-    def _value(self, position: int, code: str, arg: Argument) -> int | float | bool:
-        if code.startswith("*"):
-            if arg is None:
-                return 0
-            if isinstance(arg, Array) and code[1:] in ("", arg.dtype.str[1:]):
-                return arg.address
-        elif isinstance(arg, np.generic):
-            if code == arg.dtype.str[1:]:
-                value: int | float | bool = arg.item()
-                return value
-        elif isinstance(arg, (int, float)) and (code[0] == "f" or not isinstance(arg, float)):
-            return float(arg) if code[0] == "f" else arg
-        raise TypeError(f"argument {position} of {self.title} is {code}, not {arg!r}")
-
-    def pack_into(self, buffer: ctypes.Array[ctypes.c_char], args: Sequence[Argument]) -> None:
-        """Write 8 bytes for each argument into a buffer."""
-        try:
-            self._pack.pack_into(buffer, 0, *self.values(args))
-        except struct.error as error:
-            raise TypeError(f"{self.title}: {error}, in {args!r}") from None
-
-    def pack(self, args: Sequence[Argument]) -> bytes:
-        """Return 8 bytes for each argument."""
-        try:
-            return self._pack.pack(*self.values(args))
-        except struct.error as error:
-            raise TypeError(f"{self.title}: {error}, in {args!r}") from None
-
-
-@cache
-def signatures(file: str, variant: str) -> dict[str, Signature]:
-    """Return the signature of each kernel of a variant, by name."""
-    from kleene import _emulator
-
-    return {
-        name: Signature(f"kernel {name} ({file}.cu, {variant})", codes)
-        for _, of, kind, name, codes, _ in _emulator.kernels()
-        if (of, kind) == (file, variant)
-    }

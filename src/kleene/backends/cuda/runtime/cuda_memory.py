@@ -1,0 +1,132 @@
+"""Memory of a GPU and page-locked memory of the host: owners, and a pool of small pieces.
+
+Freed arrays go back to CUDA, which synchronises the device, or into a pool. An allocation from the
+pool synchronises too, so no running kernel sees its array freed or reused.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from kleene.backends.cuda.runtime import cuda_driver
+from kleene.backends.cuda.runtime.device import Array, HostArray
+
+if TYPE_CHECKING:
+    from kleene.backends.cuda.runtime.cuda_device import CudaDevice
+
+__all__ = ["DeviceMemory", "PinnedMemory", "Pool", "as_rows", "is_contiguous"]
+
+#: Bytes that the pool keeps at most, per allocation and in all: enough for a search of a small
+#: graph. An allocation from CUDA and its release cost 0.1 to 0.3 ms, and synchronise the device.
+_KEPT_EACH, _KEPT = 2**24, 2**26
+
+
+class DeviceMemory:
+    """Device memory, freed with the last reference."""
+
+    def __init__(self, device: CudaDevice, nbytes: int) -> None:
+        self._device, self._nbytes = device, nbytes
+        self.address = 0
+        device.use_once()
+        self.address = device.blocks.allocate(nbytes)
+        with device.blocks.lock:
+            device.allocated += nbytes
+            device.peak = max(device.peak, device.allocated)
+
+    def __del__(self) -> None:
+        if self.address:
+            device = self._device
+            with device.blocks.lock:
+                device.allocated -= self._nbytes
+            device.use_once()  # any thread may drop the last reference
+            device.blocks.free(self.address, self._nbytes)
+
+
+class PinnedMemory:
+    """Page-locked host memory, freed with the last reference."""
+
+    def __init__(self, device: CudaDevice, nbytes: int) -> None:
+        self._device, self._nbytes = device, nbytes
+        self.address = 0
+        device.use_once()
+        self.address = device.pages.allocate(nbytes)
+
+    def __del__(self) -> None:
+        if self.address:
+            self._device.use_once()
+            self._device.pages.free(self.address, self._nbytes)
+
+
+class Pool:
+    """A pool for one kind of memory; small freed allocations are reused."""
+
+    def __init__(self, allocate: Callable[[int], int], free: Callable[[int], None]) -> None:
+        self._allocate, self._free = allocate, free
+        self._idle: dict[int, list[int]] = {}
+        self.kept = 0  # bytes
+        self.lock = threading.RLock()  # again where an array is freed while it is held
+
+    def allocate(self, nbytes: int) -> int:
+        """Return the address of this many bytes; raise DriverError."""
+        with self.lock:
+            idle = self._idle.get(nbytes)
+            address = idle.pop() if idle else None
+            if address is not None:
+                self.kept -= nbytes
+        if address is not None:
+            # Work of its former array may still be running in another stream.
+            cuda_driver.synchronize()
+            return address
+        try:
+            return self._allocate(max(nbytes, 1))
+        except cuda_driver.DriverError:
+            if not self.kept:
+                raise
+        self.clear()
+        return self._allocate(max(nbytes, 1))
+
+    def free(self, address: int, nbytes: int) -> None:
+        """Keep memory for later, or release it."""
+        with self.lock:
+            keep = nbytes <= _KEPT_EACH and self.kept + nbytes <= _KEPT
+            if keep:
+                self.kept += nbytes
+                self._idle.setdefault(nbytes, []).append(address)
+        if not keep:
+            self._release(address)
+
+    def clear(self) -> None:
+        """Release all pooled memory."""
+        with self.lock:
+            idle, self._idle, self.kept = self._idle, {}, 0
+        for addresses in idle.values():
+            for address in addresses:
+                self._release(address)
+
+    def _release(self, address: int) -> None:
+        with suppress(Exception):  # the process may be ending
+            self._free(address)
+
+
+def is_contiguous(array: Array | HostArray) -> bool:
+    """Return whether there are no gaps in an array."""
+    return array.contiguous if isinstance(array, Array) else bool(array.flags.c_contiguous)
+
+
+def as_rows(array: Array | HostArray) -> tuple[int, int, int, int]:
+    """Return (address, bytes of a row, rows, row pitch); a contiguous array is one row."""
+    address = array.address if isinstance(array, Array) else array.ctypes.data
+    item = array.dtype.itemsize
+    if is_contiguous(array):
+        return address, array.nbytes, 1, array.nbytes
+    if len(array.shape) == 2 and array.strides[1] == item:
+        return address, array.shape[1] * item, array.shape[0], array.strides[0]
+    if len(array.shape) == 1:
+        return address, item, array.shape[0], array.strides[0]
+    where = "device" if isinstance(array, Array) else "host"
+    raise TypeError(
+        f"a {where} array of shape {array.shape} with gaps cannot be copied in one call"
+    )

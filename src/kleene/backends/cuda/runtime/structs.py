@@ -1,0 +1,237 @@
+"""Structs and constants that host and device share, read from the kernel sources.
+
+They are declared once, in C++. The host reads the declaration for the names, types and offsets of
+the fields, so that a record in device memory is a NumPy structured array and a kernel with many
+parameters takes one struct by value:
+
+    Control = struct_type("sssp_near_far", "Control")
+    control = device.zeros(1, Control.dtype, "control")
+    params = struct_type("sssp_near_far", "SearchParams").pack(control=control, n=5, ...)
+    kernel.launch(grid, block, (params,))
+    params.update(n=6)
+
+Such a struct has no methods and no bit fields. Its fields are pointers, numbers, macros of the
+variant (``KL_TYPE``), other such structs, and arrays of them. The emulator's build knows what the
+C++ compiler makes of it: a launch there checks the size.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from kleene.backends.cuda.runtime.device import Array
+from kleene.backends.cuda.runtime.loader import FOLDER, without_comments
+
+__all__ = ["PACK", "Struct", "StructType", "checked_value", "constant", "struct_type"]
+
+#: The formats of Python's ``struct`` for NumPy's type codes.
+PACK = {"f4": "f", "f8": "d", "i1": "b", "i2": "h", "i4": "i", "i8": "q"}
+PACK |= {"u1": "B", "u2": "H", "u4": "I", "u8": "Q", "b1": "?"}
+
+_CODES = {
+    "bool": "b1", "char": "i1", "unsigned char": "u1", "short": "i2", "unsigned short": "u2",
+    "int": "i4", "unsigned": "u4", "unsigned int": "u4", "long long": "i8",
+    "unsigned long long": "u8", "float": "f4", "double": "f8",
+}  # fmt: skip
+
+_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+_STRUCT = re.compile(r"\bstruct\s+(\w+)\s*\{([^{}]*)\}\s*;")
+_DECLARATOR = re.compile(r"(?P<stars>[*\s]*)(?P<name>\w+)\s*(?:\[(?P<extent>[^\]]+)\])?")
+_QUALIFIER = re.compile(r"\b(?:const|volatile|__restrict__)\b")
+_CONSTANT = re.compile(r"\b(?:constexpr|const)\s+[\w\s]+?\b(\w+)\s*=\s*([^;]+);")
+
+
+# ---- arguments ----------------------------------------------------------------------------------
+
+
+def checked_value(code: str, arg: Any) -> int | float | bool | bytearray:
+    """Return a number as it is, an array as its address, a struct as its bytes.
+
+    Raise TypeError if the parameter has another type. A float takes no int: a GPU knows only the
+    size of a parameter.
+    """
+    kind = code[0]
+    if kind == "*":
+        if arg is None:
+            return 0
+        if isinstance(arg, Array) and _points_to(code[1:], arg.dtype):
+            return arg.address
+    elif kind == "V":
+        if isinstance(arg, Struct) and int(code[1:]) == len(arg.data):
+            return arg.data
+    elif isinstance(arg, np.generic):
+        if code == arg.dtype.str[1:]:
+            value: int | float | bool = arg.item()
+            return value
+    elif isinstance(arg, (int, float)) and isinstance(arg, float) == (kind == "f"):
+        return arg
+    raise TypeError(f"{code}, not {arg!r}")
+
+
+def _points_to(code: str, dtype: np.dtype[Any]) -> bool:
+    """Whether an array may be passed; a struct such as int4 may be an array of numbers too."""
+    if code == "" or code == dtype.str[1:]:
+        return True
+    return code.startswith("V") and dtype.names is None
+
+
+@dataclass(eq=False)
+class Struct:
+    """A struct to pass by value; see :meth:`StructType.pack`."""
+
+    type: StructType
+    data: bytearray = field(repr=False)
+    arrays: dict[str, Array] = field(default_factory=dict, repr=False)  # keeps their memory alive
+
+    def update(self, **fields: Any) -> None:
+        """Change some fields."""
+        for name, value in fields.items():
+            code, offset = self.type.fields[name]
+            form = "=Q" if code[0] == "*" else "=" + PACK[code]
+            try:
+                struct.pack_into(form, self.data, offset, checked_value(code, value))
+            except (TypeError, struct.error) as error:
+                raise TypeError(f"{self.type.name}.{name}, a {code}: {error}") from None
+            if isinstance(value, Array):
+                self.arrays[name] = value
+            else:
+                self.arrays.pop(name, None)
+
+
+# ---- declarations -------------------------------------------------------------------------------
+
+
+class StructType:
+    """A struct that host and device share.
+
+    Attributes
+    ----------
+    dtype : numpy.dtype
+        The aligned structured type; pointers are unsigned integers in it.
+    fields : dict
+        The type code and the offset of each number and pointer.
+    """
+
+    def __init__(self, name: str, members: list[tuple[str, str | np.dtype[Any], int]]) -> None:
+        self.name = name
+        rows: list[Any] = []
+        for member, kind, extent in members:
+            number = "u8" if isinstance(kind, str) and kind[0] == "*" else kind
+            rows.append((member, number, extent) if extent else (member, number))
+        self.dtype = np.dtype(rows, align=True)
+        assert self.dtype.fields is not None
+        self.fields = {
+            member: (kind, int(self.dtype.fields[member][1]))
+            for member, kind, extent in members
+            if isinstance(kind, str) and not extent
+        }
+
+    def __repr__(self) -> str:
+        return f"{self.name} of {self.dtype.itemsize} bytes"
+
+    def pack(self, **fields: Any) -> Struct:
+        """Return a struct to pass by value; every field is given once."""
+        names = self.dtype.names or ()
+        if wrong := set(names) ^ set(fields):
+            raise TypeError(f"{self.name}.pack: missing or unknown fields {sorted(wrong)}")
+        packed = Struct(self, bytearray(self.dtype.itemsize))
+        packed.update(**fields)
+        return packed
+
+
+@cache
+def _text(file: str) -> str:
+    """Return a kernel file after the headers that it includes, without comments."""
+    seen: dict[str, str] = {}
+
+    def add(path: str) -> None:
+        if path in seen or not (FOLDER / path).exists():
+            return
+        seen[path] = ""
+        bare = without_comments((FOLDER / path).read_text())
+        for header in _INCLUDE.findall(bare):
+            add(header)
+        seen[path] = seen.pop(path) + bare  # after its headers
+
+    add(f"{file}.cu")
+    return "\n".join(seen.values())
+
+
+@cache
+def struct_type(file: str, name: str, **defines: str | int) -> StructType:
+    """Return a struct of a kernel file or of a header that it includes."""
+    bodies = {found[1]: found[2] for found in _STRUCT.finditer(_text(file))}
+    if name not in bodies:
+        raise LookupError(f"no struct {name} without methods in {file}.cu and its headers")
+    return StructType(name, list(_members(file, name, bodies, defines)))
+
+
+def _members(
+    file: str, name: str, bodies: Mapping[str, str], defines: Mapping[str, str | int]
+) -> Iterator[tuple[str, str | np.dtype[Any], int]]:
+    """Yield the name, the type code or the struct, and the extent of each field."""
+    for statement in filter(str.strip, bodies[name].split(";")):
+        words = " ".join(_QUALIFIER.sub(" ", statement).split())
+        first, *others = words.split(",")
+        found = re.fullmatch(r"(?P<type>[\w ]+?)(?P<rest>[ *]*\b\w+\s*(?:\[[^\]]+\])?)", first)
+        if found is None:
+            raise LookupError(f"{name} in {file}.cu: the host cannot read {words!r}")
+        base = str(defines.get(found["type"], found["type"]))
+        for text in (found["rest"], *others):
+            declarator = _DECLARATOR.fullmatch(text.strip())
+            if declarator is None:
+                raise LookupError(f"{name} in {file}.cu: the host cannot read {text!r}")
+            extent = 0 if declarator["extent"] is None else _number(file, declarator["extent"])
+            if "*" in declarator["stars"]:
+                nested = declarator["stars"].count("*") > 1
+                yield declarator["name"], "*u8" if nested else f"*{_CODES.get(base, '')}", extent
+            elif base in bodies:
+                yield declarator["name"], struct_type(file, base, **defines).dtype, extent
+            elif base in _CODES:
+                yield declarator["name"], _CODES[base], extent
+            else:
+                raise LookupError(f"{name} in {file}.cu: the host does not know type {base}")
+
+
+# ---- constants ----------------------------------------------------------------------------------
+
+_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.Div: operator.floordiv, ast.LShift: operator.lshift,
+}  # fmt: skip
+
+
+@cache
+def constant(file: str, name: str) -> int:
+    """Return an integer constant of a kernel file or of a header that it includes."""
+    for found in _CONSTANT.finditer(_text(file)):
+        if found[1] == name:
+            return _number(file, found[2])
+    raise LookupError(f"no constant {name} in {file}.cu and its headers")
+
+
+def _number(file: str, expression: str) -> int:
+    """Return the value of an expression of integers and constants."""
+
+    def value(node: ast.expr) -> int:
+        if isinstance(node, ast.Constant) and isinstance(node.value, int):
+            return node.value
+        if isinstance(node, ast.Name):
+            return constant(file, node.id)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return -value(node.operand)
+        if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+            return int(_OPERATORS[type(node.op)](value(node.left), value(node.right)))
+        raise LookupError(f"{file}.cu: {expression!r} is no constant that the host can read")
+
+    plain = re.sub(r"\b(0x[0-9a-fA-F]+|\d+)(?:[uU]?[lL]{0,2})\b", r"\1", expression.strip())
+    return value(ast.parse(plain, mode="eval").body)
