@@ -86,10 +86,12 @@ def _search_narrow(
 
     No sum wraps: vertices further away than the limit are not relaxed.
     """
+    weights = task.graph.weights
+    assert weights is not None
     heaviest = int(task.graph.stats.max_weight)
     limit = int(no_path(narrow.dtype)) - 1 - heaviest
     own = replace(task, dtype=narrow.dtype, limit=limit)
-    _call(method, own, task.graph.weights, None, narrow, predecessors, own.new_horizons())
+    _call(method, own, weights, None, narrow, predecessors, own.new_horizons())
     farthest = _native.widen_distances(narrow, values, task.threads)
     return farthest + heaviest <= limit
 
