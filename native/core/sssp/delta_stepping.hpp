@@ -41,6 +41,7 @@ class DeltaStepping {
   DeltaStepping(const Problem<Id, Value>& problem, int threads, double width)
       : relaxation_(problem),
         width_(width),
+        slots_(relaxation_.many_arcs() ? kSlots : kFewSlots),
         threads_(threads),
         parts_(static_cast<std::size_t>(threads)) {}
 
@@ -88,7 +89,7 @@ class DeltaStepping {
     has_targets_ = problem.stop.targets != nullptr;
     pending_.assign(problem.stop.targets, problem.stop.targets + problem.stop.target_count);
     pending_.push_back(problem.source);
-    scale_ = BucketScale<Value>(0, width_);
+    scale_ = BucketScale<Value>(0, width_, slots_);
     current_ = 0;
     fill_ = 0;
     row.distances[problem.source] = 0;
@@ -100,19 +101,17 @@ class DeltaStepping {
   // ---- the buckets of the span, several threads -----------------------------------------------
 
   // What a thread has found itself is in its cache, and so is much of what that leads to. So a
-  // thread helps others only when it has nothing left of its own. Helpers leave small remainders to
-  // their owner; the leader takes everything, since an owner may not have come.
+  // thread helps others only when it has nothing left of its own.
   void settle(int thread, CancelCheck check_cancelled) {
     Part& own = parts_[thread];
     own.buckets.make();
     relax_pieces(own, own, check_cancelled, [&] { return own.left.take(piece_); });
     relax_span(own, check_cancelled);
-    const std::int64_t least = thread == 0 ? 1 : kWorthStealing;
     for (int turn = 1; turn < threads_; ++turn) {
       Part& other = parts_[(thread + turn) % threads_];
       relax_pieces(other, own, check_cancelled, [&] {
         relax_span(own, check_cancelled);
-        return other.left.steal(wanted_, piece_, least);
+        return other.left.steal(wanted_, piece_, 1);
       });
     }
     own.first = own.buckets.first(current_);
@@ -257,7 +256,7 @@ class DeltaStepping {
     std::nth_element(far.begin(), quarter, far.end(), nearer);
     const Value base = std::min_element(far.begin(), quarter + 1, nearer)->distance;
     const double reach = static_cast<double>(quarter->distance) - static_cast<double>(base);
-    scale_ = BucketScale<Value>(base, std::max(width_, 2 * reach / kSlots));
+    scale_ = BucketScale<Value>(base, std::max(width_, 2 * reach / slots_), slots_);
     current_ = parts_[0].first = 0;
     Buckets<Id, Value>& buckets = parts_[0].buckets;
     for (const Item& item : far) buckets.slots[scale_.slot(item.distance)].push_back(item);
@@ -287,9 +286,10 @@ class DeltaStepping {
 
   Relaxation<Id, Value> relaxation_;
   const double width_;
+  const int slots_;  // of the window
   const int threads_;
   std::vector<Part> parts_;  // one per thread
-  BucketScale<Value> scale_{0, 1.0};
+  BucketScale<Value> scale_{0, 1.0, kSlots};
   int current_ = 0;         // the nearest bucket
   int span_ = 1;            // buckets that are settled before threads meet again
   int wanted_ = 1;          // threads in this round

@@ -15,15 +15,19 @@ constexpr double kDeltaFactor = 16;
 // A span is settled by the root of its entries over kShare threads; kBusy entries keep a thread
 // busy between two synchronisations: highways, sixteen Xeon cores.
 constexpr std::int64_t kShare = 16;
-constexpr std::int64_t kBusy = 512;
+constexpr std::int64_t kBusy = 1024;
 
 // Buckets between two synchronisations, at most: 8 to 64 are alike on highways, sixteen Xeon cores.
 constexpr int kMostSpan = 16;
 
-// Entries of another thread's part worth stealing, and of a bucket worth an early end of the round
-// when others wait: highways, sixteen Xeon cores (with 128 most threads wait for one).
-constexpr std::int64_t kWorthStealing = 8;
+// Entries of a bucket worth an early end of the round when others wait: 4 and 64 are worse on
+// highways, sixteen Xeon cores (13 ms, and 12).
 constexpr std::int64_t kWorthSharing = 16;
+
+// Slots of the window where vertices have few arcs. A slot that is used again has its memory
+// already: highways on 2, 8 and 16 of sixteen Xeon cores take 15.7, 9.9 and 9.7 ms, with 1,024
+// slots 19, 12.2 and 11.8. Where they have many, entries beyond the window would cost more.
+constexpr int kFewSlots = 128;
 
 // Arcs of a small bucket that a thread is called for; where a thread goes back to be shared; and
 // how far ahead memory is prefetched, in entries and arcs: R-MAT graphs of 2^20 vertices, two
