@@ -86,19 +86,49 @@ def extra_threads(call: Callable[[], object]) -> int:
     return seen
 
 
+def end_waiting_threads() -> None:
+    """End the threads that wait for the next call: a fork does."""
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+def tasks_become(wanted: set[str], seconds: float) -> bool:
+    """Return whether the threads of this process become those wanted, before so long."""
+    until = time.monotonic() + seconds
+    while set(os.listdir(TASKS)) != wanted and time.monotonic() < until:
+        time.sleep(0.01)
+    return set(os.listdir(TASKS)) == wanted
+
+
 @linux
 @named
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # NumPy may have threads
 def test_no_more_threads_than_asked_for(name: str) -> None:
     assert (np.ones((300, 300)) @ np.ones((300, 300))).all()  # NumPy's own threads, if it has any
+    end_waiting_threads()
     left = set(os.listdir(TASKS))
     assert extra_threads(lambda: CALLS[name](400, threads=1)) == 0
     # One of the three is the caller.
     assert 1 <= extra_threads(lambda: CALLS[name](1000, threads=3)) <= 2
+    assert len(set(os.listdir(TASKS)) - left) <= cores()
+    end_waiting_threads()
+    assert tasks_become(left, 5)  # a thread that has ended may be listed for another moment
     assert extra_threads(lambda: CALLS[name](400)) <= cores() - 1
-    until = time.monotonic() + 5  # a thread that has ended may be listed for another moment
-    while set(os.listdir(TASKS)) != left and time.monotonic() < until:
-        time.sleep(0.01)
-    assert set(os.listdir(TASKS)) == left
+
+
+@linux
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # NumPy may have threads
+def test_threads_wait_for_the_next_call_and_then_end() -> None:
+    end_waiting_threads()
+    left = set(os.listdir(TASKS))
+    CALLS["sssp"](1000, threads=2)
+    waiting = set(os.listdir(TASKS)) - left
+    assert len(waiting) == 1
+    assert extra_threads(lambda: CALLS["sssp"](1000, threads=2)) == 0
+    assert set(os.listdir(TASKS)) - left == waiting
+    assert tasks_become(left, 30)
 
 
 @linux

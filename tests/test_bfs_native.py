@@ -72,6 +72,23 @@ def test_threads(method: str, threads: int, rmat: kl.Graph) -> None:
     kl.bfs(digraph, 2, method=method, threads=threads).verify()
 
 
+@pytest.mark.parametrize("threads", [2, 3, 8])
+def test_large_searches_on_threads(threads: int) -> None:
+    """Smaller ones use fewer threads than they may."""
+    hubs = kl.generate.rmat(17, 16, seed=2, directed=False)
+    for g in (grid(500, 450), hubs, small_world(150_000, 6, directed=True)):
+        source = int(np.diff(g.offsets).argmax())
+        wanted = kl.bfs(g, source, method="queue").distances
+        for _ in range(2):  # then with incoming arcs
+            result = kl.bfs(g, source, method="direction_optimizing", threads=threads)
+            result.verify()
+            assert np.array_equal(result.distances, wanted)
+            depth = int(wanted.max()) // 2
+            near = kl.bfs(g, source, method="direction_optimizing", threads=threads, limit=depth)
+            assert near.reached.sum() == ((wanted >= 0) & (wanted <= depth)).sum()
+            assert g.csc is not None
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_stopping_early_on_threads(method: str, rmat: kl.Graph) -> None:
     source = int(np.diff(rmat.offsets).argmax())

@@ -94,6 +94,59 @@ def test_shapes_and_threads(shape: str, method: str) -> None:
         assert without.distances.tolist() == first.distances.tolist()
 
 
+#: Large enough that one search is shared among threads: smaller ones use fewer.
+LARGE = {
+    "grid": lambda: grid(450),
+    "float64": lambda: random_graph(200_000, 900_000, 0, 1 << 30, np.float64),
+    "hubs": lambda: kl.generate.rmat(17, 16, seed=2, directed=False, weights=(0, 255)),
+    "rings": lambda: rings(8, 40_000),
+}
+
+
+def rings(count: int, size: int) -> kl.Graph:
+    """Return rings that meet in one vertex: long paths, two for each ring, side by side."""
+    at = np.arange(count * size).reshape(count, size) + 1
+    s = np.concatenate([at[:, :-1].ravel(), np.zeros(count, int), at[:, -1]])
+    t = np.concatenate([at[:, 1:].ravel(), at[:, 0], np.zeros(count, int)])
+    weights = np.random.default_rng(7).integers(0, 100, len(s)).astype(np.int32)
+    return kl.Graph.from_edges(s, t, weights, directed=False)
+
+
+@pytest.mark.parametrize("shape", LARGE)
+def test_large_searches_on_threads(shape: str) -> None:
+    g = LARGE[shape]()
+    source = int(np.diff(g.offsets).argmax())
+    wanted = solve(g, "dijkstra", source)
+    limit = np.median(wanted.distances[wanted.distances < np.inf]).item()
+    within = wanted.distances <= limit
+    for threads in (2, 3, 8):
+        result = solve(g, "delta_stepping", source, threads=threads)
+        result.verify()
+        assert np.array_equal(result.distances, wanted.distances)
+        near = solve(g, "delta_stepping", source, threads=threads, limit=limit)
+        assert np.array_equal(near.distances[within], wanted.distances[within])
+        assert near.reached.sum() == within.sum()
+        some = solve(g, "delta_stepping", source, threads=threads, targets=[1, g.n // 2])
+        assert some.distances.tolist() == wanted.distances[[1, g.n // 2]].tolist()
+
+
+@pytest.mark.parametrize("method", ["dijkstra", "delta_stepping"])
+@pytest.mark.parametrize("weight", [400_000, 2_000_000])
+def test_sums_whose_bound_needs_64_bits(method: str, weight: int) -> None:
+    """A chain whose last vertices are within 32 bits of the first, and one where they are not."""
+    n = 4000
+    g = kl.Graph.from_edges(
+        np.r_[np.arange(n - 1), 0], np.r_[np.arange(1, n), 1],
+        np.full(n, weight, dtype=np.int32), n=n + 1,
+    )  # fmt: skip
+    wanted = [*(weight * v for v in range(n)), np.iinfo(np.int64).max]
+    for predecessors in (True, False):
+        result = solve(g, method, predecessors=predecessors)
+        assert result.distances.dtype == np.int64
+        assert result.distances.tolist() == wanted
+        result.verify()
+
+
 @pytest.mark.parametrize("shape", ["random", "ties", "star", "grid", "islands", "float64"])
 def test_agrees_with_scipy(shape: str) -> None:
     g = SHAPES[shape]()

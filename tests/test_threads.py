@@ -99,6 +99,48 @@ def test_a_cooperative_launch_without_threads_is_refused() -> None:
     assert done.returncode == 0, done.stderr
 
 
+# ---- between calls ------------------------------------------------------------------------------
+
+#: A call leaves a thread behind; the statements of a test follow.
+AFTER = """
+    import os, sys, warnings
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    import numpy as np
+    import kleene as kl
+
+    g = kl.generate.grid(300, 300, seed=1, weights=(1, 9))
+    right = kl.sssp(g, 0, threads=2, device="cpu").distances
+    assert len(os.listdir("/proc/self/task")) > 1
+    {then}
+"""
+
+
+def _after_call(then: str) -> str:
+    return textwrap.dedent(AFTER).replace("{then}", textwrap.dedent(then))
+
+
+@linux
+def test_a_fork_finds_no_threads_and_both_processes_go_on() -> None:
+    """Python 3.12 warns of a fork beside threads, and would count those that wait."""
+    then = """
+    warnings.simplefilter("error")
+    child = os.fork()
+    answers = [kl.sssp(g, 0, threads=t, device="cpu").distances for t in (2, 3)]
+    same = all(np.array_equal(answer, right) for answer in answers)
+    if child == 0: os._exit(0 if same else 1)
+    assert same and os.waitpid(child, 0)[1] == 0
+    print("same", flush=True)
+    """
+    done = run(_after_call(then))
+    assert (done.returncode, done.stdout) == (0, "same\n"), done.stderr
+
+
+@linux
+def test_threads_that_wait_do_not_keep_a_process() -> None:
+    done = run(_after_call("sys.exit(7)"))
+    assert done.returncode == 7, done.stderr
+
+
 # ---- Python threads -----------------------------------------------------------------------------
 
 

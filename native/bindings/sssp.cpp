@@ -1,8 +1,10 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "arrays.hpp"
+#include "parallel/helper_team.hpp"
 #include "sssp/k_shortest_paths.hpp"
 #include "sssp/methods.hpp"
 
@@ -61,6 +63,34 @@ Cycle search(std::string_view method, const Offsets& offsets, const AnyArray& ne
   });
 }
 
+// Copies distances into a wider type; returns the largest, or -1 if no vertex is reached.
+std::int64_t widen_distances(const MutableArray<std::int32_t>& narrow,
+                             MutableArray<std::int64_t> wide, int threads) {
+  if (narrow.size() != wide.size()) raise_wrong_type();
+  const auto count = static_cast<std::int64_t>(narrow.size());
+  const std::int32_t* const from = narrow.data();
+  std::int64_t* const to = wide.data();
+  std::atomic<std::int32_t> largest{-1};
+  const GilRelease release;
+  Monitor monitor;
+  parallel::HelperTeam helpers(threads, monitor);
+  constexpr std::int64_t kGrain = 1 << 15, kShare = 1 << 17;
+  helpers.loop(
+      parallel::threads_worth(count, kShare, threads), count, kGrain,
+      [&](auto begin, auto end, int) {
+        std::int32_t own = -1;
+        for (std::int64_t i = begin; i < end; ++i) {
+          const bool reached = from[i] != graph::kNoPath<std::int32_t>;
+          to[i] = reached ? from[i] : graph::kNoPath<std::int64_t>;
+          own = std::max(own, reached ? from[i] : -1);
+        }
+        std::int32_t seen = largest.load(std::memory_order_relaxed);
+        while (own > seen && !largest.compare_exchange_weak(seen, own, std::memory_order_relaxed)) {
+        }
+      });
+  return largest.load();
+}
+
 // One array of what all pairs have in one of their vectors.
 template <class T>
 nb::object joined(const std::vector<sssp::ShortestPaths>& all,
@@ -110,6 +140,8 @@ void bind_sssp(nb::module_& m) {
         nb::arg("sources"), nb::arg("targets").none(), nb::arg("limit"), nb::arg("distances"),
         nb::arg("predecessors").none(), nb::arg("horizons"), nb::arg("threads"),
         nb::arg("progress").none(), nb::arg("level") = -1);
+  m.def("widen_distances", &widen_distances, nb::arg("narrow"), nb::arg("wide"),
+        nb::arg("threads"));
   m.def("k_shortest_paths", &k_shortest_paths, nb::arg("offsets"), nb::arg("neighbors"),
         nb::arg("lengths"), nb::arg("to_sink"), nb::arg("sources"), nb::arg("sinks"),
         nb::arg("rows"), nb::arg("count"), nb::arg("threads"),

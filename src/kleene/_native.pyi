@@ -455,6 +455,7 @@ def sssp(
     progress: _Progress,
     level: int = -1,
 ) -> list[int]: ...
+def widen_distances(narrow: NDArray[np.int32], wide: NDArray[np.int64], threads: int) -> int: ...
 def settle_order(
     offsets: NDArray[np.int64],
     neighbors: NDArray[np.int32],

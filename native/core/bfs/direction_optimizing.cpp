@@ -13,14 +13,16 @@
 // written by one thread.
 //
 // Long thin graphs have thousands of levels of a few vertices each, too small to share. So the
-// search runs on the calling thread alone and starts a team only while frontiers are large.
+// calling thread leads and calls helpers to a level, as many as its frontier is worth.
 #include <bit>
 #include <vector>
 
 #include "bfs/bfs.hpp"
+#include "bfs/tuning.hpp"
 #include "parallel/buffer.hpp"
+#include "parallel/helper_team.hpp"
 #include "parallel/relaxed.hpp"
-#include "parallel/team.hpp"
+#include "parallel/stealable_range.hpp"
 
 namespace kleene::bfs {
 namespace {
@@ -28,32 +30,13 @@ namespace {
 using Word = std::uint64_t;
 constexpr std::int64_t kBits = 64;
 
-// Pull when the frontier's arcs times kAlpha exceed those not yet explored, and times kGamma the
-// vertices (a pull scans all of them, which does not pay for a late, small frontier). Push again
-// when the frontier shrinks and has fewer than n / kBeta vertices.
-constexpr std::int64_t kAlpha = 15;
-constexpr std::int64_t kBeta = 18;
-constexpr std::int64_t kGamma = 8;
-
-// Arcs of the frontier at which a team is started, and below which it is dissolved (of 2^9 to 2^15
-// and 2^7 to 2^11, the best on a thinned grid of 740,000 vertices, two cores of a Xeon).
-constexpr std::int64_t kTeamBegins = 1 << 11;
-constexpr std::int64_t kTeamEnds = 1 << 7;
-
-constexpr std::int64_t kPushGrain = 64;  // vertices of the frontier
-constexpr std::int64_t kPullGrain = 16;  // words of the bitmap
-constexpr std::int64_t kConvertGrain = 256;
-constexpr std::int64_t kAhead = 8;  // vertices between two steps of prefetching
-
 // The vertices that one thread visits in a level.
 template <class Id>
 struct alignas(64) LocalQueue {
   Buffer<Id> queue;
   std::int64_t size = 0;
-  std::int64_t arcs = 0;                 // outgoing arcs of the vertices in the queue
-  std::atomic<std::int64_t> claimed{0};  // vertices of the queue that threads have claimed
-
-  std::int64_t left() const { return size - claimed.load(std::memory_order_relaxed); }
+  std::int64_t arcs = 0;  // outgoing arcs of the vertices in the queue
+  StealableRange left;    // of the queue, as a part of the frontier
 
   // Makes room for `more` vertices and returns where they go.
   Id* room(std::int64_t more) {
@@ -73,8 +56,8 @@ class Search {
       : outgoing_(problem.outgoing),
         incoming_(problem.incoming),
         row_(row),
-        threads_(threads),
         monitor_(monitor),
+        helpers_(threads, monitor),
         level_stop_(problem.stop, row.distances),
         unexplored_(problem.outgoing.count()),
         frontier_(static_cast<std::size_t>(threads)),
@@ -86,40 +69,22 @@ class Search {
     begin_level(0);
   }
 
-  using Worker = Team::Worker;
-
   Id run() {
     while (!done_) {
-      const bool shared = worth_team(kTeamBegins);
-      run_team(shared ? threads_ : 1, monitor_, [&](Worker& worker) { levels(worker, shared); });
+      if (pulling_) {
+        if (!pulled_) make_bitmaps();
+        pull();
+      } else {
+        if (pulled_) make_queues();
+        push();
+      }
+      begin_level(depth_ + 1);
     }
     return horizon_;
   }
 
  private:
-  // Runs levels until the search is done or a team of another size would be faster.
-  void levels(Worker& worker, bool shared) {
-    do {
-      if (pulling_) {
-        if (!pulled_) make_bitmaps(worker);
-        pull(worker);
-      } else {
-        if (pulled_) make_queues(worker);
-        push(worker);
-      }
-      if (worker.is_leader()) {
-        begin_level(depth_ + 1);
-        resize_ = shared ? !worth_team(kTeamEnds) : worth_team(kTeamBegins);
-      }
-      worker.barrier();
-    } while (!done_ && !resize_);
-  }
-
-  bool worth_team(std::int64_t work) const {
-    return threads_ > 1 && (pulling_ ? outgoing_.n : arcs_) >= work;
-  }
-
-  // Only the leader, while the others wait: chooses the direction of the next level.
+  // Chooses the direction of the next level.
   void begin_level(Id depth) {
     const std::int64_t before = size_;
     size_ = arcs_ = 0;
@@ -143,7 +108,7 @@ class Search {
                  arcs_ > outgoing_.n / kGamma;
     }
     unexplored_ -= arcs_;
-    for (LocalQueue<Id>& local : frontier_) local.claimed.store(0, std::memory_order_relaxed);
+    for (LocalQueue<Id>& local : frontier_) local.left.reset(local.size);
     for (LocalQueue<Id>& local : next_) local.size = local.arcs = 0;
     if (pulling_ && words_ == 0) {
       words_ = (outgoing_.n + kBits - 1) / kBits;
@@ -155,23 +120,37 @@ class Search {
 
   // ---- pushing ------------------------------------------------------------------------------
 
-  // A thread expands its own queue first, which is in its cache; then it helps the others.
-  void push(Worker& worker) {
-    LocalQueue<Id>& next = next_[worker.thread()];
-    for (std::size_t k = 0; k < frontier_.size(); ++k) {
-      LocalQueue<Id>& part = frontier_[(worker.thread() + k) % frontier_.size()];
-      while (part.left() > 0) {
-        const std::int64_t begin = part.claimed.fetch_add(kPushGrain, std::memory_order_relaxed);
-        const std::int64_t end = std::min(begin + kPushGrain, part.size);
-        for (std::int64_t i = begin; i < end; ++i) {
-          if (i + 2 * kAhead < part.size) prefetch(&part.queue[i]);
-          push_from(part.queue[i], next);
-        }
-        worker.poll(end - begin);
-      }
+  void push() {
+    const int threads = threads_by_root(arcs_, kPushShare, helpers_.threads());
+    const std::int64_t grain = std::clamp<std::int64_t>(size_ / (8 * threads), 1, kPushGrain);
+    const int shares = arcs_ > kManyArcs * size_ ? 8 * threads : threads;  // hubs: small ones
+    helpers_.share(threads, [&](int thread) { push_parts(thread, grain, shares); });
+  }
+
+  // A thread expands its own queue first, which is in its cache; then it helps the others. Helpers
+  // leave small remainders to their owner; the leader takes everything.
+  void push_parts(int thread, std::int64_t grain, int shares) {
+    const std::int64_t least = thread == 0 ? 1 : 2 * grain;
+    LocalQueue<Id>& own = frontier_[thread];
+    push_pieces(own, thread, [&] { return own.left.take(grain); });
+    for (std::size_t k = 1; k < frontier_.size(); ++k) {
+      LocalQueue<Id>& other = frontier_[(thread + k) % frontier_.size()];
+      push_pieces(other, thread, [&] { return other.left.steal(shares, grain, least); });
     }
+    LocalQueue<Id>& next = next_[thread];
     for (std::int64_t i = 0; i < next.size; ++i) next.arcs += outgoing_.degree(next.queue[i]);
-    worker.barrier();
+  }
+
+  template <class Take>
+  void push_pieces(const LocalQueue<Id>& part, int thread, Take&& take) {
+    CancelCheck check_cancelled(monitor_, thread);
+    for (StealableRange::Piece piece; !(piece = take()).empty();) {
+      for (std::int64_t i = piece.begin; i < piece.end; ++i) {
+        if (i + 2 * kAhead < part.size) prefetch(&part.queue[i]);
+        push_from(part.queue[i], next_[thread]);
+      }
+      check_cancelled();
+    }
   }
 
   // Prefetches the rows of vertices to come in two steps: their offsets, then their arcs.
@@ -196,23 +175,16 @@ class Search {
 
   // ---- pulling ------------------------------------------------------------------------------
 
-  void pull(Worker& worker) {
-    std::int64_t size = 0;
-    std::int64_t arcs = 0;
-    worker.loop(
-        words_, kPullGrain,
-        [&](std::int64_t begin, std::int64_t end) {
-          for (std::int64_t word = begin; word < end; ++word) {
-            const Word visited = pull_into(word, arcs);
-            next_front_[word] = visited;
-            visited_[word] |= visited;
-            size += std::popcount(visited);
-          }
-        },
-        [&] {
-          next_[worker.thread()].size = size;
-          next_[worker.thread()].arcs = arcs;
-        });
+  void pull() {
+    share_words(kPullGrain, [&](std::int64_t begin, std::int64_t end, int thread) {
+      LocalQueue<Id>& next = next_[thread];
+      for (std::int64_t word = begin; word < end; ++word) {
+        const Word visited = pull_into(word, next.arcs);
+        next_front_[word] = visited;
+        visited_[word] |= visited;
+        next.size += std::popcount(visited);
+      }
+    });
   }
 
   // Looks for predecessors of the unvisited vertices of a word; returns which of them found one.
@@ -236,8 +208,8 @@ class Search {
   // ---- from queues to bitmaps and back --------------------------------------------------------
 
   // From the depths.
-  void make_bitmaps(Worker& worker) {
-    worker.loop(words_, kConvertGrain, [&](std::int64_t begin, std::int64_t end) {
+  void make_bitmaps() {
+    share_words(kConvertGrain, [&](std::int64_t begin, std::int64_t end, int) {
       for (std::int64_t word = begin; word < end; ++word) fill_words(word);
     });
   }
@@ -256,10 +228,10 @@ class Search {
     front_[word] = front;
   }
 
-  void make_queues(Worker& worker) {
-    LocalQueue<Id>& mine = frontier_[worker.thread()];
-    mine.size = 0;
-    worker.loop(words_, kConvertGrain, [&](std::int64_t begin, std::int64_t end) {
+  void make_queues() {
+    for (LocalQueue<Id>& local : frontier_) local.size = 0;
+    share_words(kConvertGrain, [&](std::int64_t begin, std::int64_t end, int thread) {
+      LocalQueue<Id>& mine = frontier_[thread];
       for (std::int64_t word = begin; word < end; ++word) {
         Id* to = mine.room(kBits);
         for (Word left = front_[word]; left != 0; left &= left - 1) {
@@ -268,19 +240,25 @@ class Search {
         mine.size = to - mine.queue.data();
       }
     });
+    for (LocalQueue<Id>& local : frontier_) local.left.reset(local.size);
+  }
+
+  template <class Body>
+  void share_words(std::int64_t grain, Body&& body) {
+    const int threads = threads_worth(outgoing_.n, kPullShare, helpers_.threads());
+    helpers_.loop(threads, words_, grain, body);
   }
 
   const Arcs<Id> outgoing_, incoming_;
   const ResultRow<Id, Id> row_;
-  const int threads_;
   Monitor& monitor_;
+  HelperTeam helpers_;
   LevelStop<Id> level_stop_;
 
   // Written by the leader alone, between levels.
   Id depth_ = 0;
   Id horizon_ = 0;
   bool done_ = false;
-  bool resize_ = false;
   bool pulled_ = false;    // in the last level; the frontier is then a bitmap, else queues
   bool pulling_ = false;   // in this level
   std::int64_t size_ = 0;  // of the frontier
@@ -297,7 +275,7 @@ class Search {
 template <class Id>
 Id direction_optimizing(const Problem<Id>& problem, ResultRow<Id, Id> row, int threads,
                         Monitor& monitor) {
-  return Search<Id>(problem, row, team_size(problem, threads), monitor).run();
+  return Search<Id>(problem, row, search_threads(problem.outgoing, threads), monitor).run();
 }
 
 template std::int32_t direction_optimizing(const Problem<std::int32_t>&,

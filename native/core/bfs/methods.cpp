@@ -17,8 +17,7 @@ void each_source(const Problem<Id>& problem, const ResultRows<Id, Id>& rows, Id 
     Problem<Id> from = problem;
     from.source = rows.sources[i];
     const ResultRow<Id, Id> row = rows.at(i, n);
-    parallel_fill(row.distances, n, kNoHops<Id>, each, own);
-    if (row.predecessors) parallel_fill(row.predecessors, n, kNoPredecessor<Id>, each, own);
+    fill_row(row, n, kNoHops<Id>, each, own);
     rows.horizons[i] = kSearch(from, row, each, own);
   });
 }

@@ -1,13 +1,9 @@
 #include "parallel/team.hpp"
 
-#include <exception>
-#include <mutex>
-#include <new>
-#include <optional>
-#include <system_error>
-#include <vector>
+#include <thread>
 
-#include "parallel/joining_thread.hpp"
+#include "parallel/leased_threads.hpp"
+#include "parallel/team_error.hpp"
 
 namespace kleene::parallel {
 namespace {
@@ -32,40 +28,22 @@ class WorkerMonitor final : public Monitor {
 }  // namespace
 
 void run_team(int threads, Monitor& monitor, FunctionRef<void(Team::Worker&)> body) {
-  std::exception_ptr error;
-  std::mutex guard;
-  const auto run = [&](Team& team, int thread) {
-    try {
+  TeamError error(monitor);
+  LeasedThreads others;
+  if (threads > 1) others.grow(threads - 1);
+  Team team(others.size() + 1, monitor);
+  const auto run = [&](int thread) {
+    error.run([&] {
       Team::Worker worker(team, thread);
       body(worker);
-    } catch (const Cancelled&) {  // another thread threw, and that exception is rethrown
-    } catch (...) {
-      monitor.cancel();
-      const std::lock_guard lock(guard);
-      if (!error) error = std::current_exception();
-    }
+    });
   };
-  {
-    std::optional<Team> team;
-    std::atomic<bool> complete{false};  // all threads that will start have started
-    std::vector<JoiningThread> others;
-    others.reserve(static_cast<std::size_t>(std::max(threads - 1, 0)));
-    try {
-      for (int thread = 1; thread < threads; ++thread) {
-        others.emplace_back([&, thread] {
-          complete.wait(false, std::memory_order_acquire);
-          run(*team, thread);
-        });
-      }
-    } catch (const std::system_error&) {  // no further thread: the limit of processes or of memory
-    } catch (const std::bad_alloc&) {
-    }
-    team.emplace(static_cast<int>(others.size()) + 1, monitor);
-    complete.store(true, std::memory_order_release);
-    complete.notify_all();
-    run(*team, 0);
-  }
-  if (error) std::rethrow_exception(error);
+  const auto run_other = [&](int index) { run(index + 1); };
+  const LeasedThreads::Task task(run_other);
+  others.call(others.size(), task);
+  run(0);
+  others.wait();
+  error.rethrow();
 }
 
 void parallel_for(std::int64_t count, std::int64_t grain, int threads, Monitor& monitor,

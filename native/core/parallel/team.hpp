@@ -1,7 +1,7 @@
-// Teams of threads for one call: start, run, join. No pool and no state outlives the call, so the
-// core is safe after fork(), inside multiprocessing, when several Python threads call at once, and
-// under ThreadSanitizer. Starting a thread costs some 20 microseconds: callers pass threads = 1
-// when there is less work than that.
+// Teams of threads for one call, leased from a pool that is safe after fork(), inside
+// multiprocessing, when several Python threads call at once, and under ThreadSanitizer. To wake a
+// thread costs some 5 microseconds, to start one 20 to 60: callers pass threads = 1 when there is
+// less work than that.
 //
 // Where the system refuses to start so many threads (a limit of processes or of memory), the team
 // is smaller. Its size is known once its threads have started, so a worker learns it there, and
@@ -136,16 +136,5 @@ class Team {
 // Runs body(worker) on at most so many threads at once; worker 0 is the caller. The first exception
 // thrown by any of them cancels the monitor and is rethrown here after all have returned.
 void run_team(int threads, Monitor& monitor, FunctionRef<void(Team::Worker& worker)> body);
-
-// Sets count entries to one value; large arrays by all threads, which also brings in their pages.
-template <class T>
-void parallel_fill(T* data, std::int64_t count, T value, int threads, Monitor& monitor) {
-  constexpr std::int64_t kGrain = 1 << 16;
-  run_team(count > 4 * kGrain ? threads : 1, monitor, [&](Team::Worker& worker) {
-    worker.loop(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
-      std::fill(data + begin, data + end, value);
-    });
-  });
-}
 
 }  // namespace kleene::parallel

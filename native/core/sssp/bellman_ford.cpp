@@ -75,13 +75,11 @@ class BellmanFord {
     too_low_.store(false, std::memory_order_relaxed);
     since_check_ = 0;
     CancelCheck check_cancelled(monitor, 0);
-    if (rounds_alone(check_cancelled)) {
-      HelperTeam helpers(threads_, monitor);
-      helpers.run([&] {
-        do {
-          helpers.share([&](int thread) { relax_pieces(thread, CancelCheck(monitor, thread)); });
-        } while (end_round() && rounds_alone(check_cancelled));
-      });
+    HelperTeam helpers(threads_, monitor);
+    while (rounds_alone(check_cancelled)) {
+      helpers.share(threads_worth(size(), kSmall / 2, threads_),
+                    [&](int thread) { relax_pieces(thread, CancelCheck(monitor, thread)); });
+      if (!end_round()) break;
     }
     // A chain closed by rounding may also leave nothing to relax.
     return !circled_ && (std::is_integral_v<Value> || !chains_close());

@@ -21,17 +21,13 @@ double mean_length(const Arcs<Id>& arcs, const Value* lengths) {
   return sum / static_cast<double>(std::max<std::int64_t>(1, count));
 }
 
-// Wider buckets mean fewer barriers, narrower ones fewer vertices relaxed too early. The more arcs
-// a vertex has, the more an early relaxation costs and the fewer buckets there are anyway. 16 x
-// mean length / degree^2 was among the best powers of two on R-MAT and uniform graphs of 2^20
-// vertices (degree 30: 1 to 8 are alike), a 2048 x 2048 grid (64 to 128) and the highways of the
-// world (4 to 16 km); one Sapphire Rapids core, while other work was running.
+// Wide buckets mean vertices relaxed too early. The more arcs a vertex has, the more that costs,
+// and the fewer buckets there are anyway.
 template <class Id>
 double delta_width(const Arcs<Id>& arcs, double mean) {
-  constexpr double kFactor = 16;
   const double degree =
       std::max(1.0, static_cast<double>(arcs.count()) / static_cast<double>(arcs.n));
-  return mean > 0 ? kFactor * mean / (degree * degree) : 1;
+  return mean > 0 ? kDeltaFactor * mean / (degree * degree) : 1;
 }
 
 template <class Id, class Value>
@@ -53,7 +49,7 @@ void delta_stepping(const Problem<Id, Value>& problem, const ResultRows<Id, Valu
                           return search->search(own, row, CancelCheck(monitor, thread), monitor);
                         });
   } else if (!left.empty()) {
-    Search search(problem, threads, width);
+    Search search(problem, search_threads(problem.outgoing, threads), width);
     search_one_by_one(problem, rows, left, threads, monitor,
                       [&](const Problem<Id, Value>& own, ResultRow<Id, Value> row) {
                         return search.search(own, row, CancelCheck(monitor, 0), monitor);

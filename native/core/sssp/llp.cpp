@@ -47,16 +47,14 @@ class LatticeSearch {
     row.distances[source] = 0;
     open_.assign(1, source);
     HelperTeam helpers(threads_, monitor);
-    helpers.run([&] {
-      while (!open_.empty()) {
-        for (Part& part : parts_) part.least = kNoPath<Value>;
-        share(helpers, [&](int thread) { find_beta(thread); });
-        share(helpers, [&](int thread) { raise_bounds(thread, CancelCheck(monitor, thread)); });
-        collect(newly_settled_, &Part::newly_settled);
-        share(helpers, [&](int thread) { relax_settled(thread, CancelCheck(monitor, thread)); });
-        collect(open_, &Part::open);
-      }
-    });
+    while (!open_.empty()) {
+      for (Part& part : parts_) part.least = kNoPath<Value>;
+      share(helpers, [&](int thread) { find_beta(thread); });
+      share(helpers, [&](int thread) { raise_bounds(thread, CancelCheck(monitor, thread)); });
+      collect(newly_settled_, &Part::newly_settled);
+      share(helpers, [&](int thread) { relax_settled(thread, CancelCheck(monitor, thread)); });
+      collect(open_, &Part::open);
+    }
   }
 
  private:
@@ -70,14 +68,11 @@ class LatticeSearch {
     std::vector<Id> newly_settled;  // in this round
   };
 
-  // One step of a round, shared with helpers when there is enough work.
+  // One step of a round, shared with as many helpers as it is worth.
   void share(HelperTeam& helpers, HelperTeam::Task step) {
     next_.store(0, std::memory_order_relaxed);
-    if (threads_ > 1 && static_cast<std::int64_t>(open_.size()) > kPiece) {
-      helpers.share(step);
-    } else {
-      step(0);
-    }
+    const auto open = static_cast<std::int64_t>(open_.size());
+    helpers.share(threads_worth(open, kPiece / 2, threads_), step);
   }
 
   // Calls body(v) for pieces of the vertices while there are any.

@@ -37,8 +37,7 @@ void search_one_by_one(const Problem<Id, Value>& problem, const ResultRows<Id, V
     Problem<Id, Value> own = problem;
     own.source = rows.sources[i];
     const ResultRow<Id, Value> row = rows.at(i, n);
-    parallel_fill(row.distances, n, kNoPath<Value>, threads, monitor);
-    if (row.predecessors) parallel_fill(row.predecessors, n, kNoPredecessor<Id>, threads, monitor);
+    fill_row(row, n, kNoPath<Value>, threads, monitor);
     rows.horizons[i] = search(own, row);
     monitor.advance(1);
     monitor.poll();

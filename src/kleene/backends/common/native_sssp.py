@@ -6,6 +6,7 @@ name a negative cycle, or to go on where rounding makes a cycle look negative.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,9 @@ from kleene.graph.no_path import no_path
 __all__ = ["arc_lengths", "lengths_or_none", "limit_array", "potentials", "search"]
 
 Array = NDArray[Any]
+
+#: Methods that never relax a vertex beyond the limit.
+_NARROW = ("delta_stepping", "dijkstra")
 
 _NEEDS_INCOMING = {m.name for m in _native.methods() if m.problem == "sssp" and m.incoming}
 
@@ -50,11 +54,46 @@ def search(method: str, task: Task, costs: Array | None = None) -> Answer:
     """
     values, predecessors = task.empty_values(), task.empty_predecessors()
     horizons = task.new_horizons()
+    if method in _NARROW and costs is None and _may_be_narrow(task):
+        narrow = np.empty(values.shape, dtype=np.int32)
+        if _search_narrow(method, task, narrow, values, predecessors):
+            return Answer(values, predecessors, horizons)
     lengths = arc_lengths(task.graph.weights, task)
     reported = None if costs is None else lengths
     _call(method, task, lengths if costs is None else costs, reported, values, predecessors,
           horizons)  # fmt: skip
     return Answer(values, predecessors, horizons)
+
+
+def _may_be_narrow(task: Task) -> bool:
+    """Return whether a search by 32-bit sums is worth a try where their bound needs 64 bits.
+
+    The bound is n times the largest weight; roads are far shorter. Narrow sums need half the
+    memory, and the weights need not be converted: of the highways of the world, 1.6 million arcs,
+    that takes a third of the search.
+    """
+    g = task.graph
+    if task.dtype != np.int64 or g.weights is None or g.weights.dtype != np.int32:
+        return False
+    whole = task.limit is None and task.targets is None
+    return whole and len(task.sources) * g.n <= 2 * g.m  # no more memory than converted weights
+
+
+def _search_narrow(
+    method: str, task: Task, narrow: Array, values: Array, predecessors: Array | None
+) -> bool:
+    """Search by 32-bit sums; False if a path may be too long for them, and was then cut.
+
+    No sum wraps: vertices further away than the limit are not relaxed.
+    """
+    weights = task.graph.weights
+    assert weights is not None
+    heaviest = int(task.graph.stats.max_weight)
+    limit = int(no_path(narrow.dtype)) - 1 - heaviest
+    own = replace(task, dtype=narrow.dtype, limit=limit)
+    _call(method, own, weights, None, narrow, predecessors, own.new_horizons())
+    farthest = _native.widen_distances(narrow, values, task.threads)
+    return farthest + heaviest <= limit
 
 
 def potentials(task: Task) -> Array:
