@@ -16,6 +16,7 @@ import kleene as kl
 from kleene.backends.cuda import bfs_multi, sssp_batched
 from kleene.backends.cuda import row_batches as rows
 from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.tuning import bfs as tuning
 from kleene.backends.cuda.tuning import sssp as sssp_tuning
 from kleene.backends.cuda.tuning import transfers
 from kleene.errors import MemoryBudgetError
@@ -63,20 +64,20 @@ def sssp(g: kl.Graph, **options: Any) -> kl.Result:
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forty searches at once, or one group."""
-    monkeypatch.setattr(bfs_multi, "_MOST", 40)
+    monkeypatch.setattr(tuning, "MOST_SEARCHES", 40)
     monkeypatch.setattr(sssp_tuning, "BATCHED_BYTES", 1)
 
 
 @pytest.fixture
 def small_hubs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Five arcs are a segment."""
-    monkeypatch.setattr(bfs_multi, "_SEGMENT", 5)
+    monkeypatch.setattr(tuning, "HUB_SEGMENT", 5)
     monkeypatch.setattr(sssp_tuning, "BATCHED_SEGMENT", 5)
 
 
 @pytest.fixture
 def short_launches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bfs_multi, "_LEVELS", 2)
+    monkeypatch.setattr(tuning, "MULTI_LEVELS", 2)
     monkeypatch.setattr(sssp_tuning, "BATCHED_ROUNDS", 3)
 
 
@@ -199,7 +200,7 @@ def graphs(draw: st.DrawFn) -> kl.Graph:
 @given(g=graphs(), limit=st.none() | st.integers(0, 5))
 def test_as_the_reference_has_it(g: kl.Graph, limit: int | None) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bfs_multi, "_SEGMENT", 3)
+        patch.setattr(tuning, "HUB_SEGMENT", 3)
         patch.setattr(sssp_tuning, "BATCHED_SEGMENT", 3)
         hops, lengths = bfs(g, limit=limit), apsp(g, limit=limit)
     reference = {"device": "reference", "limit": limit, "predecessors": False}

@@ -11,40 +11,46 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene as kl
-from kleene.backends.cuda import bfs_direction
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
+from kleene.backends.cuda.tuning import bfs as tuning
 
 #: Constants under which searches push, pull, sweep, change over and come back in small graphs.
 SHAPES: dict[str, dict[str, int]] = {
     "as it is": {},
-    "many blocks": {"_WORK_PER_BLOCK": 256},
-    "lists that are cut": {"_WORK_PER_BLOCK": 256, "_LONGEST_LIST": 3},
+    "many blocks": {"WORK_PER_BLOCK": 256},
+    "lists that are cut": {"WORK_PER_BLOCK": 256, "LONGEST_LIST": 3},
     "narrow alone": {
-        "_WORK_PER_BLOCK": 256,
-        "_MAX_NARROW_ARCS": 10**6,
-        "_NARROW_ARCS": 10**5,
-        "_DENSE": 100,
+        "WORK_PER_BLOCK": 256,
+        "MAX_NARROW_ARCS": 10**6,
+        "NARROW_ARCS": 10**5,
+        "DENSE": 100,
     },
     "narrow, cut": {
-        "_WORK_PER_BLOCK": 256,
-        "_LONGEST_LIST": 2,
-        "_MAX_NARROW_ARCS": 10**6,
-        "_DENSE": 100,
+        "WORK_PER_BLOCK": 256,
+        "LONGEST_LIST": 2,
+        "MAX_NARROW_ARCS": 10**6,
+        "DENSE": 100,
     },
     "back and forth": {
-        "_WORK_PER_BLOCK": 512,
-        "_MAX_NARROW_ARCS": 60,
-        "_NARROW_ARCS": 40,
-        "_DENSE": 0,
+        "WORK_PER_BLOCK": 512,
+        "MAX_NARROW_ARCS": 60,
+        "NARROW_ARCS": 40,
+        "DENSE": 0,
     },
     "several launches": {
-        "_WORK_PER_BLOCK": 256,
-        "_LEVELS": 5,
-        "_MAX_NARROW_ARCS": 200,
-        "_NARROW_ARCS": 100,
+        "WORK_PER_BLOCK": 256,
+        "LEVELS": 5,
+        "MAX_NARROW_ARCS": 200,
+        "NARROW_ARCS": 100,
     },
-    "never pulls": {"_WORK_PER_BLOCK": 256, "_PULL_PART": 1, "_DENSE": 0},
-    "always pulls": {"_WORK_PER_BLOCK": 256, "_PULL_PART": 10**9, "_DENSE": 0},
+    "never pulls": {"WORK_PER_BLOCK": 256, "PULL_COST": 2**30, "DENSE": 0},
+    "always pulls": {"WORK_PER_BLOCK": 256, "PULL_COST": 0, "DENSE": 0},
+    "pulls, cut": {
+        "WORK_PER_BLOCK": 256,
+        "PULL_COST": 0,
+        "DENSE": 0,
+        "LONGEST_LIST": 3,
+    },
 }
 
 
@@ -73,7 +79,7 @@ def search(g: kl.Graph, source: int, **options: Any) -> kl.Result:
 @pytest.fixture
 def shape(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in SHAPES[request.param].items():
-        monkeypatch.setattr(bfs_direction, name, value)
+        monkeypatch.setattr(tuning, name, value)
 
 
 @pytest.mark.parametrize("shape", SHAPES, indirect=True)
@@ -104,6 +110,21 @@ def test_more_arcs_than_an_entry_counts() -> None:
     assert result.distances.max() == 12
 
 
+@pytest.mark.parametrize("seed", [0, pytest.param(3, marks=needs_checked)])
+def test_a_block_that_finds_many(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hundred entries by one block, then a thousand: all blocks share them."""
+    monkeypatch.setattr(tuning, "WORK_PER_BLOCK", 256)
+    if seed:
+        device = EmulatedDevice(seed=seed, module="_emulator_checked")
+        monkeypatch.setattr("kleene.backends.cuda.bfs_search.open_device", lambda kind: device)
+    heads = np.arange(1, 3101)
+    tails = [np.zeros(100, int), 1 + np.arange(1000) // 10, 101 + np.arange(2000)]
+    g = kl.Graph.from_edges(np.concatenate(tails), heads, directed=False)
+    result = search(g, 0)
+    result.verify()
+    assert np.bincount(result.distances).tolist() == [1, 100, 1000, 1000, 1000]
+
+
 def test_a_target_that_is_not_there() -> None:
     """All is found, and the answer says so."""
     g = kl.Graph.from_edges([0, 1, 3], [1, 2, 4], n=5)
@@ -113,7 +134,9 @@ def test_a_target_that_is_not_there() -> None:
 
 
 @needs_checked
-@pytest.mark.parametrize("shape", ["back and forth", "lists that are cut"], indirect=True)
+@pytest.mark.parametrize(
+    "shape", ["back and forth", "lists that are cut", "always pulls"], indirect=True
+)
 @pytest.mark.parametrize("seed", [3, 5])
 @pytest.mark.parametrize("name", ["grid", "rmat"])
 def test_other_orders(name: str, seed: int, shape: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -142,8 +142,10 @@ def no_workspace(size: Size) -> int:
 
 
 def searched_graph(size: Size) -> int:
-    """Arcs in both directions, depths and predecessors, and a queue of constant size."""
-    return 2 * (4 * size.m + 8 * size.n) + 9 * size.n + 2**24
+    """Arcs in both directions, distances, predecessors and bits; three queues of some blocks."""
+    lists = min(2**9, 1 + (size.n + size.m) // 2**10)
+    entries = lists * min(2**12, 1 + size.n + size.m // 2**7)
+    return 2 * (4 * size.m + 8 * size.n) + 9 * size.n + 48 * entries
 
 
 def batch_workspace(size: Size) -> int:

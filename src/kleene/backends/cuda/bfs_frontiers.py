@@ -7,7 +7,8 @@ import numpy as np
 from kleene.backends.cuda.bfs_levels import Counters, launch_threads, threads_for
 from kleene.backends.cuda.bfs_search import BfsSearch, bfs_rows
 from kleene.backends.cuda.device_graph import DeviceGraph
-from kleene.backends.cuda.runtime.device import Array, Device
+from kleene.backends.cuda.runtime.device import Argument, Device
+from kleene.backends.cuda.tuning import bfs as tuning
 from kleene.backends.task import Answer, Task
 
 __all__ = ["frontier", "privatized", "single_block"]
@@ -25,6 +26,7 @@ class Frontier(BfsSearch):
         super().__init__(task, device, graph)
         kernels = device.kernels("bfs_frontiers")
         self._init, self._level = kernels["bfs_frontiers_init"], kernels[self.kernel]
+        self.params = self.level_params("bfs_frontiers", graph.csr)
         self.queue = device.empty(graph.n, np.int32, "queue")
         self.next = device.empty(graph.n, np.int32, "next")
         # Queue tails of this level and the previous one; then size and number of the last level
@@ -48,10 +50,8 @@ class Frontier(BfsSearch):
     def level(self, size: int, level: int) -> int:
         """Expand so many queued vertices; return the size of the new level."""
         tail, previous = self._tail, 1 - self._tail
-        args: tuple[Array | int | None, ...] = (
-            *self.graph.csr, self.queue, size, level, self.distances, self.predecessors, self.next,
-            self.counters[tail], self.counters[previous],
-        )  # fmt: skip
+        tails = (self.counters[tail], self.counters[previous])
+        args: tuple[Argument, ...] = (self.params, self.queue, size, level, self.next, *tails)
         if self.capacity:
             args = (*args, self.capacity)
         launch_threads(self._level, size, args, self.capacity * _ITEM)
@@ -63,15 +63,15 @@ class Privatized(Frontier):
     """Each block fills a queue in shared memory, then reserves space in the global queue once."""
 
     kernel = "bfs_privatized_level"
-    capacity = 2048
+    capacity = tuning.PRIVATE_CAPACITY
 
 
 class SingleBlock(Privatized):
     """One block runs levels that fit into its shared memory, many blocks larger ones."""
 
-    own_capacity = 1024  # entries of each of its two queues
-    threads = 512
-    levels = 256  # per launch; Ctrl-C is handled between launches
+    own_capacity = tuning.SINGLE_BLOCK_CAPACITY  # entries of each of its two queues
+    threads = tuning.SINGLE_BLOCK_THREADS
+    levels = tuning.SINGLE_BLOCK_LEVELS  # per launch
 
     def __init__(self, task: Task, device: Device, graph: DeviceGraph) -> None:
         super().__init__(task, device, graph)
@@ -90,8 +90,8 @@ class SingleBlock(Privatized):
     def many_levels(self, size: int, level: int, levels: int) -> tuple[int, int]:
         """Run levels in one block; return size and number of the last level."""
         args = (
-            *self.graph.csr, self.queue, size, level, levels, self.distances, self.predecessors,
-            self.next, self.counters[2], self.counters[3], self.own_capacity,
+            self.params, self.queue, size, level, levels, self.next, self.counters[2],
+            self.own_capacity,
         )  # fmt: skip
         threads = threads_for(self.graph.n, self.threads)
         self._single_block.launch((1,), (threads,), args, 2 * self.own_capacity * _ITEM)

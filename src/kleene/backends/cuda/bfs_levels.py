@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from numpy.typing import DTypeLike
 
 from kleene.backends.cuda.runtime.device import Argument, Array, Device, Kernel, ceil_div
+from kleene.backends.cuda.tuning import bfs as tuning
 
 __all__ = ["Counters", "launch_threads", "threads_for"]
 
-_THREADS = 256  # in a block
 _WARP = 32
 
 
@@ -35,7 +35,7 @@ class Counters:
         return values
 
 
-def threads_for(count: int, most: int = _THREADS) -> int:
+def threads_for(count: int, most: int = tuning.THREADS) -> int:
     """Return the block size for so many threads: whole warps.
 
     >>> threads_for(1), threads_for(33), threads_for(1000)

@@ -2,9 +2,9 @@
 
 Cost, for all pairs of 44,000 vertices and 1 M arcs with 1024 searches a batch: a level reads a row
 of 128 bytes per arc, 128 MB, out of 5.6 MB in the L2 cache; 43 batches of about six levels read 33
-GB, some 10 ms. The distances are 7.7 GB: written twice, since they are cleared first, 4 ms at 4.2
-TB/s; to the host at 55 GB/s 140 ms. So the copy to the host is the bound, and the levels of a batch
-overlap with the copies of the previous one.
+GB, and write 7.7 GB of distances twice, since they are cleared first: 31 ms on an H200. To the host
+they take 140 ms at 55 GB/s. So the copy is the bound, and the levels of a batch overlap with the
+copies of the previous one.
 
 On a graph with many levels most vertices have no work in most levels. A level then reads the arcs
 (8 bytes a vertex, 4 an arc) and a bit per neighbour: 1.6 MB on a grid of 256 x 256, a few
@@ -16,9 +16,12 @@ from __future__ import annotations
 import numpy as np
 
 from kleene.backends.common.engine_dtype import search_in_dtype
+from kleene.backends.cuda.bfs_search import pack_targets
 from kleene.backends.cuda.device_graph import DeviceGraph, get_device_graph
 from kleene.backends.cuda.row_batches import RowBuffers, fill_rows, largest_width, row_bytes
 from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, open_device
+from kleene.backends.cuda.runtime.structs import constant, struct_type
+from kleene.backends.cuda.tuning import bfs as tuning
 from kleene.backends.task import Answer, Task
 
 __all__ = ["multi_source"]
@@ -26,14 +29,7 @@ __all__ = ["multi_source"]
 _HOPS = np.dtype(np.int32)
 _NO_LIMIT = int(np.iinfo(_HOPS).max)
 
-_THREADS = 256  # kThreads
-_CHUNK = 32  # kVertices
-_SPAN = 8  # kMostSpan
-_MOST = 1024  # searches of a batch: one word per lane of a warp
-_SEGMENT = 512  # arcs of a hub per warp
-
-#: Levels, or bytes, per launch: some 20 ms, so that Ctrl-C works.
-_LEVELS, _BYTES = 4096, 2**36
+_FILE = "bfs_multi"
 
 
 def multi_source(task: Task) -> Answer:
@@ -44,11 +40,11 @@ def multi_source(task: Task) -> Answer:
         return Answer(task.empty_values(), task.empty_predecessors())
     device = open_device(task.device)
     graph = get_device_graph(task.graph, device)
-    _ = graph.csc, graph.hubs(_SEGMENT)  # allocated before the free memory is read
+    _ = graph.csc, graph.hubs(tuning.HUB_SEGMENT)  # allocated before the free memory is read
     what = f"bfs by multi_source on {graph.n:,} vertices"
     width = largest_width(
         device,
-        min(_MOST, len(task.sources)),
+        min(tuning.MOST_SEARCHES, len(task.sources)),
         lambda width: _Searches.nbytes(graph, width) + row_bytes(task, width),
         what,
     )
@@ -68,61 +64,56 @@ class _Searches:
     """A batch of searches."""
 
     def __init__(self, task: Task, device: Device, graph: DeviceGraph, width: int) -> None:
-        self._device, self._graph, self._hubs = device, graph, graph.hubs(_SEGMENT)
-        self._words, self._none = _words(width), task.no_path
+        self._device, self._n, self._none = device, graph.n, task.no_path
         self._limit = _NO_LIMIT if task.limit is None else int(min(task.limit, _NO_LIMIT))
-        n, chunks = graph.n, ceil_div(graph.n, _CHUNK)
-        self._seen = device.empty((n, self._words), np.uint32, "seen")
-        self._frontier = device.empty((2, n, self._words), np.uint32, "frontier")
-        self._active = device.empty((2, chunks), np.uint32, "active")
-        self._full = device.empty(chunks, np.uint32, "full")
-        self._hub_bits = device.empty(
-            (self._hubs.vertices.size, self._words), np.uint32, "hub bits"
-        )
-        self._control = device.empty(6, np.int32, "control")
-        self._barrier = device.zeros(1, np.uint32, "barrier")
-        self._targets, self._target_bits = 0, None
-        if task.targets is not None:
-            bits = np.zeros(chunks * _CHUNK, bool)
-            bits[task.targets] = True
-            self._targets = int(bits.sum())
-            packed = np.packbits(bits, bitorder="little").view(np.uint32)
-            self._target_bits = device.upload(packed, "target bits")
-        kernels = device.kernels("bfs_multi")
+        n, m, words, hubs = graph.n, graph.m, _words(width), graph.hubs(tuning.HUB_SEGMENT)
+        self._threads = constant(_FILE, "kThreads")
+        kernels = device.kernels(_FILE)
         self._clear, self._init = kernels["bfs_multi_clear"], kernels["bfs_multi_init"]
         self._levels = kernels["bfs_multi_levels"]
-        resident = self._levels.resident_blocks(_THREADS)
-        self._span = min(_SPAN, ceil_div(chunks, resident))
-        self._blocks = min(ceil_div(chunks, self._span), resident)
-        level = 4 * graph.m * (1 + self._words) + 16 * n
-        self._most = max(1, min(_LEVELS, _BYTES // level))
+        chunks = ceil_div(n, constant(_FILE, "kVertices"))
+        resident = self._levels.resident_blocks(self._threads)
+        span = min(constant(_FILE, "kMostSpan"), ceil_div(chunks, resident))
+        self._blocks = min(ceil_div(chunks, span), resident)
+        self._targets, target_bits = pack_targets(task, device)
+        seen = device.empty((n, words), np.uint32, "seen")
+        frontier = device.empty((2, n, words), np.uint32, "frontier")
+        active = device.empty((2, chunks), np.uint32, "active")
+        full = device.empty(chunks, np.uint32, "full")
+        hub_bits = device.empty((hubs.vertices.size, words), np.uint32, "hub bits")
+        self._control = device.empty(constant(_FILE, "kControlWords"), np.int32, "control")
+        self._cleared = (seen, frontier[0], active, full, hub_bits, self._control)
+        level_bytes = 4 * m * (1 + words) + 16 * n
+        self._params = struct_type(_FILE, "MultiParams").pack(
+            offsets=graph.csc.offsets, neighbors=graph.csc.neighbors, hubs=hubs.vertices,
+            first=hubs.first, segment_hub=hubs.segment_hub, sources=None, target_bits=target_bits,
+            seen=seen, frontier=frontier, active=active, full=full, hub_bits=hub_bits,
+            distances=None, predecessors=None, control=self._control,
+            barrier=device.zeros(1, np.uint32, "barrier"), hub_count=hubs.vertices.size,
+            segment=hubs.segment, n=n, words=words, span=span, count=0, targets=self._targets,
+            limit=self._limit,
+            most=max(1, min(tuning.MULTI_LEVELS, tuning.MULTI_BYTES // level_bytes)),
+        )  # fmt: skip
 
     @staticmethod
     def nbytes(graph: DeviceGraph, width: int) -> int:
         """Return the device bytes beside the rows of the result."""
-        rows = 3 * graph.n + graph.hubs(_SEGMENT).vertices.size
+        rows = 3 * graph.n + graph.hubs(tuning.HUB_SEGMENT).vertices.size
         return 4 * _words(width) * rows + graph.n
 
     def start(self, sources: Array, rows: RowBuffers) -> None:
         """Clear the buffers and launch."""
-        device, count = self._device, sources.size
-        for array in (self._seen, self._frontier[0], self._active, self._full, self._hub_bits):
+        device, count, size = self._device, sources.size, rows.values.size
+        for array in self._cleared:
             device.fill(array, 0)
-        device.fill(self._control, 0)
         if rows.predecessors is not None:
             device.fill(rows.predecessors, 0xFF)
-        size = rows.values.size
-        blocks = min(ceil_div(size, _THREADS), 16 * device.multiprocessors)
-        self._clear.launch((blocks,), (_THREADS,), (rows.values, size, self._none))
-        self._init.launch(
-            (ceil_div(count, _THREADS),),
-            (_THREADS,),
-            (
-                sources, count, self._graph.n, self._words, self._targets, self._seen,
-                self._frontier, self._active, rows.values, self._control,
-            ),
-        )  # fmt: skip
-        self._count, self._rows = count, rows
+        blocks = min(ceil_div(size, self._threads), 16 * device.multiprocessors)
+        self._clear.launch((blocks,), (self._threads,), (rows.values, size, self._none))
+        self._params.update(
+            sources=sources, count=count, distances=rows.values, predecessors=rows.predecessors
+        )
+        self._init.launch((ceil_div(count, self._threads),), (self._threads,), (self._params,))
         if self._limit > 0:
             self._launch()
 
@@ -131,25 +122,13 @@ class _Searches:
         if self._limit == 0:
             return 0
         while True:
-            done, finished, left = self._device.download(self._control)[:3].tolist()
-            if finished:
+            control = self._device.download(self._control)
+            if control[constant(_FILE, "kFinished")]:
                 break
             self._launch()
-        if self._targets and left == 0:
-            return int(min(done, self._limit))
+        if self._targets and control[constant(_FILE, "kTargetsLeft")] == 0:
+            return int(min(control[constant(_FILE, "kRoundsDone")], self._limit))
         return None if self._limit == _NO_LIMIT else self._limit
 
     def _launch(self) -> None:
-        graph, hubs, rows = self._graph, self._hubs, self._rows
-        self._levels.launch(
-            (self._blocks,),
-            (_THREADS,),
-            (
-                *graph.csc, hubs.vertices, hubs.first, hubs.segment_hub, hubs.vertices.size,
-                hubs.segment, graph.n, self._words, self._span, self._count, self._seen,
-                self._frontier, self._active, self._full, self._hub_bits, self._target_bits,
-                rows.values, rows.predecessors, self._limit, self._most, self._control,
-                self._barrier,
-            ),
-            cooperative=True,
-        )  # fmt: skip
+        self._levels.launch((self._blocks,), (self._threads,), (self._params,), cooperative=True)

@@ -11,17 +11,13 @@ from kleene.backends.cuda.bfs_search import BfsSearch, bfs_rows
 from kleene.backends.cuda.device_graph import DeviceGraph
 from kleene.backends.cuda.prefix_scan import PrefixScan
 from kleene.backends.cuda.runtime.device import Device, ceil_div
+from kleene.backends.cuda.runtime.structs import constant
+from kleene.backends.cuda.tuning import bfs as tuning
 from kleene.backends.task import Answer, Task
 
 __all__ = ["scan_fine", "scan_serial"]
 
-#: kSequential: gathered vertices up to which one thread makes the frontier, the authors' threshold.
-_SEQUENTIAL = 512
-
-#: Neighbours per thread in fine-grained gathering, and shared bytes of each. With 256 threads that
-#: is half of the default shared memory of a block.
-_GATHER_TILE = 8
-_GATHER_BYTES = 12
+_GATHER_BYTES = 12  # of shared memory per neighbour
 
 
 class Scanned(BfsSearch):
@@ -34,6 +30,7 @@ class Scanned(BfsSearch):
             for name, kernel in device.kernels("bfs_scan").items()
         }
         n = graph.n
+        self.params = self.level_params("bfs_scan", graph.csr)
         self.frontier = device.empty(n, np.int32, "frontier")
         self.gathered = device.empty(graph.m, np.int32, "gathered")
         self.mask = device.zeros(n, np.int32, "mask")
@@ -76,12 +73,13 @@ class Scanned(BfsSearch):
         launch_threads(
             step["generate_mask"], total, (self.gathered, total, self.distances, self.mask)
         )
-        if total > _SEQUENTIAL:
+        sequential = constant("bfs_scan", "kSequential")
+        if total > sequential:
             self.scan.run(self.mask, self.sums, n, self._found, step["prefixscan_mask"])
             launch_threads(step["compact"], n, (self.mask, self.sums, n, self.frontier))
         else:
             args = (self.gathered, total, self.mask, self.frontier, self._found)
-            step["sequential"].launch((1,), (threads_for(total, _SEQUENTIAL),), args)
+            step["sequential"].launch((1,), (threads_for(total, sequential),), args)
         launch_threads(step["set_depth"], n, (n, depth, self.mask, self.distances, self._left))
         _, size, left = self._counters.read()
         return size, left == depth
@@ -91,10 +89,7 @@ class Serial(Scanned):
     """One thread per frontier vertex copies its neighbours."""
 
     def gather(self, size: int, total: int) -> None:
-        args = (
-            self.frontier, size, self.sums, *self.graph.csr, self.distances, self.predecessors,
-            self.gathered,
-        )  # fmt: skip
+        args = (self.params, self.frontier, size, self.sums, self.gathered)
         launch_threads(self.step["get_next_frontier"], size, args)
 
 
@@ -103,11 +98,8 @@ class Fine(Scanned):
 
     def gather(self, size: int, total: int) -> None:
         threads = threads_for(total)
-        tile = threads * _GATHER_TILE
-        args = (
-            self.frontier, size, self.sums, total, tile, *self.graph.csr, self.distances,
-            self.predecessors, self.gathered,
-        )  # fmt: skip
+        tile = threads * tuning.GATHER_TILE
+        args = (self.params, self.frontier, size, self.sums, total, tile, self.gathered)
         kernel = self.step["get_next_frontier_bs"]
         kernel.launch((ceil_div(total, tile),), (threads,), args, tile * _GATHER_BYTES)
 

@@ -10,12 +10,13 @@ from abc import abstractmethod
 import numpy as np
 
 from kleene.backends.common.engine_dtype import search_in_dtype
-from kleene.backends.cuda.device_graph import DeviceGraph
+from kleene.backends.cuda.device_graph import Arcs, DeviceGraph
 from kleene.backends.cuda.row_searches import AnswerRows, RowSearch, run_search
-from kleene.backends.cuda.runtime.device import Device, open_device
+from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, open_device
+from kleene.backends.cuda.runtime.structs import Struct, struct_type
 from kleene.backends.task import Answer, Task
 
-__all__ = ["BfsSearch", "bfs_rows"]
+__all__ = ["BfsSearch", "bfs_rows", "pack_targets"]
 
 _HOPS = np.dtype(np.int32)
 _NO_LIMIT = int(np.iinfo(_HOPS).max)
@@ -30,6 +31,13 @@ class BfsSearch(RowSearch):
     def __init__(self, task: Task, device: Device, graph: DeviceGraph) -> None:
         super().__init__(task, device, graph)
         self.predecessors = self.tree
+
+    def level_params(self, file: str, arcs: Arcs) -> Struct:
+        """Return the ``LevelParams`` of a kernel file."""
+        return struct_type(file, "LevelParams").pack(
+            offsets=arcs.offsets, neighbors=arcs.neighbors,
+            distances=self.distances, predecessors=self.predecessors,
+        )  # fmt: skip
 
     @abstractmethod
     def run(self, source: int, limit: int) -> int | None:
@@ -67,3 +75,13 @@ def _search_rows(search: BfsSearch) -> Answer:
         task.report(row + 1, len(task.sources))
     rows.wait(search)
     return rows.answer(horizons)
+
+
+def pack_targets(task: Task, device: Device) -> tuple[int, Array | None]:
+    """Return the number of targets and a bitmap of them on the device; None without targets."""
+    if task.targets is None:
+        return 0, None
+    bits = np.zeros(32 * ceil_div(task.graph.n, 32), bool)
+    bits[task.targets] = True
+    words = np.packbits(bits, bitorder="little").view(np.uint32)
+    return int(np.count_nonzero(bits)), device.upload(words, "target bits")

@@ -5,14 +5,12 @@ The kernels are in ``kernels/bfs_sweeps.cu``.
 
 from __future__ import annotations
 
-from abc import abstractmethod
-
 import numpy as np
 
 from kleene.backends.cuda.bfs_levels import Counters, launch_threads
 from kleene.backends.cuda.bfs_search import BfsSearch, bfs_rows
-from kleene.backends.cuda.device_graph import DeviceGraph
-from kleene.backends.cuda.runtime.device import Array, Device
+from kleene.backends.cuda.device_graph import Arcs, DeviceGraph
+from kleene.backends.cuda.runtime.device import Device
 from kleene.backends.task import Answer, Task
 
 __all__ = ["edge", "spmv", "vertex_pull", "vertex_push"]
@@ -26,18 +24,21 @@ class _Sweep(BfsSearch):
         kernels = device.kernels("bfs_sweeps")
         self._init, self._level = kernels["bfs_sweeps_init"], kernels[self.kernel]
         self._counters = Counters(device, 1, np.int32)
-        self._arcs = self.arcs()
+        self._params = self.level_params("bfs_sweeps", self.arcs())
 
-    @abstractmethod
-    def arcs(self) -> tuple[Array, Array, int]:
-        """Return the two arrays of the swept form, and the number of threads."""
+    def arcs(self) -> Arcs:
+        """Return the swept form."""
+        return self.graph.csr
+
+    def level(self, level: int) -> None:
+        """Launch a level: a thread per vertex."""
+        args = (self._params, self.graph.n, level, self._counters[0])
+        launch_threads(self._level, self.graph.n, args)
 
     def run(self, source: int, limit: int) -> None:
-        last_level = self._counters[0]
-        self._init.launch((1,), (1,), (source, self.distances, last_level))
+        self._init.launch((1,), (1,), (source, self.distances, self._counters[0]))
         for level in range(limit):
-            args = (*self._arcs, level, self.distances, self.predecessors, last_level)
-            launch_threads(self._level, self._arcs[2], args)
+            self.level(level)
             if self._counters.read() != [level + 1]:
                 break
 
@@ -45,22 +46,22 @@ class _Sweep(BfsSearch):
 class _Edge(_Sweep):
     kernel = "bfs_edge_level"
 
-    def arcs(self) -> tuple[Array, Array, int]:
-        return self.graph.tails, self.graph.csr.neighbors, self.graph.m
+    def level(self, level: int) -> None:
+        """Launch a level: a thread per arc."""
+        m = self.graph.m
+        args = (self._params, self.graph.tails, m, level, self._counters[0])
+        launch_threads(self._level, m, args)
 
 
 class _VertexPush(_Sweep):
     kernel = "bfs_vertex_push_level"
 
-    def arcs(self) -> tuple[Array, Array, int]:
-        return (*self.graph.csr, self.graph.n)
-
 
 class _VertexPull(_Sweep):
     kernel = "bfs_vertex_pull_level"
 
-    def arcs(self) -> tuple[Array, Array, int]:
-        return (*self.graph.csc, self.graph.n)
+    def arcs(self) -> Arcs:
+        return self.graph.csc
 
 
 class _Spmv(BfsSearch):
@@ -71,6 +72,7 @@ class _Spmv(BfsSearch):
         kernels = device.kernels("bfs_sweeps")
         self._init, self._multiply = kernels["bfs_spmv_init"], kernels["bfs_spmv_multiply"]
         self._check_targets = kernels["bfs_spmv_targets"]
+        self._params = self.level_params("bfs_sweeps", graph.csr)
         self._counters = Counters(device, 2, np.int32)
         self._x_old = device.empty(graph.n, np.uint8, "x_old")
         self._x_new = device.empty(graph.n, np.uint8, "x_new")
@@ -79,24 +81,14 @@ class _Spmv(BfsSearch):
             self._targets = device.upload(task.targets.astype(np.int32), "targets")
 
     def run(self, source: int, limit: int) -> int | None:
-        n, (offsets, edges) = self.graph.n, self.graph.csr
+        n = self.graph.n
         last_level, missing = self._counters[0], self._counters[1]
         old, new = self._x_old, self._x_new
         for x in (old, new):
             self.device.fill(x, 0)
         self._init.launch((1,), (1,), (source, self.distances, old, new, last_level, missing))
         for level in range(1, limit + 1):
-            args = (
-                edges,
-                offsets,
-                n,
-                level,
-                old,
-                new,
-                self.distances,
-                self.predecessors,
-                last_level,
-            )
+            args = (self._params, n, level, old, new, last_level)
             launch_threads(self._multiply, n, args)
             if self._targets is not None:
                 targets = self._targets.size

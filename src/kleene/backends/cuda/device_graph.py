@@ -6,8 +6,8 @@ copies for later calls, and the buffers of searches with them, until their memor
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple, TypeVar
 from weakref import WeakSet, proxy
 
 import numpy as np
@@ -29,6 +29,8 @@ from kleene.system.cached_property import cached_property
 __all__ = [
     "Arcs", "DeviceGraph", "Hubs", "free_idle", "get_device_graph", "idle_bytes", "place",
 ]  # fmt: skip
+
+T = TypeVar("T")
 
 
 class Arcs(NamedTuple):
@@ -68,6 +70,7 @@ class DeviceGraph:
         self._padded: dict[str, Array] = {}
         self._matrices: dict[tuple[str, bool], Array] = {}
         self._hubs: dict[int, Hubs] = {}
+        self._prepared: dict[str, Any] = {}
         self.nbytes = 0  # of the forms that are on the device
         self._idle: dict[Hashable, list[Any]] = {}  # searches that wait for a call, by their keys
         _GRAPHS.add(self)
@@ -151,6 +154,15 @@ class DeviceGraph:
                 segment,
             )
         return self._hubs[segment]
+
+    def prepared(self, name: str, make: Callable[[], T]) -> T:
+        """Return what a method derives from the graph; it is made once."""
+        if name not in self._prepared:
+            before = self.device.allocated
+            self._prepared.setdefault(name, make())  # the first value stays if threads race
+            self.nbytes += self.device.allocated - before
+        value: T = self._prepared[name]
+        return value
 
     def _upload(self, host: HostArray, name: str) -> Array:
         what = f"a graph of {self.n:,} vertices and {self.m:,} arcs"

@@ -6,22 +6,21 @@ import numpy as np
 
 from kleene.backends.cuda.device_graph import DeviceGraph
 from kleene.backends.cuda.runtime.device import Device, HostArray, Kernel, ceil_div, require_memory
+from kleene.backends.cuda.runtime.structs import constant
+from kleene.backends.cuda.tuning import load_balance as tuning
 
 __all__ = ["ARCS_PER_ENTRY", "WorkQueues", "arc_grid", "round_grid"]
 
-ARCS_PER_ENTRY = 256  # kArcsPerEntry
-_CHUNK = 1024  # kChunk: arcs of a warp
-_THREADS = 256
-_SMALL = 512  # entries up to which a block is one warp, which is cheap to emulate
-_ENTRIES = 384  # that are worth one more block
-_BLOCKS = 4  # per multiprocessor; more slow down the grid barrier and gain little
+_HEADER = "common/load_balance.cuh"
+
+ARCS_PER_ENTRY = constant(_HEADER, "kArcsPerEntry")
 
 
 def round_grid(device: Device, kernel: Kernel, entries: int) -> tuple[tuple[int], tuple[int]]:
     """Return grid and block of a cooperative launch with up to so many entries a round."""
-    threads = 32 if entries <= _SMALL else _THREADS
-    most = min(kernel.resident_blocks(threads), _BLOCKS * device.multiprocessors)
-    return (min(most, max(1, ceil_div(entries, _ENTRIES))),), (threads,)
+    threads = 32 if entries <= tuning.ONE_WARP_ENTRIES else tuning.THREADS
+    most = min(kernel.resident_blocks(threads), tuning.BLOCKS_PER_SM * device.multiprocessors)
+    return (min(most, max(1, ceil_div(entries, tuning.ENTRIES_PER_BLOCK))),), (threads,)
 
 
 class WorkQueues:
@@ -68,5 +67,6 @@ class WorkQueues:
 
 def arc_grid(kernel: Kernel, arcs: int) -> tuple[tuple[int], tuple[int]]:
     """Return grid and block of a kernel that visits all arcs."""
-    useful = max(1, ceil_div(arcs, _CHUNK * _THREADS // 32))
-    return (min(kernel.resident_blocks(_THREADS) * 4, useful),), (_THREADS,)
+    threads = tuning.THREADS
+    useful = max(1, ceil_div(arcs, constant(_HEADER, "kChunk") * threads // 32))
+    return (min(kernel.resident_blocks(threads) * 4, useful),), (threads,)

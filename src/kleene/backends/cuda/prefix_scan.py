@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from kleene.backends.cuda.runtime.device import Array, Device, Kernel, ceil_div
+from kleene.backends.cuda.tuning import bfs as tuning
 
 __all__ = ["PrefixScan"]
 
-_MOST_THREADS = 512  # per block, for twice as many values
 _ITEM = 8  # bytes of a sum
 
 
@@ -21,7 +21,7 @@ class PrefixScan:
     def __init__(self, device: Device, blocks: Kernel, add: Kernel, most: int) -> None:
         self._blocks, self._add = blocks, add
         self._totals: list[Array] = []  # per block, of each pass but the last, which has one block
-        while (most := ceil_div(most, 2 * _MOST_THREADS)) > 1:
+        while (most := ceil_div(most, 2 * tuning.SCAN_THREADS)) > 1:
             self._totals.append(device.empty(most, np.int64, "totals"))
 
     def run(
@@ -53,4 +53,4 @@ def _threads(count: int) -> int:
     >>> [_threads(count) for count in (1, 64, 65, 1024, 10**6)]
     [32, 32, 64, 512, 512]
     """
-    return min(_MOST_THREADS, max(32, 1 << (count - 1).bit_length() >> 1))
+    return min(tuning.SCAN_THREADS, max(32, 1 << (count - 1).bit_length() >> 1))

@@ -2,13 +2,11 @@
 //
 // Every block appends to a list of its own, so there is no contention: entry k of list b is at
 // k * lists + b. All warps read the lists together, in rounds of one entry each. Vertices with many
-// arcs are split into ranges when they are processed.
+// arcs are split into ranges when they are processed; ranges are in one list, so that those of a
+// single hub are shared by all warps too.
 #pragma once
+#include "bfs_direction_state.cuh"
 
-#include "common/kleene.cuh"
-
-const unsigned kAllLanes = 0xffffffffu;
-const int kRangeArcs = 128;          // arcs of a range at most
 const int kDegreeOverflow = 0xffff;  // the degree of an entry that is this or more
 
 // One entry: a vertex, its predecessor, and a range of its arcs. As int4: vertex, predecessor, and
@@ -44,6 +42,13 @@ struct KlQueue {
   }
 };
 
+// The queue with the frontier of a level, written as so many lists.
+__device__ __forceinline__ KlQueue kl_queue(const DirectionParams& params, int level, int lists) {
+  const long long half = level & 1;
+  return {params.entries + half * params.queue_capacity, params.counts + half * params.max_lists,
+          lists, params.queue_capacity / lists};
+}
+
 // The lanes of a warp append their vertices that have arcs; returns whether there was space. *tail,
 // in shared memory, is the length of this block's list; it keeps counting when the list is full.
 __device__ __forceinline__ bool kl_append(const KlQueue& queue, int* tail, int vertex,
@@ -52,61 +57,62 @@ __device__ __forceinline__ bool kl_append(const KlQueue& queue, int* tail, int v
   if (appending == 0) return true;
   int slot = 0;
   if (kl_lane() == 0) slot = atomicAdd(tail, __popc(appending));
-  slot = __shfl_sync(kAllLanes, slot, 0) + __popc(appending & ((1u << kl_lane()) - 1));
+  slot = __shfl_sync(kAllLanes, slot, 0) + kl_rank(appending);
   if (degree > 0 && slot < queue.capacity) {
     *queue.slot(slot) = kl_pack(vertex, predecessor, degree, begin);
   }
   return slot < queue.capacity;
 }
 
-// Appends the vertices of lanes with `split` as ranges of kRangeArcs arcs; all lanes write each of
-// them. Arcs for which there is no space stay in the range of the lane.
-__device__ __forceinline__ void kl_append_ranges(const KlQueue& queue, int* tail, bool split,
+// Appends the vertices of lanes with `split` to the list of ranges, whose size is *size; all lanes
+// write the ranges of each. Arcs for which there is no space stay in the range of the lane.
+__device__ __forceinline__ void kl_append_ranges(int4* ranges, int capacity, int* size, bool split,
                                                  KlArcRange& range) {
-  for (unsigned left = __ballot_sync(kAllLanes, split); left != 0; left &= left - 1) {
-    const int source_lane = __ffs(left) - 1, lane = kl_lane();
+  unsigned left = __ballot_sync(kAllLanes, split);
+  if (left == 0) return;
+  const int lane = kl_lane(), pieces = split ? (range.degree - 1) / kRangeArcs + 1 : 0;
+  const int end = kl_warp_scan(pieces);
+  int first = 0;
+  if (lane == 31) first = atomicAdd(size, end);
+  first = __shfl_sync(kAllLanes, first, 31) + end - pieces;
+  const int kept = max(0, min(pieces, capacity - first));
+  for (; left != 0; left &= left - 1) {
+    const int source_lane = __ffs(left) - 1;
     const int vertex = __shfl_sync(kAllLanes, range.vertex, source_lane);
-    const int predecessor = __shfl_sync(kAllLanes, range.predecessor, source_lane);
     const int degree = __shfl_sync(kAllLanes, range.degree, source_lane);
     const long long begin = __shfl_sync(kAllLanes, range.begin, source_lane);
-    const int ranges = (degree - 1) / kRangeArcs + 1;
-    int first = 0;
-    if (lane == 0) first = atomicAdd(tail, ranges);
-    first = __shfl_sync(kAllLanes, first, 0);
-    const int kept = max(0, min(ranges, queue.capacity - first));
-    for (int i = lane; i < kept; i += 32) {
+    int4* const slots = ranges + __shfl_sync(kAllLanes, first, source_lane);
+    const int count = __shfl_sync(kAllLanes, kept, source_lane);
+    for (int i = lane; i < count; i += 32) {
       const int skipped = i * kRangeArcs;
-      *queue.slot(first + i) =
-          kl_pack(vertex, predecessor, min(kRangeArcs, degree - skipped), begin + skipped);
+      slots[i] = kl_pack(vertex, -1, min(kRangeArcs, degree - skipped), begin + skipped);
     }
-    if (lane == source_lane) {
-      range.begin += static_cast<long long>(kept) * kRangeArcs;
-      range.degree = kept == ranges ? 0 : degree - kept * kRangeArcs;
-    }
+  }
+  if (split) {
+    range.begin += static_cast<long long>(kept) * kRangeArcs;
+    range.degree = kept == pieces ? 0 : range.degree - kept * kRangeArcs;
   }
 }
 
-// The lanes of a warp bring a range each and share all of their arcs: calls visit(active, vertex,
-// arc) with whole warps.
+// The lanes of a warp bring a range each and share all of their arcs: calls visit(vertices, arcs)
+// with whole warps and kArcsPerLane arcs per lane; an arc of -1 is none.
 template <class Visit>
 __device__ __forceinline__ void kl_expand(const KlArcRange& range, Visit visit) {
-  const int lane = kl_lane();
-  int end = range.degree;
-  for (int step = 1; step < 32; step *= 2) {
-    const int preceding = __shfl_up_sync(kAllLanes, end, step);
-    if (lane >= step) end += preceding;
-  }
+  const int lane = kl_lane(), end = kl_warp_scan(range.degree);
   const int total = __shfl_sync(kAllLanes, end, 31);
   const long long shift = range.begin - (end - range.degree);
-  for (int first = 0; first < total; first += 32) {
-    const int arc = first + lane;
-    int source_lane = 0;  // the first lane whose arcs end after this one
-    for (int step = 16; step > 0; step /= 2) {
-      if (__shfl_sync(kAllLanes, end, source_lane + step - 1) <= arc) source_lane += step;
+  for (int first = 0; first < total; first += 32 * kArcsPerLane) {
+    int vertices[kArcsPerLane];
+    long long arcs[kArcsPerLane];
+#pragma unroll
+    for (int k = 0; k < kArcsPerLane; k++) {
+      const int i = first + 32 * k + lane;
+      const int source_lane = kl_warp_upper_bound(end, i);
+      const long long arc = __shfl_sync(kAllLanes, shift, source_lane) + i;
+      vertices[k] = __shfl_sync(kAllLanes, range.vertex, source_lane);
+      arcs[k] = i < total ? arc : -1;
     }
-    const long long position = __shfl_sync(kAllLanes, shift, source_lane) + arc;
-    const int vertex = __shfl_sync(kAllLanes, range.vertex, source_lane);
-    visit(arc < total, vertex, position);
+    visit(vertices, arcs);
   }
 }
 
@@ -115,9 +121,9 @@ __device__ __forceinline__ void kl_expand(const KlArcRange& range, Visit visit) 
 // that the two loads overlap.
 template <class Process>
 __device__ __forceinline__ void kl_drain(const KlQueue& queue, int longest, Process process) {
-  const unsigned lists = queue.lists, warps = gridDim.x * (blockDim.x / 32);
+  const unsigned lists = queue.lists, warps = static_cast<unsigned>(kl_total_warps());
   const unsigned places = min(longest, queue.capacity) * lists;
-  unsigned slot = kl_lane() * warps + blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+  unsigned slot = kl_lane() * warps + static_cast<unsigned>(kl_global_warp());
   while (__any_sync(kAllLanes, slot < places)) {
     KlArcRange range = {0, 0, 0, 0};
     if (slot < places) {

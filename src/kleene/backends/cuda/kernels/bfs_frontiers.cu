@@ -10,14 +10,13 @@ namespace {
 
 // Calls put(v) for each neighbour of u that this thread visits first.
 template <class Put>
-__device__ __forceinline__ void expand(int u, int level, const long long* offsets,
-                                       const int* neighbors, int* distances, int* predecessors,
-                                       Put put) {
-  const long long end = offsets[u + 1ll];
-  for (long long i = offsets[u]; i < end; ++i) {
-    const int v = neighbors[i];
-    if (kl_load(distances + v) >= 0 || atomicCAS(distances + v, -1, level) >= 0) continue;
-    if (predecessors != nullptr) predecessors[v] = u;
+__device__ __forceinline__ void expand(const LevelParams& params, int u, int level, Put put) {
+  const long long end = params.offsets[u + 1ll];
+  for (long long i = params.offsets[u]; i < end; ++i) {
+    const int v = params.neighbors[i];
+    int* const distance = params.distances + v;
+    if (kl_load(distance) >= 0 || atomicCAS(distance, -1, level) >= 0) continue;
+    if (params.predecessors != nullptr) params.predecessors[v] = u;
     put(v);
   }
 }
@@ -34,21 +33,18 @@ KL_KERNEL(bfs_frontiers_init, int source, int* distances, int* queue, int* tail,
 
 // A thread per vertex of the queue. *tail is zero before, and the size of the next queue after;
 // *previous_tail, used by the previous launch, is cleared for the next one.
-KL_KERNEL(bfs_frontier_level, const long long* offsets, const int* neighbors, const int* queue,
-          int size, int level, int* distances, int* predecessors, int* next, int* tail,
-          int* previous_tail) {
+KL_KERNEL(bfs_frontier_level, const LevelParams params, const int* queue, int size, int level,
+          int* next, int* tail, int* previous_tail) {
   const long long i = global_thread();
   if (i == 0) *previous_tail = 0;
   if (i >= size) return;
-  expand(queue[i], level, offsets, neighbors, distances, predecessors,
-         [&](int v) { next[atomicAdd(tail, 1)] = v; });
+  expand(params, queue[i], level, [&](int v) { next[atomicAdd(tail, 1)] = v; });
 }
 
 // The same with a queue of `capacity` entries in shared memory per block. Vertices that do not fit
 // go to the global queue one by one.
-KL_KERNEL(bfs_privatized_level, const long long* offsets, const int* neighbors, const int* queue,
-          int size, int level, int* distances, int* predecessors, int* next, int* tail,
-          int* previous_tail, int capacity) {
+KL_KERNEL(bfs_privatized_level, const LevelParams params, const int* queue, int size, int level,
+          int* next, int* tail, int* previous_tail, int capacity) {
   KL_DYNAMIC_SHARED(int, local_queue);
   __shared__ int count, first;
   const long long i = global_thread();
@@ -56,7 +52,7 @@ KL_KERNEL(bfs_privatized_level, const long long* offsets, const int* neighbors, 
   if (threadIdx.x == 0) count = 0;
   __syncthreads();
   if (i < size) {
-    expand(queue[i], level, offsets, neighbors, distances, predecessors, [&](int v) {
+    expand(params, queue[i], level, [&](int v) {
       const int slot = atomicAdd(&count, 1);
       if (slot < capacity) {
         local_queue[slot] = v;
@@ -73,10 +69,9 @@ KL_KERNEL(bfs_privatized_level, const long long* offsets, const int* neighbors, 
 }
 
 // One block runs levels while they fit into `capacity`, at most `levels` of them. The last level is
-// in `next`, complete even if it did not fit, with its size and number.
-KL_KERNEL(bfs_single_block_levels, const long long* offsets, const int* neighbors, const int* queue,
-          int size, int level, int levels, int* distances, int* predecessors, int* next,
-          int* last_size, int* last_level, int capacity) {
+// in `next`, complete even if it did not fit; its size and number are in `last`.
+KL_KERNEL(bfs_single_block_levels, const LevelParams params, const int* queue, int size, int level,
+          int levels, int* next, int* last, int capacity) {
   KL_DYNAMIC_SHARED(int, queues);
   // Three counters alternate: one counts, one may still be read by slow threads, one is cleared. So
   // a level has a single barrier.
@@ -91,7 +86,7 @@ KL_KERNEL(bfs_single_block_levels, const long long* offsets, const int* neighbor
     if (threadIdx.x == 0) counts[(counter + 1) % 3] = 0;
     ++level;
     for (int k = threadIdx.x; k < size; k += blockDim.x) {
-      expand(current[k], level, offsets, neighbors, distances, predecessors, [&](int v) {
+      expand(params, current[k], level, [&](int v) {
         const int slot = atomicAdd(counts + counter, 1);
         (slot < capacity ? next_local : next)[slot] = v;
       });
@@ -105,7 +100,7 @@ KL_KERNEL(bfs_single_block_levels, const long long* offsets, const int* neighbor
   }
   for (int k = threadIdx.x; k < min(size, capacity); k += blockDim.x) next[k] = next_local[k];
   if (threadIdx.x == 0) {
-    *last_size = size;
-    *last_level = level;
+    last[0] = size;
+    last[1] = level;
   }
 }

@@ -15,9 +15,28 @@
 // is right.
 #include "bfs.cuh"
 #include "common/prefix_scan.cuh"
+#include "tuning/bfs.cuh"
 
-constexpr int kSequential =
-    512;  // gathered vertices up to which one thread is used: their threshold
+namespace {
+
+// Makes u the predecessor of v if v is unvisited.
+__device__ __forceinline__ void set_predecessor(const LevelParams& params, int v, int u) {
+  if (params.predecessors != nullptr && params.distances[v] < 0) {
+    kl_store(params.predecessors + v, u);
+  }
+}
+
+// The index of the last of the ascending values that is at most `value`; the first one is.
+__device__ __forceinline__ int last_at_most(const long long* values, int size, long long value) {
+  int low = 0, high = size;  // it is in [low, high)
+  while (high - low > 1) {
+    const int middle = low + (high - low) / 2;
+    (values[middle] <= value ? low : high) = middle;
+  }
+  return low;
+}
+
+}  // namespace
 
 // One thread.
 KL_KERNEL(bfs_scan_init, int source, int* distances, int* frontier, long long* left) {
@@ -49,46 +68,36 @@ KL_KERNEL(bfs_scan_prefixscan2, long long* out, const long long* block_offsets, 
 }
 
 // A thread per vertex of the frontier; `starts` are the write positions.
-KL_KERNEL(bfs_scan_get_next_frontier, const int* frontier, int size, const long long* starts,
-          const long long* offsets, const int* neighbors, const int* distances, int* predecessors,
-          int* gathered) {
+KL_KERNEL(bfs_scan_get_next_frontier, const LevelParams params, const int* frontier, int size,
+          const long long* starts, int* gathered) {
   const long long i = global_thread();
   if (i >= size) return;
   const int u = frontier[i];
   int* to = gathered + starts[i];
-  for (long long j = offsets[u], end = offsets[u + 1ll]; j < end; ++j, ++to) {
-    const int v = neighbors[j];
-    *to = v;
-    if (predecessors != nullptr && distances[v] < 0) kl_store(predecessors + v, u);
+  for (long long j = params.offsets[u], end = params.offsets[u + 1ll]; j < end; ++j, ++to) {
+    *to = params.neighbors[j];
+    set_predecessor(params, *to, u);
   }
 }
 
-// A block per `tile` of the `total` neighbours. Its first thread finds the vertex in which the tile
-// begins. Then a thread per vertex writes its arcs (and tail) to shared memory, and all threads
+// A block per `tile` of the `total` neighbours. 1. Its first thread finds the vertex in which the
+// tile begins. 2. A thread per vertex writes its arcs (and tail) to shared memory. 3. All threads
 // share these arcs.
-KL_KERNEL(bfs_scan_get_next_frontier_bs, const int* frontier, int size, const long long* starts,
-          long long total, int tile, const long long* offsets, const int* neighbors,
-          const int* distances, int* predecessors, int* gathered) {
+KL_KERNEL(bfs_scan_get_next_frontier_bs, const LevelParams params, const int* frontier, int size,
+          const long long* starts, long long total, int tile, int* gathered) {
   KL_DYNAMIC_SHARED(long long, arcs);
   int* const tails = reinterpret_cast<int*>(arcs + tile);
   __shared__ int first;
   const long long begin = blockIdx.x * static_cast<long long>(tile);
   const long long end = min(begin + tile, total);
-  if (threadIdx.x == 0) {
-    int low = 0, high = size;  // the last vertex with starts <= begin is in [low, high)
-    while (high - low > 1) {
-      const int middle = low + (high - low) / 2;
-      (starts[middle] <= begin ? low : high) = middle;
-    }
-    first = low;
-  }
+  if (threadIdx.x == 0) first = last_at_most(starts, size, begin);
   __syncthreads();
   for (long long i = first + static_cast<long long>(threadIdx.x); i < size; i += blockDim.x) {
     const long long start = starts[i];
     if (start >= end) break;
     const int u = frontier[i];
-    const long long first_arc = offsets[u];
-    const long long stop = min(start + (offsets[u + 1ll] - first_arc), end);
+    const long long first_arc = params.offsets[u];
+    const long long stop = min(start + (params.offsets[u + 1ll] - first_arc), end);
     for (long long position = max(start, begin); position < stop; ++position) {
       arcs[position - begin] = first_arc + (position - start);
       tails[position - begin] = u;
@@ -96,10 +105,9 @@ KL_KERNEL(bfs_scan_get_next_frontier_bs, const int* frontier, int size, const lo
   }
   __syncthreads();
   for (long long position = begin + threadIdx.x; position < end; position += blockDim.x) {
-    const int v = neighbors[arcs[position - begin]];
+    const int v = params.neighbors[arcs[position - begin]];
     gathered[position] = v;
-    if (predecessors != nullptr && distances[v] < 0)
-      kl_store(predecessors + v, tails[position - begin]);
+    set_predecessor(params, v, tails[position - begin]);
   }
 }
 

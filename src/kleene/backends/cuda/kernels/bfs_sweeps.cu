@@ -16,10 +16,10 @@
 
 namespace {
 
-__device__ __forceinline__ void visit(int v, int predecessor, int level, int* distances,
-                                      int* predecessors, int* last_level) {
-  kl_store(distances + v, level);
-  if (predecessors != nullptr) kl_store(predecessors + v, predecessor);
+__device__ __forceinline__ void visit(const LevelParams& params, int v, int predecessor, int level,
+                                      int* last_level) {
+  kl_store(params.distances + v, level);
+  if (params.predecessors != nullptr) kl_store(params.predecessors + v, predecessor);
   kl_store(last_level, level);
 }
 
@@ -31,39 +31,38 @@ KL_KERNEL(bfs_sweeps_init, int source, int* distances, int* last_level) {
   *last_level = 0;
 }
 
-// A thread per arc.
-KL_KERNEL(bfs_edge_level, const int* tails, const int* heads, long long m, int level,
-          int* distances, int* predecessors, int* last_level) {
+// A thread per arc: `tails` is in the order of the neighbours.
+KL_KERNEL(bfs_edge_level, const LevelParams params, const int* tails, long long m, int level,
+          int* last_level) {
   const long long i = global_thread();
   if (i >= m) return;
   const int u = tails[i];
-  if (kl_load(distances + u) != level) return;
-  const int v = heads[i];
-  if (kl_load(distances + v) < 0) visit(v, u, level + 1, distances, predecessors, last_level);
+  if (kl_load(params.distances + u) != level) return;
+  const int v = params.neighbors[i];
+  if (kl_load(params.distances + v) < 0) visit(params, v, u, level + 1, last_level);
 }
 
 // A thread per vertex; those of the level visit their neighbours.
-KL_KERNEL(bfs_vertex_push_level, const long long* offsets, const int* neighbors, int n, int level,
-          int* distances, int* predecessors, int* last_level) {
+KL_KERNEL(bfs_vertex_push_level, const LevelParams params, int n, int level, int* last_level) {
   const long long u = global_thread();
-  if (u >= n || kl_load(distances + u) != level) return;
-  for (long long i = offsets[u], end = offsets[u + 1]; i < end; ++i) {
-    const int v = neighbors[i];
-    if (kl_load(distances + v) < 0) {
-      visit(v, static_cast<int>(u), level + 1, distances, predecessors, last_level);
+  if (u >= n || kl_load(params.distances + u) != level) return;
+  for (long long i = params.offsets[u], end = params.offsets[u + 1]; i < end; ++i) {
+    const int v = params.neighbors[i];
+    if (kl_load(params.distances + v) < 0) {
+      visit(params, v, static_cast<int>(u), level + 1, last_level);
     }
   }
 }
 
-// A thread per vertex; unvisited ones look for a predecessor and stop at the first.
-KL_KERNEL(bfs_vertex_pull_level, const long long* offsets, const int* neighbors, int n, int level,
-          int* distances, int* predecessors, int* last_level) {
+// A thread per vertex, along incoming arcs; unvisited ones look for a predecessor and stop at the
+// first.
+KL_KERNEL(bfs_vertex_pull_level, const LevelParams params, int n, int level, int* last_level) {
   const long long v = global_thread();
-  if (v >= n || kl_load(distances + v) >= 0) return;
-  for (long long i = offsets[v], end = offsets[v + 1]; i < end; ++i) {
-    const int u = neighbors[i];
-    if (kl_load(distances + u) == level) {
-      visit(static_cast<int>(v), u, level + 1, distances, predecessors, last_level);
+  if (v >= n || kl_load(params.distances + v) >= 0) return;
+  for (long long i = params.offsets[v], end = params.offsets[v + 1]; i < end; ++i) {
+    const int u = params.neighbors[i];
+    if (kl_load(params.distances + u) == level) {
+      visit(params, static_cast<int>(v), u, level + 1, last_level);
       return;
     }
   }
@@ -82,15 +81,14 @@ KL_KERNEL(bfs_spmv_init, int source, int* distances, unsigned char* x_old, unsig
 // A thread per row: x_new |= A x_old. x_new holds the vertices of two levels before, so after the
 // product it is 1 for all vertices within `level` hops. A vertex that is not in x_old is new, and
 // only a vertex of the previous level has an arc to it.
-KL_KERNEL(bfs_spmv_multiply, const int* edges, const long long* offsets, int n, int level,
-          const unsigned char* x_old, unsigned char* x_new, int* distances, int* predecessors,
-          int* last_level) {
+KL_KERNEL(bfs_spmv_multiply, const LevelParams params, int n, int level, const unsigned char* x_old,
+          unsigned char* x_new, int* last_level) {
   const long long i = global_thread();
   if (i >= n || x_old[i] == 0) return;
-  for (long long j = offsets[i], end = offsets[i + 1]; j < end; ++j) {
-    const int v = edges[j];
+  for (long long j = params.offsets[i], end = params.offsets[i + 1]; j < end; ++j) {
+    const int v = params.neighbors[j];
     kl_store(x_new + v, static_cast<unsigned char>(1));
-    if (x_old[v] == 0) visit(v, static_cast<int>(i), level, distances, predecessors, last_level);
+    if (x_old[v] == 0) visit(params, v, static_cast<int>(i), level, last_level);
   }
 }
 

@@ -150,7 +150,7 @@ class StructType:
 
 @cache
 def _text(file: str) -> str:
-    """Return a kernel file after the headers that it includes, without comments."""
+    """Return a kernel file, or a header, after the headers that it includes, without comments."""
     seen: dict[str, str] = {}
 
     def add(path: str) -> None:
@@ -162,13 +162,16 @@ def _text(file: str) -> str:
             add(header)
         seen[path] = seen.pop(path) + bare  # after its headers
 
-    add(f"{file}.cu")
+    add(file if file.endswith(".cuh") else f"{file}.cu")
     return "\n".join(seen.values())
 
 
 @cache
 def struct_type(file: str, name: str, **defines: str | int) -> StructType:
-    """Return a struct of a kernel file or of a header that it includes."""
+    """Return a struct of a kernel file or of a header that it includes.
+
+    ``file`` is named without its ending, or it is a header such as ``"common/load_balance.cuh"``.
+    """
     bodies = {found[1]: found[2] for found in _STRUCT.finditer(_text(file))}
     if name not in bodies:
         raise LookupError(f"no struct {name} without methods in {file}.cu and its headers")
@@ -212,7 +215,7 @@ _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 
 @cache
 def constant(file: str, name: str) -> int:
-    """Return an integer constant of a kernel file or of a header that it includes."""
+    """Return an integer constant of a kernel file, named as in :func:`struct_type`."""
     for found in _CONSTANT.finditer(_text(file)):
         if found[1] == name:
             return _number(file, found[2])

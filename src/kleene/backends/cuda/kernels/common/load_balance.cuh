@@ -6,39 +6,8 @@
 // A queue entry is at most kArcsPerEntry arcs of a vertex: the number of the part in the high half,
 // the vertex in the low half. A hub has many entries, for many warps; a vertex without arcs none.
 #pragma once
-#include "common/kleene.cuh"
-
-constexpr unsigned kAllLanes = 0xffffffffu;
-constexpr int kArcsPerEntry = 256;  // of a queue
-constexpr int kChunk = 1024;        // consecutive arcs of a warp in kl_for_arcs
-
-__device__ __forceinline__ long long kl_global_warp() {
-  return (blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x) / 32;
-}
-__device__ __forceinline__ long long kl_total_warps() {
-  return gridDim.x * static_cast<long long>(blockDim.x) / 32;
-}
-
-// The number of values at most `value` among the ascending ones of lanes 0 to 30.
-__device__ __forceinline__ int kl_warp_upper_bound(int rising, int value) {
-  int rank = 0;
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) {
-    if (__shfl_sync(kAllLanes, rising, rank + step - 1) <= value) rank += step;
-  }
-  return rank;
-}
-
-// Inclusive prefix sum over the warp.
-__device__ __forceinline__ int kl_warp_scan(int value) {
-  const int lane = static_cast<int>(kl_lane());
-#pragma unroll
-  for (int step = 1; step < 32; step *= 2) {
-    const int preceding = __shfl_up_sync(kAllLanes, value, step);
-    if (lane >= step) value += preceding;
-  }
-  return value;
-}
+#include "common/warp.cuh"
+#include "tuning/load_balance.cuh"
 
 // The tail of an arc: the last vertex whose arcs begin at it or before.
 __device__ __forceinline__ int kl_tail(const long long* offsets, int n, long long arc) {
