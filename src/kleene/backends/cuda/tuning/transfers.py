@@ -54,7 +54,7 @@ SLOT_BYTES = 2**25
 
 #: Answers of this size and above are staged: page-locked memory takes 0.3 ms a MB to allocate, and
 #: copies to pageable memory run at 10 GB/s (H200).
-STAGED_LEAST = 2**28
+STAGED_LEAST = 2**25
 
 # ---- freed memory that is used again ------------------------------------------------------------
 
