@@ -91,7 +91,9 @@ class KNearest {
         limit_(limit),
         width_(delta_width(arcs, lengths ? mean_length(arcs, lengths) : 1.0)),
         lists_(labels, arcs.n),
-        buckets_(static_cast<std::size_t>(threads)) {}
+        buckets_(static_cast<std::size_t>(threads)) {
+    for (auto& own : buckets_) own.make();
+  }
 
   void search(const Facilities<Id>& facilities, int threads, Monitor& monitor) {
     for (std::int64_t i = 0; i < facilities.count; ++i) {
