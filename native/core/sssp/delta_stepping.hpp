@@ -192,10 +192,11 @@ class DeltaStepping {
     for (const Part& part : parts_) entries += part.entries(current_);
     const double busy = static_cast<double>(threads_ * kBusy);
     span_ = static_cast<int>(std::clamp(busy / std::max(fill_, 1.0), 1.0, double{kMostSpan}));
+    if (relaxation_.many_arcs()) {  // an entry is much work
+      return entries >= kManyEntries || arcs_of_bucket() >= kManyArcs ? threads_ : 1;
+    }
     const std::int64_t expected = std::max(entries, static_cast<std::int64_t>(fill_ * span_));
-    const int threads = threads_by_root(expected, kShare, threads_);
-    if (threads > 1 || entries < 2 || !relaxation_.many_arcs()) return threads;
-    return threads_worth(arcs_of_bucket(), kManyArcs, threads_);
+    return threads_by_root(expected, kShare, threads_);
   }
 
   std::int64_t arcs_of_bucket() const {

@@ -29,9 +29,10 @@ constexpr std::int64_t kWorthSharing = 16;
 // slots 19, 12.2 and 11.8. Where they have many, entries beyond the window would cost more.
 constexpr int kFewSlots = 128;
 
-// Arcs of a small bucket that a thread is called for; where a thread goes back to be shared; and
-// how far ahead memory is prefetched, in entries and arcs: R-MAT graphs of 2^20 vertices, two
-// Sapphire Rapids cores.
+// Where vertices have many arcs: the entries, or the arcs, of a bucket worth sharing; where a
+// thread goes back to be shared; and how far ahead memory is prefetched, in entries and arcs: R-MAT
+// graphs of 2^20 vertices, two Sapphire Rapids cores.
+constexpr std::int64_t kManyEntries = 256;
 constexpr std::int64_t kManyArcs = 8192;
 constexpr std::size_t kFused = 1024;
 constexpr std::size_t kPiece = 64;  // entries that a thread takes at a time, at most
