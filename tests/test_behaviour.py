@@ -94,12 +94,15 @@ def end_waiting_threads() -> None:
     os.waitpid(child, 0)
 
 
-def tasks_become(wanted: set[str], seconds: float) -> bool:
-    """Return whether the threads of this process become those wanted, before so long."""
+def soon(true: Callable[[set[str]], bool], seconds: float = 5) -> bool:
+    """Return whether this becomes true of the threads of this process before so long.
+
+    A thread that has ended may be listed for another moment.
+    """
     until = time.monotonic() + seconds
-    while set(os.listdir(TASKS)) != wanted and time.monotonic() < until:
+    while not true(set(os.listdir(TASKS))) and time.monotonic() < until:
         time.sleep(0.01)
-    return set(os.listdir(TASKS)) == wanted
+    return true(set(os.listdir(TASKS)))
 
 
 @linux
@@ -112,9 +115,9 @@ def test_no_more_threads_than_asked_for(name: str) -> None:
     assert extra_threads(lambda: CALLS[name](400, threads=1)) == 0
     # One of the three is the caller.
     assert 1 <= extra_threads(lambda: CALLS[name](1000, threads=3)) <= 2
-    assert len(set(os.listdir(TASKS)) - left) <= cores()
+    assert soon(lambda tasks: len(tasks - left) <= cores())
     end_waiting_threads()
-    assert tasks_become(left, 5)  # a thread that has ended may be listed for another moment
+    assert soon(lambda tasks: tasks == left)
     assert extra_threads(lambda: CALLS[name](400)) <= cores() - 1
 
 
@@ -127,8 +130,8 @@ def test_threads_wait_for_the_next_call_and_then_end() -> None:
     waiting = set(os.listdir(TASKS)) - left
     assert len(waiting) == 1
     assert extra_threads(lambda: CALLS["sssp"](1000, threads=2)) == 0
-    assert set(os.listdir(TASKS)) - left == waiting
-    assert tasks_become(left, 30)
+    assert soon(lambda tasks: tasks - left == waiting, 1)
+    assert soon(lambda tasks: tasks == left, 30)
 
 
 @linux

@@ -88,8 +88,8 @@ def test_memory_advice_is_possible() -> None:
 
 #: Keywords in messages that no command passes on: of calls that exist in Python only.
 PYTHON_ONLY = {
-    "arcs", "batch", "connect", "keep_rows", "metric", "n", "ptr", "relabel", "rows", "weights",
-    "route", "xy",
+    "arcs", "batch", "connect", "copy", "keep", "keep_rows", "metric", "n", "ptr", "relabel",
+    "route", "rows", "weights", "xy",
 }  # fmt: skip
 
 

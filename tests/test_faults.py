@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(
 CASES = [
     ("apsp rkleene_quadtree on cpu", "memory"),  # a name that is longer than std::string holds
     ("sssp delta_stepping on cpu", "memory"),
-    ("bfs direction_optimizing on cpu", "thread"),
+    ("apsp tiled on cpu", "thread"),
     ("from_edges", "memory"),
     ("geodesic_distances", "thread"),  # of scikit-learn
     ("csgraph.yen", "memory"),

@@ -88,11 +88,21 @@ class Faults:
             with _device_faults(number, count):
                 yield count
             return
+        if kind == "thread":
+            _end_waiting_threads()
         self.library.fault_arm(KINDS.index(kind), number, error, lasts)
         try:
             yield count
         finally:
             count[0] = self.library.fault_disarm()
+
+
+def _end_waiting_threads() -> None:
+    """End the threads that wait for the next call, so that it has to start some: a fork does."""
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
 
 
 @contextlib.contextmanager
@@ -148,6 +158,8 @@ class Trial:
             self.faults.library.fault_follow()
             device = _device_bytes(self.case)
             wrong = self._attempt(kind, number, error, lasts, old)
+            if kind == "thread":
+                _end_waiting_threads()  # which are no leak
             gc.collect()
             blocks = self.faults.library.fault_live_blocks()
             size = self.faults.library.fault_live_bytes()

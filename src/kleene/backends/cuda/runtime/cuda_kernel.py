@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from cuda.core import ObjectCode, Program, ProgramOptions
@@ -15,6 +15,7 @@ from kleene.backends.cuda.runtime.packing import Parameters
 from kleene.backends.cuda.runtime.signature import arrays_of
 from kleene.errors import KernelError
 from kleene.system import nvidia
+from kleene.system.cached_property import cached_property
 
 if TYPE_CHECKING:
     from kleene.backends.cuda.runtime.cuda_device import CudaDevice

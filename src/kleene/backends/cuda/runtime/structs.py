@@ -37,6 +37,8 @@ __all__ = ["PACK", "Struct", "StructType", "checked_value", "constant", "struct_
 PACK = {"f4": "f", "f8": "d", "i1": "b", "i2": "h", "i4": "i", "i8": "q"}
 PACK |= {"u1": "B", "u2": "H", "u4": "I", "u8": "Q", "b1": "?"}
 
+_PACK_INTO = {code: struct.Struct("=" + form).pack_into for code, form in PACK.items()}
+
 _CODES = {
     "bool": "b1", "char": "i1", "unsigned char": "u1", "short": "i2", "unsigned short": "u2",
     "int": "i4", "unsigned": "u4", "unsigned int": "u4", "long long": "i8",
@@ -94,17 +96,19 @@ class Struct:
 
     def update(self, **fields: Any) -> None:
         """Change some fields."""
+        data, members = self.data, self.type.members
         for name, value in fields.items():
-            code, offset = self.type.fields[name]
-            form = "=Q" if code[0] == "*" else "=" + PACK[code]
+            code, offset, pack_into = members[name]
             try:
-                struct.pack_into(form, self.data, offset, checked_value(code, value))
+                pack_into(data, offset, checked_value(code, value))
             except (TypeError, struct.error) as error:
                 raise TypeError(f"{self.type.name}.{name}, a {code}: {error}") from None
-            if isinstance(value, Array):
-                self.arrays[name] = value
-            else:
+            if code[0] != "*":
+                continue
+            if value is None:
                 self.arrays.pop(name, None)
+            else:
+                self.arrays[name] = value
 
 
 # ---- declarations -------------------------------------------------------------------------------
@@ -119,6 +123,8 @@ class StructType:
         The aligned structured type; pointers are unsigned integers in it.
     fields : dict
         The type code and the offset of each number and pointer.
+    members : dict
+        Both, and the function that packs one.
     """
 
     def __init__(self, name: str, members: list[tuple[str, str | np.dtype[Any], int]]) -> None:
@@ -133,6 +139,10 @@ class StructType:
             member: (kind, int(self.dtype.fields[member][1]))
             for member, kind, extent in members
             if isinstance(kind, str) and not extent
+        }
+        self.members = {
+            member: (code, offset, _PACK_INTO["u8" if code[0] == "*" else code])
+            for member, (code, offset) in self.fields.items()
         }
 
     def __repr__(self) -> str:
