@@ -39,8 +39,8 @@ __device__ __forceinline__ void kl_store(T* address, T value) {
   *const_cast<volatile T*>(address) = value;
 }
 
-// Load through the first-level cache of numbers, or structs of them, that other threads write at the
-// same time: each number is as old as the last barrier at most.
+// Load through the first-level cache of numbers, or structs of them, that other threads write at
+// the same time: each number is as old as the last barrier at most.
 template <class T>
 __device__ __forceinline__ T kl_load_cached(const T* address) {
   return *address;
