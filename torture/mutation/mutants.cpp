@@ -1,7 +1,7 @@
 // The chosen mutant: the environment says which, or the program that loaded the module.
-#include "mutants.hpp"
-
 #include <cstdlib>
+
+#include "mutants.hpp"
 
 extern "C" {
 int kleene_mutant = std::getenv("KLEENE_MUTANT") ? std::atoi(std::getenv("KLEENE_MUTANT")) : 0;

@@ -1,6 +1,6 @@
-// Choices between the program and its mutants; included in front of every source of a mutated
-// build. All is in an unnamed namespace: vector kernels are compiled for several instruction sets,
-// and may share no function.
+// Choices between the program and its mutants; included in front of every source of a mutated build.
+// All is in an unnamed namespace: vector kernels are compiled for several instruction sets, and may
+// share no function.
 #pragma once
 
 extern "C" {
@@ -30,21 +30,21 @@ struct Left {
 };
 
 // Mutants `number` and `number + 1` of `a FIRST b`: `a CHANGED b` and `a FLIPPED b`.
-#define KLEENE_COMPARISON(NAME, FIRST, SECOND, CHANGED, FLIPPED)       \
-  struct NAME {                                                        \
-    int number;                                                        \
-  };                                                                   \
-  template <class T>                                                   \
-  KLEENE_INLINE Left<NAME, T> operator FIRST(const T& a, NAME at) {    \
-    return {a, at.number};                                             \
-  }                                                                    \
-  template <class T, class U>                                          \
-  KLEENE_INLINE auto operator SECOND(Left<NAME, T> left, const U& b) { \
-    note(left.number);                                                 \
-    note(left.number + 1);                                             \
-    if (kleene_mutant == left.number) return left.value CHANGED b;     \
-    if (kleene_mutant == left.number + 1) return left.value FLIPPED b; \
-    return left.value FIRST b;                                         \
+#define KLEENE_COMPARISON(NAME, FIRST, SECOND, CHANGED, FLIPPED)        \
+  struct NAME {                                                         \
+    int number;                                                         \
+  };                                                                    \
+  template <class T>                                                    \
+  KLEENE_INLINE Left<NAME, T> operator FIRST(const T& a, NAME at) {     \
+    return {a, at.number};                                              \
+  }                                                                     \
+  template <class T, class U>                                           \
+  KLEENE_INLINE auto operator SECOND(Left<NAME, T> left, const U& b) {  \
+    note(left.number);                                                  \
+    note(left.number + 1);                                              \
+    if (kleene_mutant == left.number) return left.value CHANGED b;      \
+    if (kleene_mutant == left.number + 1) return left.value FLIPPED b;  \
+    return left.value FIRST b;                                          \
   }
 KLEENE_COMPARISON(Less, <, >, <=, >=)
 KLEENE_COMPARISON(LessEqual, <=, >, <, >)
@@ -52,18 +52,18 @@ KLEENE_COMPARISON(Greater, >, >, >=, <=)
 KLEENE_COMPARISON(GreaterEqual, >=, >, >, <)
 #undef KLEENE_COMPARISON
 
-#define KLEENE_EQUALITY(NAME, FIRST, CHANGED)                       \
-  struct NAME {                                                     \
-    int number;                                                     \
-  };                                                                \
-  template <class T>                                                \
-  KLEENE_INLINE Left<NAME, T> operator FIRST(const T& a, NAME at) { \
-    return {a, at.number};                                          \
-  }                                                                 \
-  template <class T, class U>                                       \
-  KLEENE_INLINE auto operator==(Left<NAME, T> left, const U& b) {   \
-    if (chosen(left.number)) return left.value CHANGED b;           \
-    return left.value FIRST b;                                      \
+#define KLEENE_EQUALITY(NAME, FIRST, CHANGED)                        \
+  struct NAME {                                                      \
+    int number;                                                      \
+  };                                                                 \
+  template <class T>                                                 \
+  KLEENE_INLINE Left<NAME, T> operator FIRST(const T& a, NAME at) {  \
+    return {a, at.number};                                           \
+  }                                                                  \
+  template <class T, class U>                                        \
+  KLEENE_INLINE auto operator==(Left<NAME, T> left, const U& b) {    \
+    if (chosen(left.number)) return left.value CHANGED b;            \
+    return left.value FIRST b;                                       \
   }
 KLEENE_EQUALITY(Equal, ==, !=)
 KLEENE_EQUALITY(NotEqual, !=, ==)
