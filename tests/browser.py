@@ -93,7 +93,14 @@ class Browser:
 
     # ---- for tests ------------------------------------------------------------------------------
 
-    def open(self, path: Path, width: int = 1280, height: int = 900, theme: str = "light") -> None:
+    def open(
+        self,
+        path: Path,
+        width: int = 1280,
+        height: int = 900,
+        theme: str = "light",
+        query: str = "",
+    ) -> None:
         """Open a file as a double-click would, in a window of this size."""
         self.errors.clear()
         self.requests.clear()
@@ -104,7 +111,7 @@ class Browser:
         features = [{"name": "prefers-color-scheme", "value": theme}]
         self.send("Emulation.setEmulatedMedia", features=features)
         self._loaded = False
-        self.send("Page.navigate", url=path.resolve().as_uri())
+        self.send("Page.navigate", url=path.resolve().as_uri() + query)
         while not self._loaded:
             self._take(time.monotonic() + 30)
 

@@ -47,8 +47,7 @@ def test_pages_fetch_nothing_and_fit_a_phone(browser: Browser, page: str) -> Non
 
 
 def test_search_works_from_disk(browser: Browser) -> None:
-    browser.open(SITE / "search.html")
-    browser.run("location.href = location.href.split('?')[0] + '?q=isochrones'")
+    browser.open(SITE / "search.html", query="?q=isochrones")
     found = "[...document.querySelectorAll('#search-results li a')].map(a => a.textContent)"
     browser.wait(f"{found}.includes('kleene.isochrones')", seconds=30)
 
