@@ -21,7 +21,7 @@ from kleene.graph.incoming import IncomingArcs
 from kleene.registry import PATH_PROBLEMS
 from kleene.results.result import Result
 from torture.fault_files import file_cases
-from torture.fault_inputs import Case, circle, edges, matrix, on, small, sparse, tiny
+from torture.fault_inputs import Case, circle, edges, heavy, matrix, on, small, sparse, tiny
 from torture.sample_files import BAD_FILES
 
 __all__ = ["Case", "all_cases", "as_plain", "missing_natives"]
@@ -121,6 +121,10 @@ def graph_cases() -> Iterator[Case]:
     for form in ("csr", "csc", "coo", "ell", "dense"):
         call = lambda g, form=form: kl.spmv(g, np.ones(g.n), form=form, threads=3)  # noqa: E731
         yield Case(f"spmv {form}", on(small, call))
+    yield Case(
+        "sssp, 32-bit sums first",
+        on(heavy, lambda g: kl.sssp(g, 0, method="delta_stepping", device="cpu", threads=3)),
+    )
     yield Case("verify", on(lambda: kl.sssp(small(), 0, threads=1), lambda r: bool(r.verify())))
     yield Case("relaxation_ceiling", on(lambda: "min_plus", ceiling))
     yield Case("methods", on(lambda: None, lambda _: len(_native.methods())))

@@ -12,7 +12,7 @@ import numpy as np
 import kleene as kl
 from kleene.graph.core import Graph
 
-__all__ = ["Call", "Case", "circle", "edges", "matrix", "on", "small", "sparse", "tiny"]
+__all__ = ["Call", "Case", "circle", "edges", "heavy", "matrix", "on", "small", "sparse", "tiny"]
 
 Call = Callable[[], Any]
 
@@ -34,6 +34,11 @@ def sparse() -> Graph:
 
 def small(n: int = 150) -> Graph:
     return kl.generate.uniform(n, 8 * n, weights=(1, 8), seed=2, threads=1)
+
+
+def heavy(n: int = 150) -> Graph:
+    """Return a graph whose longest path might need 64 bits."""
+    return kl.generate.uniform(n, 8 * n, weights=(1, 2**24), seed=2, threads=1)
 
 
 def tiny() -> Graph:
