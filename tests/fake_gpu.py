@@ -267,7 +267,7 @@ class FakeGpu:
 
     @call(OUT, c_void_p, c_void_p, c_uint, c_uint)
     def cuUserObjectCreate(self, made: Any, *given: Any) -> None:
-        made[0] = 8  # what cuda.core wants to be told at the end of a graph
+        made[0] = 8  # cuda.core reads this at the end of a graph
 
     @call(OUT, c_uint)
     def cuEventCreate(self, event: Any, flags: int) -> None:

@@ -72,7 +72,7 @@ class IncomingArcs:
         return not graph.has_csc and graph.m >= max(_FEWEST_ARCS, _FEWEST_PER_VERTEX * graph.n)
 
     def prepare(self, graph: Storage) -> None:
-        """Give the graph its incoming arcs, if they are at hand or due."""
+        """Give the graph its incoming arcs, if they cost nothing or have been paid for."""
         self._once("_looked", self._look, graph)
         if not graph.has_csc and self.seconds >= _seconds_to_make(graph):
             self._once("_made", self._make, graph)
@@ -88,7 +88,7 @@ class IncomingArcs:
             return self.note
         due = f"made once searches without them have taken {_seconds_to_make(graph):.2g} s"
         if "_looked" not in self.__dict__:
-            return f"incoming arcs: at hand if all arcs lead both ways, else {due}"
+            return f"incoming arcs: the outgoing ones if all arcs lead both ways, else {due}"
         return f"incoming arcs: {due} ({self.seconds:.2g} s so far)"
 
     def _once(self, name: str, work: Callable[[Storage], None], graph: Storage) -> None:

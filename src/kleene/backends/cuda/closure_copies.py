@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -27,18 +28,13 @@ def copy_in(device: Device, task: Task, to: Array, source: HostArray) -> None:
     if source.nbytes < tuning.STAGED_LEAST:
         device.copy(to, source)
         return
-    with copy_threads(task) as threads, device.timer.span("copy_in", device.main):
-        stripes = _Stripes(device, threads, source)
-        try:
-            for rows in stripes.ranges():
-                stripe = stripes.next()
-                memory = stripe.view(source[rows])
-                wait_all(start_copies(threads, memory, source[rows]))
-                device.copy(to[rows], memory)
-                stripe.copied = device.main.record()
-            stripes.finish()
-        finally:  # even after an error nothing may use memory that is freed then
-            device.main.synchronize()
+    with _staged(device, task, "copy_in", source) as (threads, stripes):
+        for rows in stripes.ranges():
+            stripe = stripes.next()
+            memory = stripe.view(source[rows])
+            wait_all(start_copies(threads, memory, source[rows]))
+            device.copy(to[rows], memory)
+            stripe.copied = device.main.record()
 
 
 def copy_out(device: Device, task: Task, to: HostArray, source: Array) -> None:
@@ -46,16 +42,25 @@ def copy_out(device: Device, task: Task, to: HostArray, source: Array) -> None:
     if to.nbytes < tuning.STAGED_LEAST:
         device.download(source, to)
         return
-    with copy_threads(task) as threads, device.timer.span("copy_out", device.main):
-        stripes = _Stripes(device, threads, to)
+    with _staged(device, task, "copy_out", to) as (_, stripes):
+        for rows in stripes.ranges():
+            stripe = stripes.next()
+            memory = stripe.view(to[rows])
+            device.copy(memory, source[rows])
+            stripe.copied, stripe.then = device.main.record(), (to[rows], memory)
+
+
+@contextmanager
+def _staged(
+    device: Device, task: Task, part: str, matrix: HostArray
+) -> Iterator[tuple[ThreadPool, _Stripes]]:
+    """Time the copies of a host matrix by stripes, and wait for them."""
+    with copy_threads(task) as threads, device.timer.span(part, device.main):
+        stripes = _Stripes(device, threads, matrix)
         try:
-            for rows in stripes.ranges():
-                stripe = stripes.next()
-                memory = stripe.view(to[rows])
-                device.copy(memory, source[rows])
-                stripe.copied, stripe.then = device.main.record(), (to[rows], memory)
+            yield threads, stripes
             stripes.finish()
-        finally:
+        finally:  # even after an error nothing may use memory that is freed then
             device.main.synchronize()
 
 
