@@ -174,6 +174,32 @@ def test_other_signals_remove_files_too(tmp_path: Path, number: int, code: int) 
     assert list(tmp_path.iterdir()) == [pipe]
 
 
+#: A signal while an archive is opened: its destructor fails over what is not there yet.
+HALF_MADE = """
+import os, signal, zipfile
+def half_made(self, *arguments, **options):
+    self.fp = object()
+    os.kill(os.getpid(), NUMBER)
+zipfile.ZipFile.__init__ = half_made
+"""
+
+
+@posix
+@pytest.mark.parametrize(
+    ("number", "code", "message"),
+    [(signal.SIGTERM, 143, b"terminated"), (signal.SIGINT, 130, b"interrupted")],
+)
+def test_a_signal_prints_one_line(tmp_path: Path, number: int, code: int, message: bytes) -> None:
+    kl.write(kl.generate.path(3), tmp_path / "g.npz")
+    script = HALF_MADE.replace("NUMBER", str(int(number))) + SCRIPT
+    done = subprocess.run(
+        [sys.executable, "-c", script, "info", str(tmp_path / "g.npz")],
+        capture_output=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (code, b"kleene: " + message + b"\n")
+
+
 # ---- imports ------------------------------------------------------------------------------------
 
 

@@ -52,7 +52,7 @@ def stop_on_signals() -> Iterator[None]:
 
     A signal that the caller of the program ignores stays ignored (nohup).
     """
-    handlers = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: _terminate}
+    handlers = {signal.SIGINT: _interrupt, signal.SIGTERM: _terminate}
     if hasattr(signal, "SIGHUP"):
         handlers[signal.SIGHUP] = _terminate
     if threading.current_thread() is not threading.main_thread():
@@ -69,9 +69,20 @@ def stop_on_signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    _ignore_destructors()
+    raise KeyboardInterrupt
+
+
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    _ignore_destructors()
     _print_error("terminated")
     raise SystemExit(128 + number)
+
+
+def _ignore_destructors() -> None:
+    """Keep destructors of objects that a signal left half made from printing their errors."""
+    sys.unraisablehook = lambda _: None
 
 
 def _discard_output() -> None:
