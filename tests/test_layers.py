@@ -21,6 +21,7 @@ LAYERS = [
     {"io", "generate", "datasets"},
     {"backends.task", "backends.semiring"},
     {"backends.common"},
+    {"prepared"},
     {"backends.reference", "backends.cpu", "backends.cuda"},
     {"registry"},
     {"planning"},

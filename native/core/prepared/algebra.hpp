@@ -1,0 +1,57 @@
+// The path algebras that elimination and sweeps are compiled for. `better` chooses between two
+// paths, `times` joins two end to end, `zero` is no path and `one` is the empty path.
+//
+// Shortest paths in integers use half the largest value as "no path", so that the sum of two does
+// not wrap; lengths of paths must be below it. Where lengths may be negative (kSigned), a sum with
+// "no path" would look like a path, so it is compared first.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "graph/no_path.hpp"
+
+namespace kleene::prepared {
+
+template <class T, bool kSigned>
+struct MinPlus {
+  using Value = T;
+  static constexpr Value zero() { return graph::kAddableNoPath<T>; }
+  static constexpr Value one() { return 0; }
+  static constexpr bool better(Value a, Value b) { return a < b; }
+  static constexpr Value times(Value a, Value b) {
+    if constexpr (kSigned && std::is_integral_v<T>) {
+      if (a == zero() || b == zero()) return zero();
+    }
+    return static_cast<Value>(a + b);
+  }
+};
+
+// Widest paths; booleans are bytes 0 and 1.
+template <class T>
+struct MaxMin {
+  using Value = T;
+  static constexpr Value zero() {
+    if constexpr (std::numeric_limits<T>::has_infinity) return -std::numeric_limits<T>::infinity();
+    return std::numeric_limits<T>::lowest();
+  }
+  static constexpr Value one() {
+    if constexpr (std::is_same_v<T, std::uint8_t>) return 1;
+    return graph::kNoPath<T>;
+  }
+  static constexpr bool better(Value a, Value b) { return a > b; }
+  static constexpr Value times(Value a, Value b) { return a < b ? a : b; }
+};
+
+// Most reliable paths: probabilities.
+template <class T>
+struct MaxTimes {
+  using Value = T;
+  static constexpr Value zero() { return 0; }
+  static constexpr Value one() { return 1; }
+  static constexpr bool better(Value a, Value b) { return a > b; }
+  static constexpr Value times(Value a, Value b) { return a * b; }
+};
+
+}  // namespace kleene::prepared
