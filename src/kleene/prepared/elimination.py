@@ -7,6 +7,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from kleene import _native
+from kleene.system.cached_property import cached_property
+
 __all__ = ["Elimination"]
 
 Array = NDArray[Any]
@@ -38,3 +41,8 @@ class Elimination:
     def arcs(self) -> int:
         """The number of joined pairs."""
         return len(self.heads)
+
+    @cached_property
+    def head_depths(self) -> tuple[Array, int]:
+        """The depth of every head in the elimination tree, by arc, and the number of depths."""
+        return _native.prepared_head_depths(self.offsets, self.heads, self.parents)
