@@ -381,7 +381,7 @@ def is_elimination(e: Elimination, graph: kl.Graph) -> bool:
 
 def checked(e: Elimination, graph: kl.Graph, threads: int = 2) -> tuple[str, int] | None:
     arrays = e.order, e.ranks, e.parents, e.offsets, e.heads
-    return _native.check_elimination(*arrays, graph.offsets, graph.neighbors, threads)
+    return _native.prepared_check_elimination(*arrays, graph.offsets, graph.neighbors, threads)
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -34,7 +34,7 @@ nb::object check_elimination(const Ranks& order, const Ranks& ranks, const Ranks
 }  // namespace
 
 void bind_prepared_files(nb::module_& m) {
-  m.def("check_elimination", &check_elimination, nb::arg("order"), nb::arg("ranks"),
+  m.def("prepared_check_elimination", &check_elimination, nb::arg("order"), nb::arg("ranks"),
         nb::arg("parents"), nb::arg("offsets"), nb::arg("heads"), nb::arg("graph_offsets"),
         nb::arg("neighbors"), nb::arg("threads"));
 }

@@ -188,7 +188,7 @@ def _elimination(source: Source, arrays: dict[str, Array], graph: Graph) -> Elim
         if len(kept[name]) != length:
             source.fail(f"found {len(kept[name]):,} {name}, expected {length:,}")
     work = graph.m + len(kept["heads"])
-    fault = _native.check_elimination(
+    fault = _native.prepared_check_elimination(
         **kept,
         graph_offsets=graph.offsets,
         neighbors=graph.neighbors,
