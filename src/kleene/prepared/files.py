@@ -146,7 +146,7 @@ def load(path: PathOrFile, graph: Graph | None = None) -> tuple[Graph, Eliminati
         entries = read_npz_arrays(source, [f"prepared_{name}" for name in names], mapped=True)
         arrays = {name.removeprefix("prepared_"): adopt(array) for name, array in entries.items()}
         elimination = _elimination(source, arrays, graph)
-        return graph, elimination, _customization(source, head, arrays, elimination)
+        return graph, elimination, _customization(source, head, arrays, graph, elimination)
 
 
 def _head(source: Source) -> dict[str, Any]:
@@ -201,7 +201,11 @@ def _elimination(source: Source, arrays: dict[str, Array], graph: Graph) -> Elim
 
 
 def _customization(
-    source: Source, head: dict[str, Any], arrays: dict[str, Array], elimination: Elimination
+    source: Source,
+    head: dict[str, Any],
+    arrays: dict[str, Array],
+    graph: Graph,
+    elimination: Elimination,
 ) -> Customization:
     """Return the values, if they are of the types and in the range that sums rely on."""
     semiring, dtype, negative = head["semiring"], head["dtype"], head["negative"]
@@ -217,7 +221,7 @@ def _customization(
             source.fail(f"found {len(values):,} {name}, expected {elimination.arcs:,}")
         if len(values):
             _check_range(source, semiring, negative, name, values)
-    return Customization(semiring, np.dtype(dtype), negative, up, down)
+    return Customization(semiring, np.dtype(dtype), negative, up, down, graph)
 
 
 def _check_range(source: Source, semiring: str, negative: bool, name: str, values: Array) -> None:
