@@ -23,6 +23,7 @@ from kleene.registry import PATH_PROBLEMS
 from kleene.results.result import Result
 from torture.fault_files import file_cases
 from torture.fault_inputs import Case, circle, edges, heavy, matrix, on, small, sparse, tiny
+from torture.fault_prepared import prepared_cases
 from torture.sample_files import BAD_FILES
 
 __all__ = ["Case", "all_cases", "as_plain", "missing_natives"]
@@ -326,6 +327,7 @@ def all_cases() -> list[Case]:
         *generate_cases(),
         *interface_cases(),
         *file_cases(),
+        *prepared_cases(),
         *search_cases("emulated"),
         *kept_cases(),
     ]
