@@ -1,4 +1,4 @@
-"""Prepared graphs: what each step and each answer costs, how that grows, and whether it is right."""
+"""Prepared graphs: what steps and answers cost, how that grows, and whether they are right."""
 
 from __future__ import annotations
 

@@ -209,8 +209,8 @@ EXPERIMENTS = (
         headline=finding("world highways"),
         notes=(
             "Seconds for one answer. A pair is one of many, in one call where the library has one "
-            f"for many; a tree is one of {BATCH}. pyroutingkit is given coordinates, orders by them "
-            "and returns the path with every pair; preparing is without weights there. pandana's "
+            f"for many; a tree is one of {BATCH}. pyroutingkit orders by coordinates, "
+            "returns the path with every pair, and prepares without weights; preparing by pandana "
             "includes them. Kleene, plain: searches without preparing. All lengths are compared."
         ),
     ),
