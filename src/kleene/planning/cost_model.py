@@ -10,17 +10,21 @@ from math import ceil, sqrt
 from typing import NamedTuple
 
 from kleene.planning.dtype_choice import choose_dtype
+from kleene.planning.prepared_cost import prepared_seconds
 from kleene.planning.request import Facts, Request
+from kleene.system.machine import cores
 
 __all__ = [
     "Cost",
     "batches_pay",
     "cpu_seconds",
+    "elimination_pays",
     "gpu_cost",
     "has_gpu_cost",
     "is_road_like",
     "lanes_pay",
     "many_sources",
+    "preparation_note",
     "searches_share",
 ]
 
@@ -302,7 +306,16 @@ def _tiled_relative(facts: Facts, request: Request) -> float:
 
 
 def cpu_seconds(facts: Facts, request: Request, threads: int) -> float:
-    """Estimate the fastest method of the CPU."""
+    """Estimate the fastest method of the CPU, or that which was asked for."""
+    if request.method == "prepared" or (
+        request.method == "auto" and elimination_pays(facts, request._replace(threads=threads))
+    ):
+        return _CPU_CALL + prepared_seconds(facts, request, threads).total
+    return _searched_seconds(facts, request, threads)
+
+
+def _searched_seconds(facts: Facts, request: Request, threads: int) -> float:
+    """Estimate the fastest method that does not prepare the graph."""
     sources = _sources(facts, request)
     work = float(sources) * (facts.n + facts.m)
     hops = request.problem == "bfs" or facts.weight_dtype is None
@@ -344,3 +357,39 @@ def _cpu_search(facts: Facts, request: Request, threads: int) -> float:
         shared = _ROAD_SHARED_HOPS if request.problem == "bfs" else _ROAD_SHARED
     cores = float((threads / 2) ** shared)
     return (facts.n + facts.m) * arc / cores
+
+
+# ---- prepared graphs ----------------------------------------------------------------------------
+
+#: Elimination must be faster by this factor, since the estimates are rough.
+_PREPARED_MARGIN = 1.5
+
+
+def elimination_pays(facts: Facts, request: Request) -> bool:
+    """Return whether to prepare the graph is clearly faster than to search it as it is."""
+    if not _may_be_prepared(facts, request) or (facts.prepared and facts.prepared.refused):
+        return False
+    threads = request.threads or cores()
+    prepared = prepared_seconds(facts, request, threads).total
+    return prepared * _PREPARED_MARGIN < _searched_seconds(facts, request, threads)
+
+
+def _may_be_prepared(facts: Facts, request: Request) -> bool:
+    """Return whether elimination is worth a look: searches that stop early leave out too much."""
+    return many_sources(facts, request) and is_road_like(facts) and not request.limited
+
+
+def preparation_note(facts: Facts, request: Request, threads: int, method: str) -> str:
+    """Return why the graph is prepared, or why not where something is known; else nothing."""
+    known = facts.prepared
+    if method != "prepared" and (known is None or not _may_be_prepared(facts, request)):
+        return ""
+    if known is not None and known.refused:
+        return f"not prepared: {known.refused}"
+    seconds = prepared_seconds(facts, request, threads)
+    joined = "" if known is None else f"{known.pairs:,} pairs {known.step}, "
+    return (
+        f"{'prepared' if method == 'prepared' else 'not prepared'}: {joined}about "
+        f"{seconds.prepare:.2g} s to prepare and {seconds.rows:.2g} s for the rows, against "
+        f"{_searched_seconds(facts, request, threads):.2g} s without"
+    )

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from kleene.prepared.known import Known
+
 if TYPE_CHECKING:
     from kleene.graph import Graph
 
@@ -24,6 +26,7 @@ class Facts:
     path_bound: int | float
     csc: bool = False  # are the incoming arcs made already?
     device: str = "cpu"  # where the arcs are, besides main memory
+    prepared: Known | None = None  # what is known of its elimination
 
 
 class Request(NamedTuple):
@@ -55,6 +58,7 @@ def graph_facts(graph: Graph, hops: bool = False) -> Facts:
     if hops:
         return _shared_facts(n, m, None, min(1, m), min(1, m), n, graph.has_csc, graph.device)
     stats, dtype = graph.stats, graph.weight_dtype
+    preparation = graph.__dict__.get("_preparation")
     return _shared_facts(
         n,
         m,
@@ -64,4 +68,5 @@ def graph_facts(graph: Graph, hops: bool = False) -> Facts:
         stats.path_bound,
         graph.has_csc,
         graph.device,
+        None if preparation is None else preparation.known(graph),
     )
