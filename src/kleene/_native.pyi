@@ -69,6 +69,22 @@ def strong_components(
 def strong_components_in_search_order(
     offsets: NDArray[np.int64], neighbors: _Array
 ) -> tuple[_Array, NDArray[np.int64]]: ...
+def prepared_reduce(
+    offsets: NDArray[np.int64], neighbors: NDArray[np.int32]
+) -> tuple[int, NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]: ...
+def prepared_count_pairs(
+    offsets: NDArray[np.int64], neighbors: NDArray[np.int32], order: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]: ...
+def prepared_join_pairs(
+    offsets: NDArray[np.int64],
+    neighbors: NDArray[np.int32],
+    order: NDArray[np.int32],
+    ranks: NDArray[np.int32],
+    parents: NDArray[np.int32],
+    pair_offsets: NDArray[np.int64],
+) -> NDArray[np.int32]: ...
+def prepared_depths(parents: NDArray[np.int32]) -> NDArray[np.int32]: ...
+def prepared_subtree_sizes(parents: NDArray[np.int32]) -> NDArray[np.int32]: ...
 def csr_union(
     offsets: NDArray[np.int64],
     neighbors: _Array,
