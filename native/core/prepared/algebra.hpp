@@ -23,6 +23,8 @@ struct MinPlus {
   static constexpr Value times(Value a, Value b) {
     if constexpr (kSigned && std::is_integral_v<T>) {
       if (a == zero() || b == zero()) return zero();
+      using Bits = std::make_unsigned_t<T>;  // above a negative cycle, sums may wrap
+      return static_cast<Value>(static_cast<Bits>(a) + static_cast<Bits>(b));
     }
     return static_cast<Value>(a + b);
   }
@@ -53,5 +55,21 @@ struct MaxTimes {
   static constexpr bool better(Value a, Value b) { return a > b; }
   static constexpr Value times(Value a, Value b) { return a * b; }
 };
+
+// Calls X(algebra) for every algebra and type that customization is compiled for.
+#define KLEENE_FOR_EACH_ALGEBRA(X) \
+  X(MinPlus<float, false>)         \
+  X(MinPlus<double, false>)        \
+  X(MinPlus<std::int32_t, false>)  \
+  X(MinPlus<std::int32_t, true>)   \
+  X(MinPlus<std::int64_t, false>)  \
+  X(MinPlus<std::int64_t, true>)   \
+  X(MaxMin<float>)                 \
+  X(MaxMin<double>)                \
+  X(MaxMin<std::int32_t>)          \
+  X(MaxMin<std::int64_t>)          \
+  X(MaxMin<std::uint8_t>)          \
+  X(MaxTimes<float>)               \
+  X(MaxTimes<double>)
 
 }  // namespace kleene::prepared
