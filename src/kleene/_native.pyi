@@ -329,6 +329,27 @@ def closure_reattach(
     incoming_weights: _Array | None,
     threads: int,
 ) -> None: ...
+def prepared_head_depths(
+    offsets: NDArray[np.int64], heads: NDArray[np.int32], parents: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], int]: ...
+def prepared_sweep(
+    semiring: str,
+    negative: bool,
+    offsets: NDArray[np.int64],
+    heads: NDArray[np.int32],
+    parents: NDArray[np.int32],
+    depths: NDArray[np.int32],
+    height: int,
+    up: _Array,
+    down: _Array,
+    sources: NDArray[np.int32],
+    targets: NDArray[np.int32],
+    restricted: bool,
+    values: _Array,
+    threads: int,
+    progress: _Progress = None,
+    level: int = -1,
+) -> None: ...
 def simd() -> str: ...
 def simd_levels() -> list[str]: ...
 def parse_arcs(
