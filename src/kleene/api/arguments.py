@@ -78,6 +78,7 @@ def check_call(
     out: Out = None,
     keep: str = "host",
     options: Mapping[str, int] | None = None,
+    arc_by_arc: bool = False,
 ) -> Call:
     """Check the arguments of a path problem."""
     require_graph(graph)
@@ -104,6 +105,7 @@ def check_call(
         out=out is not None,
         keep=keep,
         options=options,
+        arc_by_arc=arc_by_arc,
     )
     if pairs is not None and keep == "device":
         raise RequestError("the paths of pairs are collected on the host: leave out keep='device'")
@@ -137,6 +139,7 @@ def make_request(
     out: bool = False,
     keep: str = "host",
     options: Mapping[str, int] | None = None,
+    arc_by_arc: bool = False,
 ) -> Request:
     """Return what the user asks for, without the data."""
     if keep != "host":
@@ -155,6 +158,7 @@ def make_request(
         _as_options(options),
         bool(deterministic),
         keep=keep,
+        arc_by_arc=arc_by_arc,
     )
 
 

@@ -65,8 +65,7 @@ def _solve_rows(call: Call) -> Result:
     incoming = _incoming_arcs(graph, request) if hops else None
     plan = plan_call(graph_facts(graph, hops), request)
     began = time.perf_counter()
-    if plan.method == "prepared" and request.method == "auto":
-        plan = look_closer(graph, request, plan)
+    plan = look_closer(graph, request, plan)
     looked = time.perf_counter() - began
     method = find(plan.problem, plan.method, plan.device)
     assert method is not None
@@ -153,18 +152,22 @@ def _noted(plan: Plan, incoming: IncomingArcs, stats: Timings) -> Plan:
     return plan
 
 
-def look_closer(graph: Graph, request: Request, plan: Plan, order: bool = True) -> Plan:
+def look_closer(
+    graph: Graph, request: Request, plan: Plan, hops: bool = False, order: bool = True
+) -> Plan:
     """Take the first steps of preparing; each may show that another method is faster.
 
     ``order`` says whether the vertices are put into order, which takes most of the time.
     """
+    if plan.method != "prepared" or request.method != "auto":
+        return plan
     from kleene.prepared.cache import Preparation
 
     preparation = Preparation.of(graph)
     for step in (preparation.look, preparation.count) if order else (preparation.look,):
         if plan.method == "prepared":
             step(graph)
-            plan = plan_call(graph_facts(graph), request)
+            plan = plan_call(graph_facts(graph, hops), request)
     return plan
 
 

@@ -109,8 +109,7 @@ def explain(
         options=options,
     )
     plan = plan_call(graph_facts(graph, hops=problem == "bfs"), request)
-    if plan.method == "prepared" and method == "auto":
-        plan = look_closer(graph, request, plan, order=False)
+    plan = look_closer(graph, request, plan, order=False)
     if problem == "bfs":
         outlook = IncomingArcs.of(graph).outlook(graph)
         plan = replace(plan, reasons=(*plan.reasons, outlook)) if outlook else plan

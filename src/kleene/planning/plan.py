@@ -150,10 +150,10 @@ def make_plan(facts: Facts, request: Request, machine: Machine) -> Plan:
         memory += predecessors.workspace(size.m, size.item)
         reasons += ("predecessors: chosen by rule afterwards, the same in every run",)
     available = machine.free_memory() if memory >= _SMALL else None
-    if method.name == "prepared" and request.method == "auto":
-        if available is not None and memory > available:
-            refused = Known(0, 0, "counted", refused=f"it would take {format_bytes(workspace)}")
-            return make_plan(replace(facts, prepared=refused), request, machine)
+    too_large = available is not None and memory > available
+    if too_large and method.name == "prepared" and request.method == "auto":
+        refused = Known(0, 0, "counted", refused=f"it would take {format_bytes(workspace)}")
+        return make_plan(replace(facts, prepared=refused), request, machine)
     _require_memory(memory, available, size, facts, request, dtype)
     return Plan(
         request.problem,

@@ -183,7 +183,10 @@ RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
     ("k_shortest", "cpu"): (Rule("yen", _ALWAYS, "the only method"),),
     ("distance_encodings", "cpu"): (Rule("batched", _ALWAYS, "the only method"),),
     ("within", "cpu"): (Rule("bounded_dijkstra", _ALWAYS, "the only method"),),
-    ("nearest", "cpu"): (Rule("k_labels", _ALWAYS, "the only method"),),
+    ("nearest", "cpu"): (
+        _PREPARED,
+        Rule("k_labels", _ALWAYS, "one search, with k labels per vertex"),
+    ),
     ("weak_components", "cpu"): (Rule("afforest", _ALWAYS, "the only method"),),
     ("strong_components", "cpu"): (Rule("forward_backward", _ALWAYS, "the only method"),),
 }

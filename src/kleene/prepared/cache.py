@@ -15,7 +15,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
-from weakref import ReferenceType, WeakSet, WeakValueDictionary, ref
+from weakref import ReferenceType, WeakSet, ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from kleene.errors import MemoryBudgetError, RequestError
 from kleene.graph import Graph
 from kleene.prepared.customization import Customization, customize
 from kleene.prepared.elimination import Elimination, count_fill, eliminate, expect
-from kleene.prepared.known import Known
+from kleene.prepared.known import BY_ARRAYS, Known
 from kleene.prepared.order import elimination_order
 from kleene.system.formatting import format_bytes
 from kleene.system.machine import available_memory
@@ -40,35 +40,28 @@ _MEMORY_SHARE = 0.25
 #: For so many weights, semirings and types an elimination keeps the values of its pairs.
 _MOST_CUSTOMIZED = 4
 
-#: Preparations by the arrays of their graphs, and all that keep something.
-_BY_ARRAYS: WeakValueDictionary[tuple[int, int], Preparation] = WeakValueDictionary()
+#: Preparations that keep something.
 _ALL: WeakSet[Preparation] = WeakSet()
 _CLOCK = itertools.count()
 
 
 class _Values(NamedTuple):
-    """Values of the pairs, and the weights that they were made from."""
+    """Values of the pairs for the weights of a graph."""
 
-    weights: ReferenceType[Array] | None  # None for a graph without weights
+    graph: ReferenceType[Graph]
+    weights: Array | None
     customization: Customization
 
     @property
     def key(self) -> tuple[str, str]:
         return self.customization.semiring, str(self.customization.dtype)
 
-    def belong_to(self, graph: Graph) -> bool:
-        return (None if self.weights is None else self.weights()) is graph.weights
-
-    @property
-    def alive(self) -> bool:
-        return self.weights is None or self.weights() is not None
-
 
 class Preparation:
     """The elimination of a graph, as far as it was made, and values of its pairs."""
 
-    def __init__(self, graph: Graph) -> None:
-        self._arrays = graph.offsets, graph.neighbors  # kept, so that their ids stay theirs
+    def __init__(self) -> None:
+        self._arrays: dict[tuple[int, int], tuple[Array, Array]] = {}  # by their ids
         self._known: Known | None = None
         self._order: Array | None = None
         self._elimination: Elimination | None = None
@@ -78,13 +71,18 @@ class Preparation:
     @staticmethod
     def of(graph: Graph) -> Preparation:
         """Return the preparation of a graph, maybe begun for another one with the same arcs."""
-        kept: Preparation | None = graph.__dict__.get("_preparation")
-        if kept is None:
-            shared = (_BY_ARRAYS.get(key) for key in _keys(graph))
-            found = next((p for p in shared if p is not None), None) or Preparation(graph)
-            kept = graph.__dict__.setdefault("_preparation", found)
-        for key in _keys(graph):
-            _BY_ARRAYS[key] = kept
+        arrays = [graph.csr[:2]]
+        if "csc" in graph.__dict__:  # of the transposed graph
+            arrays.append(graph.csc[:2])
+        by_ids = {
+            (id(offsets), id(neighbors)): (offsets, neighbors) for offsets, neighbors in arrays
+        }
+        shared = (BY_ARRAYS.get(ids) for ids in by_ids)
+        found = next((p for p in shared if p is not None), None) or Preparation()
+        kept: Preparation = graph.__dict__.setdefault("_preparation", found)
+        kept._arrays |= by_ids  # ids are theirs as long as they are kept
+        for ids in by_ids:
+            BY_ARRAYS[ids] = kept
         return kept
 
     def known(self, graph: Graph) -> Known | None:
@@ -93,7 +91,7 @@ class Preparation:
         if known is None or not self._values:
             return known
         return known._replace(
-            customized=frozenset(v.key for v in self._values if v.belong_to(graph))
+            customized=frozenset(v.key for v in self._values if v.weights is graph.weights)
         )
 
     @property
@@ -152,10 +150,11 @@ class Preparation:
         """
         if elimination is self._elimination:
             for values in self._values:
-                if values.key == (semiring, str(dtype)) and values.belong_to(graph):
+                if values.key == (semiring, str(dtype)) and values.weights is graph.weights:
                     return values.customization
+        alone = Graph(graph.csr, graph.directed)  # values that kept the graph would keep themselves
         made = customize(
-            elimination, graph, semiring, dtype=dtype, threads=threads, progress=progress
+            elimination, alone, semiring, dtype=dtype, threads=threads, progress=progress
         )
         self.keep(graph, elimination, made)
         return made
@@ -171,9 +170,9 @@ class Preparation:
             self._elimination, self._order = elimination, elimination.order
             self._known, self._values = Known(fill.pairs, fill.triangles, "eliminated"), ()
         if customization is not None:
-            weights = None if graph.weights is None else ref(graph.weights)
-            others = tuple(v for v in self._values if v.alive)
-            self._values = (_Values(weights, customization), *others)[:_MOST_CUSTOMIZED]
+            others = (v for v in self._values if v.graph() is not None)
+            latest = _Values(ref(graph), graph.weights, customization)
+            self._values = (latest, *others)[:_MOST_CUSTOMIZED]
         _forget_some(self)
 
     def forget(self) -> None:
@@ -188,13 +187,6 @@ class Preparation:
         parts = (self._elimination, *(v.customization for v in self._values))
         arrays = {id(a): a.nbytes for part in parts if part is not None for a in _arrays(part)}
         return sum(arrays.values())
-
-
-def _keys(graph: Graph) -> Iterator[tuple[int, int]]:
-    """Yield what identifies the arcs of a graph, and those of its transpose where it has them."""
-    yield id(graph.offsets), id(graph.neighbors)
-    if "csc" in graph.__dict__:
-        yield id(graph.csc.offsets), id(graph.csc.neighbors)
 
 
 def _arrays(part: object) -> Iterator[Array]:

@@ -120,7 +120,6 @@ class Elimination:
         return _native.prepared_head_depths(self.offsets, self.heads, self.parents)
 
 
-
 def _fill(parents: Array, offsets: Array) -> Fill:
     """Return the counts for a tree, and the places of its pairs."""
     n, pairs = len(parents), int(offsets[-1])

@@ -17,6 +17,7 @@ __all__ = [
     "device_near_far",
     "device_rounds",
     "device_sweeps",
+    "elimination_labels_workspace",
     "elimination_workspace",
     "labels_workspace",
     "lanes_on_gpu",
@@ -75,6 +76,11 @@ def elimination_workspace(size: Size) -> int:
     pair = 20 + 2 * size.item + (24 if size.predecessors else 0)
     lane = 2 * size.item if size.predecessors else size.item
     return 5 * pair * size.n + 32 * size.m + lane * 16 * cores() * size.n
+
+
+def elimination_labels_workspace(size: Size) -> int:
+    """The same without lanes, and k labels per vertex by rank."""
+    return elimination_workspace(size._replace(predecessors=False)) + 12 * size.sources * size.n
 
 
 def limited_workspace(size: Size) -> int:

@@ -11,19 +11,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kleene.backends.common.engine_dtype import search_in_dtype
 from kleene.backends.common.johnson import johnson
-from kleene.backends.task import Answer, Progress, Task
+from kleene.backends.task import Answer, NearestTask, Progress, Task
 from kleene.errors import NegativeCycleError
+from kleene.graph import Graph
 from kleene.prepared.cache import Preparation
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination
+from kleene.prepared.nearest_labels import nearest_labels
 from kleene.prepared.sweeps import trees
 
-__all__ = ["apsp", "closure", "sssp"]
+__all__ = ["apsp", "closure", "nearest", "sssp"]
+
+Array = NDArray[Any]
 
 #: To prepare takes as long as so many rows, for the bar of progress: highways, two Zen 3 cores.
 _PREPARING = 5000
@@ -52,6 +58,23 @@ def closure(task: Task) -> Answer:
 
 
 sssp = apsp = closure
+
+
+def nearest(task: NearestTask) -> tuple[Array, Array]:
+    """Return the distances of every vertex from its k nearest facilities, and which these are."""
+    graph = task.graph
+    if task.unit and graph.weights is not None:
+        graph = Graph(graph.csr._replace(weights=None), graph.directed)
+    preparation = Preparation.of(graph)
+    elimination = preparation.eliminate(graph, threads=task.threads)
+    customization = preparation.customize(
+        graph, elimination, "min_plus", task.dtype, threads=task.threads
+    )
+    limit = None if task.limit is None else int(task.limit)
+    return nearest_labels(
+        elimination, customization, task.facilities, task.k,
+        limit=limit, threads=task.threads, progress=task.progress,
+    )  # fmt: skip
 
 
 def _rows(elimination: Elimination, customization: Customization, task: Task) -> Answer:
