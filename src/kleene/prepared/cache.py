@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from kleene.errors import MemoryBudgetError, RequestError
 from kleene.graph import Graph
+from kleene.graph.forms import CSR
 from kleene.prepared.customization import Customization, customize
 from kleene.prepared.elimination import Elimination, count_fill, eliminate, expect
 from kleene.prepared.known import BY_ARRAYS, Known

@@ -114,11 +114,6 @@ class Elimination:
         made = _native.csr_transpose(self.offsets, self.heads, places, threads)
         return Lower(*map(adopt, made))
 
-    @cached_property
-    def head_depths(self) -> tuple[Array, int]:
-        """The depth of every head in the elimination tree, by arc, and the number of depths."""
-        return _native.prepared_head_depths(self.offsets, self.heads, self.parents)
-
 
 def _fill(parents: Array, offsets: Array) -> Fill:
     """Return the counts for a tree, and the places of its pairs."""
