@@ -72,6 +72,13 @@ def strong_components_in_search_order(
 def prepared_reduce(
     offsets: NDArray[np.int64], neighbors: NDArray[np.int32]
 ) -> tuple[int, NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]: ...
+def prepared_sample(
+    offsets: NDArray[np.int64],
+    neighbors: NDArray[np.int32],
+    source: int,
+    most_vertices: int,
+    most_arcs: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], int]: ...
 def prepared_count_pairs(
     offsets: NDArray[np.int64], neighbors: NDArray[np.int32], order: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]: ...
