@@ -20,11 +20,10 @@ from weakref import ReferenceType, WeakSet, ref
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.errors import MemoryBudgetError, RequestError
 from kleene.graph import Graph
-from kleene.graph.forms import CSR
 from kleene.prepared.customization import Customization, customize
-from kleene.prepared.elimination import Elimination, count_fill, eliminate, expect
+from kleene.prepared.elimination import Elimination, count_fill, eliminate
+from kleene.prepared.expectation import expect, is_small
 from kleene.prepared.known import BY_ARRAYS, Known
 from kleene.prepared.order import elimination_order
 from kleene.system.formatting import format_bytes
@@ -104,23 +103,21 @@ class Preparation:
 
     def look(self, graph: Graph) -> None:
         """Estimate the elimination, in a small part of the time that an order takes."""
-        if self._known is None:
-            found = expect(graph)
-            self._known = Known(found.pairs, found.triangles, "expected")
+        if is_small(graph):
+            self.count(graph)
+        elif self._known is None:
+            fill = expect(graph).fill
+            self._known = Known(fill.pairs, fill.triangles, "expected")
 
-    def count(self, graph: Graph, progress: Progress | None = None) -> None:
-        """Order the vertices and count the pairs, or note why they cannot be eliminated."""
+    def count(self, graph: Graph) -> None:
+        """Order the vertices, and count the pairs that they are joined to."""
         if self._known is not None and self._known.step != "expected":
             return
-        try:
-            order = elimination_order(graph, progress=progress)
-            fill = count_fill(graph, order)
-        except (MemoryBudgetError, RequestError) as error:
-            self._known = Known(0, 0, "counted", refused=str(error))
-            return
+        order = elimination_order(graph)
+        fill = count_fill(graph, order)
         free = available_memory()
         short = free is not None and fill.bytes > _MEMORY_SHARE * free
-        refused = f"it would take {format_bytes(fill.bytes)}" if short else ""
+        refused = f"its {fill.pairs:,} pairs take {format_bytes(fill.bytes)}" if short else ""
         self._order = order
         self._known = Known(fill.pairs, fill.triangles, "counted", refused=refused)
 
