@@ -17,6 +17,43 @@ Elimination elimination_of(const Offsets& offsets, const Ranks& heads, const Ran
   return {static_cast<std::int64_t>(parents.size()), offsets.data(), heads.data(), parents.data()};
 }
 
+// The arrays of prepared::Supernodes, as find_supernodes returns them.
+struct SupernodeInputs {
+  Ranks starts, firsts;
+  Offsets work, source_offsets;
+  Ranks sources, source_places;
+
+  explicit SupernodeInputs(const nb::tuple& arrays)
+      : starts(nb::cast<Ranks>(arrays[0])),
+        firsts(nb::cast<Ranks>(arrays[1])),
+        work(nb::cast<Offsets>(arrays[2])),
+        source_offsets(nb::cast<Offsets>(arrays[3])),
+        sources(nb::cast<Ranks>(arrays[4])),
+        source_places(nb::cast<Ranks>(arrays[5])) {}
+
+  prepared::Supernodes view() const {
+    return {static_cast<std::int64_t>(firsts.size()),
+            starts.data(),
+            firsts.data(),
+            work.data(),
+            source_offsets.data(),
+            sources.data(),
+            source_places.data()};
+  }
+};
+
+nb::object find_supernodes(const Offsets& offsets, const Ranks& heads, const Ranks& parents) {
+  const Elimination elimination = elimination_of(offsets, heads, parents);
+  prepared::SupernodeArrays made;
+  {
+    const GilRelease release;
+    made = prepared::find_supernodes(elimination);
+  }
+  return nb::make_tuple(to_numpy(std::move(made.starts)), to_numpy(std::move(made.firsts)),
+                        to_numpy(std::move(made.work)), to_numpy(std::move(made.source_offsets)),
+                        to_numpy(std::move(made.sources)), to_numpy(std::move(made.source_places)));
+}
+
 // (arcs up, arcs down, a vertex with a loop or -1, an arc that is no pair or -1)
 nb::object find_arcs(const Offsets& arc_offsets, const AnyArray& neighbors, const Ranks& ranks,
                      const Offsets& offsets, const Ranks& heads, const Ranks& parents,
@@ -54,29 +91,32 @@ bool is_symmetric(const Ranks& up_arcs, const Ranks& down_arcs, const OptionalAr
 
 // Fills up and down, which may be one array.
 void customize(const Offsets& offsets, const Ranks& heads, const Ranks& parents,
-               const Ranks& up_arcs, const Ranks& down_arcs, const OptionalArray& weights,
-               std::string_view semiring, bool negative, const AnyOutput& up, const AnyOutput& down,
-               int threads, const nb::object& progress) {
+               const nb::tuple& supernodes, const Ranks& up_arcs, const Ranks& down_arcs,
+               const OptionalArray& weights, std::string_view semiring, bool negative,
+               const AnyOutput& up, const AnyOutput& down, int threads,
+               const nb::object& progress) {
   const Elimination elimination = elimination_of(offsets, heads, parents);
+  const SupernodeInputs inputs(supernodes);
   PythonMonitor monitor(progress, elimination.arcs());
   with_algebra(parse_semiring(semiring), up.dtype(), negative, [&]<class Algebra>(Type<Algebra>) {
     using Value = typename Algebra::Value;
     const StartValues<Algebra> start{{up_arcs.data(), down_arcs.data()}, data_of<Value>(weights)};
     const GilRelease release;
-    prepared::customize(elimination, start, data_of<Value>(up), data_of<Value>(down), threads,
-                        monitor);
+    prepared::customize(elimination, inputs.view(), start, data_of<Value>(up), data_of<Value>(down),
+                        threads, monitor);
     monitor.finish();
   });
 }
 
 // Fills the middles; arcs are None where they are not known.
 void find_middles(const Offsets& offsets, const Ranks& heads, const Ranks& parents,
-                  const std::optional<Ranks>& up_arcs, const std::optional<Ranks>& down_arcs,
-                  const OptionalArray& weights, std::string_view semiring, bool negative,
-                  const AnyArray& up, const AnyArray& down,
-                  const MutableArray<std::int32_t>& up_middles,
+                  const nb::tuple& supernodes, const std::optional<Ranks>& up_arcs,
+                  const std::optional<Ranks>& down_arcs, const OptionalArray& weights,
+                  std::string_view semiring, bool negative, const AnyArray& up,
+                  const AnyArray& down, const MutableArray<std::int32_t>& up_middles,
                   const MutableArray<std::int32_t>& down_middles, int threads) {
   const Elimination elimination = elimination_of(offsets, heads, parents);
+  const SupernodeInputs inputs(supernodes);
   PythonMonitor monitor(nb::none(), 0);
   with_algebra(parse_semiring(semiring), up.dtype(), negative, [&]<class Algebra>(Type<Algebra>) {
     using Value = typename Algebra::Value;
@@ -84,8 +124,8 @@ void find_middles(const Offsets& offsets, const Ranks& heads, const Ranks& paren
     StartValues<Algebra> start{{}, data_of<Value>(weights)};
     if (up_arcs) start.arcs = {up_arcs->data(), down_arcs->data()};
     const GilRelease release;
-    prepared::find_middles(elimination, values, up_arcs ? &start : nullptr, up_middles.data(),
-                           down_middles.data(), threads, monitor);
+    prepared::find_middles(elimination, inputs.view(), values, up_arcs ? &start : nullptr,
+                           up_middles.data(), down_middles.data(), threads, monitor);
   });
 }
 
@@ -146,16 +186,19 @@ void bind_prepared_customization(nb::module_& m) {
   m.def("prepared_find_arcs", &find_arcs, nb::arg("arc_offsets"), nb::arg("neighbors"),
         nb::arg("ranks"), nb::arg("offsets"), nb::arg("heads"), nb::arg("parents"),
         nb::arg("threads"));
+  m.def("prepared_find_supernodes", &find_supernodes, nb::arg("offsets"), nb::arg("heads"),
+        nb::arg("parents"));
   m.def("prepared_is_symmetric", &is_symmetric, nb::arg("up_arcs"), nb::arg("down_arcs"),
         nb::arg("weights").none(), nb::arg("threads"));
   m.def("prepared_customize", &customize, nb::arg("offsets"), nb::arg("heads"), nb::arg("parents"),
-        nb::arg("up_arcs"), nb::arg("down_arcs"), nb::arg("weights").none(), nb::arg("semiring"),
-        nb::arg("negative"), nb::arg("up"), nb::arg("down"), nb::arg("threads"),
-        nb::arg("progress").none() = nb::none());
+        nb::arg("supernodes"), nb::arg("up_arcs"), nb::arg("down_arcs"), nb::arg("weights").none(),
+        nb::arg("semiring"), nb::arg("negative"), nb::arg("up"), nb::arg("down"),
+        nb::arg("threads"), nb::arg("progress").none() = nb::none());
   m.def("prepared_find_middles", &find_middles, nb::arg("offsets"), nb::arg("heads"),
-        nb::arg("parents"), nb::arg("up_arcs").none(), nb::arg("down_arcs").none(),
-        nb::arg("weights").none(), nb::arg("semiring"), nb::arg("negative"), nb::arg("up"),
-        nb::arg("down"), nb::arg("up_middles"), nb::arg("down_middles"), nb::arg("threads"));
+        nb::arg("parents"), nb::arg("supernodes"), nb::arg("up_arcs").none(),
+        nb::arg("down_arcs").none(), nb::arg("weights").none(), nb::arg("semiring"),
+        nb::arg("negative"), nb::arg("up"), nb::arg("down"), nb::arg("up_middles"),
+        nb::arg("down_middles"), nb::arg("threads"));
   m.def("prepared_find_last_vertices", &find_last_vertices, nb::arg("offsets"), nb::arg("heads"),
         nb::arg("parents"), nb::arg("order"), nb::arg("up_middles"), nb::arg("down_middles"),
         nb::arg("threads"));

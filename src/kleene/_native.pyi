@@ -535,3 +535,13 @@ def path_lists(
 def distance_dict(
     names: list[Any], order: NDArray[np.int32], distances: _Array, sources: int
 ) -> dict[Any, Any]: ...
+def prepared_check_elimination(
+    order: NDArray[np.int32],
+    ranks: NDArray[np.int32],
+    parents: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    heads: NDArray[np.int32],
+    graph_offsets: NDArray[np.int64],
+    neighbors: NDArray[np.int32],
+    threads: int,
+) -> tuple[str, int] | None: ...

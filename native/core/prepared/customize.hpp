@@ -20,6 +20,7 @@
 #include "parallel/monitor.hpp"
 #include "prepared/algebra.hpp"
 #include "prepared/elimination.hpp"
+#include "prepared/supernodes.hpp"
 
 namespace kleene::prepared {
 
@@ -68,9 +69,9 @@ struct StartValues {
 // Fills `up` and `down`; they are the same array for a symmetric graph. monitor.advance counts
 // pairs.
 template <class Algebra>
-void customize(const Elimination& elimination, const StartValues<Algebra>& start,
-               typename Algebra::Value* up, typename Algebra::Value* down, int threads,
-               Monitor& monitor);
+void customize(const Elimination& elimination, const Supernodes& supernodes,
+               const StartValues<Algebra>& start, typename Algebra::Value* up,
+               typename Algebra::Value* down, int threads, Monitor& monitor);
 
 // ---- how the values came about (middles.cpp) ----------------------------------------------------
 
@@ -81,7 +82,8 @@ void customize(const Elimination& elimination, const StartValues<Algebra>& start
 // arcs are not known; -1 then means that no triangle is as good. The middles of a symmetric graph
 // are one array.
 template <class Algebra>
-void find_middles(const Elimination& elimination, const PairValues<typename Algebra::Value>& values,
+void find_middles(const Elimination& elimination, const Supernodes& supernodes,
+                  const PairValues<typename Algebra::Value>& values,
                   const StartValues<Algebra>* start, std::int32_t* up, std::int32_t* down,
                   int threads, Monitor& monitor);
 

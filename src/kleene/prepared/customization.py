@@ -69,6 +69,7 @@ class Customization:
         arcs = None if self.graph is None else _pair_arcs(elimination, self.graph, threads)
         _native.prepared_find_middles(
             *_arrays(elimination),
+            _supernodes(elimination),
             None if arcs is None else arcs.up,
             None if arcs is None else arcs.down,
             None if self.graph is None else _lengths(self.graph, self.up.dtype),
@@ -208,6 +209,15 @@ def _arrays(elimination: Elimination) -> tuple[Array, Array, Array]:
     return elimination.offsets, elimination.heads, elimination.parents
 
 
+def _supernodes(elimination: Elimination) -> tuple[Array, ...]:
+    """Return the supernodes, as ``native/core/prepared/supernodes.hpp`` has them, made once."""
+    if "_supernodes" not in elimination.__dict__:
+        made = _native.prepared_find_supernodes(*_arrays(elimination))
+        elimination.__dict__["_supernodes"] = made
+    found: tuple[Array, ...] = elimination.__dict__["_supernodes"]
+    return found
+
+
 def _lengths(graph: Graph, dtype: np.dtype[Any]) -> Array | None:
     if graph.weights is None or dtype == np.uint8:
         return None
@@ -233,8 +243,8 @@ def _values(
     down = up if symmetric else np.empty_like(up)
     negative = lengths is not None and graph.stats.negative
     _native.prepared_customize(
-        *_arrays(elimination), arcs.up, arcs.down, lengths, semiring, negative, up, down, threads,
-        progress
+        *_arrays(elimination), _supernodes(elimination), arcs.up, arcs.down, lengths, semiring,
+        negative, up, down, threads, progress
     )  # fmt: skip
     return Customization(semiring, dtype, negative, up, down, graph)
 
