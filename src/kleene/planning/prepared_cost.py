@@ -17,18 +17,20 @@ __all__ = ["Seconds", "prepared_seconds"]
 # Two Zen 3 cores. Highways have 0.56 M vertices and 1.64 M arcs; elimination joins 2.4 M pairs and
 # relaxes 14 M triangles. A grid of 500 x 500 has 0.69 G triangles.
 
-#: Importing and calling METIS, and what it takes for a vertex, on one core: highways, 2.2 s.
-_START, _ORDER = 0.03, 4e-6
+#: A look at pieces of a graph of more than so many vertices; importing METIS, and ordering, an arc,
+#: on one core: highways 1.7 to 2.2 s, 86,000 arcs of them 0.13 s, a grid of 300 x 300 0.9 s.
+_LOOK, _LOOKED_AT, _START, _ORDER = 0.1, 2**14, 0.03, 1.5e-6
 
-#: Finding a pair, on one core: highways, 0.2 s.
-_PAIR = 8e-8
+#: Counting and finding the pairs, a vertex or arc and a pair, on one core: highways, 0.1 s.
+_COUNTED, _PAIR = 2.6e-8, 2e-8
 
-#: Relaxing a triangle, and an arc of a pair, on one core: highways, 0.1 s.
-_TRIANGLE, _CUSTOMIZED = 4e-9, 1e-8
+#: Relaxing a triangle, and an arc of a pair, on one core: highways, 0.06 s.
+_TRIANGLE, _CUSTOMIZED = 3.5e-9, 5e-9
 
 #: A row on one core: a vertex, which is written in the order of the graph, and a pair. Highways,
-#: 0.5 ms. Values of 8 bytes take twice as long, and predecessors as long again.
-_VERTEX, _SWEPT = 4e-10, 1e-10
+#: 0.5 ms; a grid of 100 x 100, 0.03 ms. Values of 8 bytes take twice as long, and so do
+#: predecessors.
+_VERTEX, _SWEPT = 2e-10, 1.5e-10
 
 #: A pair and label of the nearest facilities, on one core: highways, 1,000 facilities, 2, 5 and 10
 #: labels take 0.10, 0.18 and 0.58 s on two.
@@ -63,10 +65,12 @@ def prepared_seconds(facts: Facts, request: Request, threads: int) -> Seconds:
     if request.problem == "nearest":
         row = pairs * _LABEL
     prepare = 0.0
+    if known is None and facts.n > _LOOKED_AT:
+        prepare += _LOOK
     if known is None or known.step == "expected":
-        prepare += _START + facts.n * _ORDER
+        prepare += _START + facts.m * _ORDER + (facts.n + facts.m) * _COUNTED
     if known is None or known.step != "eliminated":
-        prepare += pairs * _PAIR
+        prepare += (facts.n + facts.m) * _COUNTED + pairs * _PAIR
     if known is None or (request.semiring, str(dtype)) not in known.customized:
         prepare += (triangles * _TRIANGLE + pairs * _CUSTOMIZED) / threads
     return Seconds(prepare, sources * row / threads)

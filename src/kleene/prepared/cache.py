@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass
 from typing import Any, NamedTuple
 from weakref import ReferenceType, WeakSet, ref
 
@@ -189,12 +190,11 @@ class Preparation:
 
 def _arrays(part: object) -> Iterator[Array]:
     """Yield the arrays of an elimination or of values, and those that it derived from them."""
-    for value in vars(part).values():
-        yield from (a for a in (value if isinstance(value, tuple) else (value,)) if _is_array(a))
-
-
-def _is_array(value: object) -> bool:
-    return isinstance(value, np.ndarray)
+    for value in part if isinstance(part, tuple) else vars(part).values():
+        if isinstance(value, np.ndarray):
+            yield value
+        elif isinstance(value, tuple) or is_dataclass(value):
+            yield from _arrays(value)
 
 
 def _forget_some(latest: Preparation) -> None:
