@@ -38,7 +38,7 @@ _ROADS, _PLANAR, _GRIDS = "roads", "Delaunay triangulations", "grids"
 
 #: By panel: the number of vertices, and the graph.
 _GRAPHS: dict[str, tuple[tuple[int, NamedGraph], ...]] = {
-    _ROADS: ((3_353, rome()), (560_282, highways()), (7_960_432, split_highways())),
+    _ROADS: ((3_353, rome()), (560_282, highways()), (7_960_388, split_highways())),
     _PLANAR: tuple((n, delaunay(n)) for n in (1_000, 10_000, 100_000, 1_000_000)),
     _GRIDS: tuple((side * side, grid(side)) for side in (32, 100, 316, 1000)),
 }
@@ -113,7 +113,7 @@ def _steps(environment: Environment) -> Iterator[Plan]:
         for step in _STEPS:
             setup = n * (_PREPARED + _SEARCHED) if step == "order" else 0.0
             trial = partial(_step_trial, environment, named, step)
-            yield Plan(step, n, trial, panel, setup=setup, growth=3.0)
+            yield Plan(step, n, trial, panel, setup=setup, size=0)
 
 
 def _findings_steps(results: Measurements) -> Iterator[str]:
@@ -169,7 +169,7 @@ def _answers(environment: Environment) -> Iterator[Plan]:
                 continue
             setup = n * (_PREPARED + _SEARCHED) if series == PAIR else 0.0
             trial = partial(_answer_trial, environment, named, series)
-            yield Plan(series, n, trial, panel, setup=setup, growth=3.0)
+            yield Plan(series, n, trial, panel, setup=setup, size=0)
 
 
 def _findings_answers(results: Measurements) -> Iterator[str]:
