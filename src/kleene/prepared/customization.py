@@ -255,9 +255,7 @@ def _narrow(
     if graph.stats.negative or heaviest >= too_long:
         return None
     found = values(np.int32)
-    farthest, apart = _native.prepared_reach_of_roots(
-        *_arrays(elimination), found.up, found.down
-    )
+    farthest, apart = _native.prepared_reach_of_roots(*_arrays(elimination), found.up, found.down)
     beside = (apart + 1) * heaviest if apart else 0
     return found if farthest + beside < too_long else None
 
