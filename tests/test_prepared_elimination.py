@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from typing import Any
@@ -15,8 +16,8 @@ from prepared_reference import eliminate as eliminate_by_the_book
 
 import kleene as kl
 from kleene import _native
-from kleene.prepared import elimination, order
-from kleene.prepared.elimination import Elimination, count_fill, eliminate
+from kleene.prepared import fill, order
+from kleene.prepared.elimination import Elimination, count_fill, eliminate, expect
 from kleene.prepared.order import elimination_order
 
 FIELDS = ("order", "ranks", "parents", "offsets", "heads")
@@ -127,13 +128,13 @@ def test_a_postorder_is_kept(graph: kl.Graph) -> None:
 def test_counts_are_those_of_the_structure(graph: kl.Graph) -> None:
     chosen = np.random.default_rng(5).permutation(graph.n)
     made = eliminate(graph, chosen)
-    fill = count_fill(graph, chosen)
-    assert fill == made.fill
+    counts = count_fill(graph, chosen)
+    assert counts == made.fill
     degrees = np.diff(made.offsets).tolist()
-    assert fill.pairs == made.arcs == sum(degrees)
-    assert fill.triangles == sum(d * (d - 1) // 2 for d in degrees)
-    assert fill.depth == made.depths.max(initial=0)
-    assert fill.bytes >= sum(getattr(made, name).nbytes for name in FIELDS)
+    assert counts.pairs == made.arcs == sum(degrees)
+    assert counts.triangles == sum(d * (d - 1) // 2 for d in degrees)
+    assert counts.depth == made.depths.max(initial=0)
+    assert counts.bytes >= sum(getattr(made, name).nbytes for name in FIELDS)
 
 
 def test_depths_sizes_and_lower_neighbors(graph: kl.Graph) -> None:
@@ -177,9 +178,9 @@ def test_random_graphs_and_orders(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("make", [chain, tree, star, two_hubs])
 def test_chains_and_trees_are_shallow(make: Any) -> None:
-    fill = eliminate(make(20_000)).fill
-    assert fill.depth <= 60
-    assert fill.pairs <= 40_002
+    counts = eliminate(make(20_000)).fill
+    assert counts.depth <= 60
+    assert counts.pairs <= 40_002
 
 
 def test_a_ladder_is_left_to_the_dissection() -> None:
@@ -213,9 +214,9 @@ def test_what_is_left_has_three_neighbors(graph: kl.Graph) -> None:
 
 
 def test_a_good_order_joins_few_pairs(orderer: str) -> None:
-    fill = eliminate(kl.generate.grid(60, 60)).fill
-    assert fill.pairs < 60_000  # by rows: 213,000
-    assert fill.depth < 600
+    counts = eliminate(kl.generate.grid(60, 60)).fill
+    assert counts.pairs < 60_000  # by rows: 213,000
+    assert counts.depth < 600
 
 
 @pytest.mark.parametrize(
@@ -256,13 +257,13 @@ def test_too_many_pairs_are_refused_before_they_are_stored(
     ) as error:
         eliminate(g, most_bytes=needed - 1)
     assert any("kl.sssp" in advice for advice in error.value.advice)
-    monkeypatch.setattr(elimination, "available_memory", lambda: 2 * needed - 2)
+    monkeypatch.setattr(fill, "available_memory", lambda: 2 * needed - 2)
     with pytest.raises(kl.MemoryBudgetError, match="may take"):
         eliminate(g)
 
 
 def test_too_many_triangles_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(elimination, "MOST_TRIANGLES", 100)
+    monkeypatch.setattr(fill, "MOST_TRIANGLES", 100)
     with pytest.raises(kl.RequestError, match="triangles for each set of weights"):
         eliminate(clique(12))
 
@@ -271,6 +272,79 @@ def test_too_many_vertices_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(order, "MOST_INT32_VERTICES", 4)
     with pytest.raises(kl.RequestError, match="less than 2"):
         eliminate(chain(5))
+
+
+# ---- expectations --------------------------------------------------------------------------------
+
+
+def test_expectations_of_small_graphs_are_exact(graph: kl.Graph) -> None:
+    expected = expect(graph)
+    assert expected.exact
+    assert expected.fill == eliminate(graph).fill
+    assert expected.refusal == ""
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_expectations_of_large_meshes_are_near(directed: bool, orderer: str) -> None:
+    g = kl.generate.grid(200, 200)
+    if directed:
+        tails, heads, _ = g.coo
+        g = kl.Graph.from_edges(tails[tails < heads], heads[tails < heads], n=g.n)
+    expected, real = expect(g), eliminate(g).fill
+    assert not expected.exact
+    assert expected.refusal == ""
+    for guess, truth in zip(expected.fill, real, strict=True):
+        assert truth / 4 < guess < truth * 4
+    assert 0 < expected.tree_seconds < expected.customize_seconds < expected.prepare_seconds
+
+
+def test_expectations_of_many_components() -> None:
+    g = cliques(10_000, 5)
+    expected = expect(g).fill
+    assert 90_000 < expected.pairs < 110_000
+    assert expected.depth < 50
+    g = kl.Graph.from_edges([], [], n=50_000)
+    assert expect(g).fill[:3] == (0, 0, 0)
+
+
+HOPELESS = {
+    "random": lambda: random_graph(60_000, 240_000, 7),
+    "R-MAT": lambda: kl.generate.rmat(17, seed=1),
+}
+
+
+@pytest.mark.parametrize("name", HOPELESS)
+def test_hopeless_graphs_are_refused_before_they_are_ordered(
+    name: str, orderer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    g = HOPELESS[name]()
+    monkeypatch.setattr(fill, "available_memory", lambda: 2**30)
+    assert re.search("about .* pairs", expect(g).refusal)
+    whole = order.completed
+
+    def pieces_only(found: order.Reduced) -> Any:
+        assert found.rest.n < 10_000
+        return whole(found)
+
+    monkeypatch.setattr(order, "completed", pieces_only)
+    with pytest.raises(kl.MemoryBudgetError, match=r"about .* social networks"):
+        eliminate(g)
+
+
+@pytest.mark.parametrize("make", [star, tree, two_hubs, lambda n: cliques(n // 5, 5)])
+def test_pieces_that_are_all_boundary_are_not_refused(make: Any, orderer: str) -> None:
+    g = make(60_000)
+    assert expect(g).refusal == ""
+    assert expect(g).fill.pairs < 10 * g.n
+    assert eliminate(g).fill.pairs < 4 * g.n
+
+
+def test_a_dense_graph_is_a_clique() -> None:
+    n = 2000
+    g = kl.Graph.from_dense(np.ones((n, n), dtype=np.int32))
+    expected = expect(g)
+    assert expected.fill.pairs == n * (n - 1) // 2
+    assert "neighbors" not in g.__dict__  # no rows of arcs were made for it
 
 
 # ---- calls ---------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 #include "arrays.hpp"
 #include "prepared/reduce.hpp"
+#include "prepared/sample.hpp"
 #include "prepared/symbolic.hpp"
 
 namespace kleene::bindings {
@@ -30,6 +31,16 @@ nb::object reduce(const Offsets& offsets, const Ids& neighbors) {
   return nb::make_tuple(reduction.eliminated, to_numpy(std::move(reduction.order)),
                         to_numpy(std::move(reduction.offsets)),
                         to_numpy(std::move(reduction.neighbors)));
+}
+
+nb::object sample(const Offsets& offsets, const Ids& neighbors, std::int32_t source,
+                  std::int64_t most_vertices, std::int64_t most_arcs) {
+  PythonMonitor monitor(nb::none(), 0);
+  const Arcs<std::int32_t> arcs = arcs_of(offsets, neighbors);
+  prepared::Sample piece = without_gil(
+      [&] { return prepared::sample(arcs, source, most_vertices, most_arcs, monitor); });
+  return nb::make_tuple(to_numpy(std::move(piece.offsets)), to_numpy(std::move(piece.neighbors)),
+                        piece.boundary);
 }
 
 nb::object count_pairs(const Offsets& offsets, const Ids& neighbors, const Ids& order) {
@@ -67,6 +78,8 @@ nb::object subtree_sizes(const Ids& parents) {
 
 void bind_prepared_elimination(nb::module_& m) {
   m.def("prepared_reduce", &reduce, nb::arg("offsets"), nb::arg("neighbors"));
+  m.def("prepared_sample", &sample, nb::arg("offsets"), nb::arg("neighbors"), nb::arg("source"),
+        nb::arg("most_vertices"), nb::arg("most_arcs"));
   m.def("prepared_count_pairs", &count_pairs, nb::arg("offsets"), nb::arg("neighbors"),
         nb::arg("order"));
   m.def("prepared_join_pairs", &join_pairs, nb::arg("offsets"), nb::arg("neighbors"),

@@ -30,6 +30,47 @@ class Method:
     @property
     def any_semiring(self) -> bool: ...
 
+class ClimbTree:
+    """An elimination in the form that climbs read: ``native/core/prepared/climb.hpp``."""
+
+    def __init__(
+        self, parents: NDArray[np.int32], offsets: NDArray[np.int64], heads: NDArray[np.int32]
+    ) -> None: ...
+
+class PairQueries:
+    """Answers for pairs of vertices: ``native/core/prepared/pairs.hpp``."""
+
+    def __init__(
+        self,
+        tree: ClimbTree,
+        order: NDArray[np.int32],
+        ranks: NDArray[np.int32],
+        up: _Array,
+        down: _Array,
+        semiring: str,
+        negative: bool,
+        wide: bool,
+        level: int = -1,
+    ) -> None: ...
+    def distances(
+        self,
+        origins: NDArray[np.int32],
+        destinations: NDArray[np.int32],
+        answers: _Array,
+        threads: int,
+        progress: _Progress,
+    ) -> None: ...
+    def distance(self, origin: int, destination: int) -> Any: ...
+    def set_middles(self, up: NDArray[np.int32], down: NDArray[np.int32]) -> None: ...
+    def paths(
+        self,
+        origins: NDArray[np.int32],
+        destinations: NDArray[np.int32],
+        threads: int,
+        progress: _Progress,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
+    def path(self, origin: int, destination: int) -> NDArray[np.int32]: ...
+
 def methods() -> list[Method]: ...
 def build_csr(
     n: int,
@@ -72,6 +113,13 @@ def strong_components_in_search_order(
 def prepared_reduce(
     offsets: NDArray[np.int64], neighbors: NDArray[np.int32]
 ) -> tuple[int, NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]: ...
+def prepared_sample(
+    offsets: NDArray[np.int64],
+    neighbors: NDArray[np.int32],
+    source: int,
+    most_vertices: int,
+    most_arcs: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], int]: ...
 def prepared_count_pairs(
     offsets: NDArray[np.int64], neighbors: NDArray[np.int32], order: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]: ...
@@ -183,6 +231,23 @@ def k_nearest(
     k: int,
     distances: _Array,
     which: _Array,
+    threads: int,
+    progress: _Progress,
+) -> None: ...
+def prepared_nearest_labels(
+    offsets: NDArray[np.int64],
+    heads: NDArray[np.int32],
+    parents: NDArray[np.int32],
+    sizes: NDArray[np.int32],
+    lower_offsets: NDArray[np.int64],
+    tails: NDArray[np.int32],
+    places: NDArray[np.int32],
+    up: _Array,
+    down: _Array,
+    facilities: NDArray[np.int32],
+    limit: int,
+    distances: _Array,
+    which: NDArray[np.int32],
     threads: int,
     progress: _Progress,
 ) -> None: ...
@@ -525,3 +590,13 @@ def path_lists(
 def distance_dict(
     names: list[Any], order: NDArray[np.int32], distances: _Array, sources: int
 ) -> dict[Any, Any]: ...
+def prepared_check_elimination(
+    order: NDArray[np.int32],
+    ranks: NDArray[np.int32],
+    parents: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    heads: NDArray[np.int32],
+    graph_offsets: NDArray[np.int64],
+    neighbors: NDArray[np.int32],
+    threads: int,
+) -> tuple[str, int] | None: ...

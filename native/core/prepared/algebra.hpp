@@ -11,12 +11,14 @@
 #include <type_traits>
 
 #include "graph/no_path.hpp"
+#include "graph/semiring.hpp"
 
 namespace kleene::prepared {
 
 template <class T, bool kSigned>
 struct MinPlus {
   using Value = T;
+  static constexpr graph::Semiring kSemiring = graph::Semiring::kMinPlus;
   static constexpr Value zero() { return graph::kAddableNoPath<T>; }
   static constexpr Value one() { return 0; }
   static constexpr bool better(Value a, Value b) { return a < b; }
@@ -34,6 +36,7 @@ struct MinPlus {
 template <class T>
 struct MaxMin {
   using Value = T;
+  static constexpr graph::Semiring kSemiring = graph::Semiring::kMaxMin;
   static constexpr Value zero() {
     if constexpr (std::numeric_limits<T>::has_infinity) return -std::numeric_limits<T>::infinity();
     return std::numeric_limits<T>::lowest();
@@ -50,6 +53,7 @@ struct MaxMin {
 template <class T>
 struct MaxTimes {
   using Value = T;
+  static constexpr graph::Semiring kSemiring = graph::Semiring::kMaxTimes;
   static constexpr Value zero() { return 0; }
   static constexpr Value one() { return 1; }
   static constexpr bool better(Value a, Value b) { return a > b; }

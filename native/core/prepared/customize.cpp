@@ -1,44 +1,26 @@
 #include "prepared/customize.hpp"
 
-#include "parallel/buffer.hpp"
-#include "prepared/next_heads.hpp"
+#include "prepared/triangles.hpp"
 
 namespace kleene::prepared {
 
 template <class Algebra>
-void customize(const Elimination& elimination, const StartValues<Algebra>& start,
-               typename Algebra::Value* up, typename Algebra::Value* down, int /*threads*/,
-               Monitor& monitor) {
-  using Value = typename Algebra::Value;
-  const std::int64_t* const offsets = elimination.offsets;
-  const std::int32_t* const heads = elimination.heads;
-  const bool symmetric = up == down;
-  const auto offer = [](Value& held, Value offered) {
-    if (Algebra::better(offered, held)) held = offered;
-  };
-  NextHeads lower(elimination);
-  parallel::Buffer<std::int64_t> places(elimination.n);  // of the pairs (u, w), by w
-  for (std::int32_t u = 0; u < elimination.n; ++u) {
-    for (std::int64_t i = offsets[u]; i < offsets[u + 1]; ++i) {
-      places[heads[i]] = i;
-      up[i] = start.up(i);
-      if (!symmetric) down[i] = start.down(i);
-    }
-    lower.visit(u, [&](std::int32_t v, std::int64_t to_u) {
-      for (std::int64_t i = to_u + 1; i < offsets[v + 1]; ++i) {
-        const std::int64_t place = places[heads[i]];
-        offer(up[place], Algebra::times(down[to_u], up[i]));
-        if (!symmetric) offer(down[place], Algebra::times(down[i], up[to_u]));
-      }
-    });
-    monitor.advance(static_cast<std::uint64_t>(offsets[u + 1] - offsets[u]));
-    monitor.poll();
+void customize(const Elimination& elimination, const Supernodes& supernodes,
+               const StartValues<typename Algebra::Value>& start, typename Algebra::Value* up,
+               typename Algebra::Value* down, int threads, Monitor& monitor) {
+  std::vector<Direction<typename Algebra::Value>> ways{{down, up, up, nullptr}};
+  start.set(start.arcs.up, elimination.arcs(), Algebra::zero(), up, threads);
+  if (up != down) {
+    ways.push_back({up, down, down, nullptr});
+    start.set(start.arcs.down, elimination.arcs(), Algebra::zero(), down, threads);
   }
+  TriangleRelaxation<Algebra, false>(elimination, supernodes, ways).run(threads, monitor);
 }
 
 #define KLEENE_INSTANTIATE(...)                                                \
-  template void customize(const Elimination&, const StartValues<__VA_ARGS__>&, \
-                          __VA_ARGS__::Value*, __VA_ARGS__::Value*, int, Monitor&);
+  template void customize<__VA_ARGS__>(const Elimination&, const Supernodes&,  \
+                                       const StartValues<__VA_ARGS__::Value>&, \
+                                       __VA_ARGS__::Value*, __VA_ARGS__::Value*, int, Monitor&);
 KLEENE_FOR_EACH_ALGEBRA(KLEENE_INSTANTIATE)
 #undef KLEENE_INSTANTIATE
 

@@ -15,42 +15,32 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kleene import _native
-from kleene.errors import MemoryBudgetError, RequestError
 from kleene.graph.core import Graph
 from kleene.graph.frozen import adopt
 from kleene.prepared import order as orders
+from kleene.prepared.expectation import Expectation, expect, hopeless
+from kleene.prepared.fill import BYTES_A_PAIR, BYTES_A_VERTEX, Fill, fill_of, require_affordable
 from kleene.system.cached_property import cached_property
-from kleene.system.formatting import format_bytes
-from kleene.system.machine import available_memory, threads_for
+from kleene.system.machine import threads_for
 
-__all__ = ["Elimination", "Fill", "Lower", "count_fill", "eliminate"]
+__all__ = [
+    "BYTES_A_PAIR",
+    "BYTES_A_VERTEX",
+    "Elimination",
+    "Expectation",
+    "Fill",
+    "Lower",
+    "count_fill",
+    "eliminate",
+    "expect",
+    "require_affordable",
+]
 
 Array = NDArray[Any]
 Progress = Callable[[int, int], object]
 
-#: Bytes that a pair takes: a head, its entry in the transposed form, and two values of 64 bits.
-BYTES_A_PAIR = 4 + 8 + 16
-
-#: Bytes that a vertex takes: order, rank, parent, depth, size, and two offsets.
-BYTES_A_VERTEX = 5 * 4 + 2 * 8
-
-#: Of the free memory, what a prepared graph may take by itself.
-_MEMORY_SHARE = 0.5
-
-#: More triangles are refused: two cores take half an hour for these, for each set of weights.
-MOST_TRIANGLES = 10**12
-
 #: Of the progress that is reported; nested dissection takes most of the time.
 _STEPS = 100
-
-
-class Fill(NamedTuple):
-    """What elimination makes of a graph."""
-
-    pairs: int  # vertices joined to an upward neighbor
-    triangles: int  # relaxed for each set of weights
-    depth: int  # of the elimination tree: the most ancestors of a vertex
-    bytes: int  # of the prepared graph with values of 64 bits in both directions
 
 
 class Lower(NamedTuple):
@@ -91,7 +81,7 @@ class Elimination:
     @cached_property
     def fill(self) -> Fill:
         """The numbers of pairs and triangles, the depth of the tree, and the memory."""
-        return _fill(self.parents, self.offsets)
+        return fill_of(self.parents, self.offsets)
 
     @cached_property
     def head_depths(self) -> tuple[Array, int]:
@@ -120,23 +110,11 @@ class Elimination:
         return Lower(*map(adopt, made))
 
 
-def _fill(parents: Array, offsets: Array) -> Fill:
-    """Return the counts for a tree, and the places of its pairs."""
-    n, pairs = len(parents), int(offsets[-1])
-    degrees = np.diff(offsets).astype(np.float64)  # triangles may exceed 64 bits
-    return Fill(
-        pairs=pairs,
-        triangles=int((degrees * (degrees - 1)).sum() / 2),
-        depth=int(_native.prepared_depths(parents).max(initial=0)),
-        bytes=BYTES_A_PAIR * pairs + BYTES_A_VERTEX * (n + 1),
-    )
-
-
 def count_fill(graph: Graph, order: ArrayLike) -> Fill:
     """Return what elimination in this order would make, without doing it."""
     arcs = orders.adjacency(graph)
     *_, parents, offsets = _native.prepared_count_pairs(*arcs, orders.as_order(order, graph.n))
-    return _fill(parents, offsets)
+    return fill_of(parents, offsets)
 
 
 def eliminate(
@@ -157,7 +135,7 @@ def eliminate(
         The positions of the vertices, the first to be eliminated first; by default, that of
         :func:`kleene.prepared.order.elimination_order`. It is replaced by an equivalent postorder.
     threads : int, optional
-        Not more than so many.
+        Not more than so many; only the union with the reverse arcs uses several.
     progress : function, optional
         Called with (done, total).
     most_bytes : int, optional
@@ -166,10 +144,14 @@ def eliminate(
     Raises
     ------
     MemoryBudgetError, RequestError
-        If elimination would join too many pairs: they are counted before they are stored.
+        If elimination would join too many pairs: they are counted before they are stored. Without
+        ``order``, graphs for which :func:`expect` sees far too many are refused at once: to order
+        them could take hours.
     """
     report = progress or (lambda done, total: None)
-    arcs = orders.adjacency(graph)
+    if order is None and (error := hopeless(graph, most_bytes)):
+        raise error
+    arcs = orders.adjacency(graph, threads)
     if order is None:
         found = orders.reduced(arcs)
         report(10, _STEPS)
@@ -178,34 +160,8 @@ def eliminate(
         chosen = orders.as_order(order, graph.n)
     report(90, _STEPS)
     final, ranks, parents, offsets = _native.prepared_count_pairs(*arcs, chosen)
-    require_affordable(_fill(parents, offsets), most_bytes)
+    require_affordable(fill_of(parents, offsets), most_bytes)
     report(95, _STEPS)
     heads = _native.prepared_join_pairs(*arcs, final, ranks, parents, offsets)
     report(_STEPS, _STEPS)
     return Elimination(*map(adopt, (final, ranks, parents, offsets, heads)))
-
-
-def require_affordable(fill: Fill, most_bytes: int | None = None, about: str = "") -> None:
-    """Raise if a prepared graph takes too much memory, or its weights too much time."""
-    if most_bytes is None:
-        free = available_memory()
-        most_bytes = 2**62 if free is None else int(_MEMORY_SHARE * free)
-    joins = f"elimination would join {about}{fill.pairs:,} pairs of vertices"
-    if fill.bytes > most_bytes:
-        raise MemoryBudgetError(
-            f"{joins}, which take {format_bytes(fill.bytes)}; a prepared graph may take "
-            f"{format_bytes(most_bytes)} here",
-            _ADVICE,
-        )
-    if fill.triangles > MOST_TRIANGLES:
-        raise RequestError(
-            f"{joins} and relax {about}{fill.triangles:.2g} triangles for each set of weights, "
-            f"more than {MOST_TRIANGLES:.0e}; {', or '.join(_ADVICE)}"
-        )
-
-
-_ADVICE = (
-    "search the graph as it is: kl.sssp, kl.apsp (graphs without small separators, such as social "
-    "networks, do not gain by elimination)",
-    "pass a better order=",
-)

@@ -34,7 +34,10 @@ __all__ = [
     "completed",
     "dissect",
     "elimination_order",
+    "halves",
     "reduced",
+    "require_ranks",
+    "symmetric",
 ]
 
 Array = NDArray[Any]
@@ -64,19 +67,32 @@ class Reduced(NamedTuple):
     rest: Adjacency  # among these places
 
 
-def adjacency(graph: Graph) -> Adjacency:
-    """Return the neighbors of each vertex of a graph that is not too large for int32 ranks."""
+def require_ranks(graph: Graph) -> None:
+    """Raise if the vertices are too many for ranks of 32 bits."""
     if graph.n > MOST_INT32_VERTICES:
         raise RequestError(
             f"only graphs of less than 2^31 vertices can be prepared, and this one has {graph.n:,}"
         )
+
+
+def adjacency(graph: Graph, threads: int | None = None) -> Adjacency:
+    """Return the neighbors of each vertex of a graph."""
+    require_ranks(graph)
     offsets, neighbors, _ = graph.csr
     if not graph.directed:
         return Adjacency(offsets, neighbors)
-    threads = threads_for(graph.m)
-    if graph.has_csc:
-        incoming = graph.csc[:2]
-    else:
+    threads = threads_for(graph.m, threads)
+    return symmetric(offsets, neighbors, graph.csc[:2] if graph.has_csc else None, threads)
+
+
+def symmetric(
+    offsets: NDArray[np.int64],
+    neighbors: Array,
+    incoming: tuple[NDArray[np.int64], Array] | None = None,
+    threads: int = 1,
+) -> Adjacency:
+    """Return the union of arcs with their reverse arcs, which the caller may have."""
+    if incoming is None:
         incoming = _native.csr_transpose(offsets, neighbors, None, threads)[:2]
     return Adjacency(*_native.csr_union(offsets, neighbors, None, *incoming, None, threads)[:2])
 
@@ -91,16 +107,30 @@ def dissect(arcs: Adjacency) -> Array:
     """Return the vertices in an order that joins few pairs; there must be no loops."""
     if arcs.n == 0:  # METIS would divide by it
         return np.empty(0, dtype=np.int32)
-    by = _nested_dissection if util.find_spec("pymetis") is not None else _minimum_degree
-    return by(arcs).astype(np.int32)
+    if not _has_metis():
+        return _minimum_degree(arcs).astype(np.int32)
+    pymetis, csr = _for_metis(arcs)
+    options = pymetis.Options(seed=_SEED, compress=0)  # equal rows are rare in sparse graphs
+    return np.asarray(pymetis.nested_dissection(csr, options=options)[0]).astype(np.int32)
 
 
-def _nested_dissection(arcs: Adjacency) -> Array:
+def halves(arcs: Adjacency) -> Array | None:
+    """Return which half of the vertices each belongs to, 0 or 1; None where METIS is missing."""
+    if not _has_metis():
+        return None
+    pymetis, csr = _for_metis(arcs)
+    return np.asarray(pymetis.part_graph(2, csr, options=pymetis.Options(seed=_SEED, niter=2))[1])
+
+
+def _has_metis() -> bool:
+    return util.find_spec("pymetis") is not None
+
+
+def _for_metis(arcs: Adjacency) -> tuple[Any, Any]:
+    """Return the module, and a graph in its own type of integers."""
     pymetis: Any = import_module("pymetis")
     integer = pymetis.zero_copy_dtype()
-    csr = pymetis.CSRAdjacency(*(array.astype(integer, copy=False) for array in arcs))
-    options = pymetis.Options(seed=_SEED, compress=0)  # equal rows are rare in sparse graphs
-    return np.asarray(pymetis.nested_dissection(csr, options=options)[0])
+    return pymetis, pymetis.CSRAdjacency(*(a.astype(integer, copy=False) for a in arcs))
 
 
 def _minimum_degree(arcs: Adjacency) -> Array:

@@ -7,7 +7,6 @@ every field is checked before it is used; what the values are worth is for ``ver
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Answer
 from kleene.errors import FormatError
 from kleene.graph import Graph
+from kleene.graph.fingerprint import fingerprint
 from kleene.io.npz import read_npz_arrays
 from kleene.io.source import Source, printable
 from kleene.planning.plan import Plan
@@ -128,7 +128,7 @@ def _write(
 ) -> None:
     head = {
         "format": kind,
-        "graph": _fingerprint(graph),
+        "graph": fingerprint(graph),
         "plan": asdict(saved.plan),
         "stats": asdict(saved.stats),
         **head,
@@ -270,7 +270,7 @@ class _Reader:
             head = None
         if not isinstance(head, dict) or head.get("format") not in _FORMATS:
             self.fail(_NO_RESULT)
-        if self.field(head, "graph", "head") != _fingerprint(self.graph):
+        if self.field(head, "graph", "head") != fingerprint(self.graph):
             self.fail(f"the result belongs to another graph than {self.graph!r}")
         return head
 
@@ -315,11 +315,3 @@ class _Reader:
             if type(seconds) not in (int, float) or not 0 <= seconds < _MOST:
                 self.fail(f"stats.{name} is {seconds!r}, and should be seconds")
         return Timings(**stats)
-
-
-def _fingerprint(graph: Graph) -> list[int]:
-    check = 0
-    for array in graph.csr:
-        if array is not None:
-            check = zlib.crc32(np.ascontiguousarray(array).data, check)
-    return [graph.n, graph.m, check]
