@@ -77,7 +77,7 @@ def customize(
             values[u, v] = value
 
     tails, heads, weights = graph.coo
-    if weights is None or dtype.kind == "b":
+    if weights is None or dtype.kind == "b":  # an arc of length 0 is an arc
         weights = np.ones(graph.m, dtype=dtype)
     ranks = elimination.ranks
     for u, v, w in zip(

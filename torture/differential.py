@@ -41,7 +41,7 @@ _PROBLEMS = ["bfs", "sssp", "sssp", "apsp", "apsp", "apsp", "min_plus", "boolean
 #: of structure; of graphs: how many run a method on the emulator, which takes ten times as long as
 #: one on the CPU.
 _SCIPY, _NETWORKX, _PRODUCT, _ENCODINGS, _STRUCTURE, _EMULATED = 0.2, 0.06, 0.04, 0.03, 0.02, 0.3
-_WITHIN, _NEAREST = 0.06, 0.06
+_WITHIN, _NEAREST, _PREPARED = 0.06, 0.06, 0.1
 
 #: The emulator runs a fiber for each thread of a block: graphs up to here are done soon enough.
 _SMALL = 41
@@ -97,7 +97,7 @@ def _cases(seed: int) -> Iterator[_Case]:
 
 def _other_case(seed: int, draw: float) -> _Case | None:
     """Return the case of a seed that does not ask for paths by a method."""
-    from torture import bounded, peers, products, structures
+    from torture import bounded, peers, prepared_graphs, products, structures
 
     kinds = (
         ("csgraph", _SCIPY, peers.random_csgraph, peers.scipy_fault),
@@ -106,6 +106,7 @@ def _other_case(seed: int, draw: float) -> _Case | None:
         ("encodings", _ENCODINGS, products.random_encodings, products.encodings_fault),
         ("within", _WITHIN, bounded.random_reach, bounded.reach_fault),
         ("nearest", _NEAREST, bounded.random_nearest, bounded.nearest_fault),
+        ("prepared", _PREPARED, prepared_graphs.random_prepared, prepared_graphs.prepared_fault),
         ("components", _STRUCTURE, structures.random_components, structures.components_fault),
         ("k_shortest", _STRUCTURE, structures.random_k_shortest, structures.k_shortest_fault),
         ("turns", _STRUCTURE, structures.random_turns, structures.turns_fault),

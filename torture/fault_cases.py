@@ -18,10 +18,12 @@ from kleene import _native
 from kleene.api.ceiling import relaxation_ceiling
 from kleene.graph.core import Graph
 from kleene.graph.incoming import IncomingArcs
+from kleene.prepared.elimination import eliminate, expect
 from kleene.registry import PATH_PROBLEMS
 from kleene.results.result import Result
 from torture.fault_files import file_cases
 from torture.fault_inputs import Case, circle, edges, heavy, matrix, on, small, sparse, tiny
+from torture.fault_prepared import prepared_cases
 from torture.sample_files import BAD_FILES
 
 __all__ = ["Case", "all_cases", "as_plain", "missing_natives"]
@@ -101,6 +103,8 @@ def graph_cases() -> Iterator[Case]:
         on(lambda: Graph.from_dense(matrix()), lambda g: kl.apsp(g, predecessors=True, threads=3)),
     )
     yield Case("incoming arcs", on(small, incoming))
+    yield Case("eliminate", on(small, eliminated))
+    yield Case("expect", on(lambda: kl.generate.grid(140, 140), lambda g: expect(g).fill))
     yield from csgraph_cases()
     for kind in ("weak", "strong"):
         call = lambda g, kind=kind: kl.components(g, kind, threads=3).component  # noqa: E731
@@ -129,6 +133,12 @@ def graph_cases() -> Iterator[Case]:
     yield Case("relaxation_ceiling", on(lambda: "min_plus", ceiling))
     yield Case("methods", on(lambda: None, lambda _: len(_native.methods())))
     yield Case("simd", on(lambda: None, lambda _: [_native.simd(), *_native.simd_levels()]))
+
+
+def eliminated(g: Graph) -> Any:
+    """Order the vertices, eliminate them, and derive what answers use."""
+    made = eliminate(g)
+    return made.order, made.heads, made.depths, made.sizes, made.lower
 
 
 def incoming(g: Graph) -> Any:
@@ -317,6 +327,7 @@ def all_cases() -> list[Case]:
         *generate_cases(),
         *interface_cases(),
         *file_cases(),
+        *prepared_cases(),
         *search_cases("emulated"),
         *kept_cases(),
     ]

@@ -13,6 +13,7 @@ import scipy.sparse
 
 import kleene as kl
 from kleene.io import FORMATS
+from torture.fuzz_prepared import prepared_graphs
 from torture.fuzz_targets import result_graphs
 from torture.sample_files import GML, GRAPHML, POSITIONS, TNTP
 
@@ -85,6 +86,17 @@ def results() -> list[bytes]:
     return made
 
 
+def prepared() -> list[bytes]:
+    """Return the files of prepared graphs of all kinds."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "graph.kp"
+        made = []
+        for graph in prepared_graphs():
+            graph.save(path)
+            made.append(path.read_bytes())
+    return made
+
+
 def add(target: str, contents: bytes) -> None:
     """Add an input to the corpus."""
     folder = CORPUS / target
@@ -100,6 +112,8 @@ def main() -> None:
         add("positions", contents)
     for contents in results():
         add("result", contents)
+    for contents in prepared():
+        add("prepared", contents)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ import scipy.sparse.csgraph  # noqa: F401
 
 import kleene as kl
 from kleene.io import FORMATS, gml, graphml, text
+from torture.fuzz_prepared import check_prepared
 
 __all__ = ["TARGETS", "BrokenContract", "result_graphs"]
 
@@ -228,5 +229,6 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
         "any": _reader(None),
         "positions": positions,
         "result": result,
+        "prepared": check_prepared,
     }.items()
 }

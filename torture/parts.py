@@ -11,7 +11,8 @@ PARTS: tuple[Part, ...] = (
         "SciPy does, and the NetworkX backend as NetworkX.",
         "Random graphs of all shapes and weights are solved by every method and compared with a "
         "simple solver and with verify(), then changed in ways with a known effect and solved "
-        "again; failures are made smaller and printed with their seed.",
+        "again; so are graphs that are prepared, in good and in random orders. Failures are made "
+        "smaller and printed with their seed.",
     ),
     Part(
         "faults",
@@ -23,10 +24,11 @@ PARTS: tuple[Part, ...] = (
     ),
     Part(
         "fuzz",
-        "A damaged or hostile file gives a graph or a KleeneError, and a saved result that is "
-        "proved right is right.",
-        "Coverage-guided fuzzing of every text parser, reader and Result.load, from a corpus that "
-        "is kept; text is parsed whole and in small pieces, and must give the same.",
+        "A damaged or hostile file gives a graph or a KleeneError; a saved result that is proved "
+        "right is right, and so is the proved answer of a prepared graph from a file.",
+        "Coverage-guided fuzzing of every text parser, reader, Result.load and load_prepared, from "
+        "a corpus that is kept; text is parsed whole and in small pieces, prepared graphs are read "
+        "and mapped, and must give the same.",
     ),
     Part(
         "kill",

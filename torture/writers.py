@@ -32,13 +32,15 @@ def writers_of_files(folder: Path) -> list[Writer]:
     import kleene as kl
     from kleene.lab import record
 
+    streets = kl.generate.grid(12, 12, weights=(1, 9))
     graph = kl.generate.uniform(3000, 20_000, weights=(1, 9), seed=5, directed=False)
     small = kl.generate.uniform(250, 2000, weights=(1, 9), seed=5)
     pairs = kl.sssp(small, pairs=[(i, 2 * i) for i in range(120)])
     result, drawn = (
         kl.apsp(small, sources=range(60)),
-        kl.sssp(kl.generate.grid(12, 12, weights=(1, 9)), 0),
+        kl.sssp(streets, 0),
     )
+    prepared = kl.prepare(kl.generate.grid(40, 40, weights=(1, 9), seed=5))
     lines = [record.Check("r", f"check {i}", i, 0, ("x" * 100,)) for i in range(2000)]
     ends = ["gr", "mtx", "txt", "graph", "wsg", "npz", "gr.gz", "parquet"]
     writers = [
@@ -52,6 +54,8 @@ def writers_of_files(folder: Path) -> list[Writer]:
         Writer("save .json", "r.json", result.save),
         Writer("save .parquet", "r.parquet", result.save),
         Writer("save .npz of pairs", "p.npz", pairs.save),
+        Writer("save .kp", "p.kp", prepared.save),
+        Writer("matrix out=", "e.npy", lambda path: prepared.matrix(range(300), out=path)),
         Writer("out=", "d.npy", lambda path: kl.apsp(small, out=path, threads=1)),
         Writer("record", "r.jsonl", lambda path: record.write(path, lines)),
         Writer("draw .svg", "p.svg", lambda path: kl.draw(drawn, path)),
@@ -59,7 +63,6 @@ def writers_of_files(folder: Path) -> list[Writer]:
     ]
     kl.write(small, folder / "small.npz")
     source, placed = str(folder / "small.npz"), str(folder / "placed.npz")
-    streets = kl.generate.grid(12, 12, weights=(1, 9))
     kl.write(streets.with_positions([divmod(v, 12) for v in range(144)]), placed)
 
     def proved(path: Path) -> None:
@@ -78,6 +81,8 @@ def writers_of_files(folder: Path) -> list[Writer]:
         ("n.tsv", ["nearest", source, "0", "7", "-k", "2", "-o", "FILE"], None),
         ("c.csv", ["components", source, "--strong", "-o", "FILE"], None),
         ("l.csv", ["components", source, "--largest", "FILE"], None),
+        ("q.kp", ["prepare", placed, "-o", "FILE"], None),
+        ("m.csv", ["matrix", placed, "-s", "0,1,2,3,4,5,6,7", "-o", "FILE"], None),
         ("r.geojson", ["path", placed, "0", "143", "-o", "FILE"], None),
         ("k.geojson", ["k-shortest", placed, "0", "143", "-k", "20", "-o", "FILE"], None),
         ("i.geojson", ["isochrones", placed, "0", "--limit", "20", "-o", "FILE"], None),

@@ -78,7 +78,11 @@ NB_MODULE(_native, m) {
   bind_generate(m);
   bind_graph(m);
   bind_methods(m);
+  bind_prepared_customization(m);
+  bind_prepared_elimination(m);
+  bind_prepared_files(m);
   bind_prepared_pairs(m);
+  bind_prepared_sweeps(m);
   bind_spmv(m);
   bind_sssp(m);
   bind_sssp_bounded_search(m);

@@ -3,15 +3,13 @@
 #include <array>
 #include <memory>
 
-#include "arrays.hpp"
 #include "prepared/pairs.hpp"
+#include "prepared_algebras.hpp"
 
 namespace kleene::bindings {
 namespace {
 
 using prepared::Elimination;
-using prepared::MaxMin;
-using prepared::MaxTimes;
 using prepared::MinPlus;
 using prepared::PairQueries;
 using prepared::PairValues;
@@ -34,23 +32,6 @@ struct ClimbTree {
                     parents.data()},
         tree(elimination) {}
 };
-
-// Calls body(Type<Algebra>) for values of this type; integers that may be negative have their own.
-template <class Body>
-auto with_algebra(Semiring semiring, nb::dlpack::dtype dtype, bool negative, Body&& body) {
-  if (semiring == Semiring::kBoolean) return body(Type<MaxMin<std::uint8_t>>{});
-  if (semiring == Semiring::kMaxTimes) {
-    return with_type<float, double>(dtype,
-                                    [&]<class T>(Type<T>) { return body(Type<MaxTimes<T>>{}); });
-  }
-  return with_value_type(dtype, [&]<class T>(Type<T>) {
-    if (semiring == Semiring::kMaxMin) return body(Type<MaxMin<T>>{});
-    if constexpr (std::is_integral_v<T>) {
-      if (negative) return body(Type<MinPlus<T, true>>{});
-    }
-    return body(Type<MinPlus<T, false>>{});
-  });
-}
 
 template <class Answer>
 nb::object to_python(const void* answer) {

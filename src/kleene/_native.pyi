@@ -110,6 +110,29 @@ def strong_components(
 def strong_components_in_search_order(
     offsets: NDArray[np.int64], neighbors: _Array
 ) -> tuple[_Array, NDArray[np.int64]]: ...
+def prepared_reduce(
+    offsets: NDArray[np.int64], neighbors: NDArray[np.int32]
+) -> tuple[int, NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]: ...
+def prepared_sample(
+    offsets: NDArray[np.int64],
+    neighbors: NDArray[np.int32],
+    source: int,
+    most_vertices: int,
+    most_arcs: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], int]: ...
+def prepared_count_pairs(
+    offsets: NDArray[np.int64], neighbors: NDArray[np.int32], order: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]: ...
+def prepared_join_pairs(
+    offsets: NDArray[np.int64],
+    neighbors: NDArray[np.int32],
+    order: NDArray[np.int32],
+    ranks: NDArray[np.int32],
+    parents: NDArray[np.int32],
+    pair_offsets: NDArray[np.int64],
+) -> NDArray[np.int32]: ...
+def prepared_depths(parents: NDArray[np.int32]) -> NDArray[np.int32]: ...
+def prepared_subtree_sizes(parents: NDArray[np.int32]) -> NDArray[np.int32]: ...
 def csr_union(
     offsets: NDArray[np.int64],
     neighbors: _Array,
@@ -337,6 +360,27 @@ def closure_reattach(
     incoming_weights: _Array | None,
     threads: int,
 ) -> None: ...
+def prepared_head_depths(
+    offsets: NDArray[np.int64], heads: NDArray[np.int32], parents: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], int]: ...
+def prepared_sweep(
+    semiring: str,
+    negative: bool,
+    offsets: NDArray[np.int64],
+    heads: NDArray[np.int32],
+    parents: NDArray[np.int32],
+    depths: NDArray[np.int32],
+    height: int,
+    up: _Array,
+    down: _Array,
+    sources: NDArray[np.int32],
+    targets: NDArray[np.int32],
+    restricted: bool,
+    values: _Array,
+    threads: int,
+    progress: _Progress = None,
+    level: int = -1,
+) -> None: ...
 def simd() -> str: ...
 def simd_levels() -> list[str]: ...
 def parse_arcs(
@@ -515,3 +559,13 @@ def path_lists(
 def distance_dict(
     names: list[Any], order: NDArray[np.int32], distances: _Array, sources: int
 ) -> dict[Any, Any]: ...
+def prepared_check_elimination(
+    order: NDArray[np.int32],
+    ranks: NDArray[np.int32],
+    parents: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    heads: NDArray[np.int32],
+    graph_offsets: NDArray[np.int64],
+    neighbors: NDArray[np.int32],
+    threads: int,
+) -> tuple[str, int] | None: ...

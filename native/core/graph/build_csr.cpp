@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "graph/csr.hpp"
+#include "parallel/first_fault.hpp"
 #include "parallel/team.hpp"
 
 namespace kleene::graph {
@@ -49,22 +50,6 @@ T read_once([[maybe_unused]] const T* values, [[maybe_unused]] std::int64_t i) {
     return {};
   }
 }
-
-// Keeps the earliest fault seen by any thread.
-class FirstFault {
- public:
-  void note(std::int64_t position) {
-    std::int64_t seen = position_.load(std::memory_order_relaxed);
-    while (position < seen && !position_.compare_exchange_weak(seen, position)) {
-    }
-  }
-  bool any() const { return position() != kNone; }
-  std::int64_t position() const { return position_.load(std::memory_order_relaxed); }
-
- private:
-  static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
-  std::atomic<std::int64_t> position_{kNone};
-};
 
 template <class Weight>
 Weight combined(Weight a, Weight b, Combine rule) {

@@ -11,18 +11,22 @@
 #include <type_traits>
 
 #include "graph/no_path.hpp"
+#include "graph/semiring.hpp"
 
 namespace kleene::prepared {
 
 template <class T, bool kSigned>
 struct MinPlus {
   using Value = T;
+  static constexpr graph::Semiring kSemiring = graph::Semiring::kMinPlus;
   static constexpr Value zero() { return graph::kAddableNoPath<T>; }
   static constexpr Value one() { return 0; }
   static constexpr bool better(Value a, Value b) { return a < b; }
   static constexpr Value times(Value a, Value b) {
     if constexpr (kSigned && std::is_integral_v<T>) {
       if (a == zero() || b == zero()) return zero();
+      using Bits = std::make_unsigned_t<T>;  // above a negative cycle, sums may wrap
+      return static_cast<Value>(static_cast<Bits>(a) + static_cast<Bits>(b));
     }
     return static_cast<Value>(a + b);
   }
@@ -32,6 +36,7 @@ struct MinPlus {
 template <class T>
 struct MaxMin {
   using Value = T;
+  static constexpr graph::Semiring kSemiring = graph::Semiring::kMaxMin;
   static constexpr Value zero() {
     if constexpr (std::numeric_limits<T>::has_infinity) return -std::numeric_limits<T>::infinity();
     return std::numeric_limits<T>::lowest();
@@ -48,10 +53,27 @@ struct MaxMin {
 template <class T>
 struct MaxTimes {
   using Value = T;
+  static constexpr graph::Semiring kSemiring = graph::Semiring::kMaxTimes;
   static constexpr Value zero() { return 0; }
   static constexpr Value one() { return 1; }
   static constexpr bool better(Value a, Value b) { return a > b; }
   static constexpr Value times(Value a, Value b) { return a * b; }
 };
+
+// Calls X(algebra) for every algebra and type that customization is compiled for.
+#define KLEENE_FOR_EACH_ALGEBRA(X) \
+  X(MinPlus<float, false>)         \
+  X(MinPlus<double, false>)        \
+  X(MinPlus<std::int32_t, false>)  \
+  X(MinPlus<std::int32_t, true>)   \
+  X(MinPlus<std::int64_t, false>)  \
+  X(MinPlus<std::int64_t, true>)   \
+  X(MaxMin<float>)                 \
+  X(MaxMin<double>)                \
+  X(MaxMin<std::int32_t>)          \
+  X(MaxMin<std::int64_t>)          \
+  X(MaxMin<std::uint8_t>)          \
+  X(MaxTimes<float>)               \
+  X(MaxTimes<double>)
 
 }  // namespace kleene::prepared

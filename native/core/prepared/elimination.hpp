@@ -6,6 +6,7 @@
 // ranks just below v.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace kleene::prepared {
@@ -17,6 +18,13 @@ struct Elimination {
   const std::int32_t* parents;  // -1 for roots
 
   std::int64_t arcs() const { return offsets[n]; }
+
+  // The place of the pair (v, u); -1 if the two are not joined.
+  std::int64_t place(std::int32_t v, std::int32_t u) const {
+    const std::int32_t* const end = heads + offsets[v + 1];
+    const std::int32_t* const found = std::lower_bound(heads + offsets[v], end, u);
+    return found != end && *found == u ? found - heads : -1;
+  }
 };
 
 // Values of the joined pairs: the best path between v and its upward neighbor u that has only

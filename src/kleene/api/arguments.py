@@ -7,7 +7,7 @@ import numbers
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from kleene.planning.request import Request
 from kleene.system.formatting import type_name
 from kleene.system.machine import as_threads
 
+if TYPE_CHECKING:
+    from kleene.api.prepared_graph import PreparedGraph
+
 __all__ = [
     "Call",
     "Out",
@@ -28,6 +31,7 @@ __all__ = [
     "Vertices",
     "as_limit",
     "as_pairs",
+    "as_prepared",
     "as_vertices",
     "check_call",
     "make_request",
@@ -55,6 +59,7 @@ class Call:
     single: bool  # one source: arrays of the result have one dimension
     reverse: bool = False  # paths lead to the sources
     pairs: Pairs | None = None  # instead of sources and targets
+    prepared: PreparedGraph | None = None  # whose graph it is
 
 
 def check_call(
@@ -79,8 +84,11 @@ def check_call(
     keep: str = "host",
     options: Mapping[str, int] | None = None,
 ) -> Call:
-    """Check the arguments of a path problem."""
-    require_graph(graph)
+    """Check the arguments of a path problem; a prepared graph stands for its graph."""
+    prepared = None
+    if not isinstance(graph, Graph):
+        prepared = as_prepared(graph)
+        graph = prepared.graph
     listed = None
     if pairs is not None:
         others = {"source": source, "sources": sources, "targets": targets, "out": out}
@@ -119,6 +127,7 @@ def check_call(
         single,
         as_flag(reverse, "reverse"),
         listed,
+        prepared,
     )
 
 
@@ -164,10 +173,24 @@ def require_graph(graph: Any) -> None:
         return
     if isinstance(getattr(graph, "expanded", None), Graph):  # a TurnGraph
         raise GraphError("a TurnGraph has searches of its own: turn_graph.sssp(...) and .apsp(...)")
+    from kleene.api.prepared_graph import PreparedGraph
+
+    if isinstance(graph, PreparedGraph):
+        raise GraphError("this call takes a graph that is not prepared: pass prepared.graph")
     raise GraphError(
         f"expected a kleene.Graph, not {type_name(graph)}; make one with "
         "kleene.Graph.from_any(...) and use it for all calls"
     )
+
+
+def as_prepared(graph: Any) -> PreparedGraph:
+    """Return a prepared graph; refuse all else that is no Graph."""
+    from kleene.api.prepared_graph import PreparedGraph
+
+    if isinstance(graph, PreparedGraph):
+        return graph
+    require_graph(graph)
+    raise AssertionError
 
 
 def as_vertices(graph: Graph, vertices: Vertices, name: str) -> Array:

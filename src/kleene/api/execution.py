@@ -31,7 +31,7 @@ from kleene.system.progress import reporter
 if TYPE_CHECKING:
     from kleene.backends.cuda.runtime.timing import CallTimer
 
-__all__ = ["cycle_by_label", "solve"]
+__all__ = ["cycle_by_label", "output_memory", "solve"]
 
 Array = NDArray[Any]
 
@@ -43,6 +43,11 @@ _WORTH_ASKING = 2**28
 
 def solve(call: Call) -> Result:
     """Plan and run a path problem; whatever it says of vertices, it says by label."""
+    if call.prepared is not None:
+        from kleene.api.prepared_calls import has_answer, solve_prepared
+
+        if has_answer(call.prepared, call.request):
+            return solve_prepared(call.prepared, call)
     try:
         return _solve_rows(call) if call.pairs is None else solve_pairs(call, _solve_rows)
     except NegativeCycleError as error:
@@ -69,7 +74,7 @@ def _solve_rows(call: Call) -> Result:
     dtype = np.dtype(plan.dtype)
     with (
         reporter(call.progress, f"{plan.problem} by {plan.method}") as report,
-        _output(call.out, (len(call.sources), graph.n), dtype, call.single) as memory,
+        output_memory(call.out, (len(call.sources), graph.n), dtype, call.single) as memory,
     ):
         task = Task(
             graph,
@@ -167,7 +172,7 @@ def _timings(total: float, meter: CallTimer | None) -> Timings:
     return Timings(copy_in, rest if compute is None else compute, copy_out, total)
 
 
-def _output(
+def output_memory(
     out: Out, shape: tuple[int, int], dtype: np.dtype[Any], single: bool
 ) -> AbstractContextManager[Array | None]:
     """Return a context with two-dimensional memory for the values, or None."""

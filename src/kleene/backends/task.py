@@ -121,6 +121,35 @@ class Answer:
         """The rows on the device where they were computed, if they were left there."""
         return None
 
+    @property
+    def matrix(self) -> Array | None:
+        """The values of the targets, of an answer that holds no others."""
+        return None
+
+    @property
+    def on_demand(self) -> bool:
+        """Whether a part of the answer is computed when it is read."""
+        return False
+
+    def rows(self, which: Array) -> Answer:
+        """Return some rows."""
+        links = None if self.predecessors is None else self.predecessors[which]
+        horizons = None if self.horizons is None else self.horizons[which]
+        return Answer(self.values[which], links, horizons)
+
+    def at(self, rows: int | slice, vertices: Array) -> Array:
+        """Return the values of some vertices in some rows."""
+        found: Array = self.values[rows][..., vertices]
+        return found
+
+    def links(self, rows: slice) -> Array | None:
+        """Return some rows of the predecessors."""
+        return None if self.predecessors is None else self.predecessors[rows]
+
+    def walks(self, row: int, vertices: Array) -> tuple[Array, Array] | None:
+        """Return paths to some vertices as positions and offsets, where links are not needed."""
+        return None
+
 
 @dataclass(frozen=True)
 class SpmvTask:

@@ -49,7 +49,7 @@ def methods(ctx: Context) -> Values:
     given = ctx.params.get("device")
     device = given if given in DEVICES else None
     problem = ctx.info_name
-    if problem == "path":
+    if problem in ("path", "matrix"):
         problem = "bfs" if ctx.params.get("hops") else "sssp"
     problems = [problem] if problem in PATH_PROBLEMS else PATH_PROBLEMS  # for explain
     found = {row.name: row.summary for problem in problems for row in rows(problem, device)}
@@ -57,10 +57,10 @@ def methods(ctx: Context) -> Values:
 
 
 def problems() -> Values:
-    """Return the problems with paths as their answer."""
+    """Return the problems with paths as their answer, and preparing for them."""
     from kleene.registry import PATH_PROBLEMS
 
-    return list(PATH_PROBLEMS.items())
+    return [*PATH_PROBLEMS.items(), ("prepare", "eliminate vertices once, answer fast later")]
 
 
 def semirings() -> Values:

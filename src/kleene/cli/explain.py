@@ -26,7 +26,7 @@ def explain(
         str,
         Argument(
             metavar="PROBLEM",
-            help="bfs, sssp, apsp or closure.",
+            help="bfs, sssp, apsp, closure or prepare.",
             autocompletion=completion.problems,
         ),
     ],

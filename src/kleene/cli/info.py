@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Output, Threads
 from kleene.cli.output import facts, headline, line, number
+from kleene.cli.prepare import describe_prepared, prepared_fields
 from kleene.cli.summaries import describe_graph, graph_fields
 
 if TYPE_CHECKING:
@@ -22,7 +23,11 @@ def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
     from kleene.api.components import components
     from kleene.system.formatting import format_bytes
 
-    read, format = graph.read_with_format(threads)
+    if graph.is_prepared:
+        read, prepared = graph.open(threads)
+        format, eliminated = "kp", prepared_fields(prepared)
+    else:
+        (read, format), eliminated = graph.read_with_format(threads), None
     stats = read.stats
     degrees = {
         "min": int(stats.degrees.min(initial=stats.max_degree)),
@@ -47,6 +52,7 @@ def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
         "strong_components": {"count": strong.count, "largest": strong.sizes[:1].sum()},
         "diameter_estimate": stats.diameter_estimate,
         "memory": memory,
+        "prepared": eliminated,
     }
 
     def page() -> None:
@@ -71,6 +77,7 @@ def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
                 "strong components": _describe_components(strong),
                 "diameter": f"at least {stats.diameter_estimate:,} hops (two searches)",
                 "memory": ", ".join(f"{k} {format_bytes(v)}" for k, v in memory.items()),
+                "prepared": eliminated and "; ".join(describe_prepared(eliminated).values()),
             }
         )
 

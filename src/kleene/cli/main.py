@@ -25,10 +25,12 @@ from kleene.cli.info import info
 from kleene.cli.isochrones import isochrones
 from kleene.cli.k_shortest import k_shortest
 from kleene.cli.lab import app as lab
+from kleene.cli.matrix import matrix
 from kleene.cli.methods import methods
 from kleene.cli.nearest import nearest
 from kleene.cli.output import escape_unencodable
 from kleene.cli.path import path
+from kleene.cli.prepare import prepare
 from kleene.cli.sssp import sssp
 from kleene.cli.verify import verify
 from kleene.cli.within import within
@@ -55,9 +57,9 @@ app = typer.Typer(
 
 _GRAPHS = "Graphs"
 _SECTIONS = {
-    "Paths": (bfs, sssp, apsp, closure, path, k_shortest),
+    "Paths": (bfs, sssp, apsp, matrix, closure, path, k_shortest),
     "Reach": (nearest, within, isochrones, components),
-    _GRAPHS: (info, convert, draw),
+    _GRAPHS: (info, prepare, convert, draw),
     "Results and machine": (verify, methods, explain, doctor, demo),
 }
 for section, functions in _SECTIONS.items():
@@ -97,9 +99,9 @@ def _kleene(
     """Shortest paths, traversals and path closures of graphs.
 
     A graph is a file (CSV and other edge lists, .gr, .mtx, METIS, GraphML, GML, TNTP, GAP, .npz,
-    .npy, Parquet; also gzip), or - for standard input. A vertex is given by its label, which is the
-    name or number that the file gives it; without labels, by its position from 0. Every command has
-    --json.
+    .npy, Parquet; also gzip), one that `kleene prepare` wrote (.kp), or - for standard input. A
+    vertex is given by its label, which is the name or number that the file gives it; without
+    labels, by its position from 0. Every command has --json.
     """
 
 

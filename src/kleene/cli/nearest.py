@@ -69,27 +69,30 @@ def nearest(
     from kleene.errors import RequestError
 
     check_table(out)
-    read = graph.read(threads)
+    read, answering = graph.open(threads)
     given = parse_vertices(read, [*(facilities or ()), *(facility or ())]) or []
     given += read_vertices(read, facility_file) if facility_file is not None else []
     if not given:
         raise RequestError(f"nearest needs facilities: kleene nearest {graph.file} FACILITY...")
-    near = kl.nearest(
-        read,
-        given,
-        k,
-        limit=limit,
-        hops=hops,
-        reverse=reverse,
-        threads=threads,
-        device=device,
-        progress=not output.quiet,
-    )
+    named = parse_vertices(read, vertex)
+    if named is not None and isinstance(answering, kl.PreparedGraph) and not hops:
+        near = answering.nearest(named, given, k, limit=limit, reverse=reverse, threads=threads)
+    else:
+        near = kl.nearest(
+            answering,
+            given,
+            k,
+            limit=limit,
+            hops=hops,
+            reverse=reverse,
+            threads=threads,
+            device=device,
+            progress=not output.quiet,
+        )
     if out is not None:
         near.save(out)
-    named = parse_vertices(read, vertex)
     rows, left_out = _listed(near, named, top, None if output.json else PAGE)
-    served, total = _served(near), read.n
+    served, total = _served(near), len(near._places)
     document: dict[str, Any] = {
         "command": "nearest",
         "graph": graph_fields(read),
@@ -132,10 +135,11 @@ def _table(near: Nearest) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDA
     """Return vertices and facilities by position, ranks and distances; a row each that is found."""
     import numpy as np
 
-    which, distances = (a.reshape(near.graph.n, -1) for a in (near.which, near.distances))
-    vertices, ranks = np.nonzero(which >= 0)
-    facilities = np.atleast_1d(near.graph.index(near.facilities))[which[vertices, ranks]]
-    return vertices, ranks, facilities, distances[vertices, ranks]
+    places = near._places
+    which, distances = (a.reshape(len(places), -1) for a in (near.which, near.distances))
+    rows, ranks = np.nonzero(which >= 0)
+    facilities = np.atleast_1d(near.graph.index(near.facilities))[which[rows, ranks]]
+    return places[rows], ranks, facilities, distances[rows, ranks]
 
 
 def _listed(
@@ -165,8 +169,8 @@ def _served(near: Nearest) -> list[dict[str, Any]]:
     """Return for each facility the vertices that it is the nearest of, and how far they are."""
     import numpy as np
 
-    which = near.which.reshape(near.graph.n, -1)[:, 0]
-    distances = near.floats.reshape(near.graph.n, -1)[:, 0]
+    which = near.which.reshape(len(near._places), -1)[:, 0]
+    distances = near.floats.reshape(len(near._places), -1)[:, 0]
     held = which >= 0
     count = np.bincount(which[held], minlength=len(near.facilities))
     total = np.bincount(which[held], distances[held], minlength=len(near.facilities))

@@ -11,10 +11,11 @@ from typer import Argument, Option
 from kleene.cli import completion
 
 if TYPE_CHECKING:
-    from kleene import Graph
+    from kleene import Graph, PreparedGraph
 
 __all__ = [
     "Device",
+    "Dtype",
     "Hops",
     "Input",
     "Limit",
@@ -50,6 +51,16 @@ Device = Annotated[
         rich_help_panel=_WORK,
     ),
 ]
+Dtype = Annotated[
+    str | None,
+    Option(
+        "--dtype",
+        metavar="TYPE",
+        help="The type of distances: int32, int64, float32 or float64.",
+        autocompletion=completion.dtypes,
+        rich_help_panel=_WORK,
+    ),
+]
 Limit = Annotated[
     float | None, Option("--limit", metavar="LENGTH", help="Stop the search at this distance.")
 ]
@@ -63,7 +74,9 @@ _SEPARATORS = {"tab": "\t", r"\t": "\t", "space": " ", "comma": ",", "semicolon"
 class Input:
     """The input graph."""
 
-    file: Annotated[str, Argument(metavar="GRAPH", help="A graph file, or - for standard input.")]
+    file: Annotated[
+        str, Argument(metavar="GRAPH", help="A graph file, a .kp, or - for standard input.")
+    ]
     format: Annotated[
         str | None,
         Option(
@@ -165,6 +178,24 @@ class Input:
         graph, _ = self.read_with_format(threads)
         return graph
 
+    def open(self, threads: int | None = None) -> tuple[Graph, Graph | PreparedGraph]:
+        """Read the graph; return it and what answers calls: itself, or the prepared graph."""
+        if not self.is_prepared:
+            graph = self.read(threads)
+            return graph, graph
+        from kleene import load_prepared
+
+        read_otherwise = self.format is not None or self.unlabelled or bool(self._options())
+        prepared = load_prepared(self.file, self.read(threads) if read_otherwise else None)
+        return prepared.graph, prepared
+
+    @property
+    def is_prepared(self) -> bool:
+        """Whether the file is one of a prepared graph, by its name."""
+        from kleene.prepared.files import SUFFIX
+
+        return self.file.lower().endswith(SUFFIX)
+
     def read_with_format(self, threads: int | None = None) -> tuple[Graph, str]:
         """Read the graph; return it and the name of its format."""
         from kleene import io
@@ -247,16 +278,7 @@ class Method:
         ),
     ] = "auto"
     device: Device = "auto"
-    dtype: Annotated[
-        str | None,
-        Option(
-            "--dtype",
-            metavar="TYPE",
-            help="The type of distances: int32, int64, float32 or float64.",
-            autocompletion=completion.dtypes,
-            rich_help_panel=_WORK,
-        ),
-    ] = None
+    dtype: Dtype = None
     threads: Threads = None
     deterministic: Annotated[
         bool,

@@ -102,11 +102,11 @@ def _rows(result: Result) -> Iterator[Row]:
         return
     values = np.atleast_2d(result.to_numpy())
     far = np.arange(result.graph.n) if targets is None else targets
-    links = result._answer.predecessors
     for row, source in enumerate(result._sources.tolist()):
         near = np.full(len(far), source)
         first, last = (far, near) if result.reverse else (near, far)
-        own = None if links is None else links[row, far]
+        links = result._answer.links(slice(row, row + 1))
+        own = None if links is None else links[0, far]
         yield Row(first, last, values[row], values[row] != result.no_path, own)
 
 

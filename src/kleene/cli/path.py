@@ -43,11 +43,11 @@ def path(
     from kleene.errors import RequestError
 
     check_geojson(out)
-    read = graph.read(method.threads)
+    read, answering = graph.open(method.threads)
     start, end = parse_vertex(read, source), parse_vertex(read, target)
     search = turns.search(read, "sssp")
     if search is None:
-        search = partial(kl.bfs if hops else kl.sssp, read)
+        search = partial(kl.bfs, read) if hops else partial(kl.sssp, answering)
     elif hops:
         raise RequestError("--hops counts arcs, and turns take time; omit one")
     result = search(start, targets=[end], progress=not output.quiet, **asdict(method))

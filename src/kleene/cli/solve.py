@@ -169,7 +169,7 @@ def solve(
     out = result_options.out
     if out is not None and not is_geojson(out):
         check_suffix(out)
-    read = graph.read(method.threads)
+    read, answering = graph.open(method.threads)
     given = ends.keywords(read)
     named = "sources" in given or "pairs" in given
     single = problem in ("bfs", "sssp")
@@ -190,7 +190,7 @@ def solve(
         keywords["predecessors"] = result_options.predecessors
     search = None if turns is None else turns.search(read, problem)
     if search is None:
-        search = partial(getattr(kl, problem), read)
+        search = partial(getattr(kl, problem), read if problem == "bfs" else answering)
     result = search(progress=not output.quiet, **asdict(method), **given, **keywords)
     proof = result.verify() if result_options.verify else None
     if out is not None and is_geojson(out):

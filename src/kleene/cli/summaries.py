@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "count_reached",
+    "describe_farthest",
     "describe_graph",
     "describe_plan",
     "describe_reached",
@@ -137,13 +138,14 @@ def _pairs_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
     document = {"mean": mean, "farthest": farthest, "center": None}
     summary = {
         "reached": describe_reached(result),
-        "farthest": None if farthest is None else _farthest_pair(farthest),
+        "farthest": None if farthest is None else describe_farthest(farthest),
         "mean distance": None if mean is None else number(mean),
     }
     return document, summary
 
 
-def _farthest_pair(farthest: dict[str, Any]) -> str:
+def describe_farthest(farthest: dict[str, Any]) -> str:
+    """Return the pair that is farthest apart in words."""
     return f"{number(farthest['distance'])}, from {farthest['source']} to {farthest['target']}"
 
 
@@ -163,7 +165,7 @@ def _summary(
         end = farthest["source" if result.reverse else "target"]
         summary["farthest"] = f"{end}, at {number(farthest['distance'])}"
     elif farthest is not None:
-        summary["diameter"] = _farthest_pair(farthest)
+        summary["diameter"] = describe_farthest(farthest)
     if not single and center is not None:
         which = "to" if result.reverse else "from"
         summary["radius"] = f"{number(center['distance'])}, {which} {center['source']}"

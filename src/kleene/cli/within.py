@@ -49,10 +49,10 @@ def within(
     check_table(out)
     if limit is None and k is None:
         raise RequestError("within needs --limit LENGTH, or --k K")
-    read = graph.read(threads)
+    read, answering = graph.open(threads)
     sources = ends.given_sources(read)
     reach = kl.within(
-        read,
+        answering,
         sources,
         limit,
         k=k,

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kleene._native import BadArc
 from kleene.errors import GraphError, MemoryBudgetError
-from kleene.graph.frozen import adopt, copied
+from kleene.graph.frozen import adopt, copied, is_frozen
 from kleene.system.formatting import format_bytes
 from kleene.system.machine import available_memory
 
@@ -84,8 +84,10 @@ def require_unmasked(array: np.ma.MaskedArray[Any, Any], name: str) -> None:
 
 
 def own(array: Array, given: ArrayLike | None) -> Array:
-    """Return an array made from ``given``, copied if the two share memory."""
-    if isinstance(given, (list, tuple)) or not np.may_share_memory(array, np.asarray(given)):
+    """Return an array made from ``given``, copied if it can change with it: they share memory."""
+    if isinstance(given, (list, tuple)) or is_frozen(array):
+        return array
+    if not np.may_share_memory(array, np.asarray(given)):
         return array
     return copied(array)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kleene import _native
 from kleene.system.machine import threads_for
 
-__all__ = ["adopt", "copied", "frozen"]
+__all__ = ["adopt", "copied", "frozen", "is_frozen"]
 
 Array = NDArray[Any]
 
@@ -38,7 +38,7 @@ def adopt(array: Any) -> Any:
 
     None stays None.
     """
-    if array is None or _is_frozen(array):
+    if array is None or is_frozen(array):
         return array
     if array.ndim == 1 and 0 < array.nbytes <= _SMALL and not array.dtype.hasobject:
         return np.frombuffer(array.tobytes(), array.dtype)  # faster than _Memory by 2 us
@@ -47,12 +47,13 @@ def adopt(array: Any) -> Any:
 
 def frozen(array: Any) -> Any:
     """Return the array itself if it is frozen, otherwise a frozen copy; None stays None."""
-    if array is None or _is_frozen(array):
+    if array is None or is_frozen(array):
         return array
     return adopt(copied(array))
 
 
-def _is_frozen(array: Array) -> bool:
+def is_frozen(array: Array) -> bool:
+    """Return whether nothing can write to an array."""
     base: Any = array.base
     return type(base) in (_Memory, bytes)
 

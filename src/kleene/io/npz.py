@@ -22,11 +22,14 @@ from kleene.graph.checks import require_memory
 from kleene.graph.frozen import adopt
 from kleene.io.format import Format
 from kleene.io.npy import LONGEST_HEADER, NpyHeader
+from kleene.io.npz_mapped import map_member
 from kleene.io.npz_rows import ROW_ENTRIES, entries_of_rows, rows_of_entries
 from kleene.io.sink import Sink
 from kleene.io.source import Source
+from kleene.system.machine import threads_for
+from kleene.system.threads import for_each
 
-__all__ = ["NPZ", "read_npz_arrays"]
+__all__ = ["NPZ", "graph_entries", "read_mapped", "read_npz_arrays"]
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -61,8 +64,17 @@ _LABEL_BYTES = 120  # of a string as a label, besides its characters: the object
 
 
 def read(source: Source, *, directed: bool | None = None) -> Graph:
+    return _read(source, directed, mapped=False)
+
+
+def read_mapped(source: Source) -> Graph:
+    """Return the graph in a file, its arrays mapped where that is possible."""
+    return _read(source, None, mapped=True)
+
+
+def _read(source: Source, directed: bool | None, mapped: bool) -> Graph:
     try:
-        arrays = read_npz_arrays(source, _ENTRIES)
+        arrays = read_npz_arrays(source, _ENTRIES, mapped=mapped)
         if str(arrays.get("format", "")) == _TAG:
             graph = _from_kleene(source, arrays, directed)
         else:
@@ -83,11 +95,14 @@ def read_npz_arrays(
     source: Source,
     names: Collection[str],
     most: int | None = None,
+    *,
+    mapped: bool = False,
 ) -> Arrays:
     """Return those of the named arrays that an ``.npz`` file holds.
 
     Nothing is unpickled, and nothing is allocated before it is known to fit in memory, or in
-    ``most`` bytes for each array. Entries with other names are not read.
+    ``most`` bytes for each array. Entries with other names are not read. With ``mapped``, arrays
+    are read-only memory of the file where they can be.
 
     Raises
     ------
@@ -109,16 +124,33 @@ def read_npz_arrays(
                         source.fail(f"found {member.file_size:,} bytes of {name!r}, too many")
                     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                         source.fail(f"found {name!r} in a compression that NumPy does not write")
+            arrays = _mapped_members(source, members) if mapped else {}
+            left = {name: member for name, member in members.items() if name not in arrays}
             require_memory(
-                sum(member.file_size for member in members.values()),
+                sum(member.file_size for member in left.values()),
                 f"decompressing {source.name}",
                 "the file may be damaged or malicious",
             )
-            return {name: _read_member(source, archive, member) for name, member in members.items()}
+            read = {name: _read_member(source, archive, member) for name, member in left.items()}
+            return arrays | read
     except KleeneError:
         raise
     except _DAMAGE as error:
         source.fail(f"found a damaged archive ({error}), expected an .npz file")
+
+
+def _mapped_members(source: Source, members: dict[str, zipfile.ZipInfo]) -> Arrays:
+    """Return the arrays of those members that can be mapped."""
+    content = source.mapped
+    arrays: Arrays = {}
+
+    def add(name: str) -> None:
+        array = map_member(content, members[name])
+        if array is not None:
+            arrays[name] = array
+
+    for_each(add, members, threads_for(source.size >> 3, source.threads))
+    return arrays
 
 
 def _read_member(source: Source, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
@@ -221,8 +253,9 @@ def _from_scipy(source: Source, arrays: Arrays) -> Graph:
     return Graph.from_scipy(matrix)
 
 
-def write(graph: Graph, sink: Sink, *, compressed: bool = False, rows: bool = True) -> None:
-    arrays: dict[str, Any] = {
+def graph_entries(graph: Graph, rows: bool = True) -> dict[str, Any]:
+    """Return the entries of a file that hold a graph, with or without its table rows."""
+    entries: dict[str, Any] = {
         "format": _TAG,
         "version": _VERSION,
         "directed": graph.directed,
@@ -232,8 +265,12 @@ def write(graph: Graph, sink: Sink, *, compressed: bool = False, rows: bool = Tr
         "positions": graph.positions,
         **entries_of_rows(graph.rows if rows else None),
     }
+    return {name: entry for name, entry in entries.items() if entry is not None}
+
+
+def write(graph: Graph, sink: Sink, *, compressed: bool = False, rows: bool = True) -> None:
     save = np.savez_compressed if compressed else np.savez
-    save(sink.file, **{name: array for name, array in arrays.items() if array is not None})
+    save(sink.file, **graph_entries(graph, rows))
 
 
 def _storable(labels: NDArray[Any] | None) -> NDArray[Any] | None:

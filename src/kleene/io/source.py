@@ -1,15 +1,17 @@
 """The input of a reader: a path, standard input or an open file, plain or gzip.
 
 A :class:`Source` reads a plain file piece by piece as its format asks, or whole, by several
-threads, into one buffer that each core parses a part of. Nothing is memory-mapped: a file that
-another process truncates meanwhile raises an error, where a mapping would end the process. gzip is
-decompressed in chunks, and available memory is checked on the way, so that a decompression bomb
+threads, into one buffer that each core parses a part of. Readers of graphs map nothing: a file that
+another process truncates meanwhile raises an error, where a mapping would end the process. Prepared
+graphs are mapped (``mapped``); their files are replaced, never rewritten. gzip is decompressed in
+chunks, and available memory is checked on the way, so that a decompression bomb
 raises an error.
 """
 
 from __future__ import annotations
 
 import io
+import mmap
 import os
 import sys
 import zlib
@@ -130,6 +132,19 @@ class Source:
         array = np.empty(count, dtype)
         self._fill(array.view(np.uint8), offset)
         return array
+
+    @cached_property
+    def mapped(self) -> NDArray[np.uint8]:
+        """The whole content, as read-only memory of the file itself if it is a plain file."""
+        if self._descriptor is None or self._content is not None:
+            return self.data
+        try:
+            memory = mmap.mmap(self._descriptor, self.size, access=mmap.ACCESS_READ)
+        except ValueError:
+            self.fail("the file became shorter while it was read; read it again")
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, self.name) from None
+        return np.frombuffer(memory, np.uint8)
 
     @cached_property
     def data(self) -> NDArray[np.uint8]:

@@ -1,15 +1,43 @@
-"""The symbolic part: which pairs of vertices are joined once all vertices are eliminated."""
+"""The symbolic part: which pairs of vertices are joined once all vertices are eliminated.
+
+How many pairs there will be is counted first, in time nearly linear in the arcs
+(native/core/prepared/symbolic.cpp), so that nothing of their size is allocated where it would not
+fit.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Elimination"]
+from kleene import _native
+from kleene.graph.core import Graph
+from kleene.graph.frozen import adopt
+from kleene.prepared import order as orders
+from kleene.prepared.expectation import Expectation, expect, hopeless
+from kleene.prepared.fill import Fill, fill_of, too_much
+from kleene.system.cached_property import cached_property
+from kleene.system.machine import threads_for
+
+__all__ = ["Elimination", "Expectation", "Fill", "Lower", "count_fill", "eliminate", "expect"]
 
 Array = NDArray[Any]
+Progress = Callable[[int, int], object]
+
+#: Of the progress that is reported; nested dissection takes most of the time.
+_STEPS = 100
+
+
+class Lower(NamedTuple):
+    """The pairs by their upper end: the lower neighbors of each rank."""
+
+    offsets: NDArray[np.int64]  # n + 1
+    tails: Array  # int32, ascending
+    places: Array  # of each pair in ``heads``; int32, or int64 from 2^31 pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,3 +66,92 @@ class Elimination:
     def arcs(self) -> int:
         """The number of joined pairs."""
         return len(self.heads)
+
+    @cached_property
+    def fill(self) -> Fill:
+        """The numbers of pairs and triangles, the depth of the tree, and the memory."""
+        return fill_of(self.parents, self.offsets)
+
+    @cached_property
+    def head_depths(self) -> tuple[Array, int]:
+        """The depth of every head in the elimination tree, by arc, and the number of depths."""
+        return _native.prepared_head_depths(self.offsets, self.heads, self.parents)
+
+    @cached_property
+    def depths(self) -> Array:
+        """The number of ancestors of each rank; roots have none."""
+        depths: Array = adopt(_native.prepared_depths(self.parents))
+        return depths
+
+    @cached_property
+    def sizes(self) -> Array:
+        """The number of vertices in the subtree of each rank, itself included."""
+        sizes: Array = adopt(_native.prepared_subtree_sizes(self.parents))
+        return sizes
+
+    @cached_property
+    def lower(self) -> Lower:
+        """The lower neighbors of each rank."""
+        integer = np.int32 if self.arcs < 2**31 else np.int64
+        places = np.arange(self.arcs, dtype=integer)
+        threads = threads_for(self.arcs)
+        made = _native.csr_transpose(self.offsets, self.heads, places, threads)
+        return Lower(*map(adopt, made))
+
+
+def count_fill(graph: Graph, order: ArrayLike) -> Fill:
+    """Return what elimination in this order would make, without doing it."""
+    arcs = orders.adjacency(graph)
+    *_, parents, offsets = _native.prepared_count_pairs(*arcs, orders.as_order(order, graph.n))
+    return fill_of(parents, offsets)
+
+
+def eliminate(
+    graph: Graph,
+    order: ArrayLike | None = None,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    most_bytes: int | None = None,
+) -> Elimination:
+    """Eliminate all vertices of a graph.
+
+    Parameters
+    ----------
+    graph : Graph
+        Any graph of less than 2^31 vertices.
+    order : array, optional
+        The positions of the vertices, the first to be eliminated first; by default, that of
+        :func:`kleene.prepared.order.elimination_order`. It is replaced by an equivalent postorder.
+    threads : int, optional
+        Not more than so many; only the union with the reverse arcs uses several.
+    progress : function, optional
+        Called with (done, total).
+    most_bytes : int, optional
+        What the prepared graph may take; by default half of the free memory.
+
+    Raises
+    ------
+    MemoryBudgetError, RequestError
+        If elimination would join too many pairs: they are counted before they are stored. Without
+        ``order``, graphs for which :func:`expect` sees far too many are refused at once: to order
+        them could take hours.
+    """
+    report = progress or (lambda done, total: None)
+    if order is None and (error := hopeless(graph, most_bytes)):
+        raise error
+    arcs = orders.adjacency(graph, threads)
+    if order is None:
+        found = orders.reduced(arcs)
+        report(10, _STEPS)
+        chosen = orders.completed(found)
+    else:
+        chosen = orders.as_order(order, graph.n)
+    report(90, _STEPS)
+    final, ranks, parents, offsets = _native.prepared_count_pairs(*arcs, chosen)
+    if error := too_much(fill_of(parents, offsets), most_bytes):
+        raise error
+    report(95, _STEPS)
+    heads = _native.prepared_join_pairs(*arcs, final, ranks, parents, offsets)
+    report(_STEPS, _STEPS)
+    return Elimination(*map(adopt, (final, ranks, parents, offsets, heads)))

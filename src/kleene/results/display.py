@@ -64,7 +64,7 @@ def _row_table(result: Result) -> Html:
         ["vertex", result._value_name],
         [_labels(result.graph, far), _texts(result, 0, far)],
     )
-    links = result._answer.predecessors
+    links = result._answer.links(slice(0, 1))
     if links is not None:
         heads.append("next hop" if result.reverse else "predecessor")
         rows.append([_link(result, int(link)) for link in links[0, far]])
@@ -180,7 +180,7 @@ def _labels(graph: Graph, positions: Array) -> list[str]:
 
 
 def _texts(result: Result, row: int, far: Array) -> list[str]:
-    values = result._answer.values[row, far]
+    values = result._answer.at(row, far)
     reached = values != result.no_path
     return [_value(v, r) for v, r in zip(values.tolist(), reached.tolist(), strict=True)]
 

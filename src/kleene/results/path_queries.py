@@ -57,16 +57,8 @@ class PathQueries(ResultViews):
         ([0, 1, 2], [])
         """
         row, at = self._locate(ends, "path")
-        links = self._links()[row]
-        if self._answer.values[row, at] == self.no_path:
-            return []
-        path = [at]
-        while (at := int(links[at])) != -1:
-            path.append(at)
-            if len(path) > self.graph.n:
-                raise cyclic()
-        if not self.reverse:
-            path.reverse()
+        walks = self._answer.walks(row, np.array([at]))
+        path = self._follow(row, at) if walks is None else walks[0].tolist()
         labels = self.graph.labels
         return path if labels is None else labels[path].tolist()
 
@@ -171,6 +163,20 @@ class PathQueries(ResultViews):
 
     # ---- inside ---------------------------------------------------------------------------
 
+    def _follow(self, row: int, at: int) -> list[int]:
+        """Return the positions along the path to a vertex, by the links of its row."""
+        links = self._links(slice(row, row + 1))[0]
+        if self._answer.values[row, at] == self.no_path:
+            return []
+        path = [at]
+        while (at := int(links[at])) != -1:
+            path.append(at)
+            if len(path) > self.graph.n:
+                raise cyclic()
+        if not self.reverse:
+            path.reverse()
+        return path
+
     def _locate(self, ends: tuple[Hashable, ...], what: str) -> tuple[int, int]:
         """Return the row and the far end of a path."""
         if len(ends) == 1 and len(self._sources) == 1:
@@ -206,10 +212,13 @@ class PathQueries(ResultViews):
         return self._walk(row, far)
 
     def _walk(self, row: int, far: Array) -> tuple[Walks, Array]:
-        links = self._links()
-        values = self._answer.values[row, far]
-        starts = np.where(values == self.no_path, -1, far)
-        return follow_links(links, np.full(len(far), row), starts, self.reverse), values
+        values = self._answer.at(row, far)
+        walks = self._answer.walks(row, far)
+        if walks is None:
+            links = self._links(slice(row, row + 1))
+            starts = np.where(values == self.no_path, -1, far)
+            walks = follow_links(links, np.zeros(len(far), np.int64), starts, self.reverse)
+        return walks, values
 
     @cached_property
     def _row_of(self) -> dict[int, int]:
@@ -238,9 +247,9 @@ class PathQueries(ResultViews):
             vertex = self.graph.label(far[unknown][:1]).tolist()[0]
             raise RequestError(f"vertex {vertex!r} is not among the targets of this result")
 
-    def _links(self) -> Array:
-        """Return the links of each row's search tree: the vertex before, or after, each."""
-        links = self._answer.predecessors
+    def _links(self, rows: slice = slice(None)) -> Array:
+        """Return the links of the search trees of some rows: the vertex before, or after, each."""
+        links = self._answer.links(rows)
         if links is None:
             raise RequestError(
                 f"paths need predecessors: call {self.problem}(..., predecessors=True)"

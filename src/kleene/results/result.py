@@ -97,9 +97,8 @@ class Result(PathQueries):
         Where there is no path, integers hold :attr:`no_path`, an ordinary number: take
         :attr:`floats` or :attr:`masked` for sums and means.
         """
-        values = self._answer.values
-        if self._targets is not None:
-            values = values[:, self._targets]
+        answer, targets = self._answer, self._targets
+        values = answer.values if targets is None else answer.at(slice(None), targets)
         return values[0] if self._single else values
 
     @property
@@ -164,7 +163,16 @@ class Result(PathQueries):
         >>> proof.rows, proof.tolerance
         (1, 'exact')
         """
-        return verify(self._saved.claim(self.graph), sample, seed)
+        answer = self._answer
+        if not answer.on_demand:
+            return verify(self._saved.claim(self.graph), sample, seed)
+        from kleene.results.verify_rows import compare_matrix, verify_rows
+
+        return verify_rows(
+            self.graph.transpose() if self.reverse else self.graph, self.plan.semiring,
+            self._sources, answer.rows, compare_matrix(answer.matrix, self._targets), sample, seed,
+            self.reverse,
+        )  # fmt: skip
 
     # ---- elsewhere ------------------------------------------------------------------------
 
@@ -273,7 +281,7 @@ class Result(PathQueries):
 
     def _block(self, rows: slice, far: Array) -> Block:
         """Return the pairs with a path of some sources and some vertices."""
-        values = self._answer.values[rows][:, far]
+        values = self._answer.at(rows, far)
         at, column = np.nonzero(values != self.no_path)
         near_ends, far_ends = self._sources[rows][at], far[column]
         first, last = (far_ends, near_ends) if self.reverse else (near_ends, far_ends)
@@ -282,10 +290,10 @@ class Result(PathQueries):
             "target": label_column(self.graph, last),
             self._value_name: values[at, column],
         }
-        links = self._answer.predecessors
+        links = self._answer.links(rows)
         if links is not None:
             name = "next_hop" if self.reverse else "predecessor"
-            block[name] = label_column(self.graph, links[rows][at, far_ends])
+            block[name] = label_column(self.graph, links[at, far_ends])
         return block
 
 

@@ -7,25 +7,27 @@ every field is checked before it is used; what the values are worth is for ``ver
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.common.on_demand import MatrixAnswer
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Answer
 from kleene.errors import FormatError
 from kleene.graph import Graph
+from kleene.graph.fingerprint import fingerprint
 from kleene.io.npz import read_npz_arrays
 from kleene.io.source import Source, printable
 from kleene.planning.plan import Plan
 from kleene.registry import PATH_PROBLEMS, find
 from kleene.results.claim import PathValues, check_claim
 from kleene.results.paths import Walks
+from kleene.results.searched_rows import SearchedRows
 from kleene.results.timings import Timings
 from kleene.results.verify_pairs import PairValues, check_pairs
 from kleene.system.atomic_file import atomic_path
@@ -35,7 +37,9 @@ __all__ = ["Saved", "SavedPairs", "load", "save", "save_pairs"]
 Array = NDArray[Any]
 
 _FORMAT = "kleene result 1"
+_MATRIX_FORMAT = "kleene matrix 1"  # values of the targets alone
 _PAIRS_FORMAT = "kleene pairs 1"
+_FORMATS = (_FORMAT, _MATRIX_FORMAT, _PAIRS_FORMAT)
 _NO_RESULT = "not a result saved by Kleene"
 _MOST_HEAD = 1 << 20  # bytes; no head has more
 _MOST = 2**63  # no count of bytes or threads is larger
@@ -86,14 +90,17 @@ class SavedPairs:
 def save(path: str | Path, graph: Graph, saved: Saved) -> None:
     """Write a result to a file, beside it first."""
     head = {"limit": saved.limit, "single": saved.single, "reverse": saved.reverse}
+    ends = {"sources": saved.sources, "targets": saved.targets}
+    answer = saved.answer
+    if answer.matrix is not None:
+        _write(path, _MATRIX_FORMAT, graph, saved, head, {"values": answer.matrix, **ends})
+        return
     arrays = {
-        "values": saved.answer.values,
-        "predecessors": saved.answer.predecessors,
-        "horizons": saved.answer.horizons,
-        "sources": saved.sources,
-        "targets": saved.targets,
+        "values": answer.values,
+        "predecessors": answer.predecessors,
+        "horizons": answer.horizons,
     }
-    _write(path, _FORMAT, graph, saved, head, arrays)
+    _write(path, _FORMAT, graph, saved, head, arrays | ends)
 
 
 def save_pairs(path: str | Path, graph: Graph, saved: SavedPairs) -> None:
@@ -121,7 +128,7 @@ def _write(
 ) -> None:
     head = {
         "format": kind,
-        "graph": _fingerprint(graph),
+        "graph": fingerprint(graph),
         "plan": asdict(saved.plan),
         "stats": asdict(saved.stats),
         **head,
@@ -154,8 +161,10 @@ class _Reader:
                 self.fail("sources are missing")
             if head["format"] == _PAIRS_FORMAT:
                 return self.pairs(source, head, plan, stats, arrays)
-            most = 8 * arrays["sources"].size * self.graph.n
-            arrays |= self.values(source, ("values", "predecessors", "horizons"), most)
+            columns, names = self.graph.n, ("values", "predecessors", "horizons")
+            if head["format"] == _MATRIX_FORMAT:
+                columns, names = self.field(arrays, "targets", "archive").size, ("values",)
+            arrays |= self.values(source, names, 8 * arrays["sources"].size * columns)
         return self.rows(head, plan, stats, arrays)
 
     def values(self, source: Source, names: tuple[str, ...], most: int) -> dict[str, Array]:
@@ -178,25 +187,43 @@ class _Reader:
         reverse = head.get("reverse", False)  # older files have no such field
         if not isinstance(reverse, bool):
             self.fail(f"reverse is {reverse!r}, and should be true or false")
+        answer = Answer(arrays["values"], arrays.get("predecessors"), arrays.get("horizons"))
+        matrix = answer.values if head["format"] == _MATRIX_FORMAT else None
+        if matrix is not None:  # a row of values of this type must be one that a call could compute
+            none = np.broadcast_to(
+                np.zeros(1, matrix.dtype), (arrays["sources"].size, self.graph.n)
+            )
+            answer = Answer(none, None)
         saved = Saved(
             plan,
             stats,
-            Answer(arrays["values"], arrays.get("predecessors"), arrays.get("horizons")),
+            answer,
             arrays["sources"],
             arrays.get("targets"),
             self.field(head, "limit", "head"),
             single,
             reverse,
         )
-        if plan.dtype != str(saved.answer.values.dtype):
-            self.fail(f"plan.dtype is {plan.dtype!r}, and values are {saved.answer.values.dtype}")
-        if plan.problem == "closure" and saved.limit is not None:
-            self.fail(f"limit is {saved.limit!r}, and closures have none")
+        if plan.dtype != str(answer.values.dtype):
+            self.fail(f"plan.dtype is {plan.dtype!r}, and values are {answer.values.dtype}")
+        if (plan.problem == "closure" or matrix is not None) and saved.limit is not None:
+            self.fail(f"limit is {saved.limit!r}, and there is none")
         check_claim(saved.claim(self.graph), self.fail)
-        tree = saved.answer.predecessors
+        if matrix is not None:
+            return replace(saved, answer=self.matrix(saved, matrix))
+        tree = answer.predecessors
         if tree is not None and tree.size and not -1 <= tree.min() <= tree.max() < self.graph.n:
             self.fail(f"predecessors run from {tree.min()} to {tree.max()}, beyond the vertices")
         return saved
+
+    def matrix(self, saved: Saved, values: Array) -> MatrixAnswer:
+        """Return values of the targets; whole rows and paths come from searches, if need be."""
+        sources, targets = saved.sources, saved.targets
+        assert targets is not None
+        if values.shape != (len(sources), len(targets)):
+            self.fail(f"values have shape {values.shape}, not {(len(sources), len(targets))}")
+        rows = SearchedRows(self.graph, saved.plan.semiring, values.dtype, saved.reverse)
+        return MatrixAnswer(values, sources, targets, rows, paths=True)
 
     # ---- pairs ------------------------------------------------------------------------------
 
@@ -241,9 +268,9 @@ class _Reader:
             head = json.loads(str(text))
         except (ValueError, RecursionError, SystemError):  # the last: not Unicode
             head = None
-        if not isinstance(head, dict) or head.get("format") not in (_FORMAT, _PAIRS_FORMAT):
+        if not isinstance(head, dict) or head.get("format") not in _FORMATS:
             self.fail(_NO_RESULT)
-        if self.field(head, "graph", "head") != _fingerprint(self.graph):
+        if self.field(head, "graph", "head") != fingerprint(self.graph):
             self.fail(f"the result belongs to another graph than {self.graph!r}")
         return head
 
@@ -288,11 +315,3 @@ class _Reader:
             if type(seconds) not in (int, float) or not 0 <= seconds < _MOST:
                 self.fail(f"stats.{name} is {seconds!r}, and should be seconds")
         return Timings(**stats)
-
-
-def _fingerprint(graph: Graph) -> list[int]:
-    check = 0
-    for array in graph.csr:
-        if array is not None:
-            check = zlib.crc32(np.ascontiguousarray(array).data, check)
-    return [graph.n, graph.m, check]

@@ -114,7 +114,7 @@ class TurnResult(Result):
     def __repr__(self) -> str:
         return f"Turn{super().__repr__()}"
 
-    def _links(self) -> NoReturn:
+    def _links(self, rows: slice = slice(None)) -> NoReturn:
         raise RequestError("paths with turns have no predecessors; use path, paths or routes")
 
     def _save_npz(self, path: str | Path) -> NoReturn:

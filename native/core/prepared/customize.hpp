@@ -1,0 +1,125 @@
+// Values for the pairs that elimination joined, from the weights of a graph.
+//
+// A pair (v, u), u above v, holds the best path from v to u and back whose inner vertices are all
+// below v. It starts as the arcs between the two; then every triangle v < u < w offers the pair
+// (u, w) the way over v. Triangles are relaxed by their middle corner: when u's turn comes, all its
+// lower neighbors v are final, and u takes from each what v knows about upward neighbors of u. So
+// only u's own values are written in its turn.
+//
+// Integers may wrap along a negative cycle, but not below it: let y be the vertex of lowest rank
+// that is the second highest of a negative cycle. All values of y and below are lengths of paths,
+// since they could go around no cycle; and some pair of y has a negative sum of both directions,
+// which none below has.
+//
+// J. Dibbelt, B. Strasser, D. Wagner, "Customizable Contraction Hierarchies", 2016.
+#pragma once
+
+#include <cstdint>
+
+#include "graph/arcs.hpp"
+#include "parallel/monitor.hpp"
+#include "prepared/algebra.hpp"
+#include "prepared/elimination.hpp"
+#include "prepared/supernodes.hpp"
+
+namespace kleene::prepared {
+
+using parallel::Monitor;
+
+// ---- arcs of the graph (customize_arcs.cpp) -----------------------------------------------------
+
+// The arc of the graph from a vertex to its upward neighbor, and back, by pair; -1 for none.
+struct PairArcs {
+  const std::int32_t* up;
+  const std::int32_t* down;
+};
+
+struct ArcsFound {
+  std::int64_t loop;     // a vertex with an arc to itself, -1 for none
+  std::int64_t unknown;  // an arc between vertices that are no pair, -1 for none
+};
+
+// Fills in the arcs of all pairs. `ranks` are those of the graph's vertices.
+template <class Id>
+ArcsFound find_arcs(const graph::Arcs<Id>& arcs, const std::int32_t* ranks,
+                    const Elimination& elimination, std::int32_t* up, std::int32_t* down,
+                    int threads, Monitor& monitor);
+
+// Do both arcs of every pair have the same weight? `weights` is null where every arc counts one.
+template <class Weight>
+bool is_symmetric(std::int64_t pairs, const PairArcs& arcs, const Weight* weights, int threads,
+                  Monitor& monitor);
+
+// What pairs start from.
+template <class Algebra>
+struct StartValues {
+  using Value = typename Algebra::Value;
+  PairArcs arcs;
+  const Value* weights;  // of the graph's arcs; null where every arc counts one
+
+  Value up(std::int64_t pair) const { return of(arcs.up[pair]); }
+  Value down(std::int64_t pair) const { return of(arcs.down[pair]); }
+  Value of(std::int32_t arc) const {
+    return arc < 0 ? Algebra::zero() : weights == nullptr ? Value{1} : weights[arc];
+  }
+};
+
+// ---- triangles (customize.cpp) ------------------------------------------------------------------
+
+// Fills `up` and `down`; they are the same array for a symmetric graph. monitor.advance counts
+// pairs.
+template <class Algebra>
+void customize(const Elimination& elimination, const Supernodes& supernodes,
+               const StartValues<Algebra>& start, typename Algebra::Value* up,
+               typename Algebra::Value* down, int threads, Monitor& monitor);
+
+// ---- how the values came about (middles.cpp) ----------------------------------------------------
+
+// Fills in, for both directions of every pair, the rank of the vertex below that the best path goes
+// through; -1 where an arc of the graph is as good, or where there is no path. Of several vertices
+// it is the lowest, so that (in exact arithmetic) no vertex is twice on the path that a pair stands
+// for: without the cycle between, the path would have a lower middle. `start` is null where the
+// arcs are not known; -1 then means that no triangle is as good. The middles of a symmetric graph
+// are one array.
+template <class Algebra>
+void find_middles(const Elimination& elimination, const Supernodes& supernodes,
+                  const PairValues<typename Algebra::Value>& values,
+                  const StartValues<Algebra>* start, std::int32_t* up, std::int32_t* down,
+                  int threads, Monitor& monitor);
+
+// The middles of all pairs.
+struct PairMiddles {
+  const std::int32_t* up;
+  const std::int32_t* down;
+};
+
+// Fills in the vertex of the graph before the end of the path that a pair stands for, in both
+// directions. `order` has the vertices by rank.
+void find_last_vertices(const Elimination& elimination, const std::int32_t* order,
+                        const PairMiddles& middles, std::int32_t* up, std::int32_t* down,
+                        int threads, Monitor& monitor);
+
+// ---- lengths of paths (customize_lengths.cpp) ---------------------------------------------------
+
+// The first pair whose two directions have a negative sum; -1 for none.
+template <class Value>
+std::int64_t first_negative(const Elimination& elimination, const PairValues<Value>& values);
+
+// The first pair of which the cycle there and back is negative beyond rounding, by the rule of
+// src/kleene/backends/common/cycles.py; -1 for none.
+template <class Value>
+std::int64_t first_negative_beyond_rounding(const Elimination& elimination,
+                                            const StartValues<MinPlus<Value, false>>& start,
+                                            const PairMiddles& middles);
+
+// How far the vertices of a weak component are from its root, at most: the sum of the farthest way
+// to the root and the farthest way from it. Vertices that do not have both ways are apart.
+struct Reach {
+  std::int64_t farthest;
+  std::int64_t apart;
+};
+
+template <class Value>
+Reach reach_of_roots(const Elimination& elimination, const PairValues<Value>& values);
+
+}  // namespace kleene::prepared

@@ -1,0 +1,384 @@
+// The order in which triangles are relaxed, supernode by supernode: what customization and the
+// search for middles share.
+//
+// A supernode takes triangles from its sources, the supernodes below, and then from its own
+// vertices. Both are products of panels: with the panel of the source, a row u of the supernode
+// becomes better by a[v][u] times b[v][w] over the source's vertices v. Where the upward neighbors
+// of the source follow one another in the supernode too, the product goes straight to the pairs;
+// elsewhere it is made in a copy of them. Most sources are single vertices with two or three
+// neighbors, and are relaxed one triangle at a time.
+//
+// Threads share subtrees first, as they become free. Then all work on one supernode after the other
+// of those above: on its rows while it takes from its sources, and by its columns on its own
+// triangles, block of rows by block of rows.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "parallel/buffer.hpp"
+#include "parallel/team.hpp"
+#include "prepared/customize.hpp"
+#include "prepared/front_kernel.hpp"
+#include "prepared/supernodes.hpp"
+
+namespace kleene::prepared {
+
+// A way through the vertices v below: a is the way to v, b the way on.
+template <class Value>
+struct Direction {
+  const Value* a;
+  const Value* b;
+  Value* c;               // what triangles are offered to
+  std::int32_t* middles;  // null while values are made
+};
+
+template <class Algebra>
+FrontKernel<typename Algebra::Value> kernel_of() {
+  using Value = typename Algebra::Value;
+  constexpr bool kSigned = std::is_same_v<Algebra, MinPlus<Value, true>>;
+  return front_kernel<Value>(Algebra::kSemiring, kSigned);
+}
+
+// With kMiddles, values are final, and the middles that they came over are found.
+template <class Algebra, bool kMiddles>
+class TriangleRelaxation {
+ public:
+  using Value = typename Algebra::Value;
+  using Way = Direction<Value>;
+
+  TriangleRelaxation(const Elimination& elimination, const Supernodes& supernodes,
+                     FrontKernel<Value> kernel, std::vector<Way> ways)
+      : elimination_(elimination),
+        supernodes_(supernodes),
+        kernel_(kernel),
+        ways_(std::move(ways)) {}
+
+  // Calls begin(first, last) with the pairs of rows before triangles are offered to them, and
+  // end(first, last) after.
+  template <class Begin, class End>
+  void run(int threads, Monitor& monitor, Begin&& begin, End&& end) const {
+    const Shares shares = share_supernodes(supernodes_, threads);
+    parallel::run_team(threads, monitor, [&](parallel::Team::Worker& worker) {
+      Local local(elimination_.n);
+      parallel::CancelCheck check(monitor, worker.thread());
+      const auto alone = [&](std::int64_t s) {
+        const std::int64_t rows = vertices(s);
+        begin(place(s, 0), place(s, rows));
+        take_from_sources(local, s, 0, rows);
+        for (std::int64_t row = 0; row < rows; row += kBlockRows) {
+          take_from_own(s, row, std::min(row + kBlockRows, rows));
+        }
+        end(place(s, 0), place(s, rows));
+        monitor.advance(static_cast<std::uint64_t>(place(s, rows) - place(s, 0)));
+      };
+      worker.loop(static_cast<std::int64_t>(shares.subtrees.size()), 1,
+                  [&](std::int64_t first, std::int64_t last) {
+                    for (std::int64_t i = first; i < last; ++i) {
+                      const auto [from, to] = shares.subtrees[i];
+                      for (std::int64_t s = from; s < to; ++s) {
+                        if (s % kPollEvery == 0) check();
+                        alone(s);
+                      }
+                    }
+                  });
+      for (const std::int64_t s : shares.above) {
+        check();
+        if (supernodes_.work[s + 1] - supernodes_.work[s] < kSharedWork) {
+          if (worker.is_leader()) alone(s);
+          continue;
+        }
+        worker.barrier();
+        together(worker, local, s, begin, end);
+        if (worker.is_leader()) {
+          monitor.advance(static_cast<std::uint64_t>(place(s, vertices(s)) - place(s, 0)));
+        }
+      }
+    });
+  }
+
+ private:
+  static constexpr std::int64_t kPollEvery = 64;  // supernodes
+  static constexpr std::int64_t kBlockRows = 32;
+  static constexpr std::int64_t kChunk = 128;           // columns that are relaxed in one go
+  static constexpr std::int64_t kSharedWork = 1 << 13;  // triangles that all threads relax
+  static constexpr std::int64_t kFewTriangles = 8;      // of a row: relaxed one by one
+
+  struct Local {
+    explicit Local(std::int64_t n) : columns(n) {}
+    parallel::Buffer<std::int32_t> columns;  // of the supernode's upward neighbors, by rank
+    std::int64_t supernode = -1;             // that they are of
+    Value values[kTileRows][kChunk];
+    std::int32_t middles[kTileRows][kChunk];
+  };
+
+  // ---- where things are ------------------------------------------------------------------------
+
+  std::int64_t vertices(std::int64_t s) const {
+    return supernodes_.starts[s + 1] - supernodes_.starts[s];
+  }
+
+  // The vertices of a supernode and its upward neighbors are the columns of its panel.
+  std::int64_t columns(std::int64_t s) const { return row_size(supernodes_.starts[s]) + 1; }
+
+  std::int64_t row_size(std::int64_t v) const {
+    return elimination_.offsets[v + 1] - elimination_.offsets[v];
+  }
+
+  // The first pair of a row.
+  std::int64_t place(std::int64_t s, std::int64_t row) const {
+    return elimination_.offsets[supernodes_.starts[s] + row];
+  }
+
+  // Where the pair of a row with column 0 would be: row i has the columns from i + 1 on.
+  std::int64_t origin(std::int64_t s, std::int64_t row) const { return place(s, row) - row - 1; }
+
+  void find_columns(Local& local, std::int64_t s) const {
+    if (local.supernode == s) return;
+    local.supernode = s;
+    const std::int32_t start = supernodes_.starts[s];
+    const std::int32_t* const heads = elimination_.heads + elimination_.offsets[start];
+    local.columns[start] = 0;
+    const std::int64_t size = row_size(start);
+    for (std::int64_t i = 0; i < size; ++i) {
+      local.columns[heads[i]] = static_cast<std::int32_t>(i + 1);
+    }
+  }
+
+  // ---- relaxations -----------------------------------------------------------------------------
+
+  // Consecutive rows of a panel.
+  struct Panel {
+    std::int32_t first;     // the vertex of the first row
+    std::int64_t vertices;  // rows
+    std::int64_t origin;    // where the first row has column 0
+    std::int64_t stride;    // from one column to the same in the second row
+  };
+
+  // Offers column i times columns j .. j_end - 1 of a panel to the pairs to[column_of(j)], one by
+  // one.
+  template <class ColumnOf>
+  void relax_singly(const Panel& from, std::int64_t i, std::int64_t j, std::int64_t j_end,
+                    std::int64_t to, ColumnOf&& column_of) const {
+    for (const Way& way : ways_) {
+      std::int64_t row = from.origin, stride = from.stride;
+      for (std::int64_t k = 0; k < from.vertices; ++k, row += stride--) {
+        const Value left = way.a[row + i];
+        for (std::int64_t h = j; h < j_end; ++h) {
+          const std::int64_t at = to + column_of(h);
+          const Value offered = Algebra::times(left, way.b[row + h]);
+          if constexpr (kMiddles) {
+            if (offered != way.c[at]) continue;
+            way.middles[at] = std::min(way.middles[at], static_cast<std::int32_t>(from.first + k));
+          } else {
+            if (Algebra::better(offered, way.c[at])) way.c[at] = offered;
+          }
+        }
+      }
+    }
+  }
+
+  // The same for several i = i .. i + rows - 1 by the kernel, to rows of memory.
+  void relax(const Way& way, const Panel& from, std::int64_t i, std::int64_t j, Value* const* c,
+             [[maybe_unused]] std::int32_t* const* middles, int rows, std::int64_t count) const {
+    const Value* const a = way.a + from.origin + i;
+    const Value* const b = way.b + from.origin + j;
+    if constexpr (kMiddles) {
+      kernel_.find(from.vertices, from.first, a, b, from.stride, c, middles, rows, count);
+    } else {
+      kernel_.multiply(from.vertices, a, b, from.stride, c, rows, count);
+    }
+  }
+
+  // ---- sources ---------------------------------------------------------------------------------
+
+  // What a source offers: the columns of its panel that are its upward neighbors.
+  struct Source {
+    Panel panel;
+    const std::int32_t* heads;
+    std::int64_t size;
+  };
+
+  Source source(std::int64_t s) const {
+    const std::int32_t first = supernodes_.starts[s], last = supernodes_.starts[s + 1] - 1;
+    return {
+        {first, last - first + 1, elimination_.offsets[first] + last - first, row_size(first) - 1},
+        elimination_.heads + elimination_.offsets[last],
+        row_size(last)};
+  }
+
+  // Rows row .. row_end - 1 of a supernode take what its sources offer.
+  void take_from_sources(Local& local, std::int64_t s, std::int64_t row,
+                         std::int64_t row_end) const {
+    if (supernodes_.source_offsets[s] == supernodes_.source_offsets[s + 1]) return;
+    find_columns(local, s);
+    const std::int32_t start = supernodes_.starts[s];
+    for (std::int64_t i = supernodes_.source_offsets[s]; i < supernodes_.source_offsets[s + 1];
+         ++i) {
+      const Source from = source(supernodes_.sources[i]);
+      std::int64_t begin = supernodes_.source_places[i];
+      while (begin < from.size && from.heads[begin] < start + row) ++begin;
+      std::int64_t end = begin;
+      while (end < from.size && from.heads[end] < start + row_end) ++end;
+      take_from(local, s, from, begin, std::min(end, from.size - 1));
+    }
+  }
+
+  // The rows that are upward neighbors begin .. end - 1 of the source take from it.
+  void take_from(Local& local, std::int64_t s, const Source& from, std::int64_t begin,
+                 std::int64_t end) const {
+    const auto column_of = [&](std::int64_t h) -> std::int64_t {
+      return local.columns[from.heads[h]];
+    };
+    const auto singly = [&](std::int64_t i, std::int64_t j_end) {
+      relax_singly(from.panel, i, i + 1, j_end, origin(s, column_of(i)), column_of);
+    };
+    if (from.panel.vertices * (from.size - begin) <= kFewTriangles) {
+      for (std::int64_t i = begin; i < end; ++i) singly(i, from.size);
+      return;
+    }
+    for (std::int64_t i = begin; i < end; ++i) {
+      singly(i, std::min(begin + round_up(i + 1 - begin), end));
+    }
+    for (std::int64_t j = begin + 1; j < from.size; j += kChunk) {
+      const std::int64_t j_end = std::min(j + kChunk, from.size);
+      for (std::int64_t i = begin; i < end; i += kTileRows) {
+        const std::int64_t i_end = std::min<std::int64_t>(i + kTileRows, end);
+        if (i_end < j_end) take_chunk(local, s, from, i, i_end, std::max(j, i_end), j_end);
+      }
+    }
+  }
+
+  static std::int64_t round_up(std::int64_t rows) {
+    return (rows + kTileRows - 1) / kTileRows * kTileRows;
+  }
+
+  // By the kernel: straight to the pairs if these are adjacent, else to a copy.
+  void take_chunk(Local& local, std::int64_t s, const Source& from, std::int64_t i,
+                  std::int64_t i_end, std::int64_t j, std::int64_t j_end) const {
+    const std::int32_t* const heads = from.heads;
+    const std::int64_t first = local.columns[heads[j]], count = j_end - j;
+    const auto rows = static_cast<int>(i_end - i);
+    std::int64_t to[kTileRows];
+    for (int k = 0; k < rows; ++k) to[k] = origin(s, local.columns[heads[i + k]]);
+    if (local.columns[heads[j_end - 1]] - first == count - 1) {
+      for (int k = 0; k < rows; ++k) to[k] += first;
+      for (const Way& way : ways_) relax_at(way, from.panel, i, j, to, rows, count);
+      return;
+    }
+    Value* c[kTileRows];
+    std::int32_t* middles[kTileRows];
+    for (int k = 0; k < rows; ++k) {
+      c[k] = local.values[k];
+      middles[k] = local.middles[k];
+    }
+    for (const Way& way : ways_) {
+      const auto for_each = [&](auto&& body) {
+        for (int k = 0; k < rows; ++k) {
+          for (std::int64_t h = 0; h < count; ++h) {
+            body(to[k] + local.columns[heads[j + h]], c[k][h], middles[k][h]);
+          }
+        }
+      };
+      for_each([&](std::int64_t at, Value& value, [[maybe_unused]] std::int32_t& middle) {
+        value = way.c[at];
+        if constexpr (kMiddles) middle = way.middles[at];
+      });
+      relax(way, from.panel, i, j, c, middles, rows, count);
+      for_each(
+          [&](std::int64_t at, [[maybe_unused]] Value value, [[maybe_unused]] std::int32_t middle) {
+            if constexpr (kMiddles) {
+              way.middles[at] = middle;
+            } else {
+              way.c[at] = value;
+            }
+          });
+    }
+  }
+
+  // Relaxes rows of pairs that begin at these places.
+  void relax_at(const Way& way, const Panel& from, std::int64_t i, std::int64_t j,
+                const std::int64_t* to, int rows, std::int64_t count) const {
+    Value* c[kTileRows];
+    std::int32_t* middles[kTileRows];
+    for (int k = 0; k < rows; ++k) {
+      c[k] = way.c + to[k];
+      middles[k] = kMiddles ? way.middles + to[k] : nullptr;
+    }
+    relax(way, from, i, j, c, middles, rows, count);
+  }
+
+  // ---- own triangles ---------------------------------------------------------------------------
+
+  // So many rows of a supernode, from this one on.
+  Panel panel(std::int64_t s, std::int64_t row, std::int64_t rows) const {
+    const auto first = static_cast<std::int32_t>(supernodes_.starts[s] + row);
+    return {first, rows, origin(s, row), row_size(first) - 1};
+  }
+
+  // Rows row .. row_end - 1 take from those before them, in all columns. Columns of these rows
+  // themselves come first.
+  void take_from_own(std::int64_t s, std::int64_t row, std::int64_t row_end) const {
+    take_from_own(s, row, row_end, row, row_end);
+    const std::int64_t all = columns(s);
+    for (std::int64_t column = row_end; column < all; column += kChunk) {
+      take_from_own(s, row, row_end, column, std::min(column + kChunk, all));
+    }
+  }
+
+  void take_from_own(std::int64_t s, std::int64_t row, std::int64_t row_end, std::int64_t column,
+                     std::int64_t column_end) const {
+    const bool square = column == row;
+    for (; row < row_end; row += kTileRows) {
+      const std::int64_t end = std::min<std::int64_t>(row + kTileRows, row_end);
+      const std::int64_t begin = std::max(column, end);
+      take_rows(s, panel(s, 0, row), row, end, begin, column_end);
+      for (std::int64_t i = row; i < end; ++i) {
+        if (square) {
+          relax_singly(panel(s, 0, i), i, i + 1, end, origin(s, i),
+                       [](std::int64_t h) { return h; });
+        }
+        take_rows(s, panel(s, row, i - row), i, i + 1, begin, column_end);
+      }
+    }
+  }
+
+  void take_rows(std::int64_t s, const Panel& from, std::int64_t row, std::int64_t row_end,
+                 std::int64_t column, std::int64_t column_end) const {
+    if (from.vertices == 0 || column >= column_end) return;
+    std::int64_t to[kTileRows];
+    for (std::int64_t i = row; i < row_end; ++i) to[i - row] = origin(s, i) + column;
+    for (const Way& way : ways_) {
+      relax_at(way, from, row, column, to, static_cast<int>(row_end - row), column_end - column);
+    }
+  }
+
+  // All threads on one supernode.
+  template <class Begin, class End>
+  void together(parallel::Team::Worker& worker, Local& local, std::int64_t s, Begin& begin,
+                End& end) const {
+    const std::int64_t rows = vertices(s), all = columns(s);
+    worker.loop(rows, kBlockRows / 4, [&](std::int64_t row, std::int64_t row_end) {
+      begin(place(s, row), place(s, row_end));
+      take_from_sources(local, s, row, row_end);
+    });
+    for (std::int64_t row = 0; row < rows; row += kBlockRows) {
+      const std::int64_t row_end = std::min(row + kBlockRows, rows);
+      if (worker.is_leader()) take_from_own(s, row, row_end, row, row_end);
+      worker.barrier();
+      worker.loop(all - row_end, kChunk, [&](std::int64_t column, std::int64_t column_end) {
+        take_from_own(s, row, row_end, row_end + column, row_end + column_end);
+      });
+    }
+    if (worker.is_leader()) end(place(s, 0), place(s, rows));
+  }
+
+  const Elimination elimination_;
+  const Supernodes supernodes_;
+  const FrontKernel<Value> kernel_;
+  const std::vector<Way> ways_;
+};
+
+}  // namespace kleene::prepared

@@ -1,0 +1,175 @@
+"""Calls on a prepared graph: checked as all calls are, answered by climbs and sweeps."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.api.arguments import Call
+from kleene.api.execution import output_memory
+from kleene.backends.common.on_demand import MatrixAnswer, RowSource, TreesAnswer
+from kleene.backends.semiring import SEMIRINGS
+from kleene.backends.task import Answer
+from kleene.errors import MemoryBudgetError, RequestError
+from kleene.graph import Graph
+from kleene.graph.checks import memory_for
+from kleene.planning.machine import live_machine
+from kleene.planning.plan import Plan
+from kleene.planning.request import Request
+from kleene.prepared import pairs
+from kleene.prepared.customization import Customization
+from kleene.prepared.elimination import Elimination
+from kleene.prepared.rows import PreparedRows
+from kleene.results.pairs import PairsResult
+from kleene.results.result import Result
+from kleene.results.searched_rows import SearchedRows
+from kleene.results.timings import Timings
+from kleene.system.formatting import format_bytes
+from kleene.system.progress import reporter
+
+__all__ = ["Prepared", "has_answer", "plan_prepared", "require_cpu", "solve_prepared"]
+
+Array = NDArray[Any]
+
+
+class Prepared:
+    """What answers come from: a graph, its elimination, and the weights of its pairs."""
+
+    graph: Graph
+    _elimination: Elimination
+    _customization: Customization
+
+    @property
+    def semiring(self) -> str:
+        """What "best path" means: ``"min_plus"`` is the shortest."""
+        return self._customization.semiring
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the path values."""
+        return self._customization.dtype
+
+    @property
+    def no_path(self) -> Any:
+        """The value in arrays that stands for "no path": infinity, or the largest integer."""
+        return SEMIRINGS[self.semiring].zero(self.dtype)
+
+    @property
+    def _parts(self) -> tuple[Elimination, Customization]:
+        return self._elimination, self._customization
+
+    def _rows(self, reverse: bool, threads: int | None) -> PreparedRows:
+        return PreparedRows(*self._parts, reverse, threads)
+
+    def _require_lengths(self, what: str) -> None:
+        if self.semiring != "min_plus":
+            raise RequestError(
+                f"{what} for lengths, and this graph is prepared for {self.semiring!r}: "
+                "use customize(semiring='min_plus')"
+            )
+
+
+def has_answer(prepared: Prepared, request: Request) -> bool:
+    """Return whether a prepared graph has what a call asks for.
+
+    All else is a search in the original graph: with a limit, by another method, on another device,
+    in another type or semiring, or with predecessors that are the same in every run.
+    """
+    return (
+        request.problem != "bfs"
+        and request.method in ("auto", "prepared")
+        and request.device in ("auto", "cpu")
+        and request.semiring == prepared.semiring
+        and request.dtype in (None, str(prepared.dtype))
+        and not (request.limited or request.deterministic or request.options)
+        and request.keep == "host"
+    )
+
+
+def require_cpu(device: Any) -> None:
+    """Raise unless a prepared graph answers on this device."""
+    if device not in ("auto", "cpu"):
+        raise RequestError(
+            f"a prepared graph answers on device='cpu', and the call is for device={device!r}: "
+            "leave out device, or search there in the graph itself, prepared.graph"
+        )
+
+
+def solve_prepared(prepared: Prepared, call: Call, out_for_targets: bool = False) -> Result:
+    """Answer a call; its ``out`` is for whole rows, or for the targets alone."""
+    if call.pairs is not None:
+        return _solve_pairs(prepared, call, call.pairs)
+    request, sources, targets = call.request, call.sources, call.targets
+    if call.out is not None and not out_for_targets:
+        targets = None  # the caller brought memory for whole rows
+    rows = prepared._rows(call.reverse, request.threads)
+    shape = (len(sources), call.graph.n if targets is None else len(targets))
+    plan = plan_prepared(prepared, request, shape[0] * shape[1])
+    answer: Answer
+    with (
+        reporter(call.progress, f"{plan.problem} by {plan.method}") as report,
+        output_memory(call.out, shape, prepared.dtype, call.single) as memory,
+    ):
+        began = time.perf_counter()
+        if targets is not None:
+            matrix = rows.matrix(sources, targets, memory, report)
+            source: RowSource = rows
+            if not request.predecessors:  # the result lets go of the prepared graph
+                source = SearchedRows(call.graph, plan.semiring, prepared.dtype, call.reverse)
+            answer = MatrixAnswer(matrix, sources, targets, source, request.predecessors)
+        else:
+            values = rows.values(sources, memory, report)
+            lazy = request.predecessors
+            answer = TreesAnswer(values, sources, rows) if lazy else Answer(values, None)
+        stats = _timings(began)
+    return Result(
+        call.graph, plan, stats, answer, sources, call.targets, None, call.single, call.reverse
+    )
+
+
+def _solve_pairs(prepared: Prepared, call: Call, ends: tuple[Array, Array]) -> PairsResult:
+    plan = plan_prepared(prepared, call.request, len(ends[0]))
+    parts, threads = prepared._parts, call.request.threads
+    with reporter(call.progress, f"{plan.problem} of pairs") as report:
+        began = time.perf_counter()
+        values = pairs.distances(*parts, *ends, threads=threads, progress=report)
+        walks = pairs.paths(*parts, *ends, threads=threads) if call.request.predecessors else None
+        stats = _timings(began)
+    return PairsResult(call.graph, plan, stats, ends, values, walks, None, by_target=False)
+
+
+def plan_prepared(prepared: Prepared, request: Request, entries: int) -> Plan:
+    """Return the plan of an answer with so many values; raise if they do not fit in memory."""
+    memory = 0 if request.out else entries * prepared.dtype.itemsize
+    available = memory_for(memory)
+    if memory > available:
+        raise MemoryBudgetError(
+            f"{request.problem} on {prepared.graph.n:,} vertices needs {format_bytes(memory)} and "
+            f"{format_bytes(available)} are available",
+            [
+                "sources=[...] for some of the rows",
+                "out='distances.npy' to keep the values in a file",
+            ],
+        )
+    return Plan(
+        request.problem,
+        "prepared",
+        "cpu",
+        prepared.semiring,
+        str(prepared.dtype),
+        request.threads or live_machine().cores,
+        memory,
+        available if available < 2**62 else None,
+        (
+            "prepared: the vertices were eliminated before, and a row is a climb and a sweep",
+            f"{prepared.dtype}: the type of the prepared graph",
+        ),
+    )
+
+
+def _timings(began: float) -> Timings:
+    seconds = time.perf_counter() - began
+    return Timings(compute=seconds, total=seconds)

@@ -1,0 +1,179 @@
+"""Proof of answers that hold a part of each row: a matrix of some targets, what is near.
+
+Entries of some vertices say little about the others, so they cannot be checked against each other.
+Whole rows of the same sources are computed, and proved by ``verify`` on the original graph, which
+does not care where rows come from; what the answer holds must agree with them. Integers, booleans
+and widest paths agree exactly. Sums and products of floats may have been formed in another order:
+over a path of h arcs they agree up to 8 eps (h + 1) of the sum of its weights without their signs,
+or of the product.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.backends.semiring import SEMIRINGS
+from kleene.backends.task import Answer
+from kleene.errors import NegativeCycleError, VerificationError
+from kleene.graph import Graph
+from kleene.results.claim import PathValues
+from kleene.results.paths import arcs_between
+from kleene.results.verify import Proof, sample_rows, verify
+from kleene.system.cached_property import cached_property
+
+__all__ = ["Compare", "ProvedRow", "compare_matrix", "verify_rows"]
+
+Array = NDArray[Any]
+Compare = Callable[[int, "ProvedRow"], bool]
+
+#: Bytes of the rows that are computed together.
+_BATCH = 2**27
+
+
+@dataclass(frozen=True)
+class ProvedRow:
+    """A whole row that was proved, and what else may be said of it."""
+
+    graph: Graph  # in the direction of the search
+    semiring: str
+    source: int
+    values: Array
+    predecessors: Array
+
+    @property
+    def no_path(self) -> Any:
+        """The value of a vertex that cannot be reached."""
+        return SEMIRINGS[self.semiring].zero(self.values.dtype)
+
+    @property
+    def exact(self) -> bool:
+        """Whether every order of sums gives the same values."""
+        return self.values.dtype.kind != "f" or self.semiring == "max_min"
+
+    @cached_property
+    def slack(self) -> Array:
+        """By how much the value of each vertex may be off."""
+        if self.exact:
+            return np.zeros(len(self.values), self.values.dtype)
+        n = len(self.values)
+        sizes, steps, up = np.zeros(n), np.zeros(n), np.arange(n)
+        inner = np.flatnonzero(self.predecessors >= 0)
+        up[inner] = self.predecessors[inner]
+        steps[inner] = 1
+        if self.graph.weights is None:
+            sizes[inner] = 1
+        else:
+            sizes[inner] = np.abs(self.graph.weights[arcs_between(self.graph, up[inner], inner)])
+        for _ in range(n.bit_length()):  # each round looks back twice as far
+            sizes, steps = sizes + sizes[up], steps + steps[up]
+            up = up[up]
+        size = np.abs(self.values) if self.semiring == "max_times" else sizes
+        tiny = np.finfo(self.values.dtype).smallest_subnormal  # products may underflow
+        slack: Array = (steps + 1) * (8 * np.finfo(self.values.dtype).eps * size + tiny)
+        return slack
+
+    def agrees(self, vertices: Array, values: Array) -> Array:
+        """Return which of some values agree with those that the row holds for some vertices."""
+        right = self.values[vertices]
+        same: Array = values == right
+        if self.exact or same.all():
+            return same
+        both = ~same & (values != self.no_path) & (right != self.no_path)
+        same[both] = np.abs(values[both] - right[both]) <= self.slack[vertices[both]]
+        return same
+
+    def refuse(self, what: str, vertex: Any = None) -> NoReturn:
+        """Raise VerificationError for a vertex of this row."""
+        name = repr(self.graph.label(self.source))
+        at = "" if vertex is None else f"vertex {self.graph.label(int(vertex))!r} "
+        raise VerificationError(f"row of source {name}: {at}{what}")
+
+
+def verify_rows(
+    graph: Graph,
+    semiring: str,
+    sources: Array,
+    rows: Callable[[Array], Answer],
+    compare: Compare,
+    sample: int | None,
+    seed: int,
+    reverse: bool,
+) -> Proof:
+    """Prove rows of all sources, or of a sample, and compare what an answer has of each.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph in the direction of the search.
+    semiring : str
+        What "best path" means.
+    sources : array
+        The sources of the answer, by position.
+    rows : function
+        Returns whole rows with predecessors, from the numbers of the rows.
+    compare : function
+        Compares row ``i`` of the answer with the proved row; raises VerificationError, or returns
+        whether they are the same to the last bit.
+    sample, seed : int
+        How many rows to check, and which.
+    reverse : bool
+        Whether the arcs of ``graph`` are those of the user's graph, reversed.
+    """
+    began = time.perf_counter()
+    chosen = sample_rows(len(sources), graph, sample, seed)
+    step = max(1, _BATCH // (16 * max(1, graph.n)))
+    words, same = ["exact"], True
+    for first in range(0, len(chosen), step):
+        batch = chosen[first : first + step]
+        claim = _claim(graph, semiring, sources, batch, rows, reverse)
+        words.append(verify(claim, sample=len(batch)).tolerance)
+        for place, row in enumerate(batch.tolist()):
+            assert claim.predecessors is not None
+            proved = ProvedRow(
+                graph, semiring, int(sources[row]), claim.values[place], claim.predecessors[place]
+            )
+            same &= compare(row, proved)
+    tolerance = max(words) if same else "up to rounding"  # "up to ..." comes after "exact ..."
+    return Proof(len(chosen), len(sources), graph.m, tolerance, time.perf_counter() - began)
+
+
+def _claim(
+    graph: Graph,
+    semiring: str,
+    sources: Array,
+    which: Array,
+    rows: Callable[[Array], Answer],
+    reverse: bool,
+) -> PathValues:
+    """Return whole rows as something to prove."""
+    try:
+        answer = rows(which)
+    except NegativeCycleError:
+        raise VerificationError("the graph has a negative cycle, and no shortest paths") from None
+    return PathValues(
+        graph, SEMIRINGS[semiring], sources[which], answer.values, answer.predecessors, None,
+        hops=False, reverse=reverse,
+    )  # fmt: skip
+
+
+def compare_matrix(matrix: Array | None, targets: Array | None) -> Compare:
+    """Return the function that compares rows of a matrix; without one, whole rows were proved."""
+
+    def compare(row: int, proved: ProvedRow) -> bool:
+        if matrix is None or targets is None:
+            return True
+        held = np.asarray(matrix[row])
+        agrees = proved.agrees(targets, held)
+        if not agrees.all():
+            at = int(np.argmin(agrees))
+            right = proved.values[targets[at]]
+            proved.refuse(f"holds {held[at]}, but the row that was proved {right}", targets[at])
+        return bool((held == proved.values[targets]).all())
+
+    return compare

@@ -1,0 +1,235 @@
+"""Trees and matrices on eliminated graphs: every type, semiring, level and number of threads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import graphs
+import numpy as np
+import prepared_reference
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kleene as kl
+from kleene import _native
+from kleene.prepared import sweeps
+from kleene.prepared.customization import Customization
+from kleene.prepared.elimination import Elimination
+
+LEVELS = range(len(_native.simd_levels()))
+SEMIRINGS = ["min_plus", "boolean", "max_min", "max_times"]
+TYPES = [np.int32, np.int64, np.float32, np.float64]
+
+#: With a negative cycle somewhere: there are no shortest paths.
+CYCLES = graphs.WITH_NEGATIVE_CYCLE | {"negative_cycle_elsewhere"}
+CASES = [
+    (name, semiring)
+    for name in graphs.names()
+    for semiring in SEMIRINGS
+    if not (semiring == "min_plus" and name in CYCLES)
+    and not (semiring == "max_times" and name not in ("probabilities", "zero_weights"))
+]
+
+
+def expected(g: kl.Graph, semiring: str, **options: Any) -> kl.Result:
+    return kl.closure(g, semiring, device="reference", **options)
+
+
+def prepared(g: kl.Graph, semiring: str, dtype: Any, seed: int = 0) -> Any:
+    order = np.random.default_rng(seed).permutation(g.n).tolist()
+    elimination = prepared_reference.eliminate(g, order)
+    return elimination, prepared_reference.customize(g, elimination, semiring, dtype)
+
+
+@cache
+def named(name: str, semiring: str) -> tuple[Elimination, Customization, Any]:
+    """Return a graph of the zoo, prepared, and its closure."""
+    g = graphs.graph(name)
+    values = expected(g, semiring).values
+    return *prepared(g, semiring, values.dtype), values
+
+
+def narrow(customization: Customization) -> Customization:
+    """Return the same values in 32 bits."""
+    half = {n: np.iinfo(n).max // 2 for n in (np.int32, np.int64)}
+    up, down = (
+        np.where(a == half[np.int64], half[np.int32], a).astype(np.int32)
+        for a in (customization.up, customization.down)
+    )
+    return replace(customization, up=up, down=down)
+
+
+def all_trees(elimination: Any, customization: Any, sources: Any = None, **options: Any) -> Any:
+    sources = np.arange(elimination.n) if sources is None else np.asarray(sources)
+    values = np.empty((len(sources), elimination.n), dtype=customization.dtype)
+    sweeps.trees(elimination, customization, sources, values, **options)
+    return values
+
+
+def one_matrix(
+    elimination: Any, customization: Any, sources: Any, targets: Any, **options: Any
+) -> Any:
+    values = np.empty((len(sources), len(targets)), dtype=customization.dtype)
+    sweeps.matrix(
+        elimination,
+        customization,
+        np.asarray(sources, dtype=int),
+        np.asarray(targets, dtype=int),
+        values,
+        **options,
+    )
+    return values
+
+
+def assert_equal(found: Any, values: Any) -> None:
+    """Sums of floats may round differently: they are made in another order."""
+    assert found.dtype == values.dtype
+    if values.dtype.kind == "f":
+        near = 1e-4 if values.itemsize == 4 else 1e-12
+        np.testing.assert_allclose(found, values, rtol=near, atol=near)
+    else:
+        np.testing.assert_array_equal(found, values)
+
+
+def weighted(dtype: Any, seed: int = 1, n: int = 90, m: int = 250, scale: float = 1) -> kl.Graph:
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(0, 50, m).astype(dtype)
+    if np.dtype(dtype).kind == "f":
+        weights += rng.random(m).astype(dtype) * (weights > 0)
+        weights *= dtype(scale)
+    return kl.Graph.from_edges(rng.integers(0, n, m), rng.integers(0, n, m), weights, n=n)
+
+
+def with_heights(dtype: Any, seed: int = 1) -> kl.Graph:
+    """Return a graph with negative weights and no negative cycle."""
+    g = weighted(dtype, seed)
+    heights = np.random.default_rng(seed).integers(-99, 99, g.n).astype(dtype)
+    tails, heads, weights = g.coo
+    assert weights is not None
+    return kl.Graph.from_edges(tails, heads, weights + heights[heads] - heights[tails], n=g.n)
+
+
+# ---- trees --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "semiring"), CASES)
+def test_trees_of_every_graph(name: str, semiring: str) -> None:
+    elimination, customization, values = named(name, semiring)
+    assert_equal(all_trees(elimination, customization), values)
+    assert_equal(all_trees(elimination, customization, reverse=True), values.T)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("semiring", SEMIRINGS)
+@pytest.mark.parametrize("dtype", TYPES)
+def test_every_type_and_level(
+    dtype: Any, semiring: str, level: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    g = weighted(dtype)
+    if semiring == "max_times":
+        if np.dtype(dtype).kind == "i":
+            pytest.skip("products need floats")
+        g = weighted(dtype, scale=1 / 64)
+    values = expected(g, semiring).values
+    native = _native.prepared_sweep
+    monkeypatch.setattr(_native, "prepared_sweep", lambda *given: native(*given, level=level))
+    elimination, customization = prepared(g, semiring, values.dtype)
+    assert_equal(all_trees(elimination, customization), values)
+    assert_equal(
+        one_matrix(elimination, customization, [5, 1], [7, 3, 5]), values[[5, 1]][:, [7, 3, 5]]
+    )
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("dtype", TYPES)
+def test_negative_values(dtype: Any, level: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    g = with_heights(dtype)
+    values = expected(g, "min_plus").values
+    native = _native.prepared_sweep
+    monkeypatch.setattr(_native, "prepared_sweep", lambda *given: native(*given, level=level))
+    elimination, customization = prepared(g, "min_plus", values.dtype)
+    assert customization.negative
+    assert_equal(all_trees(elimination, customization), values)
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_values_in_32_bits_widen(signed: bool) -> None:
+    g = with_heights(np.int64) if signed else weighted(np.int64)
+    values = expected(g, "min_plus").values
+    elimination, customization = prepared(g, "min_plus", np.int64)
+    found = all_trees(elimination, narrow(customization))
+    assert found.dtype == np.int64
+    np.testing.assert_array_equal(found, values)
+    both = np.arange(g.n)
+    np.testing.assert_array_equal(
+        one_matrix(elimination, narrow(customization), both, both), values
+    )
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("count", [0, 1, 7, 16, 17, 40])
+def test_any_number_of_sources(count: int, threads: int) -> None:
+    elimination, customization, values = named("unweighted_random", "min_plus")
+    sources = np.random.default_rng(count).integers(0, elimination.n, count)
+    found = all_trees(elimination, customization, sources, threads=threads)
+    np.testing.assert_array_equal(found, values[sources])
+
+
+# ---- matrices -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "semiring"), CASES)
+def test_matrices_of_every_graph(name: str, semiring: str) -> None:
+    elimination, customization, values = named(name, semiring)
+    rng = np.random.default_rng(1)
+    for s, t in ((1, 1), (3, 50), (50, 3), (30, 40)):
+        if elimination.n == 0:
+            s = t = 0
+        sources, targets = (rng.integers(0, max(1, elimination.n), k) for k in (s, t))
+        found = one_matrix(elimination, customization, sources, targets)
+        assert_equal(found, values[sources][:, targets])
+        found = one_matrix(elimination, customization, sources, targets, reverse=True)
+        assert_equal(found, values.T[sources][:, targets])
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_matrices_on_threads(threads: int) -> None:
+    elimination, customization, values = named("grid", "min_plus")
+    both = np.random.default_rng(1).permutation(elimination.n)
+    found = one_matrix(elimination, customization, both, both, threads=threads)
+    np.testing.assert_array_equal(found, values[both][:, both])
+
+
+@pytest.mark.parametrize(("s", "t"), [(0, 0), (0, 5), (5, 0)])
+def test_empty_matrices(s: int, t: int) -> None:
+    elimination, customization, _ = named("grid", "min_plus")
+    assert one_matrix(elimination, customization, [1] * s, [2] * t).shape == (s, t)
+
+
+def test_progress_comes_to_its_end() -> None:
+    elimination, customization, _ = named("grid", "min_plus")
+    calls: list[tuple[int, int]] = []
+    all_trees(elimination, customization, progress=lambda *how: calls.append(how))
+    assert calls[-1] == (elimination.n, elimination.n)
+    one_matrix(elimination, customization, [1], [2], progress=lambda *how: calls.append(how))
+    assert calls[-1] == (1, 1)
+    assert all(done <= total for done, total in calls)
+
+
+@given(st.integers(0, 10**6), st.sampled_from(TYPES), st.integers(1, 3))
+def test_against_searches(seed: int, dtype: Any, threads: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 60))
+    g = weighted(dtype, seed, n, int(rng.integers(0, 3 * n)))
+    values = kl.apsp(g, method="batched", device="cpu").distances
+    elimination, customization = prepared(g, "min_plus", values.dtype, seed)
+    sources = rng.integers(0, n, int(rng.integers(1, 40)))
+    targets = rng.integers(0, n, int(rng.integers(1, 40)))
+    assert_equal(all_trees(elimination, customization, sources, threads=threads), values[sources])
+    assert_equal(
+        one_matrix(elimination, customization, sources, targets, threads=threads),
+        values[sources][:, targets],
+    )
