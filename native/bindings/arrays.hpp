@@ -173,6 +173,7 @@ void bind_prepared_elimination(nb::module_& m);
 void bind_prepared_files(nb::module_& m);
 void bind_prepared_pairs(nb::module_& m);
 void bind_prepared_sweeps(nb::module_& m);
+void bind_prepared_nearest_labels(nb::module_& m);
 void bind_spmv(nb::module_& m);
 void bind_sssp(nb::module_& m);
 void bind_sssp_bounded_search(nb::module_& m);

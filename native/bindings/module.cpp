@@ -83,6 +83,7 @@ NB_MODULE(_native, m) {
   bind_prepared_files(m);
   bind_prepared_pairs(m);
   bind_prepared_sweeps(m);
+  bind_prepared_nearest_labels(m);
   bind_spmv(m);
   bind_sssp(m);
   bind_sssp_bounded_search(m);

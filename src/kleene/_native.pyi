@@ -234,6 +234,23 @@ def k_nearest(
     threads: int,
     progress: _Progress,
 ) -> None: ...
+def prepared_nearest_labels(
+    offsets: NDArray[np.int64],
+    heads: NDArray[np.int32],
+    parents: NDArray[np.int32],
+    sizes: NDArray[np.int32],
+    lower_offsets: NDArray[np.int64],
+    tails: NDArray[np.int32],
+    places: NDArray[np.int32],
+    up: _Array,
+    down: _Array,
+    facilities: NDArray[np.int32],
+    limit: int,
+    distances: _Array,
+    which: NDArray[np.int32],
+    threads: int,
+    progress: _Progress,
+) -> None: ...
 def nearest_owners(
     offsets: NDArray[np.int64],
     neighbors: _Array,

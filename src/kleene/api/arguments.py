@@ -83,6 +83,7 @@ def check_call(
     out: Out = None,
     keep: str = "host",
     options: Mapping[str, int] | None = None,
+    arc_by_arc: bool = False,
 ) -> Call:
     """Check the arguments of a path problem; a prepared graph stands for its graph."""
     prepared = None
@@ -112,6 +113,7 @@ def check_call(
         out=out is not None,
         keep=keep,
         options=options,
+        arc_by_arc=arc_by_arc,
     )
     if pairs is not None and keep == "device":
         raise RequestError("the paths of pairs are collected on the host: leave out keep='device'")
@@ -146,6 +148,7 @@ def make_request(
     out: bool = False,
     keep: str = "host",
     options: Mapping[str, int] | None = None,
+    arc_by_arc: bool = False,
 ) -> Request:
     """Return what the user asks for, without the data."""
     if keep != "host":
@@ -164,6 +167,7 @@ def make_request(
         _as_options(options),
         bool(deterministic),
         keep=keep,
+        arc_by_arc=arc_by_arc,
     )
 
 

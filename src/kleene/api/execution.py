@@ -31,7 +31,7 @@ from kleene.system.progress import reporter
 if TYPE_CHECKING:
     from kleene.backends.cuda.runtime.timing import CallTimer
 
-__all__ = ["cycle_by_label", "output_memory", "solve"]
+__all__ = ["cycle_by_label", "look_closer", "output_memory", "solve"]
 
 Array = NDArray[Any]
 
@@ -69,6 +69,9 @@ def _solve_rows(call: Call) -> Result:
     hops = request.problem == "bfs"
     incoming = _incoming_arcs(graph, request) if hops else None
     plan = plan_call(graph_facts(graph, hops), request)
+    began = time.perf_counter()
+    plan = look_closer(graph, request, plan)
+    looked = time.perf_counter() - began
     method = find(plan.problem, plan.method, plan.device)
     assert method is not None
     dtype = np.dtype(plan.dtype)
@@ -92,7 +95,7 @@ def _solve_rows(call: Call) -> Result:
             # What is changed on the host afterwards is copied back to the device.
             keep=request.keep == "device" and not request.deterministic,
         )
-        began = time.perf_counter()
+        began = time.perf_counter() - looked
         with _meter(plan.device) as meter:
             answer = apply_limit(task, _run(method, task, plan, request))
             if request.deterministic:
@@ -151,6 +154,25 @@ def _noted(plan: Plan, incoming: IncomingArcs, stats: Timings) -> Plan:
         return replace(plan, reasons=(*plan.reasons, incoming.note))
     if plan.device == "cpu" and plan.method == "direction_optimizing":
         incoming.record(stats.total)
+    return plan
+
+
+def look_closer(
+    graph: Graph, request: Request, plan: Plan, hops: bool = False, order: bool = True
+) -> Plan:
+    """Take the first steps of preparing; each may show that another method is faster.
+
+    ``order`` says whether the vertices are put into order, which takes most of the time.
+    """
+    if plan.method != "prepared" or request.method != "auto":
+        return plan
+    from kleene.prepared.cache import Preparation
+
+    preparation = Preparation.of(graph)
+    for step in (preparation.look, preparation.count) if order else (preparation.look,):
+        if plan.method == "prepared":
+            step(graph)
+            plan = plan_call(graph_facts(graph, hops), request)
     return plan
 
 

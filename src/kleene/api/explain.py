@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from kleene.api.arguments import Out, Vertices, as_vertices, make_request, require_graph
+from kleene.api.execution import look_closer
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.incoming import IncomingArcs
@@ -108,6 +109,7 @@ def explain(
         options=options,
     )
     plan = plan_call(graph_facts(graph, hops=problem == "bfs"), request)
+    plan = look_closer(graph, request, plan, order=False)
     if problem == "bfs":
         outlook = IncomingArcs.of(graph).outlook(graph)
         plan = replace(plan, reasons=(*plan.reasons, outlook)) if outlook else plan

@@ -24,7 +24,7 @@ from kleene.api.arguments import (
     make_request,
     require_graph,
 )
-from kleene.api.execution import solve
+from kleene.api.execution import look_closer, solve
 from kleene.api.within import as_count, one_or_more, plan_lengths
 from kleene.backends.common.native_sssp import lengths_or_none
 from kleene.backends.task import NearestTask
@@ -126,6 +126,7 @@ def nearest(
         "nearest", sources=k, threads=threads, limited=limit is not None, device="cpu"
     )
     plan = plan_lengths(graph, request, hops, "ask for a smaller k")
+    plan = look_closer(graph, request, plan, hops)
     dtype = np.dtype(plan.dtype)
     searched = graph if reverse else graph.transpose()
     task = NearestTask(

@@ -141,7 +141,9 @@ class PreparedGraph(PreparedPairs, PreparedSearches):
           because  new weights relax 16 triangles
           because  order ... s, elimination ... s, weights ... s
         """
-        return explain_prepared(self.graph, self._elimination.fill, self._customization, self._steps)
+        return explain_prepared(
+            self.graph, self._elimination.fill, self._customization, self._steps
+        )
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the prepared graph to a file, for :func:`load_prepared` and the command line.

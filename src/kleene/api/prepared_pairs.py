@@ -82,9 +82,7 @@ class PreparedPairs(Prepared):
         """
         ends = as_pairs(self.graph, pairs)
         with reporter(progress, "distances of pairs") as report:
-            return pair_distances(
-                *self._parts, *ends, threads=as_threads(threads), progress=report
-            )
+            return pair_distances(*self._parts, *ends, threads=as_threads(threads), progress=report)
 
     def path(self, source: Hashable, target: Hashable) -> list[Any]:
         """Return the vertices of the best path between two vertices; empty if there is none.

@@ -88,7 +88,19 @@ def reweight(
         )
     made = graph.from_edges(s, t, values, n=graph.n, keep_rows=False)
     undirected = not graph.directed and made.stats.symmetric
-    return graph._derived(made.csr, directed=not undirected)
+    return graph._derived(_shared(made.csr, graph), directed=not undirected)
+
+
+def _shared(csr: CSR, graph: Graph) -> CSR:
+    """Return arcs with the arrays of the graph where these are the same.
+
+    They take memory once, and what a graph keeps for its arcs serves all their weights.
+    """
+    same = len(csr.neighbors) == graph.m and all(
+        a is b or np.array_equal(a, b)
+        for a, b in ((csr.offsets, graph.offsets), (csr.neighbors, graph.neighbors))
+    )
+    return CSR(graph.offsets, graph.neighbors, csr.weights) if same else csr
 
 
 def _by_rows(graph: Graph, column: ArrayLike) -> Graph:
@@ -99,7 +111,8 @@ def _by_rows(graph: Graph, column: ArrayLike) -> Graph:
         )
     values = checks.as_weights(column, "rows")
     assert values is not None
-    return from_rows(graph, graph.rows, graph.rows.column(values))
+    made = from_rows(graph, graph.rows, graph.rows.column(values))
+    return made._derived(_shared(made.csr, graph))
 
 
 def update(graph: Graph, changes: Mapping[tuple[Any, Any], Any]) -> Graph:

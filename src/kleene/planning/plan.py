@@ -8,18 +8,20 @@ there. A call and ``explain`` plan by the same function, ``plan_call``.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from kleene.backends.common import predecessors
 from kleene.errors import GraphError, MemoryBudgetError, RequestError
+from kleene.planning.cost_model import preparation_note
 from kleene.planning.device_choice import choose_device
 from kleene.planning.dtype_choice import choose_dtype, holds
 from kleene.planning.machine import live_machine
 from kleene.planning.request import Facts, Request
 from kleene.planning.rules import choose_method
+from kleene.prepared.known import Known
 from kleene.registry import Method, Size
 from kleene.registry.memory import limited_workspace
 from kleene.system.formatting import format_bytes
@@ -128,22 +130,30 @@ def make_plan(facts: Facts, request: Request, machine: Machine) -> Plan:
     """Decide everything, or refuse with a reason and advice."""
     _check_semantics(facts, request)
     device, why_device = choose_device(facts, request, machine)
-    method, why_method = choose_method(facts, request, device)
+    threads = request.threads or machine.cores
+    method, why_method = choose_method(facts, request._replace(threads=threads), device)
     dtype, why_dtype = choose_dtype(facts, request)
     size = Size.of(facts, request, dtype.itemsize)
     workspace = method.workspace(size)
-    if request.limited and request.problem == "apsp" and dtype.kind == "f":
+    searched_again = request.problem == "apsp" or method.name == "prepared"  # near the limit
+    if request.limited and searched_again and dtype.kind == "f":
         workspace = max(workspace, limited_workspace(size))
     answer = _answer_bytes(size, request, method)
     kept = answer if request.keep == "device" else 0
     memory = answer + workspace  # a kept answer is copied when it is read
     reasons: tuple[str, ...] = (why_device, why_method, why_dtype)
+    if device == "cpu" and (note := preparation_note(facts, request, threads, method.name)):
+        reasons += (note,)
     if kept:
         reasons += (f"answer: {format_bytes(kept)} stay on the device, as asked",)
     if request.deterministic and request.predecessors:
         memory += predecessors.workspace(size.m, size.item)
         reasons += ("predecessors: chosen by rule afterwards, the same in every run",)
     available = machine.free_memory() if memory >= _SMALL else None
+    too_large = available is not None and memory > available
+    if too_large and method.name == "prepared" and request.method == "auto":
+        refused = Known(0, 0, "counted", refused=f"it would take {format_bytes(workspace)}")
+        return make_plan(replace(facts, prepared=refused), request, machine)
     _require_memory(memory, available, size, facts, request, dtype)
     return Plan(
         request.problem,
@@ -151,7 +161,7 @@ def make_plan(facts: Facts, request: Request, machine: Machine) -> Plan:
         device,
         request.semiring,
         str(dtype),
-        request.threads or machine.cores,
+        threads,
         memory,
         available,
         reasons,

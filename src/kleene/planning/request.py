@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from kleene.prepared.known import Known, known_of
+
 if TYPE_CHECKING:
     from kleene.graph import Graph
 
@@ -24,6 +26,7 @@ class Facts:
     path_bound: int | float
     csc: bool = False  # are the incoming arcs made already?
     device: str = "cpu"  # where the arcs are, besides main memory
+    prepared: Known | None = None  # what is known of its elimination
 
 
 class Request(NamedTuple):
@@ -43,6 +46,7 @@ class Request(NamedTuple):
     deterministic: bool = False
     pair_bytes: int = 0  # bytes of the answer for a pair, beside its value and predecessor
     keep: str = "host"  # where the answer stays: "host" or "device"
+    arc_by_arc: bool = False  # floats are added from the source on, as searches do
 
 
 #: The same facts are the same object, which makes plans quick to look up.
@@ -52,8 +56,11 @@ _shared_facts = lru_cache(maxsize=256)(Facts)
 def graph_facts(graph: Graph, hops: bool = False) -> Facts:
     """Collect what a plan needs to know of this graph; for hop counts, without its weights."""
     n, m = graph.n, graph.m
+    known = known_of(graph)
     if hops:
-        return _shared_facts(n, m, None, min(1, m), min(1, m), n, graph.has_csc, graph.device)
+        return _shared_facts(
+            n, m, None, min(1, m), min(1, m), n, graph.has_csc, graph.device, known
+        )
     stats, dtype = graph.stats, graph.weight_dtype
     return _shared_facts(
         n,
@@ -64,4 +71,5 @@ def graph_facts(graph: Graph, hops: bool = False) -> Facts:
         stats.path_bound,
         graph.has_csc,
         graph.device,
+        known,
     )

@@ -103,6 +103,13 @@ def _tiles_pay(facts: Facts, request: Request) -> bool:
     return facts.m * sources * worth > facts.n**3
 
 
+def _prepare(facts: Facts, request: Request) -> bool:
+    return not _tiny(facts, request) and cost_model.elimination_pays(facts, request)
+
+
+_PREPARED = Rule("prepared", _prepare, "vertices are eliminated once, then a row is two sweeps")
+
+
 RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
     ("bfs", "cpu"): (
         Rule("multi_source", _share_work, "searches from many sources share their work"),
@@ -118,6 +125,7 @@ RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
     ),
     ("bfs", "reference"): (Rule("queue", _ALWAYS, "looks at each arc once"),),
     ("sssp", "cpu"): (
+        _PREPARED,
         Rule("bellman_ford", _negative, "some weights are negative"),
         Rule("dijkstra", _tiny_and_few, "the graph is too small for more than one core"),
         Rule("delta_stepping", _ALWAYS, "no weight is negative, and all cores can help"),
@@ -127,6 +135,7 @@ RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
         Rule("dijkstra", _ALWAYS, "no weight is negative, so each vertex is settled once"),
     ),
     ("apsp", "cpu"): (
+        _PREPARED,
         Rule("batched", _unweighted, "hops are counted for hundreds of sources at once"),
         Rule("tiled", _tiles_pay, "the graph is small or dense enough for a matrix"),
         Rule("johnson", _negative, "some weights are negative, and the graph is sparse"),
@@ -163,7 +172,10 @@ RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
         ),
         Rule("tiled", _ALWAYS, "the graph is small or dense enough for a matrix"),
     ),
-    ("closure", "cpu"): (Rule("tiled", _ALWAYS, "takes every semiring, on all cores"),),
+    ("closure", "cpu"): (
+        _PREPARED,
+        Rule("tiled", _ALWAYS, "takes every semiring, on all cores"),
+    ),
     ("closure", "cuda"): (Rule("tiled", _ALWAYS, "takes every semiring"),),
     ("closure", "reference"): (Rule("floyd_warshall", _ALWAYS, "takes every semiring"),),
     ("spmv", "cpu"): (Rule("csr", _ALWAYS, "the form that every graph has"),),
@@ -171,7 +183,10 @@ RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
     ("k_shortest", "cpu"): (Rule("yen", _ALWAYS, "the only method"),),
     ("distance_encodings", "cpu"): (Rule("batched", _ALWAYS, "the only method"),),
     ("within", "cpu"): (Rule("bounded_dijkstra", _ALWAYS, "the only method"),),
-    ("nearest", "cpu"): (Rule("k_labels", _ALWAYS, "the only method"),),
+    ("nearest", "cpu"): (
+        _PREPARED,
+        Rule("k_labels", _ALWAYS, "one search, with k labels per vertex"),
+    ),
     ("weak_components", "cpu"): (Rule("afforest", _ALWAYS, "the only method"),),
     ("strong_components", "cpu"): (Rule("forward_backward", _ALWAYS, "the only method"),),
 }

@@ -24,7 +24,7 @@ from kleene.graph.core import Graph
 from kleene.prepared import order as orders
 from kleene.prepared.fill import Fill, fill_of, too_much
 
-__all__ = ["Expectation", "expect", "hopeless"]
+__all__ = ["Expectation", "expect", "hopeless", "is_small"]
 
 #: Pieces: how many, of how many vertices, and of how many arcs at most.
 _SMALL, _LARGE = (4, 1024, 16_000), (2, 8192, 128_000)
@@ -90,7 +90,7 @@ class Expectation:
 def expect(graph: Graph) -> Expectation:
     """Return what it would take to prepare a graph, without preparing it."""
     orders.require_ranks(graph)
-    if _is_small(graph):
+    if is_small(graph):
         piece = _eliminated(orders.adjacency(graph))
         fill, rest_arcs, exact = piece.fill, piece.rest_arcs, True
     elif graph.m > _DENSE * graph.n * graph.n:
@@ -120,12 +120,13 @@ def hopeless(graph: Graph, most_bytes: int | None) -> KleeneError | None:
     far beyond what fits. Ordering these could take hours.
     """
     orders.require_ranks(graph)
-    if _is_small(graph):
+    if is_small(graph):
         return None
     return too_much(expect(graph).fill, most_bytes, "about ", slack=_SLACK)
 
 
-def _is_small(graph: Graph) -> bool:
+def is_small(graph: Graph) -> bool:
+    """Return whether a look at a graph orders all of it."""
     return graph.n <= _WHOLE[0] and graph.m <= _WHOLE[1]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from kleene.registry.memory import (
     dense_pair_workspace,
     dense_workspace,
+    elimination_workspace,
     lanes_on_gpu,
     lanes_workspace,
     lengths_workspace,
@@ -141,6 +142,15 @@ ROWS = (
         "Johnson 1977",
         "kleene.backends.cpu.apsp:johnson",
         lambda size: lengths_workspace(size) + 2 * size.item * size.m,
+    ),
+    Method(
+        "apsp",
+        "prepared",
+        "cpu",
+        "eliminates all vertices once, then climbs and sweeps for many rows at a time",
+        "Dibbelt et al. 2016, Delling et al. 2013",
+        "kleene.backends.cpu.prepared:apsp",
+        elimination_workspace,
     ),
     Method(
         "apsp",

@@ -8,6 +8,7 @@ from kleene.backends.semiring import SEMIRINGS
 from kleene.registry.apsp import TILED_ON_GPU
 from kleene.registry.memory import (
     dense_workspace,
+    elimination_workspace,
     matrix_workspace,
     tiled_closure_workspace,
 )
@@ -34,6 +35,16 @@ ROWS = (
         "Kleene 1956, Warshall 1962",
         "kleene.backends.cpu.closure:floyd_warshall",
         dense_workspace,
+        semirings=tuple(SEMIRINGS),
+    ),
+    Method(
+        "closure",
+        "prepared",
+        "cpu",
+        "eliminates all vertices once, then climbs and sweeps for many rows at a time",
+        "Dibbelt et al. 2016, Delling et al. 2013",
+        "kleene.backends.cpu.prepared:closure",
+        elimination_workspace,
         semirings=tuple(SEMIRINGS),
     ),
     replace(TILED_ON_GPU, problem="closure", semirings=tuple(SEMIRINGS)),

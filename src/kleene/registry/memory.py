@@ -17,6 +17,8 @@ __all__ = [
     "device_near_far",
     "device_rounds",
     "device_sweeps",
+    "elimination_labels_workspace",
+    "elimination_workspace",
     "labels_workspace",
     "lanes_on_gpu",
     "lanes_workspace",
@@ -64,6 +66,21 @@ def lanes_workspace(size: Size) -> int:
     lane = 2 * size.item if size.predecessors else size.item
     sources = min(size.sources, 256) if size.sources >= 8 else 0
     return lengths_workspace(size) + lane * sources * size.n
+
+
+def elimination_workspace(size: Size) -> int:
+    """Pairs, their values and a lane per vertex, of a graph that suits it; others are refused.
+
+    Of the highways 4.3 pairs a vertex; an order takes twice the arcs both ways.
+    """
+    pair = 20 + 2 * size.item + (24 if size.predecessors else 0)
+    lane = 2 * size.item if size.predecessors else size.item
+    return 5 * pair * size.n + 32 * size.m + lane * 16 * cores() * size.n
+
+
+def elimination_labels_workspace(size: Size) -> int:
+    """The same without lanes, and k labels per vertex by rank."""
+    return elimination_workspace(size._replace(predecessors=False)) + 12 * size.sources * size.n
 
 
 def limited_workspace(size: Size) -> int:

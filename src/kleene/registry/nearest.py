@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kleene.registry.memory import labels_workspace
+from kleene.registry.memory import elimination_labels_workspace, labels_workspace
 from kleene.registry.method import Method
 
 __all__ = ["ROWS"]
@@ -16,6 +16,16 @@ ROWS = (
         "Meyer and Sanders 2003",
         "kleene.backends.cpu.nearest:k_labels",
         labels_workspace,
+        negative=False,
+    ),
+    Method(
+        "nearest",
+        "prepared",
+        "cpu",
+        "eliminates all vertices once, then k labels per vertex climb and sweep; integer lengths",
+        "ours; Dibbelt et al. 2016",
+        "kleene.backends.cpu.prepared:nearest",
+        elimination_labels_workspace,
         negative=False,
     ),
 )

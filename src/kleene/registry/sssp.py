@@ -9,6 +9,7 @@ from kleene.registry.memory import (
     device_near_far,
     device_rounds,
     device_sweeps,
+    elimination_workspace,
     lanes_on_gpu,
     lanes_workspace,
     lengths_workspace,
@@ -84,6 +85,15 @@ ROWS = (
         "kleene.backends.cpu.sssp:llp",
         pull_workspace,
         negative=False,
+    ),
+    Method(
+        "sssp",
+        "prepared",
+        "cpu",
+        "eliminates all vertices once, then climbs and sweeps for many rows at a time",
+        "Dibbelt et al. 2016, Delling et al. 2013",
+        "kleene.backends.cpu.prepared:sssp",
+        elimination_workspace,
     ),
     _cuda_sssp(
         "near_far",

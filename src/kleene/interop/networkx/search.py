@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 
 from kleene import _native
 from kleene.api.apsp import apsp
+from kleene.api.arguments import check_call
 from kleene.api.bfs import bfs
+from kleene.api.execution import solve
 from kleene.api.sssp import sssp
 from kleene.errors import NegativeCycleError
 from kleene.graph import Graph
@@ -136,7 +138,7 @@ def distance_rows(
     if arcs.weights is None:
         return _solve_rows(bfs, arcs, sources, limit)
     if arcs.weights.dtype.kind == "f" and (exact or not _is_dense(arcs)):
-        return _solve_rows(sssp, arcs, sources, limit)
+        return _solve_rows(_added_arc_by_arc if exact else sssp, arcs, sources, limit)
     return _solve_rows(apsp, arcs, sources, limit)
 
 
@@ -186,6 +188,11 @@ def _with_root(arcs: Arcs, sources: list[int]) -> Graph:
         np.append(arcs.neighbors, np.array(sources, dtype=np.int32)),
         np.append(weights, np.zeros(len(sources), dtype=weights.dtype)),
     )
+
+
+def _added_arc_by_arc(graph: Graph, **options: Any) -> Any:
+    """Search as ``sssp`` does, and add floats in no other order than NetworkX."""
+    return solve(check_call("sssp", graph, arc_by_arc=True, **options))
 
 
 def _solve_rows(problem: Any, arcs: Arcs, sources: Array, limit: float | None) -> Array:

@@ -1,0 +1,93 @@
+"""Rows by elimination: the graph is prepared once, then every row is a climb and a sweep.
+
+``sssp``, ``apsp`` and ``closure`` are one function, over any semiring. The graph keeps its
+preparation for later calls (``kleene.prepared.cache``).
+
+Elimination finds a negative cycle wherever it is in the graph. Whether a source leads to it, and
+whether it is negative by more than rounding, a search decides, which then answers instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.backends.common.engine_dtype import search_in_dtype
+from kleene.backends.common.johnson import johnson
+from kleene.backends.task import Answer, NearestTask, Progress, Task
+from kleene.errors import NegativeCycleError
+from kleene.graph import Graph
+from kleene.prepared.cache import Preparation
+from kleene.prepared.customization import Customization
+from kleene.prepared.elimination import Elimination
+from kleene.prepared.nearest_labels import nearest_labels
+from kleene.prepared.sweeps import trees
+
+__all__ = ["apsp", "closure", "nearest", "sssp"]
+
+Array = NDArray[Any]
+
+#: To prepare takes as long as so many rows, for the bar of progress: highways, two Zen 3 cores.
+_PREPARING = 5000
+
+
+def closure(task: Task) -> Answer:
+    """Return one row per source: the best paths over the task's semiring."""
+    graph, semiring = task.graph, task.semiring.name
+    exact = semiring == "min_plus" and task.dtype == np.float64 and graph.fits_int32
+    dtype = np.dtype(np.int32) if exact else task.dtype  # twice the lanes, the same sums
+    preparation = Preparation.of(graph)
+    first = 0 if preparation.eliminated else _PREPARING
+    total = first + len(task.sources)
+    elimination = preparation.eliminate(
+        graph, threads=task.threads, progress=_part(task, 0, first, total)
+    )
+    try:
+        customization = preparation.customize(
+            graph, elimination, semiring, dtype, threads=task.threads
+        )
+    except NegativeCycleError:
+        return johnson(task)
+    rest = replace(task, progress=_part(task, first, len(task.sources), total))
+    rows = partial(_rows, elimination, customization)
+    return search_in_dtype(rows, rest, dtype) if exact else rows(rest)
+
+
+sssp = apsp = closure
+
+
+def nearest(task: NearestTask) -> tuple[Array, Array]:
+    """Return the distances of every vertex from its k nearest facilities, and which these are."""
+    graph = task.graph
+    if task.unit and graph.weights is not None:
+        graph = Graph(graph.csr._replace(weights=None), graph.directed)
+    preparation = Preparation.of(graph)
+    elimination = preparation.eliminate(graph, threads=task.threads)
+    customization = preparation.customize(
+        graph, elimination, "min_plus", task.dtype, threads=task.threads
+    )
+    limit = None if task.limit is None else int(task.limit)
+    return nearest_labels(
+        elimination, customization, task.facilities, task.k,
+        limit=limit, threads=task.threads, progress=task.progress,
+    )  # fmt: skip
+
+
+def _rows(elimination: Elimination, customization: Customization, task: Task) -> Answer:
+    values, predecessors = task.empty_values(), task.empty_predecessors()
+    trees(
+        elimination, customization, task.sources, values, predecessors,
+        threads=task.threads, progress=task.progress,
+    )  # fmt: skip
+    return Answer(values, predecessors)
+
+
+def _part(task: Task, first: int, share: int, total: int) -> Progress | None:
+    """Return the progress of a part of the work, which has a share of the whole."""
+    if task.progress is None:
+        return None
+    return lambda done, of: task.report(first + share * done // max(1, of), total)

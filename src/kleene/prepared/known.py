@@ -1,0 +1,33 @@
+"""What is known of the elimination of a graph before a call, and all that its plan needs of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakValueDictionary
+
+if TYPE_CHECKING:
+    from kleene.graph import Graph
+    from kleene.prepared.cache import Preparation
+
+__all__ = ["BY_ARRAYS", "Known", "known_of"]
+
+#: Preparations by the ids of the offsets and neighbors of their graphs, which they keep.
+BY_ARRAYS: WeakValueDictionary[tuple[int, int], Preparation] = WeakValueDictionary()
+
+
+class Known(NamedTuple):
+    """How large the elimination of a graph is, and how far it was made."""
+
+    pairs: int
+    triangles: int
+    step: str  # "expected", "counted" or "eliminated"
+    customized: frozenset[tuple[str, str]] = frozenset()  # semirings and types with values
+    refused: str = ""  # why it is not made
+
+
+def known_of(graph: Graph) -> Known | None:
+    """Return what is known of a graph's elimination; None at once where no graph is prepared."""
+    if not BY_ARRAYS or "neighbors" not in graph.__dict__:
+        return None
+    preparation = BY_ARRAYS.get((id(graph.offsets), id(graph.neighbors)))
+    return None if preparation is None else preparation.known(graph)
