@@ -28,6 +28,7 @@ from kleene.results.pairs import PairsResult
 from kleene.results.result import Result
 from kleene.results.searched_rows import SearchedRows
 from kleene.results.timings import Timings
+from kleene.system.cached_property import cached_property
 from kleene.system.formatting import format_bytes
 from kleene.system.progress import reporter
 
@@ -53,7 +54,7 @@ class Prepared:
         """The type of the path values."""
         return self._customization.dtype
 
-    @property
+    @cached_property
     def no_path(self) -> Any:
         """The value in arrays that stands for "no path": infinity, or the largest integer."""
         return SEMIRINGS[self.semiring].zero(self.dtype)

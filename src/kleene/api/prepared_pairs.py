@@ -147,9 +147,10 @@ class PreparedPairs(Prepared):
 
     def _ends(self, source: Hashable, target: Hashable, what: str) -> tuple[int, int]:
         """Return the positions of two vertices."""
-        for vertex in (source, target):
-            if not is_one_vertex(vertex):
-                raise RequestError(
-                    f"{what} takes two vertices, not {vertex!r}; for many pairs, use {what}s([...])"
-                )
-        return self.graph.index(source), self.graph.index(target)
+        if is_one_vertex(source) and is_one_vertex(target):
+            position = self.graph._labels.position
+            return position(source), position(target)
+        several = target if is_one_vertex(source) else source
+        raise RequestError(
+            f"{what} takes two vertices, not {several!r}; for many pairs, use {what}s([...])"
+        )
