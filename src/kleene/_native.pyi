@@ -71,6 +71,18 @@ class PairQueries:
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
     def path(self, origin: int, destination: int) -> NDArray[np.int32]: ...
 
+def prepared_nearest(
+    tree: ClimbTree,
+    up: _Array,
+    down: _Array,
+    sources: NDArray[np.int32],
+    facilities: NDArray[np.int32],
+    limit: _Array,
+    distances: _Array,
+    which: NDArray[np.int32],
+    threads: int,
+    progress: _Progress,
+) -> None: ...
 def methods() -> list[Method]: ...
 def build_csr(
     n: int,
