@@ -393,7 +393,8 @@ def _may_be_prepared(facts: Facts, request: Request) -> bool:
     exact = facts.weight_dtype in _EXACT
     if request.problem == "nearest":  # its sources are labels
         return exact and _sources(facts, request) > 1
-    return many_sources(facts, request) and (exact or not request.arc_by_arc)
+    whole = request.problem == "closure"  # a matrix has all rows
+    return (whole or many_sources(facts, request)) and (exact or not request.arc_by_arc)
 
 
 def preparation_note(facts: Facts, request: Request, threads: int, method: str) -> str:
