@@ -13,6 +13,7 @@ import argparse
 import ast
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,16 +29,27 @@ HOW = f"there is no {PATH.name}; benchmarks/highways.py makes it"
 def parse(text: str) -> kl.Graph:
     r"""Read ``graph=[{1: 1.233, 2: 0.852}, ...]``: for each vertex, its neighbours and how far.
 
-    >>> parse("graph=[{1: 1.2335}, {0: 1.2335}, {}]\n\nnodes=[]").weights.tolist()
-    [1234, 1234]
+    And ``nodes=[[21.04, 105.866], ...]``, latitude and longitude of each.
+
+    >>> g = parse("graph=[{1: 1.2335}, {0: 1.2335}]\n\nnodes=[[21, 5], [22, 6]]")
+    >>> g.weights.tolist(), g.positions.tolist()
+    ([1234, 1234], [[5.0, 21.0], [6.0, 22.0]])
     """
-    begin = text.index("graph=[") + len("graph=")
-    rows = ast.literal_eval(text[begin : text.index("\nnodes", begin)].strip())
+    rows, nodes = (_list_of(text, name) for name in ("graph", "nodes"))
     sources = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
     targets = np.array([v for row in rows for v in row])
     kilometres = np.array([length for row in rows for length in row.values()])
     metres = np.maximum(1, np.rint(1000 * kilometres)).astype(np.int32)
-    return kl.Graph.from_edges(sources, targets, metres, n=len(rows))
+    graph = kl.Graph.from_edges(sources, targets, metres, n=len(rows))
+    return graph.with_positions(np.array(nodes, dtype=np.float64)[:, ::-1])
+
+
+def _list_of(text: str, name: str) -> list[Any]:
+    """Return what is assigned to a name; the list ends a line, or the text."""
+    begin = text.index(f"{name}=[") + len(f"{name}=")
+    end = text.find("]\n", begin)
+    listed: list[Any] = ast.literal_eval(text[begin : end + 1 if end > 0 else None])
+    return listed
 
 
 def main() -> None:

@@ -148,7 +148,10 @@ def test_what_the_sanitizer_runs() -> None:
 
 
 def test_highways_are_read_as_text() -> None:
-    g = highways.parse("import x\n\ngraph=[{1: 1.2335, 2: 0.0001}, {}, {0: 3}]\n\nnodes=[[1, 2]]\n")
+    rows, nodes = "graph=[{1: 1.2335, 2: 0.0001}, {}, {0: 3}]", "nodes=[[1, 2], [3, 4], [5, 6]]"
+    g = highways.parse(f"import x\n\n{rows}\n{nodes}\n\n\nx()\n")
+    assert g.positions is not None
+    assert g.positions.tolist() == [[2, 1], [4, 3], [6, 5]]
     assert (g.n, g.coo.sources.tolist(), g.coo.targets.tolist()) == (3, [0, 0, 2], [1, 2, 0])
     assert g.weights is not None
     assert (g.weights.dtype, g.weights.tolist()) == (np.int32, [1234, 1, 3000])

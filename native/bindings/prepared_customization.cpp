@@ -17,72 +17,29 @@ Elimination elimination_of(const Offsets& offsets, const Ranks& heads, const Ran
   return {static_cast<std::int64_t>(parents.size()), offsets.data(), heads.data(), parents.data()};
 }
 
-// The arrays of prepared::Supernodes, as find_supernodes returns them.
-struct SupernodeInputs {
-  Ranks starts, firsts;
-  Offsets work, source_offsets;
-  Ranks sources, source_places;
-
-  explicit SupernodeInputs(const nb::tuple& arrays)
-      : starts(nb::cast<Ranks>(arrays[0])),
-        firsts(nb::cast<Ranks>(arrays[1])),
-        work(nb::cast<Offsets>(arrays[2])),
-        source_offsets(nb::cast<Offsets>(arrays[3])),
-        sources(nb::cast<Ranks>(arrays[4])),
-        source_places(nb::cast<Ranks>(arrays[5])) {}
-
-  prepared::Supernodes view() const {
-    return {static_cast<std::int64_t>(firsts.size()),
-            starts.data(),
-            firsts.data(),
-            work.data(),
-            source_offsets.data(),
-            sources.data(),
-            source_places.data()};
-  }
-};
-
-nb::object find_supernodes(const Offsets& offsets, const Ranks& heads, const Ranks& parents) {
+prepared::Supernodes find_supernodes(const Offsets& offsets, const Ranks& heads,
+                                     const Ranks& parents) {
   const Elimination elimination = elimination_of(offsets, heads, parents);
-  prepared::SupernodeArrays made;
-  {
-    const GilRelease release;
-    made = prepared::find_supernodes(elimination);
-  }
-  return nb::make_tuple(to_numpy(std::move(made.starts)), to_numpy(std::move(made.firsts)),
-                        to_numpy(std::move(made.work)), to_numpy(std::move(made.source_offsets)),
-                        to_numpy(std::move(made.sources)), to_numpy(std::move(made.source_places)));
+  const GilRelease release;
+  return prepared::find_supernodes(elimination);
 }
 
-// (arcs up, arcs down, a vertex with a loop or -1, an arc that is no pair or -1)
-nb::object find_arcs(const Offsets& arc_offsets, const AnyArray& neighbors, const Ranks& ranks,
-                     const Offsets& offsets, const Ranks& heads, const Ranks& parents,
-                     int threads) {
+PairArcs find_arcs(const Offsets& arc_offsets, const AnyArray& neighbors, const Ranks& ranks,
+                   const Offsets& offsets, const Ranks& heads, const Ranks& parents, int threads) {
   require_arcs(arc_offsets, neighbors);
   const Elimination elimination = elimination_of(offsets, heads, parents);
   PythonMonitor monitor(nb::none(), 0);
   return with_id_type(neighbors, [&]<class Id>(Type<Id>) {
     const Arcs<Id> arcs{elimination.n, arc_offsets.data(), data_of<Id>(neighbors)};
-    Buffer<std::int32_t> up(elimination.arcs()), down(elimination.arcs());
-    prepared::ArcsFound found{};
-    {
-      const GilRelease release;
-      found = prepared::find_arcs(arcs, ranks.data(), elimination, up.data(), down.data(), threads,
-                                  monitor);
-    }
-    return nb::object(nb::make_tuple(to_numpy(std::move(up)), to_numpy(std::move(down)), found.loop,
-                                     found.unknown));
+    const GilRelease release;
+    return prepared::find_arcs(arcs, ranks.data(), elimination, threads, monitor);
   });
 }
 
-bool is_symmetric(const Ranks& up_arcs, const Ranks& down_arcs, const OptionalArray& weights,
-                  int threads) {
-  PythonMonitor monitor(nb::none(), 0);
-  const PairArcs arcs{up_arcs.data(), down_arcs.data()};
-  const auto pairs = static_cast<std::int64_t>(up_arcs.size());
+bool are_symmetric(const PairArcs& arcs, const OptionalArray& weights) {
   const auto run = [&]<class T>(const T* values) {
     const GilRelease release;
-    return prepared::is_symmetric(pairs, arcs, values, threads, monitor);
+    return StartValues<T>{arcs, values}.are_symmetric();
   };
   if (!weights) return run(static_cast<const std::int32_t*>(nullptr));
   return with_value_type(weights->dtype(),
@@ -91,41 +48,39 @@ bool is_symmetric(const Ranks& up_arcs, const Ranks& down_arcs, const OptionalAr
 
 // Fills up and down, which may be one array.
 void customize(const Offsets& offsets, const Ranks& heads, const Ranks& parents,
-               const nb::tuple& supernodes, const Ranks& up_arcs, const Ranks& down_arcs,
+               const prepared::Supernodes& supernodes, const PairArcs& arcs,
                const OptionalArray& weights, std::string_view semiring, bool negative,
                const AnyOutput& up, const AnyOutput& down, int threads,
                const nb::object& progress) {
   const Elimination elimination = elimination_of(offsets, heads, parents);
-  const SupernodeInputs inputs(supernodes);
   PythonMonitor monitor(progress, elimination.arcs());
   with_algebra(parse_semiring(semiring), up.dtype(), negative, [&]<class Algebra>(Type<Algebra>) {
     using Value = typename Algebra::Value;
-    const StartValues<Algebra> start{{up_arcs.data(), down_arcs.data()}, data_of<Value>(weights)};
+    const StartValues<Value> start{arcs, data_of<Value>(weights)};
     const GilRelease release;
-    prepared::customize(elimination, inputs.view(), start, data_of<Value>(up), data_of<Value>(down),
-                        threads, monitor);
+    prepared::customize<Algebra>(elimination, supernodes, start, data_of<Value>(up),
+                                 data_of<Value>(down), threads, monitor);
     monitor.finish();
   });
 }
 
 // Fills the middles; arcs are None where they are not known.
 void find_middles(const Offsets& offsets, const Ranks& heads, const Ranks& parents,
-                  const nb::tuple& supernodes, const std::optional<Ranks>& up_arcs,
-                  const std::optional<Ranks>& down_arcs, const OptionalArray& weights,
-                  std::string_view semiring, bool negative, const AnyArray& up,
-                  const AnyArray& down, const MutableArray<std::int32_t>& up_middles,
+                  const prepared::Supernodes& supernodes, const PairArcs* arcs,
+                  const OptionalArray& weights, std::string_view semiring, bool negative,
+                  const AnyArray& up, const AnyArray& down,
+                  const MutableArray<std::int32_t>& up_middles,
                   const MutableArray<std::int32_t>& down_middles, int threads) {
   const Elimination elimination = elimination_of(offsets, heads, parents);
-  const SupernodeInputs inputs(supernodes);
   PythonMonitor monitor(nb::none(), 0);
   with_algebra(parse_semiring(semiring), up.dtype(), negative, [&]<class Algebra>(Type<Algebra>) {
     using Value = typename Algebra::Value;
     const PairValues<Value> values{data_of<Value>(up), data_of<Value>(down)};
-    StartValues<Algebra> start{{}, data_of<Value>(weights)};
-    if (up_arcs) start.arcs = {up_arcs->data(), down_arcs->data()};
+    std::optional<StartValues<Value>> start;
+    if (arcs != nullptr) start.emplace(*arcs, data_of<Value>(weights));
     const GilRelease release;
-    prepared::find_middles(elimination, inputs.view(), values, up_arcs ? &start : nullptr,
-                           up_middles.data(), down_middles.data(), threads, monitor);
+    prepared::find_middles<Algebra>(elimination, supernodes, values, start ? &*start : nullptr,
+                                    up_middles.data(), down_middles.data(), threads, monitor);
   });
 }
 
@@ -155,14 +110,13 @@ std::int64_t first_negative(const Offsets& offsets, const Ranks& heads, const Ra
 }
 
 std::int64_t first_negative_beyond_rounding(const Offsets& offsets, const Ranks& heads,
-                                            const Ranks& parents, const Ranks& up_arcs,
-                                            const Ranks& down_arcs, const AnyArray& weights,
-                                            const Ranks& up_middles, const Ranks& down_middles) {
+                                            const Ranks& parents, const PairArcs& arcs,
+                                            const AnyArray& weights, const Ranks& up_middles,
+                                            const Ranks& down_middles) {
   const Elimination elimination = elimination_of(offsets, heads, parents);
   const PairMiddles middles{up_middles.data(), down_middles.data()};
   return with_type<float, double>(weights.dtype(), [&]<class T>(Type<T>) {
-    const StartValues<prepared::MinPlus<T, false>> start{{up_arcs.data(), down_arcs.data()},
-                                                         data_of<T>(weights)};
+    const StartValues<T> start{arcs, data_of<T>(weights)};
     const GilRelease release;
     return prepared::first_negative_beyond_rounding(elimination, start, middles);
   });
@@ -183,30 +137,33 @@ nb::object reach_of_roots(const Offsets& offsets, const Ranks& heads, const Rank
 }  // namespace
 
 void bind_prepared_customization(nb::module_& m) {
+  nb::class_<prepared::Supernodes>(m, "Supernodes")
+      .def_prop_ro("count", &prepared::Supernodes::count);
+  nb::class_<PairArcs>(m, "PairArcs")
+      .def_ro("loop", &PairArcs::loop)
+      .def_ro("unknown", &PairArcs::unknown);
+  m.def("prepared_find_supernodes", &find_supernodes, nb::arg("offsets"), nb::arg("heads"),
+        nb::arg("parents"));
   m.def("prepared_find_arcs", &find_arcs, nb::arg("arc_offsets"), nb::arg("neighbors"),
         nb::arg("ranks"), nb::arg("offsets"), nb::arg("heads"), nb::arg("parents"),
         nb::arg("threads"));
-  m.def("prepared_find_supernodes", &find_supernodes, nb::arg("offsets"), nb::arg("heads"),
-        nb::arg("parents"));
-  m.def("prepared_is_symmetric", &is_symmetric, nb::arg("up_arcs"), nb::arg("down_arcs"),
-        nb::arg("weights").none(), nb::arg("threads"));
+  m.def("prepared_are_symmetric", &are_symmetric, nb::arg("arcs"), nb::arg("weights").none());
   m.def("prepared_customize", &customize, nb::arg("offsets"), nb::arg("heads"), nb::arg("parents"),
-        nb::arg("supernodes"), nb::arg("up_arcs"), nb::arg("down_arcs"), nb::arg("weights").none(),
-        nb::arg("semiring"), nb::arg("negative"), nb::arg("up"), nb::arg("down"),
-        nb::arg("threads"), nb::arg("progress").none() = nb::none());
+        nb::arg("supernodes"), nb::arg("arcs"), nb::arg("weights").none(), nb::arg("semiring"),
+        nb::arg("negative"), nb::arg("up"), nb::arg("down"), nb::arg("threads"),
+        nb::arg("progress").none() = nb::none());
   m.def("prepared_find_middles", &find_middles, nb::arg("offsets"), nb::arg("heads"),
-        nb::arg("parents"), nb::arg("supernodes"), nb::arg("up_arcs").none(),
-        nb::arg("down_arcs").none(), nb::arg("weights").none(), nb::arg("semiring"),
-        nb::arg("negative"), nb::arg("up"), nb::arg("down"), nb::arg("up_middles"),
-        nb::arg("down_middles"), nb::arg("threads"));
+        nb::arg("parents"), nb::arg("supernodes"), nb::arg("arcs").none(),
+        nb::arg("weights").none(), nb::arg("semiring"), nb::arg("negative"), nb::arg("up"),
+        nb::arg("down"), nb::arg("up_middles"), nb::arg("down_middles"), nb::arg("threads"));
   m.def("prepared_find_last_vertices", &find_last_vertices, nb::arg("offsets"), nb::arg("heads"),
         nb::arg("parents"), nb::arg("order"), nb::arg("up_middles"), nb::arg("down_middles"),
         nb::arg("threads"));
   m.def("prepared_first_negative", &first_negative, nb::arg("offsets"), nb::arg("heads"),
         nb::arg("parents"), nb::arg("up"), nb::arg("down"));
   m.def("prepared_first_negative_beyond_rounding", &first_negative_beyond_rounding,
-        nb::arg("offsets"), nb::arg("heads"), nb::arg("parents"), nb::arg("up_arcs"),
-        nb::arg("down_arcs"), nb::arg("weights"), nb::arg("up_middles"), nb::arg("down_middles"));
+        nb::arg("offsets"), nb::arg("heads"), nb::arg("parents"), nb::arg("arcs"),
+        nb::arg("weights"), nb::arg("up_middles"), nb::arg("down_middles"));
   m.def("prepared_reach_of_roots", &reach_of_roots, nb::arg("offsets"), nb::arg("heads"),
         nb::arg("parents"), nb::arg("up"), nb::arg("down"));
 }

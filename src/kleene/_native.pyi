@@ -30,6 +30,47 @@ class Method:
     @property
     def any_semiring(self) -> bool: ...
 
+class ClimbTree:
+    """An elimination in the form that climbs read: ``native/core/prepared/climb.hpp``."""
+
+    def __init__(
+        self, parents: NDArray[np.int32], offsets: NDArray[np.int64], heads: NDArray[np.int32]
+    ) -> None: ...
+
+class PairQueries:
+    """Answers for pairs of vertices: ``native/core/prepared/pairs.hpp``."""
+
+    def __init__(
+        self,
+        tree: ClimbTree,
+        order: NDArray[np.int32],
+        ranks: NDArray[np.int32],
+        up: _Array,
+        down: _Array,
+        semiring: str,
+        negative: bool,
+        wide: bool,
+        level: int = -1,
+    ) -> None: ...
+    def distances(
+        self,
+        origins: NDArray[np.int32],
+        destinations: NDArray[np.int32],
+        answers: _Array,
+        threads: int,
+        progress: _Progress,
+    ) -> None: ...
+    def distance(self, origin: int, destination: int) -> Any: ...
+    def set_middles(self, up: NDArray[np.int32], down: NDArray[np.int32]) -> None: ...
+    def paths(
+        self,
+        origins: NDArray[np.int32],
+        destinations: NDArray[np.int32],
+        threads: int,
+        progress: _Progress,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
+    def path(self, origin: int, destination: int) -> NDArray[np.int32]: ...
+
 def methods() -> list[Method]: ...
 def build_csr(
     n: int,

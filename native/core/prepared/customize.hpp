@@ -28,40 +28,38 @@ using parallel::Monitor;
 
 // ---- arcs of the graph (customize_arcs.cpp) -----------------------------------------------------
 
-// The arc of the graph from a vertex to its upward neighbor, and back, by pair; -1 for none.
+// The arcs of a graph that pairs start from: in each direction the pairs that have one, ascending,
+// and the arcs.
 struct PairArcs {
-  const std::int32_t* up;
-  const std::int32_t* down;
+  struct List {
+    parallel::Buffer<std::int64_t> pairs;
+    parallel::Buffer<std::int32_t> arcs;
+  };
+  List up, down;
+  std::int64_t loop = -1;  // a vertex with an arc to itself, if there is one
+  std::int64_t unknown =
+      -1;  // an arc between vertices that are no pair; the lists are then useless
 };
 
-struct ArcsFound {
-  std::int64_t loop;     // a vertex with an arc to itself, -1 for none
-  std::int64_t unknown;  // an arc between vertices that are no pair, -1 for none
-};
-
-// Fills in the arcs of all pairs. `ranks` are those of the graph's vertices.
+// Finds the pair of every arc. `ranks` are those of the graph's vertices.
 template <class Id>
-ArcsFound find_arcs(const graph::Arcs<Id>& arcs, const std::int32_t* ranks,
-                    const Elimination& elimination, std::int32_t* up, std::int32_t* down,
-                    int threads, Monitor& monitor);
+PairArcs find_arcs(const graph::Arcs<Id>& arcs, const std::int32_t* ranks,
+                   const Elimination& elimination, int threads, Monitor& monitor);
 
-// Do both arcs of every pair have the same weight? `weights` is null where every arc counts one.
-template <class Weight>
-bool is_symmetric(std::int64_t pairs, const PairArcs& arcs, const Weight* weights, int threads,
-                  Monitor& monitor);
-
-// What pairs start from.
-template <class Algebra>
+// Pairs start from these weights; null where every arc counts one.
+template <class Value>
 struct StartValues {
-  using Value = typename Algebra::Value;
-  PairArcs arcs;
-  const Value* weights;  // of the graph's arcs; null where every arc counts one
+  const PairArcs& arcs;
+  const Value* weights;
 
-  Value up(std::int64_t pair) const { return of(arcs.up[pair]); }
-  Value down(std::int64_t pair) const { return of(arcs.down[pair]); }
-  Value of(std::int32_t arc) const {
-    return arc < 0 ? Algebra::zero() : weights == nullptr ? Value{1} : weights[arc];
-  }
+  Value weight(std::int32_t arc) const { return weights == nullptr ? Value{1} : weights[arc]; }
+
+  // Do both arcs of every pair have the same weight?
+  bool are_symmetric() const;
+
+  // Sets all pairs of a direction, to `none` where there is no arc.
+  void set(const PairArcs::List& list, std::int64_t pairs, Value none, Value* values,
+           int threads) const;
 };
 
 // ---- triangles (customize.cpp) ------------------------------------------------------------------
@@ -70,7 +68,7 @@ struct StartValues {
 // pairs.
 template <class Algebra>
 void customize(const Elimination& elimination, const Supernodes& supernodes,
-               const StartValues<Algebra>& start, typename Algebra::Value* up,
+               const StartValues<typename Algebra::Value>& start, typename Algebra::Value* up,
                typename Algebra::Value* down, int threads, Monitor& monitor);
 
 // ---- how the values came about (middles.cpp) ----------------------------------------------------
@@ -84,8 +82,8 @@ void customize(const Elimination& elimination, const Supernodes& supernodes,
 template <class Algebra>
 void find_middles(const Elimination& elimination, const Supernodes& supernodes,
                   const PairValues<typename Algebra::Value>& values,
-                  const StartValues<Algebra>* start, std::int32_t* up, std::int32_t* down,
-                  int threads, Monitor& monitor);
+                  const StartValues<typename Algebra::Value>* start, std::int32_t* up,
+                  std::int32_t* down, int threads, Monitor& monitor);
 
 // The middles of all pairs.
 struct PairMiddles {
@@ -109,7 +107,7 @@ std::int64_t first_negative(const Elimination& elimination, const PairValues<Val
 // src/kleene/backends/common/cycles.py; -1 for none.
 template <class Value>
 std::int64_t first_negative_beyond_rounding(const Elimination& elimination,
-                                            const StartValues<MinPlus<Value, false>>& start,
+                                            const StartValues<Value>& start,
                                             const PairMiddles& middles);
 
 // How far the vertices of a weak component are from its root, at most: the sum of the farthest way

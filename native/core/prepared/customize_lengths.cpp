@@ -39,15 +39,19 @@ std::int64_t first_negative(const Elimination& elimination, const PairValues<Val
 
 template <class Value>
 std::int64_t first_negative_beyond_rounding(const Elimination& elimination,
-                                            const StartValues<MinPlus<Value, false>>& start,
+                                            const StartValues<Value>& start,
                                             const PairMiddles& middles) {
-  Buffer<Length> up(elimination.arcs()), down(elimination.arcs());
+  const std::int64_t pairs = elimination.arcs();
+  Buffer<Value> arcs_up(pairs), arcs_down(pairs);
+  start.set(start.arcs.up, pairs, Value{}, arcs_up.data(), 1);
+  start.set(start.arcs.down, pairs, Value{}, arcs_down.data(), 1);
+  Buffer<Length> up(pairs), down(pairs);
   for (std::int32_t v = 0; v < elimination.n; ++v) {
     for (std::int64_t i = elimination.offsets[v]; i < elimination.offsets[v + 1]; ++i) {
       const std::int32_t u = elimination.heads[i], over = middles.up[i], back = middles.down[i];
-      up[i] = over < 0 ? Length::of(start.up(i))
+      up[i] = over < 0 ? Length::of(arcs_up[i])
                        : down[elimination.place(over, v)] + up[elimination.place(over, u)];
-      down[i] = back < 0 ? Length::of(start.down(i))
+      down[i] = back < 0 ? Length::of(arcs_down[i])
                          : down[elimination.place(back, u)] + up[elimination.place(back, v)];
       const Length cycle = up[i] + down[i];
       const double rounding = std::numeric_limits<Value>::epsilon() * cycle.magnitude;
@@ -94,11 +98,9 @@ template std::int64_t first_negative(const Elimination&, const PairValues<float>
 template std::int64_t first_negative(const Elimination&, const PairValues<double>&);
 template std::int64_t first_negative(const Elimination&, const PairValues<std::int32_t>&);
 template std::int64_t first_negative(const Elimination&, const PairValues<std::int64_t>&);
-template std::int64_t first_negative_beyond_rounding(const Elimination&,
-                                                     const StartValues<MinPlus<float, false>>&,
+template std::int64_t first_negative_beyond_rounding(const Elimination&, const StartValues<float>&,
                                                      const PairMiddles&);
-template std::int64_t first_negative_beyond_rounding(const Elimination&,
-                                                     const StartValues<MinPlus<double, false>>&,
+template std::int64_t first_negative_beyond_rounding(const Elimination&, const StartValues<double>&,
                                                      const PairMiddles&);
 template Reach reach_of_roots(const Elimination&, const PairValues<std::int32_t>&);
 

@@ -14,39 +14,34 @@ constexpr std::int32_t kNoMiddle = std::numeric_limits<std::int32_t>::max();
 template <class Algebra>
 void find_middles(const Elimination& elimination, const Supernodes& supernodes,
                   const PairValues<typename Algebra::Value>& values,
-                  const StartValues<Algebra>* start, std::int32_t* up_middles,
+                  const StartValues<typename Algebra::Value>* start, std::int32_t* up_middles,
                   std::int32_t* down_middles, int threads, Monitor& monitor) {
   using Value = typename Algebra::Value;
-  const bool symmetric = values.up == values.down;
-  // An arc counts as a middle below all others.
-  const auto first = [&](Value value, Value begun) {
-    return value == Algebra::zero() || (start != nullptr && begun == value) ? -1 : kNoMiddle;
+  const std::int64_t pairs = elimination.arcs();
+  const auto begin = [&](const Value* held, const PairArcs::List* list, std::int32_t* middles) {
+    std::transform(held, held + pairs, middles,
+                   [](Value value) { return value == Algebra::zero() ? -1 : kNoMiddle; });
+    if (list == nullptr) return;
+    for (std::int64_t i = 0; i < list->pairs.size(); ++i) {  // an arc is below all other middles
+      const std::int64_t pair = list->pairs[i];
+      if (held[pair] == start->weight(list->arcs[i])) middles[pair] = -1;
+    }
   };
-  const auto last = [](std::int32_t middle) { return middle == kNoMiddle ? -1 : middle; };
-  const auto start_of = [&](auto side, std::int64_t pair) {
-    return start == nullptr ? Value{} : (start->*side)(pair);
+  const auto end = [&](std::int32_t* middles) {
+    std::replace(middles, middles + pairs, kNoMiddle, -1);
   };
-  // The relaxation does not write to values while it finds middles.
+  // Values are not written to while middles are found.
   Value* const up = const_cast<Value*>(values.up);
   Value* const down = const_cast<Value*>(values.down);
   std::vector<Direction<Value>> ways{{down, up, up, up_middles}};
-  if (!symmetric) ways.push_back({up, down, down, down_middles});
-  const TriangleRelaxation<Algebra, true> relaxation(elimination, supernodes, kernel_of<Algebra>(),
-                                                     ways);
-  relaxation.run(
-      threads, monitor,
-      [&](std::int64_t begin, std::int64_t end) {
-        using Start = StartValues<Algebra>;
-        for (std::int64_t i = begin; i < end; ++i) {
-          up_middles[i] = first(up[i], start_of(&Start::up, i));
-          if (!symmetric) down_middles[i] = first(down[i], start_of(&Start::down, i));
-        }
-      },
-      [&](std::int64_t begin, std::int64_t end) {
-        std::transform(up_middles + begin, up_middles + end, up_middles + begin, last);
-        if (symmetric) return;
-        std::transform(down_middles + begin, down_middles + end, down_middles + begin, last);
-      });
+  begin(up, start == nullptr ? nullptr : &start->arcs.up, up_middles);
+  if (up != down) {
+    ways.push_back({up, down, down, down_middles});
+    begin(down, start == nullptr ? nullptr : &start->arcs.down, down_middles);
+  }
+  TriangleRelaxation<Algebra, true>(elimination, supernodes, ways).run(threads, monitor);
+  end(up_middles);
+  if (up != down) end(down_middles);
 }
 
 void find_last_vertices(const Elimination& elimination, const std::int32_t* order,
@@ -63,9 +58,9 @@ void find_last_vertices(const Elimination& elimination, const std::int32_t* orde
 }
 
 #define KLEENE_INSTANTIATE(...)                                                     \
-  template void find_middles(                                                       \
+  template void find_middles<__VA_ARGS__>(                                          \
       const Elimination&, const Supernodes&, const PairValues<__VA_ARGS__::Value>&, \
-      const StartValues<__VA_ARGS__>*, std::int32_t*, std::int32_t*, int, Monitor&);
+      const StartValues<__VA_ARGS__::Value>*, std::int32_t*, std::int32_t*, int, Monitor&);
 KLEENE_FOR_EACH_ALGEBRA(KLEENE_INSTANTIATE)
 #undef KLEENE_INSTANTIATE
 

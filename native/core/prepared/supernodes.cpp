@@ -13,29 +13,30 @@ constexpr std::int64_t kSourceWork = 4;
 // Subtrees for each thread: more are of more equal work, but leave more above them.
 constexpr std::int64_t kSubtreesPerThread = 8;
 
-// Calls visit(source, place, target, triangles) for all sources of all targets, by source.
+// Calls visit(target, source, triangles) for all sources of all targets, by source.
 template <class Visit>
-void visit_sources(const Elimination& elimination, std::int64_t count, const std::int32_t* starts,
+void visit_sources(const Elimination& elimination, const Supernodes& supernodes,
                    const std::int32_t* supernode_of, Visit&& visit) {
-  for (std::int64_t s = 0; s < count; ++s) {
-    const std::int32_t last = starts[s + 1] - 1;
-    const std::int64_t vertices = starts[s + 1] - starts[s];
-    const std::int32_t* const heads = elimination.heads + elimination.offsets[last];
-    const std::int64_t size = elimination.offsets[last + 1] - elimination.offsets[last];
-    for (std::int64_t place = 0; place + 1 < size;) {  // the last neighbor has none above it
-      const std::int32_t target = supernode_of[heads[place]];
-      std::int64_t triangles = 0, end = place;
-      while (end < size && heads[end] < starts[target + 1]) triangles += size - 1 - end++;
-      visit(static_cast<std::int32_t>(s), static_cast<std::int32_t>(place), target,
-            vertices * triangles);
-      place = end;
+  for (std::int64_t s = 0; s < supernodes.count(); ++s) {
+    const std::int32_t first = supernodes.starts[s], end = supernodes.starts[s + 1];
+    const std::int64_t heads_end = elimination.offsets[end],
+                       heads_begin = elimination.offsets[end - 1];
+    for (std::int64_t i = heads_begin; i + 1 < heads_end;) {  // the last has no other above it
+      const std::int32_t target = supernode_of[elimination.heads[i]];
+      const Source source{i, static_cast<std::int32_t>(heads_end - i),
+                          static_cast<std::int32_t>(i - heads_begin), first, end - first};
+      std::int64_t triangles = 0;
+      while (i < heads_end && elimination.heads[i] < supernodes.starts[target + 1]) {
+        triangles += heads_end - 1 - i++;
+      }
+      visit(target, source, source.vertices * triangles);
     }
   }
 }
 
 }  // namespace
 
-SupernodeArrays find_supernodes(const Elimination& elimination) {
+Supernodes find_supernodes(const Elimination& elimination) {
   const std::int64_t n = elimination.n;
   const auto size = [&](std::int64_t v) {
     return elimination.offsets[v + 1] - elimination.offsets[v];
@@ -47,9 +48,12 @@ SupernodeArrays find_supernodes(const Elimination& elimination) {
     if (!joins) ++count;
     supernode_of[v] = static_cast<std::int32_t>(count - 1);
   }
-  SupernodeArrays made{Buffer<std::int32_t>(count + 1), Buffer<std::int32_t>(count),
-                       Buffer<std::int64_t>(count + 1), Buffer<std::int64_t>(count + 1)};
-  for (std::int64_t v = n - 1; v >= 0; --v) made.starts[supernode_of[v]] = v;
+  Supernodes made;
+  made.starts = Buffer<std::int32_t>(count + 1);
+  made.firsts = Buffer<std::int32_t>(count);
+  for (std::int64_t v = n - 1; v >= 0; --v) {
+    made.starts[supernode_of[v]] = static_cast<std::int32_t>(v);
+  }
   made.starts[count] = static_cast<std::int32_t>(n);
   for (std::int64_t s = 0; s < count; ++s) made.firsts[s] = static_cast<std::int32_t>(s);
   for (std::int64_t s = 0; s < count; ++s) {
@@ -59,51 +63,44 @@ SupernodeArrays find_supernodes(const Elimination& elimination) {
     first = std::min(first, made.firsts[s]);
   }
 
-  // Count, add up, fill in.
-  std::int64_t* const offsets = made.source_offsets.data();
-  std::fill_n(offsets, count + 1, 0);
+  // Count sources, by the supernode after the target; add up; fill in.
+  made.work = Buffer<std::int64_t>(count + 1);
+  made.source_offsets = Buffer<std::int64_t>(count + 1);
+  std::fill_n(made.source_offsets.data(), count + 1, 0);
   made.work[0] = 0;
   for (std::int64_t s = 0; s < count; ++s) {
     const std::int64_t vertices = made.starts[s + 1] - made.starts[s];
     const std::int64_t above = size(made.starts[s + 1] - 1);
     made.work[s + 1] = vertices * (vertices - 1) / 2 * (vertices / 3 + above) + kSourceWork;
   }
-  visit_sources(elimination, count, made.starts.data(), supernode_of.data(),
-                [&](std::int32_t, std::int32_t, std::int32_t target, std::int64_t triangles) {
-                  ++offsets[target];
+  visit_sources(elimination, made, supernode_of.data(),
+                [&](std::int32_t target, const Source&, std::int64_t triangles) {
+                  ++made.source_offsets[target + 1];
                   made.work[target + 1] += triangles + kSourceWork;
                 });
-  std::int64_t total = 0;
   for (std::int64_t s = 0; s < count; ++s) {
     made.work[s + 1] += made.work[s];
-    total += offsets[s];
-    offsets[s] = total;  // the end; filled backwards below
+    made.source_offsets[s + 1] += made.source_offsets[s];
   }
-  offsets[count] = total;
-  made.sources = Buffer<std::int32_t>(total);
-  made.source_places = Buffer<std::int32_t>(total);
+  made.sources = Buffer<Source>(made.source_offsets[count]);
   Buffer<std::int64_t> next(count);
-  for (std::int64_t s = 0; s < count; ++s) next[s] = s == 0 ? 0 : offsets[s - 1];
-  visit_sources(elimination, count, made.starts.data(), supernode_of.data(),
-                [&](std::int32_t source, std::int32_t place, std::int32_t target, std::int64_t) {
-                  const std::int64_t at = next[target]++;
-                  made.sources[at] = source;
-                  made.source_places[at] = place;
+  std::copy_n(made.source_offsets.data(), count, next.data());
+  visit_sources(elimination, made, supernode_of.data(),
+                [&](std::int32_t target, const Source& source, std::int64_t) {
+                  made.sources[next[target]++] = source;
                 });
-  for (std::int64_t s = count; s > 0; --s) offsets[s] = offsets[s - 1];
-  offsets[0] = 0;
   return made;
 }
 
 Shares share_supernodes(const Supernodes& supernodes, int threads) {
   Shares shares;
   if (threads == 1) {
-    shares.subtrees.push_back({0, supernodes.count});
+    shares.subtrees.push_back({0, supernodes.count()});
     return shares;
   }
-  const std::int64_t* const work = supernodes.work;
-  const std::int64_t most = work[supernodes.count] / (kSubtreesPerThread * threads) + 1;
-  for (std::int64_t s = supernodes.count - 1; s >= 0;) {
+  const std::int64_t* const work = supernodes.work.data();
+  const std::int64_t most = work[supernodes.count()] / (kSubtreesPerThread * threads) + 1;
+  for (std::int64_t s = supernodes.count() - 1; s >= 0;) {
     const std::int64_t first = supernodes.firsts[s], end = s + 1;
     if (work[end] - work[first] > most) {
       shares.above.push_back(s--);

@@ -16,27 +16,29 @@
 
 namespace kleene::prepared {
 
-// Supernode s has the ranks starts[s] .. starts[s + 1] - 1; upward neighbors of its last vertex are
-// its own. Sources of s are the supernodes below that offer it triangles, in ascending order, each
-// with the place among the source's upward neighbors of the first that is in s.
+// What one supernode, the source, offers to another: triangles over its own vertices between upward
+// neighbors of its own, of which the first is in the target.
+struct Source {
+  std::int64_t heads;     // where that upward neighbor is among those of the last vertex
+  std::int32_t size;      // upward neighbors from there on
+  std::int32_t skipped;   // and before
+  std::int32_t first;     // vertex of the source
+  std::int32_t vertices;  // of the source
+};
+
+// Supernode s has the ranks starts[s] .. starts[s + 1] - 1; the upward neighbors of its last vertex
+// are its own.
 struct Supernodes {
-  std::int64_t count;
-  const std::int32_t* starts;          // count + 1
-  const std::int32_t* firsts;          // the lowest supernode of the subtree
-  const std::int64_t* work;            // count + 1: triangles of all supernodes before, about
-  const std::int64_t* source_offsets;  // count + 1
-  const std::int32_t* sources;
-  const std::int32_t* source_places;
+  parallel::Buffer<std::int32_t> starts;          // count + 1
+  parallel::Buffer<std::int32_t> firsts;          // the lowest supernode of the subtree
+  parallel::Buffer<std::int64_t> work;            // count + 1: triangles of those before, about
+  parallel::Buffer<std::int64_t> source_offsets;  // count + 1
+  parallel::Buffer<Source> sources;               // by target, in ascending order
+
+  std::int64_t count() const { return firsts.size(); }
 };
 
-// The same, owning its memory.
-struct SupernodeArrays {
-  parallel::Buffer<std::int32_t> starts, firsts;
-  parallel::Buffer<std::int64_t> work, source_offsets;
-  parallel::Buffer<std::int32_t> sources, source_places;
-};
-
-SupernodeArrays find_supernodes(const Elimination& elimination);
+Supernodes find_supernodes(const Elimination& elimination);
 
 // Supernodes for threads to share: subtrees (ranges of supernodes) that do not depend on each
 // other, and what is above them, in ascending order.

@@ -35,13 +35,6 @@ struct Direction {
   std::int32_t* middles;  // null while values are made
 };
 
-template <class Algebra>
-FrontKernel<typename Algebra::Value> kernel_of() {
-  using Value = typename Algebra::Value;
-  constexpr bool kSigned = std::is_same_v<Algebra, MinPlus<Value, true>>;
-  return front_kernel<Value>(Algebra::kSemiring, kSigned);
-}
-
 // With kMiddles, values are final, and the middles that they came over are found.
 template <class Algebra, bool kMiddles>
 class TriangleRelaxation {
@@ -50,61 +43,46 @@ class TriangleRelaxation {
   using Way = Direction<Value>;
 
   TriangleRelaxation(const Elimination& elimination, const Supernodes& supernodes,
-                     FrontKernel<Value> kernel, std::vector<Way> ways)
+                     std::vector<Way> ways)
       : elimination_(elimination),
         supernodes_(supernodes),
-        kernel_(kernel),
+        kernel_(
+            front_kernel<Value>(Algebra::kSemiring, std::is_same_v<Algebra, MinPlus<Value, true>>)),
         ways_(std::move(ways)) {}
 
-  // Calls begin(first, last) with the pairs of rows before triangles are offered to them, and
-  // end(first, last) after.
-  template <class Begin, class End>
-  void run(int threads, Monitor& monitor, Begin&& begin, End&& end) const {
+  // monitor.advance counts pairs.
+  void run(int threads, Monitor& monitor) const {
     const Shares shares = share_supernodes(supernodes_, threads);
     parallel::run_team(threads, monitor, [&](parallel::Team::Worker& worker) {
       Local local(elimination_.n);
       parallel::CancelCheck check(monitor, worker.thread());
-      const auto alone = [&](std::int64_t s) {
-        const std::int64_t rows = vertices(s);
-        begin(place(s, 0), place(s, rows));
-        take_from_sources(local, s, 0, rows);
-        for (std::int64_t row = 0; row < rows; row += kBlockRows) {
-          take_from_own(s, row, std::min(row + kBlockRows, rows));
-        }
-        end(place(s, 0), place(s, rows));
-        monitor.advance(static_cast<std::uint64_t>(place(s, rows) - place(s, 0)));
-      };
       worker.loop(static_cast<std::int64_t>(shares.subtrees.size()), 1,
                   [&](std::int64_t first, std::int64_t last) {
                     for (std::int64_t i = first; i < last; ++i) {
-                      const auto [from, to] = shares.subtrees[i];
-                      for (std::int64_t s = from; s < to; ++s) {
-                        if (s % kPollEvery == 0) check();
-                        alone(s);
-                      }
+                      alone(local, shares.subtrees[i], check, monitor);
                     }
                   });
       for (const std::int64_t s : shares.above) {
-        check();
         if (supernodes_.work[s + 1] - supernodes_.work[s] < kSharedWork) {
-          if (worker.is_leader()) alone(s);
+          if (worker.is_leader()) alone(local, {s, s + 1}, check, monitor);
           continue;
         }
         worker.barrier();
-        together(worker, local, s, begin, end);
-        if (worker.is_leader()) {
-          monitor.advance(static_cast<std::uint64_t>(place(s, vertices(s)) - place(s, 0)));
-        }
+        check();
+        together(worker, local, s);
+        if (worker.is_leader()) monitor.advance(pairs({s, s + 1}));
       }
     });
   }
 
  private:
   static constexpr std::int64_t kPollEvery = 64;  // supernodes
-  static constexpr std::int64_t kBlockRows = 32;
+  static constexpr std::int64_t kBlockRows = 32, kSharedRows = 8;
   static constexpr std::int64_t kChunk = 128;           // columns that are relaxed in one go
   static constexpr std::int64_t kSharedWork = 1 << 13;  // triangles that all threads relax
   static constexpr std::int64_t kFewTriangles = 8;      // of a row: relaxed one by one
+
+  static constexpr std::ptrdiff_t kAhead = 6;  // sources that are fetched ahead
 
   struct Local {
     explicit Local(std::int64_t n) : columns(n) {}
@@ -113,6 +91,24 @@ class TriangleRelaxation {
     Value values[kTileRows][kChunk];
     std::int32_t middles[kTileRows][kChunk];
   };
+
+  // One thread on supernodes that follow one another.
+  void alone(Local& local, const Shares::Range& range, parallel::CancelCheck& check,
+             Monitor& monitor) const {
+    for (std::int64_t begin = range.begin; begin < range.end; begin += kPollEvery) {
+      const std::int64_t end = std::min(begin + kPollEvery, range.end);
+      check();
+      for (std::int64_t s = begin; s < end; ++s) {
+        const std::int64_t rows = vertices(s);
+        take_from_sources(local, s, 0, rows);
+        if (rows == 1) continue;
+        for (std::int64_t row = 0; row < rows; row += kBlockRows) {
+          take_from_own(s, row, std::min(row + kBlockRows, rows));
+        }
+      }
+      monitor.advance(pairs({begin, end}));
+    }
+  }
 
   // ---- where things are ------------------------------------------------------------------------
 
@@ -134,6 +130,10 @@ class TriangleRelaxation {
 
   // Where the pair of a row with column 0 would be: row i has the columns from i + 1 on.
   std::int64_t origin(std::int64_t s, std::int64_t row) const { return place(s, row) - row - 1; }
+
+  std::uint64_t pairs(const Shares::Range& range) const {
+    return static_cast<std::uint64_t>(place(range.end, 0) - place(range.begin, 0));
+  }
 
   void find_columns(Local& local, std::int64_t s) const {
     if (local.supernode == s) return;
@@ -194,59 +194,58 @@ class TriangleRelaxation {
 
   // ---- sources ---------------------------------------------------------------------------------
 
-  // What a source offers: the columns of its panel that are its upward neighbors.
-  struct Source {
-    Panel panel;
-    const std::int32_t* heads;
-    std::int64_t size;
-  };
-
-  Source source(std::int64_t s) const {
-    const std::int32_t first = supernodes_.starts[s], last = supernodes_.starts[s + 1] - 1;
-    return {
-        {first, last - first + 1, elimination_.offsets[first] + last - first, row_size(first) - 1},
-        elimination_.heads + elimination_.offsets[last],
-        row_size(last)};
+  // The panel of a source, with the columns of those upward neighbors that it offers.
+  Panel panel(const Source& from) const {
+    const std::int64_t others = from.vertices - 1;
+    return {from.first, from.vertices,
+            others == 0 ? from.heads : elimination_.offsets[from.first] + others + from.skipped,
+            others + from.skipped + from.size - 1};
   }
 
   // Rows row .. row_end - 1 of a supernode take what its sources offer.
   void take_from_sources(Local& local, std::int64_t s, std::int64_t row,
                          std::int64_t row_end) const {
-    if (supernodes_.source_offsets[s] == supernodes_.source_offsets[s + 1]) return;
+    const Source* const end = supernodes_.sources.data() + supernodes_.source_offsets[s + 1];
+    const Source* from = supernodes_.sources.data() + supernodes_.source_offsets[s];
+    if (from == end) return;
     find_columns(local, s);
     const std::int32_t start = supernodes_.starts[s];
-    for (std::int64_t i = supernodes_.source_offsets[s]; i < supernodes_.source_offsets[s + 1];
-         ++i) {
-      const Source from = source(supernodes_.sources[i]);
-      std::int64_t begin = supernodes_.source_places[i];
-      while (begin < from.size && from.heads[begin] < start + row) ++begin;
-      std::int64_t end = begin;
-      while (end < from.size && from.heads[end] < start + row_end) ++end;
-      take_from(local, s, from, begin, std::min(end, from.size - 1));
+    for (; from < end; ++from) {
+      if (end - from > kAhead) {
+        __builtin_prefetch(elimination_.heads + from[kAhead].heads);
+        for (const Way& way : ways_) __builtin_prefetch(way.b + from[kAhead].heads);
+      }
+      const std::int32_t* const heads = elimination_.heads + from->heads;
+      const auto size = static_cast<std::int32_t>(from->size);
+      std::int32_t begin = 0;
+      while (begin < size && heads[begin] < start + row) ++begin;
+      std::int32_t last = begin;
+      while (last < size - 1 && heads[last] < start + row_end) ++last;
+      if (begin < last) take_from(local, s, *from, begin, last);
     }
   }
 
   // The rows that are upward neighbors begin .. end - 1 of the source take from it.
-  void take_from(Local& local, std::int64_t s, const Source& from, std::int64_t begin,
+  void take_from(Local& local, std::int64_t s, const Source& source, std::int64_t begin,
                  std::int64_t end) const {
-    const auto column_of = [&](std::int64_t h) -> std::int64_t {
-      return local.columns[from.heads[h]];
-    };
+    const Panel from = panel(source);
+    const std::int32_t* const heads = elimination_.heads + source.heads;
+    const auto column_of = [&](std::int64_t h) -> std::int64_t { return local.columns[heads[h]]; };
     const auto singly = [&](std::int64_t i, std::int64_t j_end) {
-      relax_singly(from.panel, i, i + 1, j_end, origin(s, column_of(i)), column_of);
+      relax_singly(from, i, i + 1, j_end, origin(s, column_of(i)), column_of);
     };
-    if (from.panel.vertices * (from.size - begin) <= kFewTriangles) {
-      for (std::int64_t i = begin; i < end; ++i) singly(i, from.size);
+    if (from.vertices * (source.size - begin) <= kFewTriangles) {
+      for (std::int64_t i = begin; i < end; ++i) singly(i, source.size);
       return;
     }
     for (std::int64_t i = begin; i < end; ++i) {
       singly(i, std::min(begin + round_up(i + 1 - begin), end));
     }
-    for (std::int64_t j = begin + 1; j < from.size; j += kChunk) {
-      const std::int64_t j_end = std::min(j + kChunk, from.size);
+    for (std::int64_t j = begin + 1; j < source.size; j += kChunk) {
+      const std::int64_t j_end = std::min<std::int64_t>(j + kChunk, source.size);
       for (std::int64_t i = begin; i < end; i += kTileRows) {
         const std::int64_t i_end = std::min<std::int64_t>(i + kTileRows, end);
-        if (i_end < j_end) take_chunk(local, s, from, i, i_end, std::max(j, i_end), j_end);
+        if (i_end < j_end) take_chunk(local, s, from, heads, i, i_end, std::max(j, i_end), j_end);
       }
     }
   }
@@ -256,16 +255,15 @@ class TriangleRelaxation {
   }
 
   // By the kernel: straight to the pairs if these are adjacent, else to a copy.
-  void take_chunk(Local& local, std::int64_t s, const Source& from, std::int64_t i,
-                  std::int64_t i_end, std::int64_t j, std::int64_t j_end) const {
-    const std::int32_t* const heads = from.heads;
+  void take_chunk(Local& local, std::int64_t s, const Panel& from, const std::int32_t* heads,
+                  std::int64_t i, std::int64_t i_end, std::int64_t j, std::int64_t j_end) const {
     const std::int64_t first = local.columns[heads[j]], count = j_end - j;
     const auto rows = static_cast<int>(i_end - i);
     std::int64_t to[kTileRows];
     for (int k = 0; k < rows; ++k) to[k] = origin(s, local.columns[heads[i + k]]);
     if (local.columns[heads[j_end - 1]] - first == count - 1) {
       for (int k = 0; k < rows; ++k) to[k] += first;
-      for (const Way& way : ways_) relax_at(way, from.panel, i, j, to, rows, count);
+      for (const Way& way : ways_) relax_at(way, from, i, j, to, rows, count);
       return;
     }
     Value* c[kTileRows];
@@ -286,7 +284,7 @@ class TriangleRelaxation {
         value = way.c[at];
         if constexpr (kMiddles) middle = way.middles[at];
       });
-      relax(way, from.panel, i, j, c, middles, rows, count);
+      relax(way, from, i, j, c, middles, rows, count);
       for_each(
           [&](std::int64_t at, [[maybe_unused]] Value value, [[maybe_unused]] std::int32_t middle) {
             if constexpr (kMiddles) {
@@ -356,12 +354,9 @@ class TriangleRelaxation {
   }
 
   // All threads on one supernode.
-  template <class Begin, class End>
-  void together(parallel::Team::Worker& worker, Local& local, std::int64_t s, Begin& begin,
-                End& end) const {
+  void together(parallel::Team::Worker& worker, Local& local, std::int64_t s) const {
     const std::int64_t rows = vertices(s), all = columns(s);
-    worker.loop(rows, kBlockRows / 4, [&](std::int64_t row, std::int64_t row_end) {
-      begin(place(s, row), place(s, row_end));
+    worker.loop(rows, kSharedRows, [&](std::int64_t row, std::int64_t row_end) {
       take_from_sources(local, s, row, row_end);
     });
     for (std::int64_t row = 0; row < rows; row += kBlockRows) {
@@ -372,11 +367,10 @@ class TriangleRelaxation {
         take_from_own(s, row, row_end, row_end + column, row_end + column_end);
       });
     }
-    if (worker.is_leader()) end(place(s, 0), place(s, rows));
   }
 
   const Elimination elimination_;
-  const Supernodes supernodes_;
+  const Supernodes& supernodes_;
   const FrontKernel<Value> kernel_;
   const std::vector<Way> ways_;
 };

@@ -70,8 +70,7 @@ class Customization:
         _native.prepared_find_middles(
             *_arrays(elimination),
             _supernodes(elimination),
-            None if arcs is None else arcs.up,
-            None if arcs is None else arcs.down,
+            None if arcs is None else arcs.found,
             None if self.graph is None else _lengths(self.graph, self.up.dtype),
             self.semiring,
             self.negative,
@@ -142,8 +141,8 @@ def customize(
     dtype = np.dtype(dtype)
     threads = threads_for(elimination.arcs, threads)
     arcs = _pair_arcs(elimination, graph, threads)
-    if semiring == "min_plus" and arcs.loop >= 0:  # graphs keep no others than negative ones
-        raise NegativeCycleError([arcs.loop])
+    if semiring == "min_plus" and arcs.found.loop >= 0:  # graphs keep no others than negative ones
+        raise NegativeCycleError([arcs.found.loop])
 
     def values(compute: DTypeLike) -> Customization:
         return _values(elimination, graph, arcs, semiring, dtype, np.dtype(compute), threads,
@@ -170,9 +169,7 @@ class _PairArcs:
 
     offsets: Array  # of the graph
     neighbors: Array
-    up: Array  # int32, by pair: the arc of the graph, -1 for none
-    down: Array
-    loop: int  # a vertex with an arc to itself, -1 for none
+    found: _native.PairArcs
 
     def are_of(self, graph: Graph) -> bool:
         """Return whether the graph has the same arcs, whatever its weights."""
@@ -190,17 +187,17 @@ def _pair_arcs(elimination: Elimination, graph: Graph, threads: int) -> _PairArc
             f"the prepared graph has {elimination.n:,} vertices and at most 2^31 - 1 arcs, this "
             f"one {graph.n:,} and {graph.m:,}: prepare it by itself"
         )
-    *found, loop, unknown = _native.prepared_find_arcs(
+    found = _native.prepared_find_arcs(
         graph.offsets, graph.neighbors, elimination.ranks, *_arrays(elimination), threads
     )
-    if unknown >= 0:
-        tail = int(np.searchsorted(graph.offsets, unknown, side="right")) - 1
-        head = int(graph.neighbors[unknown])
+    if found.unknown >= 0:
+        tail = int(np.searchsorted(graph.offsets, found.unknown, side="right")) - 1
+        head = int(graph.neighbors[found.unknown])
         raise GraphError(
             f"the arc from {graph.label(tail)!r} to {graph.label(head)!r} is not in the prepared "
             "graph, which takes new weights for its own arcs: prepare the new graph"
         )
-    made = _PairArcs(graph.offsets, graph.neighbors, *found, loop)
+    made = _PairArcs(graph.offsets, graph.neighbors, found)
     elimination.__dict__["_pair_arcs"] = made
     return made
 
@@ -209,12 +206,12 @@ def _arrays(elimination: Elimination) -> tuple[Array, Array, Array]:
     return elimination.offsets, elimination.heads, elimination.parents
 
 
-def _supernodes(elimination: Elimination) -> tuple[Array, ...]:
-    """Return the supernodes, as ``native/core/prepared/supernodes.hpp`` has them, made once."""
+def _supernodes(elimination: Elimination) -> _native.Supernodes:
+    """Return the supernodes of an elimination, found once."""
     if "_supernodes" not in elimination.__dict__:
         made = _native.prepared_find_supernodes(*_arrays(elimination))
         elimination.__dict__["_supernodes"] = made
-    found: tuple[Array, ...] = elimination.__dict__["_supernodes"]
+    found: _native.Supernodes = elimination.__dict__["_supernodes"]
     return found
 
 
@@ -238,13 +235,13 @@ def _values(
     progress: Progress | None,
 ) -> Customization:
     lengths = _lengths(graph, compute)
-    symmetric = _native.prepared_is_symmetric(arcs.up, arcs.down, lengths, threads)
+    symmetric = _native.prepared_are_symmetric(arcs.found, lengths)
     up = np.empty(elimination.arcs, dtype=compute)
     down = up if symmetric else np.empty_like(up)
     negative = lengths is not None and graph.stats.negative
     _native.prepared_customize(
-        *_arrays(elimination), _supernodes(elimination), arcs.up, arcs.down, lengths, semiring,
-        negative, up, down, threads, progress
+        *_arrays(elimination), _supernodes(elimination), arcs.found, lengths, semiring, negative,
+        up, down, threads, progress
     )  # fmt: skip
     return Customization(semiring, dtype, negative, up, down, graph)
 
@@ -280,7 +277,7 @@ def _raise_negative_cycle(
     pair = _native.prepared_first_negative(*_arrays(elimination), found.up, found.down)
     if pair >= 0 and found.up.dtype.kind == "f":  # rounding, perhaps
         pair = _native.prepared_first_negative_beyond_rounding(
-            *_arrays(elimination), arcs.up, arcs.down, _lengths(graph, found.up.dtype),
+            *_arrays(elimination), arcs.found, _lengths(graph, found.up.dtype),
             *found.middles(elimination)
         )  # fmt: skip
     if pair < 0:

@@ -19,11 +19,22 @@ from kleene.graph.core import Graph
 from kleene.graph.frozen import adopt
 from kleene.prepared import order as orders
 from kleene.prepared.expectation import Expectation, expect, hopeless
-from kleene.prepared.fill import Fill, fill_of, too_much
+from kleene.prepared.fill import BYTES_A_PAIR, BYTES_A_VERTEX, Fill, fill_of, require_affordable
 from kleene.system.cached_property import cached_property
 from kleene.system.machine import threads_for
 
-__all__ = ["Elimination", "Expectation", "Fill", "Lower", "count_fill", "eliminate", "expect"]
+__all__ = [
+    "BYTES_A_PAIR",
+    "BYTES_A_VERTEX",
+    "Elimination",
+    "Expectation",
+    "Fill",
+    "Lower",
+    "count_fill",
+    "eliminate",
+    "expect",
+    "require_affordable",
+]
 
 Array = NDArray[Any]
 Progress = Callable[[int, int], object]
@@ -149,8 +160,7 @@ def eliminate(
         chosen = orders.as_order(order, graph.n)
     report(90, _STEPS)
     final, ranks, parents, offsets = _native.prepared_count_pairs(*arcs, chosen)
-    if error := too_much(fill_of(parents, offsets), most_bytes):
-        raise error
+    require_affordable(fill_of(parents, offsets), most_bytes)
     report(95, _STEPS)
     heads = _native.prepared_join_pairs(*arcs, final, ranks, parents, offsets)
     report(_STEPS, _STEPS)

@@ -12,15 +12,23 @@ from kleene.errors import KleeneError, MemoryBudgetError, RequestError
 from kleene.system.formatting import format_bytes
 from kleene.system.machine import available_memory
 
-__all__ = ["MOST_TRIANGLES", "Fill", "fill_of", "too_much"]
+__all__ = [
+    "BYTES_A_PAIR",
+    "BYTES_A_VERTEX",
+    "MOST_TRIANGLES",
+    "Fill",
+    "fill_of",
+    "require_affordable",
+    "too_much",
+]
 
 Array = NDArray[Any]
 
 #: Bytes that a pair takes: a head, its entry in the transposed form, and two values of 64 bits.
-_BYTES_A_PAIR = 4 + 8 + 16
+BYTES_A_PAIR = 4 + 8 + 16
 
 #: Bytes that a vertex takes: order, rank, parent, depth, size, and two offsets.
-_BYTES_A_VERTEX = 5 * 4 + 2 * 8
+BYTES_A_VERTEX = 5 * 4 + 2 * 8
 
 #: Of the free memory, what a prepared graph may take.
 _MEMORY_SHARE = 0.5
@@ -46,7 +54,7 @@ class Fill(NamedTuple):
     @staticmethod
     def of(n: int, pairs: int, triangles: int, depth: int) -> Fill:
         """Return the fill of n vertices with its memory."""
-        return Fill(pairs, triangles, depth, _BYTES_A_PAIR * pairs + _BYTES_A_VERTEX * (n + 1))
+        return Fill(pairs, triangles, depth, BYTES_A_PAIR * pairs + BYTES_A_VERTEX * (n + 1))
 
 
 def fill_of(parents: Array, offsets: Array) -> Fill:
@@ -83,3 +91,9 @@ def too_much(
             f"more than {MOST_TRIANGLES:.0e}; {', or '.join(_ADVICE)}"
         )
     return None
+
+
+def require_affordable(fill: Fill, most_bytes: int | None = None, about: str = "") -> None:
+    """Raise if a prepared graph takes too much memory, or its weights too much time."""
+    if error := too_much(fill, most_bytes, about):
+        raise error

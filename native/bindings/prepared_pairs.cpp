@@ -1,0 +1,181 @@
+// Distances and paths of pairs in an eliminated graph. The objects keep the arrays that they were
+// made of alive, so that a call for one pair passes two numbers.
+#include <array>
+#include <memory>
+
+#include "arrays.hpp"
+#include "prepared/pairs.hpp"
+
+namespace kleene::bindings {
+namespace {
+
+using prepared::Elimination;
+using prepared::MaxMin;
+using prepared::MaxTimes;
+using prepared::MinPlus;
+using prepared::PairQueries;
+using prepared::PairValues;
+
+using Ids = Array<std::int32_t>;
+
+// An elimination, in the form that climbs read.
+struct ClimbTree {
+  Ids parents;
+  Offsets offsets;
+  Ids heads;
+  Elimination elimination;
+  prepared::ClimbTree tree;
+
+  ClimbTree(const Ids& parents_, const Offsets& offsets_, const Ids& heads_)
+      : parents(parents_),
+        offsets(offsets_),
+        heads(heads_),
+        elimination{static_cast<std::int64_t>(parents.size()), offsets.data(), heads.data(),
+                    parents.data()},
+        tree(elimination) {}
+};
+
+// Calls body(Type<Algebra>) for values of this type; integers that may be negative have their own.
+template <class Body>
+auto with_algebra(Semiring semiring, nb::dlpack::dtype dtype, bool negative, Body&& body) {
+  if (semiring == Semiring::kBoolean) return body(Type<MaxMin<std::uint8_t>>{});
+  if (semiring == Semiring::kMaxTimes) {
+    return with_type<float, double>(dtype,
+                                    [&]<class T>(Type<T>) { return body(Type<MaxTimes<T>>{}); });
+  }
+  return with_value_type(dtype, [&]<class T>(Type<T>) {
+    if (semiring == Semiring::kMaxMin) return body(Type<MaxMin<T>>{});
+    if constexpr (std::is_integral_v<T>) {
+      if (negative) return body(Type<MinPlus<T, true>>{});
+    }
+    return body(Type<MinPlus<T, false>>{});
+  });
+}
+
+template <class Answer>
+nb::object to_python(const void* answer) {
+  return nb::cast(*static_cast<const Answer*>(answer));
+}
+
+nb::object to_python_bool(const void* answer) {
+  return nb::cast(*static_cast<const std::uint8_t*>(answer) != 0);
+}
+
+class Queries {
+ public:
+  // `wide`: 64-bit answers from 32-bit values.
+  Queries(nb::object tree, const Ids& order, const Ids& ranks, const AnyArray& up,
+          const AnyArray& down, std::string_view semiring, bool negative, bool wide, int level)
+      : tree_(std::move(tree)), order_(order), ranks_(ranks), up_(up), down_(down) {
+    const auto& made = nb::cast<const ClimbTree&>(tree_);
+    const auto arcs = static_cast<std::size_t>(made.elimination.arcs());
+    if (up.size() != arcs || down.size() != arcs || ranks.size() != made.parents.size() ||
+        order.size() != made.parents.size()) {
+      raise_wrong_type();
+    }
+    with_algebra(parse_semiring(semiring), up.dtype(), negative,
+                 [&]<class Algebra>(Type<Algebra>) { make<Algebra>(made, negative, wide, level); });
+  }
+
+  void distances(const Ids& origins, const Ids& destinations, const AnyOutput& answers, int threads,
+                 const nb::object& progress) const {
+    const prepared::PairList pairs = list(origins, destinations);
+    PythonMonitor monitor(progress, pairs.count);
+    void* const out = answers.data();
+    const GilRelease release;
+    queries_->distances(pairs, out, threads, monitor);
+    monitor.finish();
+  }
+
+  nb::object distance(std::int32_t origin, std::int32_t destination) const {
+    alignas(8) std::array<char, 8> answer;
+    PythonMonitor monitor(nb::none(), 1);
+    {
+      const GilRelease release;
+      queries_->distances({&origin, &destination, 1}, answer.data(), 1, monitor);
+    }
+    return to_python_(answer.data());
+  }
+
+  void set_middles(const Ids& up, const Ids& down) {
+    if (up.size() != up_.size() || down.size() != up_.size()) raise_wrong_type();
+    up_middles_ = up;
+    down_middles_ = down;
+    queries_->set_middles({up.data(), down.data()});
+  }
+
+  nb::object paths(const Ids& origins, const Ids& destinations, int threads,
+                   const nb::object& progress) const {
+    const prepared::PairList pairs = list(origins, destinations);
+    PythonMonitor monitor(progress, pairs.count);
+    prepared::Walks walks;
+    {
+      const GilRelease release;
+      walks = queries_->paths(pairs, threads, monitor);
+      monitor.finish();
+    }
+    return nb::make_tuple(to_numpy(std::move(walks.vertices)), to_numpy(std::move(walks.offsets)));
+  }
+
+  nb::object path(std::int32_t origin, std::int32_t destination) const {
+    PythonMonitor monitor(nb::none(), 1);
+    prepared::Walks walks;
+    {
+      const GilRelease release;
+      walks = queries_->paths({&origin, &destination, 1}, 1, monitor);
+    }
+    return to_numpy(std::move(walks.vertices));
+  }
+
+ private:
+  template <class Algebra>
+  void make(const ClimbTree& tree, bool negative, bool wide, int level) {
+    using Value = typename Algebra::Value;
+    const PairValues<Value> values{data_of<Value>(up_), data_of<Value>(down_)};
+    const prepared::Numbering numbering{order_.data(), ranks_.data()};
+    const auto make_for = [&]<class Answer>(Type<Answer>) {
+      queries_ = prepared::pair_queries<Algebra, Answer>(tree.elimination, tree.tree, numbering,
+                                                         values, negative, level);
+      to_python_ = std::is_same_v<Answer, std::uint8_t> ? to_python_bool : to_python<Answer>;
+    };
+    if constexpr (std::is_same_v<Algebra, MinPlus<std::int32_t, false>> ||
+                  std::is_same_v<Algebra, MinPlus<std::int32_t, true>>) {
+      if (wide) return make_for(Type<std::int64_t>{});
+    }
+    make_for(Type<Value>{});
+  }
+
+  static prepared::PairList list(const Ids& origins, const Ids& destinations) {
+    if (origins.size() != destinations.size()) raise_wrong_type();
+    return {origins.data(), destinations.data(), static_cast<std::int64_t>(origins.size())};
+  }
+
+  const nb::object tree_;
+  const Ids order_, ranks_;
+  const AnyArray up_, down_;
+  Ids up_middles_, down_middles_;
+  std::unique_ptr<PairQueries> queries_;
+  nb::object (*to_python_)(const void*) = nullptr;
+};
+
+}  // namespace
+
+void bind_prepared_pairs(nb::module_& m) {
+  nb::class_<ClimbTree>(m, "ClimbTree")
+      .def(nb::init<const Ids&, const Offsets&, const Ids&>(), nb::arg("parents"),
+           nb::arg("offsets"), nb::arg("heads"));
+  nb::class_<Queries>(m, "PairQueries")
+      .def(nb::init<nb::object, const Ids&, const Ids&, const AnyArray&, const AnyArray&,
+                    std::string_view, bool, bool, int>(),
+           nb::arg("tree"), nb::arg("order"), nb::arg("ranks"), nb::arg("up"), nb::arg("down"),
+           nb::arg("semiring"), nb::arg("negative"), nb::arg("wide"), nb::arg("level") = -1)
+      .def("distances", &Queries::distances, nb::arg("origins"), nb::arg("destinations"),
+           nb::arg("answers").noconvert(), nb::arg("threads"), nb::arg("progress").none())
+      .def("distance", &Queries::distance, nb::arg("origin"), nb::arg("destination"))
+      .def("set_middles", &Queries::set_middles, nb::arg("up"), nb::arg("down"))
+      .def("paths", &Queries::paths, nb::arg("origins"), nb::arg("destinations"),
+           nb::arg("threads"), nb::arg("progress").none())
+      .def("path", &Queries::path, nb::arg("origin"), nb::arg("destination"));
+}
+
+}  // namespace kleene::bindings
