@@ -377,27 +377,41 @@ def closure_reattach(
     incoming_weights: _Array | None,
     threads: int,
 ) -> None: ...
-def prepared_head_depths(
-    offsets: NDArray[np.int64], heads: NDArray[np.int32], parents: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], int]: ...
 def prepared_sweep(
+    tree: tuple[_Array, ...],
+    height: int,
     semiring: str,
     negative: bool,
-    offsets: NDArray[np.int64],
-    heads: NDArray[np.int32],
-    parents: NDArray[np.int32],
-    depths: NDArray[np.int32],
+    up: _Array,
+    down: _Array,
+    up_last: NDArray[np.int32] | None,
+    down_last: NDArray[np.int32] | None,
+    sources: NDArray[np.int32],
+    targets: NDArray[np.int32] | None,
+    values: _Array,
+    predecessors: NDArray[np.int32] | None,
+    workspace: NDArray[np.uint8],
+    threads: int,
+    progress: _Progress = None,
+    level: int = -1,
+) -> None: ...
+def prepared_multiply_climbs(
+    tree: tuple[_Array, ...],
     height: int,
+    semiring: str,
+    negative: bool,
     up: _Array,
     down: _Array,
     sources: NDArray[np.int32],
     targets: NDArray[np.int32],
-    restricted: bool,
     values: _Array,
     threads: int,
     progress: _Progress = None,
     level: int = -1,
 ) -> None: ...
+def prepared_matrix_work(
+    tree: tuple[_Array, ...], sources: NDArray[np.int32], targets: NDArray[np.int32]
+) -> tuple[int, int, float, float]: ...
 def simd() -> str: ...
 def simd_levels() -> list[str]: ...
 def parse_arcs(
