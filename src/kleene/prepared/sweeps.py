@@ -17,8 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
+from kleene.backends.semiring import SEMIRINGS
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination
+from kleene.prepared.tree_repair import repair_trees
 from kleene.system.machine import threads_for
 
 __all__ = ["matrix", "trees"]
@@ -64,9 +66,15 @@ def trees(
     progress : function, optional
         Called with the number of sources that are done, and of all.
     """
-    customization = _reversed(customization) if reverse else customization
+    c = _reversed(customization) if reverse else customization
     ranks = elimination.ranks[sources]
-    _sweep(elimination, customization, ranks, None, values, predecessors, threads, progress)
+    threads = threads_for(elimination.n + elimination.arcs, threads)
+    _sweep(elimination, c, ranks, None, values, predecessors, threads, progress)
+    # In floats a cycle that weighs nothing may round to less.
+    values[np.arange(len(sources)), sources] = SEMIRINGS[c.semiring].one(values.dtype)
+    if predecessors is not None:
+        predecessors[np.arange(len(sources)), sources] = -1
+        repair_trees(elimination, c, sources, values, predecessors, threads)
 
 
 def matrix(
@@ -99,6 +107,7 @@ def matrix(
     """
     c = _reversed(customization) if reverse else customization
     rows, columns = elimination.ranks[sources], elimination.ranks[targets]
+    threads = threads_for(elimination.n + elimination.arcs, threads)
     way = _cheapest(elimination, c, rows, columns)
     if way == "sweep":
         _sweep(elimination, c, rows, columns, values, None, threads, progress)
@@ -109,8 +118,12 @@ def matrix(
     else:
         _native.prepared_multiply_climbs(
             *_tree(elimination), c.semiring, c.negative, c.up, c.down, rows, columns, values,
-            threads_for(elimination.n + elimination.arcs, threads), progress,
+            threads, progress,
         )  # fmt: skip
+    if c.negative and values.dtype.kind == "f":  # as in trees
+        one = SEMIRINGS[c.semiring].one(values.dtype)
+        for row in np.flatnonzero(np.isin(sources, targets)):
+            values[row, targets == sources[row]] = one
 
 
 def _cheapest(elimination: Elimination, c: Customization, sources: Array, targets: Array) -> str:
@@ -138,15 +151,17 @@ def _sweep(
     targets: Array | None,
     values: Array,
     predecessors: Array | None,
-    threads: int | None,
+    threads: int,
     progress: Progress | None,
 ) -> None:
-    last: tuple[Array | None, Array | None] = (None, None)
-    size = _LINE * (1 + elimination.n * (1 if predecessors is None else 2))
-    workspace = _take_workspace(elimination, size)
+    paths = predecessors is not None
+    up, down, last = c.up, c.down, (c.last_vertices(elimination) if paths else (None, None))
+    if paths and up.dtype == np.uint8:  # predecessors need wider lanes
+        up, down = up.astype(np.int32), down.astype(np.int32)
+    workspace = _take_workspace(elimination, _LINE * (1 + elimination.n * (1 + paths)))
     _native.prepared_sweep(
-        *_tree(elimination), c.semiring, c.negative, c.up, c.down, *last, sources, targets, values,
-        predecessors, workspace, threads_for(elimination.n + elimination.arcs, threads), progress,
+        *_tree(elimination), c.semiring, c.negative, up, down, *last, sources, targets, values,
+        predecessors, workspace, threads, progress,
     )  # fmt: skip
     elimination.__dict__["_sweep_workspace"] = workspace
 
