@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 import kleene as kl
 from kleene.errors import DeviceError, GraphError, MemoryBudgetError, RequestError
-from kleene.planning.cost_model import cpu_seconds, gpu_cost
+from kleene.planning.cost_model import gpu_cost
 from kleene.planning.plan import make_plan
+from kleene.planning.prepared_cost import cpu_seconds
 from kleene.planning.request import Facts, Request
 from kleene.planning.rules import RULES, choose_method
 from kleene.registry import DEVICES, PROBLEMS, find, methods

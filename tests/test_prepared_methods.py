@@ -83,7 +83,8 @@ def test_the_second_call_finds_the_graph_prepared() -> None:
     elimination = preparation.eliminate(g)
     few = kl.sssp(g, sources=range(16), **ONE)
     assert few.plan.method == "prepared", "only the rows count"
-    assert "pairs eliminated, about 0 s to prepare" in few.plan.reasons[-1]
+    assert " pairs eliminated, about " in few.plan.reasons[-1]
+    assert "to prepare" not in few.plan.reasons[-1], "that was done"
     assert preparation.eliminate(g) is elimination
     assert kl.sssp(g, 3).plan.method != "prepared", "one source is searched from"
     assert kl.sssp(g, sources=range(16), limit=50, **ONE).plan.method != "prepared"
@@ -355,8 +356,8 @@ def test_csgraph(plans: list[Any]) -> None:
         assert np.array_equal(mine[0, some], mine[0, trees[0, some]] + matrix[trees[0, some], some])
     ours.dijkstra(matrix, indices=range(3000))
     assert plans.pop().method == "prepared"
-    ours.dijkstra(matrix, indices=range(40))
-    assert plans.pop().method == "batched", "for 40 rows it does not pay"
+    ours.dijkstra(matrix, indices=range(100))
+    assert plans.pop().method == "batched", "for 100 rows it does not pay"
 
 
 def test_networkx(plans: list[Any]) -> None:
