@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from kleene.api.arguments import Out, Vertices, as_vertices, make_request, require_graph
-from kleene.api.execution import look_closer
+from kleene.api.closer_look import look_closer
 from kleene.backends.semiring import semiring as find_semiring
 from kleene.errors import RequestError
 from kleene.graph import Graph

@@ -24,7 +24,8 @@ from kleene.api.arguments import (
     check_call,
     make_request,
 )
-from kleene.api.execution import look_closer, solve
+from kleene.api.closer_look import look_closer
+from kleene.api.execution import solve
 from kleene.api.within import as_count, one_or_more, plan_lengths
 from kleene.backends.common.native_sssp import lengths_or_none
 from kleene.backends.task import NearestTask

@@ -15,10 +15,10 @@ import numpy as np
 
 from kleene.backends.common import predecessors
 from kleene.errors import GraphError, MemoryBudgetError, RequestError
-from kleene.planning.cost_model import preparation_note
 from kleene.planning.device_choice import choose_device
 from kleene.planning.dtype_choice import choose_dtype, holds
 from kleene.planning.machine import live_machine
+from kleene.planning.prepared_cost import preparation_note
 from kleene.planning.request import Facts, Request
 from kleene.planning.rules import choose_method
 from kleene.prepared.known import Known
