@@ -62,11 +62,12 @@ class _Timed(NamedTuple):
     seconds: float
 
 
-def plain_rows(graph: kl.Graph, sources: Array) -> Array:
+def plain_rows(graph: kl.Graph, sources: Array, out: Array | None = None) -> Array:
     """Return the distances from each source by searches, whether the graph is prepared or not."""
     result = kl.sssp(
-        graph, sources=sources.tolist(), method="delta_stepping", device="cpu", predecessors=False
-    )
+        graph, sources=sources.tolist(), method="delta_stepping", device="cpu", predecessors=False,
+        out=out,
+    )  # fmt: skip
     return np.atleast_2d(result.distances)
 
 
@@ -90,6 +91,10 @@ class Asked:
         offsets, neighbors, weights = self.graph.csr
         assert weights is not None
         return offsets, neighbors, weights
+
+    def memory(self, rows: int) -> Array:
+        """Return memory for rows, in use already: else the system gives it page by page."""
+        return np.ones((min(rows, len(self.sources)), self.graph.n), dtype=self.rows.dtype)
 
     def check_pairs(self, distances: Array) -> str:
         """Raise AssertionError unless these are the distances of the pairs."""
@@ -179,10 +184,8 @@ def answer_trial(p: Any, asked: Asked, question: str, threads: int | None = None
     if question == PATH:
         pairs = asked.pairs[:_PATHS].tolist()
         return _each(len(pairs), lambda: [p.path(s, t) for s, t in pairs], asked.check_paths)
-    return _each(
-        len(asked.sources), partial(p.trees, asked.sources, threads=threads),
-        lambda result: asked.check_rows(result.distances),
-    )  # fmt: skip
+    run = partial(p.trees, asked.sources, out=asked.memory(BATCH), threads=threads)
+    return _each(len(asked.sources), run, lambda result: asked.check_rows(result.distances))
 
 
 def prepare_trial(asked: Asked, threads: int | None = None) -> Trial:
@@ -211,7 +214,8 @@ def weights_trial(p: Any, asked: Asked, threads: int | None = None) -> Trial:
 def search_trial(asked: Asked) -> Trial:
     """Return the trial of trees by plain searches in one call."""
     sources = asked.sources[: len(asked.rows)]
-    return _each(len(sources), partial(plain_rows, asked.graph, sources), asked.check_rows)
+    run = partial(plain_rows, asked.graph, sources, asked.memory(len(sources)))
+    return _each(len(sources), run, asked.check_rows)
 
 
 def scipy_trial(asked: Asked) -> Trial:

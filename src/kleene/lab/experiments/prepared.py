@@ -49,8 +49,10 @@ _PREPARED, _SEARCHED = 1.5e-5, 4e-6
 
 
 def _graphs(environment: Environment) -> Iterator[tuple[str, int, NamedGraph]]:
-    for panel, graphs in (_QUICK if environment.quick else _GRAPHS).items():
-        yield from ((panel, n, named) for n, named in graphs)
+    """Yield panels, vertices and graphs, the largest last."""
+    families = _QUICK if environment.quick else _GRAPHS
+    every = [(panel, *one) for panel, graphs in families.items() for one in graphs]
+    yield from sorted(every, key=lambda one: one[1])
 
 
 # ---- steps --------------------------------------------------------------------------------------
@@ -261,7 +263,7 @@ EXPERIMENTS = (
         headline=finding("Roads"),
         notes=(
             "Seconds for one answer. A pair: one of 10,000 in a call. With its path: a call each "
-            "from Python. A tree: all distances from a source."
+            "from Python. A tree: all distances from a source, into memory that is in use already."
         ),
         **_SHARED,
     ),

