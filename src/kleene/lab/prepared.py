@@ -63,9 +63,12 @@ class _Timed(NamedTuple):
 
 
 def plain_rows(graph: kl.Graph, sources: Array, out: Array | None = None) -> Array:
-    """Return the distances from each source by searches, whether the graph is prepared or not."""
+    """Return the distances from each source by searches, whether the graph is prepared or not.
+
+    On roads Dijkstra's algorithm is the fastest, on all cores, one source after the other on each.
+    """
     result = kl.sssp(
-        graph, sources=sources.tolist(), method="delta_stepping", device="cpu", predecessors=False,
+        graph, sources=sources.tolist(), method="dijkstra", device="cpu", predecessors=False,
         out=out,
     )  # fmt: skip
     return np.atleast_2d(result.distances)
