@@ -33,8 +33,8 @@ BYTES_A_VERTEX = 5 * 4 + 2 * 8
 #: Of the free memory, what a prepared graph may take.
 _MEMORY_SHARE = 0.5
 
-#: More triangles are refused: one core takes ten minutes for these, for each set of weights.
-MOST_TRIANGLES = 2 * 10**11
+#: More triangles are refused: one core takes some minutes for these, for each set of weights.
+MOST_TRIANGLES = 10**12
 
 _ADVICE = (
     "search the graph as it is, by kl.sssp or kl.apsp: graphs without small separators, such as "
