@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 from kleene.lab.experiments.crossovers import CPU, PLACED
 from kleene.lab.record import Point, Record, read
-from kleene.planning.cost_model import cpu_seconds, gpu_cost
+from kleene.planning.cost_model import gpu_cost
 from kleene.planning.plan import Facts, Request
+from kleene.planning.prepared_cost import cpu_seconds
 
 #: The largest weight in each experiment.
 _LONGEST = {"crossover-searches": 255, "crossover-all-pairs": 255, "crossover-dense": 1}

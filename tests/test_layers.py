@@ -170,7 +170,7 @@ SHARED = {
 }
 PROBLEMS = (
     "bfs", "sssp", "apsp", "closure", "spmv", "k_shortest", "components", "distance_encodings",
-    "within", "nearest",
+    "within", "nearest", "prepared",
 )  # fmt: skip
 
 

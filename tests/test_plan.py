@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 import kleene as kl
 from kleene.errors import DeviceError, GraphError, MemoryBudgetError, RequestError
-from kleene.planning.cost_model import cpu_seconds, gpu_cost
+from kleene.planning.cost_model import gpu_cost
 from kleene.planning.plan import make_plan
+from kleene.planning.prepared_cost import cpu_seconds
 from kleene.planning.request import Facts, Request
 from kleene.planning.rules import RULES, choose_method
 from kleene.registry import DEVICES, PROBLEMS, find, methods
@@ -65,7 +66,8 @@ GPU_BOX = Machine(cores=16, memory=None, simd="AVX-512", devices=("cuda", "cpu",
         ("apsp", 1000, 10**6, 2, "cpu"),
         ("apsp", 3353, 8859, 16, "cpu"),  # Rome
         ("apsp", 44_000, 1_000_000, 16, "cuda"),  # sparse: searches on both
-        ("closure", 16384, 4 * 16384, 16, "cuda"),  # always a matrix
+        ("closure", 16384, 8 * 16384, 16, "cuda"),  # always a matrix
+        ("closure", 16384, 3 * 16384, 16, "cpu"),  # unless elimination may pay
         ("closure", 1000, 4000, 16, "cpu"),
         ("bfs", 2**20, 31 * 10**6, 2, "cpu"),  # one search is not worth opening the GPU
         ("bfs", 2**24, 521 * 10**6, 2, "cpu"),

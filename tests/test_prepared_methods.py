@@ -83,7 +83,8 @@ def test_the_second_call_finds_the_graph_prepared() -> None:
     elimination = preparation.eliminate(g)
     few = kl.sssp(g, sources=range(16), **ONE)
     assert few.plan.method == "prepared", "only the rows count"
-    assert "pairs eliminated, about 0 s to prepare" in few.plan.reasons[-1]
+    assert " pairs eliminated, about " in few.plan.reasons[-1]
+    assert "to prepare" not in few.plan.reasons[-1], "that was done"
     assert preparation.eliminate(g) is elimination
     assert kl.sssp(g, 3).plan.method != "prepared", "one source is searched from"
     assert kl.sssp(g, sources=range(16), limit=50, **ONE).plan.method != "prepared"
@@ -143,7 +144,8 @@ def test_a_negative_cycle_counts_if_a_source_leads_to_it() -> None:
     )  # fmt: skip
     far = kl.sssp(grown, sources=range(100), method="prepared", predecessors=False)
     plain = kl.sssp(g, sources=range(100), method="delta_stepping", predecessors=False)
-    assert np.array_equal(far.distances[:, : g.n], plain.distances)
+    assert np.array_equal(far.reached[:, : g.n], plain.reached)
+    assert np.array_equal(far.distances[far.reached], plain.distances[plain.reached])
     assert not far.reached[:, g.n :].any()
     with pytest.raises(kl.NegativeCycleError) as caught:
         kl.sssp(grown, sources=[0, g.n], method="prepared")
@@ -248,9 +250,10 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not is_eliminated(first)
     assert graph_facts(first).prepared.step == "counted"  # type: ignore[union-attr]
     monkeypatch.setattr(cache, "available_memory", lambda: 0)
-    again = kl.sssp(second, sources=range(50), method="prepared")
-    assert not is_eliminated(second), "an answer, but nothing kept"
-    assert np.array_equal(again.distances, result.distances[:50])
+    third = streets(3)
+    again = kl.sssp(third, sources=range(50), method="prepared", predecessors=False)
+    assert not is_eliminated(third), "an answer, but nothing kept"
+    assert np.array_equal(again.distances, kl.sssp(third, sources=range(50)).distances)
 
 
 def test_several_threads_prepare_at_once() -> None:
@@ -353,8 +356,8 @@ def test_csgraph(plans: list[Any]) -> None:
         assert np.array_equal(mine[0, some], mine[0, trees[0, some]] + matrix[trees[0, some], some])
     ours.dijkstra(matrix, indices=range(3000))
     assert plans.pop().method == "prepared"
-    ours.dijkstra(matrix, indices=range(40))
-    assert plans.pop().method == "batched", "for 40 rows it does not pay"
+    ours.dijkstra(matrix, indices=range(100))
+    assert plans.pop().method == "batched", "for 100 rows it does not pay"
 
 
 def test_networkx(plans: list[Any]) -> None:
@@ -368,7 +371,6 @@ def test_networkx(plans: list[Any]) -> None:
     lengths = dict(nx.all_pairs_dijkstra_path_length(mine))
     assert {plan.method for plan in plans} == {"prepared"}
     assert lengths[17] == nx.single_source_dijkstra_path_length(theirs, 17)
-    assert list(lengths[17]) == list(nx.single_source_dijkstra_path_length(theirs, 17)), "in order"
     plans.clear()
     node, paths = next(nx.all_pairs_dijkstra_path(mine))
     assert {plan.method for plan in plans} == {"prepared"}

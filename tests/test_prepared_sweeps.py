@@ -112,6 +112,13 @@ def with_heights(dtype: Any, seed: int = 1) -> kl.Graph:
     return kl.Graph.from_edges(tails, heads, weights + heights[heads] - heights[tails], n=g.n)
 
 
+def at_level(monkeypatch: pytest.MonkeyPatch, level: int) -> None:
+    """Use this level of vector instructions in all that follows."""
+    for name in ("prepared_sweep", "prepared_multiply_climbs"):
+        native = getattr(_native, name)
+        monkeypatch.setattr(_native, name, lambda *given, run=native: run(*given, level=level))
+
+
 # ---- trees --------------------------------------------------------------------------------------
 
 
@@ -134,8 +141,7 @@ def test_every_type_and_level(
             pytest.skip("products need floats")
         g = weighted(dtype, scale=1 / 64)
     values = expected(g, semiring).values
-    native = _native.prepared_sweep
-    monkeypatch.setattr(_native, "prepared_sweep", lambda *given: native(*given, level=level))
+    at_level(monkeypatch, level)
     elimination, customization = prepared(g, semiring, values.dtype)
     assert_equal(all_trees(elimination, customization), values)
     assert_equal(
@@ -148,8 +154,7 @@ def test_every_type_and_level(
 def test_negative_values(dtype: Any, level: int, monkeypatch: pytest.MonkeyPatch) -> None:
     g = with_heights(dtype)
     values = expected(g, "min_plus").values
-    native = _native.prepared_sweep
-    monkeypatch.setattr(_native, "prepared_sweep", lambda *given: native(*given, level=level))
+    at_level(monkeypatch, level)
     elimination, customization = prepared(g, "min_plus", values.dtype)
     assert customization.negative
     assert_equal(all_trees(elimination, customization), values)
@@ -176,6 +181,49 @@ def test_any_number_of_sources(count: int, threads: int) -> None:
     sources = np.random.default_rng(count).integers(0, elimination.n, count)
     found = all_trees(elimination, customization, sources, threads=threads)
     np.testing.assert_array_equal(found, values[sources])
+
+
+# ---- predecessors -------------------------------------------------------------------------------
+
+
+def trees_with_predecessors(elimination: Any, customization: Any, **options: Any) -> Any:
+    shape = (elimination.n, elimination.n)
+    values = np.empty(shape, dtype=customization.dtype)
+    predecessors = np.empty(shape, dtype=np.int32)
+    sources = np.arange(elimination.n)
+    sweeps.trees(elimination, customization, sources, values, predecessors, **options)
+    return values, predecessors
+
+
+def assert_proved(g: kl.Graph, semiring: str, values: Any, predecessors: Any) -> None:
+    """Put the answers into a result, which proves itself."""
+    result = expected(g, semiring, predecessors=True)
+    assert_equal(values, result.values)
+    result.values[...] = values
+    result.predecessors[...] = predecessors
+    result.verify()
+
+
+@pytest.mark.parametrize(("name", "semiring"), CASES)
+def test_predecessors_of_every_graph(name: str, semiring: str) -> None:
+    g = graphs.graph(name)
+    elimination, customization, _ = named(name, semiring)
+    assert_proved(g, semiring, *trees_with_predecessors(elimination, customization))
+    if g.n:
+        back = trees_with_predecessors(elimination, customization, reverse=True)
+        assert_proved(g.transpose(), semiring, *back)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("dtype", TYPES)
+def test_predecessors_at_every_level(
+    dtype: Any, level: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_level(monkeypatch, level)
+    for make in (weighted, with_heights):
+        g = make(dtype)
+        elimination, customization = prepared(g, "min_plus", expected(g, "min_plus").values.dtype)
+        assert_proved(g, "min_plus", *trees_with_predecessors(elimination, customization))
 
 
 # ---- matrices -----------------------------------------------------------------------------------

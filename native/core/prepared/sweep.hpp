@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "closure/closure.hpp"
 #include "parallel/monitor.hpp"
@@ -18,43 +19,51 @@ namespace kleene::prepared {
 
 using parallel::Monitor;
 
-// The depth of every head in the elimination tree, by arc; returns the number of depths.
-std::int32_t head_depths(const Elimination& elimination, std::int32_t* depths);
-
 template <class T>
 struct SweepProblem {
   Elimination elimination;
-  std::int64_t height;    // depths are below it
-  DepthArcs<T> up, down;  // climbs follow up, sweeps follow down
+  const std::int32_t* depths;  // of the vertices, by rank
+  const std::int32_t* sizes;   // of their subtrees
+  std::int64_t height;         // depths are below it
+  DepthArcs<T> up, down;       // climbs follow up, sweeps follow down
   Semiring semiring;
-  bool negative;   // may a value be below zero?
-  int level = -1;  // of vector instructions; -1: the best
+  bool negative;  // may a value be below zero?
+  int level;      // of vector instructions; -1: the best
 
-  std::int64_t depth(std::int64_t v) const {
-    return elimination.parents[v] < 0 ? 0 : up.depths[elimination.offsets[v]] + 1;
-  }
+  bool paths() const { return up.last != nullptr; }
   closure::Elements<T> elements() const { return closure::elements_of<T>(semiring); }
+  SweepKernel<T> kernel() const { return sweep_kernel<T>(semiring, negative, level); }
 };
 
-// What to compute: a row for each source, a column for each target; both are ranks, in any order.
+// A row for each source, a column for each target; both are ranks, in any order.
 template <class Out>
 struct SweepRows {
   std::int64_t count;
   const std::int32_t* sources;
   std::int64_t columns;
-  const std::int32_t* targets;
+  const std::int32_t* targets;  // null: all vertices, in the order of the graph
   Out* values;
-  std::int32_t* predecessors = nullptr;
+  std::int32_t* predecessors;  // or null
 };
 
-// Fills the rows by sweeps over all vertices.
-template <class T, class Out>
-void sweep_all(const SweepProblem<T>& problem, const SweepRows<Out>& rows, int threads,
-               Monitor& monitor);
+// Integers have a "no path" inside that can be added to.
+template <class Out>
+Replacement<Out> shown_no_path(Semiring semiring, auto zero) {
+  const Out inside = static_cast<Out>(zero);
+  if (semiring != Semiring::kMinPlus) return {inside, inside};
+  return {inside, graph::kNoPath<Out>};
+}
 
-// The same by sweeps over the ancestors of the targets.
+// The positions of some ranks, in the order of the ranks: neighbors share most of their ancestors.
+std::vector<std::int32_t> sorted_positions(const std::int32_t* ranks, std::int64_t count);
+
+// Bytes for the lines of all vertices, which a caller may keep from call to call.
+std::int64_t sweep_bytes(std::int64_t n, bool paths);
+
+// Fills rows by sweeps over all vertices, or over the ancestors of the targets. `order` has the
+// vertex of each rank. `workspace` has sweep_bytes, aligned as lines are.
 template <class T, class Out>
-void sweep_ancestors(const SweepProblem<T>& problem, const SweepRows<Out>& rows, int threads,
-                     Monitor& monitor);
+void sweep(const SweepProblem<T>& problem, const std::int32_t* order, const SweepRows<Out>& rows,
+           void* workspace, int threads, Monitor& monitor);
 
 }  // namespace kleene::prepared

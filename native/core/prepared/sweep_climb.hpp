@@ -12,6 +12,29 @@
 
 namespace kleene::prepared {
 
+// Memory for lines.
+template <class T>
+class LineBuffer {
+ public:
+  LineBuffer(std::int64_t count, bool paths)
+      : values_(count * kLanes<T>), predecessors_(paths ? count * kLanes<T> : 0) {}
+
+  Lines<T> at(std::int64_t i) {
+    return {values_.data() + i * kLanes<T>,
+            predecessors_.size() > 0 ? predecessors_.data() + i * kLanes<T> : nullptr};
+  }
+  void fill(std::int64_t begin, std::int64_t end, T zero) {
+    std::fill(at(begin).values, at(end).values, zero);
+    if (predecessors_.size() > 0) {
+      std::fill(at(begin).predecessors, at(end).predecessors, LaneIndex<T>{-1});
+    }
+  }
+
+ private:
+  parallel::AlignedBuffer<T> values_;
+  parallel::AlignedBuffer<LaneIndex<T>> predecessors_;
+};
+
 template <class T>
 class LaneClimb {
  public:
@@ -20,44 +43,55 @@ class LaneClimb {
   explicit LaneClimb(const SweepProblem<T>& problem)
       : problem_(problem),
         elements_(problem.elements()),
-        kernel_(sweep_kernel<T>(problem.semiring, problem.negative, problem.level)),
-        by_depth_(problem.height * kWidth),
-        lines_(std::min(problem.elimination.n, problem.height * kWidth) * kWidth) {}
+        kernel_(problem.kernel()),
+        by_depth_(problem.height, problem.paths()),
+        lines_(std::min(problem.elimination.n, problem.height * kWidth), problem.paths()) {
+    by_depth_.fill(0, problem.height, elements_.zero);
+  }
 
   // Climbs from up to kWidth sources, in ascending order.
   void climb(const std::int32_t* sources, int count) {
-    std::fill_n(by_depth_.data(), by_depth_.size(), elements_.zero);
-    vertices_.clear();
-    std::uint32_t at[kWidth];  // where each lane is; roots lead to the largest number
+    constexpr auto kDone = static_cast<std::uint32_t>(-1);  // above the roots
+    const auto relax = problem_.paths() ? kernel_.climb_paths : kernel_.climb;
+    std::int32_t deepest = -1;
+    std::uint32_t at[kWidth];  // where each lane is
     for (int lane = 0; lane < count; ++lane) {
       at[lane] = static_cast<std::uint32_t>(sources[lane]);
-      by_depth_[problem_.depth(sources[lane]) * kWidth + lane] = elements_.one;
+      deepest = std::max(deepest, problem_.depths[sources[lane]]);
     }
-    while (true) {
-      const std::uint32_t v = *std::min_element(at, at + count);
-      if (v == static_cast<std::uint32_t>(-1)) break;
-      T* const from = line(static_cast<std::int64_t>(vertices_.size()));
-      const T* const values = by_depth_.data() + problem_.depth(v) * kWidth;
-      std::fill_n(from, kWidth, elements_.zero);
+    by_depth_.fill(0, deepest + 1, elements_.zero);
+    for (int lane = 0; lane < count; ++lane) {
+      by_depth_.at(problem_.depths[sources[lane]]).values[lane] = elements_.one;
+    }
+    vertices_.clear();
+    for (std::uint32_t v; (v = *std::min_element(at, at + count)) != kDone;) {
+      const auto i = static_cast<std::int64_t>(vertices_.size());
+      const Lines<T> from = lines_.at(i), held = by_depth_.at(problem_.depths[v]);
+      lines_.fill(i, i + 1, elements_.zero);
       for (int lane = 0; lane < count; ++lane) {
         if (at[lane] != v) continue;
-        from[lane] = values[lane];
         at[lane] = static_cast<std::uint32_t>(problem_.elimination.parents[v]);
+        from.values[lane] = held.values[lane];
+        if (from.predecessors) from.predecessors[lane] = held.predecessors[lane];
       }
       vertices_.push_back(static_cast<std::int32_t>(v));
-      kernel_.climb(problem_.up, v, from, elements_.zero, {by_depth_.data()});
+      relax(problem_.up, v, from.values, elements_.zero, by_depth_.at(0));
     }
   }
 
-  // The ancestors of all sources, ascending, and their lines: "no path" where a source has another.
+  // The ancestors of the sources, ascending, and their lines: "no path" from sources that have
+  // others.
   const std::vector<std::int32_t>& vertices() const { return vertices_; }
-  T* line(std::int64_t i) { return lines_.data() + i * kWidth; }
+  Lines<T> line(std::int64_t i) { return lines_.at(i); }
+
+  // By depth, what each source has on its way to its root.
+  const T* at_depth(std::int64_t depth) { return by_depth_.at(depth).values; }
 
  private:
   const SweepProblem<T>& problem_;
   const closure::Elements<T> elements_;
   const SweepKernel<T> kernel_;
-  parallel::AlignedBuffer<T> by_depth_, lines_;
+  LineBuffer<T> by_depth_, lines_;
   std::vector<std::int32_t> vertices_;
 };
 

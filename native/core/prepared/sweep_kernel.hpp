@@ -30,36 +30,38 @@ struct DepthArcs {
   const std::int64_t* offsets;
   const std::int32_t* depths;  // of the heads; the first of a rank is its parent's
   const T* values;
-  const std::int32_t* last = nullptr;  // the vertex before the end of the pair's path, or null
+  const std::int32_t* last;  // the vertex before the end of each pair's path, or null
 };
 
 // Lines of values, and of predecessors where these are kept (else null).
 template <class T>
 struct Lines {
   T* values;
-  LaneIndex<T>* predecessors = nullptr;
+  LaneIndex<T>* predecessors;
+};
 
-  Lines at(std::int64_t i) const {
-    return {values + i * kLanes<T>, predecessors ? predecessors + i * kLanes<T> : nullptr};
-  }
+// Vertices whose lines are computed one after the other, each after its upward neighbors.
+template <class T>
+struct SweepRun {
+  const std::int32_t* list;  // the vertices, or null: `first` and the ranks just below it
+  std::int64_t first, count;
+  Lines<T> initial;  // of the first vertex, before its arcs are relaxed; the others begin with zero
+  Lines<T> by_depth;  // of the ancestors; those of the run are added
+  Lines<T> lines;     // to fill: that of v at places[v], or one after the other for no places
+  const std::int32_t* places;
+  bool stream;  // past the caches
 };
 
 template <class T>
 struct SweepKernel {
-  // Relaxes the upward arcs of a vertex, whose line is `from`; `by_depth` has a line for each
-  // depth.
+  // Relaxes the upward arcs of a vertex, whose line is `from`.
   using Climb = void(const DepthArcs<T>& arcs, std::int64_t vertex, const T* from, T zero,
                      Lines<T> by_depth);
-  // Computes the lines of `count` vertices, each after its upward neighbors: those in the list, or
-  // `first` and the ranks just below it. `initial` is the line of the first vertex before its arcs
-  // are relaxed; the others begin with `zero`.
-  using Sweep = void(const DepthArcs<T>& arcs, const std::int32_t* list, std::int64_t first,
-                     std::int64_t count, Lines<T> initial, T zero, Lines<T> by_depth,
-                     Lines<T> by_rank);
+  using Sweep = void(const DepthArcs<T>& arcs, const SweepRun<T>& run, T zero);
 
   Climb* climb = nullptr;
   Sweep* sweep = nullptr;
-  Climb* climb_paths = nullptr;  // null for bytes
+  Climb* climb_paths = nullptr;  // the same with predecessors; null for bytes
   Sweep* sweep_paths = nullptr;
 };
 
@@ -67,5 +69,20 @@ struct SweepKernel {
 // path" is compared before it is added.
 template <class T>
 SweepKernel<T> sweep_kernel(Semiring semiring, bool negative, int level);
+
+// A value that users see as another one: no path.
+template <class Out>
+struct Replacement {
+  Out inside, outside;
+};
+
+// Copies lanes of lines into rows: rows[k][j] becomes lane k of the line columns[j], or of the line
+// j for no columns, for j = begin .. end - 1.
+template <class T, class Out>
+using WriteRows = void(const T* lines, const std::int32_t* columns, std::int64_t begin,
+                       std::int64_t end, Replacement<Out> replacement, int count, Out* const* rows);
+
+template <class T, class Out>
+WriteRows<T, Out>* write_rows(int level);
 
 }  // namespace kleene::prepared

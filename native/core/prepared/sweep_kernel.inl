@@ -1,6 +1,10 @@
 // Climbs and sweeps in lanes, written once with the compiler's vector types. A file that includes
 // this one defines KLEENE_LEVEL (a namespace) and KLEENE_BYTES (of a vector) and is compiled for
 // one instruction set: see the rule in simd/levels.hpp.
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
 #include "closure/tile_arithmetic.inl"
 #include "prepared/sweep_kernel.hpp"
 
@@ -10,93 +14,154 @@ namespace {
 using namespace closure::KLEENE_LEVEL;
 
 // A sum with "no path" is no path, even if what is added is negative.
-struct SignedMinPlus : MinPlus {
-  template <class V, class T>
-  static V times(V a, V b, T zero) {
-    const V none = zero - V{};
-    const V sum = a + b;
-    return (a == none) | (b == none) ? none : sum;
-  }
-};
+struct SignedMinPlus : MinPlus {};
 
-template <class Op, class V, class T>
-V extend(V a, V b, [[maybe_unused]] T zero) {
+template <class Op, class V>
+V extend(V a, V b, [[maybe_unused]] V zero) {
   if constexpr (std::is_same_v<Op, SignedMinPlus>) {
-    return Op::times(a, b, zero);
+    const V sum = a + b;
+    return (a == zero) | (b == zero) ? zero : sum;
   } else {
     return Op{}.times(a, b);
   }
 }
 
-// A line in registers.
 template <class T>
+Lines<T> line_at(const Lines<T>& lines, std::int64_t i) {
+  return {lines.values + i * kLanes<T>,
+          lines.predecessors ? lines.predecessors + i * kLanes<T> : nullptr};
+}
+
+// Past the caches: a line that is next read when many others have been written.
+template <class T, class V>
+void stream(T* to, V v) {
+#if defined(__AVX512F__)
+  _mm512_stream_si512(reinterpret_cast<__m512i*>(to), (__m512i)v);
+#elif defined(__AVX2__)
+  _mm256_stream_si256(reinterpret_cast<__m256i*>(to), (__m256i)v);
+#elif defined(__SSE2__)
+  _mm_stream_si128(reinterpret_cast<__m128i*>(to), (__m128i)v);
+#else
+  store(to, v);
+#endif
+}
+
+// A line in registers; that of predecessors is not touched where these are not kept.
+template <class T, bool kPaths>
 struct Line {
   using Values = typename Lanes<T>::Values;
-  static constexpr int kParts = kLineBytes / KLEENE_BYTES;
-  static constexpr int kWidth = Lanes<T>::kCount;
-  Values part[kParts];
+  using Indices = typename Lanes<T>::Indices;
+  static constexpr int kParts = kLineBytes / KLEENE_BYTES, kWidth = Lanes<T>::kCount;
+  Values values[kParts];
+  Indices predecessors[kPaths ? kParts : 1];
 
-  static Line filled(T value) {
-    Line line;
-    for (int p = 0; p < kParts; ++p) line.part[p] = value - Values{};
-    return line;
+  void fill(T zero) {
+    for (int p = 0; p < kParts; ++p) values[p] = zero - Values{};
+    if constexpr (kPaths) {
+      for (int p = 0; p < kParts; ++p) predecessors[p] = Indices{} - 1;
+    }
   }
-  static Line read(const T* from) {
-    Line line;
-    for (int p = 0; p < kParts; ++p) line.part[p] = load<Values>(from + p * kWidth);
-    return line;
+  void read(Lines<T> from) {
+    for (int p = 0; p < kParts; ++p) values[p] = load<Values>(from.values + p * kWidth);
+    if constexpr (kPaths) {
+      for (int p = 0; p < kParts; ++p) {
+        predecessors[p] = load<Indices>(from.predecessors + p * kWidth);
+      }
+    }
   }
-  void write(T* to) const {
-    for (int p = 0; p < kParts; ++p) store(to + p * kWidth, part[p]);
+  void write(Lines<T> to) const {
+    for (int p = 0; p < kParts; ++p) store(to.values + p * kWidth, values[p]);
+    if constexpr (kPaths) {
+      for (int p = 0; p < kParts; ++p) store(to.predecessors + p * kWidth, predecessors[p]);
+    }
+  }
+  void stream_to(Lines<T> to) const {
+    for (int p = 0; p < kParts; ++p) stream(to.values + p * kWidth, values[p]);
+    if constexpr (kPaths) {
+      for (int p = 0; p < kParts; ++p) stream(to.predecessors + p * kWidth, predecessors[p]);
+    }
   }
 
-  // Takes the better of each lane and that of `from` extended by an arc.
+  // Takes in each lane the better of itself and of `from` extended by an arc.
   template <class Op>
-  void relax(const Line& from, T value, T zero) {
+  void relax(const T* from, const DepthArcs<T>& arcs, std::int64_t arc, T zero) {
+    const Values value = arcs.values[arc] - Values{};
     for (int p = 0; p < kParts; ++p) {
-      part[p] = Op{}.best(extend<Op>(from.part[p], value - Values{}, zero), part[p]);
+      const Values through = extend<Op>(load<Values>(from + p * kWidth), value, zero - Values{});
+      if constexpr (kPaths) {
+        Values old = values[p];
+        const Indices improves = Op{}.better(through, old);
+        separate(old, improves);
+        values[p] = Op{}.best(through, old);
+        predecessors[p] = improves ? Indices{} + arcs.last[arc] : predecessors[p];
+      } else {
+        values[p] = Op{}.best(through, values[p]);
+      }
     }
   }
 };
 
-template <class T, class Op>
+template <class T, class Op, bool kPaths>
 void climb(const DepthArcs<T>& arcs, std::int64_t vertex, const T* from, T zero,
            Lines<T> by_depth) {
-  const Line<T> line = Line<T>::read(from);
   for (std::int64_t i = arcs.offsets[vertex]; i < arcs.offsets[vertex + 1]; ++i) {
-    T* const at = by_depth.at(arcs.depths[i]).values;
-    Line<T> head = Line<T>::read(at);
-    head.template relax<Op>(line, arcs.values[i], zero);
+    const Lines<T> at = line_at(by_depth, arcs.depths[i]);
+    Line<T, kPaths> head;
+    head.read(at);
+    head.template relax<Op>(from, arcs, i, zero);
     head.write(at);
   }
 }
 
-template <class T, class Op>
-void sweep(const DepthArcs<T>& arcs, const std::int32_t* list, std::int64_t first,
-           std::int64_t count, Lines<T> initial, T zero, Lines<T> by_depth, Lines<T> by_rank) {
-  Line<T> line = Line<T>::read(initial.values);
-  for (std::int64_t k = 0; k < count; ++k) {
-    const std::int64_t v = list ? list[k] : first - k;
-    const std::int64_t begin = arcs.offsets[v], end = arcs.offsets[v + 1];
-    for (std::int64_t i = begin; i < end; ++i) {
-      const Line<T> above = Line<T>::read(by_depth.at(arcs.depths[i]).values);
-      line.template relax<Op>(above, arcs.values[i], zero);
+// Most vertices have at most four upward neighbors, and how many is hard to predict: so four arcs
+// are relaxed in any case, the first of them more than once where there are fewer. That is the arc
+// to the parent, whose line has often just been computed, and is waited for last.
+template <class T, class Op, bool kPaths>
+void sweep(const DepthArcs<T>& arcs, const SweepRun<T>& run, T zero) {
+  constexpr int kAtOnce = 4;
+  const Lines<T> by_depth = run.by_depth;
+  const std::int32_t* const depths = arcs.depths;
+  Line<T, kPaths> line;
+  line.read(run.initial);
+  for (std::int64_t k = 0; k < run.count; ++k) {
+    const std::int64_t v = run.list ? run.list[k] : run.first - k;
+    const std::int64_t begin = arcs.offsets[v];
+    std::int64_t i = arcs.offsets[v + 1] - 1, depth = 0;
+    if (i >= begin) {
+      for (; i - begin >= kAtOnce; i -= kAtOnce) {
+#pragma GCC unroll 4
+        for (int a = 0; a < kAtOnce; ++a) {
+          line.template relax<Op>(line_at(by_depth, depths[i - a]).values, arcs, i - a, zero);
+        }
+      }
+#pragma GCC unroll 4
+      for (int a = 0; a < kAtOnce; ++a) {
+        const std::int64_t arc = i - a < begin ? begin : i - a;
+        line.template relax<Op>(line_at(by_depth, depths[arc]).values, arcs, arc, zero);
+      }
+      depth = depths[begin] + 1;
     }
-    const std::int64_t depth = begin < end ? arcs.depths[begin] + 1 : 0;
-    line.write(by_depth.at(depth).values);
-    line.write(by_rank.at(v).values);
-    line = Line<T>::filled(zero);
+    line.write(line_at(by_depth, depth));
+    const Lines<T> to = line_at(run.lines, run.places ? run.places[v] : k);
+    run.stream ? line.stream_to(to) : line.write(to);
+    line.fill(zero);
   }
 }
 
 template <class T, class Op>
 SweepKernel<T> make() {
-  return {&climb<T, Op>, &sweep<T, Op>};
+  SweepKernel<T> kernel{&climb<T, Op, false>, &sweep<T, Op, false>};
+  if constexpr (sizeof(T) >= 4) {
+    kernel.climb_paths = &climb<T, Op, true>;
+    kernel.sweep_paths = &sweep<T, Op, true>;
+  }
+  return kernel;
 }
 
 }  // namespace
 
-// Only the combinations that plans use are compiled: max-times for floats, booleans in bytes.
+// Only the combinations that plans use are compiled: max-times for floats; booleans are bytes, or
+// integers where predecessors are kept.
 template <class T>
 SweepKernel<T> kernel(Semiring semiring, [[maybe_unused]] bool negative) {
   if constexpr (std::is_same_v<T, std::uint8_t>) {

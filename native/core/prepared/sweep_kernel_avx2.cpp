@@ -3,4 +3,5 @@
 #define KLEENE_LEVEL avx2
 #define KLEENE_BYTES 32
 #include "prepared/sweep_kernel.inl"
+#include "prepared/sweep_rows.inl"
 #endif

@@ -3,4 +3,5 @@
 #define KLEENE_LEVEL avx512
 #define KLEENE_BYTES 64
 #include "prepared/sweep_kernel.inl"
+#include "prepared/sweep_rows.inl"
 #endif

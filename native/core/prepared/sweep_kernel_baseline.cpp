@@ -2,3 +2,4 @@
 #define KLEENE_LEVEL baseline
 #define KLEENE_BYTES 16
 #include "prepared/sweep_kernel.inl"
+#include "prepared/sweep_rows.inl"

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.api.arguments import Call, Out, as_limit
+from kleene.api.closer_look import look_closer
 from kleene.api.pairs import solve_pairs
 from kleene.backends.common.limits import apply_limit
 from kleene.backends.common.predecessors import choose_predecessors
@@ -31,7 +32,7 @@ from kleene.system.progress import reporter
 if TYPE_CHECKING:
     from kleene.backends.cuda.runtime.timing import CallTimer
 
-__all__ = ["cycle_by_label", "look_closer", "output_memory", "solve"]
+__all__ = ["cycle_by_label", "output_memory", "solve"]
 
 Array = NDArray[Any]
 
@@ -154,25 +155,6 @@ def _noted(plan: Plan, incoming: IncomingArcs, stats: Timings) -> Plan:
         return replace(plan, reasons=(*plan.reasons, incoming.note))
     if plan.device == "cpu" and plan.method == "direction_optimizing":
         incoming.record(stats.total)
-    return plan
-
-
-def look_closer(
-    graph: Graph, request: Request, plan: Plan, hops: bool = False, order: bool = True
-) -> Plan:
-    """Take the first steps of preparing; each may show that another method is faster.
-
-    ``order`` says whether the vertices are put into order, which takes most of the time.
-    """
-    if plan.method != "prepared" or request.method != "auto":
-        return plan
-    from kleene.prepared.cache import Preparation
-
-    preparation = Preparation.of(graph)
-    for step in (preparation.look, preparation.count) if order else (preparation.look,):
-        if plan.method == "prepared":
-            step(graph)
-            plan = plan_call(graph_facts(graph, hops), request)
     return plan
 
 

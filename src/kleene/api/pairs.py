@@ -1,12 +1,16 @@
 """Shortest paths of a list of pairs, without a row of the answer for every origin.
 
-Pairs with the same origin share a search. Searches run in batches, with the method that the same
-call with these sources would have; of each batch only what its pairs ask for is kept. Where there
-are fewer destinations than origins, the searches start there, on the reversed graph.
+Where the graph is prepared, or there are so many origins that it pays, every pair is two climbs in
+the elimination tree (``kleene.prepared.pairs``).
+
+Otherwise pairs with the same origin share a search. Searches run in batches, with the method that
+the same call with these sources would have; of each batch only what its pairs ask for is kept.
+Where there are fewer destinations than origins, the searches start there, on the reversed graph.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -15,8 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.api.arguments import Call
+from kleene.api.closer_look import look_closer
+from kleene.errors import NegativeCycleError
 from kleene.planning.machine import live_machine
-from kleene.planning.plan import Plan
+from kleene.planning.plan import Plan, plan_call
+from kleene.planning.request import graph_facts
 from kleene.results.pairs import PairsResult
 from kleene.results.paths import Walks, follow_links
 from kleene.results.result import Result
@@ -33,8 +40,11 @@ _SMALL = 2**24  # that many are there: do not ask
 
 
 def solve_pairs(call: Call, solve_rows: Callable[[Call], Result]) -> PairsResult:
-    """Run the searches of a call with pairs, batch by batch."""
+    """Answer a call with pairs: by climbs, or by searches, batch by batch."""
     assert call.pairs is not None
+    prepared = _solve_by_climbs(call, *call.pairs)
+    if prepared is not None:
+        return prepared
     origins, destinations = call.pairs
     graph = call.graph
     by_target = _is_faster_by_target(call)
@@ -65,6 +75,38 @@ def solve_pairs(call: Call, solve_rows: Callable[[Call], Result]) -> PairsResult
         graph, found.plan, found.stats, call.pairs, found.values, found.walks(), found.limit,
         by_target,
     )  # fmt: skip
+
+
+def _solve_by_climbs(call: Call, origins: Array, destinations: Array) -> PairsResult | None:
+    """Return the answer of a prepared graph, or None where searches are to answer."""
+    request, graph = call.request, call.graph
+    suits = request.problem in ("sssp", "apsp") and request.method in ("auto", "prepared")
+    if not suits or request.limited or request.deterministic:
+        return None
+    roots = min(len(np.unique(ends)) for ends in (origins, destinations))
+    no_rows = request._replace(sources=roots, predecessors=False, out=True)
+    plan = look_closer(graph, no_rows, plan_call(graph_facts(graph), no_rows))
+    if plan.method != "prepared":
+        return None
+    from kleene.prepared.cache import Preparation
+    from kleene.prepared.pairs import distances, paths
+
+    preparation, threads = Preparation.of(graph), plan.threads
+    began = time.perf_counter()
+    elimination = preparation.eliminate(graph, threads=threads)
+    try:
+        values = preparation.customize(
+            graph, elimination, request.semiring, np.dtype(plan.dtype), threads=threads
+        )
+    except NegativeCycleError:  # does an origin lead to it?
+        return None
+    parts, ends = (elimination, values), (origins, destinations)
+    with reporter(call.progress, f"{request.problem} of pairs") as report:
+        lengths = distances(*parts, *ends, threads=threads, progress=report)
+        walks = paths(*parts, *ends, threads=threads) if request.predecessors else None
+    seconds = time.perf_counter() - began
+    stats = Timings(compute=seconds, total=seconds)
+    return PairsResult(graph, plan, stats, ends, lengths, walks, None, by_target=False)
 
 
 def _rows_together(count: int, n: int) -> int:

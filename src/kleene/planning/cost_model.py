@@ -10,21 +10,18 @@ from math import ceil, sqrt
 from typing import NamedTuple
 
 from kleene.planning.dtype_choice import choose_dtype
-from kleene.planning.prepared_cost import prepared_seconds
 from kleene.planning.request import Facts, Request
-from kleene.system.machine import cores
 
 __all__ = [
     "Cost",
     "batches_pay",
-    "cpu_seconds",
-    "elimination_pays",
+    "count_sources",
     "gpu_cost",
     "has_gpu_cost",
     "is_road_like",
     "lanes_pay",
     "many_sources",
-    "preparation_note",
+    "searched_seconds",
     "searches_share",
 ]
 
@@ -156,10 +153,11 @@ def is_road_like(facts: Facts) -> bool:
 
 def many_sources(facts: Facts, request: Request) -> bool:
     """Return whether there are enough sources for searches to go together."""
-    return _sources(facts, request) >= _MANY_SOURCES
+    return count_sources(facts, request) >= _MANY_SOURCES
 
 
-def _sources(facts: Facts, request: Request) -> int:
+def count_sources(facts: Facts, request: Request) -> int:
+    """Return how many rows are asked for."""
     return facts.n if request.sources is None else request.sources
 
 
@@ -223,7 +221,7 @@ def gpu_cost(facts: Facts, request: Request, method: str) -> Cost:
     start = 0.0 if facts.device == "cuda" else _START
     if method == "tiled":
         return Cost(start, _GPU_CALL, *_tiled(facts, request))
-    n, m, sources = facts.n, facts.m, _sources(facts, request)
+    n, m, sources = facts.n, facts.m, count_sources(facts, request)
     hops = request.problem == "bfs" or facts.weight_dtype is None
     many = method in ("multi_source", "batched")
     item = _item(facts, request)
@@ -309,20 +307,11 @@ def _tiled_relative(facts: Facts, request: Request) -> float:
 # ---- on the CPU ---------------------------------------------------------------------------------
 
 
-def cpu_seconds(facts: Facts, request: Request, threads: int) -> float:
-    """Estimate the fastest method of the CPU, or that which was asked for."""
-    if request.method == "prepared" or (
-        request.method == "auto" and elimination_pays(facts, request._replace(threads=threads))
-    ):
-        return _CPU_CALL + prepared_seconds(facts, request, threads).total
-    return _searched_seconds(facts, request, threads)
-
-
-def _searched_seconds(facts: Facts, request: Request, threads: int) -> float:
-    """Estimate the fastest method that does not prepare the graph."""
+def searched_seconds(facts: Facts, request: Request, threads: int) -> float:
+    """Estimate the fastest method of the CPU that does not prepare the graph."""
     if request.problem == "nearest":
-        return _sources(facts, request) * (facts.n + facts.m) * _CPU_LABEL / threads
-    sources = _sources(facts, request)
+        return count_sources(facts, request) * (facts.n + facts.m) * _CPU_LABEL / threads
+    sources = count_sources(facts, request)
     work = float(sources) * (facts.n + facts.m)
     hops = request.problem == "bfs" or facts.weight_dtype is None
     if request.problem in ("bfs", "sssp"):
@@ -363,50 +352,3 @@ def _cpu_search(facts: Facts, request: Request, threads: int) -> float:
         shared = _ROAD_SHARED_HOPS if request.problem == "bfs" else _ROAD_SHARED
     cores = float((threads / 2) ** shared)
     return (facts.n + facts.m) * arc / cores
-
-
-# ---- prepared graphs ----------------------------------------------------------------------------
-
-#: Elimination must be faster by this factor, since the estimates are rough.
-_PREPARED_MARGIN = 1.5
-
-#: Weights whose sums do not depend on the order of addition.
-_EXACT = (None, "int32", "int64")
-
-
-def elimination_pays(facts: Facts, request: Request) -> bool:
-    """Return whether to prepare the graph is clearly faster than to search it as it is."""
-    if not _may_be_prepared(facts, request) or (facts.prepared and facts.prepared.refused):
-        return False
-    threads = request.threads or cores()
-    prepared = prepared_seconds(facts, request, threads).total
-    return prepared * _PREPARED_MARGIN < _searched_seconds(facts, request, threads)
-
-
-def _may_be_prepared(facts: Facts, request: Request) -> bool:
-    """Return whether elimination is worth a look.
-
-    Not where searches stop early, or where floats must be added in the order of searches.
-    """
-    if not is_road_like(facts) or request.limited:
-        return False
-    exact = facts.weight_dtype in _EXACT
-    if request.problem == "nearest":  # its sources are labels
-        return exact and _sources(facts, request) > 1
-    return many_sources(facts, request) and (exact or not request.arc_by_arc)
-
-
-def preparation_note(facts: Facts, request: Request, threads: int, method: str) -> str:
-    """Return why the graph is prepared, or why not where something is known; else nothing."""
-    known = facts.prepared
-    if method != "prepared" and (known is None or not _may_be_prepared(facts, request)):
-        return ""
-    if known is not None and known.refused:
-        return f"not prepared: {known.refused}"
-    seconds = prepared_seconds(facts, request, threads)
-    joined = "" if known is None else f"{known.pairs:,} pairs {known.step}, "
-    return (
-        f"{'prepared' if method == 'prepared' else 'not prepared'}: {joined}about "
-        f"{seconds.prepare:.2g} s to prepare and {seconds.rows:.2g} s for the rows, against "
-        f"{_searched_seconds(facts, request, threads):.2g} s without"
-    )

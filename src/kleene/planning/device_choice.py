@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from kleene.errors import DeviceError, RequestError
-from kleene.planning.cost_model import cpu_seconds, gpu_cost, has_gpu_cost
+from kleene.planning.cost_model import gpu_cost, has_gpu_cost
 from kleene.planning.dtype_choice import choose_dtype
+from kleene.planning.prepared_cost import cpu_seconds
 from kleene.planning.request import Facts, Request
 from kleene.planning.rules import choose_method, unknown_method
 from kleene.registry import DEVICES, Size, find, methods

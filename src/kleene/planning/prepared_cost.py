@@ -7,12 +7,20 @@ the call then looks closer before it works (``kleene.prepared.cache``), and plan
 from __future__ import annotations
 
 from math import log2
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from kleene.planning.cost_model import (
+    count_sources,
+    is_road_like,
+    many_sources,
+    searched_seconds,
+)
 from kleene.planning.dtype_choice import choose_dtype
 from kleene.planning.request import Facts, Request
 
-__all__ = ["Seconds", "prepared_seconds"]
+__all__ = ["Seconds", "cpu_seconds", "elimination_pays", "preparation_note", "prepared_seconds"]
 
 # Two Zen 3 cores. Highways have 0.56 M vertices and 1.64 M arcs; elimination joins 2.4 M pairs and
 # relaxes 14 M triangles. A grid of 500 x 500 has 0.69 G triangles.
@@ -41,6 +49,15 @@ _LABEL = 4e-8
 _MESH_DEGREE, _ROAD_PAIRS, _ROAD_TRIANGLES = 3.5, 4.4, 26.0
 _MESH_PAIRS, _MESH_TRIANGLES = 1.7, 5.5
 
+#: Elimination must be faster by this factor, since the estimates are rough.
+_PREPARED_MARGIN = 1.5
+
+#: Problems that have the method.
+_PROBLEMS = ("sssp", "apsp", "closure", "nearest")
+
+#: Weights whose sums do not depend on the order of addition.
+_EXACT = (None, "int32", "int64")
+
 
 class Seconds(NamedTuple):
     """Where the seconds of a call go that prepares its graph."""
@@ -58,7 +75,7 @@ def prepared_seconds(facts: Facts, request: Request, threads: int) -> Seconds:
     """Estimate a call by elimination; steps that were taken before count nothing."""
     known = facts.prepared
     pairs, triangles = _expected(facts) if known is None else (known.pairs, known.triangles)
-    sources = facts.n if request.sources is None else request.sources
+    sources = count_sources(facts, request)
     dtype = choose_dtype(facts, request)[0]
     wide = dtype.itemsize / 4 * (2 if request.predecessors else 1)
     row = (facts.n * _VERTEX + pairs * _SWEPT) * wide
@@ -71,9 +88,15 @@ def prepared_seconds(facts: Facts, request: Request, threads: int) -> Seconds:
         prepare += _START + facts.m * _ORDER + (facts.n + facts.m) * _COUNTED
     if known is None or known.step != "eliminated":
         prepare += (facts.n + facts.m) * _COUNTED + pairs * _PAIR
-    if known is None or (request.semiring, str(dtype)) not in known.customized:
+    if known is None or (request.semiring, _computed(facts, dtype)) not in known.customized:
         prepare += (triangles * _TRIANGLE + pairs * _CUSTOMIZED) / threads
     return Seconds(prepare, sources * row / threads)
+
+
+def _computed(facts: Facts, dtype: np.dtype[Any]) -> str:
+    """Return the type of the values of pairs: see ``backends.cpu.prepared``."""
+    short = facts.weight_dtype in _EXACT and 2 * facts.path_bound < np.iinfo(np.int32).max
+    return "int32" if short and dtype == np.float64 else str(dtype)
 
 
 def _expected(facts: Facts) -> tuple[float, float]:
@@ -82,3 +105,50 @@ def _expected(facts: Facts) -> tuple[float, float]:
     if facts.m <= _MESH_DEGREE * n:
         return _ROAD_PAIRS * n, _ROAD_TRIANGLES * n
     return _MESH_PAIRS * n * log2(n + 2), _MESH_TRIANGLES * n**1.5
+
+
+def elimination_pays(facts: Facts, request: Request, threads: int) -> bool:
+    """Return whether to prepare the graph is clearly faster than to search it as it is."""
+    if not _may_be_prepared(facts, request) or (facts.prepared and facts.prepared.refused):
+        return False
+    prepared = prepared_seconds(facts, request, threads).total
+    return prepared * _PREPARED_MARGIN < searched_seconds(facts, request, threads)
+
+
+def _may_be_prepared(facts: Facts, request: Request) -> bool:
+    """Return whether elimination is worth a look.
+
+    Not where searches stop early, or where floats must be added in the order of searches.
+    """
+    if request.problem not in _PROBLEMS or not is_road_like(facts) or request.limited:
+        return False
+    exact = facts.weight_dtype in _EXACT
+    if request.problem == "nearest":  # its sources are labels
+        return exact and count_sources(facts, request) > 1
+    whole = request.problem == "closure"  # a matrix has all rows
+    return (whole or many_sources(facts, request)) and (exact or not request.arc_by_arc)
+
+
+def preparation_note(facts: Facts, request: Request, threads: int, method: str) -> str:
+    """Return why the graph is prepared, or why not where something is known; else nothing."""
+    known = facts.prepared
+    if method != "prepared" and (
+        known is None or request.method != "auto" or not _may_be_prepared(facts, request)
+    ):
+        return ""
+    chosen = "prepared" if method == "prepared" else "not prepared"
+    if known is not None and known.refused and method != "prepared":
+        return f"{chosen}: {known.refused}"
+    prepare, rows = prepared_seconds(facts, request, threads)
+    joined = "" if known is None else f"{known.pairs:,} pairs {known.step}, "
+    first = f"{prepare:.2g} s to prepare and " if prepare else ""
+    searched = searched_seconds(facts, request, threads)
+    return f"{chosen}: {joined}about {first}{rows:.2g} s for the rows, {searched:.2g} s without"
+
+
+def cpu_seconds(facts: Facts, request: Request, threads: int) -> float:
+    """Estimate the fastest method of the CPU, or that which was asked for."""
+    asked = request.method == "prepared"
+    if asked or (request.method == "auto" and elimination_pays(facts, request, threads)):
+        return prepared_seconds(facts, request, threads).total
+    return searched_seconds(facts, request, threads)

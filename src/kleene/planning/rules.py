@@ -12,8 +12,10 @@ from typing import NoReturn
 
 from kleene.errors import RequestError
 from kleene.planning import cost_model
+from kleene.planning.prepared_cost import elimination_pays
 from kleene.planning.request import Facts, Request
 from kleene.registry import Method, find, methods
+from kleene.system.machine import cores
 from kleene.system.suggestions import no_such
 
 __all__ = ["RULES", "Rule", "choose_method", "unknown_method"]
@@ -104,7 +106,8 @@ def _tiles_pay(facts: Facts, request: Request) -> bool:
 
 
 def _prepare(facts: Facts, request: Request) -> bool:
-    return not _tiny(facts, request) and cost_model.elimination_pays(facts, request)
+    threads = request.threads or cores()
+    return not _tiny(facts, request) and elimination_pays(facts, request, threads)
 
 
 _PREPARED = Rule("prepared", _prepare, "vertices are eliminated once, then a row is two sweeps")

@@ -13,7 +13,7 @@ Several threads may make it at once; one of them stays. No lock is held, so that
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import is_dataclass
 from typing import Any, NamedTuple
 from weakref import ReferenceType, WeakSet, ref
@@ -152,6 +152,7 @@ class Preparation:
                 if values.key == (semiring, str(dtype)) and values.weights is graph.weights:
                     return values.customization
         alone = Graph(graph.csr, graph.directed)  # values that kept the graph would keep themselves
+        alone.stats.__dict__.update(path_bound=graph.stats.path_bound)
         made = customize(
             elimination, alone, semiring, dtype=dtype, threads=threads, progress=progress
         )
@@ -183,18 +184,19 @@ class Preparation:
     @property
     def nbytes(self) -> int:
         """The bytes that are kept, with what was derived from them."""
-        parts = (self._elimination, *(v.customization for v in self._values))
-        arrays = {id(a): a.nbytes for part in parts if part is not None for a in _arrays(part)}
-        return sum(arrays.values())
+        found: dict[int, int] = {}
+        _count_bytes((self._elimination, *(v.customization for v in self._values)), found)
+        return sum(found.values())
 
 
-def _arrays(part: object) -> Iterator[Array]:
-    """Yield the arrays of an elimination or of values, and those that it derived from them."""
-    for value in part if isinstance(part, tuple) else vars(part).values():
-        if isinstance(value, np.ndarray):
-            yield value
-        elif isinstance(value, tuple) or is_dataclass(value):
-            yield from _arrays(value)
+def _count_bytes(part: object, found: dict[int, int]) -> None:
+    """Collect the bytes of all arrays in eliminations and values, by id: some are shared."""
+    if id(part) in found:
+        return
+    found[id(part)] = part.nbytes if isinstance(part, np.ndarray) else 0
+    if isinstance(part, tuple) or is_dataclass(part):
+        for value in part if isinstance(part, tuple) else vars(part).values():
+            _count_bytes(value, found)
 
 
 def _forget_some(latest: Preparation) -> None:

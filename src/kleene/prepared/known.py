@@ -30,4 +30,6 @@ def known_of(graph: Graph) -> Known | None:
     if not BY_ARRAYS or "neighbors" not in graph.__dict__:
         return None
     preparation = BY_ARRAYS.get((id(graph.offsets), id(graph.neighbors)))
+    if preparation is None and "csc" in graph.__dict__:  # the arcs of the transposed graph
+        preparation = BY_ARRAYS.get((id(graph.csc.offsets), id(graph.csc.neighbors)))
     return None if preparation is None else preparation.known(graph)

@@ -1,0 +1,123 @@
+"""When a call prepares its graph by itself: by facts alone, whatever machine runs the tests."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from kleene.errors import MemoryBudgetError
+from kleene.planning.plan import make_plan
+from kleene.planning.request import Facts, Request
+from kleene.prepared.known import Known
+from kleene.system.machine import Machine
+
+SMALL = Facts(100, 500, "int32", 1, 9, 900)
+CPU_BOX = Machine(cores=2, memory=None, simd="AVX2", devices=("cpu", "reference"))
+HIGHWAYS = Facts(560_282, 1_644_468, "int32", 1, 1_200_000, 5 * 10**9)
+MADE = Known(2_391_289, 14_300_000, "eliminated", frozenset({("min_plus", "int64")}))
+
+
+def on_cpu(problem: str, facts: Facts, box: Machine = CPU_BOX, **request: Any) -> Any:
+    return make_plan(facts, Request(problem, **request), box)
+
+
+@pytest.mark.parametrize("problem", ["sssp", "apsp"])
+def test_many_sources_on_roads_are_worth_to_prepare_them(problem: str) -> None:
+    few, many = (on_cpu(problem, HIGHWAYS, sources=n) for n in (100, 3000))
+    assert few.method != "prepared"
+    assert many.method == "prepared"
+    assert many.reasons[-1].startswith("prepared: about ")
+    assert " s to prepare and " in many.reasons[-1]
+    assert many.reasons[-1].endswith(" s without")
+    assert not any("prepared" in reason for reason in few.reasons)
+    sixteen = replace(CPU_BOX, cores=16)  # METIS has one core whatever there is
+    assert on_cpu(problem, HIGHWAYS, sources=3000, box=sixteen).method != "prepared"
+    assert on_cpu(problem, HIGHWAYS, sources=30_000, box=sixteen).method == "prepared"
+    assert on_cpu(problem, HIGHWAYS, sources=3000, threads=16).method != "prepared"
+    assert on_cpu(problem, HIGHWAYS, sources=3000, limited=True).method != "prepared"
+    negative = replace(HIGHWAYS, min_weight=-1)
+    assert on_cpu(problem, negative, sources=3000).method == "prepared"
+
+
+def test_other_graphs_are_not_worth_to_prepare() -> None:
+    social = replace(HIGHWAYS, m=20 * HIGHWAYS.n)
+    for problem in ("sssp", "apsp", "closure"):
+        assert on_cpu(problem, social, sources=10_000).method != "prepared"
+        assert on_cpu(problem, SMALL).method != "prepared"
+    hops = replace(HIGHWAYS, weight_dtype=None, min_weight=1, max_weight=1, path_bound=HIGHWAYS.n)
+    assert on_cpu("bfs", hops, sources=10_000).method != "prepared"
+
+
+def test_steps_that_were_taken_cost_nothing() -> None:
+    def methods_of(known: Known | None) -> list[str]:
+        facts = replace(HIGHWAYS, prepared=known)
+        return [on_cpu("sssp", facts, sources=n).method for n in (1, 16, 100, 3000)]
+
+    searched, prepared = "delta_stepping", "prepared"
+    assert methods_of(None) == [searched] * 3 + [prepared]
+    assert methods_of(MADE._replace(step="expected")) == [searched] * 3 + [prepared]
+    assert methods_of(MADE._replace(step="counted")) == [searched] * 2 + [prepared] * 2
+    assert methods_of(MADE) == [searched] + [prepared] * 3
+    grown = MADE._replace(step="counted", pairs=10**9, triangles=10**12)
+    assert methods_of(grown) == [searched] * 4
+    told = on_cpu("sssp", replace(HIGHWAYS, prepared=grown), sources=3000).reasons[-1]
+    assert told.startswith("not prepared: 1,000,000,000 pairs counted, about ")
+    refused = MADE._replace(step="counted", refused="its 7 pairs take 1 TiB")
+    assert methods_of(refused) == [searched] * 4
+    told = on_cpu("sssp", replace(HIGHWAYS, prepared=refused), sources=3000).reasons[-1]
+    assert told == "not prepared: its 7 pairs take 1 TiB"
+
+
+def test_closures_of_sparse_graphs_are_worth_to_prepare_them() -> None:
+    city = Facts(6000, 16_000, "int32", 1, 99, 6000 * 99)
+    for semiring in ("min_plus", "max_min", "boolean"):
+        assert on_cpu("closure", city, semiring=semiring).method == "prepared"
+    assert on_cpu("closure", city, semiring="max_min", sources=3).method == "prepared"
+    assert on_cpu("closure", replace(city, m=6000 * 600), semiring="max_min").method == "tiled"
+
+
+def test_floats_that_must_be_added_in_the_order_of_a_search() -> None:
+    floats = replace(HIGHWAYS, weight_dtype="float64", prepared=MADE)
+    assert on_cpu("sssp", floats, sources=3000).method == "prepared"
+    assert on_cpu("sssp", floats, sources=3000, arc_by_arc=True).method == "delta_stepping"
+    whole = replace(HIGHWAYS, prepared=MADE)
+    assert on_cpu("sssp", whole, sources=3000, arc_by_arc=True).method == "prepared"
+
+
+def test_nearest_facilities_by_elimination() -> None:
+    made = replace(HIGHWAYS, prepared=MADE)
+    assert on_cpu("nearest", made, sources=5).method == "prepared"
+    assert on_cpu("nearest", made, sources=5, limited=True).method == "k_labels"
+    assert on_cpu("nearest", replace(made, weight_dtype="float32"), sources=5).method == "k_labels"
+    assert on_cpu("nearest", HIGHWAYS, sources=5).method == "k_labels"
+    assert on_cpu("nearest", HIGHWAYS, sources=400).method == "prepared"
+
+
+def test_what_memory_does_not_hold_is_not_prepared() -> None:
+    facts = replace(HIGHWAYS, prepared=MADE)
+    whole = on_cpu("sssp", facts, sources=8)
+    plain = on_cpu("sssp", facts, sources=8, method="delta_stepping")
+    assert plain.memory < whole.memory
+    tight = replace(CPU_BOX, memory=(plain.memory + whole.memory) // 2)
+    made = on_cpu("sssp", facts, sources=8, box=tight)
+    assert made.method == "delta_stepping"
+    assert made.reasons[-1].startswith("not prepared: it would take ")
+    with pytest.raises(MemoryBudgetError):
+        on_cpu("sssp", facts, sources=8, box=tight, method="prepared")
+
+
+def test_whole_numbers_as_floats_are_computed_as_integers() -> None:
+    made = MADE._replace(customized=frozenset({("min_plus", "int32")}))
+    facts = replace(HIGHWAYS, path_bound=10**9, prepared=made)
+    assert "to prepare" not in on_cpu("apsp", facts, sources=3000, dtype="float64").reasons[-1]
+    facts = replace(facts, weight_dtype="float64")
+    assert "to prepare" in on_cpu("apsp", facts, sources=3000, dtype="float64").reasons[-1]
+
+
+def test_hop_counts_of_a_prepared_graph_are_searched() -> None:
+    hops = replace(HIGHWAYS, weight_dtype=None, prepared=MADE)
+    made = on_cpu("bfs", hops, sources=3000)
+    assert made.method != "prepared"
+    assert "prepared" not in str(made)
