@@ -1,8 +1,10 @@
-// The best paths of many pairs at once: every end climbs once, however many pairs it has.
+// The best paths of many pairs at once.
 //
-// Destinations climb in the order of their ranks, one after the other, so that what is read for one
-// is in the cache for the next; their values by place are kept. Then origins climb, and a pair is
-// the best sum over its common ancestors, which have the same places in both climbs.
+// Where ends have several pairs, every end climbs once. Destinations climb in the order of their
+// ranks, so that what is read for one is in the cache for the next, and their values by place are
+// kept. Then origins climb, and a pair is the best sum over its common ancestors, which have the
+// same places in both climbs. Other pairs are searched one by one: they need as many climbs, and a
+// search ends early where its ends are near.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "prepared/climb.hpp"
+#include "prepared/pair_search.hpp"
 
 namespace kleene::prepared {
 
@@ -36,36 +38,46 @@ class BlockSearch {
     return std::clamp(kBytes / row, kFewest, kMost);
   }
 
-  BlockSearch(const ClimbTree& tree, const PairValues<Value>& values, int level)
+  BlockSearch(const ClimbTree& tree, const PairValues<Value>& values, bool prune, int level)
       : tree_(tree),
         kernel_(climb_kernel<Value, KindOf<Algebra>::kKind>(false, level)),
-        origin_(tree.places(), values.up, false),
-        destination_(tree.places(), values.down, false) {}
+        search_(tree, values, prune, false, level) {}
 
   // Calls tell(index, value) for each of some pairs, which are sorted.
   template <class Tell>
   void answer(const SortedPair* begin, const SortedPair* end, Tell&& tell) {
-    climb_destinations(begin, end);
+    const auto is_new_origin = [&](const SortedPair& pair) {
+      return &pair == begin || (&pair)[-1].s != pair.s;
+    };
+    list_targets(begin, end);
+    const auto climbs =
+        std::count_if(begin, end, is_new_origin) + static_cast<std::ptrdiff_t>(targets_.size());
+    const bool each = 2 * climbs > 3 * (end - begin);
+    if (!each) climb_to_targets();
     for (const SortedPair* pair = begin; pair != end; ++pair) {
-      const bool known = pair != begin && pair[-1].s == pair->s;
-      if (!known) climb(origin_, pair->s);
-      tell(pair->index, pair->s == pair->t ? Algebra::one() : joined(pair->s, pair->t));
+      if (!each && is_new_origin(*pair)) climb(search_.origin(), pair->s);
+      tell(pair->index, pair->s == pair->t ? Algebra::one()
+                        : each             ? search_.search(pair->s, pair->t).value
+                                           : joined(pair->s, pair->t));
     }
   }
 
  private:
-  void climb_destinations(const SortedPair* begin, const SortedPair* end) {
+  void list_targets(const SortedPair* begin, const SortedPair* end) {
     targets_.clear();
     for (const SortedPair* pair = begin; pair != end; ++pair) targets_.push_back(pair->t);
     std::sort(targets_.begin(), targets_.end());
     targets_.erase(std::unique(targets_.begin(), targets_.end()), targets_.end());
+  }
+
+  void climb_to_targets() {
     rows_.clear();
     climbed_.clear();
     for (const std::int32_t t : targets_) {
-      climb(destination_, t);
+      climb(search_.destination(), t);
       const std::int32_t place = tree_.row(t).place;
       rows_.push_back(static_cast<std::int64_t>(climbed_.size()) - place);
-      const Value* const best = destination_.climb().best;
+      const Value* const best = search_.destination().climb().best;
       climbed_.insert(climbed_.end(), best + place, best + tree_.places());
     }
   }
@@ -81,7 +93,7 @@ class BlockSearch {
     const std::int32_t place = tree_.row(v).place;
     const auto at = std::lower_bound(targets_.begin(), targets_.end(), t) - targets_.begin();
     const Value* const down = climbed_.data() + rows_[static_cast<std::size_t>(at)] + place;
-    return kernel_.join(origin_.climb().best + place, down, tree_.places() - place,
+    return kernel_.join(search_.origin().climb().best + place, down, tree_.places() - place,
                         Algebra::zero());
   }
 
@@ -95,7 +107,7 @@ class BlockSearch {
 
   const ClimbTree& tree_;
   const ClimbKernel<Value> kernel_;
-  ClimbState<Algebra> origin_, destination_;
+  PairSearch<Algebra> search_;
   std::vector<std::int32_t> targets_;  // ranks, ascending
   std::vector<std::int64_t> rows_;     // of each target: where its place 0 would be
   std::vector<Value> climbed_;

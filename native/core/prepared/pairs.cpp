@@ -62,20 +62,19 @@ class Queries final : public PairQueries {
 
   void distances(const PairList& pairs, void* answers, int threads, Monitor& monitor) override {
     auto* const out = static_cast<Answer*>(answers);
-    if (pairs.count < kWorthSorting) return answer_each(pairs, out);
     const std::vector<SortedPair> sorted = sorted_pairs(pairs);
+    const auto answer = [&](std::int64_t begin, std::int64_t end, int) {
+      block_searches_.use(
+          [&] { return std::make_unique<BlockSearch<Algebra>>(tree_, values_, prune_, level_); },
+          [&](BlockSearch<Algebra>& search) {
+            search.answer(sorted.data() + begin, sorted.data() + end,
+                          [&](std::int64_t i, Value value) { out[i] = to_answer(value); });
+          });
+    };
+    if (pairs.count < kGrain) return answer(0, pairs.count, 0);
     const std::int64_t most = BlockSearch<Algebra>::most_pairs(tree_);
     const std::int64_t fair = std::max(kGrain, pairs.count / (threads * kBlocksPerThread));
-    parallel_for(
-        pairs.count, std::min(most, fair), threads, monitor,
-        [&](std::int64_t begin, std::int64_t end, int) {
-          block_searches_.use(
-              [&] { return std::make_unique<BlockSearch<Algebra>>(tree_, values_, level_); },
-              [&](BlockSearch<Algebra>& search) {
-                search.answer(sorted.data() + begin, sorted.data() + end,
-                              [&](std::int64_t i, Value value) { out[i] = to_answer(value); });
-              });
-        });
+    parallel_for(pairs.count, std::min(most, fair), threads, monitor, answer);
   }
 
   void set_middles(const Middles& middles) override { middles_ = middles; }
@@ -101,8 +100,7 @@ class Queries final : public PairQueries {
   }
 
  private:
-  static constexpr std::int64_t kGrain = 64;         // pairs
-  static constexpr std::int64_t kWorthSorting = 16;  // pairs
+  static constexpr std::int64_t kGrain = 64;  // pairs
   static constexpr std::int64_t kBlocksPerThread = 4;
 
   std::pair<std::int32_t, std::int32_t> ranks_of(const PairList& pairs, std::int64_t i) const {
@@ -117,17 +115,6 @@ class Queries final : public PairQueries {
     }
     std::sort(sorted.begin(), sorted.end());
     return sorted;
-  }
-
-  // A few pairs: each by itself.
-  void answer_each(const PairList& pairs, Answer* out) {
-    searches_.use([&] { return new_search(); },
-                  [&](PairSearch<Algebra>& search) {
-                    for (std::int64_t i = 0; i < pairs.count; ++i) {
-                      const auto [s, t] = ranks_of(pairs, i);
-                      out[i] = to_answer(s == t ? Algebra::one() : search.search(s, t).value);
-                    }
-                  });
   }
 
   static Answer to_answer(Value value) {
@@ -153,10 +140,6 @@ class Queries final : public PairQueries {
     return {std::move(vertices), std::move(offsets)};
   }
 
-  std::unique_ptr<PairSearch<Algebra>> new_search() const {
-    return std::make_unique<PairSearch<Algebra>>(tree_, values_, prune_, false, level_);
-  }
-
   std::unique_ptr<PathSearch<Algebra>> new_path_search() const {
     return std::make_unique<PathSearch<Algebra>>(elimination_, tree_, numbering_.order, values_,
                                                  middles_, prune_, level_);
@@ -169,7 +152,6 @@ class Queries final : public PairQueries {
   const bool prune_;
   const int level_;
   Middles middles_{};
-  Pool<PairSearch<Algebra>> searches_;
   Pool<BlockSearch<Algebra>> block_searches_;
   Pool<PathSearch<Algebra>> path_searches_;
 };
