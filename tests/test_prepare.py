@@ -662,6 +662,25 @@ def test_what_it_says_of_itself() -> None:
     assert before.memory > 0
 
 
+def test_calls_on_a_prepared_graph_are_explained() -> None:
+    p = kl.prepare(TOWN)
+    assert kl.explain(p, "sssp") == kl.sssp(p, 3).plan
+    assert kl.explain(p, "apsp") == kl.apsp(p).plan
+    assert kl.explain(p, "closure").semiring == "min_plus"
+    assert kl.explain(p, "sssp", limit=3).method == "dijkstra"
+    assert str(kl.explain(p, "prepare")) == str(p.explain())
+
+
+def test_notebooks_show_results() -> None:
+    p = kl.prepare(TOWN)
+    for r in (
+        p.tree(1), p.trees([1, 2]), p.matrix([1, 2], [3, 4]), p.matrix([1], [3]),
+        p.paths([(1, 2)]), p.nearest([8, 3], [1, 2]), p.within([1], 5), p.explain(),
+    ):  # fmt: skip
+        assert "<table" in r._repr_html_() or "<ul" in r._repr_html_()
+    assert ">8<" in p.nearest([8, 3], [1, 2])._repr_html_()
+
+
 def test_graphs_that_do_not_fall_apart_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     g = kl.generate.uniform(300, 9000, seed=1)
     monkeypatch.setattr("kleene.prepared.fill.available_memory", lambda: 2**16)
