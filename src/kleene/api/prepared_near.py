@@ -86,5 +86,4 @@ def prepared_within(
         threads=threads, available=available_memory(),
     )  # fmt: skip
     stats = Timings(total=time.perf_counter() - began)
-    source = prepared._rows(reverse, threads)
-    return Reach(graph, plan, stats, answer, rows, bound, None, False, reverse, source)
+    return Reach(graph, plan, stats, answer, rows, bound, None, False, reverse)
