@@ -30,7 +30,7 @@ from kleene.prepared.order import elimination_order
 from kleene.system.formatting import format_bytes
 from kleene.system.machine import available_memory
 
-__all__ = ["Preparation"]
+__all__ = ["Preparation", "bytes_of"]
 
 Array = NDArray[Any]
 Progress = Callable[[int, int], object]
@@ -184,9 +184,14 @@ class Preparation:
     @property
     def nbytes(self) -> int:
         """The bytes that are kept, with what was derived from them."""
-        found: dict[int, int] = {}
-        _count_bytes((self._elimination, *(v.customization for v in self._values)), found)
-        return sum(found.values())
+        return bytes_of(self._elimination, *(v.customization for v in self._values))
+
+
+def bytes_of(*parts: object) -> int:
+    """Return the bytes of all arrays in eliminations and values, each counted once."""
+    found: dict[int, int] = {}
+    _count_bytes(parts, found)
+    return sum(found.values())
 
 
 def _count_bytes(part: object, found: dict[int, int]) -> None:
