@@ -152,7 +152,9 @@ class Preparation:
                 if values.key == (semiring, str(dtype)) and values.weights is graph.weights:
                     return values.customization
         alone = Graph(graph.csr, graph.directed)  # values that kept the graph would keep themselves
-        alone.stats.__dict__.update(path_bound=graph.stats.path_bound)
+        if "stats" in graph.__dict__:  # what is known of the weights is not computed again
+            known = {k: v for k, v in vars(graph.stats).items() if not k.startswith("_")}
+            vars(alone.stats).update(known)
         made = customize(
             elimination, alone, semiring, dtype=dtype, threads=threads, progress=progress
         )
