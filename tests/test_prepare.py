@@ -441,6 +441,25 @@ def test_predecessors_wait_until_they_are_read(monkeypatch: pytest.MonkeyPatch) 
     assert asked == [1, 2, 4, 1]
 
 
+def test_tables_of_matrices_take_some_rows_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    real = PreparedRows.rows
+
+    def watched(self: PreparedRows, sources: Any) -> Any:
+        asked.append(len(sources))
+        return real(self, sources)
+
+    monkeypatch.setattr(PreparedRows, "rows", watched)
+    monkeypatch.setattr("kleene.results.result.BLOCK", 64)
+    p = kl.prepare(TOWN)
+    table = p.matrix(range(40), [3, 9]).to_pandas()
+    assert asked == [16, 16, 8]
+    right = kl.sssp(TOWN, sources=range(40), targets=[3, 9]).to_pandas()
+    assert table.distance.tolist() == right.distance.tolist()
+    assert "predecessor" in table
+    assert "predecessor" not in p.matrix([1], [3], predecessors=False).to_pandas()
+
+
 def test_whole_rows_are_refused_where_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     p = kl.prepare(kl.generate.grid(60, 60))
     r = p.matrix(range(3600), [1, 2])
