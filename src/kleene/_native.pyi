@@ -83,6 +83,21 @@ def prepared_nearest(
     threads: int,
     progress: _Progress,
 ) -> None: ...
+def prepared_within(
+    tree: ClimbTree,
+    order: NDArray[np.int32],
+    sizes: NDArray[np.int32],
+    up: _Array,
+    down: _Array,
+    sources: NDArray[np.int32],
+    limit: _Array,
+    incoming_offsets: NDArray[np.int64] | None,
+    incoming_neighbors: NDArray[np.int32] | None,
+    lengths: _Array | None,
+    available: int,
+    threads: int,
+    progress: _Progress,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], _Array, NDArray[np.int32] | None]: ...
 def methods() -> list[Method]: ...
 def build_csr(
     n: int,
