@@ -49,7 +49,6 @@ def prepared_cases() -> Iterator[Case]:
         "trees": lambda p: p.trees(range(40), threads=3),
         "trees, reverse, predecessors": lambda p: p.trees([1, 7], reverse=True).next_hops,
         "matrix": lambda p: p.matrix(range(40), range(90, 200), threads=3),
-        "matrix, small": lambda p: p.matrix([0, 9, 300], [5, 77], threads=3),
         "nearest of all": lambda p: nearest_labels(
             p._elimination, p._customization, np.arange(0, 320, 9, np.int32), 3, threads=3
         ),
@@ -61,6 +60,9 @@ def prepared_cases() -> Iterator[Case]:
     }
     for name, call in calls.items():
         yield Case(f"prepared: {name}", on(prepared, call))
+    tree = lambda: kl.prepare(kl.generate.tree(900, weights=(1, 9), seed=1), threads=1)  # noqa: E731
+    product = lambda p: p.matrix(range(0, 900, 9), range(5, 900, 9), threads=3)  # noqa: E731
+    yield Case("prepared: matrix of a tree", on(tree, product))
     yield Case("PreparedGraph.save", saving, final="city.kp")
     yield Case("load_prepared", loading)
 
