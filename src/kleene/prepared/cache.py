@@ -202,7 +202,8 @@ def _count_bytes(part: object, found: dict[int, int]) -> None:
         return
     found[id(part)] = part.nbytes if isinstance(part, np.ndarray) else 0
     if isinstance(part, tuple) or is_dataclass(part):
-        for value in part if isinstance(part, tuple) else vars(part).values():
+        # A copy: another thread may keep something more meanwhile.
+        for value in part if isinstance(part, tuple) else tuple(vars(part).values()):
             _count_bytes(value, found)
 
 
