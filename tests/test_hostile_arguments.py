@@ -35,6 +35,7 @@ POINTS = {"source": [0], "target": [1]}
 
 TURN: dict[str, Any] = {"from": [0], "via": [1], "to": [2], "delay": [3]}
 TURNS = kl.TurnGraph(G, TURN)
+PREPARED = kl.prepare(G)
 
 
 def _streets() -> Any:
@@ -153,6 +154,43 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "closure": (
         lambda **k: kl.closure(G, **k), {"semiring": "min_plus", "dtype": None, "threads": None},
     ),
+    "prepare": (
+        lambda **k: kl.prepare(G, **k),
+        {"order": None, "semiring": "min_plus", "dtype": None, "threads": None},
+    ),
+    "customize": (
+        PREPARED.customize,
+        {"weights": None, "rows": None, "arcs": None, "semiring": None, "dtype": None,
+         "threads": None},
+    ),
+    "prepared, sssp": (
+        lambda **k: kl.sssp(PREPARED, **k),
+        {"source": 0, "limit": None, "targets": None, "threads": None, "dtype": None,
+         "method": "auto", "device": "auto", "out": None, "reverse": False},
+    ),
+    "prepared, distance": (PREPARED.distance, {"source": 0, "target": 1}),
+    "prepared, path": (PREPARED.path, {"source": 0, "target": 1}),
+    "prepared, distances": (PREPARED.distances, {"pairs": [(0, 1)], "threads": None}),
+    "prepared, paths": (PREPARED.paths, {"pairs": [(0, 1)], "threads": None}),
+    "prepared, tree": (PREPARED.tree, {"source": 0, "reverse": False, "threads": None}),
+    "prepared, trees": (
+        PREPARED.trees, {"sources": [0], "reverse": False, "out": None, "threads": None},
+    ),
+    "prepared, matrix": (
+        PREPARED.matrix,
+        {"sources": [0], "targets": [1], "predecessors": True, "out": None, "device": "auto",
+         "threads": None},
+    ),
+    "prepared, nearest": (
+        PREPARED.nearest,
+        {"sources": [0], "facilities": [1], "k": 2, "limit": None, "reverse": False,
+         "threads": None},
+    ),
+    "prepared, within": (
+        PREPARED.within,
+        {"sources": [0], "limit": 3, "reverse": False, "predecessors": True, "threads": None},
+    ),
+    "load_prepared": (kl.load_prepared, {"path": "nowhere.kp", "graph": None}),
     "spmv": (lambda **k: kl.spmv(G, **k), {"x": np.zeros(16)}),
     "close_distances": (kl.close_distances, {"lengths": None}),
     "distance_encodings": (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import signal
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -32,42 +32,9 @@ NO_CYCLE = [
 ]
 
 
-@dataclass(frozen=True, eq=False)
-class Customized(Customization):
-    """The values of the reference, with middles found by looking at all triangles."""
-
-    graph: Any = None
-
-    def middles(self, elimination: Elimination) -> tuple[Any, Any]:
-        n, heads = elimination.n, elimination.heads
-        tails = np.repeat(np.arange(n), np.diff(elimination.offsets))
-        best = np.full((n, n), pair_of_nothing(self), dtype=self.up.dtype)  # of pairs
-        arcs = best.copy()
-        best[tails, heads], best[heads, tails] = self.up, self.down
-        for (u, v), w in arcs_of(self.graph).items():
-            arcs[elimination.ranks[u], elimination.ranks[v]] = True if self.dtype.kind == "b" else w
-        found = np.full((n, n), -1, dtype=np.int32)
-        for m in range(n):
-            around = heads[elimination.offsets[m] : elimination.offsets[m + 1]]
-            down, up = np.meshgrid(best[around, m], best[m, around], indexing="ij")
-            through = SEMIRINGS[self.semiring].times(down, up)
-            ends = np.ix_(around, around)
-            right = (through == best[ends]) & (arcs[ends] != best[ends])
-            found[ends] = np.where(right, m, found[ends])
-        return found[tails, heads], found[heads, tails]
-
-
-def pair_of_nothing(customization: Customization) -> Any:
-    """Return the value inside of a pair without a path."""
-    dtype = customization.up.dtype
-    if customization.semiring == "min_plus" and dtype.kind == "i":
-        return np.iinfo(dtype).max // 2
-    return SEMIRINGS[customization.semiring].zero(dtype)
-
-
 def prepare(
     g: kl.Graph, semiring: str = "min_plus", dtype: Any = None, seed: int = 0
-) -> tuple[Elimination, Customized]:
+) -> tuple[Elimination, Customization]:
     """Eliminate in a random order, and customize, by the book."""
     order = np.random.default_rng(seed).permutation(g.n)
     if g.n > 50:  # less fill: the reference is slow
@@ -76,7 +43,7 @@ def prepare(
     if semiring == "boolean":
         dtype = bool
     made = reference.customize(g, elimination, semiring, dtype)
-    return elimination, Customized(*vars(made).values(), graph=g)
+    return elimination, replace(made, graph=g)
 
 
 def admissible(name: str, semiring: str) -> bool:

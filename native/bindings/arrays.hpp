@@ -171,6 +171,7 @@ void bind_graph(nb::module_& m);
 void bind_prepared_customization(nb::module_& m);
 void bind_prepared_elimination(nb::module_& m);
 void bind_prepared_files(nb::module_& m);
+void bind_prepared_near(nb::module_& m);
 void bind_prepared_pairs(nb::module_& m);
 void bind_prepared_sweeps(nb::module_& m);
 void bind_prepared_nearest_labels(nb::module_& m);

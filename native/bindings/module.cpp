@@ -81,6 +81,7 @@ NB_MODULE(_native, m) {
   bind_prepared_customization(m);
   bind_prepared_elimination(m);
   bind_prepared_files(m);
+  bind_prepared_near(m);
   bind_prepared_pairs(m);
   bind_prepared_sweeps(m);
   bind_prepared_nearest_labels(m);

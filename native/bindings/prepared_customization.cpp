@@ -50,8 +50,8 @@ bool are_symmetric(const PairArcs& arcs, const OptionalArray& weights) {
 void customize(const Offsets& offsets, const Ranks& heads, const Ranks& parents,
                const prepared::Supernodes& supernodes, const PairArcs& arcs,
                const OptionalArray& weights, std::string_view semiring, bool negative,
-               const AnyOutput& up, const AnyOutput& down, int threads,
-               const nb::object& progress) {
+               const AnyOutput& up, const AnyOutput& down, int threads, const nb::object& progress,
+               int level) {
   const Elimination elimination = elimination_of(offsets, heads, parents);
   PythonMonitor monitor(progress, elimination.arcs());
   with_algebra(parse_semiring(semiring), up.dtype(), negative, [&]<class Algebra>(Type<Algebra>) {
@@ -59,7 +59,7 @@ void customize(const Offsets& offsets, const Ranks& heads, const Ranks& parents,
     const StartValues<Value> start{arcs, data_of<Value>(weights)};
     const GilRelease release;
     prepared::customize<Algebra>(elimination, supernodes, start, data_of<Value>(up),
-                                 data_of<Value>(down), threads, monitor);
+                                 data_of<Value>(down), {threads, level}, monitor);
     monitor.finish();
   });
 }
@@ -70,7 +70,7 @@ void find_middles(const Offsets& offsets, const Ranks& heads, const Ranks& paren
                   const OptionalArray& weights, std::string_view semiring, bool negative,
                   const AnyArray& up, const AnyArray& down,
                   const MutableArray<std::int32_t>& up_middles,
-                  const MutableArray<std::int32_t>& down_middles, int threads) {
+                  const MutableArray<std::int32_t>& down_middles, int threads, int level) {
   const Elimination elimination = elimination_of(offsets, heads, parents);
   PythonMonitor monitor(nb::none(), 0);
   with_algebra(parse_semiring(semiring), up.dtype(), negative, [&]<class Algebra>(Type<Algebra>) {
@@ -80,13 +80,14 @@ void find_middles(const Offsets& offsets, const Ranks& heads, const Ranks& paren
     if (arcs != nullptr) start.emplace(*arcs, data_of<Value>(weights));
     const GilRelease release;
     prepared::find_middles<Algebra>(elimination, supernodes, values, start ? &*start : nullptr,
-                                    up_middles.data(), down_middles.data(), threads, monitor);
+                                    up_middles.data(), down_middles.data(), {threads, level},
+                                    monitor);
   });
 }
 
 nb::object find_last_vertices(const Offsets& offsets, const Ranks& heads, const Ranks& parents,
                               const Ranks& order, const Ranks& up_middles,
-                              const Ranks& down_middles, int threads) {
+                              const Ranks& down_middles) {
   const Elimination elimination = elimination_of(offsets, heads, parents);
   PythonMonitor monitor(nb::none(), 0);
   Buffer<std::int32_t> up(elimination.arcs()), down(elimination.arcs());
@@ -94,7 +95,7 @@ nb::object find_last_vertices(const Offsets& offsets, const Ranks& heads, const 
     const GilRelease release;
     prepared::find_last_vertices(elimination, order.data(),
                                  {up_middles.data(), down_middles.data()}, up.data(), down.data(),
-                                 threads, monitor);
+                                 monitor);
   }
   return nb::make_tuple(to_numpy(std::move(up)), to_numpy(std::move(down)));
 }
@@ -119,6 +120,18 @@ std::int64_t first_negative_beyond_rounding(const Offsets& offsets, const Ranks&
     const StartValues<T> start{arcs, data_of<T>(weights)};
     const GilRelease release;
     return prepared::first_negative_beyond_rounding(elimination, start, middles);
+  });
+}
+
+void add_up(const Offsets& offsets, const Ranks& heads, const Ranks& parents, const PairArcs& arcs,
+            const AnyArray& weights, const Ranks& up_middles, const Ranks& down_middles,
+            const AnyOutput& up, const AnyOutput& down) {
+  const Elimination elimination = elimination_of(offsets, heads, parents);
+  const PairMiddles middles{up_middles.data(), down_middles.data()};
+  with_type<float, double>(weights.dtype(), [&]<class T>(Type<T>) {
+    const StartValues<T> start{arcs, data_of<T>(weights)};
+    const GilRelease release;
+    prepared::add_up(elimination, start, middles, data_of<T>(up), data_of<T>(down));
   });
 }
 
@@ -151,19 +164,22 @@ void bind_prepared_customization(nb::module_& m) {
   m.def("prepared_customize", &customize, nb::arg("offsets"), nb::arg("heads"), nb::arg("parents"),
         nb::arg("supernodes"), nb::arg("arcs"), nb::arg("weights").none(), nb::arg("semiring"),
         nb::arg("negative"), nb::arg("up"), nb::arg("down"), nb::arg("threads"),
-        nb::arg("progress").none() = nb::none());
+        nb::arg("progress").none() = nb::none(), nb::arg("level") = -1);
   m.def("prepared_find_middles", &find_middles, nb::arg("offsets"), nb::arg("heads"),
         nb::arg("parents"), nb::arg("supernodes"), nb::arg("arcs").none(),
         nb::arg("weights").none(), nb::arg("semiring"), nb::arg("negative"), nb::arg("up"),
-        nb::arg("down"), nb::arg("up_middles"), nb::arg("down_middles"), nb::arg("threads"));
+        nb::arg("down"), nb::arg("up_middles"), nb::arg("down_middles"), nb::arg("threads"),
+        nb::arg("level") = -1);
   m.def("prepared_find_last_vertices", &find_last_vertices, nb::arg("offsets"), nb::arg("heads"),
-        nb::arg("parents"), nb::arg("order"), nb::arg("up_middles"), nb::arg("down_middles"),
-        nb::arg("threads"));
+        nb::arg("parents"), nb::arg("order"), nb::arg("up_middles"), nb::arg("down_middles"));
   m.def("prepared_first_negative", &first_negative, nb::arg("offsets"), nb::arg("heads"),
         nb::arg("parents"), nb::arg("up"), nb::arg("down"));
   m.def("prepared_first_negative_beyond_rounding", &first_negative_beyond_rounding,
         nb::arg("offsets"), nb::arg("heads"), nb::arg("parents"), nb::arg("arcs"),
         nb::arg("weights"), nb::arg("up_middles"), nb::arg("down_middles"));
+  m.def("prepared_add_up", &add_up, nb::arg("offsets"), nb::arg("heads"), nb::arg("parents"),
+        nb::arg("arcs"), nb::arg("weights"), nb::arg("up_middles"), nb::arg("down_middles"),
+        nb::arg("up"), nb::arg("down"));
   m.def("prepared_reach_of_roots", &reach_of_roots, nb::arg("offsets"), nb::arg("heads"),
         nb::arg("parents"), nb::arg("up"), nb::arg("down"));
 }

@@ -3,54 +3,16 @@
 #include <array>
 #include <memory>
 
-#include "arrays.hpp"
 #include "prepared/pairs.hpp"
+#include "prepared_algebras.hpp"
+#include "prepared_climb_tree.hpp"
 
 namespace kleene::bindings {
 namespace {
 
-using prepared::Elimination;
-using prepared::MaxMin;
-using prepared::MaxTimes;
 using prepared::MinPlus;
 using prepared::PairQueries;
 using prepared::PairValues;
-
-using Ids = Array<std::int32_t>;
-
-// An elimination, in the form that climbs read.
-struct ClimbTree {
-  Ids parents;
-  Offsets offsets;
-  Ids heads;
-  Elimination elimination;
-  prepared::ClimbTree tree;
-
-  ClimbTree(const Ids& parents_, const Offsets& offsets_, const Ids& heads_)
-      : parents(parents_),
-        offsets(offsets_),
-        heads(heads_),
-        elimination{static_cast<std::int64_t>(parents.size()), offsets.data(), heads.data(),
-                    parents.data()},
-        tree(elimination) {}
-};
-
-// Calls body(Type<Algebra>) for values of this type; integers that may be negative have their own.
-template <class Body>
-auto with_algebra(Semiring semiring, nb::dlpack::dtype dtype, bool negative, Body&& body) {
-  if (semiring == Semiring::kBoolean) return body(Type<MaxMin<std::uint8_t>>{});
-  if (semiring == Semiring::kMaxTimes) {
-    return with_type<float, double>(dtype,
-                                    [&]<class T>(Type<T>) { return body(Type<MaxTimes<T>>{}); });
-  }
-  return with_value_type(dtype, [&]<class T>(Type<T>) {
-    if (semiring == Semiring::kMaxMin) return body(Type<MaxMin<T>>{});
-    if constexpr (std::is_integral_v<T>) {
-      if (negative) return body(Type<MinPlus<T, true>>{});
-    }
-    return body(Type<MinPlus<T, false>>{});
-  });
-}
 
 template <class Answer>
 nb::object to_python(const void* answer) {
@@ -68,11 +30,10 @@ class Queries {
           const AnyArray& down, std::string_view semiring, bool negative, bool wide, int level)
       : tree_(std::move(tree)), order_(order), ranks_(ranks), up_(up), down_(down) {
     const auto& made = nb::cast<const ClimbTree&>(tree_);
-    const auto arcs = static_cast<std::size_t>(made.elimination.arcs());
-    if (up.size() != arcs || down.size() != arcs || ranks.size() != made.parents.size() ||
-        order.size() != made.parents.size()) {
-      raise_wrong_type();
-    }
+    made.require_vertices(order);
+    made.require_vertices(ranks);
+    made.require_pairs(up);
+    made.require_pairs(down);
     with_algebra(parse_semiring(semiring), up.dtype(), negative,
                  [&]<class Algebra>(Type<Algebra>) { make<Algebra>(made, negative, wide, level); });
   }

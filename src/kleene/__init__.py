@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from kleene.api.isochrones import isochrones
     from kleene.api.k_shortest import k_shortest
     from kleene.api.nearest import nearest
+    from kleene.api.prepare import load_prepared, prepare
+    from kleene.api.prepared_graph import PreparedGraph
     from kleene.api.spmv import spmv
     from kleene.api.sssp import sssp
     from kleene.api.turns import TurnGraph
@@ -76,12 +78,15 @@ _MODULES = {
     "Isochrones": "kleene.results.isochrones",
     "Nearest": "kleene.results.nearest",
     "PairsResult": "kleene.results.pairs",
+    "PreparedGraph": "kleene.api.prepared_graph",
     "Reach": "kleene.results.reach",
     "Result": "kleene.results.result",
     "TurnGraph": "kleene.api.turns",
     "draw": "kleene.viz.draw",
+    "load_prepared": "kleene.api.prepare",
     "methods": "kleene.registry",
     "patch_sklearn": "kleene.interop.sklearn",
+    "prepare": "kleene.api.prepare",
     "read": "kleene.io",
     "unpatch_sklearn": "kleene.interop.sklearn",
     "write": "kleene.io",
@@ -99,6 +104,7 @@ __all__ = [
     "NegativeCycleError",
     "PairsResult",
     "PathOverflowError",
+    "PreparedGraph",
     "Reach",
     "RequestError",
     "Result",
@@ -119,9 +125,11 @@ __all__ = [
     "geodesic_distances",
     "isochrones",
     "k_shortest",
+    "load_prepared",
     "methods",
     "nearest",
     "patch_sklearn",
+    "prepare",
     "read",
     "spmv",
     "sssp",

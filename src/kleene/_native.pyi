@@ -71,6 +71,18 @@ class PairQueries:
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
     def path(self, origin: int, destination: int) -> NDArray[np.int32]: ...
 
+def prepared_nearest(
+    tree: ClimbTree,
+    up: _Array,
+    down: _Array,
+    sources: NDArray[np.int32],
+    facilities: NDArray[np.int32],
+    limit: _Array,
+    distances: _Array,
+    which: NDArray[np.int32],
+    threads: int,
+    progress: _Progress,
+) -> None: ...
 def methods() -> list[Method]: ...
 def build_csr(
     n: int,
@@ -600,3 +612,106 @@ def prepared_check_elimination(
     neighbors: NDArray[np.int32],
     threads: int,
 ) -> tuple[str, int] | None: ...
+
+class Supernodes:
+    """Runs of vertices with the same upward neighbors: ``native/core/prepared/supernodes.hpp``."""
+
+    @property
+    def count(self) -> int: ...
+
+class PairArcs:
+    """The arcs that pairs start from: ``native/core/prepared/customize.hpp``."""
+
+    @property
+    def loop(self) -> int:
+        """A vertex with an arc to itself, or -1."""
+    @property
+    def unknown(self) -> int:
+        """An arc between vertices that are no pair, or -1."""
+
+def prepared_find_supernodes(
+    offsets: NDArray[np.int64], heads: NDArray[np.int32], parents: NDArray[np.int32]
+) -> Supernodes: ...
+def prepared_find_arcs(
+    arc_offsets: NDArray[np.int64],
+    neighbors: _Array,
+    ranks: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    heads: NDArray[np.int32],
+    parents: NDArray[np.int32],
+    threads: int,
+) -> PairArcs: ...
+def prepared_are_symmetric(arcs: PairArcs, weights: _Array | None) -> bool: ...
+def prepared_customize(
+    offsets: NDArray[np.int64],
+    heads: NDArray[np.int32],
+    parents: NDArray[np.int32],
+    supernodes: Supernodes,
+    arcs: PairArcs,
+    weights: _Array | None,
+    semiring: str,
+    negative: bool,
+    up: _Array,
+    down: _Array,
+    threads: int,
+    progress: _Progress = None,
+    level: int = -1,
+) -> None: ...
+def prepared_find_middles(
+    offsets: NDArray[np.int64],
+    heads: NDArray[np.int32],
+    parents: NDArray[np.int32],
+    supernodes: Supernodes,
+    arcs: PairArcs | None,
+    weights: _Array | None,
+    semiring: str,
+    negative: bool,
+    up: _Array,
+    down: _Array,
+    up_middles: NDArray[np.int32],
+    down_middles: NDArray[np.int32],
+    threads: int,
+    level: int = -1,
+) -> None: ...
+def prepared_find_last_vertices(
+    offsets: NDArray[np.int64],
+    heads: NDArray[np.int32],
+    parents: NDArray[np.int32],
+    order: NDArray[np.int32],
+    up_middles: NDArray[np.int32],
+    down_middles: NDArray[np.int32],
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
+def prepared_first_negative(
+    offsets: NDArray[np.int64],
+    heads: NDArray[np.int32],
+    parents: NDArray[np.int32],
+    up: _Array,
+    down: _Array,
+) -> int: ...
+def prepared_first_negative_beyond_rounding(
+    offsets: NDArray[np.int64],
+    heads: NDArray[np.int32],
+    parents: NDArray[np.int32],
+    arcs: PairArcs,
+    weights: _Array,
+    up_middles: NDArray[np.int32],
+    down_middles: NDArray[np.int32],
+) -> int: ...
+def prepared_add_up(
+    offsets: NDArray[np.int64],
+    heads: NDArray[np.int32],
+    parents: NDArray[np.int32],
+    arcs: PairArcs,
+    weights: _Array,
+    up_middles: NDArray[np.int32],
+    down_middles: NDArray[np.int32],
+    up: _Array,
+    down: _Array,
+) -> None: ...
+def prepared_reach_of_roots(
+    offsets: NDArray[np.int64],
+    heads: NDArray[np.int32],
+    parents: NDArray[np.int32],
+    up: NDArray[np.int32],
+    down: NDArray[np.int32],
+) -> tuple[int, int]: ...

@@ -62,6 +62,11 @@ struct StartValues {
            int threads) const;
 };
 
+struct Options {
+  int threads = 1;
+  int level = -1;  // of vector instructions, see simd/levels.hpp; -1: the best there is
+};
+
 // ---- triangles (customize.cpp) ------------------------------------------------------------------
 
 // Fills `up` and `down`; they are the same array for a symmetric graph. monitor.advance counts
@@ -69,7 +74,7 @@ struct StartValues {
 template <class Algebra>
 void customize(const Elimination& elimination, const Supernodes& supernodes,
                const StartValues<typename Algebra::Value>& start, typename Algebra::Value* up,
-               typename Algebra::Value* down, int threads, Monitor& monitor);
+               typename Algebra::Value* down, const Options& options, Monitor& monitor);
 
 // ---- how the values came about (middles.cpp) ----------------------------------------------------
 
@@ -83,7 +88,7 @@ template <class Algebra>
 void find_middles(const Elimination& elimination, const Supernodes& supernodes,
                   const PairValues<typename Algebra::Value>& values,
                   const StartValues<typename Algebra::Value>* start, std::int32_t* up,
-                  std::int32_t* down, int threads, Monitor& monitor);
+                  std::int32_t* down, const Options& options, Monitor& monitor);
 
 // The middles of all pairs.
 struct PairMiddles {
@@ -95,7 +100,7 @@ struct PairMiddles {
 // directions. `order` has the vertices by rank.
 void find_last_vertices(const Elimination& elimination, const std::int32_t* order,
                         const PairMiddles& middles, std::int32_t* up, std::int32_t* down,
-                        int threads, Monitor& monitor);
+                        Monitor& monitor);
 
 // ---- lengths of paths (customize_lengths.cpp) ---------------------------------------------------
 
@@ -109,6 +114,12 @@ template <class Value>
 std::int64_t first_negative_beyond_rounding(const Elimination& elimination,
                                             const StartValues<Value>& start,
                                             const PairMiddles& middles);
+
+// Sets all values to the sums of floating-point weights along the paths of these middles. `up` and
+// `down` are two arrays.
+template <class Value>
+void add_up(const Elimination& elimination, const StartValues<Value>& start,
+            const PairMiddles& middles, Value* up, Value* down);
 
 // How far the vertices of a weak component are from its root, at most: the sum of the farthest way
 // to the root and the farthest way from it. Vertices that do not have both ways are apart.

@@ -9,6 +9,7 @@
 namespace kleene::prepared {
 namespace {
 
+using graph::kNoPath;
 using parallel::Buffer;
 
 // A sum of lengths without rounding (nearly: to twice the digits of a double), and the sum of their
@@ -24,6 +25,22 @@ struct Length {
     return {sum, a.lost + b.lost + lost, a.magnitude + b.magnitude};
   }
 };
+
+// Adds up the paths of all pairs that have middles, from arc to arc; others have their value. Stops
+// at the first pair that `stops` wants to stop at, and returns it; -1 if there is none.
+template <class Sum, class Stops>
+std::int64_t add_up_pairs(const Elimination& elimination, const PairMiddles& middles, Sum* up,
+                          Sum* down, Stops&& stops) {
+  for (std::int32_t v = 0; v < elimination.n; ++v) {
+    for (std::int64_t i = elimination.offsets[v]; i < elimination.offsets[v + 1]; ++i) {
+      const std::int32_t u = elimination.heads[i], over = middles.up[i], back = middles.down[i];
+      if (over >= 0) up[i] = down[elimination.place(over, v)] + up[elimination.place(over, u)];
+      if (back >= 0) down[i] = down[elimination.place(back, u)] + up[elimination.place(back, v)];
+      if (stops(i)) return i;
+    }
+  }
+  return -1;
+}
 
 }  // namespace
 
@@ -42,23 +59,24 @@ std::int64_t first_negative_beyond_rounding(const Elimination& elimination,
                                             const StartValues<Value>& start,
                                             const PairMiddles& middles) {
   const std::int64_t pairs = elimination.arcs();
-  Buffer<Value> arcs_up(pairs), arcs_down(pairs);
-  start.set(start.arcs.up, pairs, Value{}, arcs_up.data(), 1);
-  start.set(start.arcs.down, pairs, Value{}, arcs_down.data(), 1);
   Buffer<Length> up(pairs), down(pairs);
-  for (std::int32_t v = 0; v < elimination.n; ++v) {
-    for (std::int64_t i = elimination.offsets[v]; i < elimination.offsets[v + 1]; ++i) {
-      const std::int32_t u = elimination.heads[i], over = middles.up[i], back = middles.down[i];
-      up[i] = over < 0 ? Length::of(arcs_up[i])
-                       : down[elimination.place(over, v)] + up[elimination.place(over, u)];
-      down[i] = back < 0 ? Length::of(arcs_down[i])
-                         : down[elimination.place(back, u)] + up[elimination.place(back, v)];
-      const Length cycle = up[i] + down[i];
-      const double rounding = std::numeric_limits<Value>::epsilon() * cycle.magnitude;
-      if (cycle.sum + cycle.lost < -rounding) return i;
-    }
+  Buffer<Value> arcs(pairs);
+  for (const bool upward : {true, false}) {
+    start.set(upward ? start.arcs.up : start.arcs.down, pairs, kNoPath<Value>, arcs.data(), 1);
+    std::transform(arcs.data(), arcs.data() + pairs, (upward ? up : down).data(), &Length::of);
   }
-  return -1;
+  return add_up_pairs(elimination, middles, up.data(), down.data(), [&](std::int64_t i) {
+    const Length cycle = up[i] + down[i];  // not a number where there is no path
+    return cycle.sum + cycle.lost < -std::numeric_limits<Value>::epsilon() * cycle.magnitude;
+  });
+}
+
+template <class Value>
+void add_up(const Elimination& elimination, const StartValues<Value>& start,
+            const PairMiddles& middles, Value* up, Value* down) {
+  start.set(start.arcs.up, elimination.arcs(), kNoPath<Value>, up, 1);
+  start.set(start.arcs.down, elimination.arcs(), kNoPath<Value>, down, 1);
+  add_up_pairs(elimination, middles, up, down, [](std::int64_t) { return false; });
 }
 
 template <class Value>
@@ -102,6 +120,10 @@ template std::int64_t first_negative_beyond_rounding(const Elimination&, const S
                                                      const PairMiddles&);
 template std::int64_t first_negative_beyond_rounding(const Elimination&, const StartValues<double>&,
                                                      const PairMiddles&);
+template void add_up(const Elimination&, const StartValues<float>&, const PairMiddles&, float*,
+                     float*);
+template void add_up(const Elimination&, const StartValues<double>&, const PairMiddles&, double*,
+                     double*);
 template Reach reach_of_roots(const Elimination&, const PairValues<std::int32_t>&);
 
 }  // namespace kleene::prepared

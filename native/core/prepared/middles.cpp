@@ -15,7 +15,7 @@ template <class Algebra>
 void find_middles(const Elimination& elimination, const Supernodes& supernodes,
                   const PairValues<typename Algebra::Value>& values,
                   const StartValues<typename Algebra::Value>* start, std::int32_t* up_middles,
-                  std::int32_t* down_middles, int threads, Monitor& monitor) {
+                  std::int32_t* down_middles, const Options& options, Monitor& monitor) {
   using Value = typename Algebra::Value;
   const std::int64_t pairs = elimination.arcs();
   const auto begin = [&](const Value* held, const PairArcs::List* list, std::int32_t* middles) {
@@ -39,14 +39,15 @@ void find_middles(const Elimination& elimination, const Supernodes& supernodes,
     ways.push_back({up, down, down, down_middles});
     begin(down, start == nullptr ? nullptr : &start->arcs.down, down_middles);
   }
-  TriangleRelaxation<Algebra, true>(elimination, supernodes, ways).run(threads, monitor);
+  TriangleRelaxation<Algebra, true>(elimination, supernodes, ways, options.level)
+      .run(options.threads, monitor);
   end(up_middles);
   if (up != down) end(down_middles);
 }
 
 void find_last_vertices(const Elimination& elimination, const std::int32_t* order,
                         const PairMiddles& middles, std::int32_t* up, std::int32_t* down,
-                        int /*threads*/, Monitor& monitor) {
+                        Monitor& monitor) {
   for (std::int32_t v = 0; v < elimination.n; ++v) {
     for (std::int64_t i = elimination.offsets[v]; i < elimination.offsets[v + 1]; ++i) {
       const std::int32_t u = elimination.heads[i], over = middles.up[i], back = middles.down[i];
@@ -57,10 +58,11 @@ void find_last_vertices(const Elimination& elimination, const std::int32_t* orde
   }
 }
 
-#define KLEENE_INSTANTIATE(...)                                                     \
-  template void find_middles<__VA_ARGS__>(                                          \
-      const Elimination&, const Supernodes&, const PairValues<__VA_ARGS__::Value>&, \
-      const StartValues<__VA_ARGS__::Value>*, std::int32_t*, std::int32_t*, int, Monitor&);
+#define KLEENE_INSTANTIATE(...)                                                                  \
+  template void find_middles<__VA_ARGS__>(const Elimination&, const Supernodes&,                 \
+                                          const PairValues<__VA_ARGS__::Value>&,                 \
+                                          const StartValues<__VA_ARGS__::Value>*, std::int32_t*, \
+                                          std::int32_t*, const Options&, Monitor&);
 KLEENE_FOR_EACH_ALGEBRA(KLEENE_INSTANTIATE)
 #undef KLEENE_INSTANTIATE
 

@@ -43,11 +43,11 @@ class TriangleRelaxation {
   using Way = Direction<Value>;
 
   TriangleRelaxation(const Elimination& elimination, const Supernodes& supernodes,
-                     std::vector<Way> ways)
+                     std::vector<Way> ways, int level)
       : elimination_(elimination),
         supernodes_(supernodes),
-        kernel_(
-            front_kernel<Value>(Algebra::kSemiring, std::is_same_v<Algebra, MinPlus<Value, true>>)),
+        kernel_(front_kernel<Value>(Algebra::kSemiring,
+                                    std::is_same_v<Algebra, MinPlus<Value, true>>, level)),
         ways_(std::move(ways)) {}
 
   // monitor.advance counts pairs.

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kleene.api.arguments import Out, Progress, Vertices, check_call
 from kleene.api.execution import solve
 from kleene.graph import Graph
 from kleene.results.result import Result
 
+if TYPE_CHECKING:
+    from kleene.api.prepared_graph import PreparedGraph
+
 __all__ = ["apsp"]
 
 
 def apsp(
-    graph: Graph,
+    graph: Graph | PreparedGraph,
     *,
     sources: Vertices | None = None,
     targets: Vertices | None = None,
@@ -36,8 +39,9 @@ def apsp(
 
     Parameters
     ----------
-    graph : Graph
-        The graph; weights may be negative.
+    graph : Graph or PreparedGraph
+        The graph; weights may be negative. A prepared graph answers by itself, but for
+        calls with ``limit``, ``deterministic``, or another method, device or type.
     sources : sequence of vertices, optional
         The vertices that paths start at, one row of the result for each; all by default. A vertex
         is a label of the graph, or a position 0 .. n - 1 if it has no labels.

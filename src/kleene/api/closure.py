@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kleene.api.arguments import Out, Progress, Vertices, check_call
+from kleene.api.arguments import Out, Progress, Vertices, as_prepared, check_call
 from kleene.api.execution import solve
 from kleene.graph import Graph
 from kleene.results.result import Result
+
+if TYPE_CHECKING:
+    from kleene.api.prepared_graph import PreparedGraph
 
 __all__ = ["closure"]
 
 
 def closure(
-    graph: Graph,
-    semiring: str = "boolean",
+    graph: Graph | PreparedGraph,
+    semiring: str | None = None,
     *,
     sources: Vertices | None = None,
     targets: Vertices | None = None,
@@ -32,12 +35,13 @@ def closure(
 
     Parameters
     ----------
-    graph : Graph
-        The graph; the semiring says which weights it may have.
-    semiring : {"boolean", "min_plus", "max_min", "max_times"}
+    graph : Graph or PreparedGraph
+        The graph; the semiring says which weights it may have. A prepared graph gets the weights
+        of another semiring in milliseconds.
+    semiring : {"boolean", "min_plus", "max_min", "max_times"}, optional
         Which path is best: any (is there one?), the shortest, the widest (its narrowest arc is
         as wide as possible), or the most reliable (the product of its weights, probabilities
-        from 0 to 1, is largest).
+        from 0 to 1, is largest). By default that of a prepared graph, and ``"boolean"`` of others.
     sources : sequence of vertices, optional
         The vertices that paths start at, one row of the result for each; all by default. A vertex
         is a label of the graph, or a position 0 .. n - 1 if it has no labels.
@@ -88,10 +92,14 @@ def closure(
     >>> kl.closure(g).values.astype(int).tolist()
     [[1, 1, 1], [0, 1, 1], [0, 0, 1]]
     """
+    if not isinstance(graph, Graph):
+        graph = as_prepared(graph)
+        graph = graph if semiring in (None, graph.semiring) else graph.customize(semiring=semiring)
+        semiring = graph.semiring
     call = check_call(
         "closure", graph,
-        semiring=semiring, sources=sources, targets=targets, predecessors=predecessors,
-        deterministic=deterministic, method=method, device=device, dtype=dtype,
-        threads=threads, progress=progress, out=out, keep=keep,
+        semiring="boolean" if semiring is None else semiring, sources=sources, targets=targets,
+        predecessors=predecessors, deterministic=deterministic, method=method, device=device,
+        dtype=dtype, threads=threads, progress=progress, out=out, keep=keep,
     )  # fmt: skip
     return solve(call)

@@ -8,6 +8,7 @@ from typing import Any
 
 from kleene.api.arguments import Out, Vertices, as_vertices, make_request, require_graph
 from kleene.api.closer_look import look_closer
+from kleene.backends.semiring import semiring as find_semiring
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.incoming import IncomingArcs
@@ -15,6 +16,7 @@ from kleene.planning.machine import live_machine
 from kleene.planning.plan import Plan, plan_call
 from kleene.planning.request import graph_facts
 from kleene.registry import PATH_PROBLEMS
+from kleene.system.machine import as_threads
 from kleene.system.suggestions import no_such
 
 __all__ = ["explain"]
@@ -45,10 +47,11 @@ def explain(
     ----------
     graph : Graph
         The graph that the call would be about.
-    problem : {"bfs", "sssp", "apsp", "closure"}
+    problem : {"bfs", "sssp", "apsp", "closure", "prepare"}
         The call.
     semiring : str, optional
-        Of a closure: ``"boolean"`` by default, ``"min_plus"``, ``"max_min"`` or ``"max_times"``.
+        Of a closure: ``"boolean"`` by default, ``"min_plus"``, ``"max_min"`` or ``"max_times"``;
+        of a prepared graph, ``"min_plus"`` by default.
     sources : sequence of vertices, optional
         The sources; by default one for a search, and all vertices for all pairs and closures.
     predecessors : bool, optional
@@ -87,9 +90,15 @@ def explain(
       because  bellman_ford: some weights are negative
       because  int64: the type of the weights
     """
-    if problem not in PATH_PROBLEMS:
-        raise RequestError(no_such("problem", problem, PATH_PROBLEMS))
+    if problem not in (*PATH_PROBLEMS, "prepare"):
+        raise RequestError(no_such("problem", problem, (*PATH_PROBLEMS, "prepare")))
     require_graph(graph)
+    if problem == "prepare":
+        from kleene.api.prepared_steps import foresee
+
+        return foresee(
+            graph, find_semiring(semiring or "min_plus").name, dtype, as_threads(threads)
+        )
     count = 1 if problem in ("bfs", "sssp") else None
     if sources is not None:
         count = len(as_vertices(graph, sources, "sources"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,9 @@ from kleene.api.arguments import (
     Progress,
     Vertices,
     as_limit,
+    as_prepared,
     check_call,
     make_request,
-    require_graph,
 )
 from kleene.api.closer_look import look_closer
 from kleene.api.execution import solve
@@ -41,13 +41,16 @@ from kleene.results.timings import Timings
 from kleene.system.machine import threads_for
 from kleene.system.progress import reporter
 
+if TYPE_CHECKING:
+    from kleene.api.prepared_graph import PreparedGraph
+
 __all__ = ["nearest"]
 
 Array = NDArray[Any]
 
 
 def nearest(
-    graph: Graph,
+    graph: Graph | PreparedGraph,
     facilities: Hashable | Vertices,
     k: int = 1,
     *,
@@ -65,8 +68,9 @@ def nearest(
 
     Parameters
     ----------
-    graph : Graph
-        The graph; its weights must not be negative.
+    graph : Graph or PreparedGraph
+        The graph; its weights must not be negative. For some of the vertices, and not all, there
+        is :meth:`PreparedGraph.nearest`.
     facilities : vertex, or sequence of vertices
         Where the facilities are. A vertex may be named more than once: two shops at one corner
         are two facilities.
@@ -114,7 +118,8 @@ def nearest(
     >>> kl.nearest(g, ["e", "a"], k=2).which[2].tolist()
     [1, 0]
     """
-    require_graph(graph)
+    if not isinstance(graph, Graph):
+        graph = as_prepared(graph).graph  # which keeps what was prepared
     hops, reverse = as_flag(hops, "hops"), as_flag(reverse, "reverse")
     places = one_or_more(graph, facilities, "facilities")
     if not len(places):

@@ -11,6 +11,7 @@ from kleene.api.prepared_steps import Steps, customize_graph, eliminate_graph, v
 from kleene.backends.semiring import semiring as find_semiring
 from kleene.graph import Graph
 from kleene.prepared import files
+from kleene.prepared.cache import Preparation
 from kleene.system.machine import as_threads
 from kleene.system.progress import reporter
 
@@ -72,10 +73,8 @@ def prepare(
     --------
     >>> import kleene as kl
     >>> p = kl.prepare(kl.datasets.rome())
-    >>> p.distance(1, 3353)
-    3352
-    >>> p.matrix([1, 2], [10, 20, 30]).distances.tolist()
-    []
+    >>> p.distance(1, 3353), p.matrix([1, 2], [10, 20, 30]).distances.tolist()
+    (30305, [[8935, 3581, 28889], [8950, 3596, 28904]])
     """
     require_graph(graph)
     name = find_semiring(semiring).name
@@ -121,4 +120,6 @@ def load_prepared(path: str | PathLike[str], graph: Graph | None = None) -> Prep
     """
     if graph is not None:
         require_graph(graph)
-    return PreparedGraph(*files.load(path, graph), Steps())
+    graph, elimination, customization = files.load(path, graph)
+    Preparation.of(graph).keep(graph, elimination, customization)
+    return PreparedGraph(graph, elimination, customization, Steps())

@@ -23,10 +23,12 @@ from kleene.prepared import pairs
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination
 from kleene.prepared.rows import PreparedRows
+from kleene.registry import PATH_PROBLEMS
 from kleene.results.pairs import PairsResult
 from kleene.results.result import Result
 from kleene.results.searched_rows import SearchedRows
 from kleene.results.timings import Timings
+from kleene.system.cached_property import cached_property
 from kleene.system.formatting import format_bytes
 from kleene.system.progress import reporter
 
@@ -52,7 +54,7 @@ class Prepared:
         """The type of the path values."""
         return self._customization.dtype
 
-    @property
+    @cached_property
     def no_path(self) -> Any:
         """The value in arrays that stands for "no path": infinity, or the largest integer."""
         return SEMIRINGS[self.semiring].zero(self.dtype)
@@ -91,7 +93,7 @@ def has_answer(prepared: Prepared, request: Request) -> bool:
 
 def require_cpu(device: Any) -> None:
     """Raise unless a prepared graph answers on this device."""
-    if device not in ("auto", "cpu"):
+    if not isinstance(device, str) or device not in ("auto", "cpu"):
         raise RequestError(
             f"a prepared graph answers on device='cpu', and the call is for device={device!r}: "
             "leave out device, or search there in the graph itself, prepared.graph"
@@ -146,13 +148,13 @@ def plan_prepared(prepared: Prepared, request: Request, entries: int) -> Plan:
     memory = 0 if request.out else entries * prepared.dtype.itemsize
     available = memory_for(memory)
     if memory > available:
+        advice = ["sources=[...] for some of the rows"]
+        if request.problem in PATH_PROBLEMS:
+            advice.append("out='distances.npy' to keep the values in a file")
         raise MemoryBudgetError(
             f"{request.problem} on {prepared.graph.n:,} vertices needs {format_bytes(memory)} and "
             f"{format_bytes(available)} are available",
-            [
-                "sources=[...] for some of the rows",
-                "out='distances.npy' to keep the values in a file",
-            ],
+            advice,
         )
     return Plan(
         request.problem,

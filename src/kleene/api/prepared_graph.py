@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -45,7 +45,7 @@ class PreparedGraph(PreparedPairs, PreparedSearches):
     --------
     >>> import kleene as kl
     >>> p = kl.prepare(kl.generate.grid(30, 30, weights=(1, 9)))
-    >>> p.distance(0, 899) == kl.sssp(p.graph, 0).distances[899]
+    >>> p.distance(0, 899) == int(kl.sssp(p.graph, 0).distances[899])
     True
     """
 
@@ -137,13 +137,11 @@ class PreparedGraph(PreparedPairs, PreparedSearches):
         >>> print(kl.prepare(kl.generate.grid(3, 3)).explain())
         prepare by elimination on cpu, int32 values
           memory   ...
-          because  18 pairs of vertices are joined, for 12 edges; the tree is 6 deep
-          because  new weights relax 16 triangles
+          because  18 pairs of vertices are joined, from 24 arcs; the tree is 4 deep
+          because  new weights relax 14 triangles
           because  order ... s, elimination ... s, weights ... s
         """
-        return explain_prepared(
-            self.graph, self._elimination.fill, self._customization, self._steps
-        )
+        return explain_prepared(self.graph, *self._parts, self._steps)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the prepared graph to a file, for :func:`load_prepared` and the command line.
@@ -165,6 +163,12 @@ class PreparedGraph(PreparedPairs, PreparedSearches):
         16
         """
         files.save(path, self.graph, self._elimination, self._customization)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Without what was derived on the way.
+        return PreparedGraph, (
+            self.graph, replace(self._elimination), replace(self._customization), self._steps
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return f"PreparedGraph({self._facts})"

@@ -13,8 +13,7 @@ from kleene.api.prepared_calls import Prepared, solve_prepared
 from kleene.backends.semiring import SEMIRINGS
 from kleene.errors import RequestError
 from kleene.graph.label_index import is_one_vertex
-from kleene.prepared.pairs import distances as pair_distances
-from kleene.prepared.pairs import paths as pair_paths
+from kleene.prepared import pairs as queries
 from kleene.results.pairs import PairsResult
 from kleene.system.machine import as_threads
 from kleene.system.progress import reporter
@@ -22,6 +21,8 @@ from kleene.system.progress import reporter
 __all__ = ["PreparedPairs"]
 
 Array = NDArray[Any]
+
+_FLOAT = np.dtype(np.float64)
 
 
 class PreparedPairs(Prepared):
@@ -49,9 +50,9 @@ class PreparedPairs(Prepared):
         >>> p.distance(0, 2), p.distance(2, 0)
         (7, inf)
         """
-        value = pair_distances(*self._parts, *self._ends(source, target, "distance"))[0].item()
+        value = queries.distance(*self._parts, *self._ends(source, target, "distance"))
         if type(value) is int and value == self.no_path:
-            return SEMIRINGS[self.semiring].zero(np.dtype(np.float64))
+            return SEMIRINGS[self.semiring].zero(_FLOAT)
         return value
 
     def distances(
@@ -82,7 +83,9 @@ class PreparedPairs(Prepared):
         """
         ends = as_pairs(self.graph, pairs)
         with reporter(progress, "distances of pairs") as report:
-            return pair_distances(*self._parts, *ends, threads=as_threads(threads), progress=report)
+            return queries.distances(
+                *self._parts, *ends, threads=as_threads(threads), progress=report
+            )
 
     def path(self, source: Hashable, target: Hashable) -> list[Any]:
         """Return the vertices of the best path between two vertices; empty if there is none.
@@ -104,7 +107,7 @@ class PreparedPairs(Prepared):
         >>> p.path(0, 2), p.path(2, 0)
         ([0, 1, 2], [])
         """
-        positions, _ = pair_paths(*self._parts, *self._ends(source, target, "path"))
+        positions = queries.path(*self._parts, *self._ends(source, target, "path"))
         labels = self.graph.labels
         path: list[Any] = (positions if labels is None else labels[positions]).tolist()
         return path
@@ -142,12 +145,12 @@ class PreparedPairs(Prepared):
         assert isinstance(found, PairsResult)
         return found
 
-    def _ends(self, source: Hashable, target: Hashable, what: str) -> tuple[Array, Array]:
-        """Return the positions of two vertices, as arrays of one."""
-        for vertex in (source, target):
-            if not is_one_vertex(vertex):
-                raise RequestError(
-                    f"{what} takes two vertices, not {vertex!r}; for many pairs, use {what}s([...])"
-                )
-        ends = np.array([[self.graph.index(source)], [self.graph.index(target)]], np.int32)
-        return ends[0], ends[1]
+    def _ends(self, source: Hashable, target: Hashable, what: str) -> tuple[int, int]:
+        """Return the positions of two vertices."""
+        if is_one_vertex(source) and is_one_vertex(target):
+            position = self.graph._labels.position
+            return position(source), position(target)
+        several = target if is_one_vertex(source) else source
+        raise RequestError(
+            f"{what} takes two vertices, not {several!r}; for many pairs, use {what}s([...])"
+        )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 from kleene.api.arguments import Out, Progress, Vertices, check_call
 from kleene.api.prepared_calls import Prepared, require_cpu, solve_prepared
 from kleene.api.prepared_near import prepared_nearest, prepared_within
+from kleene.graph.checks import as_flag
 from kleene.results.nearest import Nearest
 from kleene.results.reach import Reach
 from kleene.results.result import Result
@@ -152,10 +153,11 @@ class PreparedSearches(Prepared):
         """
         require_cpu(device)
         if targets is None:
-            targets = sources = sources if isinstance(sources, np.ndarray) else list(sources)
+            once = isinstance(sources, Iterator)  # which can be read once
+            targets = sources = list(sources) if once else sources
         return self._solve(
-            sources=sources, targets=targets, predecessors=predecessors, out=out, threads=threads,
-            progress=progress,
+            sources=sources, targets=targets, out=out, threads=threads, progress=progress,
+            predecessors=as_flag(predecessors, "predecessors"),
         )  # fmt: skip
 
     def closure(

@@ -1,6 +1,7 @@
-"""The steps of preparing a graph: order, elimination, weights; how long they took, and what is left.
+"""The steps of preparing a graph, what they took, and what they would take.
 
-What they make, and what they would make of a graph, is told by a Plan, as for every call.
+Steps that a call took by itself before are not repeated: the graph keeps them
+(``kleene.prepared.cache``), and what is prepared here serves later calls on the graph.
 """
 
 from __future__ import annotations
@@ -19,12 +20,16 @@ from kleene.planning.dtype_choice import choose_dtype
 from kleene.planning.machine import live_machine
 from kleene.planning.plan import Plan, check_semantics
 from kleene.planning.request import Request, graph_facts
-from kleene.prepared.customization import Customization, customize
+from kleene.prepared.cache import Preparation
+from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination, eliminate
+from kleene.prepared.expectation import expect, hopeless
 from kleene.prepared.order import elimination_order
-from kleene.system.machine import as_threads
 
-__all__ = ["Steps", "customize_graph", "eliminate_graph", "steps_plan", "value_dtype"]
+__all__ = [
+    "Steps", "customize_graph", "eliminate_graph", "explain_prepared", "foresee", "reweighted",
+    "value_dtype",
+]  # fmt: skip
 
 Array = NDArray[Any]
 Report = Callable[[int, int], object]
@@ -38,14 +43,13 @@ class Steps(NamedTuple):
     weights: float | None = None
 
     def __str__(self) -> str:
-        done = (f"{name} {seconds:.2g} s" for name, seconds in self._asdict().items() if seconds)
+        done = (f"{name} {s:.2g} s" for name, s in self._asdict().items() if s is not None)
         return ", ".join(done)
 
 
 def value_dtype(graph: Graph, semiring: str, dtype: Any) -> np.dtype[Any]:
     """Return the type of the path values: that asked for, or one that holds all of them."""
-    facts = graph_facts(graph)
-    request = Request("closure", semiring, dtype=dtype)
+    facts, request = graph_facts(graph), Request("closure", semiring, dtype=dtype)
     check_semantics(facts, request)
     return choose_dtype(facts, request)[0]
 
@@ -53,14 +57,20 @@ def value_dtype(graph: Graph, semiring: str, dtype: Any) -> np.dtype[Any]:
 def eliminate_graph(
     graph: Graph, order: Any, threads: int | None, report: Report | None
 ) -> tuple[Elimination, Steps]:
-    """Eliminate all vertices, in the order given or in one of small separators."""
+    """Eliminate all vertices, in the order given or in one by nested dissection."""
+    kept = Preparation.of(graph)
+    if order is None and kept.eliminated:
+        return kept.eliminate(graph), Steps()
     began = time.perf_counter()
-    if order is None:
-        order = elimination_order(graph, progress=report)
+    if order is not None:
+        positions = graph.index(order if isinstance(order, np.ndarray) else list(order))
+    elif error := hopeless(graph, None):
+        raise error
     else:
-        order = graph.index(order if isinstance(order, np.ndarray) else list(order))
+        positions = elimination_order(graph, progress=report)
     ordered = time.perf_counter()
-    made = eliminate(graph, order, threads=threads)
+    made = eliminate(graph, positions, threads=threads)
+    kept.keep(graph, made)
     return made, Steps(ordered - began, time.perf_counter() - ordered)
 
 
@@ -75,7 +85,91 @@ def customize_graph(
     """Give the pairs of an elimination the weights of a graph."""
     began = time.perf_counter()
     try:
-        made = customize(elimination, graph, semiring, dtype=dtype, threads=as_threads(threads))
+        made = Preparation.of(graph).customize(graph, elimination, semiring, dtype, threads=threads)
     except NegativeCycleError as error:
         raise cycle_by_label(error, graph) from None
     return made, steps._replace(weights=time.perf_counter() - began)
+
+
+def reweighted(graph: Graph, weights: Any, rows: Any, arcs: Any) -> Graph:
+    """Return a graph of the same vertices with the weights that a user gave, one way or another."""
+    if weights is None and rows is None and arcs is None:
+        return graph
+    if isinstance(weights, str):
+        raise GraphError(f"give the column itself, not its name: customize(table[{weights!r}])")
+    if isinstance(weights, Graph):
+        if rows is not None or arcs is not None:
+            raise GraphError("give the weights once: a graph, or rows=, or arcs=")
+        named, others = graph.label(np.arange(graph.n)), weights.label(np.arange(weights.n))
+        if not np.array_equal(named, others):
+            raise GraphError("the other graph has other vertices: prepare it by itself")
+        return weights
+    if np.iterable(weights) and rows is None and arcs is None:
+        return _by_number(graph, weights)
+    return graph.reweight(weights, rows=rows, arcs=arcs)
+
+
+def _by_number(graph: Graph, weights: Any) -> Graph:
+    """Return the graph with one weight for each row of its table, or for each arc."""
+    listed = weights if hasattr(weights, "__len__") else list(weights)
+    given, rows = len(listed), None if graph.rows is None else graph.rows.count
+    if given == graph.m != rows:
+        return graph.reweight(arcs=listed)
+    if given == rows != graph.m:
+        return graph.reweight(rows=listed)
+    if given == graph.m:
+        raise GraphError(
+            f"there are {given:,} arcs and as many rows of the table that they were made from: say "
+            "which order the weights are in, rows=array or arcs=array"
+        )
+    table = "" if rows is None else f" and {rows:,} rows of the table"
+    raise GraphError(f"got {given:,} weights for {graph.m:,} arcs{table}")
+
+
+# ---- explanations -------------------------------------------------------------------------------
+
+
+def explain_prepared(
+    graph: Graph, elimination: Elimination, values: Customization, steps: Steps
+) -> Plan:
+    """Return what was prepared as a plan, which prints as an explanation."""
+    fill = elimination.fill
+    threads = live_machine().cores
+    reasons = [
+        f"{fill.pairs:,} pairs of vertices are joined, from {graph.m:,} arcs; the tree is "
+        f"{fill.depth:,} deep",
+        f"new weights relax {fill.triangles:,} triangles",
+    ]
+    if values.up.dtype != values.dtype and values.dtype.kind == "i":
+        reasons.append(f"all path lengths fit in {values.up.dtype}, which is faster")
+    reasons.append(str(steps) or "read from a file")
+    return _plan(values.semiring, values.dtype, threads, fill.bytes, reasons)
+
+
+def foresee(graph: Graph, semiring: str, dtype: Any, threads: int | None) -> Plan:
+    """Return what ``prepare`` would do; the vertices are not put into order for it."""
+    kind = value_dtype(graph, semiring, dtype)
+    found = expect(graph)
+    fill, about = found.fill, "" if found.exact else "about "
+    used = threads or live_machine().cores
+    weights = found.customize_seconds / used
+    reasons = [
+        f"{about}{fill.pairs:,} pairs of vertices would be joined, from {graph.m:,} arcs; the tree "
+        f"would be {about}{fill.depth:,} deep",
+        f"new weights would relax {about}{fill.triangles:,} triangles",
+        f"prepared in about {found.order_seconds + found.symbolic_seconds + weights:.2g} s, new "
+        f"weights in {weights:.2g} s, a tree in {found.tree_seconds:.2g} s",
+    ]
+    if found.refusal:
+        reasons[-1] = f"it would be refused: {found.refusal}"
+    return _plan(semiring, kind, used, fill.bytes, reasons)
+
+
+def _plan(
+    semiring: str, dtype: np.dtype[Any], threads: int, memory: int, reasons: list[str]
+) -> Plan:
+    available = live_machine().free_memory()
+    return Plan(
+        "prepare", "elimination", "cpu", semiring, str(dtype), threads, memory, available,
+        tuple(reasons),
+    )  # fmt: skip

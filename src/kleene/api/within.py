@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import time
 from collections.abc import Hashable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,27 +14,30 @@ from kleene.api.arguments import (
     Progress,
     Vertices,
     as_limit,
+    as_prepared,
     as_vertices,
     make_request,
-    require_graph,
 )
 from kleene.backends.task import WithinTask
 from kleene.errors import MemoryBudgetError, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
 from kleene.planning.plan import Plan, plan_call
-from kleene.planning.request import Request, graph_facts
+from kleene.planning.request import Facts, Request, graph_facts
 from kleene.registry import find
 from kleene.results.reach import Reach
 from kleene.results.timings import Timings
 from kleene.system.machine import threads_for
 from kleene.system.progress import reporter
 
+if TYPE_CHECKING:
+    from kleene.api.prepared_graph import PreparedGraph
+
 __all__ = ["search_within", "within"]
 
 
 def within(
-    graph: Graph,
+    graph: Graph | PreparedGraph,
     sources: Hashable | Vertices | None,
     limit: float | None = None,
     *,
@@ -53,8 +56,9 @@ def within(
 
     Parameters
     ----------
-    graph : Graph
-        The graph to search; its weights must not be negative.
+    graph : Graph or PreparedGraph
+        The graph to search; its weights must not be negative. A prepared graph answers by itself
+        where there is a limit, and neither ``k`` nor ``hops``.
     sources : vertex, sequence of vertices, or None
         Where to search from; None means all vertices, in order of position.
     limit : number, optional
@@ -108,7 +112,13 @@ def within(
     >>> kl.within(g, [0, 5050], k=3).to_frame().target.tolist()
     [0, 1, 2, 100, 4950, 5049, 5050, 5051]
     """
-    require_graph(graph)
+    if not isinstance(graph, Graph):
+        prepared = as_prepared(graph)
+        if limit is not None and k is None and not hops and prepared.semiring == "min_plus":
+            return prepared.within(
+                sources, limit, reverse=reverse, predecessors=predecessors, threads=threads
+            )
+        graph = prepared.graph
     hops, reverse = as_flag(hops, "hops"), as_flag(reverse, "reverse")
     rows = (
         np.arange(graph.n, dtype=graph.id_dtype)
@@ -168,16 +178,21 @@ def plan_lengths(graph: Graph, request: Request, hops: bool, advice: str) -> Pla
     ``advice`` says what to do where memory does not suffice.
     """
     facts = graph_facts(graph, hops)
-    if facts.min_weight < 0:
-        raise RequestError(
-            f"{request.problem} needs weights that are not negative, and the smallest is "
-            f"{facts.min_weight:g}; kleene.sssp takes negative weights, without a limit"
-        )
+    require_not_negative(facts, request.problem)
     try:
         return plan_call(facts, request)
     except MemoryBudgetError as error:
         what = str(error).partition("; what makes it fit")[0]
         raise MemoryBudgetError(f"{what}; {advice}") from None
+
+
+def require_not_negative(facts: Facts, problem: str) -> None:
+    """Raise if a weight is negative."""
+    if facts.min_weight < 0:
+        raise RequestError(
+            f"{problem} needs weights that are not negative, and the smallest is "
+            f"{facts.min_weight:g}; kleene.sssp takes negative weights, without a limit"
+        )
 
 
 def as_count(value: Any, name: str) -> int:

@@ -77,7 +77,7 @@ def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
                 "strong components": _describe_components(strong),
                 "diameter": f"at least {stats.diameter_estimate:,} hops (two searches)",
                 "memory": ", ".join(f"{k} {format_bytes(v)}" for k, v in memory.items()),
-                "prepared": eliminated and "; ".join(describe_prepared(eliminated).values()),
+                **(describe_prepared(eliminated) if eliminated else {}),
             }
         )
 

@@ -100,11 +100,11 @@ def prepared_fields(prepared: PreparedGraph) -> dict[str, Any]:
 
 def describe_prepared(fields: dict[str, Any]) -> dict[str, str]:
     """Return the same in words."""
-    from kleene.system.formatting import format_bytes
-
+    counts = (
+        f"{number(fields[name])} {name if fields[name] != 1 else name[:-1]}"
+        for name in ("pairs", "triangles")
+    )
     return {
-        "answers": f"{fields['semiring']}, {fields['dtype']} values",
-        "pairs": f"{number(fields['pairs'])}, {number(fields['triangles'])} triangles",
-        "depth": number(fields["depth"]),
-        "memory": f"{format_bytes(fields['bytes'])} beside the graph",
+        "prepared for": f"{fields['semiring']}, {fields['dtype']} values",
+        "joined": f"{', '.join(counts)}, in a tree {number(fields['depth'])} deep",
     }

@@ -17,6 +17,7 @@ from kleene.lab.experiment import Skipped
 __all__ = [
     "WEIGHTS",
     "NamedGraph",
+    "delaunay",
     "enron",
     "facebook",
     "grid",
@@ -26,6 +27,8 @@ __all__ = [
     "rmat",
     "rome",
     "sources_in",
+    "split",
+    "split_highways",
     "uniform",
 ]
 
@@ -91,6 +94,25 @@ def grid(side: int) -> NamedGraph:
     return made(f"grid {side}", 4.0 * side**2, make)
 
 
+def delaunay(n: int) -> NamedGraph:
+    """Return a planar graph with positions: lengths over one of three speeds."""
+    return made(f"Delaunay {n:,}", 6.0 * n, partial(_delaunay, n))
+
+
+def _delaunay(n: int) -> kl.Graph:
+    from scipy.spatial import Delaunay
+
+    rng = np.random.default_rng(1)
+    places = rng.random((n, 2))
+    corners = Delaunay(places).simplices
+    sides = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
+    edges = np.unique(np.sort(sides, axis=1), axis=0)
+    lengths = np.hypot(*(places[edges[:, 0]] - places[edges[:, 1]]).T)
+    times = 1e5 * lengths / rng.choice([1, 2, 4], len(edges))
+    weights = np.maximum(1, np.rint(times)).astype(np.int32)
+    return kl.Graph.from_edges(*edges.T, weights, n=n, directed=False).with_positions(places)
+
+
 # ---- real ones ----------------------------------------------------------------------------------
 
 
@@ -122,6 +144,34 @@ def highways() -> NamedGraph:
     return NamedGraph(
         "world highways", 1_644_468, lambda environment: kl.read(_file(environment, file, how))
     )
+
+
+#: Into which each edge of the highways is split.
+_PIECES = 10
+
+
+def split_highways() -> NamedGraph:
+    """Return the highways with every edge split into ten, as where their shape is kept."""
+    return NamedGraph(
+        "world highways, edges split",
+        _PIECES * 1_644_468,
+        lambda environment: split(highways().get(environment), _PIECES),
+    )
+
+
+def split(g: kl.Graph, pieces: int) -> kl.Graph:
+    """Return the graph with a chain of so many arcs for each arc; arcs both ways share theirs."""
+    tails, heads, weights = g.coo
+    assert weights is not None
+    low, high = np.minimum(tails, heads).astype(np.int64), np.maximum(tails, heads)
+    _, edge = np.unique(low * g.n + high, return_inverse=True)
+    first = g.n + (pieces - 1) * edge.astype(np.int64)  # of the inner vertices, from the lower end
+    step = np.arange(pieces + 1)[:, None]
+    inner = np.where(tails < heads, first + step - 1, first + pieces - 1 - step)
+    chain = np.where(step == 0, tails, np.where(step == pieces, heads, inner))
+    length = weights // pieces + (step[1:] <= weights % pieces)
+    n = g.n + (pieces - 1) * (int(edge.max(initial=-1)) + 1)
+    return kl.Graph.from_edges(chain[:-1].ravel(), chain[1:].ravel(), length.ravel(), n=n)
 
 
 def _file(environment: Environment, name: str, how: str) -> str:

@@ -28,7 +28,7 @@ from kleene.system.formatting import format_bytes
 from kleene.system.html import PLAIN_LIST, card, tag
 from kleene.system.machine import Machine
 
-__all__ = ["Plan", "make_plan", "plan_call"]
+__all__ = ["Plan", "check_semantics", "make_plan", "plan_call"]
 
 #: Calls that take less memory are not checked against what is free: to ask costs 50 us.
 _SMALL = 2**26  # bytes
@@ -128,7 +128,7 @@ _PLANS: dict[tuple[Facts, Request], tuple[Plan, float]] = {}
 
 def make_plan(facts: Facts, request: Request, machine: Machine) -> Plan:
     """Decide everything, or refuse with a reason and advice."""
-    _check_semantics(facts, request)
+    check_semantics(facts, request)
     device, why_device = choose_device(facts, request, machine)
     threads = request.threads or machine.cores
     method, why_method = choose_method(facts, request._replace(threads=threads), device)
@@ -170,7 +170,7 @@ def make_plan(facts: Facts, request: Request, machine: Machine) -> Plan:
     )
 
 
-def _check_semantics(facts: Facts, request: Request) -> None:
+def check_semantics(facts: Facts, request: Request) -> None:
     if request.limited and facts.min_weight < 0:
         raise RequestError(
             "limit needs weights that are not negative: a path may pass the limit and come back"

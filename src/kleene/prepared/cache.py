@@ -152,6 +152,7 @@ class Preparation:
                 if values.key == (semiring, str(dtype)) and values.weights is graph.weights:
                     return values.customization
         alone = Graph(graph.csr, graph.directed)  # values that kept the graph would keep themselves
+        alone.stats.__dict__.update(path_bound=graph.stats.path_bound)
         made = customize(
             elimination, alone, semiring, dtype=dtype, threads=threads, progress=progress
         )

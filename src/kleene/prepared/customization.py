@@ -7,6 +7,13 @@ call a vertex *apart* if there is no way from it to ``r``, or none from ``r`` to
 of a shortest path that are not apart follow one another, and their part of the path is at most as
 long as the farthest way to ``r`` and the farthest way from it. Each of the others is left by one
 arc, and so is the last of the part. If all that is short enough, so is every distance.
+
+Negative cycles are those of ``backends/common/cycles.py``. Floats that are negative may have cycles
+of about zero, which rounding makes negative; triangles could go around one again at every rank, and
+double what rounding lost each time. So values in which some pair, there and back, is below zero are
+computed again with weights that rise: by more than all rounding along a path, which is a sum of
+sums, as deep as the tree. Then no such cycle can be of use. In the end, the weights as they are get
+added up along the paths that were found.
 """
 
 from __future__ import annotations
@@ -20,9 +27,10 @@ from numpy.typing import DTypeLike, NDArray
 
 from kleene import _native
 from kleene.backends.common.cycles import is_negative
-from kleene.errors import GraphError, NegativeCycleError, PathOverflowError
+from kleene.errors import NegativeCycleError, PathOverflowError
 from kleene.graph import Graph
 from kleene.prepared.elimination import Elimination
+from kleene.prepared.pair_arcs import find_pair_arcs, lengths
 from kleene.system.machine import threads_for
 
 __all__ = ["Customization", "customize"]
@@ -71,28 +79,21 @@ class Customization:
         first call; for a symmetric graph both are one array.
         """
         if "_middles" not in self.__dict__:
-            self.__dict__["_middles"] = self._find_middles(elimination)
+            weights = None if self.graph is None else lengths(self.graph, self.up.dtype)
+            self.__dict__["_middles"] = self._find_middles(elimination, weights)
         middles: tuple[Array, Array] = self.__dict__["_middles"]
         return middles
 
-    def _find_middles(self, elimination: Elimination) -> tuple[Array, Array]:
+    def _find_middles(self, elimination: Elimination, weights: Array | None) -> tuple[Array, Array]:
         threads = threads_for(elimination.arcs)
         up = np.empty(elimination.arcs, dtype=np.int32)
         down = up if self.symmetric else np.empty_like(up)
-        arcs = None if self.graph is None else _pair_arcs(elimination, self.graph, threads)
+        graph = self.graph
+        arcs = None if graph is None else find_pair_arcs(elimination, graph, threads)
         _native.prepared_find_middles(
-            *_arrays(elimination),
-            _supernodes(elimination),
-            None if arcs is None else arcs.found,
-            None if self.graph is None else _lengths(self.graph, self.up.dtype),
-            self.semiring,
-            self.negative,
-            self.up,
-            self.down,
-            up,
-            down,
-            threads,
-        )
+            *_arrays(elimination), _supernodes(elimination), arcs, weights, self.semiring,
+            self.negative, self.up, self.down, up, down, threads
+        )  # fmt: skip
         return up, down
 
     def last_vertices(self, elimination: Elimination) -> tuple[Array, Array]:
@@ -103,10 +104,7 @@ class Customization:
         """
         if "_last_vertices" not in self.__dict__:
             self.__dict__["_last_vertices"] = _native.prepared_find_last_vertices(
-                *_arrays(elimination),
-                elimination.order,
-                *self.middles(elimination),
-                threads_for(elimination.arcs),
+                *_arrays(elimination), elimination.order, *self.middles(elimination)
             )
         last: tuple[Array, Array] = self.__dict__["_last_vertices"]
         return last
@@ -151,68 +149,119 @@ def customize(
     >>> customize(eliminate(g, [1, 0, 2]), g, dtype="int64").up.tolist()
     [3, 4, 7]
     """
-    dtype = np.dtype(dtype)
-    threads = threads_for(elimination.arcs, threads)
-    arcs = _pair_arcs(elimination, graph, threads)
-    if semiring == "min_plus" and arcs.found.loop >= 0:  # graphs keep no others than negative ones
-        raise NegativeCycleError([arcs.found.loop])
-
-    def values(compute: DTypeLike) -> Customization:
-        return _values(elimination, graph, arcs, semiring, dtype, np.dtype(compute), threads,
-                       progress)  # fmt: skip
-
-    if dtype.kind == "b":
-        return values(np.uint8)
+    task = _Task(elimination, graph, semiring, np.dtype(dtype),
+                 threads_for(elimination.arcs, threads), progress)  # fmt: skip
+    if task.dtype.kind == "b":
+        return task.values(np.uint8)
     if semiring != "min_plus":
-        return values(dtype)
-    found = _narrow(elimination, graph, values) if dtype.kind == "i" else None
-    if found is None:
-        found = values(np.int64 if dtype.kind == "i" else dtype)
-    if found.negative:
-        _raise_negative_cycle(elimination, graph, arcs, found)
-    return found
+        return task.values(dtype)
+    if task.arcs.loop >= 0:  # graphs keep no others than negative ones
+        raise NegativeCycleError([task.arcs.loop])
+    if task.dtype.kind == "f":
+        return task.lengths_of_floats()
+    return task.lengths_of_integers()
 
 
-# ---- arcs ----------------------------------------------------------------------------------------
+class _Task:
+    """The arguments of :func:`customize`."""
 
+    def __init__(
+        self,
+        elimination: Elimination,
+        graph: Graph,
+        semiring: str,
+        dtype: np.dtype[Any],
+        threads: int,
+        progress: Progress | None,
+    ) -> None:
+        self.elimination, self.graph, self.semiring = elimination, graph, semiring
+        self.dtype, self.threads, self.progress = dtype, threads, progress
+        self.arcs = find_pair_arcs(elimination, graph, threads)
 
-@dataclass(frozen=True, eq=False)
-class _PairArcs:
-    """Which arcs of a graph the pairs of an elimination start from."""
+    def values(self, compute: DTypeLike, weights: Array | None = None) -> Customization:
+        """Return values in a type, of the graph's weights or of others."""
+        e, compute = self.elimination, np.dtype(compute)
+        weights = lengths(self.graph, compute) if weights is None else weights
+        symmetric = _native.prepared_are_symmetric(self.arcs, weights)
+        up = np.empty(e.arcs, dtype=compute)
+        down = up if symmetric else np.empty_like(up)
+        negative = weights is not None and self.graph.stats.negative
+        _native.prepared_customize(
+            *_arrays(e), _supernodes(e), self.arcs, weights, self.semiring, negative, up, down,
+            self.threads, self.progress
+        )  # fmt: skip
+        return Customization(self.semiring, self.dtype, negative, up, down, self.graph)
 
-    offsets: Array  # of the graph
-    neighbors: Array
-    found: _native.PairArcs
+    # ---- sums ------------------------------------------------------------------------------------
 
-    def are_of(self, graph: Graph) -> bool:
-        """Return whether the graph has the same arcs, whatever its weights."""
-        pairs = ((self.offsets, graph.offsets), (self.neighbors, graph.neighbors))
-        return all(a is b or np.array_equal(a, b) for a, b in pairs)
+    def lengths_of_integers(self) -> Customization:
+        """Return values in 32 bits if these are enough, or in 64."""
+        found = self._narrow() or self.values(np.int64)
+        if found.negative and (pair := self._first_negative(found)) >= 0:
+            self._raise_cycle(pair, found.middles(self.elimination))
+        return found
 
-
-def _pair_arcs(elimination: Elimination, graph: Graph, threads: int) -> _PairArcs:
-    """Return the arcs that pairs start from; the elimination keeps those of the last graph."""
-    kept: _PairArcs | None = elimination.__dict__.get("_pair_arcs")
-    if kept is not None and kept.are_of(graph):
-        return kept
-    if graph.n != elimination.n or graph.m > np.iinfo(np.int32).max:
-        raise GraphError(
-            f"the prepared graph has {elimination.n:,} vertices and at most 2^31 - 1 arcs, this "
-            f"one {graph.n:,} and {graph.m:,}: prepare it by itself"
+    def _narrow(self) -> Customization | None:
+        too_long = np.iinfo(np.int32).max // 2  # stands for "no path"
+        stats = self.graph.stats
+        if stats.path_bound < too_long:
+            return self.values(np.int32)
+        if stats.path_bound >= np.iinfo(np.int64).max // 2:
+            raise PathOverflowError(
+                f"path lengths may reach {stats.path_bound}, too much for int64; pass "
+                "dtype='float64', or scale the weights down"
+            )
+        heaviest = int(stats.max_weight)
+        if stats.negative or heaviest >= too_long:
+            return None
+        found = self.values(np.int32)
+        farthest, apart = _native.prepared_reach_of_roots(
+            *_arrays(self.elimination), found.up, found.down
         )
-    found = _native.prepared_find_arcs(
-        graph.offsets, graph.neighbors, elimination.ranks, *_arrays(elimination), threads
-    )
-    if found.unknown >= 0:
-        tail = int(np.searchsorted(graph.offsets, found.unknown, side="right")) - 1
-        head = int(graph.neighbors[found.unknown])
-        raise GraphError(
-            f"the arc from {graph.label(tail)!r} to {graph.label(head)!r} is not in the prepared "
-            "graph, which takes new weights for its own arcs: prepare the new graph"
+        beside = (apart + 1) * heaviest if apart else 0
+        return found if farthest + beside < too_long else None
+
+    def lengths_of_floats(self) -> Customization:
+        """Return values that no rounding has led around a cycle."""
+        found = self.values(self.dtype)
+        if not found.negative or self._first_negative(found) < 0:
+            return found
+        weights = lengths(self.graph, self.dtype)
+        assert weights is not None
+        middles = found.middles(self.elimination)
+        self._raise_cycle_beyond_rounding(weights, middles)
+        rise = (2 + self.elimination.fill.depth) * np.finfo(self.dtype).eps
+        risen = (weights + rise * np.abs(weights)).astype(self.dtype, copy=False)
+        found = self.values(self.dtype, risen)
+        middles = found._find_middles(self.elimination, risen)
+        self._raise_cycle_beyond_rounding(weights, middles)
+        found.__dict__["_middles"] = middles
+        _native.prepared_add_up(
+            *_arrays(self.elimination), self.arcs, weights, *middles, found.up, found.down
         )
-    made = _PairArcs(graph.offsets, graph.neighbors, found)
-    elimination.__dict__["_pair_arcs"] = made
-    return made
+        return found
+
+    # ---- negative cycles -------------------------------------------------------------------------
+
+    def _first_negative(self, found: Customization) -> int:
+        return _native.prepared_first_negative(*_arrays(self.elimination), found.up, found.down)
+
+    def _raise_cycle_beyond_rounding(self, weights: Array, middles: tuple[Array, Array]) -> None:
+        pair = _native.prepared_first_negative_beyond_rounding(
+            *_arrays(self.elimination), self.arcs, weights, *middles
+        )
+        if pair >= 0:
+            self._raise_cycle(pair, middles)
+
+    def _raise_cycle(self, pair: int, middles: tuple[Array, Array]) -> None:
+        """Raise NegativeCycleError: the way of this pair, there and back, is negative."""
+        e = self.elimination
+        low = int(np.searchsorted(e.offsets, pair, side="right")) - 1
+        high = int(e.heads[pair])
+        ranks = _path(e, middles, low, high) + _path(e, middles, high, low)
+        for cycle in _simple_cycles(e.order[ranks].tolist()):
+            if is_negative(self.graph, cycle, self.dtype):
+                raise NegativeCycleError(cycle)
 
 
 def _arrays(elimination: Elimination) -> tuple[Array, Array, Array]:
@@ -228,87 +277,10 @@ def _supernodes(elimination: Elimination) -> _native.Supernodes:
     return found
 
 
-def _lengths(graph: Graph, dtype: np.dtype[Any]) -> Array | None:
-    if graph.weights is None or dtype == np.uint8:
-        return None
-    return graph.weights.astype(dtype, copy=False)
-
-
-# ---- values --------------------------------------------------------------------------------------
-
-
-def _values(
-    elimination: Elimination,
-    graph: Graph,
-    arcs: _PairArcs,
-    semiring: str,
-    dtype: np.dtype[Any],
-    compute: np.dtype[Any],
-    threads: int,
-    progress: Progress | None,
-) -> Customization:
-    lengths = _lengths(graph, compute)
-    symmetric = _native.prepared_are_symmetric(arcs.found, lengths)
-    up = np.empty(elimination.arcs, dtype=compute)
-    down = up if symmetric else np.empty_like(up)
-    negative = lengths is not None and graph.stats.negative
-    _native.prepared_customize(
-        *_arrays(elimination), _supernodes(elimination), arcs.found, lengths, semiring, negative,
-        up, down, threads, progress
-    )  # fmt: skip
-    return Customization(semiring, dtype, negative, up, down, graph)
-
-
-def _narrow(
-    elimination: Elimination, graph: Graph, values: Callable[[DTypeLike], Customization]
-) -> Customization | None:
-    """Return values in 32 bits, or None where 64 are needed: see the text of the module."""
-    too_long = np.iinfo(np.int32).max // 2  # stands for "no path"
-    if graph.stats.path_bound < too_long:
-        return values(np.int32)
-    if graph.stats.path_bound >= np.iinfo(np.int64).max // 2:
-        raise PathOverflowError(
-            f"path lengths may reach {graph.stats.path_bound}, too much for int64; pass "
-            "dtype='float64', or scale the weights down"
-        )
-    heaviest = int(graph.stats.max_weight)
-    if graph.stats.negative or heaviest >= too_long:
-        return None
-    found = values(np.int32)
-    farthest, apart = _native.prepared_reach_of_roots(*_arrays(elimination), found.up, found.down)
-    beside = (apart + 1) * heaviest if apart else 0
-    return found if farthest + beside < too_long else None
-
-
-# ---- negative cycles -----------------------------------------------------------------------------
-
-
-def _raise_negative_cycle(
-    elimination: Elimination, graph: Graph, arcs: _PairArcs, found: Customization
-) -> None:
-    """Raise NegativeCycleError if some pair, there and back, is a negative cycle."""
-    pair = _native.prepared_first_negative(*_arrays(elimination), found.up, found.down)
-    if pair >= 0 and found.up.dtype.kind == "f":  # rounding, perhaps
-        pair = _native.prepared_first_negative_beyond_rounding(
-            *_arrays(elimination), arcs.found, _lengths(graph, found.up.dtype),
-            *found.middles(elimination)
-        )  # fmt: skip
-    if pair < 0:
-        return
-    low = int(np.searchsorted(elimination.offsets, pair, side="right")) - 1
-    high = int(elimination.heads[pair])
-    middles = found.middles(elimination)
-    ranks = [*_inner_path(elimination, middles, low, high),
-             *_inner_path(elimination, middles, high, low)]  # fmt: skip
-    for cycle in _simple_cycles(elimination.order[ranks].tolist()):
-        if is_negative(graph, cycle, found.up.dtype):
-            raise NegativeCycleError(cycle)
-
-
-def _inner_path(
+def _path(
     elimination: Elimination, middles: tuple[Array, Array], tail: int, head: int
 ) -> list[int]:
-    """Return the ranks on the path between a pair, without the last."""
+    """Return the ranks on the path of a pair, without the last."""
     path, left = [], [(tail, head)]
     while left:
         tail, head = left.pop()

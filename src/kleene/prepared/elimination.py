@@ -68,6 +68,9 @@ class Elimination:
     offsets: Array  # int64, n + 1
     heads: Array  # int32, the upward neighbors of each rank, ascending
 
+    def __reduce__(self) -> tuple[Any, ...]:  # without what is cached
+        return Elimination, (self.order, self.ranks, self.parents, self.offsets, self.heads)
+
     @property
     def n(self) -> int:
         """The number of vertices."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -78,10 +78,20 @@ class PreparedRows:
 
     def walks(self, source: int, vertices: Array) -> tuple[Array, Array]:
         """Return the paths between a source and some vertices: positions and offsets."""
-        near = np.full(len(vertices), source, self.elimination.order.dtype)
-        far = vertices.astype(near.dtype, copy=False)
-        ends = (far, near) if self.reverse else (near, far)
-        return pairs.paths(self.elimination, self.customization, *ends, threads=self.threads)
+        return self.walks_between(np.full(len(vertices), source, np.int32), vertices)
+
+    def walks_between(self, sources: Array, vertices: Array) -> tuple[Array, Array]:
+        """Return the path between each source and a vertex: positions and offsets."""
+        ends = sources, vertices.astype(np.int32, copy=False)
+        origins, destinations = ends[::-1] if self.reverse else ends
+        return pairs.paths(
+            self.elimination, self.customization, origins, destinations, threads=self.threads
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Without what was derived on the way.
+        parts = replace(self.elimination), replace(self.customization)
+        return PreparedRows, (*parts, self.reverse, self.threads)
 
     def _sweep(
         self, sources: Array, values: Array, predecessors: Array | None, progress: Any = None

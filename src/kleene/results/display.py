@@ -107,9 +107,9 @@ def nearest_html(near: Nearest) -> str:
     which, distances = near._which[:_FIRST, 0], near._distances[:_FIRST, 0]
     names = ["" if at < 0 else str(graph.label(int(facilities[at]))) for at in which]
     texts = [_value(v, at >= 0) for v, at in zip(distances.tolist(), which, strict=True)]
-    rows = zip(_labels(graph, np.arange(len(which))), names, texts, strict=True)
+    rows = zip(_labels(graph, near._places[:_FIRST]), names, texts, strict=True)
     heads = ["vertex", "nearest", "hops" if near.hops else "distance"]
-    table = columns(heads, rows, caption=_caption(graph.n), numbers=[2])
+    table = columns(heads, rows, caption=_caption(len(near._which)), numbers=[2])
     return card("Nearest", _inside(near), facts, table)
 
 

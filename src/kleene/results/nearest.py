@@ -203,12 +203,22 @@ class Nearest(LongTable):
         Routes([Route(1 to 0, 1 arc, distance 1), Route(2 to 0, 2 arcs, distance 2)])
         """
         ends = self._ends(vertices)
-        return make_routes(self.graph, self._walks(ends, rank), self._distances[ends, rank])
+        distances = self._distances[self._rows(ends), rank]
+        return make_routes(self.graph, self._walks(ends, rank), distances)
+
+    @property
+    def _places(self) -> Array:
+        """The positions of the vertices that rows belong to."""
+        return np.arange(self.graph.n)
+
+    def _rows(self, ends: Array) -> Array:
+        """Return the rows of some vertices."""
+        return ends
 
     def _ends(self, vertices: Iterable[Any] | None) -> Array:
         """Return the positions of some vertices, or of all."""
         if vertices is None:
-            return np.arange(self.graph.n)
+            return self._places
         if isinstance(vertices, (str, bytes)) or not np.iterable(vertices):
             raise RequestError(f"vertices must be a sequence of vertices, not {vertices!r}")
         given = vertices if isinstance(vertices, np.ndarray) else list(vertices)
@@ -220,7 +230,11 @@ class Nearest(LongTable):
         whole = isinstance(rank, (int, np.integer)) and not isinstance(rank, bool)
         if not whole or not 0 <= rank < self.k:
             raise RequestError(f"rank must be from 0 to {self.k - 1}, and is {rank!r}")
-        owners, lengths = self._which[ends, rank], self._distances[ends, rank]
+        rows = self._rows(ends)
+        return self._follow(ends, self._which[rows, rank], self._distances[rows, rank])
+
+    def _follow(self, ends: Array, owners: Array, lengths: Array) -> Walks:
+        """Return the paths between some vertices and their facilities."""
         has = owners >= 0
         used, group = np.unique(owners[has], return_inverse=True)
         farthest = np.zeros(len(used), dtype=self._distances.dtype)
@@ -248,13 +262,13 @@ class Nearest(LongTable):
 
     def _blocks(self) -> Iterator[Block]:
         """Yield a row for each vertex and facility found: vertex, rank, facility, distance."""
-        step = max(1, BLOCK // self.k)
-        for first in range(0, max(1, self.graph.n), step):
+        step, places = max(1, BLOCK // self.k), self._places
+        for first in range(0, max(1, len(places)), step):
             which = self._which[first : first + step]
             vertices, ranks = np.nonzero(which >= 0)
             facilities = self._task.facilities[which[vertices, ranks]]
             yield {
-                "vertex": label_column(self.graph, first + vertices),
+                "vertex": label_column(self.graph, places[first + vertices]),
                 "rank": ranks,
                 "facility": label_column(self.graph, facilities),
                 "distance": self._distances[first + vertices, ranks],
@@ -286,6 +300,6 @@ class Nearest(LongTable):
         many = f"the {self.k:,} nearest" if self.k > 1 else "the nearest"
         return (
             f"Nearest({what} {direction} {many} of {count:,} "
-            f"{'facility' if count == 1 else 'facilities'}, {served:,} of {self.graph.n:,} "
+            f"{'facility' if count == 1 else 'facilities'}, {served:,} of {len(self._which):,} "
             f"vertices have one, {self._distances.dtype}, {self.stats.total:.3g} s)"
         )

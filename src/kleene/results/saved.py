@@ -161,7 +161,8 @@ class _Reader:
                 self.fail("sources are missing")
             if head["format"] == _PAIRS_FORMAT:
                 return self.pairs(source, head, plan, stats, arrays)
-            columns, names = self.graph.n, ("values", "predecessors", "horizons")
+            names: tuple[str, ...] = ("values", "predecessors", "horizons")
+            columns = self.graph.n
             if head["format"] == _MATRIX_FORMAT:
                 columns, names = self.field(arrays, "targets", "archive").size, ("values",)
             arrays |= self.values(source, names, 8 * arrays["sources"].size * columns)

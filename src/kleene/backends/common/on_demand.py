@@ -112,12 +112,12 @@ class MatrixAnswer(Answer):
         return self._source_rows.rows(self._sources)
 
     @property
-    def values(self) -> Array:  # type: ignore[override]
+    def values(self) -> Array:
         """Whole rows of values."""
         return self._whole.values
 
     @property
-    def predecessors(self) -> Array | None:  # type: ignore[override]
+    def predecessors(self) -> Array | None:
         """Whole rows of predecessors, if the call asked for paths."""
         return self._whole.predecessors if self.paths else None
 

@@ -19,6 +19,8 @@ from kleene.lab.experiments import (
     paths,
     paths_by_size,
     peers,
+    prepared,
+    prepared_peers,
     rmat_by_scale,
     scaling,
     searches,
@@ -34,7 +36,7 @@ _DOCUMENTS = (
 )  # fmt: skip
 _OURS = (
     dense, searches, many_sources, paths, crossovers, scaling, peers, gap, gpu_peers,
-    dropins, dropins_small, machine_learning, startup, files, generators,
+    prepared, prepared_peers, dropins, dropins_small, machine_learning, startup, files, generators,
 )  # fmt: skip
 
 EXPERIMENTS: tuple[Experiment, ...] = tuple(

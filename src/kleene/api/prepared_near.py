@@ -1,0 +1,92 @@
+"""What is near, on a prepared graph: facilities of some vertices, and all within a limit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+from kleene.api.arguments import Vertices, as_limit, make_request
+from kleene.api.prepared_calls import Prepared, plan_prepared
+from kleene.api.within import as_count, one_or_more, require_not_negative
+from kleene.backends.task import NearestTask, WithinAnswer
+from kleene.errors import RequestError
+from kleene.graph.checks import as_flag
+from kleene.planning.request import graph_facts
+from kleene.results.nearest_rows import NearestRows
+from kleene.results.reach import Reach
+from kleene.results.timings import Timings
+from kleene.system.machine import available_memory
+
+__all__ = ["prepared_nearest", "prepared_within"]
+
+
+def prepared_nearest(
+    prepared: Prepared,
+    sources: Hashable | Vertices,
+    facilities: Hashable | Vertices,
+    k: int,
+    limit: float | None,
+    reverse: bool,
+    threads: int | None,
+) -> NearestRows:
+    """Check the arguments of ``PreparedGraph.nearest``, and answer."""
+    from kleene.prepared.nearest import nearest
+
+    graph, dtype = prepared.graph, prepared.dtype
+    require_not_negative(graph_facts(graph), "nearest")
+    reverse, k = as_flag(reverse, "reverse"), as_count(k, "k")
+    vertices = one_or_more(graph, sources, "sources")
+    places = one_or_more(graph, facilities, "facilities")
+    if not len(places):
+        raise RequestError("facilities is empty: name at least one vertex")
+    request = make_request("nearest", sources=len(vertices), threads=threads)
+    bound = as_limit(limit, dtype)
+    plan = plan_prepared(prepared, request, 2 * k * len(vertices))
+    began = time.perf_counter()
+    distances, which = nearest(
+        *prepared._parts, vertices, places, k, limit=bound, reverse=reverse, threads=threads
+    )
+    stats = Timings(total=time.perf_counter() - began)
+    task = NearestTask(graph, places, k, bound, dtype, graph.weight_dtype is None, plan.threads)
+    rows = prepared._rows(reverse, threads)
+    return NearestRows(graph, plan, stats, task, distances, which, reverse, vertices, rows)
+
+
+def prepared_within(
+    prepared: Prepared,
+    sources: Hashable | Vertices | None,
+    limit: Any,
+    reverse: bool,
+    predecessors: bool,
+    threads: int | None,
+) -> Reach:
+    """Check the arguments of ``PreparedGraph.within``, and answer."""
+    from kleene.prepared.within import within
+
+    graph, dtype = prepared.graph, prepared.dtype
+    require_not_negative(graph_facts(graph), "within")
+    reverse = as_flag(reverse, "reverse")
+    if limit is None:
+        raise RequestError("within needs a limit; limit=math.inf returns all that is reached")
+    rows = (
+        np.arange(graph.n, dtype=graph.id_dtype)
+        if sources is None
+        else one_or_more(graph, sources, "sources")
+    )
+    request = make_request(
+        "within", sources=len(rows), predecessors=as_flag(predecessors, "predecessors"),
+        threads=threads, device="cpu",
+    )  # fmt: skip
+    plan = plan_prepared(prepared, request, 0)
+    bound = as_limit(limit, dtype)
+    began = time.perf_counter()
+    answer: WithinAnswer = within(
+        *prepared._parts, rows, bound, predecessors=request.predecessors, reverse=reverse,
+        threads=threads, available=available_memory(),
+    )  # fmt: skip
+    stats = Timings(total=time.perf_counter() - began)
+    source = prepared._rows(reverse, threads)
+    return Reach(graph, plan, stats, answer, rows, bound, None, False, reverse, source)
