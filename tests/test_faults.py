@@ -25,6 +25,8 @@ CASES = [
     ("weak components", "thread"),
     ("Result.save", "write"),
     ("out=", "mmap"),
+    ("prepare", "memory"),
+    ("load_prepared", "mmap"),
 ]
 
 

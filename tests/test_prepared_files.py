@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import io
 import json
 import mmap
+import os
 import random
 import zipfile
 from collections.abc import Callable
@@ -22,6 +24,7 @@ from kleene import _native
 from kleene.graph.frozen import is_frozen
 from kleene.io.npz_mapped import write_aligned
 from kleene.prepared import files
+from kleene.prepared.cache import Preparation
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination
 
@@ -142,6 +145,28 @@ def test_streams_and_gzip_are_read(saved: Path) -> None:
 def test_a_graph_may_be_given(saved: Path) -> None:
     g = city()
     assert files.load(saved, g)[0] is g
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_ctrl_c_while_a_file_is_written(
+    saved: Path, monkeypatch: pytest.MonkeyPatch, late: bool
+) -> None:
+    """Whether a member was just opened or is half written, the old file stays."""
+    before, real = saved.read_bytes(), zipfile.ZipFile.open
+
+    def interrupted(*args: Any, **options: Any) -> Any:
+        member = real(*args, **options)
+        if late:
+            member.write(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(zipfile.ZipFile, "open", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        files.save(saved, *prepared(city()))
+    monkeypatch.undo()
+    gc.collect()
+    assert saved.read_bytes() == before
+    assert os.listdir(saved.parent) == [saved.name]
 
 
 # ---- mapping ------------------------------------------------------------------------------------
@@ -452,3 +477,19 @@ def test_arrays_of_wrong_lengths_are_refused() -> None:
     _, e, _ = prepared(g)
     with pytest.raises(TypeError):
         checked(Elimination(e.order[1:], e.ranks, e.parents, e.offsets, e.heads), g)
+
+
+def test_bytes_are_counted_while_other_threads_ask(saved: Path) -> None:
+    """A question may derive something of an elimination at any moment."""
+    graph, elimination, customization = files.load(saved)
+
+    class Watched(np.ndarray):  # type: ignore[type-arg]
+        @property
+        def nbytes(self) -> int:
+            elimination.__dict__["derived"] = None  # by another thread, just now
+            return 7
+
+    elimination.__dict__["kept"] = np.zeros(1).view(Watched)
+    kept = Preparation.of(graph)
+    kept.keep(graph, elimination, customization)
+    assert kept.nbytes > elimination.heads.nbytes

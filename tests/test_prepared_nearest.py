@@ -16,7 +16,12 @@ from test_prepared_pairs import prepare
 from test_within import small_graphs
 
 import kleene as kl
+from kleene.errors import MemoryBudgetError
+from kleene.prepared import within as prepared_within
+from kleene.prepared.customization import customize
+from kleene.prepared.elimination import eliminate
 from kleene.prepared.nearest import nearest
+from kleene.prepared.within import within
 
 POSITIVE = [
     name
@@ -106,3 +111,106 @@ def test_nearest_reports_and_stops() -> None:
     assert seen[-1] == (len(sources), len(sources))
     with pytest.raises(KeyboardInterrupt):
         nearest(*args, progress=lambda *_: signal.raise_signal(signal.SIGINT))
+
+
+# ---- within a limit ------------------------------------------------------------------------------
+
+
+def check_within(found: Any, wanted: kl.Reach) -> None:
+    """Entry by entry the same as a search, and of the same types."""
+    for ours, theirs in zip(found, wanted._answer, strict=True):
+        assert (ours is None) == (theirs is None)
+        if ours is not None:
+            assert ours.dtype == theirs.dtype
+            assert ours.tolist() == theirs.tolist()
+
+
+def limits(g: kl.Graph) -> list[Any]:
+    most = int(kl.sssp(g, 0).floats[kl.sssp(g, 0).reached].max())
+    return [0, 1, most // 3, most, None]
+
+
+@pytest.mark.parametrize("name", POSITIVE)
+@pytest.mark.parametrize("reverse", [False, True])
+def test_within_of_the_zoo(name: str, reverse: bool) -> None:
+    g = graph(name)
+    elimination, customization = prepare(g, dtype=dtype_of(g))
+    sources = np.arange(g.n)[::-1].repeat(2)[: 2 * min(g.n, 20)]
+    for limit in limits(g):
+        for keep in (False, True):
+            found = within(
+                elimination, customization, sources, limit, predecessors=keep, reverse=reverse
+            )
+            bound = math.inf if limit is None else limit
+            wanted = kl.within(g, sources, bound, predecessors=keep, reverse=reverse)
+            check_within(found, wanted)
+
+
+@settings(max_examples=100)
+@given(case=small_graphs(), data=st.data())
+def test_within_of_any_small_graph(case: tuple[kl.Graph, list[int]], data: Any) -> None:
+    g, sources = case
+    elimination, customization = prepare(g, dtype=dtype_of(g), seed=data.draw(st.integers(0, 99)))
+    keep, reverse = data.draw(st.booleans()), data.draw(st.booleans())
+    limit = data.draw(st.sampled_from([0, 1, 2, 4]))
+    rows = np.array(sources, dtype=np.int32)
+    found = within(
+        elimination, customization, rows, limit, predecessors=keep, reverse=reverse, threads=2
+    )
+    check_within(found, kl.within(g, rows, limit, predecessors=keep, reverse=reverse))
+
+
+def test_within_sweeps_skip_subtrees_and_many_rows() -> None:
+    """A long grid: rows that are sorted, and rows that are read off words; 32 and 64 bits."""
+    g = kl.generate.grid(4, 600)
+    g = g.reweight(arcs=np.arange(g.m) % 7 + 1)
+    order = np.argsort([bin(v % 600 + 1024)[::-1].index("1") for v in range(g.n)], kind="stable")
+    elimination = eliminate(g, order)
+    sources = np.array([0, 1200, 2399])
+    for dtype in (np.int32, np.int64):
+        customization = customize(elimination, g, dtype=dtype)
+        for limit in (3, 40, 4000):
+            found = within(elimination, customization, sources, limit)
+            wanted = kl.within(g, sources, limit)
+            assert found.distances.dtype == dtype
+            assert [a.tolist() for a in found] == [a.tolist() for a in wanted._answer]
+
+
+@pytest.mark.parametrize("limit", [2, 10**6])
+def test_within_by_sweeps_or_searches(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where sources reach little, searches answer; where they reach much, sweeps."""
+    g = graph("long_path").reweight(arcs=np.ones(256, dtype=np.int32))
+    elimination, customization = prepare(g)
+    sources = np.zeros(100, dtype=np.int32)
+    wanted = kl.within(g, sources, limit)
+    searches: list[int] = []
+    search, sweep = prepared_within.bounded_search, prepared_within._sweep
+
+    def counted(task: Any, *rest: Any) -> Any:
+        searches.append(len(task.sources))
+        return search(task, *rest)
+
+    def refused(*args: Any) -> Any:
+        assert limit > 2
+        return sweep(*args)
+
+    monkeypatch.setattr(prepared_within, "bounded_search", counted)
+    monkeypatch.setattr(prepared_within, "_sweep", refused)
+    check_within(within(elimination, customization, sources, limit), wanted)
+    assert searches == ([9, 100] if limit == 2 else [9])
+
+
+def test_within_refuses_reports_and_stops() -> None:
+    g = graph("grid")
+    elimination, customization = prepare(g)
+    sources = np.random.default_rng(0).integers(0, g.n, 3000)
+    args = elimination, customization, sources, 10**6
+    with pytest.raises(MemoryBudgetError, match=r"what 3,000 sources reach needs .* smaller limit"):
+        within(*args, available=10_000)
+    seen: list[tuple[int, int]] = []
+    within(*args, progress=lambda *at: seen.append(at))
+    assert seen[-1] == (len(sources), len(sources))
+    with pytest.raises(KeyboardInterrupt):
+        within(*args, progress=lambda *_: signal.raise_signal(signal.SIGINT))
+    none = within(elimination, customization, sources[:0], 5)
+    assert none.offsets.tolist() == [0]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import kleene as kl
+from kleene.prepared.nearest_labels import nearest_labels
 from torture.fault_inputs import Call, Case, on
 
 __all__ = ["prepared_cases"]
@@ -31,7 +32,7 @@ def prepared_cases() -> Iterator[Case]:
     order = lambda g: kl.prepare(g, order=range(g.n)[::-1], threads=3)  # noqa: E731
     yield Case("prepare, in an order", on(streets, lambda g: answers(order(g))))
     yield Case("explain prepare", on(streets, lambda g: kl.explain(g, "prepare").method))
-    for semiring, scale in (("boolean", 1), ("max_min", 1), ("max_times", 0.125)):
+    for semiring, scale in (("boolean", 1), ("max_min", 1), ("max_times", 0.1)):
 
         def closed(g: kl.Graph, semiring: str = semiring, scale: float = scale) -> Any:
             g = g if scale == 1 else g.reweight(arcs=g.weights * scale)
@@ -43,18 +44,29 @@ def prepared_cases() -> Iterator[Case]:
         "customize, negative": lambda p: answers(
             p.customize(lambda s, t: 10 + np.asarray(t) - s, threads=3)
         ),
-        "customize, wide": lambda p: answers(p.customize(arcs=p.graph.weights * 2.0**24)),
+        "customize, rounded": lambda p: answers(p.customize(lambda s, t: 0.1 * t - 0.1 * s)),
+        "customize, wide": lambda p: answers(p.customize(arcs=p.graph.weights.astype(int) << 20)),
         "trees": lambda p: p.trees(range(40), threads=3),
         "trees, reverse, predecessors": lambda p: p.trees([1, 7], reverse=True).next_hops,
         "matrix": lambda p: p.matrix(range(40), range(90, 200), threads=3),
+        "matrix, by sweeps": lambda p: p.matrix([1, 2], range(90, 200), threads=3),
+        "nearest of all": lambda p: nearest_labels(
+            p._elimination, p._customization, np.arange(0, 320, 9, np.int32), 3, threads=3
+        ),
         "distances": lambda p: p.distances([(i, 3 * i) for i in range(90)], threads=3),
         "paths": lambda p: list(p.paths([(i, 3 * i) for i in range(90)], threads=3).paths()),
         "path": lambda p: p.path(0, 300),
         "nearest": lambda p: p.nearest(range(60), range(0, 320, 9), 3, threads=3).which,
+        "nearest of all vertices": lambda p: nearest_labels(
+            *p._parts, np.arange(0, 320, 9, dtype=np.int32), 3, threads=3
+        ),
         "within": lambda p: p.within(range(60), 12, threads=3).distances,
     }
     for name, call in calls.items():
         yield Case(f"prepared: {name}", on(prepared, call))
+    tree = lambda: kl.prepare(kl.generate.tree(900, weights=(1, 9), seed=1), threads=1)  # noqa: E731
+    product = lambda p: p.matrix(range(0, 900, 9), range(5, 900, 9), threads=3)  # noqa: E731
+    yield Case("prepared: matrix of a tree", on(tree, product))
     yield Case("PreparedGraph.save", saving, final="city.kp")
     yield Case("load_prepared", loading)
 

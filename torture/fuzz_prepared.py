@@ -32,7 +32,8 @@ def prepared_graphs() -> tuple[kl.PreparedGraph, ...]:
     unit = kl.Graph.from_edges(tails, heads, n=7)
     ways = kl.Graph.from_edges(tails, heads, whole, n=7, directed=False, name="ways")
     named = kl.Graph.from_edges(tails, heads, whole, labels=list("abcdef"))
-    negative = kl.Graph.from_edges(tails, heads, whole - 4.5, n=7)
+    rises = 3.5 * np.subtract(heads, tails)  # which leave every cycle as long as it is
+    negative = kl.Graph.from_edges(tails, heads, whole + rises, n=7)
     return (
         kl.prepare(unit),
         kl.prepare(ways),

@@ -54,7 +54,7 @@ def _fuzz_guided(check: Check, args: argparse.Namespace) -> None:
 
     from torture.fuzz_mutations import mutate_file
 
-    for function in _functions(("kleene.io", "kleene.results", "kleene.graph")):
+    for function in _functions(("kleene.io", "kleene.results", "kleene.graph", "kleene.prepared")):
         atheris.instrument_func(function)
 
     def mutate(contents: bytes, longest: int, seed: int) -> bytes:

@@ -184,7 +184,7 @@ def _new_weights(p: kl.PreparedGraph, spec: Spec, _: Expected) -> str | None:
     wrong = _judged(other.trees(sources), plain, sources=sources)
     if wrong is not None:
         return f"with weights of 1: {wrong}"
-    after = other.customize(p.graph, dtype=p.dtype).trees(sources).distances
+    after = other.customize(p.graph).trees(sources).distances
     return None if np.array_equal(before, after) else "the old weights give another answer"
 
 

@@ -1,5 +1,6 @@
 // Answers of bounded searches, and of searches for the nearest facilities.
 #include "arrays.hpp"
+#include "reached_rows.hpp"
 #include "sssp/bounded_search.hpp"
 #include "sssp/k_nearest.hpp"
 
@@ -29,24 +30,10 @@ nb::object bounded_search(const Offsets& offsets, const AnyArray& neighbors,
     const auto* own_lengths = data_of<Value>(lengths);
     const auto* starts = data_of<Id>(sources);
     PythonMonitor monitor(progress, count);
-    sssp::Reached<Id, Value> reached;
-    std::int64_t needed = 0;  // bytes, if more than available
-    {
-      const GilRelease release;
-      try {
-        reached = sssp::bounded_search<Id, Value>(arcs, own_lengths, starts, count, bounds,
-                                                  predecessors, available, threads, monitor);
-        monitor.finish();
-      } catch (const graph::MemoryNeeded& caught) {
-        needed = caught.bytes;
-      }
-    }
-    if (needed) raise_memory_needed(needed);
-    nb::object tree = nb::none();
-    if (predecessors) tree = to_numpy(std::move(reached.predecessors));
-    return nb::object(nb::make_tuple(to_numpy(std::move(reached.offsets)),
-                                     to_numpy(std::move(reached.vertices)),
-                                     to_numpy(std::move(reached.distances)), tree));
+    return reached_rows(predecessors, monitor, [&] {
+      return sssp::bounded_search<Id, Value>(arcs, own_lengths, starts, count, bounds, predecessors,
+                                             available, threads, monitor);
+    });
   });
 }
 

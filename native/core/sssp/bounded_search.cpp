@@ -11,13 +11,6 @@
 namespace kleene::sssp {
 namespace {
 
-template <class Id, class Value>
-struct Row {
-  Buffer<Id> vertices;
-  Buffer<Value> distances;
-  Buffer<Id> predecessors;
-};
-
 // One thread's searches, one after the other.
 template <class Id, class Value>
 class BoundedSearch {
@@ -28,8 +21,8 @@ class BoundedSearch {
         distances_(static_cast<std::size_t>(arcs.n), kNoPath<Value>),
         predecessors_(static_cast<std::size_t>(arcs.n)) {}
 
-  Row<Id, Value> search(Id source, Value limit, std::int64_t count, bool with_predecessors,
-                        CancelCheck check_cancelled) {
+  ReachedRow<Id, Value> search(Id source, Value limit, std::int64_t count, bool with_predecessors,
+                               CancelCheck check_cancelled) {
     reset();
     if (lengths_) {
       settle_by_distance(source, limit, count, check_cancelled);
@@ -103,11 +96,11 @@ class BoundedSearch {
     return static_cast<std::int64_t>(vertices.size()) - 1 >= count;
   }
 
-  Row<Id, Value> take_row(bool with_predecessors) {
+  ReachedRow<Id, Value> take_row(bool with_predecessors) {
     std::sort(settled_.begin(), settled_.end());
     const auto size = static_cast<std::int64_t>(settled_.size());
-    Row<Id, Value> row{Buffer<Id>(size), Buffer<Value>(size),
-                       Buffer<Id>(with_predecessors ? size : 0)};
+    ReachedRow<Id, Value> row{Buffer<Id>(size), Buffer<Value>(size),
+                              Buffer<Id>(with_predecessors ? size : 0)};
     for (std::int64_t i = 0; i < size; ++i) {
       const Id v = settled_[static_cast<std::size_t>(i)];
       row.vertices[i] = v;
@@ -129,57 +122,6 @@ class BoundedSearch {
   std::uint64_t steps_ = 0;
 };
 
-// Counts what rows take, here and once more in the arrays that they are joined in.
-class MemoryBudget {
- public:
-  MemoryBudget(std::int64_t available, std::int64_t rows) : available_(available), rows_(rows) {}
-
-  void take(std::int64_t bytes) {
-    const std::int64_t used = used_.fetch_add(2 * bytes, std::memory_order_relaxed) + 2 * bytes;
-    const std::int64_t done = done_.fetch_add(1, std::memory_order_relaxed) + 1;
-    if (used <= available_) return;
-    const double all = static_cast<double>(used) / static_cast<double>(done);
-    throw MemoryNeeded{static_cast<std::int64_t>(all * static_cast<double>(rows_))};
-  }
-
- private:
-  const std::int64_t available_, rows_;
-  std::atomic<std::int64_t> used_{0}, done_{0};
-};
-
-template <class T>
-void move_row(Buffer<T>& from, Buffer<T>& to, std::int64_t at) {
-  std::copy_n(from.data(), from.size(), to.data() + at);
-  from = Buffer<T>();
-}
-
-template <class Id, class Value>
-Reached<Id, Value> joined(std::vector<Row<Id, Value>>& rows, bool with_predecessors, int threads,
-                          Monitor& monitor) {
-  const auto count = static_cast<std::int64_t>(rows.size());
-  Reached<Id, Value> all;
-  all.offsets = Buffer<std::int64_t>(count + 1);
-  all.offsets[0] = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    all.offsets[i + 1] = all.offsets[i] + rows[static_cast<std::size_t>(i)].vertices.size();
-  }
-  const std::int64_t size = all.offsets[count];
-  all.vertices = Buffer<Id>(size);
-  all.distances = Buffer<Value>(size);
-  all.predecessors = Buffer<Id>(with_predecessors ? size : 0);
-  constexpr std::int64_t kGrain = 64;
-  parallel_for(count, kGrain, threads, monitor, [&](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      Row<Id, Value>& row = rows[static_cast<std::size_t>(i)];
-      const std::int64_t at = all.offsets[i];
-      move_row(row.vertices, all.vertices, at);
-      move_row(row.distances, all.distances, at);
-      move_row(row.predecessors, all.predecessors, at);
-    }
-  });
-  return all;
-}
-
 }  // namespace
 
 template <class Id, class Value>
@@ -188,22 +130,19 @@ Reached<Id, Value> bounded_search(const Arcs<Id>& arcs, const Value* lengths, co
                                   bool with_predecessors, std::int64_t available, int threads,
                                   Monitor& monitor) {
   using Search = BoundedSearch<Id, Value>;
-  std::vector<Row<Id, Value>> rows(static_cast<std::size_t>(count));
+  std::vector<ReachedRow<Id, Value>> rows(static_cast<std::size_t>(count));
   std::vector<std::unique_ptr<Search>> searches(static_cast<std::size_t>(threads));
   MemoryBudget budget(available, count);
-  constexpr auto kEntry = static_cast<std::int64_t>(sizeof(Id) + sizeof(Value));
-  const std::int64_t entry =
-      kEntry + (with_predecessors ? static_cast<std::int64_t>(sizeof(Id)) : 0);
   parallel_for(count, 1, threads, monitor, [&](std::int64_t i, std::int64_t, int thread) {
     auto& search = searches[static_cast<std::size_t>(thread)];
     if (!search) search = std::make_unique<Search>(arcs, lengths);
     auto& row = rows[static_cast<std::size_t>(i)];
     row = search->search(sources[i], bounds.limit(i), bounds.count, with_predecessors,
                          CancelCheck(monitor, thread));
-    budget.take(entry * row.vertices.size());
+    budget.take(row.bytes());
   });
   searches.clear();
-  return joined(rows, with_predecessors, threads, monitor);
+  return joined_rows(rows, with_predecessors, threads, monitor);
 }
 
 #define KLEENE_BOUNDED_SEARCH(Id, Value)                                               \

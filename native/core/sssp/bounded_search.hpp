@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "graph/csr.hpp"
+#include "graph/reached_rows.hpp"
 #include "graph/search.hpp"
 
 namespace kleene::sssp {
@@ -29,15 +30,6 @@ struct Bounds {
   std::int64_t count = 0;  // vertices besides the source
 
   Value limit(std::int64_t source) const { return limits[own_limits ? source : 0]; }
-};
-
-// Row i is what source i reaches: entries offsets[i] .. offsets[i + 1], by vertex.
-template <class Id, class Value>
-struct Reached {
-  Buffer<std::int64_t> offsets;
-  Buffer<Id> vertices;
-  Buffer<Value> distances;
-  Buffer<Id> predecessors;  // empty unless asked for
 };
 
 // Lengths must not be negative; null means one for every arc. Throws MemoryNeeded, with an estimate

@@ -37,7 +37,8 @@ def write_aligned(file: IO[bytes], arrays: Mapping[str, ArrayLike]) -> None:
     arrays : mapping
         Arrays by name, without objects.
     """
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+    archive = zipfile.ZipFile(file, "w", zipfile.ZIP_STORED)
+    try:
         for name, array in arrays.items():
             member = zipfile.ZipInfo(f"{name}.npy")  # of 1980: no time of writing
             assert archive.fp is not None
@@ -46,6 +47,10 @@ def write_aligned(file: IO[bytes], arrays: Mapping[str, ArrayLike]) -> None:
             member.extra = _EXTRA_HEADER.pack(_PADDING_ID, padding) + bytes(padding)
             with archive.open(member, "w", force_zip64=True) as entry:
                 np.lib.format.write_array(entry, np.asanyarray(array), allow_pickle=False)
+        archive.close()
+    except BaseException:  # Ctrl-C, say: a file that will be removed is not finished
+        archive.fp = None
+        raise
 
 
 def map_member(content: NDArray[np.uint8], member: zipfile.ZipInfo) -> NDArray[Any] | None:

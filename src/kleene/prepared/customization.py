@@ -59,6 +59,19 @@ class Customization:
         """Whether paths have the same value in both directions."""
         return self.up is self.down
 
+    def has_cycle_below_zero(self, elimination: Elimination) -> bool:
+        """Return whether a cycle is below zero, if only by rounding: paths through it are not sure.
+
+        Computed at the first call. Integers have none, since :func:`customize` raises.
+        """
+        if not self.negative or self.up.dtype.kind != "f":
+            return False
+        if "_below_zero" not in self.__dict__:
+            first = _native.prepared_first_negative(*_arrays(elimination), self.up, self.down)
+            self.__dict__["_below_zero"] = first >= 0
+        below: bool = self.__dict__["_below_zero"]
+        return below
+
     def middles(self, elimination: Elimination) -> tuple[Array, Array]:
         """Return the middle of every pair, upward and downward: a rank, -1 for an arc of the graph.
 
@@ -91,8 +104,9 @@ class Customization:
         """
         if "_last_vertices" not in self.__dict__:
             self.__dict__["_last_vertices"] = _native.prepared_find_last_vertices(
-                *_arrays(elimination), elimination.order, *self.middles(elimination)
-            )
+                *_arrays(elimination), _supernodes(elimination), elimination.order,
+                *self.middles(elimination), threads_for(elimination.arcs)
+            )  # fmt: skip
         last: tuple[Array, Array] = self.__dict__["_last_vertices"]
         return last
 
@@ -169,7 +183,7 @@ class _Task:
         """Return values in a type, of the graph's weights or of others."""
         e, compute = self.elimination, np.dtype(compute)
         weights = lengths(self.graph, compute) if weights is None else weights
-        symmetric = _native.prepared_are_symmetric(self.arcs, weights)
+        symmetric = _native.prepared_are_symmetric(self.arcs, weights, self.threads)
         up = np.empty(e.arcs, dtype=compute)
         down = up if symmetric else np.empty_like(up)
         negative = weights is not None and self.graph.stats.negative
@@ -203,8 +217,9 @@ class _Task:
             return None
         found = self.values(np.int32)
         farthest, apart = _native.prepared_reach_of_roots(
-            *_arrays(self.elimination), found.up, found.down
-        )
+            *_arrays(self.elimination), _supernodes(self.elimination), found.up, found.down,
+            self.threads
+        )  # fmt: skip
         beside = (apart + 1) * heaviest if apart else 0
         return found if farthest + beside < too_long else None
 

@@ -1,39 +1,13 @@
-"""Bounded searches with sparse answers: ``native/core/sssp/bounded_search.cpp``."""
+"""Bounded searches with sparse answers, by the native core."""
 
 from __future__ import annotations
 
-import numpy as np
-
-from kleene import _native
-from kleene.backends.common.native_sssp import lengths_or_none, limit_array
+from kleene.backends.common.native_within import bounded_search
 from kleene.backends.task import WithinAnswer, WithinTask
-from kleene.graph.checks import memory_for, over_budget
 
 __all__ = ["bounded_dijkstra"]
 
 
 def bounded_dijkstra(task: WithinTask) -> WithinAnswer:
     """Return what each source reaches; refuse before the answer takes more memory than there is."""
-    g = task.graph
-    entry = task.dtype.itemsize + g.id_dtype.itemsize * (2 if task.predecessors else 1)
-    available = memory_for(2 * entry * len(task.sources) * g.n)
-    try:
-        return WithinAnswer(
-            *_native.bounded_search(
-                g.offsets,
-                g.neighbors,
-                lengths_or_none(g, task.dtype, task.unit),
-                task.sources,
-                limit_array(task.limit, task.dtype),
-                np.iinfo(np.int64).max if task.most is None else task.most,
-                task.predecessors,
-                available,
-                task.threads,
-                task.progress,
-            )
-        )
-    except _native.MemoryNeeded as needed:
-        raise over_budget(
-            needed.args[0], available, f"what {len(task.sources):,} sources reach",
-            "ask for fewer sources at a time, a smaller limit or k, or predecessors=False",
-        ) from None  # fmt: skip
+    return bounded_search(task)

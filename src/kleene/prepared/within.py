@@ -1,0 +1,112 @@
+"""What lies within a limit of some sources: ``native/core/prepared/within.hpp``.
+
+The answers are those of ``kleene.within``, entry by entry, whether sweeps find them or searches.
+Searches answer where a source reaches little, which they are faster at; for floats, which they add
+up in the order of the path; and where arcs have length zero, and predecessors depend on the order
+of the search.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene import _native
+from kleene.backends.common.native_within import bounded_search, reached_rows
+from kleene.backends.task import Progress, WithinAnswer, WithinTask
+from kleene.graph import Graph
+from kleene.prepared.customization import Customization
+from kleene.prepared.elimination import Elimination
+from kleene.prepared.nearest import limit_inside
+from kleene.prepared.pairs import climb_tree
+from kleene.system.machine import threads_for
+
+__all__ = ["within"]
+
+Array = NDArray[Any]
+
+#: Vertices that a search reaches in the time of a sweep: highways of the world, 230 at 140 us.
+_FEW = 200
+
+#: Searches that tell how much sources reach, and how many sources are worth asking.
+_PROBES, _WORTH_PROBING = 8, 64
+
+
+def within(
+    elimination: Elimination,
+    customization: Customization,
+    sources: Array,
+    limit: int | float | None,
+    *,
+    predecessors: bool = True,
+    reverse: bool = False,
+    threads: int | None = None,
+    available: int | None = None,
+    progress: Progress | None = None,
+) -> WithinAnswer:
+    """Return what each source reaches within the limit, as compressed rows.
+
+    Distances are lengths, and not negative. With ``reverse``, they lead to the sources.
+    ``available`` is the memory that the answer may take, in bytes.
+    """
+    graph = customization.graph
+    assert graph is not None
+    task = WithinTask(
+        graph.transpose() if reverse else graph, sources.astype(graph.id_dtype, copy=False), limit,
+        None, predecessors, customization.dtype, graph.weight_dtype is None,
+        threads_for(len(sources) * (graph.n + graph.m), threads), progress,
+    )  # fmt: skip
+    if not _may_sweep(graph, customization, predecessors) or _reaches_little(task):
+        return bounded_search(task, available)
+    return _sweep(elimination, customization, task, reverse, available)
+
+
+def _may_sweep(graph: Graph, customization: Customization, predecessors: bool) -> bool:
+    """Return whether sweeps find the same entries as searches do."""
+    if customization.dtype.kind != "i" or graph.id_dtype != np.int32:
+        return False
+    positive = graph.weight_dtype is None or graph.m == 0 or graph.stats.min_weight > 0
+    return positive or not predecessors
+
+
+def _reaches_little(task: WithinTask) -> bool:
+    """Return whether most of some sources reach so few vertices that searches are faster."""
+    count = len(task.sources)
+    if count < _WORTH_PROBING:  # to make a call ready takes longer than either
+        return False
+    probes = task.sources[:: count // _PROBES]
+    found = bounded_search(
+        replace(task, sources=probes, most=_FEW, predecessors=False, threads=1, progress=None)
+    )
+    return bool(np.median(np.diff(found.offsets)) < _FEW)
+
+
+def _sweep(
+    elimination: Elimination,
+    customization: Customization,
+    task: WithinTask,
+    reverse: bool,
+    available: int | None,
+) -> WithinAnswer:
+    """Sweep from the roots of the elimination tree down, as far as the limit."""
+    up, down = customization.up, customization.down
+    if reverse:
+        up, down = down, up
+    arcs: tuple[Array | None, Array | None, Array | None] = None, None, None
+    if task.predecessors:
+        arcs = task.graph.csc
+        if arcs[2] is not None:
+            arcs = *arcs[:2], arcs[2].astype(up.dtype, copy=False)
+    found = reached_rows(
+        task,
+        available,
+        lambda budget: _native.prepared_within(
+            climb_tree(elimination), elimination.order, elimination.sizes, up, down,
+            elimination.ranks[task.sources], limit_inside(task.limit, up.dtype), *arcs, budget,
+            task.threads, task.progress,
+        ),
+    )  # fmt: skip
+    return found._replace(distances=found.distances.astype(task.dtype, copy=False))
