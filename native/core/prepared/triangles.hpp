@@ -21,34 +21,17 @@
 #include "parallel/buffer.hpp"
 #include "parallel/team.hpp"
 #include "prepared/customize.hpp"
-#include "prepared/front_kernel.hpp"
+#include "prepared/panel_relaxation.hpp"
 #include "prepared/supernodes.hpp"
 
 namespace kleene::prepared {
 
-// A way through the vertices v below: a is the way to v, b the way on.
-template <class Value>
-struct Direction {
-  const Value* a;
-  const Value* b;
-  Value* c;               // what triangles are offered to
-  std::int32_t* middles;  // null while values are made
-};
-
-// With kMiddles, values are final, and the middles that they came over are found.
 template <class Algebra, bool kMiddles>
 class TriangleRelaxation {
  public:
-  using Value = typename Algebra::Value;
-  using Way = Direction<Value>;
-
   TriangleRelaxation(const Elimination& elimination, const Supernodes& supernodes,
-                     std::vector<Way> ways, int level)
-      : elimination_(elimination),
-        supernodes_(supernodes),
-        kernel_(front_kernel<Value>(Algebra::kSemiring,
-                                    std::is_same_v<Algebra, MinPlus<Value, true>>, level)),
-        ways_(std::move(ways)) {}
+                     std::vector<Direction<typename Algebra::Value>> ways, int level)
+      : elimination_(elimination), supernodes_(supernodes), panels_(std::move(ways), level) {}
 
   // monitor.advance counts pairs.
   void run(int threads, Monitor& monitor) const {
@@ -78,9 +61,9 @@ class TriangleRelaxation {
  private:
   static constexpr std::int64_t kPollEvery = 64;  // supernodes
   static constexpr std::int64_t kBlockRows = 32, kSharedRows = 8;
-  static constexpr std::int64_t kChunk = 128;           // columns that are relaxed in one go
+  static constexpr std::int64_t kChunk = PanelRelaxation<Algebra, kMiddles>::kChunk;
   static constexpr std::int64_t kSharedWork = 1 << 13;  // triangles that all threads relax
-  static constexpr std::int64_t kFewTriangles = 8;      // of a row: relaxed one by one
+  static constexpr std::int64_t kFewTriangles = 16;     // of a row: relaxed one by one
 
   static constexpr std::ptrdiff_t kAhead = 6;  // sources that are fetched ahead
 
@@ -88,8 +71,6 @@ class TriangleRelaxation {
     explicit Local(std::int64_t n) : columns(n) {}
     parallel::Buffer<std::int32_t> columns;  // of the supernode's upward neighbors, by rank
     std::int64_t supernode = -1;             // that they are of
-    Value values[kTileRows][kChunk];
-    std::int32_t middles[kTileRows][kChunk];
   };
 
   // One thread on supernodes that follow one another.
@@ -147,51 +128,6 @@ class TriangleRelaxation {
     }
   }
 
-  // ---- relaxations -----------------------------------------------------------------------------
-
-  // Consecutive rows of a panel.
-  struct Panel {
-    std::int32_t first;     // the vertex of the first row
-    std::int64_t vertices;  // rows
-    std::int64_t origin;    // where the first row has column 0
-    std::int64_t stride;    // from one column to the same in the second row
-  };
-
-  // Offers column i times columns j .. j_end - 1 of a panel to the pairs to[column_of(j)], one by
-  // one.
-  template <class ColumnOf>
-  void relax_singly(const Panel& from, std::int64_t i, std::int64_t j, std::int64_t j_end,
-                    std::int64_t to, ColumnOf&& column_of) const {
-    for (const Way& way : ways_) {
-      std::int64_t row = from.origin, stride = from.stride;
-      for (std::int64_t k = 0; k < from.vertices; ++k, row += stride--) {
-        const Value left = way.a[row + i];
-        for (std::int64_t h = j; h < j_end; ++h) {
-          const std::int64_t at = to + column_of(h);
-          const Value offered = Algebra::times(left, way.b[row + h]);
-          if constexpr (kMiddles) {
-            if (offered != way.c[at]) continue;
-            way.middles[at] = std::min(way.middles[at], static_cast<std::int32_t>(from.first + k));
-          } else {
-            if (Algebra::better(offered, way.c[at])) way.c[at] = offered;
-          }
-        }
-      }
-    }
-  }
-
-  // The same for several i = i .. i + rows - 1 by the kernel, to rows of memory.
-  void relax(const Way& way, const Panel& from, std::int64_t i, std::int64_t j, Value* const* c,
-             [[maybe_unused]] std::int32_t* const* middles, int rows, std::int64_t count) const {
-    const Value* const a = way.a + from.origin + i;
-    const Value* const b = way.b + from.origin + j;
-    if constexpr (kMiddles) {
-      kernel_.find(from.vertices, from.first, a, b, from.stride, c, middles, rows, count);
-    } else {
-      kernel_.multiply(from.vertices, a, b, from.stride, c, rows, count);
-    }
-  }
-
   // ---- sources ---------------------------------------------------------------------------------
 
   // The panel of a source, with the columns of those upward neighbors that it offers.
@@ -213,7 +149,7 @@ class TriangleRelaxation {
     for (; from < end; ++from) {
       if (end - from > kAhead) {
         __builtin_prefetch(elimination_.heads + from[kAhead].heads);
-        for (const Way& way : ways_) __builtin_prefetch(way.b + from[kAhead].heads);
+        panels_.fetch(from[kAhead].heads);
       }
       const std::int32_t* const heads = elimination_.heads + from->heads;
       const auto size = static_cast<std::int32_t>(from->size);
@@ -232,14 +168,18 @@ class TriangleRelaxation {
     const std::int32_t* const heads = elimination_.heads + source.heads;
     const auto column_of = [&](std::int64_t h) -> std::int64_t { return local.columns[heads[h]]; };
     const auto singly = [&](std::int64_t i, std::int64_t j_end) {
-      relax_singly(from, i, i + 1, j_end, origin(s, column_of(i)), column_of);
+      panels_.relax_singly(from, i, i + 1, j_end, origin(s, column_of(i)), column_of);
     };
     if (from.vertices * (source.size - begin) <= kFewTriangles) {
       for (std::int64_t i = begin; i < end; ++i) singly(i, source.size);
       return;
     }
-    for (std::int64_t i = begin; i < end; ++i) {
-      singly(i, std::min(begin + round_up(i + 1 - begin), end));
+    for (std::int64_t i = begin; i + 1 < end; i += kTileRows) {
+      const auto rows = static_cast<int>(std::min<std::int64_t>(kTileRows, end - i));
+      std::int64_t to[kTileRows];
+      for (int k = 0; k < rows; ++k) to[k] = origin(s, column_of(i + k));
+      panels_.template relax_copy<true>(from, i, i, to, rows, rows,
+                                        [&](std::int64_t h) { return column_of(i + h); });
     }
     for (std::int64_t j = begin + 1; j < source.size; j += kChunk) {
       const std::int64_t j_end = std::min<std::int64_t>(j + kChunk, source.size);
@@ -250,62 +190,21 @@ class TriangleRelaxation {
     }
   }
 
-  static std::int64_t round_up(std::int64_t rows) {
-    return (rows + kTileRows - 1) / kTileRows * kTileRows;
-  }
-
-  // By the kernel: straight to the pairs if these are adjacent, else to a copy.
-  void take_chunk(Local& local, std::int64_t s, const Panel& from, const std::int32_t* heads,
+  // Upward neighbors i .. i_end - 1 of a source take columns j .. j_end - 1.
+  void take_chunk(const Local& local, std::int64_t s, const Panel& from, const std::int32_t* heads,
                   std::int64_t i, std::int64_t i_end, std::int64_t j, std::int64_t j_end) const {
     const std::int64_t first = local.columns[heads[j]], count = j_end - j;
     const auto rows = static_cast<int>(i_end - i);
     std::int64_t to[kTileRows];
     for (int k = 0; k < rows; ++k) to[k] = origin(s, local.columns[heads[i + k]]);
-    if (local.columns[heads[j_end - 1]] - first == count - 1) {
+    if (local.columns[heads[j_end - 1]] - first == count - 1) {  // adjacent in the target too
       for (int k = 0; k < rows; ++k) to[k] += first;
-      for (const Way& way : ways_) relax_at(way, from, i, j, to, rows, count);
-      return;
+      panels_.relax_adjacent(from, i, j, to, rows, count);
+    } else {
+      panels_.template relax_copy<false>(
+          from, i, j, to, rows, count,
+          [&](std::int64_t h) -> std::int64_t { return local.columns[heads[j + h]]; });
     }
-    Value* c[kTileRows];
-    std::int32_t* middles[kTileRows];
-    for (int k = 0; k < rows; ++k) {
-      c[k] = local.values[k];
-      middles[k] = local.middles[k];
-    }
-    for (const Way& way : ways_) {
-      const auto for_each = [&](auto&& body) {
-        for (int k = 0; k < rows; ++k) {
-          for (std::int64_t h = 0; h < count; ++h) {
-            body(to[k] + local.columns[heads[j + h]], c[k][h], middles[k][h]);
-          }
-        }
-      };
-      for_each([&](std::int64_t at, Value& value, [[maybe_unused]] std::int32_t& middle) {
-        value = way.c[at];
-        if constexpr (kMiddles) middle = way.middles[at];
-      });
-      relax(way, from, i, j, c, middles, rows, count);
-      for_each(
-          [&](std::int64_t at, [[maybe_unused]] Value value, [[maybe_unused]] std::int32_t middle) {
-            if constexpr (kMiddles) {
-              way.middles[at] = middle;
-            } else {
-              way.c[at] = value;
-            }
-          });
-    }
-  }
-
-  // Relaxes rows of pairs that begin at these places.
-  void relax_at(const Way& way, const Panel& from, std::int64_t i, std::int64_t j,
-                const std::int64_t* to, int rows, std::int64_t count) const {
-    Value* c[kTileRows];
-    std::int32_t* middles[kTileRows];
-    for (int k = 0; k < rows; ++k) {
-      c[k] = way.c + to[k];
-      middles[k] = kMiddles ? way.middles + to[k] : nullptr;
-    }
-    relax(way, from, i, j, c, middles, rows, count);
   }
 
   // ---- own triangles ---------------------------------------------------------------------------
@@ -333,12 +232,19 @@ class TriangleRelaxation {
       const std::int64_t end = std::min<std::int64_t>(row + kTileRows, row_end);
       const std::int64_t begin = std::max(column, end);
       take_rows(s, panel(s, 0, row), row, end, begin, column_end);
-      for (std::int64_t i = row; i < end; ++i) {
+      if (square && row > 0) {
+        std::int64_t to[kTileRows];
+        for (std::int64_t i = row; i < end; ++i) to[i - row] = origin(s, i) + row;
+        panels_.template relax_copy<true>(panel(s, 0, row), row, row, to,
+                                          static_cast<int>(end - row), end - row,
+                                          [](std::int64_t h) { return h; });
+      }
+      for (std::int64_t i = row + 1; i < end; ++i) {
+        const Panel from = panel(s, row, i - row);
         if (square) {
-          relax_singly(panel(s, 0, i), i, i + 1, end, origin(s, i),
-                       [](std::int64_t h) { return h; });
+          panels_.relax_singly(from, i, i + 1, end, origin(s, i), [](std::int64_t h) { return h; });
         }
-        take_rows(s, panel(s, row, i - row), i, i + 1, begin, column_end);
+        take_rows(s, from, i, i + 1, begin, column_end);
       }
     }
   }
@@ -348,9 +254,8 @@ class TriangleRelaxation {
     if (from.vertices == 0 || column >= column_end) return;
     std::int64_t to[kTileRows];
     for (std::int64_t i = row; i < row_end; ++i) to[i - row] = origin(s, i) + column;
-    for (const Way& way : ways_) {
-      relax_at(way, from, row, column, to, static_cast<int>(row_end - row), column_end - column);
-    }
+    panels_.relax_adjacent(from, row, column, to, static_cast<int>(row_end - row),
+                           column_end - column);
   }
 
   // All threads on one supernode.
@@ -371,8 +276,7 @@ class TriangleRelaxation {
 
   const Elimination elimination_;
   const Supernodes& supernodes_;
-  const FrontKernel<Value> kernel_;
-  const std::vector<Way> ways_;
+  const PanelRelaxation<Algebra, kMiddles> panels_;
 };
 
 }  // namespace kleene::prepared
