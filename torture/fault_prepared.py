@@ -26,6 +26,10 @@ def prepared() -> kl.PreparedGraph:
     return kl.prepare(streets(), threads=1)
 
 
+def prepared_grid() -> kl.PreparedGraph:
+    return kl.prepare(kl.generate.grid(105, 100, seed=1, weights=(1, 9)), threads=1)
+
+
 def prepared_cases() -> Iterator[Case]:
     yield Case("prepare", on(streets, lambda g: answers(kl.prepare(g, threads=3))))
     order = lambda g: kl.prepare(g, order=range(g.n)[::-1], threads=3)  # noqa: E731
@@ -47,7 +51,6 @@ def prepared_cases() -> Iterator[Case]:
         "trees": lambda p: p.trees(range(40), threads=3),
         "trees, reverse, predecessors": lambda p: p.trees([1, 7], reverse=True).next_hops,
         "matrix": lambda p: p.matrix(range(40), range(90, 200), threads=3),
-        "matrix, by sweeps": lambda p: p.matrix([1, 2], range(90, 200), threads=3),
         "distances": lambda p: p.distances([(i, 3 * i) for i in range(90)], threads=3),
         "paths": lambda p: list(p.paths([(i, 3 * i) for i in range(90)], threads=3).paths()),
         "path": lambda p: p.path(0, 300),
@@ -56,6 +59,9 @@ def prepared_cases() -> Iterator[Case]:
     }
     for name, call in calls.items():
         yield Case(f"prepared: {name}", on(prepared, call))
+    every = lambda p: range(0, p.graph.n, 26)  # noqa: E731  (as many as are worth products)
+    products = lambda p: p.matrix(every(p), every(p), threads=3)  # noqa: E731
+    yield Case("prepared: matrix, by products", on(prepared_grid, products))
     yield Case("PreparedGraph.save", saving, final="city.kp")
     yield Case("load_prepared", loading)
 
