@@ -237,7 +237,7 @@ def by_way(monkeypatch: pytest.MonkeyPatch, way: str) -> None:
 def ways(customization: Customization) -> list[str]:
     """Return in which ways matrices may be computed."""
     up = customization.up
-    signed = up.dtype.kind == "i" and customization.negative
+    signed = up.dtype.kind == "i" and customization.negative and customization.semiring[:3] == "min"
     return ["sweep", "sweep back"] + ["multiply"] * (up.dtype != np.uint8 and not signed)
 
 
@@ -280,22 +280,6 @@ def test_targets_in_several_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_array_equal(found, values[[5, 9]][:, targets])
 
 
-def test_the_cheapest_way() -> None:
-    g = kl.generate.grid(60, 60, seed=1, weights=(1, 99))
-    elimination = eliminate(g)
-    customization = customize(elimination, g, dtype=np.int64)
-
-    def way(s: int, t: int) -> str:
-        ranks = np.random.default_rng(1).permutation(g.n).astype(np.int32)
-        return sweeps._cheapest(elimination, customization, ranks[:s], ranks[:t])
-
-    assert way(1, g.n) == "sweep"
-    assert way(g.n, 1) == "sweep back"
-    assert way(200, 200) == "multiply"
-    customization = customize(elimination, g, "boolean", dtype=bool)
-    assert way(200, 200) == "sweep"
-
-
 # ---- many vertices ------------------------------------------------------------------------------
 
 
@@ -305,6 +289,20 @@ def large() -> tuple[kl.Graph, Elimination, Customization]:
     g = kl.generate.grid(105, 100, seed=1, weights=(0, 99))
     elimination = eliminate(g)
     return g, elimination, customize(elimination, g, dtype=np.int64)
+
+
+def test_the_cheapest_way() -> None:
+    g, elimination, customization = large()
+
+    def way(s: int, t: int, customization: Customization) -> str:
+        ranks = np.random.default_rng(1).permutation(g.n).astype(np.int32)
+        return sweeps._cheapest(elimination, customization, ranks[:s], ranks[:t])
+
+    assert way(1, g.n, customization) == "sweep"
+    assert way(g.n, 1, customization) == "sweep back"
+    assert way(400, 400, customization) == "multiply"
+    assert way(400, 400, replace(customization, negative=True)) == "sweep"
+    assert way(400, 400, customize(elimination, g, "boolean", dtype=bool)) == "sweep"
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])

@@ -27,6 +27,10 @@ def prepared() -> kl.PreparedGraph:
     return kl.prepare(streets(), threads=1)
 
 
+def prepared_grid() -> kl.PreparedGraph:
+    return kl.prepare(kl.generate.grid(105, 100, seed=1, weights=(1, 9)), threads=1)
+
+
 def prepared_cases() -> Iterator[Case]:
     yield Case("prepare", on(streets, lambda g: answers(kl.prepare(g, threads=3))))
     order = lambda g: kl.prepare(g, order=range(g.n)[::-1], threads=3)  # noqa: E731
@@ -64,9 +68,9 @@ def prepared_cases() -> Iterator[Case]:
     }
     for name, call in calls.items():
         yield Case(f"prepared: {name}", on(prepared, call))
-    tree = lambda: kl.prepare(kl.generate.tree(900, weights=(1, 9), seed=1), threads=1)  # noqa: E731
-    product = lambda p: p.matrix(range(0, 900, 9), range(5, 900, 9), threads=3)  # noqa: E731
-    yield Case("prepared: matrix of a tree", on(tree, product))
+    every = lambda p: range(0, p.graph.n, 26)  # noqa: E731  (as many as are worth products)
+    products = lambda p: p.matrix(every(p), every(p), threads=3)  # noqa: E731
+    yield Case("prepared: matrix, by products", on(prepared_grid, products))
     yield Case("PreparedGraph.save", saving, final="city.kp")
     yield Case("load_prepared", loading)
 

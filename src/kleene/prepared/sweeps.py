@@ -28,8 +28,12 @@ __all__ = ["matrix", "trees"]
 Array = NDArray[Any]
 Progress = Callable[[int, int], object]
 
-#: Bytes of a line: the values of one vertex for all sources of a batch.
-_LINE = 64
+#: Bytes of a line, the values of one vertex for all sources of a batch; and sources, at 4 bytes.
+_LINE, _LANES = 64, 16
+
+#: Bytes of lines that are kept for the next call: the system takes as long to give them again as a
+#: sweep takes.
+_MOST_KEPT = 2**28
 
 #: Nanoseconds to relax a line in a climb, in a sweep and in a product, and to move a value from a
 #: column to a row; on one core of a Zen 4 with AVX-512, in the caches.
@@ -68,7 +72,7 @@ def trees(
     """
     c = _reversed(customization) if reverse else customization
     ranks = elimination.ranks[sources]
-    threads = threads_for(elimination.n + elimination.arcs, threads)
+    threads = _threads(elimination, len(sources), threads)
     _sweep(elimination, c, ranks, None, values, predecessors, threads, progress)
     # In floats a cycle that weighs nothing may round to less.
     values[np.arange(len(sources)), sources] = SEMIRINGS[c.semiring].one(values.dtype)
@@ -107,7 +111,7 @@ def matrix(
     """
     c = _reversed(customization) if reverse else customization
     rows, columns = elimination.ranks[sources], elimination.ranks[targets]
-    threads = threads_for(elimination.n + elimination.arcs, threads)
+    threads = _threads(elimination, max(len(sources), len(targets)), threads)
     way = _cheapest(elimination, c, rows, columns)
     if way == "sweep":
         _sweep(elimination, c, rows, columns, values, None, threads, progress)
@@ -139,7 +143,8 @@ def _cheapest(elimination: Elimination, c: Customization, sources: Array, target
         "sweep back": batches[1] * from_sources * _SWEEP + s * t * _TURN,
         "multiply": sum(batches) * 2 * climb * _CLIMB + s * t * common / lanes * _PRODUCT,
     }
-    if c.up.dtype == np.uint8 or (c.negative and c.up.dtype.kind == "i"):
+    signed = c.semiring == "min_plus" and c.negative and c.up.dtype.kind == "i"
+    if signed or c.up.dtype == np.uint8:  # the kernel of products does not know their "no path"
         del costs["multiply"]
     return min(costs, key=costs.__getitem__)
 
@@ -155,15 +160,21 @@ def _sweep(
     progress: Progress | None,
 ) -> None:
     paths = predecessors is not None
-    up, down, last = c.up, c.down, (c.last_vertices(elimination) if paths else (None, None))
+    up, down = c.up, c.down
+    up_last, down_last = c.last_vertices(elimination) if paths else (None, None)
     if paths and up.dtype == np.uint8:  # predecessors need wider lanes
         up, down = up.astype(np.int32), down.astype(np.int32)
     workspace = _take_workspace(elimination, _LINE * (1 + elimination.n * (1 + paths)))
     _native.prepared_sweep(
-        *_tree(elimination), c.semiring, c.negative, up, down, *last, sources, targets, values,
-        predecessors, workspace, threads, progress,
+        *_tree(elimination), c.semiring, c.negative, up, down, up_last, down_last, sources,
+        targets, values, predecessors, workspace, threads, progress,
     )  # fmt: skip
-    elimination.__dict__["_sweep_workspace"] = workspace
+    if len(workspace) <= _MOST_KEPT:
+        elimination.__dict__["_sweep_workspace"] = workspace
+
+
+def _threads(elimination: Elimination, sources: int, threads: int | None) -> int:
+    return threads_for((elimination.n + elimination.arcs) * ceil(sources / _LANES), threads)
 
 
 def _tree(elimination: Elimination) -> tuple[tuple[Array, ...], int]:
