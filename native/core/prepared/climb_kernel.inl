@@ -110,25 +110,23 @@ void relax_vector(T from, std::int32_t place, const T* packed, std::uint32_t mas
   }
 }
 
-#endif
-
-// ---- rows ---------------------------------------------------------------------------------------
-
 // Relaxes the pairs of one block; reads whole vectors of values.
 template <class T, PathKind kind, bool kTails>
 void relax_block(T from, std::int32_t place, const T* packed, const ClimbBlock& block,
                  const Climb<T>& climb, T no_path) {
-#if defined(__AVX2__)
   for (int first = 0; first < kBlock; first += kLanes<T>) {
     const std::uint32_t mask = block.mask >> first & ((1u << kLanes<T>)-1);
     relax_vector<T, kind, kTails>(from, place, packed, mask, climb, block.index * kBlock + first,
                                   no_path);
     packed += __builtin_popcount(mask);
   }
-#endif
 }
 
-// The same one by one.
+#endif
+
+// ---- rows ---------------------------------------------------------------------------------------
+
+// Relaxes the pairs of one block, one by one.
 template <class T, PathKind kind, bool kTails>
 void relax_places(T from, std::int32_t place, const T* packed, const ClimbBlock& block,
                   const Climb<T>& climb, T no_path) {
@@ -151,14 +149,15 @@ void relax_row(const ClimbRows& tree, const ClimbRow* row, T from, const Climb<T
   const T* packed = climb.values + row->values;
   const ClimbBlock* block = tree.blocks + row->blocks;
 #if defined(__AVX2__)
-  if constexpr (sizeof(T) >= 4)
-    if (row[1].values + kBlock <= tree.arcs) {  // not past the last value
+  if constexpr (sizeof(T) >= 4) {
+    if (row[1].values + kBlock <= tree.arcs) {  // vectors do not reach past the last value
       for (; block != end; ++block) {
         relax_block<T, kind, kTails>(from, row->place, packed, *block, climb, no_path);
         packed += __builtin_popcount(block->mask);
       }
       return;
     }
+  }
 #endif
   for (; block != end; ++block) {
     relax_places<T, kind, kTails>(from, row->place, packed, *block, climb, no_path);

@@ -61,7 +61,8 @@ def within(
     )  # fmt: skip
     if not _may_sweep(graph, customization, predecessors) or _reaches_little(task):
         return bounded_search(task, available)
-    return _sweep(elimination, customization, task, reverse, available)
+    bound = limit_inside(limit, customization.up.dtype)
+    return _sweep(elimination, customization, task, bound, reverse, available)
 
 
 def _may_sweep(graph: Graph, customization: Customization, predecessors: bool) -> bool:
@@ -88,6 +89,7 @@ def _sweep(
     elimination: Elimination,
     customization: Customization,
     task: WithinTask,
+    limit: Array,
     reverse: bool,
     available: int | None,
 ) -> WithinAnswer:
@@ -105,7 +107,7 @@ def _sweep(
         available,
         lambda budget: _native.prepared_within(
             climb_tree(elimination), elimination.order, elimination.sizes, up, down,
-            elimination.ranks[task.sources], limit_inside(task.limit, up.dtype), *arcs, budget,
+            elimination.ranks[task.sources], limit, *arcs, budget,
             task.threads, task.progress,
         ),
     )  # fmt: skip
