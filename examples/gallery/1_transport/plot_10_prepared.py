@@ -60,7 +60,7 @@ axes.plot(*before.coordinates.T, color="#c9c3b4", lw=4, label="before")
 axes.plot(*after.coordinates.T, color="#d1380f", lw=1.6, label="after")
 axes.set(aspect="equal", title=f"From {start} to {end}, with a bridge closed")
 axes.set_axis_off()
-axes.legend(frameon=False)
+axes.legend(frameon=False, loc="lower right")
 plt.show()
 
 # %%
