@@ -63,10 +63,10 @@ def test_trees_are_those_of_searches(name: str, reverse: bool) -> None:
     assert found.problem == "apsp"
     assert (found.plan.method, found.plan.device) == ("prepared", "cpu")
     assert "prepared: " in str(found.plan)
-    found.verify()
+    found.verify(sample=4)
     links = found.next_hops if reverse else found.predecessors
     assert links.shape == (g.n, g.n)
-    found.verify()  # with predecessors that are there
+    found.verify(sample=16)  # with predecessors that are there
     for v in range(min(3, g.n)):
         tree = p.tree(v, reverse=reverse)
         same(tree.distances, right.distances[v])
@@ -441,6 +441,25 @@ def test_predecessors_wait_until_they_are_read(monkeypatch: pytest.MonkeyPatch) 
     assert asked == [1, 2, 4, 1]
 
 
+def test_tables_of_matrices_take_some_rows_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    real = PreparedRows.rows
+
+    def watched(self: PreparedRows, sources: Any) -> Any:
+        asked.append(len(sources))
+        return real(self, sources)
+
+    monkeypatch.setattr(PreparedRows, "rows", watched)
+    monkeypatch.setattr("kleene.results.result.BLOCK", 64)
+    p = kl.prepare(TOWN)
+    table = p.matrix(range(40), [3, 9]).to_pandas()
+    assert asked == [16, 16, 8]
+    right = kl.sssp(TOWN, sources=range(40), targets=[3, 9]).to_pandas()
+    assert table.distance.tolist() == right.distance.tolist()
+    assert "predecessor" in table
+    assert "predecessor" not in p.matrix([1], [3], predecessors=False).to_pandas()
+
+
 def test_whole_rows_are_refused_where_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     p = kl.prepare(kl.generate.grid(60, 60))
     r = p.matrix(range(3600), [1, 2])
@@ -491,35 +510,6 @@ def test_spoiled_nearest_are_refused() -> None:
         for near in spoiled:
             with pytest.raises(kl.VerificationError):
                 near.verify()
-
-
-def test_spoiled_reach_of_floats_is_refused() -> None:
-    p = kl.prepare(TOWN.reweight(arcs=TOWN.weights / 3))
-
-    def fresh() -> Any:
-        return p.within([3, 8], 4.0)
-
-    fresh().verify()
-    answer = fresh()._answer
-    for field, change in (("distances", 0.5), ("predecessors", 1), ("vertices", 1)):
-        spoiled = fresh()
-        values = getattr(answer, field).copy()
-        values[len(values) // 2] += change
-        spoiled._answer = answer._replace(**{field: values})
-        with pytest.raises(kl.VerificationError):
-            spoiled.verify()
-    shorter = fresh()
-    drop = np.ones(len(answer.vertices), bool)
-    drop[answer.offsets[1] - 1] = False
-    offsets = answer.offsets.copy()
-    offsets[1:] -= 1
-    links = None if answer.predecessors is None else answer.predecessors[drop]
-    shorter._answer = answer._replace(
-        offsets=offsets, vertices=answer.vertices[drop], distances=answer.distances[drop],
-        predecessors=links,
-    )  # fmt: skip
-    with pytest.raises(kl.VerificationError, match="missing"):
-        shorter.verify()
 
 
 # ---- files, pickles, threads --------------------------------------------------------------------
@@ -662,6 +652,25 @@ def test_what_it_says_of_itself() -> None:
     assert before.memory > 0
 
 
+def test_calls_on_a_prepared_graph_are_explained() -> None:
+    p = kl.prepare(TOWN)
+    assert kl.explain(p, "sssp") == kl.sssp(p, 3).plan
+    assert kl.explain(p, "apsp") == kl.apsp(p).plan
+    assert kl.explain(p, "closure").semiring == "min_plus"
+    assert kl.explain(p, "sssp", limit=3).method == "dijkstra"
+    assert str(kl.explain(p, "prepare")) == str(p.explain())
+
+
+def test_notebooks_show_results() -> None:
+    p = kl.prepare(TOWN)
+    for r in (
+        p.tree(1), p.trees([1, 2]), p.matrix([1, 2], [3, 4]), p.matrix([1], [3]),
+        p.paths([(1, 2)]), p.nearest([8, 3], [1, 2]), p.within([1], 5), p.explain(),
+    ):  # fmt: skip
+        assert "<table" in r._repr_html_() or "<ul" in r._repr_html_()
+    assert ">8<" in p.nearest([8, 3], [1, 2])._repr_html_()
+
+
 def test_graphs_that_do_not_fall_apart_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     g = kl.generate.uniform(300, 9000, seed=1)
     monkeypatch.setattr("kleene.prepared.fill.available_memory", lambda: 2**16)
@@ -700,7 +709,7 @@ def random_graphs(draw: st.DrawFn) -> kl.Graph:
 
 
 @given(random_graphs(), st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_random_graphs(g: kl.Graph, rng: Any) -> None:
     try:
         right = kl.apsp(g, method="floyd_warshall", device="reference")

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import kleene as kl
 from kleene import _native
 from kleene.prepared import sweeps
-from kleene.prepared.customization import Customization
-from kleene.prepared.elimination import Elimination
+from kleene.prepared.customization import Customization, customize
+from kleene.prepared.elimination import Elimination, eliminate
 
 LEVELS = range(len(_native.simd_levels()))
 SEMIRINGS = ["min_plus", "boolean", "max_min", "max_times"]
@@ -229,18 +229,125 @@ def test_predecessors_at_every_level(
 # ---- matrices -----------------------------------------------------------------------------------
 
 
+def by_way(monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    """Compute matrices in this way, whatever it costs."""
+    monkeypatch.setattr(sweeps, "_cheapest", lambda *given: way)
+
+
+def ways(customization: Customization) -> list[str]:
+    """Return in which ways matrices may be computed."""
+    up = customization.up
+    signed = up.dtype.kind == "i" and customization.negative
+    return ["sweep", "sweep back"] + ["multiply"] * (up.dtype != np.uint8 and not signed)
+
+
 @pytest.mark.parametrize(("name", "semiring"), CASES)
-def test_matrices_of_every_graph(name: str, semiring: str) -> None:
+def test_matrices_of_every_graph(name: str, semiring: str, monkeypatch: pytest.MonkeyPatch) -> None:
     elimination, customization, values = named(name, semiring)
-    rng = np.random.default_rng(1)
-    for s, t in ((1, 1), (3, 50), (50, 3), (30, 40)):
-        if elimination.n == 0:
-            s = t = 0
-        sources, targets = (rng.integers(0, max(1, elimination.n), k) for k in (s, t))
-        found = one_matrix(elimination, customization, sources, targets)
-        assert_equal(found, values[sources][:, targets])
-        found = one_matrix(elimination, customization, sources, targets, reverse=True)
-        assert_equal(found, values.T[sources][:, targets])
+    n = elimination.n
+    for way in ways(customization):
+        by_way(monkeypatch, way)
+        rng = np.random.default_rng(1)
+        for s, t in ((1, 1), (3, 50), (50, 3), (30, 80)) if n else ((0, 0),):
+            sources, targets = (rng.integers(0, max(1, n), k) for k in (s, t))
+            found = one_matrix(elimination, customization, sources, targets)
+            assert_equal(found, values[sources][:, targets])
+            found = one_matrix(elimination, customization, sources, targets, reverse=True)
+            assert_equal(found, values.T[sources][:, targets])
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("semiring", ["min_plus", "max_min"])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_products_at_every_level(
+    dtype: Any, semiring: str, level: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_level(monkeypatch, level)
+    by_way(monkeypatch, "multiply")
+    g = weighted(dtype, n=130, m=260)
+    values = expected(g, semiring).values
+    elimination, customization = prepared(g, semiring, values.dtype)
+    both = np.random.default_rng(2).permutation(g.n)
+    found = one_matrix(elimination, customization, both, both, threads=2)
+    assert_equal(found, values[both][:, both])
+
+
+def test_targets_in_several_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    by_way(monkeypatch, "multiply")
+    elimination, customization, values = named("grid", "min_plus")
+    targets = np.random.default_rng(1).integers(0, elimination.n, 70_000)
+    found = one_matrix(elimination, customization, [5, 9], targets, threads=2)
+    np.testing.assert_array_equal(found, values[[5, 9]][:, targets])
+
+
+def test_the_cheapest_way() -> None:
+    g = kl.generate.grid(60, 60, seed=1, weights=(1, 99))
+    elimination = eliminate(g)
+    customization = customize(elimination, g, dtype=np.int64)
+
+    def way(s: int, t: int) -> str:
+        ranks = np.random.default_rng(1).permutation(g.n).astype(np.int32)
+        return sweeps._cheapest(elimination, customization, ranks[:s], ranks[:t])
+
+    assert way(1, g.n) == "sweep"
+    assert way(g.n, 1) == "sweep back"
+    assert way(200, 200) == "multiply"
+    customization = customize(elimination, g, "boolean", dtype=bool)
+    assert way(200, 200) == "sweep"
+
+
+# ---- many vertices ------------------------------------------------------------------------------
+
+
+@cache
+def large() -> tuple[kl.Graph, Elimination, Customization]:
+    """Return a graph whose lines do not fit into a cache, and which takes several threads."""
+    g = kl.generate.grid(105, 100, seed=1, weights=(0, 99))
+    elimination = eliminate(g)
+    return g, elimination, customize(elimination, g, dtype=np.int64)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_large_trees(threads: int) -> None:
+    g, elimination, customization = large()
+    sources = np.random.default_rng(1).integers(0, g.n, 40)
+    values = kl.sssp(g, sources=sources, method="dijkstra", device="cpu", dtype="int64").distances
+    found = all_trees(elimination, customization, sources, threads=threads)
+    np.testing.assert_array_equal(found, values)
+    few = np.array([3, 77])
+    found, predecessors = (np.empty((2, g.n), dtype) for dtype in (np.int64, np.int32))
+    sweeps.trees(elimination, customization, few, found, predecessors, threads=threads)
+    result = kl.sssp(g, sources=few, method="dijkstra", device="cpu", dtype="int64")
+    np.testing.assert_array_equal(found, result.distances)
+    result.predecessors[...] = predecessors
+    result.verify()
+
+
+@pytest.mark.parametrize("way", ["sweep", "sweep back", "multiply"])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_large_matrices(way: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    by_way(monkeypatch, way)
+    g, elimination, customization = large()
+    sources = np.random.default_rng(1).integers(0, g.n, 30)
+    targets = np.random.default_rng(2).integers(0, g.n, 9000)
+    values = kl.sssp(g, sources=sources, method="dijkstra", device="cpu", dtype="int64").distances
+    found = one_matrix(elimination, customization, sources, targets, threads=threads)
+    np.testing.assert_array_equal(found, values[:, targets])
+
+
+def test_a_call_that_fails_leaves_the_next_one_alone() -> None:
+    _, elimination, customization = large()
+
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    for solve in (
+        lambda **how: all_trees(elimination, customization, range(600), **how),
+        lambda **how: one_matrix(elimination, customization, range(600), range(9000), **how),
+    ):
+        with pytest.raises(KeyboardInterrupt):
+            solve(progress=stop, threads=2)
+        assert solve(threads=2).shape[0] == 600
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])

@@ -147,3 +147,26 @@ def test_as_if_built_again(drawn: tuple[dict[str, Any], list[float]], directed: 
         ends = table["source"][row], table["target"][row]
         assert tuple(map(g.index, ends[::-1] if against else ends)) == (tails[i], heads[i])
         assert table["weight"][row] == weights[i]
+
+
+def test_weights_by_arc_keep_the_arcs() -> None:
+    """Finite weights, one for each arc, need no new arcs; the graph is the same as with them."""
+    for directed in (True, False):
+        g = kl.Graph.from_edges([0, 1, 2, 0], [1, 2, 3, 3], [4, 1, 7, 2], directed=directed)
+        for weights in (np.arange(g.m), np.linspace(0, 1, g.m), -np.arange(g.m), g.weights * 2):
+            made = g.reweight(arcs=weights)
+            anew = kl.Graph.from_edges(*g.coo[:2], weights, n=g.n)
+            assert made.equals(anew)
+            assert made.neighbors is g.neighbors
+            assert made.directed == (directed or not anew.stats.symmetric)
+            with pytest.raises(ValueError, match="read-only"):
+                made.weights[0] = 9
+        assert weights is not made.weights, "a copy"
+        closed = g.reweight(arcs=np.where(np.arange(g.m) == 1, np.inf, 1.0))
+        assert closed.m == g.m - 1
+        with pytest.raises(kl.GraphError, match="is nan"):
+            g.reweight(arcs=np.full(g.m, np.nan))
+        with pytest.raises(kl.GraphError, match="weights for"):
+            g.reweight(arcs=[1, 2])
+    loop = kl.Graph.from_edges([0, 0], [0, 1], [-1, 2])
+    assert loop.reweight(arcs=[3, 4]).m == 1, "a loop stays only if it is negative"

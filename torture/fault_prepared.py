@@ -49,6 +49,7 @@ def prepared_cases() -> Iterator[Case]:
         "trees": lambda p: p.trees(range(40), threads=3),
         "trees, reverse, predecessors": lambda p: p.trees([1, 7], reverse=True).next_hops,
         "matrix": lambda p: p.matrix(range(40), range(90, 200), threads=3),
+        "matrix, by sweeps": lambda p: p.matrix([1, 2], range(90, 200), threads=3),
         "nearest of all": lambda p: nearest_labels(
             p._elimination, p._customization, np.arange(0, 320, 9, np.int32), 3, threads=3
         ),

@@ -24,22 +24,23 @@ prepared::Supernodes find_supernodes(const Offsets& offsets, const Ranks& heads,
   return prepared::find_supernodes(elimination);
 }
 
-PairArcs find_arcs(const Offsets& arc_offsets, const AnyArray& neighbors, const Ranks& ranks,
-                   const Offsets& offsets, const Ranks& heads, const Ranks& parents, int threads) {
+PairArcs find_arcs(const Offsets& arc_offsets, const AnyArray& neighbors, const Ranks& order,
+                   const Ranks& ranks, const Offsets& offsets, const Ranks& heads,
+                   const Ranks& parents, int threads) {
   require_arcs(arc_offsets, neighbors);
   const Elimination elimination = elimination_of(offsets, heads, parents);
   PythonMonitor monitor(nb::none(), 0);
   return with_id_type(neighbors, [&]<class Id>(Type<Id>) {
     const Arcs<Id> arcs{elimination.n, arc_offsets.data(), data_of<Id>(neighbors)};
     const GilRelease release;
-    return prepared::find_arcs(arcs, ranks.data(), elimination, threads, monitor);
+    return prepared::find_arcs(arcs, order.data(), ranks.data(), elimination, threads, monitor);
   });
 }
 
-bool are_symmetric(const PairArcs& arcs, const OptionalArray& weights) {
+bool are_symmetric(const PairArcs& arcs, const OptionalArray& weights, int threads) {
   const auto run = [&]<class T>(const T* values) {
     const GilRelease release;
-    return StartValues<T>{arcs, values}.are_symmetric();
+    return StartValues<T>{arcs, values}.are_symmetric(threads);
   };
   if (!weights) return run(static_cast<const std::int32_t*>(nullptr));
   return with_value_type(weights->dtype(),
@@ -86,16 +87,16 @@ void find_middles(const Offsets& offsets, const Ranks& heads, const Ranks& paren
 }
 
 nb::object find_last_vertices(const Offsets& offsets, const Ranks& heads, const Ranks& parents,
-                              const Ranks& order, const Ranks& up_middles,
-                              const Ranks& down_middles) {
+                              const prepared::Supernodes& supernodes, const Ranks& order,
+                              const Ranks& up_middles, const Ranks& down_middles, int threads) {
   const Elimination elimination = elimination_of(offsets, heads, parents);
   PythonMonitor monitor(nb::none(), 0);
   Buffer<std::int32_t> up(elimination.arcs()), down(elimination.arcs());
   {
     const GilRelease release;
-    prepared::find_last_vertices(elimination, order.data(),
+    prepared::find_last_vertices(elimination, supernodes, order.data(),
                                  {up_middles.data(), down_middles.data()}, up.data(), down.data(),
-                                 monitor);
+                                 threads, monitor);
   }
   return nb::make_tuple(to_numpy(std::move(up)), to_numpy(std::move(down)));
 }
@@ -137,12 +138,15 @@ void add_up(const Offsets& offsets, const Ranks& heads, const Ranks& parents, co
 
 // (farthest, apart); see prepared::Reach
 nb::object reach_of_roots(const Offsets& offsets, const Ranks& heads, const Ranks& parents,
-                          const Ranks& up, const Ranks& down) {
+                          const prepared::Supernodes& supernodes, const Ranks& up,
+                          const Ranks& down, int threads) {
   const Elimination elimination = elimination_of(offsets, heads, parents);
+  PythonMonitor monitor(nb::none(), 0);
   prepared::Reach reach{};
   {
     const GilRelease release;
-    reach = prepared::reach_of_roots<std::int32_t>(elimination, {up.data(), down.data()});
+    reach = prepared::reach_of_roots<std::int32_t>(elimination, supernodes,
+                                                   {up.data(), down.data()}, threads, monitor);
   }
   return nb::make_tuple(reach.farthest, reach.apart);
 }
@@ -158,9 +162,10 @@ void bind_prepared_customization(nb::module_& m) {
   m.def("prepared_find_supernodes", &find_supernodes, nb::arg("offsets"), nb::arg("heads"),
         nb::arg("parents"));
   m.def("prepared_find_arcs", &find_arcs, nb::arg("arc_offsets"), nb::arg("neighbors"),
-        nb::arg("ranks"), nb::arg("offsets"), nb::arg("heads"), nb::arg("parents"),
+        nb::arg("order"), nb::arg("ranks"), nb::arg("offsets"), nb::arg("heads"),
+        nb::arg("parents"), nb::arg("threads"));
+  m.def("prepared_are_symmetric", &are_symmetric, nb::arg("arcs"), nb::arg("weights").none(),
         nb::arg("threads"));
-  m.def("prepared_are_symmetric", &are_symmetric, nb::arg("arcs"), nb::arg("weights").none());
   m.def("prepared_customize", &customize, nb::arg("offsets"), nb::arg("heads"), nb::arg("parents"),
         nb::arg("supernodes"), nb::arg("arcs"), nb::arg("weights").none(), nb::arg("semiring"),
         nb::arg("negative"), nb::arg("up"), nb::arg("down"), nb::arg("threads"),
@@ -171,7 +176,8 @@ void bind_prepared_customization(nb::module_& m) {
         nb::arg("down"), nb::arg("up_middles"), nb::arg("down_middles"), nb::arg("threads"),
         nb::arg("level") = -1);
   m.def("prepared_find_last_vertices", &find_last_vertices, nb::arg("offsets"), nb::arg("heads"),
-        nb::arg("parents"), nb::arg("order"), nb::arg("up_middles"), nb::arg("down_middles"));
+        nb::arg("parents"), nb::arg("supernodes"), nb::arg("order"), nb::arg("up_middles"),
+        nb::arg("down_middles"), nb::arg("threads"));
   m.def("prepared_first_negative", &first_negative, nb::arg("offsets"), nb::arg("heads"),
         nb::arg("parents"), nb::arg("up"), nb::arg("down"));
   m.def("prepared_first_negative_beyond_rounding", &first_negative_beyond_rounding,
@@ -181,7 +187,8 @@ void bind_prepared_customization(nb::module_& m) {
         nb::arg("arcs"), nb::arg("weights"), nb::arg("up_middles"), nb::arg("down_middles"),
         nb::arg("up"), nb::arg("down"));
   m.def("prepared_reach_of_roots", &reach_of_roots, nb::arg("offsets"), nb::arg("heads"),
-        nb::arg("parents"), nb::arg("up"), nb::arg("down"));
+        nb::arg("parents"), nb::arg("supernodes"), nb::arg("up"), nb::arg("down"),
+        nb::arg("threads"));
 }
 
 }  // namespace kleene::bindings

@@ -650,13 +650,14 @@ def prepared_find_supernodes(
 def prepared_find_arcs(
     arc_offsets: NDArray[np.int64],
     neighbors: _Array,
+    order: NDArray[np.int32],
     ranks: NDArray[np.int32],
     offsets: NDArray[np.int64],
     heads: NDArray[np.int32],
     parents: NDArray[np.int32],
     threads: int,
 ) -> PairArcs: ...
-def prepared_are_symmetric(arcs: PairArcs, weights: _Array | None) -> bool: ...
+def prepared_are_symmetric(arcs: PairArcs, weights: _Array | None, threads: int) -> bool: ...
 def prepared_customize(
     offsets: NDArray[np.int64],
     heads: NDArray[np.int32],
@@ -692,9 +693,11 @@ def prepared_find_last_vertices(
     offsets: NDArray[np.int64],
     heads: NDArray[np.int32],
     parents: NDArray[np.int32],
+    supernodes: Supernodes,
     order: NDArray[np.int32],
     up_middles: NDArray[np.int32],
     down_middles: NDArray[np.int32],
+    threads: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
 def prepared_first_negative(
     offsets: NDArray[np.int64],
@@ -727,6 +730,8 @@ def prepared_reach_of_roots(
     offsets: NDArray[np.int64],
     heads: NDArray[np.int32],
     parents: NDArray[np.int32],
+    supernodes: Supernodes,
     up: NDArray[np.int32],
     down: NDArray[np.int32],
+    threads: int,
 ) -> tuple[int, int]: ...

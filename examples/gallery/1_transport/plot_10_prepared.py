@@ -25,11 +25,11 @@ p
 print(p.explain())
 
 # %%
-# Every five minutes the streets have new travel times. Each time, all trips of the day get theirs.
+# Every quarter of an hour the streets have new travel times, and all trips get theirs.
 
 trips = crossings["id"].sample(400, replace=True, random_state=7).to_numpy().reshape(200, 2)
 rng = np.random.default_rng(1)
-times = np.arange(0, 24, 1 / 12)
+times = np.arange(0, 24, 1 / 4)
 means = []
 for hour in times:
     rush = np.exp(-((hour - 8) ** 2) / 3) + 0.8 * np.exp(-((hour - 17.5) ** 2) / 5)
@@ -45,11 +45,11 @@ axes.set(
 plt.show()
 
 # %%
-# A street is closed, and one trip takes another way. Infinity closes it.
+# A bridge is closed, and a trip takes another way. Infinity closes it.
 
 start, end = "B3", "Q15"
 before = p.paths([(start, end)]).route(0)
-closed = p.customize(g.update({tuple(before.vertices[9:11]): np.inf}))
+closed = p.customize(g.update({("J3", "K3"): np.inf}))
 after = closed.paths([(start, end)]).route(0)
 print(f"{before.distance:.1f} minutes before, {after.distance:.1f} after")
 
@@ -58,7 +58,7 @@ lines = g.positions[np.column_stack([g.coo.sources, g.coo.targets])]
 axes.add_collection(LineCollection(lines, color="#d9d6cc", lw=0.6))
 axes.plot(*before.coordinates.T, color="#c9c3b4", lw=4, label="before")
 axes.plot(*after.coordinates.T, color="#d1380f", lw=1.6, label="after")
-axes.set(aspect="equal", title=f"From {start} to {end}, with a street closed")
+axes.set(aspect="equal", title=f"From {start} to {end}, with a bridge closed")
 axes.set_axis_off()
 axes.legend(frameon=False)
 plt.show()

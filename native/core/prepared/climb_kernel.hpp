@@ -5,7 +5,7 @@
 // and relaxes their upward pairs. Heads of pairs are ancestors too, and a vertex has one ancestor
 // at each depth, so values are kept by depth, in an array of some hundred entries: no queue, and
 // nothing the size of the graph. Entries are named by place, which grows on the way up: the deepest
-// level of the tree is place 0, the roots of the deepest trees have the last place.
+// level of the forest is place 0, and roots have the last place.
 //
 // Places come in blocks of 16. A row of pairs lists the blocks that its heads lie in, each with a
 // mask of the places. Values are stored without gaps, so a block of values is spread out to the
@@ -64,10 +64,12 @@ struct ClimbKernel {
 
   // Goes on from a common ancestor of both ends, and returns the best path over any of them. With
   // `prune`, paths do not improve as they grow, and ancestors beyond the best path are not relaxed.
-  // With `climbed`, the origin has climbed to the root already.
   Meeting<Value> (*meet)(const ClimbRows&, const Climb<Value>& origin,
-                         const Climb<Value>& destination, std::int32_t v, Value no_path, bool prune,
-                         bool climbed);
+                         const Climb<Value>& destination, std::int32_t v, Value no_path,
+                         bool prune);
+
+  // The best path over any of `count` common ancestors, where both ends have climbed to the root.
+  Value (*join)(const Value* origin, const Value* destination, std::int64_t count, Value no_path);
 };
 
 // The version for a level of simd::levels(); -1 is the best. With tails and ancestors, or without.

@@ -13,7 +13,7 @@ namespace kleene::prepared::KLEENE_LEVEL {
 namespace {
 
 template <PathKind kind, class T>
-T join(T a, T b) {  // neither is "no path"
+T join(T a, T b) {  // neither is "no path", where lengths may be negative
   if constexpr (kind == PathKind::kMaxMin) return a < b ? a : b;
   if constexpr (kind == PathKind::kMaxTimes) return a * b;
   return static_cast<T>(a + b);
@@ -183,7 +183,7 @@ std::int32_t climb_until(const ClimbRows& tree, const Climb<T>& climb, std::int3
 
 template <class T, PathKind kind, bool kTails>
 Meeting<T> meet(const ClimbRows& tree, const Climb<T>& origin, const Climb<T>& destination,
-                std::int32_t v, T no_path, bool prune, bool climbed) {
+                std::int32_t v, T no_path, bool prune) {
   Meeting<T> found{no_path, -1};
   while (v < tree.n) {
     const ClimbRow* const row = tree.rows + v;
@@ -194,7 +194,7 @@ Meeting<T> meet(const ClimbRows& tree, const Climb<T>& origin, const Climb<T>& d
       const T value = join<kind>(up, down);
       if (is_better<kind>(value, found.value)) found = {value, row->place};
     }
-    if (!climbed && has_up && (!prune || is_better<kind>(up, found.value))) {
+    if (has_up && (!prune || is_better<kind>(up, found.value))) {
       relax_row<T, kind, kTails>(tree, row, up, origin, no_path);
     }
     if (has_down && (!prune || is_better<kind>(down, found.value))) {
@@ -205,12 +205,26 @@ Meeting<T> meet(const ClimbRows& tree, const Climb<T>& origin, const Climb<T>& d
   return found;
 }
 
+template <class T, PathKind kind>
+T join_climbs(const T* origin, const T* destination, std::int64_t count, T no_path) {
+  T best = no_path;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const bool none =
+        kind == PathKind::kSignedMinPlus && (origin[i] == no_path || destination[i] == no_path);
+    const T value = none ? no_path : join<kind>(origin[i], destination[i]);
+    best = is_better<kind>(value, best) ? value : best;
+  }
+  return best;
+}
+
 }  // namespace
 
 template <class T, PathKind kind>
 ClimbKernel<T> climb_kernel(bool with_tails) {
-  if (with_tails) return {climb_until<T, kind, true>, meet<T, kind, true>};
-  return {climb_until<T, kind, false>, meet<T, kind, false>};
+  if (with_tails) {
+    return {climb_until<T, kind, true>, meet<T, kind, true>, join_climbs<T, kind>};
+  }
+  return {climb_until<T, kind, false>, meet<T, kind, false>, join_climbs<T, kind>};
 }
 
 template ClimbKernel<std::int32_t> climb_kernel<std::int32_t, PathKind::kMinPlus>(bool);

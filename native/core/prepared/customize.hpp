@@ -41,10 +41,11 @@ struct PairArcs {
       -1;  // an arc between vertices that are no pair; the lists are then useless
 };
 
-// Finds the pair of every arc. `ranks` are those of the graph's vertices.
+// Finds the pair of every arc. `order` has the graph's vertices by rank, `ranks` is its inverse.
 template <class Id>
-PairArcs find_arcs(const graph::Arcs<Id>& arcs, const std::int32_t* ranks,
-                   const Elimination& elimination, int threads, Monitor& monitor);
+PairArcs find_arcs(const graph::Arcs<Id>& arcs, const std::int32_t* order,
+                   const std::int32_t* ranks, const Elimination& elimination, int threads,
+                   Monitor& monitor);
 
 // Pairs start from these weights; null where every arc counts one.
 template <class Value>
@@ -55,7 +56,7 @@ struct StartValues {
   Value weight(std::int32_t arc) const { return weights == nullptr ? Value{1} : weights[arc]; }
 
   // Do both arcs of every pair have the same weight?
-  bool are_symmetric() const;
+  bool are_symmetric(int threads) const;
 
   // Sets all pairs of a direction, to `none` where there is no arc.
   void set(const PairArcs::List& list, std::int64_t pairs, Value none, Value* values,
@@ -98,9 +99,9 @@ struct PairMiddles {
 
 // Fills in the vertex of the graph before the end of the path that a pair stands for, in both
 // directions. `order` has the vertices by rank.
-void find_last_vertices(const Elimination& elimination, const std::int32_t* order,
-                        const PairMiddles& middles, std::int32_t* up, std::int32_t* down,
-                        Monitor& monitor);
+void find_last_vertices(const Elimination& elimination, const Supernodes& supernodes,
+                        const std::int32_t* order, const PairMiddles& middles, std::int32_t* up,
+                        std::int32_t* down, int threads, Monitor& monitor);
 
 // ---- lengths of paths (customize_lengths.cpp) ---------------------------------------------------
 
@@ -129,6 +130,7 @@ struct Reach {
 };
 
 template <class Value>
-Reach reach_of_roots(const Elimination& elimination, const PairValues<Value>& values);
+Reach reach_of_roots(const Elimination& elimination, const Supernodes& supernodes,
+                     const PairValues<Value>& values, int threads, Monitor& monitor);
 
 }  // namespace kleene::prepared

@@ -59,17 +59,20 @@ class Rows {
 }  // namespace
 
 template <class Id>
-PairArcs find_arcs(const graph::Arcs<Id>& arcs, const std::int32_t* ranks,
-                   const Elimination& elimination, int threads, Monitor& monitor) {
+PairArcs find_arcs(const graph::Arcs<Id>& arcs, const std::int32_t* order,
+                   const std::int32_t* ranks, const Elimination& elimination, int threads,
+                   Monitor& monitor) {
   PairArcs found;
   Rows up(arcs.n), down(arcs.n);
   std::atomic<std::int64_t> loop{-1}, unknown{-1};
+  // In the order of ranks: rows of neighbors are near each other then.
   const auto for_each_arc = [&](auto&& visit) {
     parallel_for(arcs.n, kVertices, threads, monitor,
                  [&](std::int64_t begin, std::int64_t end, int) {
-                   for (std::int64_t tail = begin; tail < end; ++tail) {
+                   for (std::int64_t rank = begin; rank < end; ++rank) {
+                     const std::int64_t tail = order[rank];
                      for (std::int64_t i = arcs.offsets[tail]; i < arcs.offsets[tail + 1]; ++i) {
-                       visit(tail, i, ranks[tail], ranks[arcs.neighbors[i]]);
+                       visit(tail, i, static_cast<std::int32_t>(rank), ranks[arcs.neighbors[i]]);
                      }
                    }
                  });
@@ -105,13 +108,22 @@ PairArcs find_arcs(const graph::Arcs<Id>& arcs, const std::int32_t* ranks,
 }
 
 template <class Value>
-bool StartValues<Value>::are_symmetric() const {
+bool StartValues<Value>::are_symmetric(int threads) const {
   const PairArcs::List &up = arcs.up, &down = arcs.down;
   if (up.pairs.size() != down.pairs.size()) return false;
-  for (std::int64_t i = 0; i < up.pairs.size(); ++i) {
-    if (up.pairs[i] != down.pairs[i] || weight(up.arcs[i]) != weight(down.arcs[i])) return false;
-  }
-  return true;
+  std::atomic<bool> differ{false};
+  Monitor uncounted;
+  parallel_for(up.pairs.size(), kPairs, threads, uncounted,
+               [&](std::int64_t begin, std::int64_t end, int) {
+                 if (differ.load(std::memory_order_relaxed)) return;
+                 bool same = true;  // without branches in between: the weights are far apart
+                 for (std::int64_t i = begin; i < end; ++i) {
+                   same &= up.pairs[i] == down.pairs[i];
+                   same &= weight(up.arcs[i]) == weight(down.arcs[i]);
+                 }
+                 if (!same) differ.store(true, std::memory_order_relaxed);
+               });
+  return !differ.load(std::memory_order_relaxed);
 }
 
 template <class Value>
@@ -129,9 +141,9 @@ void StartValues<Value>::set(const PairArcs::List& list, std::int64_t pairs, Val
 }
 
 template PairArcs find_arcs(const graph::Arcs<std::int32_t>&, const std::int32_t*,
-                            const Elimination&, int, Monitor&);
+                            const std::int32_t*, const Elimination&, int, Monitor&);
 template PairArcs find_arcs(const graph::Arcs<std::int64_t>&, const std::int32_t*,
-                            const Elimination&, int, Monitor&);
+                            const std::int32_t*, const Elimination&, int, Monitor&);
 template struct StartValues<float>;
 template struct StartValues<double>;
 template struct StartValues<std::int32_t>;

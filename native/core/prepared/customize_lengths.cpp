@@ -80,34 +80,42 @@ void add_up(const Elimination& elimination, const StartValues<Value>& start,
 }
 
 template <class Value>
-Reach reach_of_roots(const Elimination& elimination, const PairValues<Value>& values) {
+Reach reach_of_roots(const Elimination& elimination, const Supernodes& supernodes,
+                     const PairValues<Value>& values, int threads, Monitor& monitor) {
   constexpr Value kNone = MinPlus<Value, false>::zero();
-  constexpr std::int64_t kApart = std::numeric_limits<std::int64_t>::max();
-  struct Ways {
-    std::int64_t to, from;
+  constexpr std::int64_t kApart = std::numeric_limits<std::int64_t>::max() / 2;
+  // Without branches: "no path" is about as likely as not.
+  const auto nearer = [](std::int64_t held, std::int64_t above, Value value) {
+    return std::min(held, value == kNone ? kApart : above + value);
   };
-  Buffer<Ways> ways(elimination.n), farthest(elimination.n);  // the latter by root
-  Buffer<std::int32_t> roots(elimination.n);
-  Reach reach{0, 0};
-  for (auto v = static_cast<std::int32_t>(elimination.n) - 1; v >= 0; --v) {
-    const std::int32_t parent = elimination.parents[v];
-    const std::int32_t root = roots[v] = parent < 0 ? v : roots[parent];
-    Ways own{kApart, kApart};
-    if (parent < 0) own = farthest[v] = {0, 0};
-    for (std::int64_t i = elimination.offsets[v]; i < elimination.offsets[v + 1]; ++i) {
-      const Ways above = ways[elimination.heads[i]];
-      const Value up = values.up[i], down = values.down[i];
-      if (up != kNone && above.to != kApart) own.to = std::min(own.to, above.to + up);
-      if (down != kNone && above.from != kApart) own.from = std::min(own.from, above.from + down);
+  const bool symmetric = values.up == values.down;
+  Buffer<std::int64_t> to(elimination.n), own_from(symmetric ? 0 : elimination.n);
+  std::int64_t* const from = symmetric ? to.data() : own_from.data();
+  top_down(supernodes, threads, monitor, [&](std::int32_t begin, std::int32_t end) {
+    for (std::int32_t v = end - 1; v >= begin; --v) {
+      const bool root = elimination.parents[v] < 0;
+      std::int64_t there = root ? 0 : kApart, back = there;
+      for (std::int64_t i = elimination.offsets[v]; i < elimination.offsets[v + 1]; ++i) {
+        const std::int32_t u = elimination.heads[i];
+        there = nearer(there, to[u], values.up[i]);
+        if (!symmetric) back = nearer(back, from[u], values.down[i]);
+      }
+      to[v] = there;
+      if (!symmetric) from[v] = back;
     }
-    ways[v] = own;
-    if (own.to == kApart || own.from == kApart) {
+  });
+  Reach reach{0, 0};
+  std::int64_t farthest_to = 0, farthest_from = 0;    // of the component so far
+  for (std::int64_t v = 0; v < elimination.n; ++v) {  // a root comes after its component
+    if (to[v] >= kApart || from[v] >= kApart) {
       ++reach.apart;
     } else {
-      farthest[root].to = std::max(farthest[root].to, own.to);
-      farthest[root].from = std::max(farthest[root].from, own.from);
-      reach.farthest = std::max(reach.farthest, farthest[root].to + farthest[root].from);
+      farthest_to = std::max(farthest_to, to[v]);
+      farthest_from = std::max(farthest_from, from[v]);
     }
+    if (elimination.parents[v] >= 0) continue;
+    reach.farthest = std::max(reach.farthest, farthest_to + farthest_from);
+    farthest_to = farthest_from = 0;
   }
   return reach;
 }
@@ -124,6 +132,7 @@ template void add_up(const Elimination&, const StartValues<float>&, const PairMi
                      float*);
 template void add_up(const Elimination&, const StartValues<double>&, const PairMiddles&, double*,
                      double*);
-template Reach reach_of_roots(const Elimination&, const PairValues<std::int32_t>&);
+template Reach reach_of_roots(const Elimination&, const Supernodes&,
+                              const PairValues<std::int32_t>&, int, Monitor&);
 
 }  // namespace kleene::prepared

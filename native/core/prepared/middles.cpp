@@ -45,17 +45,18 @@ void find_middles(const Elimination& elimination, const Supernodes& supernodes,
   if (up != down) end(down_middles);
 }
 
-void find_last_vertices(const Elimination& elimination, const std::int32_t* order,
-                        const PairMiddles& middles, std::int32_t* up, std::int32_t* down,
-                        Monitor& monitor) {
-  for (std::int32_t v = 0; v < elimination.n; ++v) {
-    for (std::int64_t i = elimination.offsets[v]; i < elimination.offsets[v + 1]; ++i) {
-      const std::int32_t u = elimination.heads[i], over = middles.up[i], back = middles.down[i];
-      up[i] = over < 0 ? order[v] : up[elimination.place(over, u)];
-      down[i] = back < 0 ? order[u] : up[elimination.place(back, v)];
+void find_last_vertices(const Elimination& elimination, const Supernodes& supernodes,
+                        const std::int32_t* order, const PairMiddles& middles, std::int32_t* up,
+                        std::int32_t* down, int threads, Monitor& monitor) {
+  bottom_up(supernodes, threads, monitor, [&](std::int32_t begin, std::int32_t end) {
+    for (std::int32_t v = begin; v < end; ++v) {
+      for (std::int64_t i = elimination.offsets[v]; i < elimination.offsets[v + 1]; ++i) {
+        const std::int32_t u = elimination.heads[i], over = middles.up[i], back = middles.down[i];
+        up[i] = over < 0 ? order[v] : up[elimination.place(over, u)];
+        down[i] = back < 0 ? order[u] : up[elimination.place(back, v)];
+      }
     }
-    monitor.poll();
-  }
+  });
 }
 
 #define KLEENE_INSTANTIATE(...)                                                                  \

@@ -23,44 +23,29 @@ class PairSearch {
         destination_(tree.places(), values.down, with_tails) {}
 
   Meeting<Value> search(std::int32_t s, std::int32_t t) {
+    const ClimbRows rows = tree_.rows();
+    const Climb<Value> from = origin_.climb(), to = destination_.climb();
     origin_.start(tree_.row(s).place);
-    return search_on(s, t, false);
+    destination_.start(tree_.row(t).place);
+    // An ancestor has a higher rank: the lower of the two goes on until they meet.
+    while (s != t) {
+      if (s < t) {
+        s = kernel_.climb(rows, from, s, t, Algebra::zero());
+      } else {
+        t = kernel_.climb(rows, to, t, s, Algebra::zero());
+      }
+    }
+    return kernel_.meet(rows, from, to, s, Algebra::zero(), prune_);
   }
-
-  // For several destinations of one origin: climb_from(s), then search_to(t) for each.
-  void climb_from(std::int32_t s) {
-    s_ = s;
-    origin_.start(tree_.row(s).place);
-    kernel_.climb(tree_.rows(), origin_.climb(), s, tree_.n(), Algebra::zero());
-  }
-  Meeting<Value> search_to(std::int32_t t) { return search_on(s_, t, true); }
 
   ClimbState<Algebra>& origin() { return origin_; }
   ClimbState<Algebra>& destination() { return destination_; }
 
  private:
-  Meeting<Value> search_on(std::int32_t s, std::int32_t t, bool climbed) {
-    const ClimbRows rows = tree_.rows();
-    const Climb<Value> from = origin_.climb(), to = destination_.climb();
-    destination_.start(tree_.row(t).place);
-    // An ancestor has a higher rank: the lower of the two goes on until they meet.
-    while (s != t) {
-      if (t < s) {
-        t = kernel_.climb(rows, to, t, s, Algebra::zero());
-      } else if (!climbed) {
-        s = kernel_.climb(rows, from, s, t, Algebra::zero());
-      } else {
-        while (s < t) s = rows.rows[s].parent;
-      }
-    }
-    return kernel_.meet(rows, from, to, s, Algebra::zero(), prune_, climbed);
-  }
-
   const ClimbTree& tree_;
   const ClimbKernel<Value> kernel_;
   const bool prune_;
   ClimbState<Algebra> origin_, destination_;
-  std::int32_t s_ = -1;
 };
 
 }  // namespace kleene::prepared

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "parallel/team.hpp"
+#include "prepared/block_search.hpp"
 #include "prepared/path_search.hpp"
 
 namespace kleene::prepared {
@@ -45,15 +46,6 @@ class Pool {
   std::vector<std::unique_ptr<Search>> free_;
 };
 
-// Ranks, and the place in the list.
-struct SortedPair {
-  std::int32_t s, t;
-  std::int64_t index;
-  bool operator<(const SortedPair& other) const {
-    return std::pair(s, t) < std::pair(other.s, other.t);
-  }
-};
-
 template <class Algebra, class Answer>
 class Queries final : public PairQueries {
  public:
@@ -68,18 +60,21 @@ class Queries final : public PairQueries {
         prune_(!negative),
         level_(level) {}
 
-  // Pairs are answered in the order of their ranks: those of one origin share its climb, and what
-  // is read for one is still in the cache for the next.
   void distances(const PairList& pairs, void* answers, int threads, Monitor& monitor) override {
     auto* const out = static_cast<Answer*>(answers);
     const std::vector<SortedPair> sorted = sorted_pairs(pairs);
-    parallel_for(pairs.count, kGrain, threads, monitor,
-                 [&](std::int64_t begin, std::int64_t end, int) {
-                   searches_.use([&] { return new_search(); },
-                                 [&](PairSearch<Algebra>& search) {
-                                   answer(search, sorted.data() + begin, sorted.data() + end, out);
-                                 });
-                 });
+    const auto answer = [&](std::int64_t begin, std::int64_t end, int) {
+      block_searches_.use(
+          [&] { return std::make_unique<BlockSearch<Algebra>>(tree_, values_, prune_, level_); },
+          [&](BlockSearch<Algebra>& search) {
+            search.answer(sorted.data() + begin, sorted.data() + end,
+                          [&](std::int64_t i, Value value) { out[i] = to_answer(value); });
+          });
+    };
+    if (pairs.count < kGrain) return answer(0, pairs.count, 0);
+    const std::int64_t most = BlockSearch<Algebra>::most_pairs(tree_);
+    const std::int64_t fair = std::max(kGrain, pairs.count / (threads * kBlocksPerThread));
+    parallel_for(pairs.count, std::min(most, fair), threads, monitor, answer);
   }
 
   void set_middles(const Middles& middles) override { middles_ = middles; }
@@ -106,6 +101,7 @@ class Queries final : public PairQueries {
 
  private:
   static constexpr std::int64_t kGrain = 64;  // pairs
+  static constexpr std::int64_t kBlocksPerThread = 4;
 
   std::pair<std::int32_t, std::int32_t> ranks_of(const PairList& pairs, std::int64_t i) const {
     return {numbering_.ranks[pairs.origins[i]], numbering_.ranks[pairs.destinations[i]]};
@@ -119,20 +115,6 @@ class Queries final : public PairQueries {
     }
     std::sort(sorted.begin(), sorted.end());
     return sorted;
-  }
-
-  static void answer(PairSearch<Algebra>& search, const SortedPair* pair, const SortedPair* end,
-                     Answer* out) {
-    while (pair != end) {
-      const std::int32_t s = pair->s;
-      const bool several = pair + 1 != end && pair[1].s == s;
-      if (several) search.climb_from(s);
-      for (; pair != end && pair->s == s; ++pair) {
-        out[pair->index] = to_answer(s == pair->t ? Algebra::one()
-                                     : several    ? search.search_to(pair->t).value
-                                                  : search.search(s, pair->t).value);
-      }
-    }
   }
 
   static Answer to_answer(Value value) {
@@ -158,10 +140,6 @@ class Queries final : public PairQueries {
     return {std::move(vertices), std::move(offsets)};
   }
 
-  std::unique_ptr<PairSearch<Algebra>> new_search() const {
-    return std::make_unique<PairSearch<Algebra>>(tree_, values_, prune_, false, level_);
-  }
-
   std::unique_ptr<PathSearch<Algebra>> new_path_search() const {
     return std::make_unique<PathSearch<Algebra>>(elimination_, tree_, numbering_.order, values_,
                                                  middles_, prune_, level_);
@@ -174,7 +152,7 @@ class Queries final : public PairQueries {
   const bool prune_;
   const int level_;
   Middles middles_{};
-  Pool<PairSearch<Algebra>> searches_;
+  Pool<BlockSearch<Algebra>> block_searches_;
   Pool<PathSearch<Algebra>> path_searches_;
 };
 

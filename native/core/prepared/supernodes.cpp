@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "parallel/team.hpp"
+
 namespace kleene::prepared {
 namespace {
 
@@ -119,6 +121,36 @@ Shares share_supernodes(const Supernodes& supernodes, int threads) {
   }
   std::reverse(shares.above.begin(), shares.above.end());
   return shares;
+}
+
+namespace {
+
+void visit_subtrees(const Supernodes& supernodes, const Shares& shares, int threads,
+                    parallel::Monitor& monitor,
+                    parallel::FunctionRef<void(std::int32_t, std::int32_t)> body) {
+  parallel::parallel_for(static_cast<std::int64_t>(shares.subtrees.size()), 1, threads, monitor,
+                         [&](std::int64_t i, std::int64_t, int) {
+                           const auto [begin, end] = shares.subtrees[i];
+                           body(supernodes.starts[begin], supernodes.starts[end]);
+                         });
+}
+
+}  // namespace
+
+void bottom_up(const Supernodes& supernodes, int threads, parallel::Monitor& monitor,
+               parallel::FunctionRef<void(std::int32_t, std::int32_t)> body) {
+  const Shares shares = share_supernodes(supernodes, threads);
+  visit_subtrees(supernodes, shares, threads, monitor, body);
+  for (const std::int64_t s : shares.above) body(supernodes.starts[s], supernodes.starts[s + 1]);
+}
+
+void top_down(const Supernodes& supernodes, int threads, parallel::Monitor& monitor,
+              parallel::FunctionRef<void(std::int32_t, std::int32_t)> body) {
+  const Shares shares = share_supernodes(supernodes, threads);
+  for (auto s = shares.above.rbegin(); s != shares.above.rend(); ++s) {
+    body(supernodes.starts[*s], supernodes.starts[*s + 1]);
+  }
+  visit_subtrees(supernodes, shares, threads, monitor, body);
 }
 
 }  // namespace kleene::prepared

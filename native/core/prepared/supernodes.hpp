@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "parallel/buffer.hpp"
+#include "parallel/function_ref.hpp"
+#include "parallel/monitor.hpp"
 #include "prepared/elimination.hpp"
 
 namespace kleene::prepared {
@@ -51,5 +53,12 @@ struct Shares {
 };
 
 Shares share_supernodes(const Supernodes& supernodes, int threads);
+
+// Call body(begin, end) with ranges of ranks that are all of them, on several threads: descendants
+// before ancestors, or after. Inside a range the body keeps that order.
+void bottom_up(const Supernodes& supernodes, int threads, parallel::Monitor& monitor,
+               parallel::FunctionRef<void(std::int32_t begin, std::int32_t end)> body);
+void top_down(const Supernodes& supernodes, int threads, parallel::Monitor& monitor,
+              parallel::FunctionRef<void(std::int32_t begin, std::int32_t end)> body);
 
 }  // namespace kleene::prepared

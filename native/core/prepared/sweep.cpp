@@ -18,18 +18,17 @@ namespace {
 constexpr std::int64_t kWriteGrain = 1 << 12;
 
 template <class T, class Out>
-void sweep_apart(const SweepJob<T, Out>& job, const Batches& batches, int threads,
-                 Monitor& monitor) {
+void sweep_apart(const SweepJob<T, Out>& job, int threads, Monitor& monitor) {
   std::atomic<std::int64_t> next{0};
-  const SweepPlan& plan = job.plan;
   parallel::run_team(threads, monitor, [&](parallel::Team::Worker& worker) {
-    LineBuffer<T> own(threads > 1 ? plan.count : 0, job.problem.paths());
+    LineBuffer<T> own(threads > 1 ? job.tree.n : 0, job.problem.paths());
     LineBuffer<T> by_depth(job.problem.height, job.problem.paths());
     LaneSweep<T, Out> lanes(job, threads > 1 ? own.at(0) : job.lines);
     parallel::CancelCheck check_cancelled(monitor, worker.thread());
-    for (std::int64_t b; (b = next.fetch_add(1, std::memory_order_relaxed)) < batches.count();) {
-      lanes.climb(batches.begin(b), batches.size(b));
-      for (const Piece piece : plan.top) {
+    for (std::int64_t b;
+         (b = next.fetch_add(1, std::memory_order_relaxed)) < job.batches.count();) {
+      lanes.climb(b);
+      for (const Piece piece : job.plan.top) {
         lanes.sweep(piece, by_depth);
         check_cancelled();
       }
@@ -37,38 +36,60 @@ void sweep_apart(const SweepJob<T, Out>& job, const Batches& batches, int thread
         lanes.write(j, std::min(j + kWriteGrain, job.rows.columns));
         check_cancelled();
       }
-      monitor.advance(static_cast<std::uint64_t>(batches.size(b)));
+      monitor.advance(static_cast<std::uint64_t>(job.batches.size(b)));
     }
   });
 }
 
 template <class T, class Out>
-void sweep_together(const SweepJob<T, Out>& job, const Batches& batches, int threads,
-                    Monitor& monitor) {
+void sweep_together(const SweepJob<T, Out>& job, int threads, Monitor& monitor) {
   LaneSweep<T, Out> lanes(job, job.lines);
-  const SweepPlan& plan = job.plan;
+  const std::vector<Piece>& subtrees = job.plan.subtrees;
   parallel::run_team(threads, monitor, [&](parallel::Team::Worker& worker) {
     LineBuffer<T> by_depth(job.problem.height, job.problem.paths());
     parallel::CancelCheck check_cancelled(monitor, worker.thread());
-    for (std::int64_t b = 0; b < batches.count(); ++b) {
+    for (std::int64_t b = 0; b < job.batches.count(); ++b) {
       if (worker.is_leader()) {
-        lanes.climb(batches.begin(b), batches.size(b));
-        for (const Piece piece : plan.top) lanes.sweep(piece, by_depth);
+        lanes.climb(b);
+        for (const Piece piece : job.plan.top) lanes.sweep(piece, by_depth);
       }
       worker.barrier();
-      worker.loop(static_cast<std::int64_t>(plan.subtrees.size()), 1,
-                  [&](std::int64_t i, std::int64_t) {
-                    lanes.collect_ancestors(plan.vertex(plan.subtrees[i].begin), by_depth);
-                    lanes.sweep(plan.subtrees[i], by_depth);
-                    check_cancelled();
-                  });
+      worker.loop(static_cast<std::int64_t>(subtrees.size()), 1, [&](std::int64_t i, std::int64_t) {
+        lanes.collect_ancestors(subtrees[i].first, by_depth);
+        lanes.sweep(subtrees[i], by_depth);
+        check_cancelled();
+      });
       worker.loop(job.rows.columns, kWriteGrain, [&](std::int64_t begin, std::int64_t end) {
         lanes.write(begin, end);
         check_cancelled();
       });
-      if (worker.is_leader()) monitor.advance(static_cast<std::uint64_t>(batches.size(b)));
+      if (worker.is_leader()) monitor.advance(static_cast<std::uint64_t>(job.batches.size(b)));
     }
   });
+}
+
+// Sweeps over a tree; columns as in SweepJob.
+template <class T, class Out>
+void sweep_tree(const SweepProblem<T>& problem, const SweepRows<Out>& rows,
+                const SweepTree<T>& tree, const std::int32_t* columns, void* workspace, int threads,
+                Monitor& monitor) {
+  T* const values = static_cast<T*>(workspace);
+  void* const behind = values + tree.n * kLanes<T>;
+  SweepJob<T, Out> job{problem,
+                       rows,
+                       tree,
+                       columns,
+                       {},
+                       {sorted_positions(rows.sources, rows.count), kLanes<T>},
+                       {values, problem.paths() ? static_cast<LaneIndex<T>*>(behind) : nullptr}};
+  if (threads == 1 || (job.batches.count() >= threads && tree.n <= kLinesInCache)) {
+    job.plan = SweepPlan::even(tree.n);
+    const auto most = static_cast<int>(std::min<std::int64_t>(threads, job.batches.count()));
+    sweep_apart(job, std::max(1, most), monitor);
+  } else {
+    job.plan = SweepPlan::by_subtrees(tree.n, tree.sizes, threads);
+    sweep_together(job, threads, monitor);
+  }
 }
 
 }  // namespace
@@ -86,27 +107,18 @@ std::int64_t sweep_bytes(std::int64_t n, bool paths) { return (paths ? 2 : 1) * 
 template <class T, class Out>
 void sweep(const SweepProblem<T>& problem, const std::int32_t* order, const SweepRows<Out>& rows,
            void* workspace, int threads, Monitor& monitor) {
-  const Elimination& elimination = problem.elimination;
-  const bool all = rows.targets == nullptr;
-  const Ancestors ancestors(elimination, rows.targets, all ? 0 : rows.columns);
-  const Batches batches{sorted_positions(rows.sources, rows.count), kLanes<T>};
-  SweepPlan plan(elimination, all ? nullptr : &ancestors.list);
-  const bool apart = threads == 1 || (batches.count() >= threads && plan.count <= kLinesInCache);
-  if (apart) {
-    plan.divide_evenly();
+  if (rows.targets == nullptr) {
+    const SweepTree<T> tree{problem.elimination.n,
+                            problem.down,
+                            problem.elimination.parents,
+                            problem.depths,
+                            problem.sizes,
+                            order,
+                            nullptr};
+    sweep_tree(problem, rows, tree, nullptr, workspace, threads, monitor);
   } else {
-    plan.divide_by_subtrees(problem.sizes, threads);
-  }
-  T* const values = static_cast<T*>(workspace);
-  void* const behind = values + plan.count * kLanes<T>;
-  const Lines<T> lines{values, problem.paths() ? static_cast<LaneIndex<T>*>(behind) : nullptr};
-  const SweepJob<T, Out> job{
-      problem, rows, plan, all ? order : nullptr, all ? nullptr : ancestors.columns.data(), lines};
-  if (apart) {
-    const auto most = static_cast<int>(std::min<std::int64_t>(threads, batches.count()));
-    sweep_apart(job, batches, std::max(1, most), monitor);
-  } else {
-    sweep_together(job, batches, threads, monitor);
+    const AncestorTree<T> ancestors(problem, rows.targets, rows.columns);
+    sweep_tree(problem, rows, ancestors.tree(), ancestors.columns(), workspace, threads, monitor);
   }
 }
 

@@ -40,14 +40,13 @@ struct Lines {
   LaneIndex<T>* predecessors;
 };
 
-// Vertices whose lines are computed one after the other, each after its upward neighbors.
+// Vertices whose lines are computed one after the other: `first` and those just below it.
 template <class T>
 struct SweepRun {
-  const std::int32_t* list;  // the vertices, or null: `first` and the ranks just below it
   std::int64_t first, count;
   Lines<T> initial;  // of the first vertex, before its arcs are relaxed; the others begin with zero
   Lines<T> by_depth;  // of the ancestors; those of the run are added
-  Lines<T> lines;     // to fill: that of v at places[v], or one after the other for no places
+  Lines<T> lines;     // to fill: that of v at places[v]
   const std::int32_t* places;
   bool stream;  // past the caches
 };

@@ -102,8 +102,9 @@ struct Line {
 };
 
 template <class T, class Op, bool kPaths>
-void climb(const DepthArcs<T>& arcs, std::int64_t vertex, const T* from, T zero,
+void climb(const DepthArcs<T>& all_arcs, std::int64_t vertex, const T* from, T zero,
            Lines<T> by_depth) {
+  const DepthArcs<T> arcs = all_arcs;
   for (std::int64_t i = arcs.offsets[vertex]; i < arcs.offsets[vertex + 1]; ++i) {
     const Lines<T> at = line_at(by_depth, arcs.depths[i]);
     Line<T, kPaths> head;
@@ -117,16 +118,18 @@ void climb(const DepthArcs<T>& arcs, std::int64_t vertex, const T* from, T zero,
 // are relaxed in any case, the first of them more than once where there are fewer. That is the arc
 // to the parent, whose line has often just been computed, and is waited for last.
 template <class T, class Op, bool kPaths>
-void sweep(const DepthArcs<T>& arcs, const SweepRun<T>& run, T zero) {
+void sweep(const DepthArcs<T>& all_arcs, const SweepRun<T>& whole_run, T zero) {
   constexpr int kAtOnce = 4;
+  const DepthArcs<T> arcs = all_arcs;  // copies, which no store can change
+  const SweepRun<T> run = whole_run;
   const Lines<T> by_depth = run.by_depth;
   const std::int32_t* const depths = arcs.depths;
   Line<T, kPaths> line;
   line.read(run.initial);
-  for (std::int64_t k = 0; k < run.count; ++k) {
-    const std::int64_t v = run.list ? run.list[k] : run.first - k;
+  std::int64_t end = arcs.offsets[run.first + 1];
+  for (std::int64_t v = run.first; v > run.first - run.count; --v) {
     const std::int64_t begin = arcs.offsets[v];
-    std::int64_t i = arcs.offsets[v + 1] - 1, depth = 0;
+    std::int64_t i = end - 1, depth = 0;
     if (i >= begin) {
       for (; i - begin >= kAtOnce; i -= kAtOnce) {
 #pragma GCC unroll 4
@@ -142,9 +145,10 @@ void sweep(const DepthArcs<T>& arcs, const SweepRun<T>& run, T zero) {
       depth = depths[begin] + 1;
     }
     line.write(line_at(by_depth, depth));
-    const Lines<T> to = line_at(run.lines, run.places ? run.places[v] : k);
+    const Lines<T> to = line_at(run.lines, run.places[v]);
     run.stream ? line.stream_to(to) : line.write(to);
     line.fill(zero);
+    end = begin;
   }
 }
 

@@ -27,9 +27,10 @@ template <class T, class Out>
 struct SweepJob {
   const SweepProblem<T>& problem;
   const SweepRows<Out>& rows;
-  const SweepPlan& plan;
-  const std::int32_t* places;   // the line of each vertex; null: in the order of the plan
+  SweepTree<T> tree;
   const std::int32_t* columns;  // the line of each column; null: in order
+  SweepPlan plan;
+  Batches batches;
   Lines<T> lines;
 };
 
@@ -52,45 +53,49 @@ class LaneSweep {
     none_.fill(0, 1, zero_);
   }
 
-  void climb(const std::int32_t* positions, std::int64_t count) {
+  void climb(std::int64_t batch) {
+    const SweepRows<Out>& rows = job_.rows;
     std::int32_t sources[kWidth];
-    count_ = static_cast<int>(count);
+    count_ = static_cast<int>(job_.batches.size(batch));
     for (int k = 0; k < count_; ++k) {
-      sources[k] = job_.rows.sources[positions[k]];
-      row_values_[k] = job_.rows.values + positions[k] * job_.rows.columns;
-      if (job_.rows.predecessors)
-        row_predecessors_[k] = job_.rows.predecessors + positions[k] * job_.rows.columns;
+      const std::int64_t position = job_.batches.begin(batch)[k];
+      sources[k] = rows.sources[position];
+      row_values_[k] = rows.values + position * rows.columns;
+      if (rows.predecessors) row_predecessors_[k] = rows.predecessors + position * rows.columns;
     }
     climb_.climb(sources, count_);
+    climbed_.clear();
+    for (std::size_t i = 0; i < climb_.vertices().size(); ++i) {
+      const std::int32_t rank = climb_.vertices()[i];
+      const std::int32_t v = job_.tree.numbers ? job_.tree.numbers[rank] : rank;
+      if (v >= 0) climbed_.push_back({v, static_cast<std::int32_t>(i)});
+    }
   }
 
   // Computes the lines of a piece; by_depth has those of the ancestors of its first vertex.
   void sweep(Piece piece, LineBuffer<T>& by_depth) {
-    const auto& climbed = climb_.vertices();
-    std::int64_t begin = piece.begin;
+    const std::int64_t end = piece.first - piece.count;
     Lines<T> initial = none_.at(0);
-    auto next = std::upper_bound(climbed.begin(), climbed.end(), job_.plan.vertex(begin));
-    while (next != climbed.begin()) {
-      const std::int32_t v = *--next;
-      const std::int64_t at = job_.plan.position(v, begin);
-      if (at >= piece.end) break;
-      if (job_.plan.vertex(at) != v) continue;
-      sweep_run({begin, at}, initial, by_depth);
-      begin = at;
-      initial = climb_.line(next - climbed.begin());
+    auto next = std::upper_bound(climbed_.begin(), climbed_.end(), Climbed{piece.first, 0},
+                                 [](Climbed a, Climbed b) { return a.vertex < b.vertex; });
+    for (; next != climbed_.begin() && (next - 1)->vertex > end; --next) {
+      const std::int64_t v = (next - 1)->vertex;
+      sweep_run({piece.first, piece.first - v}, initial, by_depth);
+      initial = climb_.line((next - 1)->line);
+      piece.first = v;
     }
-    sweep_run({begin, piece.end}, initial, by_depth);
+    sweep_run({piece.first, piece.first - end}, initial, by_depth);
     finish_streaming();
   }
 
   // Copies the lines of all ancestors of a vertex, which are done.
   void collect_ancestors(std::int64_t v, LineBuffer<T>& by_depth) const {
-    const std::int32_t* const parents = job_.problem.elimination.parents;
-    for (std::int64_t at = 0; (v = parents[v]) >= 0;) {
-      at = job_.places ? job_.places[v] : job_.plan.position(v, 0);
-      const Lines<T> to = by_depth.at(job_.problem.depths[v]);
-      std::copy_n(lines_.values + at * kWidth, kWidth, to.values);
-      if (to.predecessors) std::copy_n(lines_.predecessors + at * kWidth, kWidth, to.predecessors);
+    const SweepTree<T>& tree = job_.tree;
+    while ((v = tree.parents[v]) >= 0) {
+      const std::int64_t at = tree.lines[v] * kWidth;
+      const Lines<T> to = by_depth.at(tree.depths[v]);
+      std::copy_n(lines_.values + at, kWidth, to.values);
+      if (to.predecessors) std::copy_n(lines_.predecessors + at, kWidth, to.predecessors);
     }
   }
 
@@ -103,23 +108,22 @@ class LaneSweep {
   }
 
  private:
+  struct Climbed {
+    std::int64_t vertex;
+    std::int64_t line;
+  };
+
   void sweep_run(Piece piece, Lines<T> initial, LineBuffer<T>& by_depth) const {
-    if (piece.begin == piece.end) return;
-    const Lines<T> to =
-        job_.places
-            ? lines_
-            : Lines<T>{lines_.values + piece.begin * kWidth,
-                       lines_.predecessors ? lines_.predecessors + piece.begin * kWidth : nullptr};
-    const SweepRun<T> run{job_.plan.list ? job_.plan.list + piece.begin : nullptr,
-                          job_.plan.vertex(piece.begin),
-                          piece.end - piece.begin,
+    if (piece.count == 0) return;
+    const SweepRun<T> run{piece.first,
+                          piece.count,
                           initial,
                           by_depth.at(0),
-                          to,
-                          job_.places,
-                          job_.plan.count > kLinesInCache};
+                          lines_,
+                          job_.tree.lines,
+                          job_.tree.n > kLinesInCache};
     const auto relax = job_.problem.paths() ? kernel_.sweep_paths : kernel_.sweep;
-    relax(job_.problem.down, run, zero_);
+    relax(job_.tree.arcs, run, zero_);
   }
 
   const SweepJob<T, Out>& job_;
@@ -131,6 +135,7 @@ class LaneSweep {
   const Replacement<Out> no_path_;
   LaneClimb<T> climb_;
   LineBuffer<T> none_;
+  std::vector<Climbed> climbed_;  // the vertices of the tree that were climbed to, ascending
   int count_ = 0;
   Out* row_values_[kWidth];
   std::int32_t* row_predecessors_[kWidth];

@@ -23,39 +23,49 @@ class Unpacker {
   // Appends the vertices after the first one of the path from one end of a pair to the other, in
   // the numbering of the graph. The ends are ranks.
   void append(std::int32_t from, std::int32_t to, std::vector<std::int32_t>& path) {
-    pending_.push_back({pair_of(from, to), from, to});
-    unpack(path);
+    const auto [low, high] = std::minmax(from, to);
+    Part part{find(row(low), row(low + 1), high) - elimination_.heads, from, to};
+    for (;;) {
+      const bool up = part.from < part.to;
+      const std::int32_t middle = (up ? middles_.up : middles_.down)[part.pair];
+      if (middle >= 0) {
+        part = split(part, middle, up);
+        continue;
+      }
+      path.push_back(order_[part.to]);
+      if (pending_.empty()) return;
+      part = pending_.back();
+      pending_.pop_back();
+    }
   }
 
  private:
   struct Part {
-    std::int64_t pair;
+    std::int64_t pair;  // of the two ends
     std::int32_t from, to;
   };
 
   // A pair with something inside becomes two pairs of the vertex in its middle, which is below
-  // both ends: down to it, and up from it.
-  void unpack(std::vector<std::int32_t>& path) {
-    while (!pending_.empty()) {
-      const Part part = pending_.back();
-      pending_.pop_back();
-      const std::int32_t* const middles = part.from < part.to ? middles_.up : middles_.down;
-      const std::int32_t middle = middles[part.pair];
-      if (middle < 0) {
-        path.push_back(order_[part.to]);
-        continue;
-      }
-      pending_.push_back({pair_of(middle, part.to), middle, part.to});
-      pending_.push_back({pair_of(part.from, middle), part.from, middle});
-    }
+  // both ends: returns the way down to it, and leaves the way up from it for later.
+  Part split(const Part& part, std::int32_t middle, bool up) {
+    const std::int32_t* const end = row(middle + 1);
+    const std::int32_t* const low = find(row(middle), end, up ? part.from : part.to);
+    const std::int32_t* const high = find(low + 1, end, up ? part.to : part.from);
+    const std::int64_t down_pair = (up ? low : high) - elimination_.heads;
+    const std::int64_t up_pair = (up ? high : low) - elimination_.heads;
+    __builtin_prefetch(middles_.up + up_pair);
+    pending_.push_back({up_pair, middle, part.to});
+    return {down_pair, part.from, middle};
   }
 
-  // Where the values of a pair are: in the row of its lower end.
-  std::int64_t pair_of(std::int32_t u, std::int32_t v) const {
-    const auto [low, high] = std::minmax(u, v);
-    const std::int32_t* const begin = elimination_.heads + elimination_.offsets[low];
-    const std::int32_t* const end = elimination_.heads + elimination_.offsets[low + 1];
-    return std::lower_bound(begin, end, high) - elimination_.heads;
+  const std::int32_t* row(std::int32_t v) const {
+    return elimination_.heads + elimination_.offsets[v];
+  }
+
+  // Where a head is; most often it comes first.
+  static const std::int32_t* find(const std::int32_t* begin, const std::int32_t* end,
+                                  std::int32_t head) {
+    return *begin == head ? begin : std::lower_bound(begin + 1, end, head);
   }
 
   const Elimination elimination_;

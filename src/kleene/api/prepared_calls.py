@@ -138,7 +138,9 @@ def _solve_pairs(prepared: Prepared, call: Call, ends: tuple[Array, Array]) -> P
     with reporter(call.progress, f"{plan.problem} of pairs") as report:
         began = time.perf_counter()
         values = pairs.distances(*parts, *ends, threads=threads, progress=report)
-        walks = pairs.paths(*parts, *ends, threads=threads) if call.request.predecessors else None
+        walks = None
+        if call.request.predecessors:
+            walks = pairs.paths(*parts, *ends, threads=threads, progress=report)
         stats = _timings(began)
     return PairsResult(call.graph, plan, stats, ends, values, walks, None, by_target=False)
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
-import numpy as np
-
 from kleene.api.prepared_pairs import PreparedPairs
 from kleene.api.prepared_searches import PreparedSearches
 from kleene.api.prepared_steps import (
@@ -21,6 +19,7 @@ from kleene.backends.semiring import semiring as find_semiring
 from kleene.graph import Graph
 from kleene.planning.plan import Plan
 from kleene.prepared import files
+from kleene.prepared.cache import bytes_of
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination
 from kleene.system.formatting import format_bytes
@@ -57,10 +56,7 @@ class PreparedGraph(PreparedPairs, PreparedSearches):
     @property
     def nbytes(self) -> int:
         """How many bytes it takes beside its graph."""
-        parts = (self._elimination, self._customization)
-        held = [value for part in parts for value in vars(part).values()]
-        held += [value for some in held if isinstance(some, tuple) for value in some]
-        return sum({id(a): a.nbytes for a in held if isinstance(a, np.ndarray)}.values())
+        return bytes_of(*self._parts)
 
     # ---- new weights ----------------------------------------------------------------------
 

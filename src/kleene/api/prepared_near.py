@@ -15,6 +15,8 @@ from kleene.backends.task import NearestTask, WithinAnswer
 from kleene.errors import RequestError
 from kleene.graph.checks import as_flag
 from kleene.planning.request import graph_facts
+from kleene.prepared.nearest import nearest
+from kleene.prepared.within import within
 from kleene.results.nearest_rows import NearestRows
 from kleene.results.reach import Reach
 from kleene.results.timings import Timings
@@ -33,8 +35,6 @@ def prepared_nearest(
     threads: int | None,
 ) -> NearestRows:
     """Check the arguments of ``PreparedGraph.nearest``, and answer."""
-    from kleene.prepared.nearest import nearest
-
     graph, dtype = prepared.graph, prepared.dtype
     require_not_negative(graph_facts(graph), "nearest")
     reverse, k = as_flag(reverse, "reverse"), as_count(k, "k")
@@ -64,8 +64,6 @@ def prepared_within(
     threads: int | None,
 ) -> Reach:
     """Check the arguments of ``PreparedGraph.within``, and answer."""
-    from kleene.prepared.within import within
-
     graph, dtype = prepared.graph, prepared.dtype
     require_not_negative(graph_facts(graph), "within")
     reverse = as_flag(reverse, "reverse")
@@ -88,5 +86,4 @@ def prepared_within(
         threads=threads, available=available_memory(),
     )  # fmt: skip
     stats = Timings(total=time.perf_counter() - began)
-    source = prepared._rows(reverse, threads)
-    return Reach(graph, plan, stats, answer, rows, bound, None, False, reverse, source)
+    return Reach(graph, plan, stats, answer, rows, bound, None, False, reverse)

@@ -262,8 +262,8 @@ class PreparedSearches(Prepared):
         sources : vertex, sequence of vertices, or None
             Where paths begin; None means all vertices, in order of position.
         limit : number
-            The largest length. With float weights, a path that is as long as the limit up to
-            rounding may count or not.
+            The length to stop at. A vertex is within it if the weights of a path, added one by one
+            from the source, come to no more. ``math.inf`` is no limit.
         reverse : bool
             Whether paths lead to the sources: what is returned are the vertices that reach them.
         predecessors : bool

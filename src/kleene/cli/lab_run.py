@@ -36,7 +36,8 @@ def run(
         Option(
             "--suite",
             metavar="NAME",
-            help="all, documents, ours, peers, gpu, or gap (KLEENE_GAP=FOLDER: its programs).",
+            help="all, documents, ours, peers, prepared, gpu, or gap (KLEENE_GAP=FOLDER: its "
+            "programs).",
             autocompletion=completion.suites,
         ),
     ] = "all",

@@ -110,7 +110,9 @@ def _delaunay(n: int) -> kl.Graph:
     lengths = np.hypot(*(places[edges[:, 0]] - places[edges[:, 1]]).T)
     times = 1e5 * lengths / rng.choice([1, 2, 4], len(edges))
     weights = np.maximum(1, np.rint(times)).astype(np.int32)
-    return kl.Graph.from_edges(*edges.T, weights, n=n, directed=False).with_positions(places)
+    low, high = edges.T
+    g = kl.Graph.from_edges(low, high, weights, n=n, directed=False)
+    return g.with_positions(places)
 
 
 # ---- real ones ----------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kleene as kl
+from kleene.graph.forms import CSR
 from kleene.lab.environment import Environment
 from kleene.lab.experiment import Skipped
 from kleene.lab.graphs import NamedGraph, sources_in
@@ -33,6 +34,7 @@ __all__ = [
     "asked_of",
     "peer_trial",
     "plain_rows",
+    "prepare_trial",
     "prepared_of",
     "scipy_trial",
     "search_trial",
@@ -60,11 +62,12 @@ class _Timed(NamedTuple):
     seconds: float
 
 
-def plain_rows(graph: kl.Graph, sources: Array) -> Array:
+def plain_rows(graph: kl.Graph, sources: Array, out: Array | None = None) -> Array:
     """Return the distances from each source by searches, whether the graph is prepared or not."""
     result = kl.sssp(
-        graph, sources=sources.tolist(), method="delta_stepping", device="cpu", predecessors=False
-    )
+        graph, sources=sources.tolist(), method="delta_stepping", device="cpu", predecessors=False,
+        out=out,
+    )  # fmt: skip
     return np.atleast_2d(result.distances)
 
 
@@ -77,17 +80,31 @@ class Asked:
         known = max(2, min(BATCH, _KEPT // graph.n))
         self.rows = plain_rows(graph, self.sources[:known])
         kl.sssp(graph, int(self.sources[0]), method="dijkstra", device="cpu").verify()
-        rng = np.random.default_rng(2)
-        self.from_row = rng.integers(0, len(self.rows), _PAIRS)
-        self.targets = rng.integers(0, graph.n, _PAIRS)
-        self.pairs = np.column_stack([self.sources[self.from_row], self.targets])
-        self.lengths = self.rows[self.from_row, self.targets]
+        rng, count = np.random.default_rng(2), min(_PAIRS, 4 * graph.n)
+        row, target = rng.integers(0, len(self.rows), count), rng.integers(0, graph.n, count)
+        self.pairs = np.column_stack([self.sources[row], target])
+        self.lengths = self.rows[row, target]
+
+    @property
+    def arrays(self) -> tuple[Array, Array, Array]:
+        """The arcs of the graph, with lengths."""
+        offsets, neighbors, weights = self.graph.csr
+        assert weights is not None
+        return offsets, neighbors, weights
+
+    def memory(self, rows: int) -> Array:
+        """Return memory for rows, in use already: else the system gives it page by page."""
+        return np.ones((min(rows, len(self.sources)), self.graph.n), dtype=self.rows.dtype)
 
     def check_pairs(self, distances: Array) -> str:
         """Raise AssertionError unless these are the distances of the pairs."""
         if not np.array_equal(distances, self.lengths):
             raise AssertionError("pairs have other distances than plain searches found")
         return f"{len(distances):,} pairs as plain searches"
+
+    def check_prepared(self, p: Any) -> str:
+        """Raise AssertionError unless a prepared graph finds the distances of the pairs."""
+        return self.check_pairs(p.distances(self.pairs))
 
     def check_rows(self, rows: Any) -> str:
         """Raise AssertionError unless these are rows of plain searches, as far as these went."""
@@ -110,12 +127,12 @@ class Asked:
         return sum(self._weight(tail, head) for tail, head in pairwise(path))
 
     def _weight(self, tail: int, head: int) -> int:
-        begin, end = map(int, self.graph.offsets[tail : tail + 2])
-        at = begin + int(np.searchsorted(self.graph.neighbors[begin:end], head))
-        if at == end or self.graph.neighbors[at] != head:
+        offsets, neighbors, weights = self.arrays
+        begin, end = map(int, offsets[tail : tail + 2])
+        at = begin + int(np.searchsorted(neighbors[begin:end], head))
+        if at == end or neighbors[at] != head:
             raise AssertionError(f"a path uses an arc from {tail} to {head}, which is not there")
-        assert self.graph.weights is not None
-        return int(self.graph.weights[at])
+        return int(weights[at])
 
 
 def asked_of(environment: Environment, named: NamedGraph) -> Asked:
@@ -136,12 +153,22 @@ def prepared_of(environment: Environment, named: NamedGraph) -> Any:
 # ---- trials -------------------------------------------------------------------------------------
 
 
-def _each(count: int, run: Callable[[], Any], check: Callable[[Any], str], **known: Any) -> Trial:
-    """Return the trial of a call for so many answers, of which the time of one is shown."""
+def _each(
+    count: int,
+    run: Callable[..., Any],
+    check: Callable[[Any], str],
+    before: Callable[[], tuple[Any, ...]] = tuple,
+    **known: Any,
+) -> Trial:
+    """Return the trial of a call for so many answers, of which the time of one is shown.
+
+    ``before`` makes arguments of each call, untimed.
+    """
 
     def timed() -> _Timed:
+        given = before()
         began = time.perf_counter()
-        answer = run()
+        answer = run(*given)
         return _Timed(answer, (time.perf_counter() - began) / count)
 
     return Trial(
@@ -153,28 +180,42 @@ def answer_trial(p: Any, asked: Asked, question: str, threads: int | None = None
     """Return the trial of one of the three questions to a prepared graph."""
     if question == PAIR:
         run = partial(p.distances, asked.pairs, threads=threads)
-        return _each(_PAIRS, run, asked.check_pairs)
+        return _each(len(asked.pairs), run, asked.check_pairs)
     if question == PATH:
         pairs = asked.pairs[:_PATHS].tolist()
-        return _each(_PATHS, lambda: [p.path(s, t) for s, t in pairs], asked.check_paths)
-    return _each(
-        len(asked.sources), partial(p.trees, asked.sources, threads=threads),
-        lambda result: asked.check_rows(result.distances),
-    )  # fmt: skip
+        return _each(len(pairs), lambda: [p.path(s, t) for s, t in pairs], asked.check_paths)
+    run = partial(p.trees, asked.sources, out=asked.memory(BATCH), threads=threads)
+    return _each(len(asked.sources), run, lambda result: asked.check_rows(result.distances))
+
+
+def prepare_trial(asked: Asked, threads: int | None = None) -> Trial:
+    """Return the trial of preparing a graph: another one each time, since graphs keep much."""
+
+    def copied() -> tuple[kl.Graph]:
+        offsets, neighbors, weights = asked.arrays
+        csr = CSR(offsets.copy(), neighbors.copy(), weights.copy())
+        return (kl.Graph(csr, asked.graph.directed),)
+
+    run = partial(kl.prepare, threads=threads)
+    return _each(1, run, asked.check_prepared, copied, repeats=3)
 
 
 def weights_trial(p: Any, asked: Asked, threads: int | None = None) -> Trial:
-    """Return the trial of new weights; those of the graph itself, which are checked."""
-    return Trial(
-        partial(p.customize, asked.graph, threads=threads),
-        lambda made: asked.check_pairs(made.distances(asked.pairs)),
-    )
+    """Return the trial of new weights: equal to the old ones, so that answers are known."""
+
+    def reweighted() -> tuple[kl.Graph]:
+        offsets, neighbors, weights = asked.arrays
+        return (kl.Graph(CSR(offsets, neighbors, weights.copy()), asked.graph.directed),)
+
+    run = partial(p.customize, threads=threads)
+    return _each(1, run, asked.check_prepared, reweighted)
 
 
 def search_trial(asked: Asked) -> Trial:
     """Return the trial of trees by plain searches in one call."""
     sources = asked.sources[: len(asked.rows)]
-    return _each(len(sources), partial(plain_rows, asked.graph, sources), asked.check_rows)
+    run = partial(plain_rows, asked.graph, sources, asked.memory(len(sources)))
+    return _each(len(sources), run, asked.check_rows)
 
 
 def scipy_trial(asked: Asked) -> Trial:
@@ -195,5 +236,6 @@ def peer_trial(peer: Any, asked: Asked, question: str) -> Trial:
     """Return the trial of pairs, or of their paths, asked of another library."""
     if question == PAIR:
         run = partial(peer.distances, asked.pairs)
-        return _each(_PAIRS, run, asked.check_pairs, repeats=3)
-    return _each(_PATHS, partial(peer.paths, asked.pairs[:_PATHS]), asked.check_paths, repeats=3)
+        return _each(len(asked.pairs), run, asked.check_pairs, repeats=3)
+    pairs = asked.pairs[:_PATHS]
+    return _each(len(pairs), partial(peer.paths, pairs), asked.check_paths, repeats=3)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
@@ -38,7 +40,7 @@ class RoutingPeer:
             raise Skipped("would take too long")
         if graph.positions is None:
             raise Skipped("needs the coordinates of vertices, which this graph does not have")
-        self.graph = graph
+        self.graph, self.library = graph, import_module(self.name)
         self.tails, self.heads, weights = graph.coo
         self.weights = np.ones(graph.m) if weights is None else weights
         self.x, self.y = graph.positions.T
@@ -54,14 +56,11 @@ class PyRoutingKit(RoutingPeer):
     name = "pyroutingkit"
 
     def prepare(self) -> None:
-        import pyroutingkit
-
-        self._inf = pyroutingkit.INF_WEIGHT
-        self._topology = pyroutingkit.CCHTopology()
+        self._topology = self.library.CCHTopology()
         tails, heads = (ids.astype(np.uint32) for ids in (self.tails, self.heads))
         y, x = self.y.astype(np.float32), self.x.astype(np.float32)
         self._topology.build(tails, heads, y, x, self.graph.n)
-        self._metric = pyroutingkit.CCHMetric(self._topology)
+        self._metric = self.library.CCHMetric(self._topology)
 
     def customize(self) -> None:
         """Take the weights, on all cores."""
@@ -83,7 +82,7 @@ class PyRoutingKit(RoutingPeer):
     def _known(self, distances: Any) -> Array:
         """Return distances with the largest integer for "no path"."""
         wide = np.asarray(distances).astype(np.int64)
-        wide[wide == self._inf] = np.iinfo(np.int64).max
+        wide[wide == self.library.INF_WEIGHT] = np.iinfo(np.int64).max
         return wide
 
 
@@ -96,17 +95,15 @@ class Pandana(RoutingPeer):
     def prepare(self) -> None:
         import pandas as pd
 
+        frame = pd.DataFrame({"length": self.weights.astype(np.float64)})
+        columns = map(pd.Series, (self.x, self.y, self.tails, self.heads))
         with _silence():
-            import pandana
-
-            frame = pd.DataFrame({"length": self.weights.astype(np.float64)})
-            ends = (pd.Series(ids) for ids in (self.tails, self.heads))
-            places = (pd.Series(self.x), pd.Series(self.y))
-            self._network = pandana.Network(*places, *ends, frame, twoway=False)
+            self._network = self.library.Network(*columns, frame, twoway=False)
 
     def distances(self, pairs: Array) -> Array:
         """Return the distance of each pair."""
-        found = np.array(self._network.shortest_path_lengths(pairs[:, 0], pairs[:, 1]))
+        with warnings.catch_warnings(action="ignore"):  # about pairs without a path
+            found = np.array(self._network.shortest_path_lengths(*pairs.T))
         unknown = found > 4e6  # 2^32 - 1, in thousandths
         return np.where(unknown, np.iinfo(np.int64).max, np.rint(found).astype(np.int64))
 

@@ -30,7 +30,7 @@ from kleene.prepared.order import elimination_order
 from kleene.system.formatting import format_bytes
 from kleene.system.machine import available_memory
 
-__all__ = ["Preparation"]
+__all__ = ["Preparation", "bytes_of"]
 
 Array = NDArray[Any]
 Progress = Callable[[int, int], object]
@@ -152,7 +152,9 @@ class Preparation:
                 if values.key == (semiring, str(dtype)) and values.weights is graph.weights:
                     return values.customization
         alone = Graph(graph.csr, graph.directed)  # values that kept the graph would keep themselves
-        alone.stats.__dict__.update(path_bound=graph.stats.path_bound)
+        if "stats" in graph.__dict__:  # what is known of the weights is not computed again
+            known = {k: v for k, v in vars(graph.stats).items() if not k.startswith("_")}
+            vars(alone.stats).update(known)
         made = customize(
             elimination, alone, semiring, dtype=dtype, threads=threads, progress=progress
         )
@@ -184,9 +186,14 @@ class Preparation:
     @property
     def nbytes(self) -> int:
         """The bytes that are kept, with what was derived from them."""
-        found: dict[int, int] = {}
-        _count_bytes((self._elimination, *(v.customization for v in self._values)), found)
-        return sum(found.values())
+        return bytes_of(self._elimination, *(v.customization for v in self._values))
+
+
+def bytes_of(*parts: object) -> int:
+    """Return the bytes of all arrays in eliminations and values, each counted once."""
+    found: dict[int, int] = {}
+    _count_bytes(parts, found)
+    return sum(found.values())
 
 
 def _count_bytes(part: object, found: dict[int, int]) -> None:

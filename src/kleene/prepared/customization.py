@@ -91,8 +91,9 @@ class Customization:
         """
         if "_last_vertices" not in self.__dict__:
             self.__dict__["_last_vertices"] = _native.prepared_find_last_vertices(
-                *_arrays(elimination), elimination.order, *self.middles(elimination)
-            )
+                *_arrays(elimination), _supernodes(elimination), elimination.order,
+                *self.middles(elimination), threads_for(elimination.arcs)
+            )  # fmt: skip
         last: tuple[Array, Array] = self.__dict__["_last_vertices"]
         return last
 
@@ -169,7 +170,7 @@ class _Task:
         """Return values in a type, of the graph's weights or of others."""
         e, compute = self.elimination, np.dtype(compute)
         weights = lengths(self.graph, compute) if weights is None else weights
-        symmetric = _native.prepared_are_symmetric(self.arcs, weights)
+        symmetric = _native.prepared_are_symmetric(self.arcs, weights, self.threads)
         up = np.empty(e.arcs, dtype=compute)
         down = up if symmetric else np.empty_like(up)
         negative = weights is not None and self.graph.stats.negative
@@ -203,8 +204,9 @@ class _Task:
             return None
         found = self.values(np.int32)
         farthest, apart = _native.prepared_reach_of_roots(
-            *_arrays(self.elimination), found.up, found.down
-        )
+            *_arrays(self.elimination), _supernodes(self.elimination), found.up, found.down,
+            self.threads
+        )  # fmt: skip
         beside = (apart + 1) * heaviest if apart else 0
         return found if farthest + beside < too_long else None
 

@@ -87,11 +87,6 @@ class Elimination:
         return fill_of(self.parents, self.offsets)
 
     @cached_property
-    def head_depths(self) -> tuple[Array, int]:
-        """The depth of every head in the elimination tree, by arc, and the number of depths."""
-        return _native.prepared_head_depths(self.offsets, self.heads, self.parents)
-
-    @cached_property
     def depths(self) -> Array:
         """The number of ancestors of each rank; roots have none."""
         depths: Array = adopt(_native.prepared_depths(self.parents))

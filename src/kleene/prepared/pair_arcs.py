@@ -43,7 +43,7 @@ def find_pair_arcs(elimination: Elimination, graph: Graph, threads: int) -> _nat
             f"one {graph.n:,} and {graph.m:,}: prepare it by itself"
         )
     found = _native.prepared_find_arcs(
-        graph.offsets, graph.neighbors, elimination.ranks,
+        graph.offsets, graph.neighbors, elimination.order, elimination.ranks,
         elimination.offsets, elimination.heads, elimination.parents, threads
     )  # fmt: skip
     if found.unknown >= 0:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.backends.common.on_demand import RowSource
 from kleene.backends.task import WithinAnswer
 from kleene.errors import RequestError
 from kleene.graph import Graph
@@ -21,7 +20,6 @@ from kleene.results.tables import BLOCK, Block, label_column
 from kleene.results.timings import Timings
 from kleene.results.verify import Proof
 from kleene.results.verify_reach import verify_reach
-from kleene.results.verify_rows import verify_rounded_reach
 from kleene.system.cached_property import cached_property
 
 __all__ = ["Reach", "follow_rows"]
@@ -82,10 +80,8 @@ class Reach(LongTable):
         k: int | None,
         hops: bool,
         reverse: bool,
-        source_rows: RowSource | None = None,  # of a prepared graph
     ) -> None:
         self.graph, self.plan, self.stats = graph, plan, stats
-        self._source_rows = source_rows
         self.limit, self.k, self.hops, self.reverse = limit, k, hops, reverse
         self._answer, self._sources = answer, sources
 
@@ -257,8 +253,7 @@ class Reach(LongTable):
 
         The proof looks at the arcs that leave what was reached, and runs no search: every stored
         distance is that of a path, no arc offers a smaller one, and none leads to a vertex that
-        is missing. Floats from a prepared graph, which adds them in another order, are compared
-        with whole rows instead, which are proved.
+        is missing.
 
         Examples
         --------
@@ -268,10 +263,6 @@ class Reach(LongTable):
         """
         graph = self.graph.transpose() if self.reverse else self.graph
         unit = self.hops or graph.weight_dtype is None
-        if self._source_rows is not None and self._answer.distances.dtype.kind == "f":
-            return verify_rounded_reach(
-                graph, self._answer, self._sources, self.limit, self._source_rows, self.reverse
-            )
         return verify_reach(graph, self._answer, self._sources, self.limit, self.k, unit)
 
     def _repr_html_(self) -> str:

@@ -26,6 +26,9 @@ __all__ = ["Result", "Timings"]
 
 Array = NDArray[Any]
 
+#: Rows of a matrix that are computed together, at the least.
+_TOGETHER = 16
+
 
 class Result(PathQueries):
     """The answer to one call, with what it takes to use it, judge it and prove it.
@@ -275,6 +278,8 @@ class Result(PathQueries):
     def _blocks(self) -> Iterator[Block]:
         far = self._far_ends
         rows = max(1, BLOCK // max(1, len(far)))
+        if self._answer.matrix is not None:  # whole rows are computed for their predecessors
+            rows = min(rows, max(_TOGETHER, BLOCK // max(1, self.graph.n)))
         for row in range(0, max(1, len(self._sources)), rows):
             for column in range(0, max(1, len(far)), BLOCK):
                 yield self._block(slice(row, row + rows), far[column : column + BLOCK])

@@ -18,9 +18,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.backends.common.on_demand import RowSource
 from kleene.backends.semiring import SEMIRINGS
-from kleene.backends.task import Answer, WithinAnswer
+from kleene.backends.task import Answer
 from kleene.errors import NegativeCycleError, VerificationError
 from kleene.graph import Graph
 from kleene.results.claim import PathValues
@@ -28,7 +27,7 @@ from kleene.results.paths import arcs_between
 from kleene.results.verify import Proof, sample_rows, verify
 from kleene.system.cached_property import cached_property
 
-__all__ = ["Compare", "ProvedRow", "compare_matrix", "verify_rounded_reach", "verify_rows"]
+__all__ = ["Compare", "ProvedRow", "compare_matrix", "verify_rows"]
 
 Array = NDArray[Any]
 Compare = Callable[[int, "ProvedRow"], bool]
@@ -178,52 +177,3 @@ def compare_matrix(matrix: Array | None, targets: Array | None) -> Compare:
         return bool((held == proved.values[targets]).all())
 
     return compare
-
-
-def verify_rounded_reach(
-    graph: Graph,
-    answer: WithinAnswer,
-    sources: Array,
-    limit: int | float | None,
-    source_rows: RowSource,
-    reverse: bool,
-) -> Proof:
-    """Prove what some sources reach within a limit, where sums were rounded in another order."""
-
-    def compare(row: int, proved: ProvedRow) -> bool:
-        held = slice(int(answer.offsets[row]), int(answer.offsets[row + 1]))
-        vertices, distances = answer.vertices[held], answer.distances[held]
-        stored = np.zeros(len(proved.values), bool)
-        stored[vertices] = True
-        bound = np.inf if limit is None else limit
-        agrees = proved.agrees(vertices, distances) & (distances <= bound)
-        if not agrees.all():
-            at = int(np.argmin(agrees))
-            proved.refuse(f"holds {distances[at]}, which is not its distance", vertices[at])
-        reached = proved.values != proved.no_path
-        missing = reached & ~stored & (proved.values + proved.slack < bound)
-        if missing.any():
-            proved.refuse("is within the limit, and missing", np.argmax(missing))
-        if answer.predecessors is not None:
-            _check_links(proved, vertices, distances, answer.predecessors[held])
-        return bool((distances == proved.values[vertices]).all())
-
-    return verify_rows(
-        graph, "min_plus", sources, lambda rows: source_rows.rows(sources[rows]), compare, None, 0,
-        reverse,
-    )  # fmt: skip
-
-
-def _check_links(proved: ProvedRow, vertices: Array, distances: Array, links: Array) -> None:
-    """The predecessor of each vertex must be stored, and its arc must lead to the distance."""
-    inner = vertices != proved.source
-    values = np.full(len(proved.values), np.inf)
-    values[vertices] = distances
-    tails, heads = links[inner], vertices[inner]
-    arcs = arcs_between(proved.graph, np.maximum(tails, 0), heads)
-    weights = proved.graph.weights
-    lengths = 1.0 if weights is None else weights[arcs]
-    off = np.abs(values[np.maximum(tails, 0)] + lengths - values[heads])
-    wrong = (tails < 0) | (arcs < 0) | ~(off <= 2 * proved.slack[heads])
-    if wrong.any() or (links[~inner] != -1).any():
-        proved.refuse("holds a predecessor that does not lead to it", heads[np.argmax(wrong)])

@@ -20,6 +20,7 @@ __all__ = ["Gpu", "Report", "examine"]
 
 #: What each optional package is for.
 _PACKAGES = {
+    "pymetis": "orders of prepared graphs with shallow trees",
     "networkx": "graphs from and to NetworkX",
     "pandas": "graphs from and results as pandas tables",
     "polars": "graphs from and results as Polars tables",

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-import kleene as kl
 from kleene.lab.environment import Environment
 from kleene.lab.experiment import Axis, Experiment, Plan
 from kleene.lab.graphs import NamedGraph, delaunay, highways, sources_in
@@ -24,6 +23,7 @@ from kleene.lab.prepared import (
     asked_of,
     peer_trial,
     plain_rows,
+    prepare_trial,
     prepared_of,
     scipy_trial,
     search_trial,
@@ -49,21 +49,16 @@ _ALL, _ONE, _PLAIN, _SCIPY = "Kleene, all cores", "Kleene, one core", "Kleene, p
 
 def _ours(environment: Environment, named: NamedGraph, question: str, threads: int | None) -> Trial:
     asked = asked_of(environment, named)
-    g = asked.graph
     if question == _PREPARE:
-        # A copy each time: a graph keeps what was prepared.
-        return Trial(
-            lambda: kl.prepare(kl.Graph(g.csr, g.directed), threads=threads),
-            lambda made: asked.check_pairs(made.distances(asked.pairs)),
-            repeats=2,
-        )
+        return prepare_trial(asked, threads)
     p = prepared_of(environment, named)
     if question == _WEIGHTS:
         return weights_trial(p, asked, threads)
     if question not in _SIDES:
         return answer_trial(p, asked, question, threads)
     ids = _matrix_ids(environment, asked, question)
-    run = partial(p.matrix, ids, ids, predecessors=False, threads=threads)
+    out = np.ones((len(ids), len(ids)), dtype=asked.rows.dtype)  # memory that is in use already
+    run = partial(p.matrix, ids, ids, predecessors=False, out=out, threads=threads)
     return Trial(run, lambda result: _check_matrix(environment, named, ids, result.distances))
 
 
