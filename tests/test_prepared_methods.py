@@ -218,6 +218,7 @@ def test_old_values_give_way_to_new_ones() -> None:
     held = [bool(Preparation.of(h).known(h).customized) for h in kept]  # type: ignore[union-attr]
     assert held == [False] * 3 + [True] * 4
     del kept, h
+    gc.collect()
     preparation.customize(g, elimination, "min_plus", np.dtype(np.int32))
     assert len(preparation._values) == 1, "graphs that are gone need none"
 

@@ -57,6 +57,9 @@ def prepared_cases() -> Iterator[Case]:
         "paths": lambda p: list(p.paths([(i, 3 * i) for i in range(90)], threads=3).paths()),
         "path": lambda p: p.path(0, 300),
         "nearest": lambda p: p.nearest(range(60), range(0, 320, 9), 3, threads=3).which,
+        "nearest of all vertices": lambda p: nearest_labels(
+            *p._parts, np.arange(0, 320, 9, dtype=np.int32), 3, threads=3
+        ),
         "within": lambda p: p.within(range(60), 12, threads=3).distances,
     }
     for name, call in calls.items():

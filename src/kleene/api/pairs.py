@@ -100,6 +100,8 @@ def _solve_by_climbs(call: Call, origins: Array, destinations: Array) -> PairsRe
         )
     except NegativeCycleError:  # does an origin lead to it?
         return None
+    if values.has_cycle_below_zero(elimination):
+        return None
     parts, ends = (elimination, values), (origins, destinations)
     with reporter(call.progress, f"{request.problem} of pairs") as report:
         lengths = distances(*parts, *ends, threads=threads, progress=report)

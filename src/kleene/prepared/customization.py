@@ -59,6 +59,19 @@ class Customization:
         """Whether paths have the same value in both directions."""
         return self.up is self.down
 
+    def has_cycle_below_zero(self, elimination: Elimination) -> bool:
+        """Return whether a cycle is below zero, if only by rounding: paths through it are not sure.
+
+        Computed at the first call. Integers have none, since :func:`customize` raises.
+        """
+        if not self.negative or self.up.dtype.kind != "f":
+            return False
+        if "_below_zero" not in self.__dict__:
+            first = _native.prepared_first_negative(*_arrays(elimination), self.up, self.down)
+            self.__dict__["_below_zero"] = first >= 0
+        below: bool = self.__dict__["_below_zero"]
+        return below
+
     def middles(self, elimination: Elimination) -> tuple[Array, Array]:
         """Return the middle of every pair, upward and downward: a rank, -1 for an arc of the graph.
 

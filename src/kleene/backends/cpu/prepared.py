@@ -52,6 +52,8 @@ def closure(task: Task) -> Answer:
         )
     except NegativeCycleError:
         return johnson(task)
+    if semiring == "min_plus" and customization.has_cycle_below_zero(elimination):
+        return johnson(task)
     rest = replace(task, progress=_part(task, first, len(task.sources), total))
     rows = partial(_rows, elimination, customization)
     return search_in_dtype(rows, rest, dtype) if exact else rows(rest)
