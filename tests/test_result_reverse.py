@@ -107,3 +107,13 @@ def test_undirected_graphs_need_no_second_form() -> None:
     g = graph("grid")
     assert g.transpose() is g
     assert np.array_equal(kl.sssp(g, 5, reverse=True).distances, kl.sssp(g, 5).distances)
+
+
+def test_arrivals_of_a_prepared_graph_have_the_type_of_its_weights() -> None:
+    """Lengths fit in 32 bits by the sum of outgoing arcs; by that of incoming arcs they may not."""
+    weights = [253887492, 117442117, 191894637, 183609428, 169085578, 214322645]
+    ends = [0, 1, 1, 3, 4, 3], [1, 2, 3, 4, 5, 6]
+    g = kl.Graph.from_edges(*ends, np.array(weights, np.int32), n=9)
+    result = kl.prepare(g).trees([6, 5], reverse=True)
+    assert result.distances.dtype == np.int32
+    assert result.verify().rows == 2

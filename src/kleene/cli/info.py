@@ -24,8 +24,8 @@ def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
     from kleene.system.formatting import format_bytes
 
     if graph.is_prepared:
-        read, prepared = graph.open(threads)
-        format, eliminated = "kp", prepared_fields(prepared)
+        prepared = graph.load(threads)
+        read, format, eliminated = prepared.graph, "kp", prepared_fields(prepared)
     else:
         (read, format), eliminated = graph.read_with_format(threads), None
     stats = read.stats

@@ -180,14 +180,18 @@ class Input:
 
     def open(self, threads: int | None = None) -> tuple[Graph, Graph | PreparedGraph]:
         """Read the graph; return it and what answers calls: itself, or the prepared graph."""
-        if not self.is_prepared:
-            graph = self.read(threads)
-            return graph, graph
+        if self.is_prepared:
+            prepared = self.load(threads)
+            return prepared.graph, prepared
+        graph = self.read(threads)
+        return graph, graph
+
+    def load(self, threads: int | None = None) -> PreparedGraph:
+        """Load the prepared graph."""
         from kleene import load_prepared
 
         read_otherwise = self.format is not None or self.unlabelled or bool(self._options())
-        prepared = load_prepared(self.file, self.read(threads) if read_otherwise else None)
-        return prepared.graph, prepared
+        return load_prepared(self.file, self.read(threads) if read_otherwise else None)
 
     @property
     def is_prepared(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -86,6 +86,9 @@ def _check_dtype(claim: PathValues, fail: Fail) -> None:
     if claim.hops and name != "min_plus":
         fail(f"semiring is {name}, and hop counts go with min_plus")
     facts = graph_facts(claim.graph, claim.hops)
+    if claim.reverse and not claim.hops:  # a path is as long in both directions, and so is a bound
+        other = claim.graph.transpose().stats.path_bound
+        facts = replace(facts, path_bound=min(facts.path_bound, other))
     if name == "max_times" and claim.graph.m and (facts.min_weight < 0 or facts.max_weight > 1):
         fail("semiring is max_times, and the graph's weights are no probabilities")
     problem = "bfs" if claim.hops else "closure"
