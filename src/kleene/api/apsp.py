@@ -51,8 +51,8 @@ def apsp(
     pairs : sequence of (origin, destination), optional
         Instead of sources and targets, a list of pairs, an array of shape (k, 2) or a table of two
         columns. The result is a :class:`PairsResult` with one distance and one path per pair;
-        pairs of the same origin share a search, and memory does not grow with the number of
-        origins.
+        pairs of the same origin share a search, or a prepared graph answers each, and memory does
+        not grow with the number of origins.
     reverse : bool
         Whether paths lead to the sources instead of from them: ``distances`` are those from every
         vertex, or from each of ``targets``, to the sources. The arcs keep their direction, and
@@ -70,7 +70,7 @@ def apsp(
         method on matrices, rows in which sums round differently keep the method's own choice.
     method : str
         The method; ``"auto"`` is the fastest correct choice, and ``kleene.methods('apsp')`` lists
-        all.
+        all. For many sources on a road-like graph that is ``"prepared"``, by :func:`prepare`.
     device : {"auto", "cuda", "cpu", "emulated", "reference"}
         Where to run; ``"auto"`` takes a GPU where one is there and pays.
     dtype : optional

@@ -22,26 +22,27 @@ from kleene.planning.request import Facts, Request
 
 __all__ = ["Seconds", "cpu_seconds", "elimination_pays", "preparation_note", "prepared_seconds"]
 
-# Two Zen 3 cores. Highways have 0.56 M vertices and 1.64 M arcs; elimination joins 2.4 M pairs and
-# relaxes 14 M triangles. A grid of 500 x 500 has 0.69 G triangles.
+# All on one core of a Zen 3, in seconds of its time. Highways have 0.56 M vertices and 1.64 M arcs;
+# elimination joins 2.4 M pairs and relaxes 14 M triangles. A grid of 300 x 300 has 0.36 M arcs,
+# 2.2 M pairs and 148 M triangles.
 
-#: A look at pieces of a graph of more than so many vertices; importing METIS, and ordering, an arc,
-#: on one core: highways 1.7 to 2.2 s, 86,000 arcs of them 0.13 s, a grid of 300 x 300 0.9 s.
-_LOOK, _LOOKED_AT, _START, _ORDER = 0.1, 2**14, 0.03, 1.5e-6
+#: A look at pieces of a graph of more than so many vertices (highways 0.03, grid 0.09); importing
+#: METIS, and ordering, an arc (highways 1.7, grid 0.36, 86,000 arcs of highways 0.06).
+_LOOK, _LOOKED_AT, _START, _ORDER = 0.06, 2**14, 0.03, 1.04e-6
 
-#: Counting and finding the pairs, a vertex or arc and a pair, on one core: highways, 0.1 s.
+#: Counting the pairs, a vertex or arc, and finding them, a pair (highways 0.14, grid 0.02).
 _COUNTED, _PAIR = 2.6e-8, 2e-8
 
-#: Relaxing a triangle, and an arc of a pair, on one core: highways, 0.06 s.
-_TRIANGLE, _CUSTOMIZED = 3.5e-9, 5e-9
+#: Finding the arcs of pairs, a vertex or arc, and relaxing triangles (highways 0.17, grid 0.06).
+_PLACED, _TRIANGLE = 7e-8, 4e-10
 
-#: A row on one core: a vertex, which is written in the order of the graph, and a pair. Highways,
-#: 0.5 ms; a grid of 100 x 100, 0.03 ms. Values of 8 bytes take twice as long, and so do
-#: predecessors.
-_VERTEX, _SWEPT = 2e-10, 1.5e-10
+#: A row, 64 at once: a vertex, which is written in the order of the graph, and a pair (highways in
+#: int64 0.67 ms, grid in int32 0.30, 30,000 vertices of highways 0.04). Floats of 8 bytes are
+#: computed as such, integers mostly in 4. With predecessors a row takes so much longer.
+_VERTEX, _SWEPT, _PREDECESSORS = 1e-9, 1e-10, 1.6
 
-#: A pair and label of the nearest facilities, on one core: highways, 1,000 facilities, 2, 5 and 10
-#: labels take 0.10, 0.18 and 0.58 s on two.
+#: A pair and label of the nearest facilities: highways, 1,000 facilities, 2, 5 and 10 labels take
+#: 0.10, 0.18 and 0.58 on two cores.
 _LABEL = 4e-8
 
 #: What elimination gives on graphs that suit it, a vertex: roads (highways; 4.3 and 26), and meshes
@@ -77,10 +78,12 @@ def prepared_seconds(facts: Facts, request: Request, threads: int) -> Seconds:
     pairs, triangles = _expected(facts) if known is None else (known.pairs, known.triangles)
     sources = count_sources(facts, request)
     dtype = choose_dtype(facts, request)[0]
-    wide = dtype.itemsize / 4 * (2 if request.predecessors else 1)
-    row = (facts.n * _VERTEX + pairs * _SWEPT) * wide
+    computed = _computed(facts, dtype)
+    row = facts.n * _VERTEX + pairs * _SWEPT * (2 if computed == "float64" else 1)
     if request.problem == "nearest":
         row = pairs * _LABEL
+    elif request.predecessors:
+        row *= _PREDECESSORS
     prepare = 0.0
     if known is None and facts.n > _LOOKED_AT:
         prepare += _LOOK
@@ -88,8 +91,8 @@ def prepared_seconds(facts: Facts, request: Request, threads: int) -> Seconds:
         prepare += _START + facts.m * _ORDER + (facts.n + facts.m) * _COUNTED
     if known is None or known.step != "eliminated":
         prepare += (facts.n + facts.m) * _COUNTED + pairs * _PAIR
-    if known is None or (request.semiring, _computed(facts, dtype)) not in known.customized:
-        prepare += (triangles * _TRIANGLE + pairs * _CUSTOMIZED) / threads
+    if known is None or (request.semiring, computed) not in known.customized:
+        prepare += ((facts.n + facts.m) * _PLACED + triangles * _TRIANGLE) / threads
     return Seconds(prepare, sources * row / threads)
 
 
