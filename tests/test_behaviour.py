@@ -43,8 +43,10 @@ CALLS: dict[str, Callable[..., kl.Result]] = {
     "sssp": lambda n, **o: kl.sssp(sparse(n), sources=range(n), **o),
     "apsp-sparse": lambda n, **o: kl.apsp(sparse(n), method="batched", **o),
     "apsp-dense": lambda n, **o: kl.apsp(matrix(n), method="tiled", **o),
-    "closure": lambda n, **o: kl.closure(matrix(n), "max_min", **o),
-    "closure-paths": lambda n, **o: kl.closure(matrix(n), "boolean", predecessors=True, **o),
+    "closure": lambda n, **o: kl.closure(matrix(n), "max_min", method="tiled", **o),
+    "closure-paths": lambda n, **o: kl.closure(
+        matrix(n), "boolean", method="tiled", predecessors=True, **o
+    ),
 }
 named = pytest.mark.parametrize("name", CALLS)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from copy import deepcopy
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -17,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kleene as kl
-from kleene.graph.forms import CSR
 from kleene.lab.environment import Environment
 from kleene.lab.experiment import Skipped
 from kleene.lab.graphs import NamedGraph, sources_in
@@ -195,9 +195,7 @@ def prepare_trial(asked: Asked, threads: int | None = None) -> Trial:
     """Return the trial of preparing a graph: another one each time, since graphs keep much."""
 
     def copied() -> tuple[kl.Graph]:
-        offsets, neighbors, weights = asked.arrays
-        csr = CSR(offsets.copy(), neighbors.copy(), weights.copy())
-        return (kl.Graph(csr, asked.graph.directed),)
+        return (deepcopy(asked.graph),)
 
     run = partial(kl.prepare, threads=threads)
     return _each(1, run, asked.check_prepared, copied, repeats=3)
@@ -207,8 +205,7 @@ def weights_trial(p: Any, asked: Asked, threads: int | None = None) -> Trial:
     """Return the trial of new weights: equal to the old ones, so that answers are known."""
 
     def reweighted() -> tuple[kl.Graph]:
-        offsets, neighbors, weights = asked.arrays
-        return (kl.Graph(CSR(offsets, neighbors, weights.copy()), asked.graph.directed),)
+        return (asked.graph.reweight(arcs=asked.arrays[2].copy()),)
 
     run = partial(p.customize, threads=threads)
     return _each(1, run, asked.check_prepared, reweighted)
