@@ -402,3 +402,15 @@ def test_dense_graphs_have_no_arcs_made_for_a_look() -> None:
     assert isinstance(g.csr, CSR)
     small = kl.apsp(g, method="prepared", predecessors=False)
     assert np.array_equal(small.distances, kl.apsp(g, predecessors=False).distances)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+@pytest.mark.parametrize("limit", [0, 2, 5])
+def test_limits(dtype: str, limit: int) -> None:
+    """Integers are swept in their own type, and converted after the limit is applied."""
+    g = kl.Graph.from_edges([0, 1, 2], [1, 2, 3], [2, 3, 4])
+    found = kl.apsp(g, method="prepared", limit=limit, dtype=dtype)
+    searched = kl.apsp(g, method="batched", limit=limit, dtype=dtype)
+    assert np.array_equal(found.distances, searched.distances)
+    assert np.array_equal(found.predecessors, searched.predecessors)
+    found.verify()

@@ -661,3 +661,17 @@ def test_floats_that_do_not_count() -> None:
     r.distances[5] = 2.0**24
     with pytest.raises(VerificationError, match="float32 counts exactly only below"):
         r.verify()
+
+
+def test_an_older_file_has_paths_from_its_sources(tmp_path: Path) -> None:
+    right = kl.sssp(CHAIN, 0)
+    read = edited(right, tmp_path, head=lambda head: head.pop("reverse"))
+    assert not read.reverse
+    assert read.path(2) == right.path(2)
+
+
+def test_pairs_are_of_no_closure(tmp_path: Path) -> None:
+    pairs = kl.sssp(CHAIN, pairs=[(0, 2), (1, 2)])
+    closed = kl.closure(CHAIN, "min_plus").plan
+    with pytest.raises(FormatError, match="plan.problem is 'closure', which takes no pairs"):
+        edited(pairs, tmp_path, head=plan(problem="closure", method=closed.method))

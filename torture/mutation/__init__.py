@@ -46,7 +46,8 @@ SECONDS_EACH = 15
 VERIFIER_FILES = ("claim.py", "result.py", "saved.py", "verify.py")  # of src/kleene/results
 VERIFIER_TESTS = (
     "test_verify*.py", "test_result*.py", "test_within.py", "test_nearest.py", "test_isochrones.py",
-    "test_components.py", "test_k_shortest.py", "test_turns.py",
+    "test_components.py", "test_k_shortest.py", "test_turns.py", "test_keep_device.py",
+    "test_prepare.py",
 )  # fmt: skip
 CORE_TESTS = (
     "test_*_native.py",

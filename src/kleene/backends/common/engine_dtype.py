@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from kleene import _native
+from kleene.backends.common.limits import apply_limit
 from kleene.backends.task import Answer, Progress, Task
 from kleene.graph.no_path import no_path
 
@@ -49,7 +50,7 @@ def search_in_dtype(
             keep=False,
             progress=_offset_progress(first, task),
         )
-        answer = search(chunk)
+        answer = apply_limit(chunk, search(chunk))
         _convert(answer.values, chunk.no_path, values[rows], task)
         if predecessors is not None:
             predecessors[rows] = answer.predecessors
