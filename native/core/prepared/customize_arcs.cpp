@@ -43,8 +43,9 @@ class Rows {
   }
 
   void sort(PairArcs::List& list, std::int64_t v) const {
-    for (std::int64_t i = v == 0 ? 0 : ends_[v - 1]; i < ends_[v]; ++i) {
-      for (std::int64_t j = i; j > 0 && list.pairs[j] < list.pairs[j - 1]; --j) {
+    const std::int64_t begin = v == 0 ? 0 : ends_[v - 1];
+    for (std::int64_t i = begin; i < ends_[v]; ++i) {
+      for (std::int64_t j = i; j > begin && list.pairs[j] < list.pairs[j - 1]; --j) {
         std::swap(list.pairs[j], list.pairs[j - 1]);
         std::swap(list.arcs[j], list.arcs[j - 1]);
       }
