@@ -62,12 +62,12 @@ def test_steps_that_were_taken_cost_nothing() -> None:
     assert methods_of(MADE) == [searched] + [prepared] * 3
     grown = MADE._replace(step="counted", pairs=10**9, triangles=10**12)
     assert methods_of(grown) == [searched] * 4
-    told = on_cpu("sssp", replace(HIGHWAYS, prepared=grown), sources=3000).reasons[-1]
-    assert told.startswith("not prepared: 1,000,000,000 pairs counted, about ")
+    reason = on_cpu("sssp", replace(HIGHWAYS, prepared=grown), sources=3000).reasons[-1]
+    assert reason.startswith("not prepared: 1,000,000,000 pairs counted, about ")
     refused = MADE._replace(step="counted", refused="its 7 pairs take 1 TiB")
     assert methods_of(refused) == [searched] * 4
-    told = on_cpu("sssp", replace(HIGHWAYS, prepared=refused), sources=3000).reasons[-1]
-    assert told == "not prepared: its 7 pairs take 1 TiB"
+    reason = on_cpu("sssp", replace(HIGHWAYS, prepared=refused), sources=3000).reasons[-1]
+    assert reason == "not prepared: its 7 pairs take 1 TiB"
 
 
 def test_closures_of_sparse_graphs_are_worth_to_prepare_them() -> None:

@@ -47,7 +47,7 @@ VERIFIER_FILES = ("claim.py", "result.py", "saved.py", "verify.py")  # of src/kl
 VERIFIER_TESTS = (
     "test_verify*.py", "test_result*.py", "test_within.py", "test_nearest.py", "test_isochrones.py",
     "test_components.py", "test_k_shortest.py", "test_turns.py", "test_keep_device.py",
-    "test_prepare.py",
+    "test_prepare.py", "test_prepare_results.py",
 )  # fmt: skip
 CORE_TESTS = (
     "test_*_native.py",

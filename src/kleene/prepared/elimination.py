@@ -143,8 +143,8 @@ def eliminate(
     ------
     MemoryBudgetError, RequestError
         If elimination would join too many pairs: they are counted before they are stored. Without
-        ``order``, graphs for which :func:`expect` sees far too many are refused at once: to order
-        them could take hours.
+        ``order``, graphs for which :func:`expect` estimates far too many are refused before METIS
+        runs, which could take hours on them.
     """
     report = progress or (lambda done, total: None)
     if order is None and (error := hopeless(graph, most_bytes)):

@@ -66,7 +66,7 @@ class _Piece(NamedTuple):
     n: int
     arcs: int  # within
     boundary: int  # vertices with arcs out of it
-    rest_arcs: int  # that the reduction left to order
+    rest_arcs: int  # of the reduced graph
     fill: Fill
 
 
