@@ -1,5 +1,7 @@
 #include "closure/closure.hpp"
 
+#include <functional>
+#include <memory>
 #include <stdexcept>
 #include <vector>
 
@@ -13,13 +15,29 @@ namespace {
 
 using closure::Matrix;
 using closure::MatrixArcs;
+using closure::Rectangle;
 using Ids = Array<std::int32_t>;
 using Predecessors = MutableArray<std::int32_t>;
 
+// The rows of the vertices from `first` on, of an n x n matrix.
+template <class T>
+Matrix<T> as_rows(const AnyOutput& rows, const std::optional<Predecessors>& predecessors,
+                  std::int64_t n, std::int64_t first) {
+  const Matrix<T> matrix{n, static_cast<T*>(rows.data()),
+                         predecessors ? predecessors->data() : nullptr, first,
+                         static_cast<std::int64_t>(rows.shape(0))};
+  const auto count = static_cast<std::size_t>(matrix.rows);
+  if (rows.ndim() != 2 || first < 0 || first + matrix.rows > n ||
+      rows.shape(1) != static_cast<std::size_t>(matrix.stride()) ||
+      (predecessors && predecessors->size() != count * static_cast<std::size_t>(n))) {
+    raise_wrong_type();
+  }
+  return matrix;
+}
+
 template <class T>
 Matrix<T> as_matrix(const AnyOutput& matrix, const std::optional<Predecessors>& predecessors) {
-  return {static_cast<std::int64_t>(matrix.shape(0)), static_cast<T*>(matrix.data()),
-          predecessors ? predecessors->data() : nullptr};
+  return as_rows<T>(matrix, predecessors, static_cast<std::int64_t>(matrix.shape(0)), 0);
 }
 
 template <class T>
@@ -32,36 +50,62 @@ MatrixArcs<T> as_arcs(const Offsets& offsets, const Ids& neighbors, const Option
           used ? used->data() : nullptr};
 }
 
+template <class T>
+Rectangle<T> as_rectangle(const AnyOutput& matrix, const std::optional<Predecessors>& predecessors,
+                          std::int64_t n, std::int64_t row, std::int64_t column,
+                          std::optional<std::int64_t> columns) {
+  const auto rows = static_cast<std::int64_t>(matrix.shape(0));
+  const Rectangle<T> part{row,
+                          rows,
+                          column,
+                          columns.value_or(n),
+                          static_cast<T*>(matrix.data()),
+                          predecessors ? predecessors->data() : nullptr};
+  const auto size = static_cast<std::int64_t>(matrix.size());
+  if (row < 0 || row + rows > n || column < 0 || column + part.columns > n ||
+      size != rows * part.stride() ||
+      (predecessors && static_cast<std::int64_t>(predecessors->size()) != size)) {
+    raise_wrong_type();
+  }
+  return part;
+}
+
 void fill(std::string_view semiring, const Offsets& offsets, const Ids& neighbors,
           const OptionalArray& weights, const std::optional<Array<bool>>& used,
           const nb::object& no_path, AnyOutput matrix, std::optional<Predecessors> predecessors,
-          int threads) {
+          int threads, std::int64_t row, std::int64_t column, std::optional<std::int64_t> columns) {
   PythonMonitor monitor(nb::none(), 0);
+  const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
   if (matrix.dtype() == nb::dtype<std::uint64_t>()) {
+    const auto part = as_rectangle<std::uint64_t>(matrix, predecessors, n, row, column, columns);
     const GilRelease release;
-    closure::fill_bits(as_matrix<std::uint64_t>(matrix, predecessors), offsets.data(),
-                       neighbors.data(), threads, monitor);
+    closure::fill_bits(part, offsets.data(), neighbors.data(), threads, monitor);
     return;
   }
   with_type<float, double, std::int16_t, std::int32_t, std::int64_t, std::uint8_t>(
       matrix.dtype(), [&]<class T>(Type<T>) {
         closure::Elements<T> elements = closure::elements_of<T>(parse_semiring(semiring));
         elements.zero = nb::cast<T>(no_path);
+        const auto part = as_rectangle<T>(matrix, predecessors, n, row, column, columns);
         const GilRelease release;
-        closure::fill(as_matrix<T>(matrix, predecessors),
-                      as_arcs<T>(offsets, neighbors, weights, used), elements, threads, monitor);
+        closure::fill(part, as_arcs<T>(offsets, neighbors, weights, used), elements, threads,
+                      monitor);
       });
 }
 
 void fill_from_matrix(std::string_view semiring, const AnyInput& weights, const nb::object& no_path,
-                      AnyOutput matrix, std::optional<Predecessors> predecessors, int threads) {
+                      AnyOutput matrix, std::optional<Predecessors> predecessors, int threads,
+                      std::int64_t first, std::int64_t column,
+                      std::optional<std::int64_t> columns) {
   PythonMonitor monitor(nb::none(), 0);
   const auto copy = [&]<class T, class Out>(Type<T>, Type<Out>) {
     closure::Elements<Out> elements = closure::elements_of<Out>(parse_semiring(semiring));
     elements.zero = nb::cast<Out>(no_path);
+    const auto n = static_cast<std::int64_t>(weights.shape(0));
+    const auto part = as_rectangle<Out>(matrix, predecessors, n, first, column, columns);
     const GilRelease release;
-    closure::fill_from_matrix(static_cast<const T*>(weights.data()),
-                              as_matrix<Out>(matrix, predecessors), elements, threads, monitor);
+    closure::fill_from_matrix(static_cast<const T*>(weights.data()), n, part, elements, threads,
+                              monitor);
   };
   if (matrix.dtype() == nb::dtype<std::int16_t>()) {
     with_type<std::int32_t, std::int64_t>(weights.dtype(),
@@ -97,6 +141,100 @@ bool close(std::string_view method, std::string_view semiring, AnyOutput matrix,
     if (closed) monitor.finish();
     return closed;
   });
+}
+
+void multiply(std::string_view semiring, const AnyInput& left, const AnyInput& right,
+              std::optional<nb::ndarray<const std::int32_t, nb::c_contig, nb::device::cpu>>
+                  right_predecessors,
+              AnyOutput values, std::optional<Predecessors> predecessors, std::int64_t depth,
+              std::int64_t columns, int threads, const nb::object& progress) {
+  const auto rows = static_cast<std::int64_t>(values.shape(0));
+  PythonMonitor monitor(progress, rows * depth);
+  const closure::Options options{parse_semiring(semiring), threads};
+  with_type<float, double, std::int16_t, std::int32_t, std::int64_t, std::uint64_t>(
+      values.dtype(), [&]<class T>(Type<T>) {
+        const auto require = [](bool right_size) {
+          if (!right_size) raise_wrong_type();
+        };
+        const auto entries = [](std::int64_t vertices) {
+          return static_cast<std::size_t>((vertices + closure::kPacked<T> - 1) /
+                                          closure::kPacked<T>);
+        };
+        const auto high = static_cast<std::size_t>(rows), deep = static_cast<std::size_t>(depth);
+        require(left.dtype() == values.dtype() && right.dtype() == values.dtype());
+        require(values.size() == high * entries(columns) && left.size() == high * entries(depth));
+        require(right.size() == deep * entries(columns));
+        require(!predecessors || predecessors->size() == values.size());
+        require(!right_predecessors ||
+                (predecessors && right_predecessors->size() == right.size()));
+        require(!predecessors || (sizeof(T) >= 4 && closure::kPacked<T> == 1));
+        const closure::ProductOf<T> product{
+            rows,
+            depth,
+            columns,
+            static_cast<T*>(values.data()),
+            predecessors ? predecessors->data() : nullptr,
+            static_cast<const T*>(left.data()),
+            static_cast<const T*>(right.data()),
+            right_predecessors ? right_predecessors->data() : nullptr};
+        const GilRelease release;
+        closure::multiply(product, options, monitor);
+      });
+  monitor.finish();
+}
+
+// (low, high, has_nan) of the entries of a factor that are not `no_path`; None, None for none.
+nb::tuple find_ends(const AnyInput& matrix, const nb::object& no_path, int threads) {
+  PythonMonitor monitor(nb::none(), 0);
+  return with_type<float, double, std::int16_t, std::int32_t, std::int64_t>(
+      matrix.dtype(), [&]<class T>(Type<T>) {
+        const T none = nb::cast<T>(no_path);
+        closure::Ends<T> ends;
+        {
+          const GilRelease release;
+          ends =
+              closure::find_ends(static_cast<const T*>(matrix.data()),
+                                 static_cast<std::int64_t>(matrix.size()), none, threads, monitor);
+        }
+        if (ends.low > ends.high) return nb::make_tuple(nb::none(), nb::none(), ends.has_nan);
+        return nb::make_tuple(ends.low, ends.high, ends.has_nan);
+      });
+}
+
+// A closed panel of any type: relaxes rows of the vertices from `first` on.
+struct Panel {
+  std::function<void(const AnyOutput& rows, const std::optional<Predecessors>& predecessors,
+                     std::int64_t first, int threads)>
+      relax;
+};
+
+// None at a cycle that is better than the empty path.
+std::optional<Panel> close_panel(std::string_view semiring, AnyOutput panel,
+                                 std::optional<Predecessors> panel_predecessors, std::int64_t n,
+                                 std::int64_t panel_first, int team) {
+  const closure::Options options{parse_semiring(semiring), team};
+  const auto close = [&]<class T>(Type<T>) -> std::optional<Panel> {
+    const auto matrix = as_rows<T>(panel, panel_predecessors, n, panel_first);
+    const bool paths = matrix.predecessors != nullptr;
+    if (paths && (sizeof(T) < 4 || closure::kPacked<T> > 1)) raise_wrong_type();
+    PythonMonitor closing(nb::none(), 0);
+    std::shared_ptr<closure::ClosedPanel<T>> closed;
+    {
+      const GilRelease release;
+      closed = std::make_shared<closure::ClosedPanel<T>>(matrix, options, closing);
+    }
+    if (closed->found_cycle()) return {};
+    return Panel{[=](const AnyOutput& rows, const std::optional<Predecessors>& predecessors,
+                     std::int64_t first, int threads) {
+      if (rows.dtype() != nb::dtype<T>() || predecessors.has_value() != paths) raise_wrong_type();
+      const auto others = as_rows<T>(rows, predecessors, n, first);
+      PythonMonitor monitor(nb::none(), 0);
+      const GilRelease release;
+      closed->relax(others, threads, monitor);
+    }};
+  };
+  return with_type<float, double, std::int16_t, std::int32_t, std::int64_t, std::uint64_t>(
+      panel.dtype(), close);
 }
 
 void export_rows(AnyOutput matrix, const Ids& rows, const nb::object& lowest,
@@ -212,9 +350,25 @@ void bind_closure(nb::module_& m) {
         nb::arg("zen").none() = nb::none());
   m.def("closure_fill", &fill, nb::arg("semiring"), nb::arg("offsets"), nb::arg("neighbors"),
         nb::arg("weights").none(), nb::arg("used").none(), nb::arg("no_path"), nb::arg("matrix"),
-        nb::arg("predecessors").none(), nb::arg("threads"));
+        nb::arg("predecessors").none(), nb::arg("threads"), nb::arg("first") = 0,
+        nb::arg("column") = 0, nb::arg("columns").none() = nb::none());
+  m.def("closure_multiply", &multiply, nb::arg("semiring"), nb::arg("left"), nb::arg("right"),
+        nb::arg("right_predecessors").none(), nb::arg("values"), nb::arg("predecessors").none(),
+        nb::arg("depth"), nb::arg("columns"), nb::arg("threads"),
+        nb::arg("progress").none() = nb::none());
+  m.def("closure_ends", &find_ends, nb::arg("matrix"), nb::arg("no_path"), nb::arg("threads"));
   m.def("closure_fill_from_matrix", &fill_from_matrix, nb::arg("semiring"), nb::arg("weights"),
-        nb::arg("no_path"), nb::arg("matrix"), nb::arg("predecessors").none(), nb::arg("threads"));
+        nb::arg("no_path"), nb::arg("matrix"), nb::arg("predecessors").none(), nb::arg("threads"),
+        nb::arg("first") = 0, nb::arg("column") = 0, nb::arg("columns").none() = nb::none());
+  nb::class_<Panel>(m, "ClosedPanel")
+      .def(
+          "relax",
+          [](const Panel& panel, AnyOutput rows, std::optional<Predecessors> predecessors,
+             std::int64_t first, int threads) { panel.relax(rows, predecessors, first, threads); },
+          nb::arg("rows"), nb::arg("predecessors").none(), nb::arg("first"), nb::arg("threads"));
+  m.def("closure_panel", &close_panel, nb::arg("semiring"), nb::arg("rows"),
+        nb::arg("predecessors").none(), nb::arg("n"), nb::arg("first"), nb::arg("threads"));
+  m.attr("closure_panel_step") = closure::kPanelStep;
   m.def("closure_export", &export_rows, nb::arg("matrix"), nb::arg("rows"),
         nb::arg("lowest").none(), nb::arg("highest").none(), nb::arg("no_path"), nb::arg("values"),
         nb::arg("threads"));

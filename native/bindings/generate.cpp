@@ -33,14 +33,16 @@ nb::object generated(std::int64_t n, std::int64_t units, const nb::object& progr
   return n > INT32_MAX ? run(Type<std::int64_t>{}) : run(Type<std::int32_t>{});
 }
 
-nb::object rmat(const Array<std::uint64_t>& tables, std::int64_t n, std::int64_t arcs, bool relabel,
-                std::uint64_t seed, int threads, const nb::object& progress) {
+nb::object rmat(const Array<std::uint64_t>& tables, std::int64_t n, std::int64_t first,
+                std::int64_t arcs, bool relabel, std::uint64_t seed, int threads,
+                const nb::object& progress) {
   constexpr std::size_t kTable = sizeof(generate::RmatStep) / sizeof(std::uint64_t);
   const std::span steps(reinterpret_cast<const generate::RmatStep*>(tables.data()),
                         tables.size() / kTable);
-  const std::int64_t units = arcs + (relabel ? n : 0);
+  const bool written = relabel && generate::rmat_writes_labels(n, arcs);
+  const std::int64_t units = arcs + (written ? n : 0);
   return generated(n, units, progress, [&]<class Id>(Type<Id>, Monitor& monitor) {
-    return generate::rmat_arcs<Id>(steps, n, arcs, relabel, seed, threads, monitor);
+    return generate::rmat_arcs<Id>(steps, n, first, arcs, relabel, seed, threads, monitor);
   });
 }
 
@@ -84,15 +86,15 @@ nb::object grid(std::int64_t layers, std::int64_t rows, std::int64_t columns, bo
 }
 
 template <class Value>
-nb::object values(const Array<std::int64_t>& offsets, const AnyArray& neighbors, bool symmetric,
-                  std::int64_t low, std::uint64_t count, std::uint64_t seed, int threads,
-                  const nb::object& progress) {
-  const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
-  PythonMonitor monitor(progress, n);
+nb::object values(std::int64_t n, std::int64_t first, const Array<std::int64_t>& offsets,
+                  const AnyArray& neighbors, bool symmetric, std::int64_t low, std::uint64_t count,
+                  std::uint64_t seed, int threads, const nb::object& progress) {
+  const auto rows = static_cast<std::int64_t>(offsets.size()) - 1;
+  PythonMonitor monitor(progress, rows);
   return with_id_type(neighbors, [&]<class Id>(Type<Id>) {
     auto made = [&] {
       GilRelease release;
-      return generate::arc_values<Id, Value>(n, offsets.data(),
+      return generate::arc_values<Id, Value>(n, first, rows, offsets.data(),
                                              static_cast<const Id*>(neighbors.data()), symmetric,
                                              low, count, seed, threads, monitor);
     }();
@@ -100,15 +102,15 @@ nb::object values(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
   });
 }
 
-nb::object arc_weights(const Array<std::int64_t>& offsets, const AnyArray& neighbors,
-                       bool symmetric, std::string_view dtype, std::int64_t low,
-                       std::uint64_t count, std::uint64_t seed, int threads,
+nb::object arc_weights(std::int64_t n, std::int64_t first, const Array<std::int64_t>& offsets,
+                       const AnyArray& neighbors, bool symmetric, std::string_view dtype,
+                       std::int64_t low, std::uint64_t count, std::uint64_t seed, int threads,
                        const nb::object& progress) {
   const auto make = dtype == "int32"     ? values<std::int32_t>
                     : dtype == "int64"   ? values<std::int64_t>
                     : dtype == "float32" ? values<float>
                                          : values<double>;
-  return make(offsets, neighbors, symmetric, low, count, seed, threads, progress);
+  return make(n, first, offsets, neighbors, symmetric, low, count, seed, threads, progress);
 }
 
 // Draws for the few numbers that Python needs: `count` of [0, 1).
@@ -124,8 +126,8 @@ nb::object noise(std::int64_t count, std::uint64_t seed) {
 
 void bind_generate(nb::module_& m) {
   const auto progress = nb::arg("progress").none() = nb::none();
-  m.def("rmat_arcs", &rmat, nb::arg("tables"), nb::arg("n"), nb::arg("arcs"), nb::arg("relabel"),
-        nb::arg("seed"), nb::arg("threads"), progress);
+  m.def("rmat_arcs", &rmat, nb::arg("tables"), nb::arg("n"), nb::arg("first"), nb::arg("arcs"),
+        nb::arg("relabel"), nb::arg("seed"), nb::arg("threads"), progress);
   m.def("uniform_edges", &uniform, nb::arg("n"), nb::arg("edges"), nb::arg("seed"),
         nb::arg("threads"), progress);
   m.def("capped_rows", &capped, nb::arg("n"), nb::arg("arcs"), nb::arg("cap"), nb::arg("connected"),
@@ -137,9 +139,9 @@ void bind_generate(nb::module_& m) {
   m.def("grid_rows", &grid, nb::arg("layers"), nb::arg("rows"), nb::arg("columns"),
         nb::arg("diagonals"), nb::arg("directed"), nb::arg("drop"), nb::arg("seed"),
         nb::arg("threads"), progress);
-  m.def("arc_weights", &arc_weights, nb::arg("offsets"), nb::arg("neighbors"), nb::arg("symmetric"),
-        nb::arg("dtype"), nb::arg("low"), nb::arg("count"), nb::arg("seed"), nb::arg("threads"),
-        progress);
+  m.def("arc_weights", &arc_weights, nb::arg("n"), nb::arg("first"), nb::arg("offsets"),
+        nb::arg("neighbors"), nb::arg("symmetric"), nb::arg("dtype"), nb::arg("low"),
+        nb::arg("count"), nb::arg("seed"), nb::arg("threads"), progress);
   m.def("noise", &noise, nb::arg("count"), nb::arg("seed"));
 }
 

@@ -58,15 +58,18 @@ class Queries {
     return to_python_(answer.data());
   }
 
+  // Before the first path, and before other threads know of the object.
   void set_middles(const Ids& up, const Ids& down) {
     if (up.size() != up_.size() || down.size() != up_.size()) raise_wrong_type();
     up_middles_ = up;
     down_middles_ = down;
     queries_->set_middles({up.data(), down.data()});
+    has_middles_ = true;
   }
 
   nb::object paths(const Ids& origins, const Ids& destinations, int threads,
                    const nb::object& progress) const {
+    if (!has_middles_) raise_wrong_type();
     const prepared::PairList pairs = list(origins, destinations);
     PythonMonitor monitor(progress, pairs.count);
     prepared::Walks walks;
@@ -79,6 +82,7 @@ class Queries {
   }
 
   nb::object path(std::int32_t origin, std::int32_t destination) const {
+    if (!has_middles_) raise_wrong_type();
     PythonMonitor monitor(nb::none(), 1);
     prepared::Walks walks;
     {
@@ -115,6 +119,7 @@ class Queries {
   const Ids order_, ranks_;
   const AnyArray up_, down_;
   Ids up_middles_, down_middles_;
+  bool has_middles_ = false;
   std::unique_ptr<PairQueries> queries_;
   nb::object (*to_python_)(const void*) = nullptr;
 };

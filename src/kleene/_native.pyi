@@ -98,6 +98,48 @@ def prepared_within(
     threads: int,
     progress: _Progress,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], _Array, NDArray[np.int32] | None]: ...
+def prepared_pair_flows(
+    tree: ClimbTree,
+    ranks: NDArray[np.int32],
+    up_values: _Array,
+    down_values: _Array,
+    negative: bool,
+    origins: NDArray[np.int32],
+    destinations: NDArray[np.int32],
+    volumes: NDArray[np.float64],
+    up: NDArray[np.float64],
+    down: NDArray[np.float64],
+    assigned: NDArray[np.uint8],
+    threads: int,
+    progress: _Progress,
+    level: int = -1,
+) -> None: ...
+def prepared_move_to_arcs(
+    tree: ClimbTree,
+    order: NDArray[np.int32],
+    up_middles: NDArray[np.int32],
+    down_middles: NDArray[np.int32],
+    up: NDArray[np.float64],
+    down: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    neighbors: NDArray[np.int32],
+    flows: NDArray[np.float64],
+) -> None: ...
+def loads(
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    lengths: _Array | None,
+    roots: _Array,
+    trip_offsets: NDArray[np.int64],
+    ends: _Array,
+    volumes: NDArray[np.float64],
+    limit: _Array,
+    split: bool,
+    flows: NDArray[np.float64],
+    assigned: NDArray[np.uint8],
+    threads: int,
+    progress: _Progress,
+) -> tuple[int, int] | None: ...
 def methods() -> list[Method]: ...
 def build_csr(
     n: int,
@@ -137,6 +179,103 @@ def strong_components(
 def strong_components_in_search_order(
     offsets: NDArray[np.int64], neighbors: _Array
 ) -> tuple[_Array, NDArray[np.int64]]: ...
+def hop_sums(
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    incoming_offsets: NDArray[np.int64] | None,
+    incoming_neighbors: _Array | None,
+    sources: _Array,
+    limit: int,
+    reached: NDArray[np.int64],
+    sums: NDArray[np.int64],
+    inverses: NDArray[np.float64],
+    threads: int,
+    progress: _Progress,
+) -> NDArray[np.int64]: ...
+def farthest_hops(
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    incoming_offsets: NDArray[np.int64] | None,
+    incoming_neighbors: _Array | None,
+    sources: _Array,
+    farthest: _Array,
+    threads: int,
+    progress: _Progress,
+) -> None: ...
+def reduce_rows(
+    values: _Array,
+    no_path: float,
+    edges: _Array | None,
+    sums: _Array,
+    maxima: _Array,
+    reached: NDArray[np.int64],
+    histogram: NDArray[np.int64] | None,
+    threads: int,
+) -> None: ...
+def add_columns(
+    values: _Array,
+    no_path: float,
+    sources: _Array,
+    reached: NDArray[np.int64] | None,
+    sums: _Array,
+    inverses: NDArray[np.float64] | None,
+    threads: int,
+) -> None: ...
+def bound_eccentricities(
+    goal: str,
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    lengths: _Array | None,
+    incoming_offsets: NDArray[np.int64] | None,
+    incoming_neighbors: _Array | None,
+    incoming_lengths: _Array | None,
+    longest: float,
+    component: _Array | None,
+    sizes: NDArray[np.int64] | None,
+    lower: _Array,
+    upper: _Array,
+    known: NDArray[np.uint8],
+    threads: int,
+) -> tuple[float, float, int, int]: ...
+def part_bfs_push(
+    offsets: NDArray[np.int64], slots: _Array, frontier: _Array, visited: NDArray[np.uint8]
+) -> tuple[_Array, _Array]: ...
+def part_bfs_pull(
+    offsets: NDArray[np.int64],
+    slots: _Array,
+    in_frontier: NDArray[np.uint8],
+    visited: NDArray[np.uint8],
+) -> tuple[_Array, _Array]: ...
+def part_sssp_settle(
+    offsets: NDArray[np.int64],
+    slots: _Array,
+    lengths: _Array | None,
+    pending: _Array,
+    bound: _Array,
+    values: _Array,
+    links: _Array,
+    first: int,
+    queued: NDArray[np.uint8],
+) -> tuple[_Array, _Array]: ...
+def sample_paths(
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    weights: _Array | None,
+    incoming_offsets: NDArray[np.int64],
+    incoming_neighbors: _Array,
+    incoming_weights: _Array | None,
+    endpoints: bool,
+    arcs: bool,
+    undirected: bool,
+    seed: int,
+    first: int,
+    ends: NDArray[np.int64],
+    limits: NDArray[np.int64],
+    class_of: NDArray[np.int64] | None,
+    counts: NDArray[np.int64],
+    threads: int,
+    progress: _Progress,
+) -> tuple[int, tuple[int, int] | None]: ...
 def prepared_reduce(
     offsets: NDArray[np.int64], neighbors: NDArray[np.int32]
 ) -> tuple[int, NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]: ...
@@ -286,6 +425,30 @@ def nearest_owners(
     distances: _Array,
     owners: _Array,
 ) -> None: ...
+def betweenness_by_lanes(
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    incoming_offsets: NDArray[np.int64],
+    incoming_neighbors: _Array,
+    sources: _Array,
+    source_weights: NDArray[np.float64],
+    target_weights: NDArray[np.float64],
+    limit: int | None,
+    endpoints: bool,
+    through: NDArray[np.float64],
+    along: NDArray[np.float64] | None,
+    lanes: int,
+    threads: int,
+    level: int,
+    progress: object,
+) -> None: ...
+def fold_trees(
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    endpoints: bool,
+    through: NDArray[np.float64],
+    along: NDArray[np.float64] | None,
+) -> tuple[_Array, NDArray[np.float64], NDArray[np.int64], _Array, NDArray[np.int64]]: ...
 def bfs_eccentricity(
     offsets: NDArray[np.int64], neighbors: _Array, source: int
 ) -> tuple[int, int, int]: ...
@@ -357,7 +520,23 @@ def closure_fill(
     matrix: _Array,
     predecessors: NDArray[np.int32] | None,
     threads: int,
+    first: int = 0,
+    column: int = 0,
+    columns: int | None = None,
 ) -> None: ...
+def closure_multiply(
+    semiring: str,
+    left: _Array,
+    right: _Array,
+    right_predecessors: NDArray[np.int32] | None,
+    values: _Array,
+    predecessors: NDArray[np.int32] | None,
+    depth: int,
+    columns: int,
+    threads: int,
+    progress: _Progress = None,
+) -> None: ...
+def closure_ends(matrix: _Array, no_path: float, threads: int) -> tuple[Any, Any, bool]: ...
 def closure_fill_from_matrix(
     semiring: str,
     weights: _Array,
@@ -365,6 +544,9 @@ def closure_fill_from_matrix(
     matrix: _Array,
     predecessors: NDArray[np.int32] | None,
     threads: int,
+    first: int = 0,
+    column: int = 0,
+    columns: int | None = None,
 ) -> None: ...
 def closure(
     method: str,
@@ -377,6 +559,22 @@ def closure(
     progress: _Progress = None,
     zen: bool | None = None,
 ) -> bool: ...
+
+closure_panel_step: int
+
+class ClosedPanel:
+    def relax(
+        self, rows: _Array, predecessors: NDArray[np.int32] | None, first: int, threads: int
+    ) -> None: ...
+
+def closure_panel(
+    semiring: str,
+    rows: _Array,
+    predecessors: NDArray[np.int32] | None,
+    n: int,
+    first: int,
+    threads: int,
+) -> ClosedPanel | None: ...
 def closure_export(
     matrix: _Array,
     rows: _Array,
@@ -510,6 +708,7 @@ def write_rows(
 def rmat_arcs(
     tables: NDArray[np.uint64],
     n: int,
+    first: int,
     arcs: int,
     relabel: bool,
     seed: int,
@@ -546,6 +745,8 @@ def grid_rows(
     progress: _Progress = None,
 ) -> tuple[NDArray[np.int64], _Array]: ...
 def arc_weights(
+    n: int,
+    first: int,
     offsets: NDArray[np.int64],
     neighbors: _Array,
     symmetric: bool,
@@ -599,6 +800,30 @@ def sssp(
     level: int = -1,
 ) -> list[int]: ...
 def widen_distances(narrow: NDArray[np.int32], wide: NDArray[np.int64], threads: int) -> int: ...
+def path_counts(
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    lengths: _Array | None,
+    distances: _Array,
+    no_path: int | float,
+    source: int,
+    most_words: int,
+    available: int,
+) -> NDArray[np.uint64] | tuple[int, int] | None: ...
+def weighted_brandes(
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    lengths: _Array,
+    sources: _Array,
+    is_target: NDArray[np.uint8] | None,
+    limit: int | float,
+    endpoints: bool,
+    vertex_sums: NDArray[np.float64],
+    arc_sums: NDArray[np.float64] | None,
+    threads: int,
+    progress: _Progress,
+    level: int = -1,
+) -> tuple[int, int] | None: ...
 def settle_order(
     offsets: NDArray[np.int64],
     neighbors: NDArray[np.int32],
@@ -609,6 +834,19 @@ def settle_order(
     order: NDArray[np.int32],
     tree_arcs: NDArray[np.int64],
     counts: NDArray[np.int64],
+    threads: int,
+) -> None: ...
+def divided_flow(
+    offsets: NDArray[np.int64],
+    tails: NDArray[np.int32],
+    weights: _Array | None,
+    distances: _Array,
+    no_path: int | float,
+    sources: NDArray[np.int32],
+    is_target: NDArray[np.uint8],
+    division: str,
+    vertex_sums: NDArray[np.float64],
+    arc_sums: NDArray[np.float64],
     threads: int,
 ) -> None: ...
 def path_lists(

@@ -11,111 +11,58 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
+#include <vector>
 
 #include "closure/closure.hpp"
-#include "closure/tile_kernel.hpp"
+#include "closure/row_product.hpp"
 #include "parallel/buffer.hpp"
 
 namespace kleene::closure {
 
-inline std::int64_t round_up(std::int64_t x, std::int64_t to) { return (x + to - 1) / to * to; }
-
-// The entry that holds column k, as a factor: for booleans all ones or all zeros.
-template <class T>
-T factor(T entry, std::int64_t k) {
-  if constexpr (kPacked<T> == 64) {
-    return ~((entry >> (k % 64) & 1) - 1);
-  } else {
-    return entry;
-  }
-}
-
-// A kernel, with or without predecessors.
-template <class T>
-class Tiles {
- public:
-  Tiles(const TileKernel<T>& kernel, bool paths)
-      : height(paths ? kernel.path_rows : kernel.rows),
-        width(paths ? kernel.path_columns : kernel.columns),
-        paths(paths),
-        kernel_(kernel) {}
-
-  struct Entries {
-    T* values;
-    std::int32_t* predecessors;  // null without paths
-
-    Entries at(std::int64_t offset) const {
-      return {values + offset, predecessors == nullptr ? nullptr : predecessors + offset};
-    }
-  };
-
-  // c becomes the best of itself and a times b; see tile_kernel.hpp.
-  void multiply(std::int64_t depth, const T* a, Entries b, Entries c, std::int64_t stride) const {
-    if (paths) {
-      kernel_.multiply_paths(depth, a, b.values, b.predecessors, c.values, c.predecessors, stride);
-    } else {
-      kernel_.multiply(depth, a, b.values, c.values, stride);
-    }
-  }
-
-  void close(std::int64_t depth, const T* a, Entries c) const {
-    if (paths) {
-      kernel_.close_paths(depth, a, c.values, c.predecessors);
-    } else {
-      kernel_.close(depth, a, c.values);
-    }
-  }
-
-  const std::int64_t height, width;
-  const bool paths;
-
- private:
-  const TileKernel<T> kernel_;
-};
-
 template <class T>
 class BlockRows {
  public:
-  using Entries = typename Tiles<T>::Entries;
+  using Entries = closure::Entries<T>;
 
   BlockRows(const Matrix<T>& matrix, Elements<T> elements, const Tiles<T>& tiles,
-            std::int64_t block)
+            std::int64_t block, std::int64_t panels)
       : matrix_(matrix),
         elements_(elements),
         tiles_(tiles),
         height_(tiles.height),
         width_(tiles.width),
         block_(block),
+        panels_(static_cast<std::size_t>(panels)),
         multipliers_(block * block) {
     for (auto& panel : panels_) panel = Panel(strips() * block * width_, tiles.paths);
   }
 
   std::int64_t strips() const { return (matrix_.stride() + width_ - 1) / width_; }
 
-  // A strip of a closed block. The panels of two rounds live side by side.
+  // A strip of a closed block. The panels of some rounds live side by side.
   Entries strip(std::int64_t round, std::int64_t at) {
-    return panels_[round % 2].entries().at(at * block_ * width_);
+    return panels_[static_cast<std::size_t>(round) % panels_.size()].entries().at(at * block_ *
+                                                                                  width_);
   }
 
   // Learns the multipliers; false at a cycle that is better than the empty path.
   bool close_diagonal(std::int64_t round) {
-    const std::int64_t begin = round * block_, size = std::min(block_, matrix_.n - begin);
-    const std::int64_t first = begin / kPacked<T>;
-    const std::int64_t columns = (begin + size - 1) / kPacked<T> - first + 1;
+    const std::int64_t begin = round * block_, size = std::min(block_, matrix_.rows - begin);
+    const std::int64_t vertex = matrix_.first + begin, first = vertex / kPacked<T>;
+    const std::int64_t columns = (vertex + size - 1) / kPacked<T> - first + 1;
     const std::int64_t strips = (columns + width_ - 1) / width_;
     const std::int64_t area = round_up(size, height_) * width_;
     Panel copy(strips * area, tiles_.paths);
     const auto strip = [&](std::int64_t s) { return copy.entries().at(s * area); };
     const auto strip_of = [&](std::int64_t k) {
-      return (begin % kPacked<T> + k) / kPacked<T> / width_;
+      return (vertex % kPacked<T> + k) / kPacked<T> / width_;
     };
     load(copy.entries(), area, begin, size, first, first + columns);
     const auto load_multiplier = [&](std::int64_t group, std::int64_t k) {
-      const std::int64_t column = (begin % kPacked<T> + k) / kPacked<T>;
+      const std::int64_t column = (vertex % kPacked<T> + k) / kPacked<T>;
       const T* entry = strip(strip_of(k)).values + group * height_ * width_ + column % width_;
       for (std::int64_t i = 0; i < height_; ++i, entry += width_) {
-        multiplier(group, k)[i] = factor(*entry, begin + k);
+        multiplier(group, k)[i] = factor(*entry, vertex + k);
       }
     };
     for (std::int64_t q = 0; q * height_ < size; ++q) {
@@ -142,7 +89,7 @@ class BlockRows {
 
   // Closes strips begin .. end - 1 of the block's rows, in the panel, and writes them back.
   void close_strips(std::int64_t round, std::int64_t begin, std::int64_t end) {
-    const std::int64_t first = round * block_, size = std::min(block_, matrix_.n - first);
+    const std::int64_t first = round * block_, size = std::min(block_, matrix_.rows - first);
     load(strip(round, begin), block_ * width_, first, size, begin * width_,
          std::min(end * width_, matrix_.stride()));
     for (std::int64_t s = begin; s < end; ++s) {
@@ -154,16 +101,18 @@ class BlockRows {
           if (group != q) eliminate(entries, group, from, to - from);
         }
       }
-      if constexpr (kPacked<T> == 1) reset_diagonal(entries, first, size, s * width_);
+      if constexpr (kPacked<T> == 1) {
+        reset_diagonal(entries, matrix_.first + first, size, s * width_);
+      }
     }
     for (std::int64_t i = 0; i < size; ++i) {
       for (std::int64_t s = begin; s < end; ++s) {
         const Entries row = strip(round, s).at(i * width_);
         const std::int64_t column = s * width_;
         const std::int64_t columns = std::min(width_, matrix_.stride() - column);
-        copy_row(row.values, matrix_.row(first + i) + column, columns);
+        copy_strip_row(row.values, matrix_.row(first + i) + column, columns);
         if (!tiles_.paths) continue;
-        copy_row(row.predecessors, matrix_.predecessor_row(first + i) + column, columns);
+        copy_strip_row(row.predecessors, matrix_.predecessor_row(first + i) + column, columns);
       }
     }
   }
@@ -196,7 +145,7 @@ class BlockRows {
     tiles_.close(depth, multiplier(group, group * height_), strip.at(group * height_ * width_));
   }
 
-  // Empty paths on the diagonal, in spite of rounding.
+  // Empty paths on the diagonal, in spite of rounding; `first` is the block's first vertex.
   void reset_diagonal(Entries strip, std::int64_t first, std::int64_t size,
                       std::int64_t column) const {
     for (std::int64_t j = std::max(first, column); j < std::min(first + size, column + width_);
@@ -207,54 +156,19 @@ class BlockRows {
     }
   }
 
-  // Reads columns begin .. end - 1 of `size` rows into strips that are `area` entries apart, a
-  // whole row at a time: one column of a large matrix may fill a set of the cache. What sticks out
-  // of the rows, or of the columns, is "no path".
+  // Reads columns begin .. end - 1 of `size` rows from `first` on.
   void load(Entries strips, std::int64_t area, std::int64_t first, std::int64_t size,
             std::int64_t begin, std::int64_t end) const {
-    const std::int64_t rows = round_up(size, height_);
-    for (std::int64_t i = 0; i < rows; ++i) {
-      for (std::int64_t column = begin, s = 0; column < end; column += width_, ++s) {
-        const Entries to = strips.at(s * area + i * width_);
-        const std::int64_t columns = i < size ? std::min(width_, end - column) : 0;
-        if (columns < width_) {
-          std::fill_n(to.values, width_, elements_.zero);
-          if (tiles_.paths) std::fill_n(to.predecessors, width_, -1);
-        }
-        if (columns == 0) continue;
-        copy_row(matrix_.row(first + i) + column, to.values, columns);
-        if (!tiles_.paths) continue;
-        copy_row(matrix_.predecessor_row(first + i) + column, to.predecessors, columns);
-      }
-    }
-  }
-
-  // Copies a row of a strip; the usual lengths without a call.
-  template <class U>
-  static void copy_row(const U* from, U* to, std::int64_t columns) {
-    switch (columns * static_cast<std::int64_t>(sizeof(U))) {
-      case 16:
-        std::memcpy(to, from, 16);
-        return;
-      case 32:
-        std::memcpy(to, from, 32);
-        return;
-      case 64:
-        std::memcpy(to, from, 64);
-        return;
-      case 128:
-        std::memcpy(to, from, 128);
-        return;
-      default:
-        std::copy_n(from, columns, to);
-    }
+    const RowsOf<T> rows = rows_of(matrix_);
+    load_strips({rows.row(first), rows.stride}, size, begin, end, tiles_, elements_.zero, strips,
+                area);
   }
 
   const Matrix<T> matrix_;
   const Elements<T> elements_;
   const Tiles<T>& tiles_;
   const std::int64_t height_, width_, block_;
-  Panel panels_[2];  // the rows of a block, strip by strip, each strip row by row
+  std::vector<Panel> panels_;  // the rows of a block, strip by strip, each strip row by row
   AlignedBuffer<T> multipliers_;
 };
 

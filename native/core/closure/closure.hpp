@@ -1,7 +1,8 @@
 // Closures of dense matrices: all pairs at once, over one of four path semirings.
 //
-// A matrix is in the caller's memory, n rows of `stride` entries. Entry (i, j) is the value of the
-// best path so far from i to j, and its predecessor, where kept, the vertex before j on that path
+// A matrix is in the caller's memory, n rows of `stride` entries, or some of them. Entry (i, j) is
+// the value of the best path so far from i to j, and its predecessor, where kept, the vertex before
+// j on that path
 // (-1 for none). Values are float, double or integers; a boolean matrix packs 64 columns into one
 // uint64.
 //
@@ -10,8 +11,10 @@
 // a path may weigh, so whatever lies above the bound on path lengths means "no path" at the end.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <type_traits>
 
 #include "graph/no_path.hpp"
@@ -32,9 +35,11 @@ template <class T>
 struct Matrix {
   std::int64_t n;
   T* values;
-  std::int32_t* predecessors;  // n x n, or null
+  std::int32_t* predecessors;        // n in each row, or null
+  std::int64_t first = 0, rows = n;  // those in memory: of the vertices from `first` on
 
   std::int64_t stride() const { return (n + kPacked<T> - 1) / kPacked<T>; }
+  // The i-th row in memory.
   T* row(std::int64_t i) const { return values + i * stride(); }
   std::int32_t* predecessor_row(std::int64_t i) const { return predecessors + i * n; }
 };
@@ -79,19 +84,41 @@ struct MatrixArcs {
   T weight(std::int64_t arc) const { return weights == nullptr ? T{1} : weights[arc]; }
 };
 
-// Makes the matrix of arcs: empty paths on the diagonal, elements.zero where there is no arc.
+// A rectangle of the matrix: rows and columns of the vertices from these on. `columns` are
+// vertices; bits pack 64 of them into an entry.
 template <class T>
-void fill(const Matrix<T>& matrix, const MatrixArcs<T>& arcs, Elements<T> elements, int threads,
+struct Rectangle {
+  std::int64_t first_row, rows, first_column, columns;
+  T* values;
+  std::int32_t* predecessors;  // or null
+
+  std::int64_t stride() const { return (columns + kPacked<T> - 1) / kPacked<T>; }
+  // Calls body(arc, column in the rectangle) for the arcs of a vertex that lead there.
+  template <class Body>
+  void each_arc(const std::int64_t* offsets, const std::int32_t* neighbors, std::int64_t u,
+                Body&& body) const {
+    const std::int32_t* const end = neighbors + offsets[u + 1];  // in ascending order
+    const std::int32_t* arc = std::lower_bound(neighbors + offsets[u], end, first_column);
+    for (; arc != end && *arc < first_column + columns; ++arc) {
+      body(arc - neighbors, *arc - first_column);
+    }
+  }
+};
+
+// Makes a part of the matrix of arcs: empty paths on the diagonal, elements.zero where there is no
+// arc.
+template <class T>
+void fill(const Rectangle<T>& part, const MatrixArcs<T>& arcs, Elements<T> elements, int threads,
           Monitor& monitor);
 
 // The same as bits; weights do not matter.
-void fill_bits(const Matrix<std::uint64_t>& matrix, const std::int64_t* offsets,
+void fill_bits(const Rectangle<std::uint64_t>& part, const std::int64_t* offsets,
                const std::int32_t* neighbors, int threads, Monitor& monitor);
 
 // The same from the canonical matrix of a graph (graph/dense_arcs.hpp).
 template <class T, class Out>
-void fill_from_matrix(const T* weights, const Matrix<Out>& matrix, Elements<Out> elements,
-                      int threads, Monitor& monitor);
+void fill_from_matrix(const T* weights, std::int64_t n, const Rectangle<Out>& part,
+                      Elements<Out> elements, int threads, Monitor& monitor);
 
 // Rows of a closed matrix, in any order, and where to write them.
 template <class Out>
@@ -125,6 +152,31 @@ struct Options {
 template <class T>
 bool tiled(const Matrix<T>& matrix, const Options& options, Monitor& monitor);
 
+// A panel, some rows of a matrix, closed in place as `tiled` closes it: over all paths through the
+// vertices of these rows. Other rows are then relaxed through these vertices. `tiled` on the whole
+// matrix takes the same steps for the same entries; so a matrix that is closed panel by panel, each
+// from a multiple of kPanelStep on, has the same bits whatever the panels.
+template <class T>
+class Tiled;
+
+inline constexpr std::int64_t kPanelStep = 96;
+
+template <class T>
+class ClosedPanel {
+ public:
+  ClosedPanel(const Matrix<T>& panel, const Options& options, Monitor& monitor);
+  ~ClosedPanel();
+
+  // Whether there is a cycle that is better than the empty path; then nothing is closed.
+  bool found_cycle() const { return found_cycle_; }
+  // Rows of other vertices; from any thread, but not at once from several.
+  void relax(const Matrix<T>& rows, int threads, Monitor& monitor);
+
+ private:
+  std::unique_ptr<Tiled<T>> tiled_;
+  bool found_cycle_;
+};
+
 // The textbook ones. "No path" is kNoPath, as users see it. The first takes any semiring (bytes for
 // booleans), the others (min, +).
 template <class T>
@@ -137,6 +189,34 @@ template <class T>
 bool rkleene(const Matrix<T>& matrix, const Options& options, Monitor& monitor);
 template <class T>
 bool rkleene_quadtree(const Matrix<T>& matrix, const Options& options, Monitor& monitor);
+
+// ---- products (product.cpp) ---------------------------------------------------------------------
+
+// `values`, rows x columns, and their predecessors become those of the best of themselves and left
+// times right: left is rows x depth, right depth x columns. "No path" is elements_of<T>(semiring).
+template <class T>
+struct ProductOf {
+  std::int64_t rows, depth, columns;
+  T* values;
+  std::int32_t* predecessors;  // or null
+  const T* left;
+  const T* right;
+  // Or null: the predecessor is then the row of the right factor, the first among equals.
+  const std::int32_t* right_predecessors;
+};
+
+template <class T>
+void multiply(const ProductOf<T>& product, const Options& options, Monitor& monitor);
+
+// The least and the greatest entry of a factor that is not `no_path`.
+template <class T>
+struct Ends {
+  T low, high;  // low > high if there is none
+  bool has_nan;
+};
+
+template <class T>
+Ends<T> find_ends(const T* values, std::int64_t count, T no_path, int threads, Monitor& monitor);
 
 // ---- predecessor trees (predecessor_trees.cpp) --------------------------------------------------
 

@@ -27,60 +27,62 @@ void each_row(std::int64_t rows, std::int64_t n, int threads, Monitor& monitor, 
 }  // namespace
 
 template <class T>
-void fill(const Matrix<T>& matrix, const MatrixArcs<T>& arcs, Elements<T> elements, int threads,
+void fill(const Rectangle<T>& part, const MatrixArcs<T>& arcs, Elements<T> elements, int threads,
           Monitor& monitor) {
-  each_row(matrix.n, matrix.n, threads, monitor, [&](std::int64_t u) {
-    T* const row = matrix.row(u);
+  each_row(part.rows, part.columns, threads, monitor, [&](std::int64_t i) {
+    const std::int64_t u = part.first_row + i, own = u - part.first_column;
+    T* const row = part.values + i * part.columns;
     std::int32_t* const predecessors =
-        matrix.predecessors == nullptr ? nullptr : matrix.predecessor_row(u);
-    std::fill_n(row, matrix.n, elements.zero);
-    if (predecessors != nullptr) std::fill_n(predecessors, matrix.n, -1);
-    row[u] = elements.one;
+        part.predecessors == nullptr ? nullptr : part.predecessors + i * part.columns;
+    std::fill_n(row, part.columns, elements.zero);
+    if (predecessors != nullptr) std::fill_n(predecessors, part.columns, -1);
+    if (own >= 0 && own < part.columns) row[own] = elements.one;
     if (!arcs.uses(u)) return;
-    for (std::int64_t arc = arcs.offsets[u]; arc < arcs.offsets[u + 1]; ++arc) {
-      const std::int32_t v = arcs.neighbors[arc];
-      if (!elements.better(arcs.weight(arc), row[v])) continue;  // a loop, or as good as no arc
+    part.each_arc(arcs.offsets, arcs.neighbors, u, [&](std::int64_t arc, std::int64_t v) {
+      if (!elements.better(arcs.weight(arc), row[v])) return;  // a loop, or as good as no arc
       row[v] = arcs.weight(arc);
-      if (predecessors != nullptr && v != u) predecessors[v] = static_cast<std::int32_t>(u);
-    }
+      if (predecessors != nullptr && v != own) predecessors[v] = static_cast<std::int32_t>(u);
+    });
   });
 }
 
-void fill_bits(const Matrix<std::uint64_t>& matrix, const std::int64_t* offsets,
+void fill_bits(const Rectangle<std::uint64_t>& part, const std::int64_t* offsets,
                const std::int32_t* neighbors, int threads, Monitor& monitor) {
-  each_row(matrix.n, matrix.stride(), threads, monitor, [&](std::int64_t u) {
-    std::uint64_t* const row = matrix.row(u);
+  each_row(part.rows, part.stride(), threads, monitor, [&](std::int64_t i) {
+    const std::int64_t u = part.first_row + i, own = u - part.first_column;
+    std::uint64_t* const row = part.values + i * part.stride();
     const auto set = [&](std::int64_t v) { row[v / 64] |= std::uint64_t{1} << (v % 64); };
-    std::fill_n(row, matrix.stride(), 0);
-    set(u);
-    for (std::int64_t arc = offsets[u]; arc < offsets[u + 1]; ++arc) set(neighbors[arc]);
+    std::fill_n(row, part.stride(), 0);
+    if (own >= 0 && own < part.columns) set(own);
+    part.each_arc(offsets, neighbors, u, [&](std::int64_t, std::int64_t v) { set(v); });
   });
 }
 
 template <class T, class Out>
-void fill_from_matrix(const T* weights, const Matrix<Out>& matrix, Elements<Out> elements,
-                      int threads, Monitor& monitor) {
-  const std::int64_t n = matrix.n;
-  const auto fill_row = [&](std::int64_t u, auto better) {  // known when compiled, for vectors
-    const T* const from = weights + u * n;
-    Out* const row = matrix.row(u);
-    for (std::int64_t v = 0; v < n; ++v) {
+void fill_from_matrix(const T* weights, std::int64_t n, const Rectangle<Out>& part,
+                      Elements<Out> elements, int threads, Monitor& monitor) {
+  const auto fill_row = [&](std::int64_t i, auto better) {  // known when compiled, for vectors
+    const std::int64_t u = part.first_row + i, own = u - part.first_column;
+    const T* const from = weights + u * n + part.first_column;
+    Out* const row = part.values + i * part.columns;
+    for (std::int64_t v = 0; v < part.columns; ++v) {
       const Out weight = from[v] == kNoPath<T> ? elements.zero : static_cast<Out>(from[v]);
       row[v] = better(weight, elements.zero) ? weight : elements.zero;  // as good as no arc
     }
-    if (!better(row[u], elements.one)) row[u] = elements.one;
-    if (matrix.predecessors == nullptr) return;
-    std::int32_t* const predecessors = matrix.predecessor_row(u);
-    for (std::int64_t v = 0; v < n; ++v) {
+    const bool has_own = own >= 0 && own < part.columns;
+    if (has_own && !better(row[own], elements.one)) row[own] = elements.one;
+    if (part.predecessors == nullptr) return;
+    std::int32_t* const predecessors = part.predecessors + i * part.columns;
+    for (std::int64_t v = 0; v < part.columns; ++v) {
       predecessors[v] = row[v] == elements.zero ? -1 : static_cast<std::int32_t>(u);
     }
-    predecessors[u] = -1;
+    if (has_own) predecessors[own] = -1;
   };
-  each_row(n, n, threads, monitor, [&](std::int64_t u) {
+  each_row(part.rows, part.columns, threads, monitor, [&](std::int64_t i) {
     if (elements.smaller_is_better) {
-      fill_row(u, std::less<Out>());
+      fill_row(i, std::less<Out>());
     } else {
-      fill_row(u, std::greater<Out>());
+      fill_row(i, std::greater<Out>());
     }
   });
 }
@@ -112,7 +114,7 @@ void export_bit_rows(const Matrix<std::uint64_t>& matrix, const OutputRows<bool>
 }
 
 #define KLEENE_FILL(T) \
-  template void fill(const Matrix<T>&, const MatrixArcs<T>&, Elements<T>, int, Monitor&);
+  template void fill(const Rectangle<T>&, const MatrixArcs<T>&, Elements<T>, int, Monitor&);
 KLEENE_FILL(float)
 KLEENE_FILL(double)
 KLEENE_FILL(std::int16_t)
@@ -121,8 +123,9 @@ KLEENE_FILL(std::int64_t)
 KLEENE_FILL(std::uint8_t)
 #undef KLEENE_FILL
 
-#define KLEENE_FILL_FROM(T, Out) \
-  template void fill_from_matrix(const T*, const Matrix<Out>&, Elements<Out>, int, Monitor&);
+#define KLEENE_FILL_FROM(T, Out)                                                               \
+  template void fill_from_matrix(const T*, std::int64_t, const Rectangle<Out>&, Elements<Out>, \
+                                 int, Monitor&);
 KLEENE_FILL_FROM(float, float)
 KLEENE_FILL_FROM(double, double)
 KLEENE_FILL_FROM(std::int32_t, std::int32_t)

@@ -24,7 +24,7 @@ ArcList<Id> room_for(std::int64_t arcs) {
 
 namespace {
 
-// A random permutation of [0, n), written down because every vertex is looked up many times.
+// A random permutation of [0, n), written down for vertices that are looked up many times.
 template <class Id>
 Buffer<Id> random_labels(std::int64_t n, std::uint64_t seed, int threads, Monitor& monitor) {
   const Shuffle shuffle(static_cast<std::uint64_t>(n), Stream(seed, Purpose::kRelabel));
@@ -40,18 +40,23 @@ Buffer<Id> random_labels(std::int64_t n, std::uint64_t seed, int threads, Monito
 }  // namespace
 
 template <class Id>
-ArcList<Id> rmat_arcs(std::span<const RmatStep> steps, std::int64_t n, std::int64_t arcs,
-                      bool relabel, std::uint64_t seed, int threads, Monitor& monitor) {
+ArcList<Id> rmat_arcs(std::span<const RmatStep> steps, std::int64_t n, std::int64_t first,
+                      std::int64_t arcs, bool relabel, std::uint64_t seed, int threads,
+                      Monitor& monitor) {
+  const bool written = relabel && rmat_writes_labels(n, arcs);
   Buffer<Id> labels;
-  if (relabel) labels = random_labels<Id>(n, seed, threads, monitor);
+  if (written) labels = random_labels<Id>(n, seed, threads, monitor);
+  const Shuffle shuffle(static_cast<std::uint64_t>(n), Stream(seed, Purpose::kRelabel));
   const auto label = [&](std::uint64_t v) {
-    return relabel ? labels[static_cast<std::int64_t>(v)] : static_cast<Id>(v);
+    if (written) return labels[static_cast<std::int64_t>(v)];
+    return static_cast<Id>(relabel ? shuffle[v] : v);
   };
   const Stream stream(seed, Purpose::kArcs);
   ArcList<Id> made = room_for<Id>(arcs);
   parallel_for(arcs, kArcGrain, threads, monitor, [&](auto begin, auto end, int) {
     for (std::int64_t arc = begin; arc < end; ++arc) {
-      std::uint64_t tail = 0, head = 0, draw = static_cast<std::uint64_t>(arc) * steps.size();
+      std::uint64_t tail = 0, head = 0;
+      std::uint64_t draw = static_cast<std::uint64_t>(first + arc) * steps.size();
       for (const RmatStep& step : steps) {
         const unsigned outcome = step.outcome(stream[draw++]);
         tail = tail << RmatStep::kLevels | outcome >> RmatStep::kLevels;
@@ -144,14 +149,14 @@ ArcList<Id> small_world_edges(std::int64_t n, std::int64_t reach, std::uint64_t 
   return made;
 }
 
-#define KLEENE_ID(ID)                                                                             \
-  template ArcList<ID> rmat_arcs<ID>(std::span<const RmatStep>, std::int64_t, std::int64_t, bool, \
-                                     std::uint64_t, int, Monitor&);                               \
-  template ArcList<ID> uniform_edges<ID>(std::int64_t, std::int64_t, std::uint64_t, int,          \
-                                         Monitor&);                                               \
-  template ArcList<ID> path_plus_arcs<ID>(std::int64_t, std::int64_t, std::uint64_t, int,         \
-                                          Monitor&);                                              \
-  template ArcList<ID> small_world_edges<ID>(std::int64_t, std::int64_t, std::uint64_t,           \
+#define KLEENE_ID(ID)                                                                       \
+  template ArcList<ID> rmat_arcs<ID>(std::span<const RmatStep>, std::int64_t, std::int64_t, \
+                                     std::int64_t, bool, std::uint64_t, int, Monitor&);     \
+  template ArcList<ID> uniform_edges<ID>(std::int64_t, std::int64_t, std::uint64_t, int,    \
+                                         Monitor&);                                         \
+  template ArcList<ID> path_plus_arcs<ID>(std::int64_t, std::int64_t, std::uint64_t, int,   \
+                                          Monitor&);                                        \
+  template ArcList<ID> small_world_edges<ID>(std::int64_t, std::int64_t, std::uint64_t,     \
                                              std::uint64_t, int, Monitor&);
 
 KLEENE_ID(std::int32_t)

@@ -45,10 +45,16 @@ struct RmatStep {
 
 // R-MAT (Chakrabarti, Zhan and Faloutsos 2004): every arc descends through the levels, each of
 // which chooses one bit of its tail and one of its head. With `relabel` the vertices are
-// renumbered at random. n is the number of vertices, a power of two.
+// renumbered at random. n is the number of vertices, a power of two. These are the arcs
+// [first, first + arcs): ranges that processes make one by one are those of one call.
 template <class Id>
-ArcList<Id> rmat_arcs(std::span<const RmatStep> steps, std::int64_t n, std::int64_t arcs,
-                      bool relabel, std::uint64_t seed, int threads, Monitor& monitor);
+ArcList<Id> rmat_arcs(std::span<const RmatStep> steps, std::int64_t n, std::int64_t first,
+                      std::int64_t arcs, bool relabel, std::uint64_t seed, int threads,
+                      Monitor& monitor);
+
+// Whether the new numbers of all vertices are written down, or computed for each arc: a table
+// takes at most half the memory of the arcs.
+inline bool rmat_writes_labels(std::int64_t n, std::int64_t arcs) { return n <= arcs; }
 
 // `edges` distinct pairs of vertices, every set of them as likely as any other.
 template <class Id>
@@ -89,10 +95,11 @@ Csr<Id, NoWeight> grid_rows(const GridShape& shape, std::uint64_t drop, std::uin
 
 // A random value for every arc, which depends on the seed and the ends of the arc alone; when
 // `symmetric` an arc and its opposite have the same. Integers are of [low, low + count), floating
-// point of [0, 1).
+// point of [0, 1). The rows are those of the vertices [first, first + rows) of n.
 template <class Id, class Value>
-Buffer<Value> arc_values(std::int64_t n, const std::int64_t* offsets, const Id* neighbors,
-                         bool symmetric, std::int64_t low, std::uint64_t count, std::uint64_t seed,
-                         int threads, Monitor& monitor);
+Buffer<Value> arc_values(std::int64_t n, std::int64_t first, std::int64_t rows,
+                         const std::int64_t* offsets, const Id* neighbors, bool symmetric,
+                         std::int64_t low, std::uint64_t count, std::uint64_t seed, int threads,
+                         Monitor& monitor);
 
 }  // namespace kleene::generate

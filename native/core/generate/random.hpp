@@ -25,6 +25,7 @@ enum class Purpose : std::uint64_t {
   kRows = 6,
   kDrop = 7,
   kWeights = 8,
+  kPaths = 9,
 };
 
 // The high half of a 128-bit product.

@@ -13,9 +13,10 @@ constexpr std::int64_t kRowGrain = 1 << 6;  // rows handed to a thread at a time
 }  // namespace
 
 template <class Id, class Value>
-Buffer<Value> arc_values(std::int64_t n, const std::int64_t* offsets, const Id* neighbors,
-                         bool symmetric, std::int64_t low, std::uint64_t count, std::uint64_t seed,
-                         int threads, Monitor& monitor) {
+Buffer<Value> arc_values(std::int64_t n, std::int64_t first, std::int64_t rows,
+                         const std::int64_t* offsets, const Id* neighbors, bool symmetric,
+                         std::int64_t low, std::uint64_t count, std::uint64_t seed, int threads,
+                         Monitor& monitor) {
   const Stream stream(seed, Purpose::kWeights);
   const auto value = [&](std::uint64_t bits) {
     if constexpr (std::is_same_v<Value, double>) {
@@ -26,11 +27,11 @@ Buffer<Value> arc_values(std::int64_t n, const std::int64_t* offsets, const Id* 
       return static_cast<Value>(low + static_cast<std::int64_t>(below(bits, count)));
     }
   };
-  Buffer<Value> values(offsets[n]);
-  parallel_for(n, kRowGrain, threads, monitor, [&](auto begin, auto end, int) {
+  Buffer<Value> values(offsets[rows]);
+  parallel_for(rows, kRowGrain, threads, monitor, [&](auto begin, auto end, int) {
     for (std::int64_t v = begin; v < end; ++v) {
       for (std::int64_t i = offsets[v]; i < offsets[v + 1]; ++i) {
-        values[i] = value(arc_bits(stream, n, v, neighbors[i], symmetric));
+        values[i] = value(arc_bits(stream, n, first + v, neighbors[i], symmetric));
       }
     }
   });
@@ -38,9 +39,9 @@ Buffer<Value> arc_values(std::int64_t n, const std::int64_t* offsets, const Id* 
 }
 
 #define KLEENE_VALUE(ID, VALUE)                                                                    \
-  template Buffer<VALUE> arc_values<ID, VALUE>(std::int64_t, const std::int64_t*, const ID*, bool, \
-                                               std::int64_t, std::uint64_t, std::uint64_t, int,    \
-                                               Monitor&);
+  template Buffer<VALUE> arc_values<ID, VALUE>(std::int64_t, std::int64_t, std::int64_t,           \
+                                               const std::int64_t*, const ID*, bool, std::int64_t, \
+                                               std::uint64_t, std::uint64_t, int, Monitor&);
 #define KLEENE_ID(ID)            \
   KLEENE_VALUE(ID, std::int32_t) \
   KLEENE_VALUE(ID, std::int64_t) \

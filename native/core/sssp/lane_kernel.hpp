@@ -25,8 +25,18 @@ using RelaxLanes = std::int64_t(const Value* from, LaneIndex<Value> u, std::int6
                                 Value* distances, LaneIndex<Value>* predecessors,
                                 std::int32_t* improved, Value* nearest);
 
-// The version for a level of simd::levels(); -1 is the best.
+// Says which arcs out of u, whose distances are `from`, lie on shortest paths: bit k of masks[i]
+// for source k. Those are the tight ones (distance of the tail + length = distance of the head),
+// unless they lead beyond the limit, which is less than unreached.
+template <class Value>
+using TightLanes = void(const Value* from, std::int64_t count, const std::int32_t* heads,
+                        const Value* lengths, Value limit, const Value* distances,
+                        std::uint16_t* masks);
+
+// The versions for a level of simd::levels(); -1 is the best.
 template <class Value>
 RelaxLanes<Value>* relax_lanes(int level = -1);
+template <class Value>
+TightLanes<Value>* tight_lanes(int level = -1);
 
 }  // namespace kleene::sssp

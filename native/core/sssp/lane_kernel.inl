@@ -53,6 +53,60 @@ bool any(const Indices& lanes) {
 #endif
 }
 
+// Bit k says whether lane k is set. Lanes are copied: through a pointer of another vector type, GCC
+// 12 reads them before they are written.
+template <class Indices>
+std::uint16_t bits(const Indices& lanes) {
+  constexpr int kBytes = sizeof(lanes[0]);
+#if defined(__AVX512DQ__)
+  __m512i all;
+  __builtin_memcpy(&all, &lanes, sizeof(all));
+  if constexpr (kBytes == 4) return _mm512_movepi32_mask(all);
+  return _mm512_movepi64_mask(all);
+#elif defined(__AVX2__)
+  __m256i half[2];
+  __builtin_memcpy(half, &lanes, sizeof(half));
+  const auto narrow = [&](int i) { return _mm256_movemask_ps(_mm256_castsi256_ps(half[i])); };
+  const auto wide = [&](int i) { return _mm256_movemask_pd(_mm256_castsi256_pd(half[i])); };
+  if constexpr (kBytes == 4) return static_cast<std::uint16_t>(narrow(0) | narrow(1) << 8);
+  return static_cast<std::uint16_t>(wide(0) | wide(1) << 4);
+#elif defined(__SSE2__)
+  __m128i part[4];
+  __builtin_memcpy(part, &lanes, sizeof(part));
+  int found = 0;
+  for (int i = 0; i < 4; ++i) {
+    found |= kBytes == 4 ? _mm_movemask_ps(_mm_castsi128_ps(part[i])) << 4 * i
+                         : _mm_movemask_pd(_mm_castsi128_pd(part[i])) << 2 * i;
+  }
+  return static_cast<std::uint16_t>(found);
+#else
+  unsigned found = 0;
+  for (int k = 0; k < kLaneBytes / kBytes; ++k) {
+    if (lanes[k]) found |= 1u << k;
+  }
+  return static_cast<std::uint16_t>(found);
+#endif
+}
+
+template <class T>
+void tight(const T* from, std::int64_t count, const std::int32_t* heads, const T* lengths, T limit,
+           const T* distances, std::uint16_t* masks) {
+  using Values = typename Vector<T>::Values;
+  using Indices = typename Vector<T>::Indices;
+  constexpr int kWidth = kLanes<T>;
+  const Values distance = *reinterpret_cast<const Values*>(from);
+  const Values farthest = Values{} + limit;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const Values through = distance + lengths[i];
+    const Values head =
+        *reinterpret_cast<const Values*>(distances + heads[i] * std::int64_t{kWidth});
+    const Indices equal = through == head;
+    const Indices near = through <= farthest;
+    const Indices both = equal & near;
+    masks[i] = bits(both);
+  }
+}
+
 template <class T>
 std::int64_t relax(const T* from, LaneIndex<T> u, std::int64_t count, const std::int32_t* heads,
                    const T* lengths, T unreached, T* distances, LaneIndex<T>* predecessors,
@@ -89,9 +143,17 @@ RelaxLanes<T>* relax_lanes() {
   return &relax<T>;
 }
 
+template <class T>
+TightLanes<T>* tight_lanes() {
+  return &tight<T>;
+}
+
 template RelaxLanes<float>* relax_lanes();
 template RelaxLanes<double>* relax_lanes();
 template RelaxLanes<std::int32_t>* relax_lanes();
 template RelaxLanes<std::int64_t>* relax_lanes();
+template TightLanes<double>* tight_lanes();
+template TightLanes<std::int32_t>* tight_lanes();
+template TightLanes<std::int64_t>* tight_lanes();
 
 }  // namespace kleene::sssp::KLEENE_LEVEL

@@ -15,6 +15,8 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <vector>
 
 #include "parallel/buffer.hpp"
@@ -40,23 +42,36 @@ class LaneSearch {
         keys_(static_cast<std::size_t>(arcs_.n)),
         slots_(kSlots + 1),
         improved_(kChunk),
-        nearest_(kChunk) {}
+        nearest_(kChunk) {
+    clear_all();
+  }
 
   // Searches from up to kWidth sources; rows[k] is filled for sources[k].
   void search(const Id* sources, int count, const ResultRow<Id, Value>* rows,
               CancelCheck check_cancelled) {
+    search(sources, count, check_cancelled);
+    write_rows(count, rows);
+  }
+
+  // The same, without rows: distances stay as vectors until the next search.
+  void search(const Id* sources, int count, CancelCheck check_cancelled) {
     begin(sources, count);
     while (true) {
       for (int slot = 0; slot < kSlots; ++slot) settle(slot, check_cancelled);
       if (!move_window()) break;
     }
     for (auto& slot : slots_) slot.clear();
-    write_rows(count, rows);
   }
+
+  // A vector for each vertex. Those beyond the limit may be tentative.
+  const Value* distances() { return distances_.data(); }
+
+  // The vertices that have a distance from some source, each once.
+  const std::vector<Id>& touched() const { return touched_; }
 
   // Did the sources of the last batch share enough work?
   bool shared_work() const {
-    return relaxed_ <= kMostRelaxed * std::max<std::int64_t>(1, reached_);
+    return relaxed_ <= kMostRelaxed * std::max<std::int64_t>(1, std::ssize(touched_));
   }
 
  private:
@@ -68,12 +83,38 @@ class LaneSearch {
   static constexpr Value kUnreached =
       std::is_integral_v<Value> ? kAddableNoPath<Value> + 1 : kNoPath<Value>;
 
-  void begin(const Id* sources, int count) {
+  // Keys of vertices that no search has come to, and of those with nothing to relax. Distances are
+  // smaller.
+  static constexpr Value kNew = kNoPath<Value>;
+  static constexpr Value kIdle =
+      std::is_integral_v<Value> ? kNoPath<Value> - 1 : std::numeric_limits<Value>::max();
+
+  void clear_all() {
     std::fill_n(distances_.data(), arcs_.n * kWidth, kUnreached);
     if (predecessors_.size())
       std::fill_n(predecessors_.data(), arcs_.n * kWidth, LaneIndex<Value>{-1});
-    std::fill(keys_.begin(), keys_.end(), kUnreached);
-    relaxed_ = reached_ = 0;
+    std::fill(keys_.begin(), keys_.end(), kNew);
+  }
+
+  // Undoes the last search; a search that reaches few vertices costs no more than these.
+  void clear() {
+    if (4 * std::ssize(touched_) > arcs_.n) {
+      clear_all();
+    } else {
+      for (const Id v : touched_) {
+        std::fill_n(distances_.data() + std::int64_t{v} * kWidth, kWidth, kUnreached);
+        if (predecessors_.size())
+          std::fill_n(predecessors_.data() + std::int64_t{v} * kWidth, kWidth,
+                      LaneIndex<Value>{-1});
+        keys_[v] = kNew;
+      }
+    }
+    touched_.clear();
+  }
+
+  void begin(const Id* sources, int count) {
+    clear();
+    relaxed_ = 0;
     scale_ = BucketScale<Value>(0, width_);
     for (int k = 0; k < count; ++k) {
       distances_[std::int64_t{sources[k]} * kWidth + k] = 0;
@@ -81,13 +122,15 @@ class LaneSearch {
     }
   }
 
-  // Puts a vertex into the bucket of its new key, unless it is there.
+  // Puts a vertex into the bucket of its new key, unless it is there, or beyond the limit.
   void enter(Id v, Value key) {
     const Value old = keys_[v];
     if (!(key < old)) return;
-    keys_[v] = key;
+    if (old == kNew) touched_.push_back(v);
+    keys_[v] = key > limit_ ? kIdle : key;
+    if (key > limit_) return;
     const int slot = scale_.slot(key);
-    if (old == kUnreached || scale_.slot(old) != slot) slots_[slot].push_back(v);
+    if (old >= kIdle || scale_.slot(old) != slot) slots_[slot].push_back(v);
   }
 
   // Relaxes the vertices of a slot until there are none, those that enter it meanwhile too.
@@ -95,9 +138,8 @@ class LaneSearch {
     auto& vertices = slots_[slot];
     for (std::size_t at = 0; at < vertices.size(); ++at) {
       const Id u = vertices[at];
-      if (keys_[u] == kUnreached || scale_.slot(keys_[u]) != slot)
-        continue;  // was relaxed, or moved
-      keys_[u] = kUnreached;
+      if (keys_[u] == kIdle || scale_.slot(keys_[u]) != slot) continue;  // was relaxed, or moved
+      keys_[u] = kIdle;
       if (++relaxed_ % 1024 == 0) check_cancelled();
       relax(u);
     }
@@ -120,8 +162,8 @@ class LaneSearch {
   bool move_window() {
     std::vector<Id> far;
     std::swap(far, slots_[kSlots]);
-    std::erase_if(far, [&](Id v) { return keys_[v] == kUnreached; });
-    Value base = kUnreached;
+    std::erase_if(far, [&](Id v) { return keys_[v] == kIdle; });
+    Value base = kIdle;
     for (const Id v : far) base = std::min(base, keys_[v]);
     if (far.empty() || base > limit_) return false;
     scale_ = BucketScale<Value>(base, width_);
@@ -132,17 +174,14 @@ class LaneSearch {
   void write_rows(int count, const ResultRow<Id, Value>* rows) {
     for (std::int64_t v = 0; v < arcs_.n; ++v) {
       const Value* distances = distances_.data() + v * kWidth;
-      bool any = false;
       for (int k = 0; k < count; ++k) {
         const bool reached = distances[k] < kUnreached && !(distances[k] > limit_);
-        any |= reached;
         rows[k].distances[v] = reached ? distances[k] : kNoPath<Value>;
         if (rows[k].predecessors) {
           rows[k].predecessors[v] =
               reached ? static_cast<Id>(predecessors_[v * kWidth + k]) : kNoPredecessor<Id>;
         }
       }
-      reached_ += any;
     }
   }
 
@@ -153,12 +192,13 @@ class LaneSearch {
   RelaxLanes<Value>* const kernel_;
   AlignedBuffer<Value> distances_;
   AlignedBuffer<LaneIndex<Value>> predecessors_;
-  std::vector<Value> keys_;             // the smallest improved distance; kUnreached when none
+  std::vector<Value> keys_;             // the smallest improved distance; kIdle when none
   std::vector<std::vector<Id>> slots_;  // the last is the far pile
   BucketScale<Value> scale_{0, 1};
   std::vector<Id> improved_;
   std::vector<Value> nearest_;
-  std::int64_t relaxed_ = 0, reached_ = 0;
+  std::vector<Id> touched_;
+  std::int64_t relaxed_ = 0;
 };
 
 }  // namespace kleene::sssp
