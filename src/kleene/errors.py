@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 __all__ = [
+    "ClusterError",
     "DeviceError",
     "FormatError",
     "GraphError",
@@ -20,6 +21,7 @@ __all__ = [
     "PathOverflowError",
     "RequestError",
     "StorageError",
+    "StoreError",
     "VerificationError",
 ]
 
@@ -68,6 +70,10 @@ class NegativeCycleError(KleeneError):
         return type(self), (self.cycle,)
 
 
+class ClusterError(KleeneError, RuntimeError):
+    """A cluster does not answer, or work failed on a worker, which the message names."""
+
+
 class DeviceError(KleeneError, RuntimeError):
     """The device asked for is not there or cannot do what was asked."""
 
@@ -98,6 +104,10 @@ class MemoryBudgetError(KleeneError, MemoryError):
 
 class StorageError(KleeneError, OSError):
     """A file could not be written: the disk is full, say. Nothing is left under its name."""
+
+
+class StoreError(KleeneError, ValueError):
+    """A store, or its ledger, belongs to another call, is in use, or is damaged."""
 
 
 class VerificationError(KleeneError, AssertionError):

@@ -8,6 +8,8 @@ integers, so that it is the same on every machine.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +20,7 @@ from kleene.generate.builder import GraphBuilder, Progress
 from kleene.generate.weights import WeightRule
 from kleene.graph import Graph
 
-__all__ = ["rmat"]
+__all__ = ["rmat", "rmat_tables"]
 
 Level = tuple[int, int, int, int]  # probabilities of the quadrants, in units of 1 / _ONE
 
@@ -85,13 +87,20 @@ def rmat(
     Graph('rmat(scale=10, edge_factor=8, seed=1, weights=(1, 255))', 1,024 vertices, ...)
     """
     builder = GraphBuilder(rmat, locals())
+    n, arcs, tables = rmat_tables(scale, edge_factor, a, b, c, noise, builder.seed)
+    builder.require_memory(n, arcs if directed else 2 * arcs, drawn=arcs)
+    drawn = builder.draw_arcs(_native.rmat_arcs, tables, n, 0, arcs, bool(relabel))
+    return builder.from_arcs(n, *drawn, directed=bool(directed))
+
+
+def rmat_tables(
+    scale: Any, edge_factor: Any, a: float, b: float, c: float, noise: float, seed: int
+) -> tuple[int, int, NDArray[np.uint64]]:
+    """Check arguments of :func:`rmat`; return the numbers of vertices and arcs, and the tables."""
     scale = checks.as_count(scale, "scale", most=40)
     edge_factor = checks.as_count(edge_factor, "edge_factor")
-    levels = _levels(scale, a, b, c, noise, builder.seed)
-    n, arcs = 2**scale, edge_factor * 2**scale
-    builder.require_memory(n, arcs if directed else 2 * arcs, drawn=arcs)
-    drawn = builder.draw_arcs(_native.rmat_arcs, _tables(levels), n, arcs, bool(relabel))
-    return builder.from_arcs(n, *drawn, directed=bool(directed))
+    levels = _levels(scale, a, b, c, noise, seed)
+    return 2**scale, edge_factor * 2**scale, _tables(levels)
 
 
 def _levels(scale: int, a: float, b: float, c: float, noise: float, seed: int) -> list[Level]:

@@ -34,7 +34,7 @@ from kleene.graph.checks import as_weights
 from kleene.graph.core import Progress
 from kleene.graph.frozen import adopt
 
-__all__ = ["WeightRule", "add_weights", "as_rule", "rule_bytes"]
+__all__ = ["Range", "WeightRule", "add_weights", "as_rule", "draw_weights", "rule_bytes"]
 
 Draw = Callable[[np.random.Generator, int], ArrayLike]
 WeightRule: TypeAlias = (
@@ -129,23 +129,44 @@ def add_weights(
         return graph
     if not isinstance(rule, Range):
         return _weighted_by_call(graph, rule, seed)
-    if rule.low == rule.high:
-        values: NDArray[Any] = np.full(graph.m, rule.low, dtype=rule.dtype)
-    else:
-        values = _drawn(graph, rule, seed, threads, progress)
+    values = draw_weights(
+        rule,
+        graph.n,
+        0,
+        graph.offsets,
+        graph.neighbors,
+        directed=graph.directed,
+        seed=seed,
+        threads=threads,
+        progress=progress,
+    )
     csr = CSR(graph.offsets, graph.neighbors, adopt(values))
     return Graph(csr, graph.directed, graph.labels, graph.name)
 
 
-def _drawn(
-    graph: Graph, rule: Range, seed: int, threads: int, progress: Progress | None
+def draw_weights(
+    rule: Range,
+    n: int,
+    first: int,
+    offsets: NDArray[np.int64],
+    neighbors: NDArray[Any],
+    *,
+    directed: bool,
+    seed: int,
+    threads: int,
+    progress: Progress | None = None,
 ) -> NDArray[Any]:
+    """Return weights for some rows of a graph of ``n`` vertices, from vertex ``first`` on."""
+    if rule.low == rule.high:
+        return np.full(len(neighbors), rule.low, dtype=rule.dtype)
     integral = rule.dtype.startswith("int")
     low, count = (int(rule.low), int(rule.high) - int(rule.low) + 1) if integral else (0, 0)
     values = _native.arc_weights(
-        graph.offsets,
-        graph.neighbors,
-        not graph.directed,
+        n,
+        first,
+        offsets,
+        neighbors,
+        not directed,
         rule.dtype,
         low,
         count,

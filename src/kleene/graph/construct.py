@@ -21,7 +21,7 @@ from kleene.system.progress import reporter
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
 
-__all__ = ["from_csr", "from_directions", "from_edges", "from_rows"]
+__all__ = ["canonical_csr", "from_csr", "from_directions", "from_edges", "from_rows"]
 
 Array = NDArray[Any]
 
@@ -58,7 +58,9 @@ def from_edges(
     n = checks.as_vertex_count(n)
     kept = None if labels is None else as_labels(labels, n)
     with reporter(progress, "building a graph") as report:
-        csr, available = _build(n, tails, heads, values, not directed, combine, threads, report)
+        csr, available = canonical_csr(
+            n, tails, heads, values, not directed, combine, threads, report
+        )
     rows = None
     if keep_rows:
         needed = 2 * checks.id_dtype(n).itemsize * len(tails)
@@ -110,7 +112,7 @@ def from_rows(like: Graph, rows: EdgeRows, weights: Array | None) -> Graph:
     """Return the graph of these rows with other weights, one per row; all else like ``like``."""
     tails, heads, entries = rows.arcs()
     values = weights if weights is None or entries is None else weights[entries]
-    csr, _ = _build(like.n, tails, heads, values, rows.undirected, rows.combine, None, None)
+    csr, _ = canonical_csr(like.n, tails, heads, values, rows.undirected, rows.combine, None, None)
     directed = not rows.undirected
     return like._derived(csr, directed=directed, rows=_rows(csr, rows, weights, weights))
 
@@ -123,7 +125,7 @@ def _rows(csr: CSR, rows: EdgeRows, weights: Array | None, given: ArrayLike | No
     return rows.with_weights(checks.own(weights, given))
 
 
-def _build(
+def canonical_csr(
     n: int,
     tails: Array,
     heads: Array,

@@ -25,6 +25,7 @@ from kleene.graph.positions import as_positions
 from kleene.graph.rows import ArcRows
 from kleene.graph.storage import Storage
 from kleene.system.cached_property import cached_property
+from kleene.system.device_names import INDEXED, short_name, split_name
 from kleene.system.suggestions import no_such
 
 __all__ = ["Graph", "Progress"]
@@ -103,7 +104,7 @@ class Graph(Storage, Constructors):
         Parameters
         ----------
         device : {"cuda", "cpu", "emulated"}
-            The device; ``"emulated"`` is the emulator of a GPU on the CPU.
+            The device; ``"cuda:1"`` is one of several GPUs, ``"emulated"`` the emulator of one.
 
         Examples
         --------
@@ -120,7 +121,7 @@ class Graph(Storage, Constructors):
         graph.__dict__.pop("_incoming", None)
         if not isinstance(device, str):
             raise DeviceError(f"device must be a name, not {device!r}")
-        if device in ("cuda", "emulated"):
+        if split_name(device)[0] in INDEXED:
             # By name: it is in a layer above, and is imported only when needed.
             placed = import_module("kleene.backends.cuda.device_graph").place(graph, device)
             graph.__dict__.update(placed=placed)
@@ -136,7 +137,7 @@ class Graph(Storage, Constructors):
     @property
     def device(self) -> str:
         """The device that holds copies of the arrays; ``"cpu"`` for host memory only."""
-        return "cpu" if self.placed is None else str(self.placed.device.kind)
+        return "cpu" if self.placed is None else short_name(self.placed.device)
 
     def to_scipy(self) -> Any:
         """Return a ``scipy.sparse.csr_array`` of the weights (ones when unweighted).

@@ -48,12 +48,15 @@ def subgraph(graph: Graph, vertices: Any) -> Graph:
     new_position[chosen] = np.arange(len(chosen))
     if len(chosen) != np.count_nonzero(new_position >= 0):
         raise GraphError("vertices contains a vertex more than once")
-    s, t, w = graph.coo
-    kept = (new_position[s] >= 0) & (new_position[t] >= 0)
+    arcs, tails = _outgoing(graph, chosen)
+    heads = new_position[graph.neighbors[arcs]]
+    if (heads < 0).any():
+        kept = heads >= 0
+        arcs, tails, heads = arcs[kept], tails[kept], heads[kept]
     induced = graph.from_edges(
-        new_position[s[kept]],
-        new_position[t[kept]],
-        None if w is None else w[kept],
+        tails,
+        heads,
+        None if graph.weights is None else graph.weights[arcs],
         n=len(chosen),
         labels=graph.label(chosen),
         keep_rows=False,
@@ -64,6 +67,16 @@ def subgraph(graph: Graph, vertices: Any) -> Graph:
         positions=None if graph.positions is None else adopt(graph.positions[chosen]),
         rows=None if graph.rows is None else graph.rows.select(new_position),
     )
+
+
+def _outgoing(graph: Graph, vertices: Array) -> tuple[Array, Array]:
+    """Return the outgoing arcs of some vertices, and the number of each one's tail among them."""
+    first = graph.offsets[vertices]
+    counts = graph.offsets[vertices + 1] - first
+    before = np.cumsum(counts) - counts
+    arcs = np.repeat(first - before, counts)
+    arcs += np.arange(len(arcs))
+    return arcs, np.repeat(np.arange(len(vertices), dtype=graph.id_dtype), counts)
 
 
 def reweight(

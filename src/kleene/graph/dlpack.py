@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["is_foreign", "to_library", "to_numpy"]
+__all__ = ["is_foreign", "library_of", "on_gpu", "to_library", "to_numpy", "without_gradients"]
 
 Array = NDArray[Any]
 
@@ -29,6 +29,23 @@ def _on_host(array: Any) -> bool:
     return int(array.__dlpack_device__()[0]) in _HOST_MEMORY
 
 
+def without_gradients(value: Any) -> Any:
+    """Return an array of PyTorch without its gradients, all else unchanged."""
+    return value.detach() if hasattr(value, "detach") else value
+
+
+def on_gpu(value: Any) -> bool:
+    """Return whether this is an array in the memory of a GPU."""
+    return hasattr(without_gradients(value), "__cuda_array_interface__")
+
+
+def library_of(array: Any) -> Any:
+    """Return the library of an array as a module, or None."""
+    if hasattr(array, "__array_namespace__"):
+        return array.__array_namespace__()
+    return sys.modules.get(type(array).__module__.partition(".")[0])
+
+
 def to_numpy(value: Any) -> Any:
     """Return an array of any library as a NumPy array, without a copy if it is in host memory.
 
@@ -36,7 +53,7 @@ def to_numpy(value: Any) -> Any:
     """
     if not is_foreign(value):
         return value
-    array = value.detach() if hasattr(value, "detach") else value  # PyTorch: without gradients
+    array = without_gradients(value)
     if _on_host(array):
         return np.from_dlpack(array)
     for download in ("get", "cpu"):  # CuPy, PyTorch
@@ -49,9 +66,7 @@ def to_library(array: Array, like: Any) -> Any:
     """Return a NumPy array as an array of the library, and on the device, of ``like``."""
     if not is_foreign(like):
         return array
-    library: Any = sys.modules.get(type(like).__module__.partition(".")[0])
-    if hasattr(like, "__array_namespace__"):
-        library = like.__array_namespace__()
+    library = library_of(like)
     if _on_host(like):
         return library.from_dlpack(array) if hasattr(library, "from_dlpack") else array
     result = library.asarray(array)

@@ -17,7 +17,7 @@ from kleene.system.machine import threads_for
 if TYPE_CHECKING:
     from kleene.graph.storage import Storage
 
-__all__ = ["Statistics"]
+__all__ = ["Statistics", "heaviest_of_rows", "magnitude_sum"]
 
 Array = NDArray[Any]
 
@@ -152,12 +152,7 @@ class Statistics:
         bound: int | float = g.n * max(abs(self.min_weight), abs(self.max_weight))
         if bound <= np.iinfo(np.int32).max:
             return bound
-        heaviest = self._heaviest()
-        if heaviest.dtype.kind == "f":
-            with np.errstate(over="ignore"):  # infinite: no type holds every path
-                return min(bound, float(heaviest.sum(dtype=np.float64)))
-        low, high = heaviest & np.uint64(0xFFFFFFFF), heaviest >> np.uint64(32)
-        return min(bound, (int(high.sum()) << 32) + int(low.sum()))
+        return min(bound, magnitude_sum(self._heaviest()))
 
     def _heaviest(self) -> Array:
         """Return the largest magnitude of a weight in each row that has arcs."""
@@ -166,10 +161,7 @@ class Statistics:
             heaviest: Array = self._matrix.heaviest
             return heaviest
         assert g.weights is not None
-        magnitudes = np.abs(g.weights)
-        if magnitudes.dtype.kind == "i":  # |-2^31| overflows to itself; it is right as unsigned
-            magnitudes = magnitudes.view(f"u{magnitudes.dtype.itemsize}").astype(np.uint64)
-        return np.maximum.reduceat(magnitudes, g.offsets[:-1][self.degrees > 0])
+        return heaviest_of_rows(g.offsets, g.weights)
 
     @cached_property
     def symmetric(self) -> bool:
@@ -190,3 +182,20 @@ class Statistics:
         start = int(self.degrees.argmax())
         depth, last, _ = _native.bfs_eccentricity(g.offsets, g.neighbors, start)
         return max(depth, _native.bfs_eccentricity(g.offsets, g.neighbors, last)[0])
+
+
+def heaviest_of_rows(offsets: Array, weights: Array) -> Array:
+    """Return the largest magnitude of a weight in each row that has arcs."""
+    magnitudes = np.abs(weights)
+    if magnitudes.dtype.kind == "i":  # |-2^31| overflows to itself; it is right as unsigned
+        magnitudes = magnitudes.view(f"u{magnitudes.dtype.itemsize}").astype(np.uint64)
+    return np.maximum.reduceat(magnitudes, offsets[:-1][np.diff(offsets) > 0])
+
+
+def magnitude_sum(magnitudes: Array) -> int | float:
+    """Return the sum of magnitudes: exact for integers, infinite where floats overflow."""
+    if magnitudes.dtype.kind == "f":
+        with np.errstate(over="ignore"):  # infinite: no type holds every path
+            return float(magnitudes.sum(dtype=np.float64))
+    low, high = magnitudes & np.uint64(0xFFFFFFFF), magnitudes >> np.uint64(32)
+    return (int(high.sum()) << 32) + int(low.sum())

@@ -33,7 +33,7 @@ from kleene.io.sink import Sink
 from kleene.io.source import Source, printable
 from kleene.io.text import ColumnLayout, TextReader, VertexNames, write_arcs
 
-__all__ = ["EDGE_LIST"]
+__all__ = ["EDGE_LIST", "find_layout"]
 
 _COLUMN_NAMES = (
     ("source", "src", "from", "fromnodeid", "u"),
@@ -57,12 +57,59 @@ def read(
     keep_rows: bool = True,
 ) -> Graph:
     text = TextReader(source)
-    weight, weighted = weight_options(weight, weighted, columns)
     direction: bool | NDArray[Any]
     oneway, direction = (directed, True) if isinstance(directed, str) else (None, directed)
+    found = find_layout(
+        text, weight, weighted, relabel, names, columns, header, separator, comments, oneway
+    )
+    if found is None:
+        return Graph.from_edges([], [], n=0, directed=direction, name=source.stem)
+    layout, oneway_column = found
+    sources, targets, weights, labels = text.arcs(layout)
+    if oneway is not None:
+        direction = _directions(text, layout, oneway, oneway_column)
+    n: int | None = None
+    kept: Any = labels
+    if labels is not None:
+        n = len(labels)
+    elif relabel:
+        sources, targets, kept, n = ids_from_numbers(sources, targets)
+    return build_graph(
+        source, sources, targets, weights, n, direction, labels=kept, keep_rows=keep_rows
+    )
+
+
+def _directions(text: TextReader, layout: ColumnLayout, name: str, column: int) -> NDArray[Any]:
+    """Return the direction of each row, by a column such as "oneway"."""
+    codes, _, _, words = text.arcs(
+        replace(layout, source=column, target=-1, weight=-1, names=True, exact=False)
+    )
+    return directions_of(text.source, codes, words or [], name)
+
+
+# ---- detection --------------------------------------------------------------------------------
+
+
+def find_layout(
+    text: TextReader,
+    weight: str | None = "auto",
+    weighted: bool | None = None,
+    relabel: bool = True,
+    names: bool | None = None,
+    columns: Sequence[str | int] | None = None,
+    header: bool | None = None,
+    separator: str | None = None,
+    comments: str = "#%",
+    oneway: str | None = None,
+) -> tuple[ColumnLayout, int] | None:
+    """Return the layout of the lines and the column of directions, -1 if there is none.
+
+    None for a text without lines. The text is then at its first line behind the header.
+    """
+    weight, weighted = weight_options(weight, weighted, columns)
     first = text.peek(comments)
     if first is None:
-        return Graph.from_edges([], [], n=0, directed=direction, name=source.stem)
+        return None
     if separator is None:
         separator = guess_separator(first)
     elif len(separator) != 1 or not separator.isascii() or separator in '\r\n"':
@@ -90,29 +137,7 @@ def read(
         low=np.iinfo(np.int64).min if relabel else 0,
         names=bool(names),
     )
-    sources, targets, weights, labels = text.arcs(layout)
-    if oneway is not None:
-        direction = _directions(text, layout, oneway, oneway_column)
-    n: int | None = None
-    kept: Any = labels
-    if labels is not None:
-        n = len(labels)
-    elif relabel:
-        sources, targets, kept, n = ids_from_numbers(sources, targets)
-    return build_graph(
-        source, sources, targets, weights, n, direction, labels=kept, keep_rows=keep_rows
-    )
-
-
-def _directions(text: TextReader, layout: ColumnLayout, name: str, column: int) -> NDArray[Any]:
-    """Return the direction of each row, by a column such as "oneway"."""
-    codes, _, _, words = text.arcs(
-        replace(layout, source=column, target=-1, weight=-1, names=True, exact=False)
-    )
-    return directions_of(text.source, codes, words or [], name)
-
-
-# ---- detection --------------------------------------------------------------------------------
+    return layout, oneway_column
 
 
 def _is_header(fields: list[str], columns: Sequence[str | int] | None) -> bool:

@@ -29,7 +29,7 @@ from kleene.io.tntp import TNTP
 from kleene.system.machine import as_threads
 from kleene.system.progress import reporter
 
-__all__ = ["FORMATS", "read", "read_with_format", "write"]
+__all__ = ["FORMATS", "detect_format", "read", "read_with_format", "write"]
 
 #: Every format, by name.
 FORMATS = {
@@ -143,7 +143,7 @@ def read_with_format(
         if source.size == 0:
             source.fail("found an empty file, expected a graph")
         if chosen is None:
-            chosen = _detect(source)
+            chosen = detect_format(source)
             chosen.check_options(chosen.read, options)
         graph = chosen.read(source, **options)
     if positions is not None:
@@ -235,15 +235,17 @@ def write(
 # ---- format detection -------------------------------------------------------------------------
 
 
-def _detect(source: Source) -> Format:
-    """Return the format by signature, then by suffix, then by the look of the content."""
+def detect_format(source: Source, named: str | None = None) -> Format:
+    """Return the format: the named one, or by signature, suffix, and the look of the content."""
+    if named is not None:
+        return _by_name(named)
     head = source.head()
     for format in FORMATS.values():
         if format.claims(head):
             return format
-    named = _by_suffix(source.suffix)
-    if named is not None:
-        return named
+    known = _by_suffix(source.suffix)
+    if known is not None:
+        return known
     if head.startswith((b"#", b"%")) or _NUMBERS.match(head):
         return EDGE_LIST
     raise FormatError(

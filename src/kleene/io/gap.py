@@ -8,9 +8,10 @@ encoding. All numbers are little-endian. See https://github.com/sbeamer/gapbs.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kleene.errors import GraphError
 from kleene.graph import CSC, CSR, Graph
@@ -19,7 +20,7 @@ from kleene.io.format import Format
 from kleene.io.sink import Sink
 from kleene.io.source import Source
 
-__all__ = ["GAP"]
+__all__ = ["GAP", "read_header", "separate"]
 
 _HEADER = np.dtype([("directed", "u1"), ("arcs", "<i8"), ("vertices", "<i8")])
 _WEIGHTED_ARC = np.dtype([("neighbor", "<i4"), ("weight", "<i4")])
@@ -37,8 +38,19 @@ class Header(NamedTuple):
         half = 8 * (self.vertices + 1) + arc_bytes * self.arcs
         return _HEADER.itemsize + half * (1 + self.directed)
 
+    @property
+    def offsets_at(self) -> int:
+        """The byte at which the offsets begin."""
+        return _HEADER.itemsize
 
-def read(source: Source) -> Graph:
+    @property
+    def arcs_at(self) -> int:
+        """The byte at which the neighbours begin."""
+        return _HEADER.itemsize + 8 * (self.vertices + 1)
+
+
+def read_header(source: Source) -> tuple[Header, np.dtype[Any]]:
+    """Return the header, which fits the size of the file, and the type of an arc."""
     if source.size < _HEADER.itemsize:
         source.fail(f"found {source.size} bytes, expected a header of {_HEADER.itemsize}")
     header = Header(*source.read(_HEADER, 1, 0)[0].tolist())
@@ -53,19 +65,26 @@ def read(source: Source) -> Graph:
             f"{header.size(8):,} (weighted) for {header.vertices:,} vertices and "
             f"{header.arcs:,} arcs"
         )
-    weighted = fits[0]
+    return header, _WEIGHTED_ARC if fits[0] else np.dtype("<i4")
+
+
+def separate(arcs: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Return the neighbours and the weights of arcs as they are in a file."""
+    if arcs.dtype != _WEIGHTED_ARC:
+        return arcs.astype(np.int32, copy=False), None
+    return arcs["neighbor"].astype(np.int32), arcs["weight"].astype(np.int32)
+
+
+def read(source: Source) -> Graph:
+    header, arc = read_header(source)
     source.require_buffer(2 * source.size)  # weights are separated from neighbours
-    at = _HEADER.itemsize
-    offsets = source.read(np.dtype("<i8"), header.vertices + 1, at)
-    at += offsets.nbytes
-    arcs = source.read(_WEIGHTED_ARC if weighted else np.dtype("<i4"), header.arcs, at)
+    offsets = source.read(np.dtype("<i8"), header.vertices + 1, header.offsets_at)
+    neighbors, weights = separate(source.read(arc, header.arcs, header.arcs_at))
     try:
         return Graph.from_csr(
             adopt(offsets.astype(np.int64, copy=False)),
-            adopt(
-                arcs["neighbor"].astype(np.int32) if weighted else arcs.astype(np.int32, copy=False)
-            ),
-            adopt(arcs["weight"].astype(np.int32)) if weighted else None,
+            adopt(neighbors),
+            adopt(weights),
             directed=bool(header.directed),
             name=source.stem,
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import math
+import sys
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from kleene.io.format import Format
 from kleene.io.sink import Sink
 from kleene.io.source import Source
 
-__all__ = ["LONGEST_HEADER", "NPY", "NpyHeader"]
+__all__ = ["LONGEST_HEADER", "NPY", "NpyHeader", "require_characters"]
 
 _MAGIC = b"\x93NUMPY"
 LONGEST_HEADER = 1 << 16  # bytes of a file that its header must be in
@@ -63,12 +64,21 @@ class NpyHeader(NamedTuple):
 
     def arrange(self, items: NDArray[Any]) -> NDArray[Any]:
         """Return the items, which are flat as in the file, in the shape."""
+        require_characters(items)
         return items.reshape(self.shape, order="F" if self.fortran_order else "C")
 
     @property
     def items(self) -> int:
         """How many items the shape has."""
         return math.prod(self.shape)
+
+
+def require_characters(items: NDArray[Any]) -> None:
+    """Raise ValueError for strings of numbers that are no characters: NumPy fails to use them."""
+    if items.dtype.kind == "U" and items.nbytes:
+        numbers = items.view(np.dtype(np.uint32).newbyteorder(items.dtype.byteorder))
+        if numbers.max() > sys.maxunicode:
+            raise ValueError("characters that are not Unicode")
 
 
 def read(source: Source, *, null_value: Any = None, directed: bool = True) -> Graph:

@@ -29,11 +29,19 @@ from kleene.io.source import Source
 from kleene.system.machine import threads_for
 from kleene.system.threads import for_each
 
-__all__ = ["NPZ", "graph_entries", "read_mapped", "read_npz_arrays"]
+__all__ = [
+    "DAMAGE",
+    "NPZ",
+    "TAG",
+    "direction_and_name",
+    "graph_entries",
+    "read_mapped",
+    "read_npz_arrays",
+]
 
 Arrays = dict[str, NDArray[Any]]
 
-_TAG = "kleene.graph"
+TAG = "kleene.graph"
 _VERSION = 1
 _INDEX_ENTRIES = {  # the index arrays of SciPy's formats
     "csr": ("indices", "indptr"),
@@ -47,7 +55,7 @@ _ENTRIES = {
     *("version", "directed", "name", "offsets", "neighbors", "weights", "labels"),
     *("positions", *ROW_ENTRIES),
 }
-_DAMAGE = (  # what zipfile raises
+DAMAGE = (  # what zipfile raises
     zipfile.BadZipFile,
     zlib.error,
     struct.error,
@@ -75,7 +83,7 @@ def read_mapped(source: Source) -> Graph:
 def _read(source: Source, directed: bool | None, mapped: bool) -> Graph:
     try:
         arrays = read_npz_arrays(source, _ENTRIES, mapped=mapped)
-        if str(arrays.get("format", "")) == _TAG:
+        if str(arrays.get("format", "")) == TAG:
             graph = _from_kleene(source, arrays, directed)
         else:
             graph = _from_scipy(source, arrays)
@@ -84,8 +92,6 @@ def _read(source: Source, directed: bool | None, mapped: bool) -> Graph:
             graph = graph._derived(graph.csr, name=source.stem)
     except MemoryError:
         raise
-    except SystemError:  # NumPy's, for strings
-        source.fail("found characters that are not Unicode, expected text")
     except (KleeneError, ArithmeticError, LookupError, TypeError, ValueError) as error:
         source.fail(str(error).removeprefix(f"{source.name}: ") or type(error).__name__)
     return graph
@@ -135,8 +141,9 @@ def read_npz_arrays(
             return arrays | read
     except KleeneError:
         raise
-    except _DAMAGE as error:
-        source.fail(f"found a damaged archive ({error}), expected an .npz file")
+    except DAMAGE as error:
+        kind = "a .kp" if source.suffix == ".kp" else "an .npz"
+        source.fail(f"found a damaged archive ({error}), expected {kind} file")
 
 
 def _mapped_members(source: Source, members: dict[str, zipfile.ZipInfo]) -> Arrays:
@@ -185,17 +192,24 @@ def _entry(source: Source, arrays: Arrays, name: str, what: str) -> NDArray[Any]
     return arrays[name]
 
 
-def _from_kleene(source: Source, arrays: Arrays, directed: bool | None) -> Graph:
-    entries = ("version", "directed", "name", "offsets", "neighbors")
-    *scalars, offsets, neighbors = (
-        _entry(source, arrays, name, "a Kleene graph") for name in entries
-    )
-    for scalar, name in zip(scalars, entries, strict=False):
+def direction_and_name(source: Source, arrays: Arrays) -> tuple[bool, str]:
+    """Return whether a Kleene graph is directed, and its name; raise for a newer version."""
+    entries = ("version", "directed", "name")
+    scalars = [_entry(source, arrays, name, "a Kleene graph") for name in entries]
+    for scalar, name in zip(scalars, entries, strict=True):
         if scalar.ndim:
             source.fail(f"found {name!r} of shape {scalar.shape}, expected a scalar")
-    version, own_direction, title = (scalar.item() for scalar in scalars)
+    version, directed, title = (scalar.item() for scalar in scalars)
     if int(version) > _VERSION:
         source.fail(f"found version {version}, expected at most {_VERSION}; upgrade Kleene")
+    return bool(directed), str(title)
+
+
+def _from_kleene(source: Source, arrays: Arrays, directed: bool | None) -> Graph:
+    own_direction, title = direction_and_name(source, arrays)
+    offsets, neighbors = (
+        _entry(source, arrays, name, "a Kleene graph") for name in ("offsets", "neighbors")
+    )
     if directed is not None:
         raise RequestError("directed= does not apply to Kleene's .npz files, which store it")
     labels = arrays.get("labels")
@@ -209,9 +223,9 @@ def _from_kleene(source: Source, arrays: Arrays, directed: bool | None) -> Graph
         adopt(offsets),
         adopt(neighbors),
         adopt(arrays.get("weights")),
-        directed=bool(own_direction),
+        directed=own_direction,
         labels=labels.tolist() if labels is not None and labels.dtype.kind == "U" else labels,
-        name=str(title),
+        name=title,
     )
     graph = graph._derived(graph.csr, rows=rows_of_entries(arrays, graph.n))
     return graph.with_positions(arrays["positions"]) if "positions" in arrays else graph
@@ -256,7 +270,7 @@ def _from_scipy(source: Source, arrays: Arrays) -> Graph:
 def graph_entries(graph: Graph, rows: bool = True) -> dict[str, Any]:
     """Return the entries of a file that hold a graph, with or without its table rows."""
     entries: dict[str, Any] = {
-        "format": _TAG,
+        "format": TAG,
         "version": _VERSION,
         "directed": graph.directed,
         "name": graph.name,

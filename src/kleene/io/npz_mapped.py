@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import IO, Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kleene.io.npy import LONGEST_HEADER, NpyHeader
 
-__all__ = ["map_member", "write_aligned"]
+__all__ = ["begin_of_member", "is_stored", "map_member", "write_aligned"]
 
 _ALIGNMENT = 64  # bytes; headers of .npy are a multiple of it
 _LOCAL_HEADER = struct.Struct("<4s22xHH")  # signature, lengths of name and extra field
@@ -53,23 +53,40 @@ def write_aligned(file: IO[bytes], arrays: Mapping[str, ArrayLike]) -> None:
         raise
 
 
+def begin_of_member(
+    member: zipfile.ZipInfo, size: int, bytes_of: Callable[[int, int], bytes]
+) -> int:
+    """Return the byte at which the data of a stored member of an archive begins.
+
+    ``bytes_of`` returns bytes of the archive, which has ``size`` of them. Raises ValueError for a
+    member that is not where the archive's directory says.
+    """
+    header_end = member.header_offset + _LOCAL_HEADER.size
+    if member.header_offset < 0 or header_end > size:
+        raise ValueError("a member begins beyond the end")
+    signature, name, extra = _LOCAL_HEADER.unpack(bytes_of(member.header_offset, header_end))
+    begin: int = header_end + name + extra
+    end = begin + member.file_size
+    if signature != _SIGNATURE or end > size or member.file_size != member.compress_size:
+        raise ValueError("a member is not where the directory says")
+    return begin
+
+
+def is_stored(member: zipfile.ZipInfo) -> bool:
+    """Return whether the data of a member is in the archive as it is."""
+    return member.compress_type == zipfile.ZIP_STORED and not member.flag_bits & _ENCRYPTED
+
+
 def map_member(content: NDArray[np.uint8], member: zipfile.ZipInfo) -> NDArray[Any] | None:
     """Return the array of a member as a part of the archive's content, or None.
 
     None is for members that must be read: compressed ones, and those that are not aligned. Raises
     ValueError for a damaged member; its checksum is compared.
     """
-    if member.compress_type != zipfile.ZIP_STORED or member.flag_bits & _ENCRYPTED:
+    if not is_stored(member):
         return None
-    header_end = member.header_offset + _LOCAL_HEADER.size
-    if member.header_offset < 0 or header_end > len(content):
-        raise ValueError("a member begins beyond the end")
-    signature, name, extra = _LOCAL_HEADER.unpack(content[member.header_offset : header_end].data)
-    begin = header_end + name + extra
-    end = begin + member.file_size
-    if signature != _SIGNATURE or end > len(content) or member.file_size != member.compress_size:
-        raise ValueError("a member is not where the directory says")
-    data = content[begin:end]
+    begin = begin_of_member(member, len(content), lambda begin, end: content[begin:end].tobytes())
+    data = content[begin : begin + member.file_size]
     header = NpyHeader.parse(data[:LONGEST_HEADER].tobytes(), len(data))
     if zlib.crc32(data.data) != member.CRC:
         raise ValueError(f"bad checksum of {member.filename!r}")

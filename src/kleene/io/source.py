@@ -169,11 +169,11 @@ class Source:
             return report
         return lambda done, total: report(size + size * done // max(total, 1), 2 * size)
 
-    def require_memory(self, more: int = 0) -> None:
-        """Raise if the arcs of the text, and more bytes, would not fit in memory."""
+    def require_memory(self, text: int, more: int = 0) -> None:
+        """Raise if the arcs of so many bytes of text, and more bytes, would not fit in memory."""
         require_memory(
-            _TEXT_TO_ARCS * len(self.data) + more,
-            f"parsing {self.name}, {len(self.data):,} bytes of text,",
+            _TEXT_TO_ARCS * text + more,
+            f"parsing {self.name}, {text:,} bytes of text,",
             "use a machine with more memory, or convert the file to .npz on one",
         )
 

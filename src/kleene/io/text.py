@@ -71,12 +71,16 @@ class ColumnLayout:
 
 
 class TextReader:
-    """A text file and a position in it."""
+    """A text file, or whole lines of one, and a position in it."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, lines: tuple[int, int] | None = None) -> None:
+        begin, end = lines or (0, source.size)
         self.source = source
-        self.data = source.data
-        self.offset = len(_BYTE_ORDER_MARK) if source.head(3) == _BYTE_ORDER_MARK else 0
+        self.data = (
+            source.data if lines is None else source.read(np.dtype(np.uint8), end - begin, begin)
+        )
+        marked = begin == 0 and bytes(self.data[:3]) == _BYTE_ORDER_MARK
+        self.offset = len(_BYTE_ORDER_MARK) if marked else 0
         self.line = 1
 
     def fail(self, found: str, expected: str, line: int | None = None) -> NoReturn:
@@ -130,7 +134,7 @@ class TextReader:
 
     def arcs(self, layout: ColumnLayout) -> Arcs:
         """Parse the rest of the text as one arc per line."""
-        self.source.require_memory()
+        self.source.require_memory(len(self.data))
         try:
             sources, targets, weights, characters, starts = _native.parse_arcs(
                 self.data, **asdict(layout), **self._parse_arguments()
@@ -146,7 +150,7 @@ class TextReader:
     ) -> tuple[Array, Array, Array | None]:
         """Parse the rest of the text as one vertex per line, into CSR arrays."""
         # Besides the arcs: offsets, also of the reverse arcs. Each vertex has a line.
-        self.source.require_memory(24 * (min(n, len(self.data)) + 1))
+        self.source.require_memory(len(self.data), 24 * (min(n, len(self.data)) + 1))
         try:
             csr = _native.parse_rows(
                 self.data,

@@ -33,7 +33,14 @@ from kleene.system.formatting import format_bytes
 if sys.platform != "win32":  # there, files of killed processes stay
     import fcntl
 
-__all__ = ["atomic_array", "atomic_path"]
+__all__ = [
+    "atomic_array",
+    "atomic_path",
+    "remove_abandoned",
+    "reserve_space",
+    "target_file",
+    "temporary_path",
+]
 
 _ZEROS = 1 << 20  # bytes written at a time to reserve space
 _LONGEST_SUFFIX = 16  # characters of a suffix that the new file has too
@@ -55,12 +62,12 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     ...     [file.name for file in Path(folder).iterdir()]
     ['note.txt']
     """
-    path = _target(path)
+    path = target_file(path)
     if path.exists() and not path.is_file():  # a pipe or a device: there is nothing to replace
         yield path
         return
     with _naming(path):
-        _remove_abandoned(path.parent)
+        remove_abandoned(path.parent)
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o666
         beside, locked = _create(path, mode)
     with locked:
@@ -91,13 +98,31 @@ def atomic_array(
             np.lib.format.write_array_header_1_0(file, header)
             file.flush()
             start = file.tell()
-            _reserve(file.fileno(), start, start + dtype.itemsize * math.prod(shape), path)
+            reserve_space(
+                file.fileno(), start, start + dtype.itemsize * math.prod(shape), path, mapped=True
+            )
         mapped = np.lib.format.open_memmap(beside, mode="r+")
         yield mapped
         mapped.flush()
 
 
-def _target(path: str | Path) -> Path:
+@contextmanager
+def temporary_path(folder: Path, suffix: str) -> Iterator[Path]:
+    """Yield the name of a new file in a folder, which is removed at the end.
+
+    If this process is killed, the next write to the folder removes it.
+    """
+    with _naming(folder):
+        remove_abandoned(folder)
+        path, locked = _create(folder / f"temporary{suffix}", 0o666)
+    with locked:
+        try:
+            yield path
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def target_file(path: str | Path) -> Path:
     """Return the file to replace: what ``path`` names, or what it leads to if it is a link."""
     if not isinstance(path, (str, Path)):
         raise RequestError(f"a file name must be a string or a Path, not {type(path).__name__}")
@@ -153,7 +178,7 @@ def _create(path: Path, mode: int) -> tuple[Path, IO[bytes]]:
         locked.close()  # another process removed the file before it was locked
 
 
-def _remove_abandoned(folder: Path) -> None:
+def remove_abandoned(folder: Path) -> None:
     """Remove the new files in a folder whose processes are gone."""
     if sys.platform == "win32":
         return
@@ -169,10 +194,23 @@ def _remove_abandoned(folder: Path) -> None:
                 os.unlink(folder / name)
 
 
-def _reserve(descriptor: int, start: int, size: int, path: str | Path) -> None:
-    """Make a file ``size`` bytes long, with room on the disk for those from ``start``."""
+def reserve_space(
+    descriptor: int, start: int, size: int, path: str | Path, mapped: bool = False
+) -> None:
+    """Make a file ``size`` bytes long, with room on the disk for those from ``start``.
+
+    In memory (tmpfs) that takes as long as to write it, and other processes wait. There the space
+    is only compared with what is free, unless the file is to be ``mapped``: then a process would
+    end where there is no room, instead of an error.
+    """
     try:
         try:
+            if not mapped and _is_in_memory(descriptor):
+                there = os.fstatvfs(descriptor)
+                if there.f_blocks and size > there.f_bavail * there.f_frsize:
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                os.ftruncate(descriptor, size)
+                return
             os.posix_fallocate(descriptor, 0, size)
         except (AttributeError, OSError) as error:  # not on macOS, not on every file system
             if getattr(error, "errno", None) not in (None, errno.EOPNOTSUPP, errno.EINVAL):
@@ -189,3 +227,16 @@ def _reserve(descriptor: int, start: int, size: int, path: str | Path) -> None:
             f"{format_bytes(free)} are free there",
             str(path),
         ) from None
+
+
+def _is_in_memory(descriptor: int) -> bool:
+    """Return whether a file is on a tmpfs."""
+    if sys.platform != "linux":
+        return False
+    device = os.fstat(descriptor).st_dev
+    with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as mounts:
+        for line in mounts:
+            fields = line.split()
+            if fields[2] == f"{os.major(device)}:{os.minor(device)}":
+                return fields[fields.index("-") + 1] == "tmpfs"
+    return False

@@ -9,16 +9,35 @@ the same value.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar, overload
 
-__all__ = ["cached_property"]
+__all__ = ["cached", "cached_property"]
+
+Value = TypeVar("Value")
+
+
+def cached(instance: object, name: str, compute: Callable[[], Value]) -> Value:
+    """Return what an object holds under a name, computed at the first call.
+
+    For what a property cannot compute, since it takes arguments. Two threads may compute it at
+    once; the first value stays, and both get that one: it must be complete when it is returned.
+
+    >>> class Town: ...
+    >>> town = Town()
+    >>> cached(town, "_streets", lambda: [1, 2]) is cached(town, "_streets", list)
+    True
+    """
+    found = instance.__dict__.get(name, _NOTHING)
+    value: Value = found if found is not _NOTHING else instance.__dict__.setdefault(name, compute())
+    return value
+
+
+_NOTHING: Any = object()
 
 if sys.version_info >= (3, 12):
     from functools import cached_property
 else:
-    from collections.abc import Callable
-    from typing import Any, Generic, TypeVar, overload
-
-    Value = TypeVar("Value")
 
     class cached_property(Generic[Value]):  # noqa: N801  (as in functools)
         """A property that stores what it computed under its own name in the object."""
@@ -39,6 +58,4 @@ else:
         def __get__(self, instance: object | None, owner: type) -> cached_property[Value] | Value:
             if instance is None:
                 return self
-            # The first value stays: what a thread has been given does not change.
-            value: Value = instance.__dict__.setdefault(self._name, self.func(instance))
-            return value
+            return cached(instance, self._name, lambda: self.func(instance))

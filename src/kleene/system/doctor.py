@@ -13,7 +13,9 @@ from dataclasses import asdict, dataclass
 from importlib import metadata, util
 from typing import Any
 
+from kleene.errors import DeviceError
 from kleene.system import machine, nvidia
+from kleene.system.device_names import count_from, device_name, names_in_words
 from kleene.system.formatting import format_bytes
 
 __all__ = ["Gpu", "Report", "examine"]
@@ -94,7 +96,7 @@ class Report:
             },
             "NVIDIA": {
                 "driver": ", but ".join(driver),
-                "gpu": ", ".join(map(_gpu_in_words, self.gpus)) or "none",
+                **_gpus_in_words(self.gpus),
                 "packages": self.cuda_packages_problem or self.cuda_packages or "not installed",
                 "compiler": self.compiler or "not found",
                 "device cuda": self.cuda_missing or "ready",
@@ -190,8 +192,24 @@ def _gpu(library: ctypes.CDLL, index: int) -> Gpu:
     return Gpu(name.value.decode(errors="replace"), memory.value, capability)
 
 
-def _gpu_in_words(gpu: Gpu) -> str:
-    return f"{gpu.name} ({_size(gpu.memory)}, compute capability {gpu.capability})"
+def _gpus_in_words(gpus: tuple[Gpu, ...]) -> dict[str, str]:
+    """Return a line for each GPU, by the name that calls know it by if there are several."""
+    lines = [f"{g.name} ({_size(g.memory)}, compute capability {g.capability})" for g in gpus]
+    parts = _count("KLEENE_DEVICES_PER_GPU")
+    if len(lines) * parts < 2:
+        return {"gpu": lines[0] if lines else "none"}
+    names = [
+        [device_name("cuda", gpu * parts + i) for i in range(parts)] for gpu in range(len(gpus))
+    ]
+    return {names_in_words(each): line for each, line in zip(names, lines, strict=True)}
+
+
+def _count(variable: str) -> int:
+    """Return a number of devices that the environment sets; 1 where it makes no sense."""
+    try:
+        return count_from(variable)
+    except DeviceError:
+        return 1
 
 
 def _missing(
@@ -215,7 +233,9 @@ def _emulator() -> str:
     if util.find_spec("kleene._emulator") is None:
         return "not built"
     checked = util.find_spec("kleene._emulator_checked") is not None
-    return "ok, and the checked build of it" if checked else "ok"
+    count = _count("KLEENE_EMULATOR_DEVICES")
+    several = f", {count} devices" if count > 1 else ""
+    return ("ok, and the checked build of it" if checked else "ok") + several
 
 
 def _cuda_packages(driver: bool) -> tuple[str | None, str | None]:

@@ -1,8 +1,8 @@
 """What this machine offers: cores, memory, vector instructions.
 
 Memory is what this process may still take: the smallest of what the system has available, what the
-control groups around the process allow, so that a container's limit is respected, and what the
-limits of the process (``ulimit -v``, ``ulimit -d``) leave.
+control groups around the process allow, so that a container's limit is respected, what the limits
+of the process (``ulimit -v``, ``ulimit -d``) leave, and what ``KLEENE_MEMORY`` allows a call.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from kleene import _native
-from kleene.errors import RequestError
+from kleene.errors import KleeneError, RequestError
 from kleene.system import nvidia
+from kleene.system.device_names import device_name
 
 resource: Any
 try:
@@ -27,10 +28,12 @@ except ImportError:  # not on Windows
 
 __all__ = [
     "Machine",
+    "allowed_memory",
     "as_threads",
     "available_memory",
     "cores",
     "memory_limit",
+    "parse_bytes",
     "this_machine",
     "threads_for",
     "total_memory",
@@ -52,14 +55,28 @@ class Machine:
     devices: tuple[str, ...] = ("cpu", "reference")
     absent: tuple[tuple[str, str], ...] = ()  # other devices, and what is missing for each
     gpu_memory: int | None = 2**62  # bytes free on the GPU; None when it does not open
+    gpus: int = 1
+
+    @property
+    def limited(self) -> bool:
+        """Whether calls are to take less memory than there is, so that small ones count too."""
+        return False
 
     def free_memory(self) -> int | None:
         """Return the bytes that a process may still take, None when not known."""
         return self.memory
 
-    def free_gpu_memory(self) -> int | None:
-        """Return the bytes that are free on the GPU, None when it does not open."""
+    def free_gpu_memory(self, name: str = "cuda") -> int | None:
+        """Return the bytes that are free on a GPU, None when it does not open."""
         return self.gpu_memory
+
+    def visible(self, kind: str) -> tuple[str, ...]:
+        """Return the names of the devices of a kind."""
+        return tuple(device_name(kind, i) for i in range(self.gpus if kind == "cuda" else 1))
+
+    def is_open(self, name: str) -> bool:
+        """Return whether a GPU was opened before."""
+        return True
 
 
 @cache
@@ -125,8 +142,26 @@ def threads_for(work: int, threads: int | None = None) -> int:
 
 def available_memory() -> int | None:
     """Bytes this process may still allocate, or None where the system does not say."""
-    found = (_system_available(), _cgroup_available(), _limits_available())
+    found = (_system_available(), _cgroup_available(), _limits_available(), allowed_memory())
     return min((m for m in found if m is not None), default=None)
+
+
+def allowed_memory() -> int | None:
+    """Bytes that KLEENE_MEMORY allows a call, None for all that is available."""
+    return parse_bytes("KLEENE_MEMORY", RequestError)
+
+
+def parse_bytes(variable: str, error: type[KleeneError]) -> int | None:
+    """Return the bytes that an environment variable allows, as in 800M or 12G; None if unset."""
+    text = os.environ.get(variable)
+    if not text:
+        return None
+    units = {"K": 2**10, "M": 2**20, "G": 2**30}
+    number, unit = (text[:-1], units[text[-1]]) if text[-1] in units else (text, 1)
+    try:
+        return int(float(number) * unit)
+    except (OverflowError, ValueError):
+        raise error(f"{variable} is {text!r}; it must be bytes, as in 800M or 12G") from None
 
 
 def _system_available() -> int | None:

@@ -17,6 +17,7 @@ __all__ = [
     "extra",
     "library",
     "missing",
+    "one_gpu",
     "package_version",
     "version",
 ]
@@ -85,6 +86,11 @@ def extra() -> str:
     driver = library()
     number = None if driver is None else driver_version(driver)
     return "cuda12" if number is not None and number.startswith("12.") else "cuda13"
+
+
+def one_gpu() -> bool:
+    """Return whether the driver has one GPU, by its files; False where they do not say."""
+    return _GPUS.is_dir() and len(list(_GPUS.iterdir())) == 1
 
 
 @cache
