@@ -21,11 +21,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
+    "BetweennessTask",
     "ComponentsTask",
     "EncodingsTask",
     "KShortestTask",
     "KeptRows",
+    "LoadsAnswer",
+    "LoadsTask",
     "NearestTask",
+    "ProductTask",
     "Progress",
     "SpmvTask",
     "Task",
@@ -54,6 +58,8 @@ class Task:
     device: str = "cpu"  # where to run, for methods that run in several places
     hops: bool = False  # a hop count says "no path" with -1, whatever the semiring's zero
     keep: bool = False  # may the answer stay on the device? A method may bring it to the host
+    out_predecessors: Array | None = None  # where to put the predecessors
+    devices: tuple[str, ...] = ()  # those that share the matrix, where a method can split it
 
     @property
     def no_path(self) -> Any:
@@ -78,9 +84,12 @@ class Task:
         return np.full(len(self.sources), farthest, dtype=self.dtype)
 
     def empty_predecessors(self) -> Array | None:
-        """Return an array for the predecessors, not filled, or None when they are not wanted."""
-        if not self.predecessors:
-            return None
+        """Return an array for the predecessors, not filled, or None when they are not wanted.
+
+        It is ``out_predecessors`` if given.
+        """
+        if not self.predecessors or self.out_predecessors is not None:
+            return self.out_predecessors
         return np.empty((len(self.sources), self.graph.n), dtype=self.graph.id_dtype)
 
     def new_predecessors(self) -> Array | None:
@@ -131,6 +140,11 @@ class Answer:
         """Whether a part of the answer is computed when it is read."""
         return False
 
+    @property
+    def row_arrays(self) -> tuple[Any, Any]:
+        """Values and predecessors, or what reads them row by row from where they are stored."""
+        return self.values, self.predecessors
+
     def rows(self, which: Array) -> Answer:
         """Return some rows."""
         links = None if self.predecessors is None else self.predecessors[which]
@@ -169,6 +183,53 @@ class ComponentsTask:
 
     graph: Graph
     threads: int
+
+
+@dataclass(frozen=True)
+class BetweennessTask:
+    """How many shortest paths lead through each vertex, and along each arc.
+
+    A method returns two arrays of float64: for each vertex, and for each arc in the order of the
+    CSR form (None unless ``arcs``), the sum over all ordered pairs of a source s and a target t,
+    s != t, of the part of the shortest paths from s to t that lead through it. Ends of paths count
+    for vertices only with ``endpoints``.
+    """
+
+    graph: Graph
+    sources: Array  # positions, each at most once
+    targets: Array | None  # positions, each at most once; None: all vertices
+    hops: bool  # count arcs instead of adding weights
+    limit: int | float | None  # paths that are longer do not count
+    endpoints: bool
+    arcs: bool
+    threads: int
+    progress: Progress | None = None  # called with (sources done, sources)
+    device: str = "cpu"
+
+
+@dataclass(frozen=True)
+class LoadsTask:
+    """Trips on their shortest paths: how much goes along each arc."""
+
+    graph: Graph
+    origins: Array  # positions, one per trip
+    destinations: Array
+    volumes: Array  # float64, above zero
+    split: bool  # equally over all shortest paths, instead of on one of them
+    hops: bool  # count arcs instead of adding weights
+    limit: int | float | None  # a path that is longer is none
+    dtype: np.dtype[Any]  # of path lengths
+    by_destination: bool  # searches start at the destinations, against the arcs
+    threads: int
+    progress: Progress | None = None
+    prepared: Any = None  # the elimination and the values of its pairs, where the caller has them
+
+
+class LoadsAnswer(NamedTuple):
+    """What goes along each arc, in the order of the CSR form, and which trips have a path."""
+
+    arcs: Array  # float64
+    assigned: Array  # bool
 
 
 @dataclass(frozen=True)
@@ -239,3 +300,33 @@ class NearestTask:
     unit: bool  # every arc counts one
     threads: int
     progress: Progress | None = None
+
+
+@dataclass(frozen=True)
+class ProductTask:
+    """A product of two matrices over a semiring; no extent is zero.
+
+    A method returns the values, in ``out`` if that is given, and with ``argmin`` an int32 array:
+    the smallest of the inner positions that attain the value, -1 for "no path".
+    """
+
+    left: Array  # rows x depth, and
+    right: Array  # depth x columns, both of the answer's type and contiguous
+    semiring: str
+    no_path: Any  # in the factors and in the answer
+    ends: tuple[Any, Any]  # between which the values of the answer are that are paths
+    entries: tuple[Any, Any]  # the same of both factors
+    argmin: bool
+    threads: int
+    device: str = "cpu"
+    progress: Progress | None = None
+    out: Array | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The shape of the answer."""
+        return self.left.shape[0], self.right.shape[1]
+
+    def new_values(self) -> Array:
+        """Return memory for the values: ``out`` if given."""
+        return np.empty(self.shape, self.left.dtype) if self.out is None else self.out

@@ -26,10 +26,12 @@ from kleene import _native
 from kleene.backends.common.johnson import johnson
 from kleene.backends.common.native_sssp import potentials
 from kleene.backends.task import Answer, Task
+from kleene.graph import Graph
 from kleene.graph.no_path import no_path
 
 __all__ = [
-    "Engine", "MatrixForm", "arc_matrix", "close_matrix", "engine_form", "plain_form", "threads_of",
+    "Engine", "MatrixForm", "arc_matrix", "close_matrix", "engine_form", "fill_rows", "finish_rows",
+    "plain_form", "threads_of",
 ]  # fmt: skip
 
 Array = NDArray[Any]
@@ -99,7 +101,7 @@ def arc_matrix(form: MatrixForm, task: Task) -> Array:
     """Return the arcs of the task's graph as a matrix of this form."""
     n = task.graph.n
     matrix = np.empty((n, n), form.dtype)
-    _fill(form, task, None, matrix, None, threads_of(task))
+    fill_rows(form, task, matrix, None)
     return matrix
 
 
@@ -117,35 +119,65 @@ def _close(
     engine: Engine, form: MatrixForm, task: Task, used: NDArray[np.bool_] | None
 ) -> Answer | None:
     """Return the answer, or None when there is a negative cycle among the used arcs."""
-    n, threads = task.graph.n, threads_of(task)
+    n = task.graph.n
     whole = len(task.sources) == n and bool((task.sources == np.arange(n)).all())
     values = np.empty((len(task.sources), n), task.dtype) if task.out is None else task.out
     matrix = _memory(form.dtype, n, values if whole else None)
     predecessors = np.empty((n, n), dtype=np.int32) if task.predecessors else None
-    _fill(form, task, used, matrix, predecessors, threads)
+    fill_rows(form, task, matrix, predecessors, used=used)
     if not engine(matrix, predecessors):
         return None
-    _export(form, task, matrix, values, threads)
-    if form.semiring == "min_plus" and (values[np.arange(len(values)), task.sources] < 0).any():
+    _export(form, task, matrix, task.sources, values)
+    if _shows_cycle(form, task, values):
         return None  # it showed late
     if predecessors is None:
         return Answer(values, None)
     if not whole:
         predecessors = predecessors[task.sources]
-    _reattach(task, values, predecessors, threads)
+    _reattach(task, values, predecessors)
     return Answer(values, predecessors)
 
 
-def _fill(
+def finish_rows(
+    form: MatrixForm, task: Task, rows: Array, predecessors: Array | None
+) -> Answer | None:
+    """Return the answer of the sources, whose rows of a closed matrix are these, in their order.
+
+    None when they show a negative cycle. The arrays may become parts of the answer.
+    """
+    values = rows
+    if form.lowest is not None or form.dtype == np.uint64:
+        values = np.empty((len(rows), task.graph.n), task.dtype)
+        _export(form, task, rows, np.arange(len(rows), dtype=np.int32), values)
+    if _shows_cycle(form, task, values):
+        return None
+    if predecessors is not None:
+        _reattach(task, values, predecessors)
+    return Answer(values, predecessors)
+
+
+def _shows_cycle(form: MatrixForm, task: Task, values: Array) -> bool:
+    """Return whether the diagonal shows a negative cycle."""
+    if form.semiring != "min_plus":
+        return False
+    return bool((values[np.arange(len(values)), task.sources] < 0).any())
+
+
+def fill_rows(
     form: MatrixForm,
     task: Task,
-    used: NDArray[np.bool_] | None,
     matrix: Array,
     predecessors: Array | None,
-    threads: int,
+    first: int = 0,
+    used: NDArray[np.bool_] | None = None,
+    columns: range | None = None,
 ) -> None:
-    """Fill the matrix with the arcs: from the graph's own matrix, where it keeps one."""
-    g = task.graph
+    """Fill rows of the matrix of arcs, from ``first`` on: from the graph's own, if it has one.
+
+    All columns, or those of some vertices.
+    """
+    g, threads = task.graph, threads_of(task)
+    place = (first, 0, g.n) if columns is None else (first, columns.start, len(columns))
     same_values = form.semiring == task.semiring.name
     if (
         g.has_dense
@@ -154,13 +186,27 @@ def _fill(
         and (form.dtype == g.dense.dtype or (form.dtype == np.int16 and g.dense.dtype.kind == "i"))
     ):
         _native.closure_fill_from_matrix(
-            form.semiring, g.dense, form.no_path, matrix, predecessors, threads
+            form.semiring, g.dense, form.no_path, matrix, predecessors, threads, *place
         )
         return
+    weights = None
+    if task.semiring.name != "boolean":
+        weights = _typed_rows(g, form.dtype, first, len(matrix))
     _native.closure_fill(
-        form.semiring, g.offsets, g.neighbors, _typed(g.weights, form.dtype, task), used,
-        form.no_path, matrix, predecessors, threads,
+        form.semiring, g.offsets, g.neighbors, weights, used, form.no_path, matrix, predecessors,
+        threads, *place,
     )  # fmt: skip
+
+
+def _typed_rows(graph: Graph, dtype: np.dtype[Any], first: int, rows: int) -> Array | None:
+    """Return the weights in the type of the matrix; those of other rows may be anything."""
+    weights = graph.weights
+    if weights is None or weights.dtype == dtype:
+        return weights
+    arcs = slice(graph.offsets[first], graph.offsets[first + rows])
+    typed = np.empty(graph.m, dtype)  # memory that is not written to is not taken
+    typed[arcs] = weights[arcs]
+    return typed
 
 
 def _typed(weights: Array | None, dtype: np.dtype[Any], task: Task) -> Array | None:
@@ -179,17 +225,18 @@ def _memory(dtype: np.dtype[Any], n: int, values: Array | None) -> Array:
     return values.reshape(-1).view(dtype)[: n * n].reshape(n, n)
 
 
-def _export(form: MatrixForm, task: Task, matrix: Array, values: Array, threads: int) -> None:
-    """Put the rows of the sources where the answer is."""
+def _export(form: MatrixForm, task: Task, matrix: Array, rows: Array, values: Array) -> None:
+    """Put some rows of the matrix where the answer is."""
+    threads = threads_of(task)
     seen = values.view(np.uint8) if values.dtype == bool else values
     if form.lowest is None and form.dtype != np.uint64:
         if not np.may_share_memory(matrix, values):
-            seen[...] = matrix[task.sources]
+            seen[...] = matrix[rows]
         return
 
     def export(begin: int, end: int, of: Array) -> None:
         _native.closure_export(
-            of, task.sources[begin:end], form.lowest, form.highest, task.no_path,
+            of, rows[begin:end], form.lowest, form.highest, task.no_path,
             seen[begin:end], threads,
         )  # fmt: skip
 
@@ -203,9 +250,9 @@ def _export(form: MatrixForm, task: Task, matrix: Array, values: Array, threads:
     export(0, end, matrix)
 
 
-def _reattach(task: Task, values: Array, predecessors: Array, threads: int) -> None:
+def _reattach(task: Task, values: Array, predecessors: Array) -> None:
     """Make trees of the predecessors, where cycles of no weight closed on themselves."""
-    g = task.graph
+    g, threads = task.graph, threads_of(task)
     seen = values.view(np.uint8) if values.dtype == bool else values
     loose = _native.closure_find_detached(task.sources, seen, predecessors, task.no_path, threads)
     if loose is None:

@@ -47,6 +47,7 @@ def search_in_dtype(
             limit=limit,
             dtype=engine_dtype,
             out=buffer[: len(sources)],
+            out_predecessors=None,
             keep=False,
             progress=_offset_progress(first, task),
         )

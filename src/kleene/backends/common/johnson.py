@@ -57,7 +57,8 @@ def exact_rows(task: Task, answer: Answer, bellman_ford: Callable[[Task], Answer
         added = np.abs(distances[tails[better]]) + np.abs(lengths[better])
         if (held[better] - through[better] > 8 * eps * added).any():
             own = task.sources[row : row + 1]
-            again = bellman_ford(replace(task, sources=own, out=None, progress=None))
+            own_task = replace(task, sources=own, out=None, out_predecessors=None, progress=None)
+            again = bellman_ford(own_task)
             distances[...] = again.values[0]
             if answer.predecessors is not None and again.predecessors is not None:
                 answer.predecessors[row] = again.predecessors[0]

@@ -91,7 +91,10 @@ def _sums_exactly(graph: Graph, dtype: np.dtype[Any], largest: float) -> bool:
 
 def _search_again(task: Task, answer: Answer, rows: Array) -> None:
     """Replace some rows by what a search finds within the limit."""
-    own = replace(task, sources=task.sources[rows], targets=None, out=None, progress=None)
+    own = replace(
+        task, sources=task.sources[rows], targets=None, out=None, out_predecessors=None,
+        progress=None,
+    )  # fmt: skip
     found = search("delta_stepping", own)
     answer.values[rows] = found.values
     if answer.predecessors is not None:

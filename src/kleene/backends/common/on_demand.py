@@ -89,7 +89,12 @@ class MatrixAnswer(Answer):
     _source_rows: RowSource
 
     def __init__(
-        self, matrix: Array, sources: Array, targets: Array, source_rows: RowSource, paths: bool
+        self,
+        matrix: Array | None,  # None for one that is elsewhere
+        sources: Array,
+        targets: Array,
+        source_rows: RowSource,
+        paths: bool,
     ) -> None:
         self.__dict__.update(
             _matrix=matrix, _sources=sources, _targets=targets, _source_rows=source_rows,

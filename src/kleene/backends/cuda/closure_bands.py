@@ -69,15 +69,19 @@ class BandSplit(NamedTuple):
     def visits(self) -> Iterator[Visit]:
         """Yield all visits in order."""
         for first in range(0, self.bands, self.panel):
-            panel = range(first, min(first + self.panel, self.bands))
-            yield from (Visit("join", band, first) for band in panel)
-            # The next panel passes first, and is back on the host when its round begins. Bands
-            # that leave need no computation: they go between bands that do.
-            others = [*range(panel.stop, self.bands), *range(first)]
-            left = 0
-            for passed, band in enumerate(others, 1):
-                yield Visit("pass", band, first)
-                due = passed * len(panel) // len(others)
-                yield from (Visit("leave", band, first) for band in panel[left:due])
-                left = due
-            yield from (Visit("leave", band, first) for band in panel[left:])
+            yield from self.round_visits(first)
+
+    def round_visits(self, first: int) -> Iterator[Visit]:
+        """Yield the visits of the round whose panel begins with this band."""
+        panel = range(first, min(first + self.panel, self.bands))
+        yield from (Visit("join", band, first) for band in panel)
+        # The next panel passes first, and is back on the host when its round begins. Bands that
+        # leave need no computation: they go between bands that do.
+        others = [*range(panel.stop, self.bands), *range(first)]
+        left = 0
+        for passed, band in enumerate(others, 1):
+            yield Visit("pass", band, first)
+            due = passed * len(panel) // len(others)
+            yield from (Visit("leave", band, first) for band in panel[left:due])
+            left = due
+        yield from (Visit("leave", band, first) for band in panel[left:])

@@ -17,13 +17,13 @@ import numpy as np
 from kleene.backends.cuda.row_batches import copy_threads, start_copies, wait_all
 from kleene.backends.cuda.runtime.device import Array, Device, Event, HostArray
 from kleene.backends.cuda.tuning import closure as tuning
-from kleene.backends.task import Task
+from kleene.backends.task import ProductTask, Task
 from kleene.system.threads import ThreadPool
 
 __all__ = ["copy_in", "copy_out"]
 
 
-def copy_in(device: Device, task: Task, to: Array, source: HostArray) -> None:
+def copy_in(device: Device, task: Task | ProductTask, to: Array, source: HostArray) -> None:
     """Copy a host matrix to the device, in the main stream."""
     if source.nbytes < tuning.STAGED_LEAST:
         device.copy(to, source)
@@ -37,7 +37,7 @@ def copy_in(device: Device, task: Task, to: Array, source: HostArray) -> None:
             stripe.copied = device.main.record()
 
 
-def copy_out(device: Device, task: Task, to: HostArray, source: Array) -> None:
+def copy_out(device: Device, task: Task | ProductTask, to: HostArray, source: Array) -> None:
     """Copy a matrix from the device to the host, and wait for it."""
     if to.nbytes < tuning.STAGED_LEAST:
         device.download(source, to)
@@ -52,10 +52,10 @@ def copy_out(device: Device, task: Task, to: HostArray, source: Array) -> None:
 
 @contextmanager
 def _staged(
-    device: Device, task: Task, part: str, matrix: HostArray
+    device: Device, task: Task | ProductTask, part: str, matrix: HostArray
 ) -> Iterator[tuple[ThreadPool, _Stripes]]:
     """Time the copies of a host matrix by stripes, and wait for them."""
-    with copy_threads(task) as threads, device.timer.span(part, device.main):
+    with copy_threads(task.threads) as threads, device.timer.span(part, device.main):
         stripes = _Stripes(device, threads, matrix)
         try:
             yield threads, stripes

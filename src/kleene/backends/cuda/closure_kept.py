@@ -2,7 +2,8 @@
 
 Without predecessors, float lengths on the device are what the user sees. All other matrices are
 completed on the host (integers have another "no path" there, boolean ones are bits, trees of
-predecessors are repaired), and their answers copied back.
+predecessors are repaired), and their answers copied back. Of several devices the first keeps the
+answer, or the call fails; it holds no rows of the computation if there is no memory left for them.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ def close_kept(task: Task, form: MatrixForm) -> Answer | None:
         or not np.array_equal(task.sources, np.arange(n))
     ):
         return None
-    device = open_device(task.device)
+    device, *others = [open_device(name) for name in task.devices or (task.device,)]
     try:
         rows = answer_rows_on_device(task, device)
         device.copy(rows.values, arc_matrix(form, task))
-        closed = close_in_place(device, rows.values, task.report)
+        closed = close_in_place(device, rows.values, task.report, others)
     except MemoryBudgetError:  # streamed through the device, and then copied there
         return None
     return DeviceAnswer(rows, None) if closed else None

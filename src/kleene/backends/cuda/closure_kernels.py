@@ -45,9 +45,13 @@ class DeviceRows:
 
     def host_view(self, matrix: HostArray) -> Array:
         """Return the words of the rows of a host matrix, without padding and in its type."""
-        flat, rows = self.words.view(matrix.dtype), self.words.shape[0]
+        return self.part(matrix.shape, matrix.dtype)
+
+    def part(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+        """Return the words of a matrix of some shape and type, without padding."""
+        flat, rows = self.words.view(dtype), self.words.shape[0]
         words = flat.reshape(rows, flat.size // rows)
-        return words[: matrix.shape[0], : matrix.shape[1]]
+        return words[: shape[0], : shape[1]]
 
 
 class TileSet(NamedTuple):

@@ -18,6 +18,8 @@ _TILE_BYTES = constant("closure_tiled", "kTileBytes")
 _PANEL_BYTES = constant("closure_tiled", "kPanelBytes")
 _NOTED_DEPTH = constant("closure_tiled", "kNotedDepth")
 
+_SLACK = 2**20  # bytes for what is small
+
 
 class TileLayout(NamedTuple):
     """A matrix padded to whole tiles, in words of a number format."""
@@ -99,15 +101,34 @@ class TileLayout(NamedTuple):
         return found
 
     @property
-    def left_bytes(self) -> int:
-        """Bytes of the columns of a round, transposed and expanded."""
-        return self.round_blocks * BLOCK * self.rows * self.word.itemsize
+    def _depth(self) -> int:
+        """Vertices of a round, at most."""
+        return self.round_blocks * BLOCK
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row, and of its predecessors."""
+        return self.words * (self.word.itemsize + (4 if self.paths else 0))
+
+    @property
+    def _band_row_bytes(self) -> int:
+        """Device bytes of a row, and of two copies of its columns of a round."""
+        return self.row_bytes + 2 * self._depth * self.word.itemsize
 
     @property
     def bytes(self) -> int:
         """Device bytes of the matrix and its workspace."""
-        each = self.word.itemsize + (4 if self.paths else 0)
-        return self.rows * self.words * each + 2 * self.left_bytes + 2**20
+        return self.rows * self._band_row_bytes + _SLACK
+
+    @property
+    def panel_bytes(self) -> int:
+        """Device bytes of two panels, for rows of other devices."""
+        return 2 * self._depth * self.row_bytes
+
+    def rows_in(self, memory: int) -> int:
+        """Return how many rows fit into a part of a device's memory, beside two panels."""
+        spare = BLOCK * self._depth * self.word.itemsize
+        return max(0, memory - self.panel_bytes - spare - _SLACK) // self._band_row_bytes
 
     @property
     def shared(self) -> int:

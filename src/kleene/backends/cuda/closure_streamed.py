@@ -14,11 +14,13 @@ thousand rows the copies take less time than the computation and overlap with it
 
 Bands are whole rows, so a band brings its own columns of the panel's vertices, as they were before
 the round. Copies in, computation and copies out overlap, each on streams of its own; host threads
-copy rows between the matrix, which may be in a file, and page-locked staging buffers.
+copy rows between the matrix, which may be in a file, and page-locked staging buffers. Rounds of a
+matrix in files are in ``closure_rounds``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
@@ -27,7 +29,12 @@ import numpy as np
 from kleene.backends.cuda.closure_bands import BandSplit, Visit
 from kleene.backends.cuda.closure_kernels import ClosureKernels, DeviceRows, TileSet
 from kleene.backends.cuda.closure_layout import BLOCK, TileLayout
-from kleene.backends.cuda.closure_transfers import HostRows, HostTransfers
+from kleene.backends.cuda.closure_transfers import (
+    HostBands,
+    HostMatrix,
+    HostRows,
+    HostTransfers,
+)
 from kleene.backends.cuda.row_batches import copy_threads
 from kleene.backends.cuda.runtime.device import Device, Event, HostArray
 from kleene.backends.cuda.tuning import closure as tuning
@@ -35,7 +42,7 @@ from kleene.backends.task import Task
 from kleene.errors import MemoryBudgetError
 from kleene.system.formatting import format_bytes
 
-__all__ = ["StreamedClosure", "close"]
+__all__ = ["StreamedClosure", "close", "open_streamed"]
 
 
 def close(
@@ -46,16 +53,19 @@ def close(
     predecessors: HostArray | None,
 ) -> bool:
     """Close a host matrix in place; False on a negative cycle."""
+    return open_streamed(device, layout).run(task, matrix, predecessors)
+
+
+def open_streamed(device: Device, layout: TileLayout) -> StreamedClosure:
+    """Return an engine with bands that suit the device memory."""
     free = device.free_memory()
     memory = free - min(free // 16, 2**26)  # allocations are rounded up
     memory = min(memory, int(tuning.STREAMED_SHARE * layout.bytes))
     while (cut := BandSplit.fit(layout, memory)) is not None:
         try:
-            engine = StreamedClosure(device, layout, cut)
+            return StreamedClosure(device, layout, cut)
         except MemoryBudgetError:  # another process has allocated some
             memory = memory * 3 // 4
-            continue
-        return engine.run(task, matrix, predecessors)
     raise MemoryBudgetError(
         f"a closure of {layout.n:,} vertices does not fit into {device.name} even in pieces: "
         f"{format_bytes(free)} are free there; device='cpu' uses the memory of the host"
@@ -84,10 +94,15 @@ class StreamedClosure:
 
     def run(self, task: Task, matrix: HostArray, predecessors: HostArray | None) -> bool:
         """Close the matrix; False on a negative cycle, which leaves it unusable."""
+        bands = HostMatrix(HostRows(matrix, predecessors))
+        return self.run_visits(task, bands, list(self.cut.visits()))
+
+    def run_visits(self, task: Task, bands: HostBands, visits: Sequence[Visit]) -> bool:
+        """Run the visits of whole rounds; False on a negative cycle."""
         # Even after an error nothing may use memory that is freed then.
-        with copy_threads(task) as threads:
+        with copy_threads(task.threads) as threads:
             try:
-                return self._run(HostTransfers(self, threads, HostRows(matrix, predecessors), task))
+                return self._run(HostTransfers(self, threads, bands, visits, task))
             finally:
                 self.device.synchronize()
 

@@ -1,15 +1,16 @@
 """Copies of bands of rows between a host matrix and the device.
 
-Host threads copy rows between the matrix, which may be in a file, and page-locked staging buffers;
-the device copies between those and its own memory, in streams of its own.
+Host threads copy rows between the matrix, or files, and page-locked staging buffers; the device
+copies between those and its own memory, in streams of its own.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from kleene.backends.cuda.closure_bands import Visit
 from kleene.backends.cuda.row_batches import start_copies, wait_all
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from kleene.backends.cuda.closure_kernels import DeviceRows
     from kleene.backends.cuda.closure_streamed import StreamedClosure
 
-__all__ = ["HostRows", "HostTransfers", "StagingBuffer"]
+__all__ = ["HostBands", "HostMatrix", "HostRows", "HostTransfers", "StagingBuffer"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,41 @@ class HostRows:
         return HostRows(
             self.matrix[key], None if self.predecessors is None else self.predecessors[key]
         )
+
+
+class HostBands(Protocol):
+    """Where bands come from and go to."""
+
+    @property
+    def like(self) -> HostRows:
+        """Rows of the right widths and types."""
+
+    def load(self, threads: ThreadPool, first: int, to: HostRows) -> list[Future[None]]:
+        """Start to read rows, from the first on."""
+
+    def save(self, threads: ThreadPool, first: int, rows: HostRows) -> list[Future[None]]:
+        """Start to write rows."""
+
+
+class HostMatrix:
+    """Bands of a matrix in memory, which is closed in place."""
+
+    def __init__(self, like: HostRows) -> None:
+        self.like = like
+
+    def load(self, threads: ThreadPool, first: int, to: HostRows) -> list[Future[None]]:
+        """Start to read rows, from the first on."""
+        return self._copy(threads, to, self.like[first : first + len(to.matrix)])
+
+    def save(self, threads: ThreadPool, first: int, rows: HostRows) -> list[Future[None]]:
+        """Start to write rows."""
+        return self._copy(threads, self.like[first : first + len(rows.matrix)], rows)
+
+    def _copy(self, threads: ThreadPool, to: HostRows, source: HostRows) -> list[Future[None]]:
+        copies = start_copies(threads, to.matrix, source.matrix)
+        if to.predecessors is not None and source.predecessors is not None:
+            copies += start_copies(threads, to.predecessors, source.predecessors)
+        return copies
 
 
 class StagingBuffer:
@@ -65,13 +101,18 @@ class HostTransfers:
     """Moves bands between the matrix and the device, through staging buffers."""
 
     def __init__(
-        self, engine: StreamedClosure, copy_threads: ThreadPool, rows: HostRows, task: Task
+        self,
+        engine: StreamedClosure,
+        copy_threads: ThreadPool,
+        bands: HostBands,
+        visits: Sequence[Visit],
+        task: Task,
     ) -> None:
-        device, height = engine.device, engine.cut.height
-        self.visits = list(engine.cut.visits())
-        self._engine, self._threads, self._rows, self._task = engine, copy_threads, rows, task
-        self._in = [StagingBuffer(device, height, rows) for _ in range(tuning.STAGING_BUFFERS)]
-        self._out = [StagingBuffer(device, height, rows) for _ in range(tuning.STAGING_BUFFERS)]
+        device, height, like = engine.device, engine.cut.height, bands.like
+        self.visits = visits
+        self._engine, self._threads, self._bands, self._task = engine, copy_threads, bands, task
+        self._in = [StagingBuffer(device, height, like) for _ in range(tuning.STAGING_BUFFERS)]
+        self._out = [StagingBuffer(device, height, like) for _ in range(tuning.STAGING_BUFFERS)]
         self._waiting = deque(visit for visit in self.visits if visit.enters)
         self._staged: deque[StagingBuffer] = deque()
         self._outgoing: deque[tuple[Visit, StagingBuffer, Event]] = deque()
@@ -87,7 +128,7 @@ class HostTransfers:
                 self._drain()  # the band is still on its way back
         staging = self._staged.popleft()
         wait_all(staging.copies)
-        self._engine.copy_in(buffer, staging.rows[: len(self._part(visit.band).matrix)])
+        self._engine.copy_in(buffer, self._part(visit.band, staging))
         staging.copied = self._engine.copied_in()
         self._in.append(staging)
 
@@ -102,7 +143,7 @@ class HostTransfers:
             self._drain()
         staging = self._out.pop(0)
         staging.wait()
-        self._engine.copy_out(buffer, staging.rows[: len(self._part(visit.band).matrix)])
+        self._engine.copy_out(buffer, self._part(visit.band, staging))
         copied = self._engine.copied_out()
         self._outgoing.append((visit, staging, copied))
         return copied
@@ -127,8 +168,8 @@ class HostTransfers:
         wait_all(self._pending.pop(band, []))
         staging = self._in.pop(0)
         staging.wait()
-        part = self._part(band)
-        self._start_copies(staging, staging.rows[: len(part.matrix)], part)
+        height = self._engine.cut.height
+        staging.copies = self._bands.load(self._threads, band * height, self._part(band, staging))
         self._staged.append(staging)
         return True
 
@@ -136,8 +177,8 @@ class HostTransfers:
         """Wait for the oldest outgoing band and copy it back to the matrix."""
         visit, staging, copied = self._outgoing.popleft()
         copied.synchronize()
-        part = self._part(visit.band)
-        self._start_copies(staging, part, staging.rows[: len(part.matrix)])
+        first = visit.band * self._engine.cut.height
+        staging.copies = self._bands.save(self._threads, first, self._part(visit.band, staging))
         self._pending[visit.band] = staging.copies
         self._away[visit.band] = 0
         self._out.append(staging)
@@ -145,12 +186,7 @@ class HostTransfers:
         if self._done < self._total:
             self.report()
 
-    def _part(self, band: int) -> HostRows:
+    def _part(self, band: int, staging: StagingBuffer) -> HostRows:
+        """Return the rows of a staging buffer that a band takes: the last may have fewer."""
         height = self._engine.cut.height
-        return self._rows[band * height : (band + 1) * height]
-
-    def _start_copies(self, staging: StagingBuffer, to: HostRows, source: HostRows) -> None:
-        """Start copies by the host threads."""
-        staging.copies = start_copies(self._threads, to.matrix, source.matrix)
-        if to.predecessors is not None and source.predecessors is not None:
-            staging.copies += start_copies(self._threads, to.predecessors, source.predecessors)
+        return staging.rows[: min(height, self._engine.layout.n - band * height)]

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from kleene.backends.common.on_demand import MatrixAnswer, RowSource
 from kleene.backends.cuda.runtime.device import Array, Device, HostArray
 from kleene.backends.cuda.runtime.host_buffers import answer_buffer
 from kleene.backends.task import Answer, KeptRows, Task
 from kleene.errors import MemoryBudgetError
 from kleene.system.cached_property import cached_property
 
-__all__ = ["DeviceAnswer", "answer_rows_on_device", "to_device"]
+__all__ = ["DeviceAnswer", "DeviceMatrixAnswer", "answer_rows_on_device", "to_device", "to_host"]
 
 
 class DeviceAnswer(Answer):
@@ -33,19 +34,53 @@ class DeviceAnswer(Answer):
     @cached_property
     def values(self) -> HostArray:
         """The values on the host."""
-        return _to_host(self.kept.device, self.kept.values)
+        return to_host(self.kept.device, self.kept.values)
 
     @cached_property
     def predecessors(self) -> HostArray | None:
         """The predecessors on the host, if there are any."""
         found = self.kept.predecessors
-        return None if found is None else _to_host(self.kept.device, found)
+        return None if found is None else to_host(self.kept.device, found)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Answer, (self.values, self.predecessors, self.horizons)
 
 
-def _to_host(device: Device, rows: Array) -> HostArray:
+class DeviceMatrixAnswer(MatrixAnswer):
+    """The values of some targets on a device, copied to the host when something reads them.
+
+    A copy or a pickle of it is an answer on the host.
+    """
+
+    def __init__(
+        self,
+        rows: KeptRows,
+        sources: HostArray,
+        targets: HostArray,
+        source_rows: RowSource,
+        paths: bool,
+    ) -> None:
+        super().__init__(None, sources, targets, source_rows, paths)
+        self.__dict__["_rows"] = rows
+
+    @property
+    def kept(self) -> KeptRows:
+        """The matrix on the device."""
+        rows: KeptRows = self.__dict__["_rows"]
+        return rows
+
+    @cached_property
+    def matrix(self) -> HostArray:
+        """The values of the targets, on the host."""
+        return to_host(self.kept.device, self.kept.values)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        more = self._sources, self._targets, self._source_rows, self.paths
+        return MatrixAnswer, (self.matrix, *more)
+
+
+def to_host(device: Device, rows: Array) -> HostArray:
+    """Return a copy on the host, in page-locked memory unless it is small or large."""
     buffer = answer_buffer(device, rows.shape, rows.dtype)
     # Another library may write to the array in a stream of its own.
     device.synchronize()

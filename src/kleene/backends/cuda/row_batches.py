@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -28,13 +28,17 @@ from kleene.backends.cuda.runtime.device import (
 )
 from kleene.backends.cuda.runtime.host_buffers import pinned_buffer
 from kleene.backends.cuda.tuning import transfers
-from kleene.backends.task import Answer, KeptRows, Task
+from kleene.backends.task import Answer, Progress, Task
 from kleene.system.threads import ThreadPool
 
 __all__ = [
     "Batch",
+    "HostRows",
     "RowBuffers",
+    "RowWriter",
     "copy_threads",
+    "fill_host",
+    "fill_kept",
     "fill_rows",
     "largest_width",
     "row_bytes",
@@ -46,9 +50,9 @@ __all__ = [
 # ---- copies within the host ---------------------------------------------------------------------
 
 
-def copy_threads(task: Task) -> ThreadPool:
-    """Return a pool of threads that copy within the host."""
-    return ThreadPool(max(1, min(task.threads, transfers.COPY_THREADS)), "kleene-copy")
+def copy_threads(threads: int) -> ThreadPool:
+    """Return a pool of at most so many threads that copy within the host."""
+    return ThreadPool(max(1, min(threads, transfers.COPY_THREADS)), "kleene-copy")
 
 
 def start_copies(threads: ThreadPool, to: HostArray, source: HostArray) -> list[Future[None]]:
@@ -81,6 +85,18 @@ class RowBuffers:
         return RowBuffers(self.values[rows], None if predecessors is None else predecessors[rows])
 
 
+class HostRows(Protocol):
+    """Rows of the result on the host."""
+
+    @property
+    def values(self) -> Any:
+        """An array, one row per source."""
+
+    @property
+    def predecessors(self) -> Any:
+        """Another of the same shape, or None."""
+
+
 class _StagingBuffer:
     """Page-locked host memory, and the copies from it that still run."""
 
@@ -94,7 +110,7 @@ class _StagingBuffer:
         return self.memory.target[: like.nbytes].view(like.dtype)
 
 
-class _RowWriter:
+class RowWriter:
     """Copies rows from the device to host arrays, in order."""
 
     def __init__(self, device: Device, threads: ThreadPool, staged: bool) -> None:
@@ -181,11 +197,13 @@ def fill_rows(task: Task, device: Device, batch: Batch, width: int) -> Answer:
     sources = device.upload(task.sources, "sources")
     try:
         if rows.kept is not None:
-            _fill_kept(task, batch, width, sources, rows.kept, horizons)
+            kept = RowBuffers(rows.kept.values, rows.kept.predecessors)
+            fill_kept(batch, width, sources, kept, horizons, task.report)
         else:
-            with copy_threads(task) as threads:
-                writer = _RowWriter(device, threads, rows.pageable >= transfers.STAGED_LEAST)
-                _fill_host(task, device, batch, width, sources, rows, horizons, writer)
+            staged = rows.pageable >= transfers.STAGED_LEAST
+            with copy_threads(task.threads) as threads:
+                writer = RowWriter(device, threads, staged)
+                fill_host(device, batch, width, sources, rows, horizons, writer, task.report)
     finally:  # nothing may use memory that is freed now
         device.synchronize()
     task.report(len(task.sources), len(task.sources))
@@ -198,37 +216,44 @@ def _parts(total: int, width: int) -> Iterator[slice]:
         yield slice(top, min(top + width, total))
 
 
-def _fill_kept(
-    task: Task, batch: Batch, width: int, sources: Array, kept: KeptRows, horizons: HostArray
+def fill_kept(
+    batch: Batch,
+    width: int,
+    sources: Array,
+    kept: RowBuffers,
+    horizons: HostArray,
+    report: Progress,
 ) -> None:
     """Fill rows that stay on the device, in place."""
-    whole = RowBuffers(kept.values, kept.predecessors)
-    for part in _parts(len(task.sources), width):
-        batch.start(sources[part], whole.part(part))
+    total = sources.size
+    for part in _parts(total, width):
+        batch.start(sources[part], kept.part(part))
         horizon = batch.finish()
         if horizon is not None:
             horizons[part] = horizon
-        if part.stop < len(task.sources):
-            task.report(part.stop, len(task.sources))
+        if part.stop < total:
+            report(part.stop, total)
 
 
-def _fill_host(
-    task: Task,
+def fill_host(
     device: Device,
     batch: Batch,
     width: int,
     sources: Array,
-    rows: AnswerRows,
+    rows: HostRows,
     horizons: HostArray,
-    writer: _RowWriter,
+    writer: RowWriter,
+    report: Progress,
 ) -> None:
     """Fill two buffers on the device in turn; rows leave one while the other is filled."""
-    n, total = task.graph.n, len(task.sources)
+    columns, total = rows.values.shape[1], sources.size
     width = min(width, total)
     buffers, copied = [], []
     for _ in range(min(2, ceil_div(total, width))):
-        found = device.empty((width, n), np.int32, "predecessors") if task.predecessors else None
-        buffers.append(RowBuffers(device.empty((width, n), task.dtype, "values"), found))
+        shape, found = (width, columns), None
+        if rows.predecessors is not None:
+            found = device.empty(shape, np.int32, "predecessors")
+        buffers.append(RowBuffers(device.empty(shape, rows.values.dtype, "values"), found))
         copied.append(device.main.record())
 
     def send(part: slice, turn: int, ready: Event) -> None:
@@ -237,7 +262,7 @@ def _fill_host(
         if rows.predecessors is not None and done.predecessors is not None:
             copied[turn] = writer.send(done.predecessors, rows.predecessors[part], ready)
         if part.stop < total:
-            task.report(part.stop, total)
+            report(part.stop, total)
 
     ready, before = device.main.record(), None
     for number, part in enumerate(_parts(total, width)):

@@ -199,7 +199,9 @@ class AnswerRows:
         self._host.append(answer_buffer(device, shape, task.dtype, task.out))
         self.values = self._host[0].target
         if task.predecessors:
-            self._host.append(answer_buffer(device, shape, task.graph.id_dtype))
+            self._host.append(
+                answer_buffer(device, shape, task.graph.id_dtype, task.out_predecessors)
+            )
             self.predecessors = self._host[1].target
         for buffer in self._host:
             self.pageable += 0 if buffer.lease is not None else buffer.array.nbytes

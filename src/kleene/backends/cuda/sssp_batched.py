@@ -27,7 +27,7 @@ from kleene.backends.cuda.sssp_mean_length import mean_length
 from kleene.backends.cuda.tuning import sssp as tuning
 from kleene.backends.task import Answer, Task
 
-__all__ = ["batched"]
+__all__ = ["BatchedDistances", "batched", "group_width"]
 
 _FILE = "sssp_batched"
 _THREADS = constant(_FILE, "kThreads")
@@ -53,33 +53,33 @@ def batched(task: Task) -> Answer:
     return fill_rows(task, device, _Batch(task, device, graph, width), width)
 
 
-def _group(task: Task) -> int:
+def group_width(task: Task) -> int:
     """Return the sources of a group, kSources."""
     return 32 * constant(_FILE, "kLaneBytes") // task.dtype.itemsize
 
 
 def _batch_width(task: Task) -> int:
     """Return the batch width: whole groups, and batches of equal size."""
-    total, group = len(task.sources), _group(task)
+    total, group = len(task.sources), group_width(task)
     groups = max(1, tuning.BATCHED_BYTES // (group * task.dtype.itemsize * task.graph.n))
     batches = ceil_div(total, groups * group)
     return min(total, ceil_div(ceil_div(total, batches), group) * group)
 
 
-class _Batch:
-    """A batch of groups of sources."""
+class BatchedDistances:
+    """Distances from a batch of groups of sources, in rows: [group][vertex][source]."""
 
     def __init__(self, task: Task, device: Device, graph: DeviceGraph, width: int) -> None:
-        self._device, self._graph, self._horizon = device, graph, task.limit
-        self._group = _group(task)
+        self._device, self._graph = device, graph
+        self._group = group_width(task)
         kind, n, groups = task.dtype, graph.n, ceil_div(width, self._group)
         hubs = graph.hubs(tuning.BATCHED_SEGMENT)
         parts = groups * hubs.segments
         lanes = (groups, n, self._group)
-        self._distances = device.empty(lanes, kind, "distances")
-        self._predecessors = found = None
+        self.distances = device.empty(lanes, kind, "distances")
+        self.predecessors = found = None
         if task.predecessors:
-            self._predecessors = device.empty(lanes, np.int32, "predecessors")
+            self.predecessors = device.empty(lanes, np.int32, "predecessors")
             found = device.empty((parts, self._group), np.int32, "part predecessors")
         self._state = device.empty(1, struct_type(_FILE, "BatchedState").dtype, "state")
         self._host_state = device.pinned(1, self._state.dtype)
@@ -101,8 +101,8 @@ class _Batch:
             groups=groups,
             vertices_per_warp=32,
             rounds=1,
-            distances=self._distances,
-            predecessors=self._predecessors,
+            distances=self.distances,
+            predecessors=self.predecessors,
             keys=device.empty((groups, n), kind, "keys"),
             fired=device.empty(2 * groups * _fired_bytes(n), np.uint8, "fired"),
             part_values=device.empty((parts, self._group), kind, "parts"),
@@ -116,19 +116,19 @@ class _Batch:
 
     @staticmethod
     def nbytes(task: Task, graph: DeviceGraph, width: int) -> int:
-        """Return the device bytes beside the rows of the result."""
-        item, group = task.dtype.itemsize, _group(task)
+        """Return the device bytes."""
+        item, group = task.dtype.itemsize, group_width(task)
         row = group * (item + (4 if task.predecessors else 0))
         parts = graph.hubs(tuning.BATCHED_SEGMENT).segments * (row + 1)
         vertices = graph.n * (row + item) + 2 * _fired_bytes(graph.n)
         return ceil_div(width, group) * (vertices + parts)
 
-    def start(self, sources: Array, rows: RowBuffers) -> None:
+    def start_search(self, sources: Array) -> None:
         """Clear the buffers and launch."""
-        self._rows, self._count = rows, sources.size
+        self._count = sources.size
         groups = ceil_div(self._count, self._group)
         vertices_per_warp, self._blocks = self._shape(groups)
-        arc_bytes = 4 + (1 + self._group) * self._distances.dtype.itemsize
+        arc_bytes = 4 + (1 + self._group) * self.distances.dtype.itemsize
         work = groups * (arc_bytes * self._graph.m + 32 * self._graph.n)
         self._params.update(
             groups=groups,
@@ -140,16 +140,10 @@ class _Batch:
         self._launch_over("init", self._count, self._params, sources, self._count)
         self._launch_rounds()
 
-    def finish(self) -> int | float | None:
-        """Launch until nothing changes, then transpose the groups into rows."""
+    def finish_search(self) -> None:
+        """Launch until nothing changes."""
         while not self._device.download(self._state, self._host_state)["finished"][0]:
             self._launch_rounds()
-        rows, threads, shape = self._rows, self._elements // 4, (self._graph.n, self._count)
-        self._launch_over("write_distances", threads, self._distances, rows.values, *shape)
-        if self._predecessors is not None:
-            found = (self._predecessors, rows.predecessors)
-            self._launch_over("write_predecessors", threads, *found, *shape)
-        return self._horizon
 
     def _launch_over(self, kernel: str, threads: int, *args: Argument) -> None:
         blocks = min(ceil_div(threads, _THREADS), 16 * self._device.multiprocessors)
@@ -172,6 +166,29 @@ class _Batch:
             vertices_per_warp //= 2
         items = groups * ceil_div(n, vertices_per_warp)
         return vertices_per_warp, min(ceil_div(items, warps), self._resident)
+
+
+class _Batch(BatchedDistances):
+    """A batch of searches whose distances become rows of the result."""
+
+    def __init__(self, task: Task, device: Device, graph: DeviceGraph, width: int) -> None:
+        super().__init__(task, device, graph, width)
+        self._horizon = task.limit
+
+    def start(self, sources: Array, rows: RowBuffers) -> None:
+        """Clear the buffers and launch."""
+        self._rows = rows
+        self.start_search(sources)
+
+    def finish(self) -> int | float | None:
+        """Launch until nothing changes, then transpose the groups into rows."""
+        self.finish_search()
+        rows, threads, shape = self._rows, self._elements // 4, (self._graph.n, self._count)
+        self._launch_over("write_distances", threads, self.distances, rows.values, *shape)
+        if self.predecessors is not None:
+            found = (self.predecessors, rows.predecessors)
+            self._launch_over("write_predecessors", threads, *found, *shape)
+        return self._horizon
 
 
 def _fired_bytes(n: int) -> int:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from itertools import product
 from pathlib import Path
 
-__all__ = ["VARIANTS", "variant_name"]
+__all__ = ["UNRECORDED", "VARIANTS", "is_unrecorded", "variant_name"]
 
 Variant = dict[str, str | int]
 
@@ -34,6 +34,13 @@ _NUMBERS = (
 )  # fmt: skip
 _PACKED = ("KL_MIN_PLUS_SHORT", "KL_BOOLEAN")  # several columns per word; no predecessors
 
+#: Path algebras of prepared graphs: see ``kernels/prepared_algebra.cuh``.
+_PATH_ALGEBRAS = (
+    *_rows(KL_SEMIRING=("KL_MIN_PLUS",), KL_TYPE=_TYPES),
+    *_rows(KL_SEMIRING=("KL_MAX_MIN",), KL_TYPE=(*_TYPES, "unsigned char")),
+    *_rows(KL_SEMIRING=("KL_MAX_TIMES",), KL_TYPE=("float", "double")),
+)
+
 #: The variants of every file in ``kernels/``.
 VARIANTS: dict[str, tuple[Variant, ...]] = {
     "apsp_naive": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
@@ -41,6 +48,8 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
     "apsp_blocked_shared": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
     "apsp_blocked_multi": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
     "apsp_products": _rows(KL_TYPE=_TYPES, KL_PATHS=(0, 1)),
+    "betweenness_rounds": _rows(KL_SCALED=(0, 1)),
+    "betweenness_tight": _rows(KL_TYPE=("int", "long long", "double")),
     "bfs_direction": _rows(),
     "bfs_frontiers": _rows(),
     "bfs_scan": _rows(),
@@ -48,6 +57,9 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
     "bfs_multi": _rows(),
     "closure_ceiling": _rows(KL_ALGEBRA=(*_NUMBERS, *_PACKED)),
     "closure_predecessors": _rows(KL_TYPE=_TYPES),
+    "prepared_customize": _PATH_ALGEBRAS,
+    "prepared_reach": _rows(KL_SEMIRING=("KL_MIN_PLUS",), KL_TYPE=("int",)),
+    "prepared_trees": _PATH_ALGEBRAS,
     "spmv": _rows(KL_TYPE=_TYPES),
     "sssp_batched": _rows(KL_TYPE=_TYPES),
     "sssp_bellman_ford": _rows(KL_TYPE=_TYPES),
@@ -60,6 +72,16 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
         *_rows(KL_ALGEBRA=_PACKED, KL_PATHS=(0,)),
     ),
 }
+
+#: Kernel files and headers that have never run on a GPU, by how their names begin. Records of GPUs
+#: are of the others only, and methods that use these are offered for the emulator only: their rows
+#: in the registry say ``unrecorded=True``. With a GPU: empty this, remove that, ``make gpu-check``.
+UNRECORDED: tuple[str, ...] = ("betweenness",)
+
+
+def is_unrecorded(file: str) -> bool:
+    """Return whether a kernel file or header, named without its ending, has not run on a GPU."""
+    return file.startswith(UNRECORDED)
 
 
 def variant_name(defines: Mapping[str, str | int]) -> str:

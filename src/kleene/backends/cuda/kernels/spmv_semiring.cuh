@@ -45,27 +45,6 @@ __device__ __forceinline__ void add_to(long long* y, long long term) {
   atomicAdd(reinterpret_cast<Word*>(y), static_cast<Word>(term));
 }
 
-// distances.cuh explains the order of float bits.
-__device__ __forceinline__ void raise_to(int* y, int term) { atomicMax(y, term); }
-__device__ __forceinline__ void raise_to(long long* y, long long term) { atomicMax(y, term); }
-__device__ __forceinline__ void raise_to(float* y, float term) {
-  const float value = term + 0.0f;
-  if (value >= 0) {
-    atomicMax(reinterpret_cast<int*>(y), __float_as_int(value));
-  } else {
-    atomicMin(reinterpret_cast<unsigned*>(y), __float_as_uint(value));
-  }
-}
-__device__ __forceinline__ void raise_to(double* y, double term) {
-  using Word = unsigned long long;
-  const double value = term + 0.0;
-  if (value >= 0) {
-    atomicMax(reinterpret_cast<long long*>(y), __double_as_longlong(value));
-  } else {
-    atomicMin(reinterpret_cast<Word*>(y), static_cast<Word>(__double_as_longlong(value)));
-  }
-}
-
 template <int algebra, class T>
 struct Semiring {
   static __device__ __forceinline__ T zero() {
@@ -104,7 +83,7 @@ struct Semiring {
     } else if constexpr (algebra == kMinPlus) {
       if (term < kl_load(y)) kl_atomic_min(y, term);
     } else {
-      if (term > kl_load(y)) raise_to(y, term);
+      if (term > kl_load(y)) kl_atomic_max(y, term);
     }
   }
 

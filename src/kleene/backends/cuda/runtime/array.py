@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -107,12 +107,20 @@ class Array:
         return Array(address, extents, kind, _strides(extents, kind), owner, name)
 
     @staticmethod
-    def of(foreign: Any) -> Array:
-        """Wrap an array of another library, such as CuPy or PyTorch, without a copy."""
+    def of(foreign: Any, device: Any = None) -> Array:
+        """Wrap an array of CuPy, PyTorch or another library, on a device, without a copy."""
         interface = foreign.__cuda_array_interface__
         kind, extents = np.dtype(interface["typestr"]), tuple(interface["shape"])
         strides = interface.get("strides") or _strides(extents, kind)
-        return Array(interface["data"][0], extents, kind, tuple(strides), foreign)
+        owner = ForeignMemory(device, foreign)
+        return Array(interface["data"][0], extents, kind, tuple(strides), owner)
+
+
+class ForeignMemory(NamedTuple):
+    """Memory of another library: the device that it is on, and what keeps it alive."""
+
+    device: Any
+    array: Any
 
 
 def _strides(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[int, ...]:

@@ -23,6 +23,7 @@ from kleene.backends.cuda.runtime.cuda_memory import (
     PinnedMemory,
     Pool,
     as_rows,
+    copied_rows,
     is_contiguous,
 )
 from kleene.backends.cuda.runtime.cuda_stream import CudaStream
@@ -30,23 +31,24 @@ from kleene.backends.cuda.runtime.device import Array, HostArray, Shape, memory_
 from kleene.backends.cuda.runtime.timing import ThreadTimer
 from kleene.backends.cuda.tuning import transfers
 from kleene.errors import DeviceError, KernelError, MemoryBudgetError
+from kleene.system.device_names import device_name
 from kleene.system.formatting import format_bytes
 
-__all__ = ["CudaDevice", "open_current"]
+__all__ = ["OLDEST", "CudaDevice", "find_gpu"]
 
-_OLDEST = (7, 0)  # supported compute capability
+OLDEST = (7, 0)  # supported compute capability
 
 
-def open_current() -> CudaDevice:
-    """Return the GPU that is current in the calling thread, or raise DeviceError."""
+def find_gpu(ordinal: int | None) -> int:
+    """Return the number of a GPU that starts: this one, or that which is current in the thread."""
     try:
-        core = CoreDevice()
+        core = CoreDevice(ordinal)
         core.set_current()
     except Exception as error:  # of a class that cuda.core does not export
         if "NO_DEVICE" in str(error):
             raise DeviceError("CUDA sees no GPU; is CUDA_VISIBLE_DEVICES empty?") from error
         raise DeviceError(f"CUDA does not start: {error}; see `kleene doctor`") from error
-    return CudaDevice(core)
+    return int(core.device_id)
 
 
 class _Errors:
@@ -67,75 +69,103 @@ class _Errors:
 
 
 class _Thread(threading.local):
-    """What a thread knows of the device."""
+    """What a thread knows of CUDA."""
 
-    used = False
+    current: int | None = None  # the GPU that we made current
+
+
+_THREAD = _Thread()
+
+#: One for each GPU, held while work is captured: nothing may wait for the whole GPU meanwhile.
+_CAPTURING: dict[int, threading.RLock] = {}
 
 
 class CudaDevice:
-    """A GPU. A call makes it current in the calling thread: see :meth:`use`.
+    """A GPU, or a share of one: the parts of a GPU have streams and memory of their own.
 
-    An answer on the device may be read, and arrays are freed, in any other thread: methods make it
-    current there at their first call.
+    Work in any thread makes it current there, and a call makes it current again (:meth:`use`),
+    since another library may have chosen another GPU. Arrays are freed in any thread.
     """
 
     kind = "cuda"
     checked = False
 
-    def __init__(self, core: Any) -> None:
-        self.index = int(core.device_id)
-        self._thread = _Thread()
-        self.name = str(core.name)
+    def __init__(self, ordinal: int, index: int | None = None, parts: int = 1) -> None:
+        core = CoreDevice(ordinal)
+        self.ordinal, self._parts = ordinal, parts
+        self._thread = _THREAD  # where the end of the process finds it
+        self.index = ordinal if index is None else index
+        self.name = str(core.name) + (f" ({device_name('cuda', self.index)})" if self.index else "")
         self.errors = _Errors(self.name)
         self.capability = (int(core.compute_capability[0]), int(core.compute_capability[1]))
-        if self.capability < _OLDEST:
+        if self.capability < OLDEST:
             have = ".".join(map(str, self.capability))
             raise DeviceError(
                 f"{self.name} has compute capability {have}, and 7.0 or newer is required "
                 "(Volta, 2017)"
             )
+        self.use()
         self.multiprocessors = int(core.properties.multiprocessor_count)
         self.shared_memory = int(core.properties.max_shared_memory_per_block_optin)
         self.allocated = self.peak = 0  # bytes of all arrays; largest value so far
-        self.blocks = Pool(cuda_driver.allocate, cuda_driver.free, *transfers.POOL)
+        self.capturing = _CAPTURING.setdefault(ordinal, threading.RLock())
+        wait = self._wait
+        self.blocks = Pool(cuda_driver.allocate, cuda_driver.free, *transfers.POOL, wait)
         self.pages = Pool(
-            cuda_driver.allocate_pinned, cuda_driver.free_pinned, *transfers.POOL_PINNED
+            cuda_driver.allocate_pinned, cuda_driver.free_pinned, *transfers.POOL_PINNED, wait
         )
         self.timer = ThreadTimer()
         self.kept: list[object] | None = None  # arrays that a graph under capture keeps alive
         self.main = CudaStream(self)
         self._kernels: dict[tuple[str, str], Mapping[str, CudaKernel]] = {}
+        self._peers: set[int] = set()  # GPUs whose memory this one can reach, if any can
 
     @property
     def core(self) -> Any:
         """The device of ``cuda.core``, which has one object for each thread."""
-        return CoreDevice(self.index)
+        return CoreDevice(self.ordinal)
 
     def use(self) -> None:
         """Make this the current device of the calling thread."""
         self.core.set_current()
-        self._thread.used = True
+        self._thread.current = self.ordinal
 
     def use_once(self) -> None:
-        """Make this the current device of a thread that has not used it."""
-        if not self._thread.used:
+        """Make this the current device of a thread that used none or another one."""
+        if self._thread.current != self.ordinal:
             with suppress(Exception):  # the process may be ending; the next call reports the error
                 self.use()
+
+    def free(self, pool: Pool, address: int, nbytes: int) -> None:
+        """Give memory back in any thread, whose current device stays what it is."""
+        before = self._thread.current
+        self.use_once()
+        pool.free(address, nbytes)
+        if before is not None and before != self.ordinal:
+            with suppress(Exception):
+                CoreDevice(before).set_current()
+                self._thread.current = before
 
     def free_memory(self) -> int:
         """Return the bytes that can still be allocated, within the budget."""
         self.use_once()
         with self.errors:
-            free = cuda_driver.free_memory() + self.blocks.kept
-        budget = memory_budget()
+            free = cuda_driver.memory()[0] + self.blocks.kept
+        budget = self._budget()
         return free if budget is None else max(0, min(free, budget - self.allocated))
+
+    def _budget(self) -> int | None:
+        """Return the bytes that all arrays may take; None for all that is free."""
+        share = None if self._parts == 1 else cuda_driver.memory()[1] // self._parts
+        given = [budget for budget in (memory_budget(), share) if budget is not None]
+        return min(given, default=None)
 
     def empty(self, shape: int | Shape, dtype: DTypeLike, name: str = "") -> Array:
         """Return an uninitialised array; it is freed with its last reference."""
         extents = (shape,) if isinstance(shape, int) else shape
         nbytes = prod(extents) * np.dtype(dtype).itemsize
-        budget = memory_budget()
-        if budget is not None and nbytes > self.free_memory():
+        self.use_once()
+        if self._budget() is not None and nbytes > self.free_memory():
             raise self._out_of_memory(nbytes)
         try:
             memory = DeviceMemory(self, nbytes)
@@ -192,13 +222,27 @@ class CudaDevice:
             whence = source.address if isinstance(source, Array) else source
             cuda_driver.copy(where, whence, to.nbytes, part, on)
             return
-        to_at, width, rows, to_pitch = as_rows(to)
-        from_at, from_width, from_rows, from_pitch = as_rows(source)
-        if rows == 1:  # the other array has gaps: use its rows
-            width, rows, to_pitch = from_width, from_rows, from_width
-        elif from_rows == 1:
-            from_pitch = width
-        cuda_driver.copy_rows(to_at, to_pitch, from_at, from_pitch, width, rows, part, on)
+        cuda_driver.copy_rows(*copied_rows(to, source), part, on)
+
+    def copy_from(self, to: Array, source: Array, stream: CudaStream | None = None) -> None:
+        """Copy an array of any GPU to one of this; see :func:`copy_between`."""
+        owner: Any = source.owner
+        other: CudaDevice = owner.device
+        if other.ordinal == self.ordinal:
+            self.copy(to, source, stream)
+            return
+        if to.shape != source.shape or to.dtype != source.dtype:
+            raise TypeError(f"copy of {source.dtype} {source.shape} to {to.dtype} {to.shape}")
+        if to.nbytes == 0:
+            return
+        self.use_once()
+        with self.errors:
+            if other.ordinal not in self._peers:
+                cuda_driver.allow_peer_copies(self.ordinal, other.ordinal)
+                self._peers.add(other.ordinal)
+            cuda_driver.copy_peer_rows(
+                *copied_rows(to, source), self.ordinal, other.ordinal, self.in_stream(stream).handle
+            )
 
     def fill(self, array: Array, byte: int, stream: CudaStream | None = None) -> None:
         """Set every byte of an array."""
@@ -243,16 +287,20 @@ class CudaDevice:
         return self._kernels[file, variant]
 
     def synchronize(self) -> None:
-        """Wait for all streams."""
+        """Wait for all streams, those of other parts of the GPU too."""
         self.use_once()
         with self.errors:
-            cuda_driver.synchronize()
+            self._wait()
 
     # ---- for its parts --------------------------------------------------------------------------
 
     def in_stream(self, stream: CudaStream | None) -> CudaStream:
         """Return the stream, or the main stream for None."""
         return self.main if stream is None else stream
+
+    def _wait(self) -> None:
+        with self.capturing:
+            cuda_driver.synchronize()
 
     def _out_of_memory(self, nbytes: int) -> MemoryBudgetError:
         return MemoryBudgetError(

@@ -5,8 +5,10 @@ The only file that imports ``cuda.bindings``. ``cuda.core`` 1.2 has no
 - launch with a struct by value, nor with arguments that are packed already;
 - device memory outside of a stream's order: its pool returns memory to CUDA when it likes, so that
   free memory is not known, and maps it again at the next allocation;
-- copies and fills by address, and of rectangles: it copies whole buffers;
-- free memory as CUDA sees it, names of the kernels in a module, limit of the dynamic shared memory
+- copies and fills by address, and of rectangles, within a GPU and between two: it copies whole
+  buffers;
+- free memory as CUDA sees it, capability of GPUs that are not opened, names of the kernels in a
+  module, limit of the dynamic shared memory
   of a kernel, range of stream priorities, version of NVRTC, wait for all streams without the CUDA
   runtime.
 
@@ -15,6 +17,7 @@ Streams and kernels are the handles of ``cuda.core``'s objects. Addresses are in
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from cuda.bindings import driver, nvrtc
@@ -23,18 +26,21 @@ __all__ = [
     "DriverError",
     "allocate",
     "allocate_pinned",
+    "allow_peer_copies",
+    "capabilities",
     "compiler_version",
     "copy",
+    "copy_peer_rows",
     "copy_rows",
     "fill",
     "fill_rows",
     "free",
-    "free_memory",
     "free_pinned",
     "function",
     "highest_priority",
     "kernel_names",
     "launch",
+    "memory",
     "raise_shared_memory",
     "synchronize",
 ]
@@ -79,9 +85,10 @@ def free_pinned(address: int) -> None:
     _checked(driver.cuMemFreeHost(address))
 
 
-def free_memory() -> int:
-    """Return the bytes that are free on the current device."""
-    return int(_checked(driver.cuMemGetInfo())[0])
+def memory() -> tuple[int, int]:
+    """Return the bytes that are free on the current device, and all that it has."""
+    free, total = _checked(driver.cuMemGetInfo())
+    return int(free), int(total)
 
 
 # ---- copies -------------------------------------------------------------------------------------
@@ -124,6 +131,40 @@ def copy_rows(
         rows,
     )
     _checked(driver.cuMemcpy2DAsync(task, stream))
+
+
+def allow_peer_copies(device: int, other: int) -> None:
+    """Let the current device, of this number, reach the memory of another, if it can at all."""
+    if not _checked(driver.cuDeviceCanAccessPeer(device, other)):
+        return
+    (status,) = driver.cuCtxEnablePeerAccess(_context(other), 0)
+    if status and status != driver.CUresult.CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED:
+        raise DriverError(status)
+
+
+def copy_peer_rows(
+    to: int, to_pitch: int, source: int, source_pitch: int, width: int, rows: int, to_device: int,
+    source_device: int, stream: Any,
+) -> None:  # fmt: skip
+    """Copy a rectangle between devices; the driver goes through the host where it must."""
+    contexts = _context(to_device), _context(source_device)
+    if rows == 1:  # of any size
+        _checked(driver.cuMemcpyPeerAsync(to, contexts[0], source, contexts[1], width, stream))
+        return
+    kind = driver.CUmemorytype.CU_MEMORYTYPE_DEVICE
+    task = driver.CUDA_MEMCPY3D_PEER()
+    task.srcMemoryType, task.srcDevice, task.srcPitch = kind, source, source_pitch
+    task.dstMemoryType, task.dstDevice, task.dstPitch = kind, to, to_pitch
+    task.dstContext, task.srcContext = contexts
+    task.srcHeight = task.dstHeight = task.Height = rows
+    task.WidthInBytes, task.Depth = width, 1
+    _checked(driver.cuMemcpy3DPeerAsync(task, stream))
+
+
+@cache
+def _context(device: int) -> Any:
+    """Return the context of a device that was opened."""
+    return _checked(driver.cuDevicePrimaryCtxRetain(device))
 
 
 def fill(address: int, byte: int, nbytes: int, stream: Any) -> None:
@@ -175,6 +216,21 @@ def raise_shared_memory(kernel: Any, nbytes: int, device: int) -> None:
 
 
 # ---- the device ---------------------------------------------------------------------------------
+
+
+def capabilities() -> list[tuple[int, int]]:
+    """Return the compute capability of each device; starts the driver, and opens none."""
+    _checked(driver.cuInit(0))
+    names = driver.CUdevice_attribute
+    major = names.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+    minor = names.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR
+    return [
+        (
+            int(_checked(driver.cuDeviceGetAttribute(major, device))),
+            int(_checked(driver.cuDeviceGetAttribute(minor, device))),
+        )
+        for device in map(int, range(_checked(driver.cuDeviceGetCount())))
+    ]
 
 
 def highest_priority() -> int:

@@ -52,6 +52,7 @@ class CudaKernel:
     ) -> None:
         """Launch in a stream; scalars are converted to the sizes of the parameters."""
         device = self._device
+        device.use_once()
         if shared > self._allowed:
             self._allow(shared)
         if device.kept is not None:
@@ -74,6 +75,7 @@ class CudaKernel:
         """Return how many blocks of this size are resident on the whole device at once."""
         known = self._resident.get((threads, shared))
         if known is None:
+            self._device.use_once()
             if shared > self._allowed:
                 self._allow(shared)
             with self._device.errors:
@@ -84,17 +86,17 @@ class CudaKernel:
     @property
     def registers(self) -> int:
         """Registers per thread."""
-        return int(self._kernel.attributes[self._device.index].num_regs)
+        return int(self._kernel.attributes[self._device.ordinal].num_regs)
 
     @property
     def spilled(self) -> int:
         """Bytes of local memory per thread."""
-        return int(self._kernel.attributes[self._device.index].local_size_bytes)
+        return int(self._kernel.attributes[self._device.ordinal].local_size_bytes)
 
     def _allow(self, shared: int) -> None:
         """Opt in to more dynamic shared memory than the default."""
         with self._device.errors:
-            cuda_driver.raise_shared_memory(self._kernel.handle, shared, self._device.index)
+            cuda_driver.raise_shared_memory(self._kernel.handle, shared, self._device.ordinal)
         self._allowed = shared
 
 

@@ -17,14 +17,14 @@ from kleene.backends.cuda.runtime.device import Array, HostArray
 if TYPE_CHECKING:
     from kleene.backends.cuda.runtime.cuda_device import CudaDevice
 
-__all__ = ["DeviceMemory", "PinnedMemory", "Pool", "as_rows", "is_contiguous"]
+__all__ = ["DeviceMemory", "PinnedMemory", "Pool", "as_rows", "copied_rows", "is_contiguous"]
 
 
 class DeviceMemory:
     """Device memory, freed with the last reference."""
 
     def __init__(self, device: CudaDevice, nbytes: int) -> None:
-        self._device, self._nbytes = device, nbytes
+        self.device, self._nbytes = device, nbytes
         self.address = 0
         device.use_once()
         self.address = device.blocks.allocate(nbytes)
@@ -34,11 +34,10 @@ class DeviceMemory:
 
     def __del__(self) -> None:
         if self.address:
-            device = self._device
+            device = self.device
             with device.blocks.lock:
                 device.allocated -= self._nbytes
-            device.use_once()  # any thread may drop the last reference
-            device.blocks.free(self.address, self._nbytes)
+            device.free(device.blocks, self.address, self._nbytes)
 
 
 class PinnedMemory:
@@ -52,8 +51,7 @@ class PinnedMemory:
 
     def __del__(self) -> None:
         if self.address:
-            self._device.use_once()
-            self._device.pages.free(self.address, self._nbytes)
+            self._device.free(self._device.pages, self.address, self._nbytes)
 
 
 class Pool:
@@ -65,8 +63,10 @@ class Pool:
         free: Callable[[int], None],
         each: int,
         most: int,  # bytes kept, in all
+        synchronize: Callable[[], None],  # waits for all work of the device
     ) -> None:
         self._allocate, self._free, self._each, self._most = allocate, free, each, most
+        self._synchronize = synchronize
         self._idle: dict[int, list[int]] = {}
         self.kept = 0  # bytes
         self.lock = threading.RLock()  # again where an array is freed while it is held
@@ -80,7 +80,7 @@ class Pool:
                 self.kept -= nbytes
         if address is not None:
             # Work of its former array may still be running in another stream.
-            cuda_driver.synchronize()
+            self._synchronize()
             return address
         try:
             return self._allocate(max(nbytes, 1))
@@ -132,3 +132,17 @@ def as_rows(array: Array | HostArray) -> tuple[int, int, int, int]:
     raise TypeError(
         f"a {where} array of shape {array.shape} with gaps cannot be copied in one call"
     )
+
+
+_Rectangles = tuple[int, int, int, int, int, int]
+
+
+def copied_rows(to: Array | HostArray, source: Array | HostArray) -> _Rectangles:
+    """Return a copy as rectangles: (to, its pitch, source, its pitch, bytes of a row, rows)."""
+    to_at, width, rows, to_pitch = as_rows(to)
+    from_at, from_width, from_rows, from_pitch = as_rows(source)
+    if rows == 1:  # the other array has gaps: use its rows
+        width, rows, to_pitch = from_width, from_rows, from_width
+    elif from_rows == 1:
+        from_pitch = width
+    return to_at, to_pitch, from_at, from_pitch, width, rows

@@ -45,6 +45,7 @@ class CudaGraph:
 
     def launch(self, stream: CudaStream | None = None) -> None:
         """Launch all of it in a stream."""
+        self._device.use_once()
         with self._device.errors:
             self._graph.launch(self._device.in_stream(stream).stream)
 
@@ -65,10 +66,12 @@ class CudaStream:
 
     def record(self) -> CudaEvent:
         """Record an event after the work submitted so far."""
+        self._device.use_once()
         return CudaEvent(self._device, self.stream.record(options=_TIMED))
 
     def wait(self, event: CudaEvent) -> None:
-        """Make all later work wait for an event."""
+        """Make all later work wait for an event, of this device or another."""
+        self._device.use_once()
         self.stream.wait(event.event)
 
     def synchronize(self) -> None:
@@ -80,15 +83,17 @@ class CudaStream:
     def capture(self) -> Iterator[_Captured]:
         """Capture work instead of running it."""
         device, captured = self._device, _Captured()
-        builder = self.stream.create_graph_builder().begin_building()
-        kept: list[object] = []
-        device.kept = kept
-        try:
-            yield captured
+        device.use_once()
+        with device.capturing:
+            builder = self.stream.create_graph_builder().begin_building()
+            kept: list[object] = []
+            device.kept = kept
             try:
-                captured.graph = CudaGraph(device, builder.end_building().complete(), kept)
-            except Exception as error:
-                raise KernelError(f"{device.name} did not capture a graph: {error}") from error
-        finally:
-            device.kept = None
-            builder.close()
+                yield captured
+                try:
+                    captured.graph = CudaGraph(device, builder.end_building().complete(), kept)
+                except Exception as error:
+                    raise KernelError(f"{device.name} did not capture a graph: {error}") from error
+            finally:
+                device.kept = None
+                builder.close()

@@ -13,7 +13,6 @@ copied and passed to kernels, and nothing else. All work goes to streams and is 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
@@ -24,7 +23,9 @@ from numpy.typing import DTypeLike
 from kleene.backends.cuda.runtime.array import Array, HostArray
 from kleene.backends.cuda.runtime.timing import ThreadTimer
 from kleene.errors import DeviceError, MemoryBudgetError
+from kleene.system.device_names import count_from, device_name, split_name
 from kleene.system.formatting import format_bytes
+from kleene.system.machine import parse_bytes
 
 __all__ = [
     "Argument",
@@ -36,11 +37,13 @@ __all__ = [
     "Kernel",
     "Stream",
     "ceil_div",
+    "copy_between",
     "ctype",
     "memory_budget",
     "open_device",
     "require_memory",
     "scalar",
+    "visible_devices",
 ]
 
 
@@ -119,15 +122,19 @@ class Device(Protocol):
     """A GPU or the emulator."""
 
     kind: str  # "cuda" or "emulated"
-    index: int  # of the GPU, as CUDA counts
+    index: int  # among the devices of its kind: "cuda:1" has index 1
+    ordinal: int  # of the GPU, as CUDA counts; 0 for the emulator, whose memory is the host's
     checked: bool  # does it watch every access to an allocation?
     name: str
     capability: tuple[int, int]
     multiprocessors: int
     shared_memory: int  # bytes per block, with opt-in
-    allocated: int  # bytes of all arrays
     peak: int  # largest value of ``allocated``; callers reset it
     timer: ThreadTimer
+
+    @property
+    def allocated(self) -> int:
+        """The bytes of all arrays."""
 
     def free_memory(self) -> int:
         """Return the bytes that can still be allocated, within the budget."""
@@ -143,6 +150,9 @@ class Device(Protocol):
 
     def copy(self, to: Array | HostArray, source: Array | HostArray, stream: Any = None) -> None:
         """Copy between arrays on the device or the host; rectangles too."""
+
+    def copy_from(self, to: Array, source: Array, stream: Any = None) -> None:
+        """Copy an array of any device of this kind; see :func:`copy_between`."""
 
     def fill(self, array: Array, byte: int, stream: Any = None) -> None:
         """Set every byte of an array."""
@@ -172,15 +182,45 @@ class Device(Protocol):
         """Wait for all streams."""
 
 
-def open_device(kind: str) -> Device:
-    """Return the device of this kind, or raise a DeviceError with the reason."""
+def open_device(name: str) -> Device:
+    """Return the device of this name, or raise a DeviceError with the reason.
+
+    "cuda:1" and "emulated:1" are one of several. "emulated" is the first, and "cuda" the GPU that
+    is current in the thread that opens it, which is the first unless another library chose one.
+    """
+    kind, index = split_name(name)
     if kind == "emulated":
         from kleene.backends.cuda.runtime.emulated_device import open_emulated
 
-        return open_emulated()
+        return open_emulated(index or 0)
     from kleene.backends.cuda.runtime.cuda_startup import open_cuda
 
-    return open_cuda()
+    return open_cuda(index)
+
+
+def visible_devices(kind: str) -> tuple[str, ...]:
+    """Return the names of all devices of a kind that can be used; GPUs are not opened.
+
+    KLEENE_EMULATOR_DEVICES emulates several. KLEENE_DEVICES_PER_GPU makes several devices of each
+    GPU, each with streams and a share of the memory of its own.
+    """
+    if kind == "emulated":
+        indices: Sequence[int] = range(count_from("KLEENE_EMULATOR_DEVICES"))
+    else:
+        from kleene.backends.cuda.runtime.cuda_startup import visible_indices
+
+        indices = visible_indices()
+    return tuple(device_name(kind, index) for index in indices)
+
+
+def copy_between(to: Array, source: Array, stream: Any = None) -> None:
+    """Copy an array to another device of the same kind, in a stream of that device.
+
+    GPUs copy peer to peer where the system allows it, and through the host elsewhere. The stream
+    must wait for the work that fills the source: ``stream.wait(event)`` takes events of any device.
+    """
+    owner: Any = to.owner
+    owner.device.copy_from(to, source, stream)
 
 
 # ---- memory -------------------------------------------------------------------------------------
@@ -188,17 +228,7 @@ def open_device(kind: str) -> Device:
 
 def memory_budget() -> int | None:
     """Return the bytes of device memory that KLEENE_DEVICE_MEMORY allows, None for all."""
-    text = os.environ.get("KLEENE_DEVICE_MEMORY")
-    if not text:
-        return None
-    units = {"K": 2**10, "M": 2**20, "G": 2**30}
-    number, unit = (text[:-1], units[text[-1]]) if text[-1] in units else (text, 1)
-    try:
-        return int(float(number) * unit)
-    except ValueError:
-        raise DeviceError(
-            f"KLEENE_DEVICE_MEMORY is {text!r}; it must be bytes, as in 800M or 12G"
-        ) from None
+    return parse_bytes("KLEENE_DEVICE_MEMORY", DeviceError)
 
 
 def require_memory(device: Device, needed: int, what: str) -> None:

@@ -5,14 +5,20 @@ at every barrier, the blocks of a launch and the work of unordered streams, whic
 relies on an accidental order. Work then stays in its stream until the host synchronises.
 
 The checked build of the emulator also checks every memory access.
+
+There may be several devices, for code that uses several GPUs. Each has memory and streams of its
+own, and a kernel that is given an array of another device is refused. All devices share a schedule:
+a thread that waits for one may run the work of another, in an order that events allow.
 """
 
 from __future__ import annotations
 
 import os
 import random
+import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from math import prod
 from typing import Any
@@ -27,6 +33,7 @@ from kleene.backends.cuda.runtime.emulated_stream import EmulatedStream
 from kleene.backends.cuda.runtime.loader import find_variant
 from kleene.backends.cuda.runtime.timing import ThreadTimer
 from kleene.errors import DeviceError, KernelError, MemoryBudgetError
+from kleene.system.device_names import count_from, device_name
 from kleene.system.formatting import format_bytes
 
 __all__ = ["EmulatedDevice", "open_emulated"]
@@ -34,6 +41,18 @@ __all__ = ["EmulatedDevice", "open_emulated"]
 #: A thread that yields this often without progress of any thread is stuck.
 _YIELDS = 1 << 21
 _GARBAGE = 0xCD
+
+#: The checker of a module follows one launch at a time.
+_CHECKING: dict[str, threading.RLock] = {}
+
+
+class _Schedule:
+    """The streams of devices that may wait for each other, and what runs next."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.streams: weakref.WeakSet[EmulatedStream] = weakref.WeakSet()
+        self.lock = threading.RLock()  # a thread runs work of any device
 
 
 class EmulatedDevice:
@@ -47,33 +66,51 @@ class EmulatedDevice:
         The native module with the kernels: ``_emulator``, or ``_emulator_checked``.
     memory : int
         Bytes of device memory.
+    index : int
+        Its number among several devices.
+    beside : EmulatedDevice, optional
+        Another device of the same seed, whose schedule this one shares.
     """
 
     kind = "emulated"
-    index = 0
-    name = "the emulator"
+    ordinal = 0
     capability = (9, 0)
     multiprocessors = 4
     shared_memory = 99 * 1024
 
     def __init__(
-        self, seed: int = 0, module: str = "_emulator", memory: int = 2**33, yields: int = _YIELDS
+        self,
+        seed: int = 0,
+        module: str = "_emulator",
+        memory: int = 2**33,
+        yields: int = _YIELDS,
+        index: int = 0,
+        beside: EmulatedDevice | None = None,
     ) -> None:
         self.native: Any = import_module(f"kleene.{module}")
         self.checked = bool(self.native.checked)
+        self.checking: AbstractContextManager[Any] = nullcontext()
+        if self.checked:
+            self.checking = _CHECKING.setdefault(module, threading.RLock())
+        self.index = index
+        self.name = "the emulator" + (f" ({device_name('emulated', index)})" if index else "")
+        self.live: dict[int, int] = {}  # bytes of all arrays, by address; needs no lock
         self.seed, self.memory, self.yields = seed, memory, yields
-        self.allocated = self.peak = 0
+        self.peak = 0
         self.timer = ThreadTimer()
         self.launches = 0
         self.joined: list[EmulatedStream] = []  # streams under capture
-        self._random = random.Random(seed)
-        self._streams: weakref.WeakSet[EmulatedStream] = weakref.WeakSet()
+        self._schedule: _Schedule = _Schedule(seed) if beside is None else beside._schedule
         self.main = self.stream()
         self._kernels: dict[tuple[str, str], dict[str, EmulatedKernel]] = {}
         for number, file, variant, name, codes, max_threads in self.native.kernels():
             title = f"kernel {name} ({file}.cu{', ' if variant else ''}{variant})"
             kernel = EmulatedKernel(self, number, name, title, codes, max_threads)
             self._kernels.setdefault((file, variant), {})[name] = kernel
+
+    @property
+    def allocated(self) -> int:
+        return sum(list(self.live.values()))
 
     def free_memory(self) -> int:
         budget = memory_budget()
@@ -109,7 +146,16 @@ class EmulatedDevice:
     ) -> None:
         if to.shape != source.shape or to.dtype != source.dtype:
             raise TypeError(f"copy of {source.dtype} {source.shape} to {to.dtype} {to.shape}")
-        on = self.in_stream(stream)
+        self.require_own(f"a copy on {self.name}", (to, source))
+        self._copy(to, source, self.in_stream(stream))
+
+    def copy_from(self, to: Array, source: Array, stream: EmulatedStream | None = None) -> None:
+        if to.shape != source.shape or to.dtype != source.dtype:
+            raise TypeError(f"copy of {source.dtype} {source.shape} to {to.dtype} {to.shape}")
+        self.require_own(f"a copy to {self.name}", (to,))
+        self._copy(to, source, self.in_stream(stream))
+
+    def _copy(self, to: Array | HostArray, source: Array | HostArray, on: EmulatedStream) -> None:
         for end in (to, source):
             if on.recording is not None and not isinstance(end, (Array, PinnedArray)):
                 raise KernelError("a captured copy from or to pageable host memory")
@@ -152,7 +198,9 @@ class EmulatedDevice:
 
     def stream(self, urgent: bool = False) -> EmulatedStream:
         stream = EmulatedStream(self)
-        self._streams.add(stream)
+        if self.seed != 0:  # else its work is done at once
+            with self._schedule.lock:
+                self._schedule.streams.add(stream)
         return stream
 
     def kernels(self, file: str, **defines: str | int) -> Mapping[str, EmulatedKernel]:
@@ -160,30 +208,48 @@ class EmulatedDevice:
         return known or self._kernels[file, find_variant(file, defines)]
 
     def synchronize(self) -> None:
-        self.run_until(lambda: not any(stream.queue for stream in self._streams))
+        own = [stream for stream in self._all_streams() if stream.device is self]
+        self.run_until(lambda: not any(stream.queue for stream in own))
 
     # ---- for the classes above -------------------------------------------------------------------
 
     def in_stream(self, stream: EmulatedStream | None) -> EmulatedStream:
         return self.main if stream is None else stream
 
+    def require_own(self, what: str, arrays: Sequence[Array | HostArray]) -> None:
+        """Raise KernelError for an array of another device, which a GPU could not reach."""
+        for array in arrays:
+            memory = array.owner if isinstance(array, Array) else None
+            if isinstance(memory, EmulatedMemory) and memory.device is not self:
+                title = f"array {memory.name!r}" if memory.name else "an array"
+                raise KernelError(f"{what} uses {title} of {memory.device.name}")
+
     def pick(self, candidates: Sequence[Any]) -> Any:
-        return candidates[0] if self.seed == 0 else self._random.choice(candidates)
+        return candidates[0] if self.seed == 0 else self._schedule.random.choice(candidates)
 
     def run_until(self, finished: Callable[[], bool]) -> None:
         """Run the work of all streams, in an order that events allow."""
         if self.joined:
             raise KernelError("the host cannot synchronise while a stream is captured")
         while not finished():
-            free = [
-                stream
-                for stream in sorted(self._streams, key=id)
-                if stream.queue
-                and ((first := stream.queue[0][0]) is None or first.time is not None)
-            ]
-            if not free:
-                raise KernelError("deadlock: streams wait for an event that is never recorded")
-            self.pick(free).queue.popleft()[1]()
+            with self._schedule.lock:
+                if finished():  # another thread ran it
+                    return
+                free = [
+                    stream
+                    for stream in self._all_streams()
+                    if stream.queue
+                    and ((first := stream.queue[0][0]) is None or first.time is not None)
+                ]
+                if not free:
+                    raise KernelError("deadlock: streams wait for an event that is never recorded")
+                self.pick(free).queue.popleft()[1]()
+
+    def _all_streams(self) -> list[EmulatedStream]:
+        if self.seed == 0:
+            return []
+        with self._schedule.lock:
+            return sorted(self._schedule.streams, key=id)
 
     def resident_blocks(self, threads: int, shared: int) -> int:
         """Return the value for 2048 threads and 100 KiB of shared memory per multiprocessor."""
@@ -191,23 +257,34 @@ class EmulatedDevice:
         return self.multiprocessors * min(2048 // max(threads, 1), by_memory, 4)
 
 
-def open_emulated() -> EmulatedDevice:
-    """Return the emulator that the environment selects.
+def open_emulated(index: int = 0) -> EmulatedDevice:
+    """Return one of the emulated devices that the environment selects.
 
-    KLEENE_EMULATOR_SEED selects the schedule, KLEENE_EMULATOR=checked the checked build.
+    KLEENE_EMULATOR_DEVICES is their number, KLEENE_EMULATOR_SEED selects the schedule,
+    KLEENE_EMULATOR=checked the checked build.
     """
+    count = count_from("KLEENE_EMULATOR_DEVICES")
+    if index >= count:
+        raise DeviceError(
+            f"there is no device {device_name('emulated', index)!r}: there "
+            f"{'is' if count == 1 else 'are'} {count}, counted from 0, and "
+            "KLEENE_EMULATOR_DEVICES=4 emulates four"
+        )
     text = os.environ.get("KLEENE_EMULATOR_SEED") or "0"
     if not text.isdecimal():
         raise DeviceError(f"KLEENE_EMULATOR_SEED must be a non-negative integer, not {text!r}")
     seed = int(text)
     kind = os.environ.get("KLEENE_EMULATOR", "")
     module = f"_emulator_{kind}" if kind else "_emulator"
-    if (seed, module) not in _opened:
+    found = _opened.get((seed, module, index))
+    if found is None:
+        first = None if index == 0 else open_emulated()
         try:
-            _opened[seed, module] = EmulatedDevice(seed, module)
+            made = EmulatedDevice(seed, module, index=index, beside=first)
         except ImportError as error:
             raise DeviceError(f"this build of Kleene has no such emulator: {error}") from None
-    return _opened[seed, module]
+        found = _opened.setdefault((seed, module, index), made)  # another thread may be first
+    return found
 
 
-_opened: dict[tuple[int, str], EmulatedDevice] = {}
+_opened: dict[tuple[int, str, int], EmulatedDevice] = {}

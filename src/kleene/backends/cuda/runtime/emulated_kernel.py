@@ -46,16 +46,18 @@ class EmulatedKernel:
         self._check(full_grid, full_block, shared, cooperative)
         packed = self._signature.pack(args)
         kept = arrays_of(args)
+        device.require_own(self._title, kept)
         threads = prod(full_grid) * prod(full_block)
         workers = cores() if threads >= _WORTH_WORKERS else 1
 
         def run(_kept: list[Array] = kept) -> None:  # keeps arrays alive until the launch runs
             device.launches += 1
             try:
-                device.native.launch(
-                    self._number, full_grid, full_block, packed, shared, cooperative,
-                    device.seed and device.seed + device.launches, device.yields, workers,
-                )  # fmt: skip
+                with device.checking:
+                    device.native.launch(
+                        self._number, full_grid, full_block, packed, shared, cooperative,
+                        device.seed and device.seed + device.launches, device.yields, workers,
+                    )  # fmt: skip
             except device.native.KernelError as error:
                 raise KernelError(_with_lines(device.native.__file__, str(error))) from None
             except device.native.ThreadError as error:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import weakref
+import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,23 +33,25 @@ class EmulatedMemory:
     def __init__(
         self, device: EmulatedDevice, nbytes: int, dtype: np.dtype[Any], name: str
     ) -> None:
+        self.device, self.name, self.address = device, name, 0
         # Aligned to 256 bytes, as in CUDA.
         self._memory = np.empty(nbytes + 256, np.uint8)
         self.address = -(-self._memory.ctypes.data // 256) * 256
         self.bytes = self._memory[self.address - self._memory.ctypes.data :][:nbytes]
-        device.allocated += nbytes
+        device.live[self.address] = nbytes
         device.peak = max(device.peak, device.allocated)
-        if device.native.checked:
-            device.native.register_array(self.address, nbytes, _smallest(dtype), name)
-        weakref.finalize(self, _free, weakref.ref(device), device.native, self.address, nbytes)
+        if device.checked:
+            with device.checking:
+                device.native.register_array(self.address, nbytes, _smallest(dtype), name)
 
-
-def _free(device_ref: weakref.ref[EmulatedDevice], native: Any, address: int, nbytes: int) -> None:
-    if native.checked:
-        native.forget_array(address)
-    device = device_ref()
-    if device is not None:
-        device.allocated -= nbytes
+    def __del__(self, ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        if ending():  # modules are gone already
+            return
+        device = self.device
+        if device.checked:
+            with device.checking:
+                device.native.forget_array(self.address)
+        device.live.pop(self.address, None)
 
 
 class PinnedArray(np.ndarray[Any, Any]):

@@ -80,6 +80,8 @@ class PinnedPool:
             if nbytes in self._idle:
                 return self._pop(nbytes)
             most = min(transfers.PINNED_CAP, int(transfers.PINNED_PART * total_memory()))
+            others = (pool for pool in list(_POOLS.values()) if pool is not self)
+            most -= sum(pool.bytes - pool.idle_bytes for pool in others)  # in use
             while self._idle and self.bytes + nbytes > most:
                 self._free_oldest()
             if self.bytes + nbytes > most:

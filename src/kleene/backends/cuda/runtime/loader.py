@@ -10,13 +10,14 @@ import hashlib
 import os
 import re
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kleene.backends.cuda.variants import VARIANTS, variant_name
+from kleene.backends.cuda.variants import VARIANTS, is_unrecorded, variant_name
 from kleene.system.atomic_file import atomic_path
 
 __all__ = [
@@ -51,10 +52,13 @@ def source(file: str) -> str:
 def digest(file: str | None = None) -> str:
     """Return a SHA-256 of all kernel sources, or of one file and all headers.
 
-    Comments and white space do not count: see :func:`normalized`.
+    Files that have not run on a GPU yet do not count, unless ``file`` is one of them. Comments and
+    white space do not count: see :func:`normalized`.
     """
     whole = hashlib.sha256()
     for path in sorted(FOLDER.rglob("*.cu*")):
+        if is_unrecorded(path.stem) and not (file is not None and is_unrecorded(file)):
+            continue
         if path.suffix == ".cuh" or file in (None, path.stem):
             name = path.relative_to(FOLDER).as_posix()
             whole.update(f"{name}\0{normalized(path.read_text())}\0".encode())
@@ -127,11 +131,18 @@ def compiled(
     if not recompile:
         with suppress(OSError):
             return path.read_bytes()
-    with _notice(f"compiling {file}.cu for this GPU, once"):
-        image = compile_(source(file), f"{file}.cu", defines, arch)
-    with suppress(OSError):  # an unwritable cache is no error
-        _write(path, image)
+    with _COMPILING:
+        if not recompile:
+            with suppress(OSError):  # another GPU's thread was first
+                return path.read_bytes()
+        with _notice(f"compiling {file}.cu for this GPU, once"):
+            image = compile_(source(file), f"{file}.cu", defines, arch)
+        with suppress(OSError):  # an unwritable cache is no error
+            _write(path, image)
     return image
+
+
+_COMPILING = threading.Lock()
 
 
 def _cache_folder() -> Path:

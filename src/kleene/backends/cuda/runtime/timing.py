@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from kleene.backends.cuda.runtime.device import Event, Stream
 
-__all__ = ["CallTimer", "ThreadTimer", "timed_call"]
+__all__ = ["CallTimer", "Share", "ThreadTimer", "timed_call"]
+
+#: What is timed of a call.
+_PARTS = ("copy_in", "compute", "copy_out")
+
+
+class Share(NamedTuple):
+    """What one of several devices did in a call."""
+
+    device: str
+    rows: int
+    seconds: dict[str, float]  # of the parts that were timed
 
 
 class CallTimer:
@@ -19,6 +31,7 @@ class CallTimer:
     def __init__(self) -> None:
         self._spans: dict[str, list[tuple[Event, Event]]] = {}
         self._seconds: dict[str, float] = {}  # by the host's clock
+        self.shares: list[Share] = []  # of several devices
 
     def add(self, part: str, began: Event, ended: Event) -> None:
         """Add one interval."""
@@ -34,6 +47,19 @@ class CallTimer:
     def add_seconds(self, part: str, seconds: float) -> None:
         """Add an interval by the host's clock."""
         self._seconds[part] = self._seconds.get(part, 0.0) + seconds
+
+    def share(self, device: str, rows: int) -> Share:
+        """Return what was timed so far, as the share of a device."""
+        timed = {part: self.seconds(part) for part in _PARTS}
+        return Share(device, rows, {part: s for part, s in timed.items() if s is not None})
+
+    def add_shares(self, shares: Sequence[Share]) -> None:
+        """Add what devices did side by side: each part takes as long as the slowest of them."""
+        self.shares += shares
+        for part in _PARTS:
+            timed = [share.seconds[part] for share in shares if part in share.seconds]
+            if timed:
+                self.add_seconds(part, max(timed))
 
 
 class _Thread(threading.local):

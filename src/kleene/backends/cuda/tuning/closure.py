@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = [
     "BAND_TILES",
     "BLOCKS_PER_MULTIPROCESSOR",
+    "PRODUCT_TILES",
     "RECOVERY_SHARE",
     "ROUNDS_AHEAD",
     "ROUND_BLOCKS",
@@ -64,3 +65,8 @@ RECOVERY_SHARE = 1 / 16
 #: attaches what is open, one search per row that has any; more than this means cycles of length
 #: zero, for which predecessors are carried along.
 UNRESOLVED_SHARE = 1 / 4096
+
+#: Tiles of a launch of a product, at least. Not measured: those of n = 8192, 16 times the 264 that
+#: an NVIDIA H200 computes at once, so that the last of them cost little; 0.3 s of work at
+#: n = 65536, after which Ctrl-C is noticed.
+PRODUCT_TILES = 4096

@@ -1,4 +1,4 @@
-// Atomic minima of distances.
+// Atomic minima and maxima of distances.
 //
 // Their type is float, double, int or long long. no_path is KlLimits<T>::none(), larger than every
 // distance. -0.0 is never stored where a minimum is taken, and NaN never occurs.
@@ -36,6 +36,32 @@ __device__ __forceinline__ double kl_atomic_min(double* address, double value) {
   const Word bits = static_cast<Word>(__double_as_longlong(value));
   return __longlong_as_double(
       static_cast<long long>(atomicMax(reinterpret_cast<Word*>(address), bits)));
+}
+
+// *address = max(*address, value), with the same order of float bits.
+__device__ __forceinline__ void kl_atomic_max(int* address, int value) {
+  atomicMax(address, value);
+}
+__device__ __forceinline__ void kl_atomic_max(long long* address, long long value) {
+  atomicMax(address, value);
+}
+__device__ __forceinline__ void kl_atomic_max(float* address, float value) {
+  const float positive_zero = value + 0.0f;
+  if (positive_zero >= 0) {
+    atomicMax(reinterpret_cast<int*>(address), __float_as_int(positive_zero));
+  } else {
+    atomicMin(reinterpret_cast<unsigned*>(address), __float_as_uint(positive_zero));
+  }
+}
+__device__ __forceinline__ void kl_atomic_max(double* address, double value) {
+  using Word = unsigned long long;
+  const double positive_zero = value + 0.0;
+  if (positive_zero >= 0) {
+    atomicMax(reinterpret_cast<long long*>(address), __double_as_longlong(positive_zero));
+  } else {
+    atomicMin(reinterpret_cast<Word*>(address),
+              static_cast<Word>(__double_as_longlong(positive_zero)));
+  }
 }
 
 // A term of a biased sum, for searches where rounding makes a cycle seem negative (see

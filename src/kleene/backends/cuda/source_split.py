@@ -1,0 +1,237 @@
+"""Many sources on several devices: each device fills its rows of one answer.
+
+A thread for each device takes a piece of the sources, runs the method on it, and takes the next.
+Pieces become smaller towards the end, so that all devices end at about the same time, but not so
+small that a batch of searches is not full. The graph is copied to each device once.
+
+The calling thread waits, and reports progress. The first error stops all devices, at the end of
+the batch that they are in, and is raised once they have stopped; so does Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kleene.backends.cuda.device_graph import calls_of_a_device
+from kleene.backends.cuda.runtime.device import ceil_div, open_device
+from kleene.backends.cuda.runtime.timing import Share, timed_call
+from kleene.backends.cuda.tuning import transfers
+from kleene.backends.task import Answer, Array, Progress, Task
+from kleene.errors import DeviceError, KernelError, MemoryBudgetError
+from kleene.system.threads import ThreadPool
+
+__all__ = ["run_split", "split_rows"]
+
+
+class _Stopped(BaseException):
+    """Ends the work of a device after an error elsewhere."""
+
+
+Work = Callable[[str, slice, Progress], None]
+
+
+# ---- pieces -------------------------------------------------------------------------------------
+
+
+class _Pieces:
+    """The rows that no device has taken, and how far the others are."""
+
+    def __init__(self, total: int, devices: int, every: bool) -> None:
+        self.total, self._devices, self._every = total, devices, every  # those that take pieces
+        self._least = min(transfers.SPLIT_LEAST, ceil_div(total, devices))
+        self._next = 0
+        self._returned: list[slice] = []
+        self._done = 0
+        self._running: dict[int, float] = {}  # rows of the running pieces, by their first
+        self.changed = threading.Condition()
+        self.alive = devices
+        self.error: BaseException | None = None
+        self.stopped = False
+
+    def take(self) -> slice | None:
+        """Return the next piece, None if there is none or all shall stop."""
+        with self.changed:
+            while not self.stopped:
+                piece = self._returned.pop() if self._returned else self._cut()
+                if piece is not None:
+                    self._running[piece.start] = 0.0
+                    return piece
+                if self._every or not self._running:
+                    return None
+                self.changed.wait(_WAIT)  # another device may give its piece back
+            return None
+
+    def _cut(self) -> slice | None:
+        left = self.total - self._next
+        size = min(left, max(self._least, ceil_div(left, 2 * self._devices)))
+        first, self._next = self._next, self._next + size
+        return slice(first, first + size) if size else None
+
+    def give_back(self, piece: slice) -> bool:
+        """Leave a piece to the other devices; False if there are none.
+
+        The others are still there: a device waits for pieces as long as one is running.
+        """
+        with self.changed:
+            if self._every or self._devices == 1:
+                return False
+            del self._running[piece.start]
+            self._returned.append(piece)
+            self._devices -= 1
+            self.changed.notify_all()
+            return True
+
+    def report(self, piece: slice, done: int, total: int) -> None:
+        """Take note of progress within a piece; ends the work if all shall stop."""
+        if self.stopped:
+            raise _Stopped
+        with self.changed:
+            self._running[piece.start] = (piece.stop - piece.start) * done / max(1, total)
+            self.changed.notify_all()
+
+    def finish(self, piece: slice) -> None:
+        """Take note of a complete piece."""
+        with self.changed:
+            del self._running[piece.start]
+            self._done += piece.stop - piece.start
+            self.changed.notify_all()
+
+    def stop(self, error: BaseException | None) -> None:
+        """Stop all devices; the first error stays."""
+        with self.changed:
+            self.error = self.error or error
+            self.stopped = True
+            self.changed.notify_all()
+
+    def leave(self) -> None:
+        """Take note that a device takes no more pieces."""
+        with self.changed:
+            self.alive -= 1
+            self.changed.notify_all()
+
+    def watch(self, progress: Progress | None) -> None:
+        """Report progress until all devices are done; raise their first error."""
+        reported, alive = 0, True
+        while alive:
+            with self.changed:
+                done = int(self._done + sum(self._running.values()))
+                alive = self.alive > 0
+                if alive and (done <= reported or self.stopped):
+                    self.changed.wait(_WAIT)
+                    continue
+            if progress is not None and not self.stopped and done > reported:
+                progress(done, self.total)  # in the thread of the caller, without the lock
+            reported = max(done, reported)
+        if self.error is not None:
+            raise self.error
+        assert self._done == self.total, "rows were left out"
+
+
+_WAIT = 0.1  # seconds; Ctrl-C is noticed between two waits, on every system
+
+
+def split_rows(
+    devices: Sequence[str],
+    total: int,
+    work: Work,
+    progress: Progress | None = None,
+    *,
+    every: bool = True,
+) -> list[Share]:
+    """Call ``work(device, rows, report)`` for pieces of all rows, on all devices at once.
+
+    A device that does not open or has too little memory is an error, unless ``every`` is False and
+    others can do its work.
+    """
+    pieces, deriving = _Pieces(total, len(devices), every), threading.RLock()
+    shares: dict[str, Share] = {}
+
+    def run(device: str) -> None:
+        try:
+            with calls_of_a_device(deriving), timed_call() as timer:
+                rows = _take_pieces(device, pieces, work)
+                shares[device] = timer.share(device, rows)
+        except _Stopped:
+            pass
+        except BaseException as error:
+            pieces.stop(error)
+        finally:
+            pieces.leave()
+
+    with ThreadPool(len(devices), "kleene-device") as pool:
+        try:
+            for device in devices:
+                pool.submit(run, device)
+            pieces.watch(progress)
+        except BaseException as error:
+            pieces.stop(error)  # the pool waits for the devices
+            raise
+    return [shares[device] for device in devices if device in shares]
+
+
+def _take_pieces(device: str, pieces: _Pieces, work: Work) -> int:
+    """Run piece after piece; return the rows that were done."""
+    rows = 0
+    while (piece := pieces.take()) is not None:
+
+        def report(done: int, total: int, piece: slice = piece) -> None:
+            pieces.report(piece, done, total)
+
+        try:
+            if rows == 0:
+                open_device(device)
+            work(device, piece, report)
+        except KernelError:
+            raise
+        except (DeviceError, MemoryBudgetError):
+            if not pieces.give_back(piece):
+                raise
+            break
+        pieces.finish(piece)
+        rows += piece.stop - piece.start
+    return rows
+
+
+# ---- methods ------------------------------------------------------------------------------------
+
+
+def run_split(
+    run: Callable[[Task], Answer], task: Task, devices: Sequence[str], *, every: bool = True
+) -> tuple[Answer, list[Share]]:
+    """Run a method that searches from each source, on all devices; return what each did, too."""
+    values, predecessors = task.empty_values(), task.empty_predecessors()
+    horizons, stopped = task.new_horizons(), []
+    threads = max(1, task.threads // len(devices))
+
+    def work(device: str, rows: slice, report: Progress) -> None:
+        links = None if predecessors is None else predecessors[rows]
+        answer = run(
+            replace(
+                task,
+                sources=task.sources[rows],
+                out=values[rows],
+                out_predecessors=links,
+                device=device,
+                threads=threads,
+                progress=report,
+            )
+        )
+        _put(answer.values, values[rows])
+        if links is not None:
+            _put(answer.predecessors, links)
+        if answer.horizons is not None:
+            horizons[rows] = answer.horizons
+            stopped.append(rows)
+
+    shares = split_rows(devices, len(task.sources), work, task.progress, every=every)
+    task.report(len(task.sources), len(task.sources))
+    return Answer(values, predecessors, horizons if stopped else None), shares
+
+
+def _put(found: Any, to: Array) -> None:
+    """Copy rows, unless the method wrote them where they belong."""
+    if found.ctypes.data != to.ctypes.data:
+        to[...] = found
