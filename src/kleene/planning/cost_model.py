@@ -13,10 +13,12 @@ from kleene.planning.dtype_choice import choose_dtype
 from kleene.planning.request import Facts, Request
 
 __all__ = [
+    "GPU_START",
     "Cost",
     "batches_pay",
     "count_sources",
     "gpu_cost",
+    "gpu_methods",
     "has_gpu_cost",
     "is_road_like",
     "lanes_pay",
@@ -33,7 +35,7 @@ __all__ = [
 
 #: Opening a GPU in a process, loading kernels: once. A plan cannot know whether that was done
 #: before, unless a graph is there already.
-_START = 0.35
+GPU_START = 0.35
 
 #: One call: memory, launches, waiting. All pairs of 500 vertices take 0.7 ms on the GPU, one search
 #: on 1,000 vertices 0.3 to 0.8 ms; on the CPU, 10 vertices, and what each core more than two costs
@@ -102,9 +104,14 @@ _GPU_BATCHED, _GPU_ROUND, _GPU_AT_ONCE, _GPU_ROW = 1.7e11, 40e-6, 2**26, 512
 #: cost half, on both about alike.
 _GPU_TILED, _CPU_TILED, _BITS = 12e12, 35e9, 15.0
 
-#: Its phases, a vertex, and bytes a second of a matrix made in new memory, sent there and back:
-#: whole calls of 512, 1024, 2048, 4096 and 8192 vertices take 1.8, 3.9, 9.4, 33 and 123 ms.
+#: Its phases, a vertex and GPU (one thread launches for all), and bytes a second of a matrix made
+#: in new memory, sent there and back: whole calls of 512, 1024, 2048, 4096 and 8192 vertices take
+#: 1.8, 3.9, 9.4, 33 and 123 ms.
 _GPU_PHASES, _COPY_MATRIX = 1e-6, 3e9
+
+#: Bytes a second from one GPU to all others. Not measured on several GPUs: half of what an H200
+#: copies to page-locked memory, since a copy through the host takes the bus twice.
+_COPY_BETWEEN = 25e9
 
 #: Making the incoming arcs of a directed graph, an arc, on two cores that had other work too.
 _INCOMING = 2e-8
@@ -127,6 +134,11 @@ _CPU_BATCHED, _CPU_BITS, _CPU_BITS_PATHS = 6e-9, 0.6e-9, 1.8e-9
 #: A vertex or arc, label and core, of a search for the nearest facilities: highways, 1,000
 #: facilities, 2, 5 and 10 labels take 0.13, 0.45 and 2.3 s on two Zen 3 cores.
 _CPU_LABEL = 9e-8
+
+
+#: A vertex or arc, root and core, of searches for loads, with volumes that flow back: highways 40
+#: ms, a grid of 300 x 300 5.7 ms; hops. Two Zen 3 cores that had other work too.
+_CPU_LOADS, _CPU_LOADS_HOPS = 1.5e-8, 8e-9
 
 
 class Cost(NamedTuple):
@@ -176,10 +188,16 @@ def _item(facts: Facts, request: Request) -> int:
 #: Methods that the model knows: those that the rules choose.
 _MODELLED = {
     "bfs": ("multi_source", "direction_optimizing"),
-    "sssp": ("batched", "bellman_ford", "near_far"),
-    "apsp": ("batched", "tiled"),
-    "closure": ("tiled",),
+    "sssp": ("batched", "bellman_ford", "near_far", "prepared"),
+    "apsp": ("batched", "tiled", "prepared"),
+    "closure": ("tiled", "prepared"),
+    "product": ("tiled",),
 }
+
+
+def gpu_methods(problem: str) -> tuple[str, ...]:
+    """Return the methods of a problem that the model knows on a GPU."""
+    return _MODELLED.get(problem, ())
 
 
 def has_gpu_cost(problem: str, method: str = "") -> bool:
@@ -216,11 +234,11 @@ def batches_pay(facts: Facts, request: Request) -> bool:
     return gpu_cost(facts, request, "batched").total < gpu_cost(facts, request, "tiled").total
 
 
-def gpu_cost(facts: Facts, request: Request, method: str) -> Cost:
-    """Estimate one of the methods that the planner takes on a GPU."""
-    start = 0.0 if facts.device == "cuda" else _START
+def gpu_cost(facts: Facts, request: Request, method: str, gpus: int = 1) -> Cost:
+    """Estimate one of the methods that the planner takes on a GPU; several may share a matrix."""
+    start = 0.0 if facts.device == "cuda" else GPU_START
     if method == "tiled":
-        return Cost(start, _GPU_CALL, *_tiled(facts, request))
+        return Cost(start, _GPU_CALL, *_tiled(facts, request, gpus))
     n, m, sources = facts.n, facts.m, count_sources(facts, request)
     hops = request.problem == "bfs" or facts.weight_dtype is None
     many = method in ("multi_source", "batched")
@@ -290,12 +308,28 @@ def _length_batches(facts: Facts, request: Request, sources: int) -> float:
     return ceil(groups / at_once) * _levels(facts) * level + groups * group * facts.m / rate
 
 
-def _tiled(facts: Facts, request: Request) -> tuple[float, float]:
-    """Estimate copies and work: the matrix goes there and back, wherever the graph is."""
-    n = float(facts.n)
-    copies = n**2 * _pair(request, _item(facts, request)) / _COPY_MATRIX
-    relaxed = n**3 / (_GPU_TILED * _tiled_relative(facts, request))
-    return copies, n * _GPU_PHASES + relaxed
+def _tiled(facts: Facts, request: Request, gpus: int) -> tuple[float, float]:
+    """Estimate copies and work: the matrix goes there and back, wherever the graph is.
+
+    Between GPUs every row is copied once to each but its own, while others are relaxed.
+    """
+    n, item = float(facts.n), _item(facts, request)
+    relaxed = _relaxations(facts, request) / (_GPU_TILED * _tiled_relative(facts, request)) / gpus
+    if request.problem == "product":
+        sent = item * facts.m + _pair(request, item) * count_sources(facts, request) * n
+        return sent / _COPY_MATRIX, relaxed
+    matrix = n**2 * _pair(request, item)
+    between = (gpus - 1) * matrix / _COPY_BETWEEN
+    return matrix / _COPY_MATRIX, n * gpus * _GPU_PHASES + max(relaxed, between)
+
+
+def _relaxations(facts: Facts, request: Request) -> float:
+    """Count relaxations: of a closure, or of a product, whose ``m`` are entries of both factors."""
+    if request.problem != "product":
+        return float(facts.n) ** 3
+    rows = count_sources(facts, request)
+    depth = facts.m / max(1, rows + facts.n)
+    return float(rows) * facts.n * depth
 
 
 def _tiled_relative(facts: Facts, request: Request) -> float:
@@ -321,10 +355,14 @@ def searched_seconds(facts: Facts, request: Request, threads: int) -> float:
         if request.problem == "sssp" and facts.min_weight >= 0 and many_sources(facts, request):
             seconds = min(seconds, work * _CPU_BATCHED / min(threads, sources))
         return _CPU_CALL + _cpu_team(facts, threads) + seconds
-    matrix = _cpu_team(facts, threads) + float(facts.n) ** 3 / (
+    if request.problem == "loads":
+        return _CPU_CALL + work * (_CPU_LOADS_HOPS if hops else _CPU_LOADS) / max(
+            1, min(threads, sources)
+        )
+    matrix = _cpu_team(facts, threads) + _relaxations(facts, request) / (
         _CPU_TILED * _tiled_relative(facts, request) * threads
     )
-    if request.problem == "closure" or request.method == "tiled":
+    if request.problem in ("closure", "product") or request.method == "tiled":
         return _CPU_CALL + matrix
     arc = _cpu_bits(request) if hops else _CPU_BATCHED
     searches = work * arc / min(threads, max(1, sources))

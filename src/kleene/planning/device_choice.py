@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from kleene.errors import DeviceError, RequestError
-from kleene.planning.cost_model import gpu_cost, has_gpu_cost
+from kleene.planning.cost_model import has_gpu_cost
 from kleene.planning.dtype_choice import choose_dtype
-from kleene.planning.prepared_cost import cpu_seconds
+from kleene.planning.prepared_cost import cpu_seconds, gpu_seconds
 from kleene.planning.request import Facts, Request
 from kleene.planning.rules import choose_method, unknown_method
 from kleene.registry import DEVICES, Size, find, methods
+from kleene.system.device_names import names_in_words
 from kleene.system.formatting import format_bytes
 from kleene.system.machine import Machine
 from kleene.system.suggestions import no_such
@@ -32,11 +33,15 @@ def choose_device(facts: Facts, request: Request, machine: Machine) -> tuple[str
         if request.device not in DEVICES:
             raise RequestError(no_such("device", request.device, ("auto", *DEVICES)))
         _require_device(request.device, machine)
-        return request.device, f"device {request.device!r} was asked for"
+        asked = names_in_words(request.devices) or repr(request.device)
+        return request.device, f"device {asked} was asked for"
     if request.keep == "device":
         _require_device("cuda", machine)
         return "cuda", "device cuda: the answer is to stay there"
     if not has_gpu_cost(request.problem):  # light work: where the graph is
+        hosts = [device for device in ("cpu", "reference") if _offers(device, request)]
+        if hosts and not _has(facts.device, request):
+            return hosts[0], f"device {hosts[0]}: {DEVICES[hosts[0]]}"
         _require_device(facts.device, machine)
         return facts.device, f"device {facts.device}: the graph is there"
     # The fastest kind of device that has the method; a GPU is compared with the others.
@@ -59,8 +64,9 @@ def _gpu_pays(facts: Facts, request: Request, machine: Machine) -> tuple[bool, s
     modelled = has_gpu_cost(request.problem, request.method)
     rules = request if modelled else request._replace(method="auto", options=())
     method, _ = choose_method(facts, rules, "cuda")
-    gpu = gpu_cost(facts, request, method.name).total
-    cpu = cpu_seconds(facts, request, request.threads or machine.cores)
+    threads = request.threads or machine.cores
+    gpu = gpu_seconds(facts, request, method.name, threads)
+    cpu = cpu_seconds(facts, request, threads)
     placed = facts.device == "cuda"
     pays = gpu * (_MARGIN_PLACED if placed else _MARGIN) < cpu
     faster = "faster" if placed else "clearly faster"
@@ -68,7 +74,7 @@ def _gpu_pays(facts: Facts, request: Request, machine: Machine) -> tuple[bool, s
     there = ", with the graph there" if placed else ""
     if not pays:
         return False, f"the GPU is not {estimate}{there}"
-    free = machine.free_gpu_memory()
+    free = machine.free_gpu_memory(facts.placed if placed else "cuda")
     if free is None:
         return False, "the GPU does not open; see `kleene doctor`"
     size = Size.of(facts, request, choose_dtype(facts, request)[0].itemsize)
@@ -87,8 +93,10 @@ def _gpu_pays(facts: Facts, request: Request, machine: Machine) -> tuple[bool, s
 
 
 def _offers(device: str, request: Request) -> bool:
-    if device == "emulated":  # only on request
-        return False
+    return device != "emulated" and _has(device, request)  # the emulator only on request
+
+
+def _has(device: str, request: Request) -> bool:
     if request.method == "auto":
         return bool(methods(request.problem, device))
     return find(request.problem, request.method, device) is not None

@@ -25,6 +25,9 @@ _ROOM = 4
 
 def choose_dtype(facts: Facts, request: Request) -> tuple[np.dtype[Any], str]:
     """Return the type of the values and why, or refuse the one that was asked for."""
+    if request.problem == "betweenness":
+        _require_comparable(facts)
+        return np.dtype(np.float64), "float64: sums of parts of paths"
     if request.problem not in LENGTH_PROBLEMS:  # its values are not path lengths
         return np.dtype(request.dtype or facts.weight_dtype or np.int32), "the type of the input"
     if request.problem == "bfs":
@@ -38,6 +41,17 @@ def choose_dtype(facts: Facts, request: Request) -> tuple[np.dtype[Any], str]:
         _require_fit(facts, request, chosen, asked)
         return asked, f"dtype {asked} was asked for"
     return chosen, f"{chosen}: {reason}"
+
+
+def _require_comparable(facts: Facts) -> None:
+    """Refuse paths whose lengths do not fit: int64 for integers, float64 for floats."""
+    own = np.dtype(facts.weight_dtype or np.int64)
+    wide = np.dtype(np.float64 if own.kind == "f" else np.int64)
+    if not holds(wide, facts.path_bound):
+        raise PathOverflowError(
+            f"path lengths may reach {float(facts.path_bound):g}, too much for {wide}; use smaller "
+            "units, or graph.reweight with smaller weights"
+        )
 
 
 def _fitting_dtype(facts: Facts, request: Request) -> tuple[np.dtype[Any], str]:

@@ -16,14 +16,17 @@ import numpy as np
 from kleene.backends.common import predecessors
 from kleene.errors import GraphError, MemoryBudgetError, RequestError
 from kleene.planning.device_choice import choose_device
+from kleene.planning.device_split import choose_devices
 from kleene.planning.dtype_choice import choose_dtype, holds
 from kleene.planning.machine import live_machine
 from kleene.planning.prepared_cost import preparation_note
 from kleene.planning.request import Facts, Request
+from kleene.planning.rounds import Rounds, plan_rounds
 from kleene.planning.rules import choose_method
 from kleene.prepared.known import Known
 from kleene.registry import Method, Size
-from kleene.registry.memory import limited_workspace
+from kleene.registry.memory import band_on_gpu, limited_workspace
+from kleene.system.device_names import names_in_words
 from kleene.system.formatting import format_bytes
 from kleene.system.html import PLAIN_LIST, card, tag
 from kleene.system.machine import Machine
@@ -63,6 +66,12 @@ class Plan:
         Bytes on the GPU, checked before anything starts.
     streams : bool
         Whether a GPU with less memory can run it: the matrix is then streamed through in pieces.
+    rounds : Rounds or None
+        Of a matrix that goes through files: how many rounds, and what they move.
+    devices : tuple of str
+        The names of the GPUs or emulated devices that run it, such as ``"cuda:1"``; several share
+        the sources, or the rows of a matrix. ``"cuda"`` is the first, or that which another library
+        made current.
     """
 
     problem: str
@@ -76,18 +85,33 @@ class Plan:
     reasons: tuple[str, ...]
     device_memory: int = 0
     streams: bool = False
+    rounds: Rounds | None = None
+    devices: tuple[str, ...] = ()
+
+    @property
+    def first_device(self) -> str:
+        """The device that runs it, or the first of several."""
+        return self.devices[0] if self.devices else self.device
+
+    @property
+    def where(self) -> str:
+        """The devices in words."""
+        return names_in_words(self.devices) or self.device
 
     @property
     def _headline(self) -> str:
-        return f"{self.problem} by {self.method} on {self.device}, {self.dtype} values"
+        return f"{self.problem} by {self.method} on {self.where}, {self.dtype} values"
 
     @property
     def _memory_facts(self) -> dict[str, str]:
         has = "" if self.available is None else f" of {format_bytes(self.available)} available"
         facts = {"memory": f"{format_bytes(self.memory)}{has}"}
+        if self.rounds is not None:
+            facts["rounds"] = str(self.rounds)
         if self.device_memory:
             streamed = "; streamed from the host if less is free" if self.streams else ""
-            facts["on GPU"] = f"{format_bytes(self.device_memory)}{streamed}"
+            each = " each" if len(self.devices) > 1 else ""
+            facts["on GPU"] = f"{format_bytes(self.device_memory)}{each}{streamed}"
         return facts
 
     def __str__(self) -> str:
@@ -112,14 +136,19 @@ def plan_call(facts: Facts, request: Request) -> Plan:
     plan, until = _PLANS.get((facts, request), (None, 0.0))
     if plan is None or (until and time.monotonic() > until):
         plan = make_plan(facts, request, live_machine())
-        if plan.device == "cuda" and request.device != "cuda":  # it depends on the GPU's memory
-            return plan
+        if plan.devices and (request.device == "auto" or _may_be_split(plan, request)):
+            return plan  # it depends on the memory of the GPU, or on which others are open
         until = 0.0 if plan.available is None else time.monotonic() + _REUSED
         if plan.available is None or plan.memory <= _SMALL_PART * plan.available:
             if len(_PLANS) >= 256:
                 _PLANS.clear()
             _PLANS[facts, request] = plan, until
     return plan
+
+
+def _may_be_split(plan: Plan, request: Request) -> bool:
+    several = plan.device == "emulated" or len(live_machine().visible(plan.device)) > 1
+    return request.sources != 1 and several
 
 
 #: Plans, and until when they hold; 0 is for ever.
@@ -133,27 +162,50 @@ def make_plan(facts: Facts, request: Request, machine: Machine) -> Plan:
     threads = request.threads or machine.cores
     method, why_method = choose_method(facts, request._replace(threads=threads), device)
     dtype, why_dtype = choose_dtype(facts, request)
+    devices, why_devices = choose_devices(facts, request, machine, device, method)
     size = Size.of(facts, request, dtype.itemsize)
-    workspace = method.workspace(size)
+    rows, in_blocks = size.sources, bool(request.block_rows) and method.by_rows
+    if in_blocks:
+        size = size._replace(sources=min(rows, request.block_rows))
+    workspace, on_each = _share_memory(method, size, max(1, len(devices)))
     searched_again = request.problem == "apsp" or method.name == "prepared"  # near the limit
-    if request.limited and searched_again and dtype.kind == "f":
+    near_limit = request.limited and searched_again and dtype.kind == "f"
+    if near_limit:
         workspace = max(workspace, limited_workspace(size))
     answer = _answer_bytes(size, request, method)
+    if in_blocks:  # one is written while the next one is computed
+        answer = 2 * _answer_bytes(size, request._replace(out=False), method)
     kept = answer if request.keep == "device" else 0
     memory = answer + workspace  # a kept answer is copied when it is read
     reasons: tuple[str, ...] = (why_device, why_method, why_dtype)
+    if why_devices:
+        reasons += (why_devices,)
     if device == "cpu" and (note := preparation_note(facts, request, threads, method.name)):
         reasons += (note,)
     if kept:
         reasons += (f"answer: {format_bytes(kept)} stay on the device, as asked",)
+    chosen = 0
     if request.deterministic and request.predecessors:
-        memory += predecessors.workspace(size.m, size.item)
+        chosen = predecessors.workspace(size.m, size.item)
+        memory += chosen
         reasons += ("predecessors: chosen by rule afterwards, the same in every run",)
-    available = machine.free_memory() if memory >= _SMALL else None
+    if in_blocks and rows > request.block_rows:
+        blocks = -(-rows // request.block_rows)
+        reasons += (f"store: {blocks:,} blocks of {request.block_rows:,} rows, one after another",)
+    mapped = size.item * size.sources * size.n if request.out and request.block_rows else 0
+    asks = machine.limited or memory + mapped >= _SMALL
+    available = machine.free_memory() if asks else None
+    rounds = plan_rounds(facts, request, method, size, machine, memory + mapped, available)
+    if rounds is not None:
+        block = size._replace(sources=min(size.sources, request.block_rows))
+        memory = max(rounds.memory, chosen + (limited_workspace(block) if near_limit else 0))
+        reasons += (rounds.reason,)
     too_large = available is not None and memory > available
     if too_large and method.name == "prepared" and request.method == "auto":
         refused = Known(0, 0, "counted", refused=f"it would take {format_bytes(workspace)}")
         return make_plan(replace(facts, prepared=refused), request, machine)
+    if too_large and not in_blocks and request.method == "auto" and 0 < request.block_rows < rows:
+        return make_plan(facts, request._replace(sources=request.block_rows), machine)
     _require_memory(memory, available, size, facts, request, dtype)
     return Plan(
         request.problem,
@@ -165,8 +217,10 @@ def make_plan(facts: Facts, request: Request, machine: Machine) -> Plan:
         memory,
         available,
         reasons,
-        kept + (0 if method.device_memory is None else method.device_memory(size)),
+        kept + on_each,
         method.streams and not kept,
+        rounds=rounds,
+        devices=devices,
     )
 
 
@@ -182,6 +236,15 @@ def check_semantics(facts: Facts, request: Request) -> None:
                 "the semiring 'max_times' takes weights from 0 to 1 (probabilities), and these "
                 f"run from {low:g} to {high:g}"
             )
+
+
+def _share_memory(method: Method, size: Size, devices: int) -> tuple[int, int]:
+    """Return the bytes that a method works in on the host, and on each of several GPUs."""
+    on_gpu = method.device_memory  # None: the emulator's memory is that of the host
+    if method.splits == "rows" and devices > 1:
+        return method.workspace(size), 0 if on_gpu is None else band_on_gpu(size, devices)
+    share = size._replace(sources=-(-size.sources // devices))
+    return devices * method.workspace(share), 0 if on_gpu is None else on_gpu(share)
 
 
 def _answer_bytes(size: Size, request: Request, method: Method) -> int:
@@ -205,7 +268,7 @@ def _require_memory(
     advice = []
     if request.problem in ("apsp", "closure"):
         advice.append("sources=[...] for some of the rows")
-    if size.sources > 1 and not request.out:
+    if size.sources > 1 and not (request.out or request.block_rows):
         advice.append("out='distances.npy' to keep the values in a file")
     if request.predecessors:
         advice.append("predecessors=False")

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from kleene.prepared.known import Known, known_of
+from kleene.system.device_names import split_name
 
 if TYPE_CHECKING:
     from kleene.graph import Graph
@@ -27,6 +28,7 @@ class Facts:
     csc: bool = False  # are the incoming arcs made already?
     device: str = "cpu"  # where the arcs are, besides main memory
     prepared: Known | None = None  # what is known of its elimination
+    placed: str = "cpu"  # the name of that device
 
 
 class Request(NamedTuple):
@@ -46,7 +48,12 @@ class Request(NamedTuple):
     deterministic: bool = False
     pair_bytes: int = 0  # bytes of the answer for a pair, beside its value and predecessor
     keep: str = "host"  # where the answer stays: "host" or "device"
+    block_rows: int = 0  # rows in memory at once, of an answer in a store; 0 for all
+    rounds_begun: bool = False  # whether files of rounds are there
     arc_by_arc: bool = False  # floats are added from the source on, as searches do
+    devices: tuple[str, ...] = ()  # names of those to run on; none: the plan chooses
+    trips: int = 0  # of loads, whose sources are the roots of searches
+    split: bool = False  # of loads: over all shortest paths
 
 
 #: The same facts are the same object, which makes plans quick to look up.
@@ -56,10 +63,11 @@ _shared_facts = lru_cache(maxsize=256)(Facts)
 def graph_facts(graph: Graph, hops: bool = False) -> Facts:
     """Collect what a plan needs to know of this graph; for hop counts, without its weights."""
     n, m = graph.n, graph.m
-    known = known_of(graph)
+    known, placed = known_of(graph), graph.device
+    device = "cpu" if placed == "cpu" else split_name(placed)[0]
     if hops:
         return _shared_facts(
-            n, m, None, min(1, m), min(1, m), n, graph.has_csc, graph.device, known
+            n, m, None, min(1, m), min(1, m), n, graph.has_csc, device, known, placed
         )
     stats, dtype = graph.stats, graph.weight_dtype
     return _shared_facts(
@@ -70,6 +78,7 @@ def graph_facts(graph: Graph, hops: bool = False) -> Facts:
         stats.max_weight,
         stats.path_bound,
         graph.has_csc,
-        graph.device,
+        device,
         known,
+        placed,
     )

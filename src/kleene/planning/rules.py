@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from kleene.errors import RequestError
 from kleene.planning import cost_model
-from kleene.planning.prepared_cost import elimination_pays
+from kleene.planning.prepared_cost import elimination_pays, elimination_pays_on_gpu
 from kleene.planning.request import Facts, Request
 from kleene.registry import Method, find, methods
 from kleene.system.machine import cores
@@ -110,7 +110,14 @@ def _prepare(facts: Facts, request: Request) -> bool:
     return not _tiny(facts, request) and elimination_pays(facts, request, threads)
 
 
-_PREPARED = Rule("prepared", _prepare, "vertices are eliminated once, then a row is two sweeps")
+def _prepare_for_gpu(facts: Facts, request: Request) -> bool:
+    threads = request.threads or cores()
+    return not _tiny(facts, request) and elimination_pays_on_gpu(facts, request, threads)
+
+
+_ELIMINATED = "vertices are eliminated once, then a row is two sweeps"
+_PREPARED = Rule("prepared", _prepare, _ELIMINATED)
+_PREPARED_ON_GPU = Rule("prepared", _prepare_for_gpu, _ELIMINATED)
 
 
 RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
@@ -157,6 +164,7 @@ RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
         Rule("direction_optimizing", _ALWAYS, "looks at a small part of the arcs"),
     ),
     ("sssp", "cuda"): (
+        _PREPARED_ON_GPU,
         Rule("bellman_ford", _negative, "some weights are negative"),
         Rule(
             "batched",
@@ -166,6 +174,7 @@ RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
         Rule("near_far", _ALWAYS, "no weight is negative, so most vertices are settled once"),
     ),
     ("apsp", "cuda"): (
+        _PREPARED_ON_GPU,
         Rule("batched", _unweighted, "hops are counted for a thousand sources at once"),
         Rule("tiled", _negative, "some weights are negative, which a matrix takes"),
         Rule(
@@ -179,8 +188,11 @@ RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
         _PREPARED,
         Rule("tiled", _ALWAYS, "takes every semiring, on all cores"),
     ),
-    ("closure", "cuda"): (Rule("tiled", _ALWAYS, "takes every semiring"),),
+    ("closure", "cuda"): (_PREPARED_ON_GPU, Rule("tiled", _ALWAYS, "takes every semiring")),
     ("closure", "reference"): (Rule("floyd_warshall", _ALWAYS, "takes every semiring"),),
+    ("product", "cpu"): (Rule("tiled", _ALWAYS, "the only method"),),
+    ("product", "cuda"): (Rule("tiled", _ALWAYS, "the only method"),),
+    ("product", "reference"): (Rule("broadcast", _ALWAYS, "the only method"),),
     ("spmv", "cpu"): (Rule("csr", _ALWAYS, "the form that every graph has"),),
     ("spmv", "cuda"): (Rule("csr", _ALWAYS, "the form that every graph has"),),
     ("k_shortest", "cpu"): (Rule("yen", _ALWAYS, "the only method"),),
@@ -190,7 +202,21 @@ RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
         _PREPARED,
         Rule("k_labels", _ALWAYS, "one search, with k labels per vertex"),
     ),
+    ("loads", "cpu"): (
+        Rule("prepared", _prepare, "vertices are eliminated once, then a trip is two climbs"),
+        Rule("searches", _ALWAYS, "one search for each root of trips"),
+    ),
+    ("loads", "reference"): (Rule("plain", _ALWAYS, "the only method"),),
     ("weak_components", "cpu"): (Rule("afforest", _ALWAYS, "the only method"),),
+    ("betweenness", "cpu"): (
+        Rule("lanes", _unweighted, "many sources share a search by hops"),
+        Rule("dijkstra", _ALWAYS, "adds any weights"),
+    ),
+    ("betweenness", "cuda"): (
+        Rule("lanes", _unweighted, "sources share each row of a vertex by hops"),
+        Rule("batched", _ALWAYS, "adds any weights"),
+    ),
+    ("betweenness", "reference"): (Rule("brandes", _ALWAYS, "the only method"),),
     ("strong_components", "cpu"): (Rule("forward_backward", _ALWAYS, "the only method"),),
 }
 
@@ -203,7 +229,7 @@ def choose_method(facts: Facts, request: Request, device: str) -> tuple[Method, 
         reason = f"method {request.method!r} was asked for"
     else:
         rules = RULES.get((request.problem, "cuda" if device == "emulated" else device))
-        if rules is None:
+        if rules is None or not methods(request.problem, device):
             unknown_method(request, [device])
         rule = next(rule for rule in rules if rule.fits(facts, request))
         row = find(request.problem, rule.method, device)
@@ -231,7 +257,14 @@ def unknown_method(request: Request, devices: Sequence[str]) -> NoReturn:
     anywhere = request.device == "auto"
     real = [device for device in devices if not (anywhere and device == "emulated")]
     rows = [row for device in real for row in methods(request.problem, device)]
-    rows += methods(request.problem) if anywhere else ()
+    if anywhere:
+        rows += [row for row in methods(request.problem) if row.device != "emulated"]
+    if not rows:
+        there = dict.fromkeys(repr(row.device) for row in methods(request.problem))
+        raise RequestError(
+            f"{request.problem} does not run on device {request.device!r}; it runs on "
+            + " and ".join(there)
+        )
     where = f" for {request.problem}" + ("" if anywhere else f" on device {request.device!r}")
     message = no_such("method", request.method, dict.fromkeys(row.name for row in rows), where)
     others = dict.fromkeys(

@@ -12,12 +12,15 @@ from functools import cache
 from kleene.errors import RequestError
 from kleene.registry import (
     apsp,
+    betweenness,
     bfs,
     closure,
     components,
     distance_encodings,
     k_shortest,
+    loads,
     nearest,
+    product,
     spmv,
     sssp,
     within,
@@ -50,14 +53,17 @@ LENGTH_PROBLEMS = {
     **PATH_PROBLEMS,
     "within": "what lies within a limit of some sources, or nearest to them",
     "nearest": "the nearest of some facilities, for every vertex",
+    "loads": "how much traffic goes along each arc",
 }
 PROBLEMS = {
     **LENGTH_PROBLEMS,
+    "product": "product of two matrices over a semiring",
     "spmv": "product of a vector and the graph's matrix over a semiring",
     "k_shortest": "the k shortest paths between two vertices",
     "distance_encodings": "distances in many small graphs, as one padded array",
     "weak_components": "vertices joined by arcs, whatever their direction",
     "strong_components": "vertices that reach each other along arcs",
+    "betweenness": "how many shortest paths lead through each vertex and along each arc",
 }
 
 #: Where a method can run, the fastest kind of device first.
@@ -80,14 +86,16 @@ def _emulated(row: Method) -> Method:
 
 
 def _everywhere(rows: tuple[Method, ...]) -> tuple[Method, ...]:
-    """Add the emulator's rows: what runs by CUDA runs there too."""
-    return (*rows, *(_emulated(row) for row in rows if row.device == "cuda"))
+    """Add the emulator's rows: what runs by CUDA runs there too, or there first."""
+    seen = (row for row in rows if not row.unrecorded)
+    return (*seen, *(_emulated(row) for row in rows if row.device == "cuda"))
 
 
 _ROWS = _everywhere(
     (
         *bfs.ROWS, *sssp.ROWS, *apsp.ROWS, *closure.ROWS, *spmv.ROWS, *k_shortest.ROWS,
-        *distance_encodings.ROWS, *within.ROWS, *nearest.ROWS, *components.ROWS,
+        *distance_encodings.ROWS, *within.ROWS, *nearest.ROWS, *components.ROWS, *betweenness.ROWS,
+        *loads.ROWS, *product.ROWS,
     )
 )  # fmt: skip
 _ROW_OF = {(row.problem, row.name, row.device): row for row in _ROWS}

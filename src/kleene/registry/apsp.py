@@ -7,6 +7,7 @@ from collections.abc import Callable
 from kleene.registry.memory import (
     dense_pair_workspace,
     dense_workspace,
+    elimination_on_gpu,
     elimination_workspace,
     lanes_on_gpu,
     lanes_workspace,
@@ -65,6 +66,8 @@ TILED_ON_GPU = Method(
     device_memory=whole_matrix,
     streams=True,
     in_place="kleene.backends.cuda.closure_tiled:close_in_place",
+    rounds="kleene.backends.cuda.closure_rounds:open_rounds",
+    splits="rows",
 )
 
 ROWS = (
@@ -77,6 +80,7 @@ ROWS = (
         "kleene.backends.cpu.closure:tiled",
         dense_workspace,
         options=("block",),
+        rounds="kleene.backends.cpu.closure_rounds:open_rounds",
     ),
     Method(
         "apsp",
@@ -154,6 +158,18 @@ ROWS = (
     ),
     Method(
         "apsp",
+        "prepared",
+        "cuda",
+        "eliminates all vertices on the host once, then climbs and sweeps for 1024 rows at a time",
+        "Dibbelt et al. 2016, Delling et al. 2013",
+        "kleene.backends.cuda.prepared_rows:apsp",
+        elimination_workspace,
+        device_memory=elimination_on_gpu,
+        streams=True,
+        splits="sources",
+    ),
+    Method(
+        "apsp",
         "naive",
         "cuda",
         "a thread for each pair, a launch for each inner vertex",
@@ -174,6 +190,7 @@ ROWS = (
         negative=False,
         device_memory=lanes_on_gpu,
         streams=True,
+        splits="sources",
     ),
     Method(
         "apsp",

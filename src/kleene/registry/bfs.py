@@ -45,8 +45,9 @@ def _cuda_bfs(
 
     entry = f"kleene.backends.cuda.{module}:{name}"
     return Method(
-        "bfs", name, "cuda", summary, origin, entry, workspace, device_memory=device_memory
-    )
+        "bfs", name, "cuda", summary, origin, entry, workspace, device_memory=device_memory,
+        splits="sources",
+    )  # fmt: skip
 
 
 ROWS = (
@@ -78,6 +79,7 @@ ROWS = (
         sent_rows,
         device_memory=bits_on_gpu,
         streams=True,
+        splits="sources",
     ),
     Method(
         "bfs",
@@ -88,6 +90,7 @@ ROWS = (
         "kleene.backends.cuda.bfs_direction:direction_optimizing",
         no_workspace,
         device_memory=searched_graph,
+        splits="sources",
     ),
     _cuda_bfs(
         "edge",

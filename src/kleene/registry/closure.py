@@ -8,6 +8,7 @@ from kleene.backends.semiring import SEMIRINGS
 from kleene.registry.apsp import TILED_ON_GPU
 from kleene.registry.memory import (
     dense_workspace,
+    elimination_on_gpu,
     elimination_workspace,
     matrix_workspace,
     tiled_closure_workspace,
@@ -26,6 +27,7 @@ ROWS = (
         "kleene.backends.cpu.closure:tiled",
         tiled_closure_workspace,
         semirings=tuple(SEMIRINGS),
+        rounds="kleene.backends.cpu.closure_rounds:open_rounds",
     ),
     Method(
         "closure",
@@ -46,6 +48,19 @@ ROWS = (
         "kleene.backends.cpu.prepared:closure",
         elimination_workspace,
         semirings=tuple(SEMIRINGS),
+    ),
+    Method(
+        "closure",
+        "prepared",
+        "cuda",
+        "eliminates all vertices on the host once, then climbs and sweeps for 1024 rows at a time",
+        "Dibbelt et al. 2016, Delling et al. 2013",
+        "kleene.backends.cuda.prepared_rows:closure",
+        elimination_workspace,
+        semirings=tuple(SEMIRINGS),
+        device_memory=elimination_on_gpu,
+        streams=True,
+        splits="sources",
     ),
     replace(TILED_ON_GPU, problem="closure", semirings=tuple(SEMIRINGS)),
     Method(

@@ -7,9 +7,11 @@ from kleene.system.machine import cores
 
 __all__ = [
     "arcs_by_vertex",
+    "band_on_gpu",
     "batch_workspace",
     "bits_on_gpu",
     "bounded_workspace",
+    "copied_between",
     "dense_pair_workspace",
     "dense_workspace",
     "device_arcs",
@@ -18,6 +20,7 @@ __all__ = [
     "device_rounds",
     "device_sweeps",
     "elimination_labels_workspace",
+    "elimination_on_gpu",
     "elimination_workspace",
     "labels_workspace",
     "lanes_on_gpu",
@@ -31,6 +34,7 @@ __all__ = [
     "pull_workspace",
     "pulled_arcs",
     "quarter_more",
+    "round_row",
     "rows_workspace",
     "scan_on_gpu",
     "search_on_gpu",
@@ -150,8 +154,36 @@ def tiled_closure_workspace(size: Size) -> int:
     return size.n * size.n // 8 + 40 * size.n
 
 
+def round_row(size: Size) -> int:
+    """A row of the matrix that goes through files in rounds; booleans as in memory."""
+    if size.item > 1:
+        return matrix_bytes(size, size.item) // max(1, size.n)
+    return 8 * size.n if size.predecessors else 8 * -(-size.n // 64)
+
+
 def matrix_bytes(size: Size, item: int) -> int:
     return (item + (4 if size.predecessors else 0)) * size.n * size.n
+
+
+def band_on_gpu(size: Size, devices: int) -> int:
+    """Rows of the tiled closure, two panels of rows of other GPUs, two copies of their columns."""
+    rows, panel = -(-size.n // devices), min(size.n, 1024)
+    item = 4 if size.item == 1 else size.item
+    return _closure_rows(size, rows + 2 * panel) + 2 * panel * rows * item
+
+
+def copied_between(size: Size, devices: int) -> int:
+    """Every row of the tiled closure, once to each GPU but its own."""
+    return (devices - 1) * _closure_rows(size, size.n)
+
+
+def _closure_rows(size: Size, rows: int) -> int:
+    """So many rows of whole tiles: booleans are bits, or integers to tell their paths."""
+    item: float = size.item
+    if size.item == 1:
+        item = 4 if size.predecessors else 1 / 8
+    tile = int(512 / item)
+    return int(rows * -(-size.n // tile) * tile * (item + (4 if size.predecessors else 0)))
 
 
 def no_workspace(size: Size) -> int:
@@ -226,6 +258,15 @@ def lanes_on_gpu(size: Size) -> int:
     lane = size.item + (4 if size.predecessors else 0)
     lanes = groups * group * lane * (size.n + size.m // 64)
     return pulled_arcs(size) + lanes + 32 * size.n + two_batches(size, groups * group)
+
+
+def elimination_on_gpu(size: Size) -> int:
+    """Pairs and tree as on highways; values of a batch by rank; its rows, twice."""
+    pairs = 5 * size.n * (4 + 2 * size.item + (8 if size.predecessors else 0))
+    width = min(1024, size.sources)
+    lane = size.item + (4 if size.predecessors else 0)
+    lanes = -(-width // 128) * 128 * lane * size.n
+    return pairs + 64 * size.n + device_arcs(size) + lanes + two_batches(size, width)
 
 
 def device_arcs(size: Size) -> int:

@@ -11,6 +11,10 @@ from typing import Any, NamedTuple
 __all__ = ["Method", "Size"]
 
 
+#: The methods for all pairs that search, or sweep, for each source.
+_BY_ROWS = ("batched", "johnson", "prepared")
+
+
 class Size(NamedTuple):
     """How large a call is: what a method's working memory depends on."""
 
@@ -45,6 +49,14 @@ class Method:
     streams: bool = False  # does it run with less there, streaming the matrix in pieces?
     answer: Callable[[Size], int] | None = None  # bytes of the answer, if not sources x n values
     in_place: str | None = None  # "module:function" for arrays that are on the device already
+    rounds: str | None = None  # "module:function" for matrices in files: see dense_rounds
+    unrecorded: bool = False  # no GPU has run its kernels yet: see variants.UNRECORDED
+    splits: str = ""  # what devices share: "sources", a row being a search, or "rows" of a matrix
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether some rows cost a part of what all cost; other methods close a whole matrix."""
+        return self.problem not in ("apsp", "closure") or self.name in _BY_ROWS
 
     @property
     def needs(self) -> str:
@@ -59,6 +71,11 @@ class Method:
         """Import the function that works on an array where it is."""
         assert self.in_place is not None
         return _load(self.in_place)
+
+    def load_rounds(self) -> Callable[..., Any]:
+        """Import the function that opens the engine for a matrix in files."""
+        assert self.rounds is not None
+        return _load(self.rounds)
 
     def __str__(self) -> str:
         return f"{self.problem} {self.name} on {self.device}: {self.summary} ({self.origin})"

@@ -9,6 +9,7 @@ from kleene.registry.memory import (
     device_near_far,
     device_rounds,
     device_sweeps,
+    elimination_on_gpu,
     elimination_workspace,
     lanes_on_gpu,
     lanes_workspace,
@@ -43,6 +44,7 @@ def _cuda_sssp(
         negative=negative,
         device_memory=device_memory,
         streams=streams,
+        splits="sources",
     )
 
 
@@ -136,6 +138,18 @@ ROWS = (
         device_lattice,
         pull_workspace,
         negative=False,
+    ),
+    Method(
+        "sssp",
+        "prepared",
+        "cuda",
+        "eliminates all vertices on the host once, then climbs and sweeps for 1024 rows at a time",
+        "Dibbelt et al. 2016, Delling et al. 2013",
+        "kleene.backends.cuda.prepared_rows:sssp",
+        elimination_workspace,
+        device_memory=elimination_on_gpu,
+        streams=True,
+        splits="sources",
     ),
     Method(
         "sssp",
