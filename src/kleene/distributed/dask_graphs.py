@@ -1,0 +1,165 @@
+"""A graph on the workers of a Dask cluster, which it reaches once each.
+
+The client writes it to a file, and a plugin maps the file on every worker: on those that are there,
+and on those that join or restart later. The name of the file is random, so where there is a file of
+this name, it is this one.
+
+A worker that does not see the file gets a copy through tasks, in parts, into its own folder. The
+client sends each part to one worker, and workers pass it on. (A scattered copy would be lost with
+the worker that holds it; the parts of these tasks are with the scheduler until all have them.)
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kleene.distributed.dask_client import import_dask, worker_threads
+from kleene.errors import ClusterError
+from kleene.system.allocator import keep_freed_memory
+from kleene.system.atomic_file import temporary_path
+
+__all__ = ["SharedGraph", "drop_graph", "find_graph", "send_graph", "share_graph"]
+
+#: Bytes of a part: Dask warns of arguments above 10 MB.
+_PART = 2**23
+
+#: Seconds between two looks whether a worker that receives a graph is still there.
+_LOOK = 2.0
+
+
+class SharedGraph(NamedTuple):
+    """The file of a graph, and the function that opens it: it is sent by name."""
+
+    path: str
+    load: Callable[[str], Any]
+
+    @property
+    def name(self) -> str:
+        """The name of the file, which no other has."""
+        return Path(self.path).name
+
+
+# ---- on the client ------------------------------------------------------------------------------
+
+
+@contextmanager
+def share_graph(
+    client: Any, write: Callable[[Path], None], load: Callable[[str], Any], folder: Path | None
+) -> Iterator[SharedGraph]:
+    """Yield a graph that workers can open, as long as the block runs.
+
+    Parameters
+    ----------
+    client : dask.distributed.Client
+    write : function
+        Writes the graph to a file.
+    load : function
+        Opens the file on a worker.
+    folder : Path, optional
+        A folder that workers see; by default the setting ``kleene.folder`` of Dask, or the folder
+        for temporary files.
+    """
+    from kleene.distributed.dask_plugin import GraphPlugin
+
+    with temporary_path(folder or _default_folder(), ".kp") as path:
+        write(path)
+        shared = SharedGraph(str(path.resolve()), load)
+        client.register_plugin(GraphPlugin(shared), name=shared.name)
+        try:
+            yield shared
+        finally:
+            with suppress(OSError, RuntimeError, ValueError):  # the cluster may be gone
+                client.unregister_worker_plugin(shared.name)
+
+
+def _default_folder() -> Path:
+    from dask import config
+
+    return Path(config.get("kleene.folder", None) or tempfile.gettempdir())
+
+
+def send_graph(client: Any, shared: SharedGraph, workers: Sequence[str]) -> None:
+    """Send a graph to workers that do not see its file; those that end meanwhile are skipped."""
+    size = os.path.getsize(shared.path)
+    with open(shared.path, "rb") as file:
+        for offset in range(0, size, _PART):
+            part = file.read(_PART)
+            last = offset + len(part) == size
+            name = f"graph part-{offset // _PART}-{shared.name}"
+            sent = client.submit(_hold, part, key=f"{name}-sent", pure=False)
+            received = {
+                client.submit(
+                    _receive, shared, offset, sent, last, key=f"{name}-{worker}",
+                    workers=[worker], pure=False,
+                ): worker
+                for worker in workers
+            }  # fmt: skip
+            for future, worker in received.items():
+                _await(client, future, worker)
+
+
+def _await(client: Any, future: Any, worker: str) -> None:
+    """Wait until a worker has received a part, or is gone."""
+    while True:
+        try:
+            future.result(timeout=_LOOK)
+            return
+        except TimeoutError:
+            if worker not in worker_threads(client):  # the task would wait for it
+                future.cancel(force=True)
+                return
+        except Exception as error:
+            raise ClusterError(f"worker {worker} cannot store the graph: {error}") from error
+
+
+# ---- on a worker --------------------------------------------------------------------------------
+
+#: The graphs of the workers in this process, by folder of the worker and name of the file.
+_HELD: dict[tuple[str, str], Any] = {}
+_LOADING = threading.Lock()
+
+
+def find_graph(shared: SharedGraph, worker: Any) -> Any:
+    """Return the graph, opened once; None on a worker that neither sees it nor received it."""
+    key = (worker.local_directory, shared.name)
+    with _LOADING:
+        if key not in _HELD:
+            paths = (shared.path, _received(shared, worker))
+            path = next((path for path in paths if os.path.exists(path)), None)
+            if path is None:
+                return None
+            keep_freed_memory()
+            _HELD[key] = shared.load(path)
+        return _HELD[key]
+
+
+def drop_graph(shared: SharedGraph, worker: Any) -> None:
+    """Let go of a graph, and of the copy that a worker received."""
+    with _LOADING:
+        _HELD.pop((worker.local_directory, shared.name), None)
+    with suppress(OSError):
+        os.unlink(_received(shared, worker))
+
+
+def _received(shared: SharedGraph, worker: Any) -> str:
+    return os.path.join(worker.local_directory, shared.name)
+
+
+def _hold(part: bytes) -> bytes:
+    return part
+
+
+def _receive(shared: SharedGraph, offset: int, part: bytes, last: bool) -> None:
+    """Write a part of the file; the last one gives the file its name."""
+    path = _received(shared, import_dask().get_worker())
+    with open(f"{path}.unfinished", "r+b" if offset else "wb") as file:
+        file.seek(offset)
+        file.write(part)
+    if last:
+        os.replace(f"{path}.unfinished", path)

@@ -1,0 +1,154 @@
+"""Edge lists in parts: each rank reads a range of bytes, and moves both its ends to ends of lines.
+
+The first line decides the layout, as when one process reads the file; every rank looks at it. A
+wrong line is reported with its number in the file: only then do the ranks count their lines.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.distributed.mpi.agreement import agreed
+from kleene.distributed.mpi.collective import require_part_memory
+from kleene.distributed.mpi.communicator import Communicator
+from kleene.distributed.mpi.part_arcs import PartArcs
+from kleene.distributed.mpi.renumbering import renumber
+from kleene.errors import FormatError
+from kleene.io.edge_list import find_layout
+from kleene.io.source import Source
+from kleene.io.text import Arcs, ColumnLayout, TextReader
+
+__all__ = ["read_edge_list"]
+
+Array = NDArray[Any]
+
+_HEAD = 1 << 16  # bytes in which the first line is sought first
+_LINE_BYTES = 8  # of a line of a large file, at least
+_NEWLINE = ord("\n")
+
+
+def read_edge_list(
+    comm: Communicator,
+    source: Source,
+    *,
+    directed: bool = True,
+    relabel: bool = True,
+    **options: Any,
+) -> PartArcs:
+    """Return the arcs of this rank's lines; vertices are numbered as one process would."""
+    body, layout = agreed(comm, lambda: _layout(source, relabel, options))
+    if layout is None:
+        nothing = np.empty(0, np.int32)
+        return PartArcs(0, nothing, nothing, None, directed, False, name=source.stem)
+    lines = agreed(comm, lambda: _own_lines(source, body, comm.rank, comm.size))
+    text = lines[1] - lines[0]
+    require_part_memory(
+        comm, 0, text // _LINE_BYTES, f"a part of {source.name}", "use more machines", 2 * text
+    )
+    arcs = _parse(comm, source, layout, body, lines)
+    weights = _same_type(comm, arcs.weights)
+    if relabel:
+        tails, heads, labels, n = renumber(comm, arcs.sources, arcs.targets)
+    else:
+        tails, heads, labels = arcs.sources, arcs.targets, None
+        most = max(int(tails.max(initial=-1)), int(heads.max(initial=-1)))
+        n = 1 + max(comm.gather_all(most))
+    return PartArcs(n, tails, heads, weights, directed, False, labels, source.stem)
+
+
+def _layout(
+    source: Source, relabel: bool, options: dict[str, Any]
+) -> tuple[int, ColumnLayout | None]:
+    """Return the byte at which the lines of arcs begin, and their layout."""
+    size = _HEAD
+    while True:
+        text = TextReader(source, (0, min(size, source.size)))
+        whole = size >= source.size
+        found = None
+        try:
+            found = find_layout(text, relabel=relabel, **options)
+        except FormatError:
+            if whole:
+                raise
+        # The lines that decide must be there to their end.
+        seen = found is not None and bool((text.data[text.offset :] == _NEWLINE).any())
+        if whole or seen:
+            break
+        size *= 4
+    if found is None:
+        return text.offset, None
+    layout, _ = found
+    if layout.names:
+        source.fail(
+            "found names of vertices, expected numbers: names are numbered by one process; "
+            "convert the file by `kleene convert` to .npz, which keeps them as labels"
+        )
+    return text.offset, layout
+
+
+def _own_lines(source: Source, body: int, rank: int, ranks: int) -> tuple[int, int]:
+    """Return the bytes of this rank's lines."""
+    length = source.size - body
+    return (
+        _line_start(source, body, body + length * rank // ranks),
+        _line_start(source, body, body + length * (rank + 1) // ranks),
+    )
+
+
+def _line_start(source: Source, body: int, at: int) -> int:
+    """Return the first byte, from ``at`` on, at which a line begins, or the end."""
+    if at <= body:
+        return body
+    at, width = at - 1, 1 << 12  # a line begins at ``at`` if the byte before it ends one
+    while at < source.size:
+        window = source.read(np.dtype(np.uint8), min(width, source.size - at), at)
+        ends = np.flatnonzero(window == _NEWLINE)
+        if len(ends):
+            return at + int(ends[0]) + 1
+        at += len(window)
+        width *= 2
+    return source.size
+
+
+def _parse(
+    comm: Communicator, source: Source, layout: ColumnLayout, body: int, lines: tuple[int, int]
+) -> Arcs:
+    """Return the arcs of some lines; a wrong line has its number in the file."""
+    arcs: Arcs | None = None
+    wrong: Exception | None = None
+    text: TextReader | None = None
+    try:
+        text = TextReader(source, lines)
+        arcs = text.arcs(layout)
+    except Exception as error:
+        wrong = error
+    if any(comm.gather_all(isinstance(wrong, FormatError))):
+        counted = 0 if text is None else int(np.count_nonzero(text.data == _NEWLINE))
+        before = sum(comm.gather_all(counted)[: comm.rank])
+        if text is not None and isinstance(wrong, FormatError):
+            header = TextReader(source, (0, body))
+            text.line = 1 + int(np.count_nonzero(header.data == _NEWLINE)) + before
+            try:
+                text.arcs(layout)
+            except FormatError as error:
+                wrong = error
+
+    def result() -> Arcs:
+        if wrong is not None:
+            raise wrong
+        assert arcs is not None
+        return arcs
+
+    return agreed(comm, result)
+
+
+def _same_type(comm: Communicator, weights: Array | None) -> Array | None:
+    """Return weights in the narrowest type that holds those of all ranks."""
+    kinds = comm.gather_all(None if weights is None else weights.dtype.name)
+    if weights is None:
+        return None
+    widest = max(kinds, key=("int32", "int64", "float64").index)
+    return weights.astype(widest, copy=False)

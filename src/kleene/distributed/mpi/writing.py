@@ -1,0 +1,168 @@
+"""Distributed results in a store, written by all ranks at once.
+
+The store's blocks are ranges of vertices, about one a rank. Values go from the ranks that own them
+to those that write their block; each writes its blocks, and the first rank, which holds the ledger,
+records them and gives the files their names when all are on the disk. A rank that dies leaves
+``NAME.partial`` and the ledger; the same search again writes the blocks that are missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from kleene.distributed.mpi.agreement import agreed, guarded
+from kleene.distributed.mpi.arc_sums import graph_digest
+from kleene.distributed.mpi.collective import redistribute
+from kleene.distributed.mpi.graph import DistributedGraph
+from kleene.distributed.mpi.result import DistributedResult, SearchStats
+from kleene.distributed.store import Piece, Receipt, Store, StoreSpec, StoreWriter
+from kleene.errors import StoreError
+
+__all__ = ["find_stored", "write"]
+
+Array = NDArray[Any]
+
+
+def write(result: DistributedResult, path: str | Path) -> None:
+    """Write distances, and predecessors if there are any, to a store in parallel; collective.
+
+    Parameters
+    ----------
+    result : DistributedResult
+        What ``kleene.distributed.bfs`` or ``sssp`` returned.
+    path : str or Path
+        ``d.npy``, with the predecessors in ``d.predecessors.npy``, or ``d.zarr``; on storage that
+        all ranks share. It appears under this name when all of it is there.
+
+    Raises
+    ------
+    StoreError
+        The name belongs to the store of another search.
+
+    Examples
+    --------
+    >>> import tempfile, kleene as kl, numpy as np
+    >>> from pathlib import Path
+    >>> alone = kl.distributed.Communicator()
+    >>> r = kl.distributed.bfs(kl.distributed.rmat(6, seed=1, comm=alone), 0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     kl.distributed.write(r, Path(folder, "d.npy"))
+    ...     bool((np.load(Path(folder, "d.npy")) == r.distances).all())
+    True
+    """
+    graph, comm = result.graph, result.graph.communicator
+    with guarded(comm, "write"), ExitStack() as opened:
+        spec = _spec(result, graph_digest(graph))
+        store = agreed(comm, lambda: _open(opened, path, spec) if comm.rank == 0 else None)
+        writer, missing = comm.gather_all(store and (store.writer(), store.missing()))[0]
+        cuts = _cuts(writer.spec, comm.size)
+        held = graph.partition.bounds.tolist()
+        arrays = [
+            None if array is None else redistribute(comm, array, held, cuts)
+            for array in (result.distances, result.predecessors)
+        ]
+        first, stop = cuts[comm.rank : comm.rank + 2]
+        own = [piece for piece in missing if first <= piece.first < stop]
+        receipts = agreed(comm, lambda: [_write(writer, piece, first, arrays) for piece in own])
+        done = zip(own, receipts, strict=True)
+        entries = [entry for entries in comm.gather_all(list(done)) for entry in entries]
+        agreed(comm, lambda: None if store is None else _finish(store, entries))
+
+
+def find_stored(
+    graph: DistributedGraph,
+    problem: str,
+    source: int,
+    path: str | Path,
+    *,
+    predecessors: bool,
+    dtype: str | None = None,
+) -> DistributedResult | None:
+    """Return the result of a search that an earlier job finished, None without one; collective.
+
+    Each rank reads the values of its own vertices from the store, after the ledger's checksums of
+    the blocks that they are in.
+    """
+    comm, file = graph.communicator, Path(path).absolute()
+    with guarded(comm, "find_stored"):
+        call, digest = _call(problem, comm.size if predecessors else None), graph_digest(graph)
+
+        def look() -> Store | None:
+            store = Store.look(file)
+            if store is None or not store.finished:
+                return None
+            spec = store.spec
+            same = (spec.call, spec.graph, spec.sources) == (call, digest, str(source))
+            same = same and (spec.predecessors is not None) == predecessors
+            return store if same and dtype in (None, spec.dtype) else None
+
+        store = agreed(comm, look)
+        if not all(comm.gather_all(store is not None)):
+            return None
+        assert store is not None
+        rows = agreed(comm, lambda: _checked_rows(store, graph.first, graph.stop))
+    return DistributedResult(graph, problem, source, *rows, SearchStats(0, 0, 0, 0))
+
+
+def _checked_rows(store: Store, first: int, stop: int) -> tuple[Array, Array | None]:
+    """Return some rows of a finished store; raise StoreError if a block of theirs is damaged."""
+    try:
+        for piece in store.spec.pieces:
+            if piece.first < stop and first < piece.stop:
+                store.writer().check(piece, store.done[piece.index])
+    except StoreError as error:
+        raise StoreError(f"{error}; remove the store and its ledger to search again") from None
+    return store.writer().rows(first, stop)
+
+
+def _open(opened: ExitStack, path: str | Path, spec: StoreSpec) -> Store:
+    # Absolute: ranks may have other working directories.
+    return opened.enter_context(Store.open(Path(path).absolute(), spec))
+
+
+def _cuts(spec: StoreSpec, ranks: int) -> list[int]:
+    """Return where the vertices that each rank writes begin: whole blocks, shared out evenly."""
+    starts = [piece.first for piece in spec.pieces] + [spec.shape[0]]
+    return [starts[(len(starts) - 1) * rank // ranks] for rank in range(ranks + 1)]
+
+
+def _write(
+    writer: StoreWriter, piece: Piece, first: int, arrays: Sequence[Array | None]
+) -> Receipt:
+    rows = slice(piece.first - first, piece.stop - first)
+    values, links = (None if array is None else array[rows] for array in arrays)
+    assert values is not None
+    return writer.write(piece, values, links)
+
+
+def _finish(store: Store, entries: list[tuple[Piece, Receipt]]) -> None:
+    for piece, receipt in entries:
+        store.record(piece, receipt)
+    store.finish()
+
+
+def _call(problem: str, ranks: int | None) -> dict[str, Any]:
+    return {"problem": problem, "method": "ranks", "ranks": ranks, "limit": None, "reverse": False}
+
+
+def _spec(result: DistributedResult, digest: str) -> StoreSpec:
+    """Return what the store of a result holds.
+
+    Distances are the same on any number of ranks. Predecessors are not, and blocks of two searches
+    may not be mixed: they could make a circle over arcs of weight zero.
+    """
+    graph, links, comm = result.graph, result.predecessors, result.graph.communicator
+    return StoreSpec(
+        call=_call(result.problem, None if links is None else comm.size),
+        graph=digest,
+        sources=str(result.source),
+        shape=(graph.n,),
+        dtype=result.distances.dtype.name,
+        predecessors=None if links is None else links.dtype.name,
+        block_rows=max(1, -(-graph.n // comm.size)),
+    )

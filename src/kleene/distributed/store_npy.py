@@ -1,0 +1,148 @@
+"""Stores of ``.npy`` files: ``d.npy``, and ``d.predecessors.npy`` beside it.
+
+Where rows or columns are those of some vertices, ``d.source.npy`` and ``d.target.npy`` list them.
+
+The files have their full size from the start, with their space on the disk reserved, so that a
+disk without room is noticed before anything is computed. Blocks are written to their places.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.distributed.ledger import naming, sync_folder
+from kleene.distributed.pieces import Piece
+from kleene.distributed.store_writer import (
+    DISTANCES,
+    PARTIAL,
+    PREDECESSORS,
+    SOURCE,
+    TARGET,
+    StoreWriter,
+)
+from kleene.system.atomic_file import reserve_space
+
+__all__ = ["NpyWriter"]
+
+Array = NDArray[Any]
+
+
+#: All arrays, in the order in which they get their final names.
+_NAMES = (TARGET, SOURCE, PREDECESSORS, DISTANCES)
+
+
+class NpyWriter(StoreWriter):
+    """One ``.npy`` file for each array."""
+
+    def create(self, vertices: Mapping[str, Array]) -> None:
+        """Make the files under their partial names, empty; with lists of sources and targets."""
+        with naming(self.path):
+            for name, ids in vertices.items():
+                with open(self._partial(name), "wb") as file:
+                    np.save(file, ids)
+                    os.fsync(file.fileno())
+        for name in self.spec.arrays:
+            header, partial = self._header(name), self._partial(name)
+            with naming(self.path), open(partial, "wb") as file:
+                file.write(header)
+                file.flush()
+                reserve_space(file.fileno(), len(header), self._size(name), partial)
+                os.fsync(file.fileno())
+        with naming(self.path):
+            sync_folder(self.path.parent)
+
+    def validate(self, done: Iterable[int]) -> None:
+        """Raise StoreError unless the files are there and of the right shapes and types."""
+        for name in self.spec.arrays:
+            file, header = self.file(name), self._header(name)
+            if not file.is_file():
+                raise self._damaged(f"{file.name} is gone")
+            with naming(file), open(file, "rb") as opened:
+                same = opened.read(len(header)) == header
+            if not same or file.stat().st_size != self._size(name):
+                raise self._damaged(f"{file.name} is another file")
+
+    def vertices(self, name: str) -> Array | None:
+        """Return the list of sources, or of targets, if the store has one."""
+        file = self.file(name)
+        if not file.is_file():
+            return None
+        try:
+            found: Array = np.load(file, allow_pickle=False)
+        except (ValueError, EOFError) as error:
+            raise self._damaged(f"{file.name} cannot be read ({error})") from None
+        return found
+
+    def discard(self) -> None:
+        """Remove the files that have partial names."""
+        for name in _NAMES:
+            self._partial(name).unlink(missing_ok=True)
+
+    def finish(self) -> None:
+        """Give the files their final names; the distances last, which says that all is done."""
+        with naming(self.path):
+            for name in _NAMES:
+                partial = self._partial(name)
+                if partial.exists():
+                    partial.replace(self.final(name))
+            sync_folder(self.path.parent)
+
+    def whole(self, name: str) -> Array:
+        """Return an array of a finished store, mapped."""
+        with naming(self.path):
+            found: Array = np.load(self.final(name), mmap_mode="r" if self.spec.row_items else None)
+        return found
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether the distances still have their partial name."""
+        return self._partial(DISTANCES).exists()
+
+    def final(self, name: str) -> Path:
+        """Return the file of an array when it is finished."""
+        return self.path if name == DISTANCES else self.path.with_suffix(f".{name}.npy")
+
+    def file(self, name: str) -> Path:
+        """Return the file of an array, finished or not."""
+        partial = self._partial(name)
+        return partial if partial.exists() else self.final(name)
+
+    def _partial(self, name: str) -> Path:
+        final = self.final(name)
+        return final.with_name(final.name + PARTIAL)
+
+    def _header(self, name: str) -> bytes:
+        descr = np.lib.format.dtype_to_descr(self.spec.arrays[name].newbyteorder("<"))
+        text = io.BytesIO()
+        fields = {"descr": descr, "fortran_order": False, "shape": self.spec.shape}
+        np.lib.format.write_array_header_1_0(text, fields)
+        return text.getvalue()
+
+    def _row_bytes(self, name: str) -> int:
+        return self.spec.arrays[name].itemsize * self.spec.row_items
+
+    def _size(self, name: str) -> int:
+        return len(self._header(name)) + self.spec.shape[0] * self._row_bytes(name)
+
+    def _write(self, name: str, piece: Piece, block: Array) -> None:
+        data = block.reshape(-1).view(np.uint8).data
+        with open(self.file(name), "r+b", buffering=0) as file:
+            file.seek(len(self._header(name)) + piece.first * self._row_bytes(name))
+            while data:
+                data = data[file.write(data) :]
+            os.fsync(file.fileno())
+
+    def _read(self, name: str, first: int, stop: int) -> Array:
+        items, dtype = self.spec.row_items, self.spec.arrays[name].newbyteorder("<")
+        offset = len(self._header(name)) + first * self._row_bytes(name)
+        found = np.fromfile(self.file(name), dtype, (stop - first) * items, offset=offset)
+        if len(found) < (stop - first) * items:
+            raise self._unreadable(name, first, stop, "the file is too short")
+        return found.reshape(stop - first, *self.spec.shape[1:])
