@@ -142,10 +142,12 @@ class Preparation:
         *,
         threads: int | None = None,
         progress: Progress | None = None,
+        by: Callable[..., Customization] = customize,
     ) -> Customization:
         """Return the values of the pairs with the weights of this graph.
 
-        Raises NegativeCycleError for a negative cycle anywhere in the graph.
+        ``by`` computes them, where they are not kept. Raises NegativeCycleError for a negative
+        cycle anywhere in the graph.
         """
         if elimination is self._elimination:
             for values in self._values:

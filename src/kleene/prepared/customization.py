@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -31,11 +31,13 @@ from kleene.errors import NegativeCycleError, PathOverflowError
 from kleene.graph import Graph
 from kleene.prepared.elimination import Elimination
 from kleene.prepared.pair_arcs import find_pair_arcs, lengths
+from kleene.system.cached_property import cached
 from kleene.system.machine import threads_for
 
-__all__ = ["Customization", "customize"]
+__all__ = ["Customization", "customize", "narrow_values"]
 
 Array = NDArray[Any]
+Values = TypeVar("Values")
 Progress = Callable[[int, int], object]
 
 
@@ -54,6 +56,10 @@ class Customization:
     down: Array  # and back; the same array for a symmetric graph
     graph: Graph | None = None  # whose weights these are, where it is known
 
+    def __reduce__(self) -> tuple[Any, ...]:  # without what is cached
+        parts = self.semiring, self.dtype, self.negative, self.up, self.down, self.graph
+        return Customization, parts
+
     @property
     def symmetric(self) -> bool:
         """Whether paths have the same value in both directions."""
@@ -66,11 +72,10 @@ class Customization:
         """
         if not self.negative or self.up.dtype.kind != "f":
             return False
-        if "_below_zero" not in self.__dict__:
-            first = _native.prepared_first_negative(*_arrays(elimination), self.up, self.down)
-            self.__dict__["_below_zero"] = first >= 0
-        below: bool = self.__dict__["_below_zero"]
-        return below
+        return cached(
+            self, "_below_zero",
+            lambda: _native.prepared_first_negative(*_arrays(elimination), self.up, self.down) >= 0,
+        )  # fmt: skip
 
     def middles(self, elimination: Elimination) -> tuple[Array, Array]:
         """Return the middle of every pair, upward and downward: a rank, -1 for an arc of the graph.
@@ -78,11 +83,12 @@ class Customization:
         Of several vertices that the best path may go through it is the lowest. Computed at the
         first call; for a symmetric graph both are one array.
         """
-        if "_middles" not in self.__dict__:
+
+        def find() -> tuple[Array, Array]:
             weights = None if self.graph is None else lengths(self.graph, self.up.dtype)
-            self.__dict__["_middles"] = self._find_middles(elimination, weights)
-        middles: tuple[Array, Array] = self.__dict__["_middles"]
-        return middles
+            return self._find_middles(elimination, weights)
+
+        return cached(self, "_middles", find)
 
     def _find_middles(self, elimination: Elimination, weights: Array | None) -> tuple[Array, Array]:
         threads = threads_for(elimination.arcs)
@@ -102,13 +108,14 @@ class Customization:
         Vertices of the graph, not ranks; without meaning where there is no path. Computed at the
         first call.
         """
-        if "_last_vertices" not in self.__dict__:
-            self.__dict__["_last_vertices"] = _native.prepared_find_last_vertices(
+
+        def find() -> tuple[Array, Array]:
+            return _native.prepared_find_last_vertices(
                 *_arrays(elimination), _supernodes(elimination), elimination.order,
                 *self.middles(elimination), threads_for(elimination.arcs)
             )  # fmt: skip
-        last: tuple[Array, Array] = self.__dict__["_last_vertices"]
-        return last
+
+        return cached(self, "_last_vertices", find)
 
 
 def customize(
@@ -163,6 +170,33 @@ def customize(
     return task.lengths_of_integers()
 
 
+def narrow_values(
+    graph: Graph,
+    values: Callable[[DTypeLike], Values],
+    reach: Callable[[Values], tuple[int, int]],
+) -> Values | None:
+    """Return values in 32 bits, or None where 64 are needed: see the text of the module.
+
+    ``reach`` returns the longest way over a root, at least, and the number of vertices apart.
+    """
+    too_long = np.iinfo(np.int32).max // 2  # stands for "no path"
+    stats = graph.stats
+    if stats.path_bound < too_long:
+        return values(np.int32)
+    if stats.path_bound >= np.iinfo(np.int64).max // 2:
+        raise PathOverflowError(
+            f"path lengths may reach {stats.path_bound}, too much for int64; pass "
+            "dtype='float64', or scale the weights down"
+        )
+    heaviest = int(stats.max_weight)
+    if stats.negative or heaviest >= too_long:
+        return None
+    found = values(np.int32)
+    farthest, apart = reach(found)
+    beside = (apart + 1) * heaviest if apart else 0
+    return found if farthest + beside < too_long else None
+
+
 class _Task:
     """The arguments of :func:`customize`."""
 
@@ -197,31 +231,17 @@ class _Task:
 
     def lengths_of_integers(self) -> Customization:
         """Return values in 32 bits if these are enough, or in 64."""
-        found = self._narrow() or self.values(np.int64)
+        found = narrow_values(self.graph, self.values, self._reach) or self.values(np.int64)
         if found.negative and (pair := self._first_negative(found)) >= 0:
             self._raise_cycle(pair, found.middles(self.elimination))
         return found
 
-    def _narrow(self) -> Customization | None:
-        too_long = np.iinfo(np.int32).max // 2  # stands for "no path"
-        stats = self.graph.stats
-        if stats.path_bound < too_long:
-            return self.values(np.int32)
-        if stats.path_bound >= np.iinfo(np.int64).max // 2:
-            raise PathOverflowError(
-                f"path lengths may reach {stats.path_bound}, too much for int64; pass "
-                "dtype='float64', or scale the weights down"
-            )
-        heaviest = int(stats.max_weight)
-        if stats.negative or heaviest >= too_long:
-            return None
-        found = self.values(np.int32)
+    def _reach(self, found: Customization) -> tuple[int, int]:
         farthest, apart = _native.prepared_reach_of_roots(
             *_arrays(self.elimination), _supernodes(self.elimination), found.up, found.down,
             self.threads
         )  # fmt: skip
-        beside = (apart + 1) * heaviest if apart else 0
-        return found if farthest + beside < too_long else None
+        return farthest, apart
 
     def lengths_of_floats(self) -> Customization:
         """Return values that no rounding has led around a cycle."""
@@ -272,11 +292,9 @@ def _arrays(elimination: Elimination) -> tuple[Array, Array, Array]:
 
 def _supernodes(elimination: Elimination) -> _native.Supernodes:
     """Return the supernodes of an elimination, found once."""
-    if "_supernodes" not in elimination.__dict__:
-        made = _native.prepared_find_supernodes(*_arrays(elimination))
-        elimination.__dict__["_supernodes"] = made
-    found: _native.Supernodes = elimination.__dict__["_supernodes"]
-    return found
+    return cached(
+        elimination, "_supernodes", lambda: _native.prepared_find_supernodes(*_arrays(elimination))
+    )
 
 
 def _path(

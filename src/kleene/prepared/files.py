@@ -37,7 +37,7 @@ from kleene.prepared.elimination import Elimination
 from kleene.system.atomic_file import atomic_path
 from kleene.system.machine import threads_for
 
-__all__ = ["SUFFIX", "load", "save"]
+__all__ = ["SUFFIX", "load", "prepared_entries", "save"]
 
 Array = NDArray[Any]
 
@@ -97,6 +97,15 @@ def save(
     customization : Customization
         Values by the weights of this graph.
     """
+    entries = prepared_entries(graph, elimination, customization)
+    with atomic_path(Path(path)) as beside, beside.open("wb") as file:
+        write_aligned(file, entries)
+
+
+def prepared_entries(
+    graph: Graph, elimination: Elimination, customization: Customization
+) -> dict[str, Any]:
+    """Return the entries of a file that hold a prepared graph."""
     head = {
         "format": _FORMAT,
         "version": _VERSION,
@@ -109,13 +118,11 @@ def save(
     if not customization.symmetric:
         values["down"] = customization.down
     arrays = {name: getattr(elimination, name) for name in _ELIMINATION} | values
-    entries = {
+    return {
         "prepared": json.dumps(head),
         **{f"prepared_{name}": array for name, array in arrays.items()},
         **graph_entries(graph),
     }
-    with atomic_path(Path(path)) as beside, beside.open("wb") as file:
-        write_aligned(file, entries)
 
 
 # ---- read ---------------------------------------------------------------------------------------
@@ -154,7 +161,7 @@ def _head(source: Source) -> dict[str, Any]:
     text = read_npz_arrays(source, ("prepared",), most=_MOST_HEAD).get("prepared")
     try:
         head = json.loads(str(text))
-    except (ValueError, RecursionError, SystemError):  # the last: not Unicode
+    except (ValueError, RecursionError):
         head = None
     if not isinstance(head, dict) or head.get("format") != _FORMAT:
         source.fail(

@@ -14,6 +14,7 @@ from kleene import _native
 from kleene.backends.task import Progress
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination
+from kleene.system.cached_property import cached
 from kleene.system.machine import threads_for
 
 __all__ = ["climb_tree", "distance", "distances", "path", "paths", "queries"]
@@ -26,33 +27,32 @@ _PAIR = 2**10
 
 def climb_tree(elimination: Elimination) -> _native.ClimbTree:
     """Return the elimination in the form that climbs read; made once."""
-    found = elimination.__dict__.get("_climb_tree")
-    if found is None:
-        found = _native.ClimbTree(elimination.parents, elimination.offsets, elimination.heads)
-        elimination.__dict__["_climb_tree"] = found
-    return found
+    e = elimination
+    return cached(e, "_climb_tree", lambda: _native.ClimbTree(e.parents, e.offsets, e.heads))
 
 
 def queries(elimination: Elimination, customization: Customization) -> _native.PairQueries:
     """Return the native object that answers for pairs; made once."""
-    found = customization.__dict__.get("_pair_queries")
-    if found is None:
-        found = _native.PairQueries(
-            climb_tree(elimination), elimination.order, elimination.ranks, customization.up,
-            customization.down, customization.semiring, customization.negative,
-            customization.dtype.itemsize > customization.up.itemsize,
-        )  # fmt: skip
-        customization.__dict__["_pair_queries"] = found
-    return found
+    return cached(customization, "_pair_queries", lambda: _queries(elimination, customization))
 
 
 def _path_queries(elimination: Elimination, customization: Customization) -> _native.PairQueries:
-    """Return the native object, with the middles that unpacking needs."""
-    found = queries(elimination, customization)
-    if "_has_middles" not in customization.__dict__:
-        found.set_middles(*customization.middles(elimination))
-        customization.__dict__["_has_middles"] = True
-    return found
+    """Return the native object that answers with paths; made once."""
+
+    def make() -> _native.PairQueries:
+        made = _queries(elimination, customization)
+        made.set_middles(*customization.middles(elimination))
+        return made  # complete: another thread may use it at once
+
+    return cached(customization, "_path_queries", make)
+
+
+def _queries(elimination: Elimination, customization: Customization) -> _native.PairQueries:
+    return _native.PairQueries(
+        climb_tree(elimination), elimination.order, elimination.ranks, customization.up,
+        customization.down, customization.semiring, customization.negative,
+        customization.dtype.itemsize > customization.up.itemsize,
+    )  # fmt: skip
 
 
 def distances(

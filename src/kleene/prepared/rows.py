@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -89,9 +89,7 @@ class PreparedRows:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Without what was derived on the way.
-        parts = replace(self.elimination), replace(self.customization)
-        return PreparedRows, (*parts, self.reverse, self.threads)
+        return PreparedRows, (self.elimination, self.customization, self.reverse, self.threads)
 
     def _sweep(
         self, sources: Array, values: Array, predecessors: Array | None, progress: Any = None

@@ -23,7 +23,7 @@ from kleene.prepared.elimination import Elimination
 from kleene.prepared.tree_repair import repair_trees
 from kleene.system.machine import threads_for
 
-__all__ = ["matrix", "trees"]
+__all__ = ["matrix", "reverse_values", "trees"]
 
 Array = NDArray[Any]
 Progress = Callable[[int, int], object]
@@ -33,7 +33,7 @@ _LINE, _LANES = 64, 16
 
 #: Bytes of lines that are kept for the next call: the system takes as long to give them again as a
 #: sweep takes.
-_MOST_KEPT = 2**28
+_MOST_KEPT = 2**30
 
 #: Nanoseconds to relax a line in a climb, in a sweep and in a product, and to move a value from a
 #: column to a row; on one core of a Zen 4 with AVX-512, in the caches.
@@ -70,7 +70,7 @@ def trees(
     progress : function, optional
         Called with the number of sources that are done, and of all.
     """
-    c = _reversed(customization) if reverse else customization
+    c = reverse_values(customization) if reverse else customization
     ranks = elimination.ranks[sources]
     threads = _threads(elimination, len(sources), threads)
     _sweep(elimination, c, ranks, None, values, predecessors, threads, progress)
@@ -109,7 +109,7 @@ def matrix(
     progress : function, optional
         Called with the number of rows that are done, and of all.
     """
-    c = _reversed(customization) if reverse else customization
+    c = reverse_values(customization) if reverse else customization
     rows, columns = elimination.ranks[sources], elimination.ranks[targets]
     threads = _threads(elimination, max(len(sources), len(targets)), threads)
     way = _cheapest(elimination, c, rows, columns)
@@ -117,7 +117,7 @@ def matrix(
         _sweep(elimination, c, rows, columns, values, None, threads, progress)
     elif way == "sweep back":
         turned = np.empty(values.shape[::-1], dtype=values.dtype)
-        _sweep(elimination, _reversed(c), columns, rows, turned, None, threads, progress)
+        _sweep(elimination, reverse_values(c), columns, rows, turned, None, threads, progress)
         values[...] = turned.T
     else:
         _native.prepared_multiply_climbs(
@@ -194,7 +194,7 @@ def _take_workspace(elimination: Elimination, size: int) -> Array:
     return kept if kept is not None and len(kept) >= size else np.empty(size, dtype=np.uint8)
 
 
-def _reversed(customization: Customization) -> Customization:
+def reverse_values(customization: Customization) -> Customization:
     """Return the values of the graph with all arcs reversed; made once."""
     kept: Customization | None = customization.__dict__.get("_reversed")
     if kept is None:

@@ -19,8 +19,9 @@ from kleene.backends.semiring import SEMIRINGS
 from kleene.graph import Graph
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination
+from kleene.system.cached_property import cached
 
-__all__ = ["repair_trees"]
+__all__ = ["is_safe", "repair_trees"]
 
 Array = NDArray[Any]
 
@@ -34,7 +35,7 @@ def repair_trees(
     threads: int,
 ) -> None:
     """Reattach the vertices whose predecessors do not lead to the source."""
-    if _is_safe(customization):
+    if is_safe(customization):
         return
     name = customization.semiring
     none = SEMIRINGS[name].zero(values.dtype)
@@ -51,19 +52,17 @@ def repair_trees(
     )  # fmt: skip
 
 
-def _is_safe(c: Customization) -> bool:
+def is_safe(c: Customization) -> bool:
     """Return whether values rise along every arc, whatever the source; found out once."""
     if c.semiring != "min_plus" or c.up.dtype.kind != "i":
         return False
-    if "_rises" not in c.__dict__:
-        c.__dict__["_rises"] = all(a.min(initial=1) > 0 for a in (c.up, c.down))
-    return bool(c.__dict__["_rises"])
+    return cached(c, "_rises", lambda: all(a.min(initial=1) > 0 for a in (c.up, c.down)))
 
 
 def _tight_arcs(elimination: Elimination, c: Customization) -> Graph:
     """Return the arcs that the paths of all pairs consist of, as a graph; made once."""
-    kept: Graph | None = c.__dict__.get("_tight_arcs")
-    if kept is None:
+
+    def make() -> Graph:
         low = np.repeat(elimination.order, np.diff(elimination.offsets))
         high = elimination.order[elimination.heads]
         none = _no_path(c)
@@ -73,11 +72,11 @@ def _tight_arcs(elimination: Elimination, c: Customization) -> Graph:
         )
         tails, heads = (np.concatenate([a[up], b[down]]) for a, b in ((low, high), (high, low)))
         weights = np.concatenate([c.up[up], c.down[down]])
-        kept = Graph.from_edges(
+        return Graph.from_edges(
             tails, heads, None if c.dtype.kind == "b" else weights, n=elimination.n
         )
-        c.__dict__["_tight_arcs"] = kept
-    return kept
+
+    return cached(c, "_tight_arcs", make)
 
 
 def _no_path(c: Customization) -> Any:

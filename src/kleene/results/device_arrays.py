@@ -99,7 +99,7 @@ class DeviceArray:
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return _DEVICE_TYPES[self.device], self._device.index
+        return _DEVICE_TYPES[self.device], self._device.ordinal
 
     def __dlpack__(
         self,

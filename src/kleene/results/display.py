@@ -35,9 +35,10 @@ _MOST_COUNTED = 2**26
 
 def count_reached(result: Result) -> str:
     """Return how many of the pairs have a path, in words; of huge results, how many there are."""
-    if result.distances.size > _MOST_COUNTED:
-        return f"{result.distances.size:,} distances"
-    return f"{np.count_nonzero(result.reached):,} of {result.distances.size:,} reached"
+    if result._count > _MOST_COUNTED:
+        return f"{result._count:,} distances"
+    reached = sum(np.count_nonzero(row != result.no_path) for row in result._value_rows())
+    return f"{reached:,} of {result._count:,} reached"
 
 
 def result_html(result: Result, table: Html | None = None) -> str:
@@ -53,7 +54,7 @@ def result_html(result: Result, table: Html | None = None) -> str:
     }
     if table is None:
         table = _row_table(result) if len(result._sources) == 1 else _corner_table(result)
-    headline = f"{result.problem} by {result.plan.method} on {result.plan.device}"
+    headline = f"{result.problem} by {result.plan.method} on {result.plan.where}"
     return card(type(result).__name__, headline, facts, table)
 
 

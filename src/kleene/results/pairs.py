@@ -65,6 +65,13 @@ class PairsResult(Result):
         return values
 
     @property
+    def _count(self) -> int:
+        return len(self._sources)
+
+    def _value_rows(self) -> Iterator[Array]:
+        yield self.distances
+
+    @property
     def predecessors(self) -> None:
         """None: paths are kept whole, see :meth:`paths`."""
         return None
@@ -211,7 +218,7 @@ class PairsResult(Result):
     # ---- inside ---------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        kind = f"{self.problem} by {self.plan.method} on {self.plan.device}"
+        kind = f"{self.problem} by {self.plan.method} on {self.plan.where}"
         reached, count = int(np.count_nonzero(self.reached)), len(self._sources)
         return (
             f"PairsResult({kind}, {reached:,} of {count:,} pairs reached, {self.plan.dtype}, "

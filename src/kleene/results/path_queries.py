@@ -166,7 +166,7 @@ class PathQueries(ResultViews):
     def _follow(self, row: int, at: int) -> list[int]:
         """Return the positions along the path to a vertex, by the links of its row."""
         links = self._links(slice(row, row + 1))[0]
-        if self._answer.values[row, at] == self.no_path:
+        if self._answer.at(row, np.array([at]))[0] == self.no_path:
             return []
         path = [at]
         while (at := int(links[at])) != -1:

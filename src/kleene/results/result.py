@@ -129,7 +129,8 @@ class Result(PathQueries):
     def device_arrays(self) -> DeviceArrays:
         """The arrays on the device, of a call with ``keep="device"``: distances, predecessors.
 
-        One entry per vertex of the graph, also when ``targets`` were named; of a result with
+        One entry per vertex of the graph, also when ``targets`` were named; a matrix of a prepared
+        graph has one per target, and no predecessors. Of a result with
         ``reverse=True``, "predecessors" are the :attr:`next_hops`. See
         :class:`~kleene.results.device_arrays.DeviceArray` for their use.
         """
@@ -169,12 +170,12 @@ class Result(PathQueries):
         answer = self._answer
         if not answer.on_demand:
             return verify(self._saved.claim(self.graph), sample, seed)
-        from kleene.results.verify_rows import compare_matrix, verify_rows
+        from kleene.results.verify_rows import compare_targets, verify_rows
 
         return verify_rows(
             self.graph.transpose() if self.reverse else self.graph, self.plan.semiring,
-            self._sources, answer.rows, compare_matrix(answer.matrix, self._targets), sample, seed,
-            self.reverse,
+            self._sources, answer.rows, compare_targets(answer.at, self._targets), sample, seed,
+            self.reverse, self.problem == "bfs", self._limit,
         )  # fmt: skip
 
     # ---- elsewhere ------------------------------------------------------------------------
@@ -249,7 +250,7 @@ class Result(PathQueries):
         )  # fmt: skip
 
     def __repr__(self) -> str:
-        kind = f"{self.problem} by {self.plan.method} on {self.plan.device}"
+        kind = f"{self.problem} by {self.plan.method} on {self.plan.where}"
         count = None if self._targets is None else len(self._targets)
         rows = _counted(len(self._sources), "vertex" if self.reverse else "source")
         shape = f"{'to' if self.reverse else 'from'} {rows}"
@@ -264,6 +265,22 @@ class Result(PathQueries):
         return result_html(self)
 
     # ---- inside ---------------------------------------------------------------------------
+
+    @property
+    def _count(self) -> int:
+        """The number of distances."""
+        return len(self._sources) * self._width
+
+    @property
+    def _width(self) -> int:
+        return self.graph.n if self._targets is None else len(self._targets)
+
+    def _value_rows(self) -> Iterator[Array]:
+        """Yield the rows of the distances, one by one; of a store they are not kept."""
+        targets = self._targets
+        values: Any = self._answer.row_arrays[0] if targets is None else None
+        for row in range(len(self._sources)):
+            yield np.asarray(values[row] if targets is None else self._answer.at(row, targets))
 
     @property
     def _saved(self) -> Saved:

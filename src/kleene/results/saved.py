@@ -60,12 +60,13 @@ class Saved:
 
     def claim(self, graph: Graph) -> PathValues:
         """Return what the result claims about a graph."""
+        values, predecessors = self.answer.row_arrays
         return PathValues(
             graph.transpose() if self.reverse else graph,
             SEMIRINGS[self.plan.semiring],
             self.sources,
-            self.answer.values,
-            self.answer.predecessors,
+            values,
+            predecessors,
             self.answer.horizons,
             hops=self.plan.problem == "bfs",
             targets=self.targets,
@@ -223,7 +224,10 @@ class _Reader:
         assert targets is not None
         if values.shape != (len(sources), len(targets)):
             self.fail(f"values have shape {values.shape}, not {(len(sources), len(targets))}")
-        rows = SearchedRows(self.graph, saved.plan.semiring, values.dtype, saved.reverse)
+        rows = SearchedRows(
+            self.graph, saved.plan.semiring, values.dtype, saved.reverse,
+            saved.plan.problem == "bfs", saved.limit,
+        )  # fmt: skip
         return MatrixAnswer(values, sources, targets, rows, paths=True)
 
     # ---- pairs ------------------------------------------------------------------------------
@@ -267,7 +271,7 @@ class _Reader:
         """Return the head, if there is one, of this format and of this graph."""
         try:
             head = json.loads(str(text))
-        except (ValueError, RecursionError, SystemError):  # the last: not Unicode
+        except (ValueError, RecursionError):
             head = None
         if not isinstance(head, dict) or head.get("format") not in _FORMATS:
             self.fail(_NO_RESULT)
@@ -282,6 +286,8 @@ class _Reader:
 
     def plan(self, head: dict[str, Any]) -> Plan:
         table = self.field(head, "plan", "head")
+        if isinstance(table, dict):  # older files have no such field
+            table = {"devices": [], **table}
         plan = {f.name: self.field(table, f.name, "plan") for f in fields(Plan)}
         for name in ("problem", "method", "device", "semiring", "dtype"):
             if not isinstance(plan[name], str):
@@ -302,12 +308,14 @@ class _Reader:
                 self.fail(f"plan.{name} is {number!r}, and should be an integer from {least} on")
         if not isinstance(plan["streams"], bool):
             self.fail(f"plan.streams is {plan['streams']!r}, and should be true or false")
-        reasons = plan["reasons"]
-        if not isinstance(reasons, list) or not all(
-            isinstance(reason, str) and reason.isprintable() for reason in reasons
-        ):
-            self.fail("plan.reasons should be a list of sentences")
-        return Plan(**(plan | {"reasons": tuple(reasons)}))
+        for name, what in (("reasons", "sentences"), ("devices", "names")):
+            texts = plan[name]
+            if not isinstance(texts, list) or not all(
+                isinstance(text, str) and text.isprintable() for text in texts
+            ):
+                self.fail(f"plan.{name} should be a list of {what}")
+            plan[name] = tuple(texts)
+        return Plan(**plan)
 
     def stats(self, head: dict[str, Any]) -> Timings:
         table = self.field(head, "stats", "head")

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.common.limits import apply_limit
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Answer, Task
 from kleene.graph import Graph
+from kleene.graph.no_path import NO_HOPS
 from kleene.planning.plan import plan_call
 from kleene.planning.request import Request, graph_facts
 from kleene.registry import find
@@ -29,25 +31,31 @@ class SearchedRows:
     semiring: str
     dtype: np.dtype[Any]
     reverse: bool  # paths lead to the sources
+    hops: bool = False  # every arc counts one
+    limit: int | float | None = None
 
     def rows(self, sources: Array) -> Answer:
         """Return the whole rows of some sources, with predecessors."""
         graph = self.graph.transpose() if self.reverse else self.graph
         problem = "sssp" if self.semiring == "min_plus" else "closure"
+        problem = "bfs" if self.hops else problem
         asked = None if self.dtype.kind == "b" else str(self.dtype)
         request = Request(problem, self.semiring, device="cpu", sources=len(sources), dtype=asked)
-        plan = plan_call(graph_facts(graph), request)
+        plan = plan_call(graph_facts(graph, self.hops), request)
         method = find(plan.problem, plan.method, plan.device)
         assert method is not None
         semiring, sources = SEMIRINGS[self.semiring], sources.astype(graph.id_dtype, copy=False)
-        task = Task(graph, semiring, sources, None, None, True, self.dtype, plan.threads)
-        answer: Answer = method.load()(task)
-        return answer
+        task = Task(
+            graph, semiring, sources, None, self.limit, True, self.dtype, plan.threads,
+            hops=self.hops,
+        )  # fmt: skip
+        return apply_limit(task, method.load()(task))
 
     def walks(self, source: int, vertices: Array) -> Walks:
         """Return the paths between a source and some vertices: positions and offsets."""
         answer = self.rows(np.array([source]))
         assert answer.predecessors is not None
-        none = answer.values[0, vertices] == SEMIRINGS[self.semiring].zero(self.dtype)
+        no_path = NO_HOPS if self.hops else SEMIRINGS[self.semiring].zero(self.dtype)
+        none = answer.values[0, vertices] == no_path
         starts, row = np.where(none, -1, vertices), np.zeros(len(vertices), np.int64)
         return follow_links(answer.predecessors, row, starts, self.reverse)

@@ -65,7 +65,7 @@ from kleene.results.claim import PathValues, check_claim
 from kleene.system.machine import threads_for
 from kleene.system.threads import for_each
 
-__all__ = ["PathValues", "Proof", "sample_rows", "search_along", "verify"]
+__all__ = ["PathValues", "Proof", "choose_rows", "sample_rows", "search_along", "verify"]
 
 Array = NDArray[Any]
 
@@ -115,9 +115,13 @@ def verify(claim: PathValues, sample: int | None = None, seed: int = 0) -> Proof
 
 def sample_rows(count: int, graph: Graph, sample: int | None, seed: int) -> Array:
     """Return which of ``count`` rows to check: all that take some seconds, or a sample."""
+    return choose_rows(count, max(16, _WORK // max(1, graph.m + graph.n)), sample, seed)
+
+
+def choose_rows(count: int, affordable: int, sample: int | None, seed: int) -> Array:
+    """Return which of ``count`` rows to check: a sample, or as many as are affordable."""
     if sample is not None and (not isinstance(sample, (int, np.integer)) or sample < 1):
         raise RequestError(f"sample must be a whole number from 1, not {sample!r}")
-    affordable = max(16, _WORK // max(1, graph.m + graph.n))
     wanted = min(count, affordable if sample is None else sample)
     if wanted == count:
         return np.arange(count)

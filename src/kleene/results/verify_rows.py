@@ -22,12 +22,13 @@ from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Answer
 from kleene.errors import NegativeCycleError, VerificationError
 from kleene.graph import Graph
+from kleene.graph.no_path import NO_HOPS
 from kleene.results.claim import PathValues
 from kleene.results.paths import arcs_between
 from kleene.results.verify import Proof, sample_rows, verify
 from kleene.system.cached_property import cached_property
 
-__all__ = ["Compare", "ProvedRow", "compare_matrix", "verify_rows"]
+__all__ = ["Compare", "ProvedRow", "compare_targets", "verify_rows"]
 
 Array = NDArray[Any]
 Compare = Callable[[int, "ProvedRow"], bool]
@@ -45,16 +46,17 @@ class ProvedRow:
     source: int
     values: Array
     predecessors: Array
+    hops: bool = False  # every arc counts one, and -1 says "no path"
 
     @property
     def no_path(self) -> Any:
         """The value of a vertex that cannot be reached."""
-        return SEMIRINGS[self.semiring].zero(self.values.dtype)
+        return NO_HOPS if self.hops else SEMIRINGS[self.semiring].zero(self.values.dtype)
 
     @property
     def exact(self) -> bool:
         """Whether every order of sums gives the same values."""
-        return self.values.dtype.kind != "f" or self.semiring == "max_min"
+        return self.values.dtype.kind != "f" or self.hops or self.semiring == "max_min"
 
     @cached_property
     def slack(self) -> Array:
@@ -104,6 +106,8 @@ def verify_rows(
     sample: int | None,
     seed: int,
     reverse: bool,
+    hops: bool = False,
+    limit: int | float | None = None,
 ) -> Proof:
     """Prove rows of all sources, or of a sample, and compare what an answer has of each.
 
@@ -124,6 +128,10 @@ def verify_rows(
         How many rows to check, and which.
     reverse : bool
         Whether the arcs of ``graph`` are those of the user's graph, reversed.
+    hops : bool
+        Whether every arc counts one.
+    limit : number, optional
+        Where searches stopped.
     """
     began = time.perf_counter()
     chosen = sample_rows(len(sources), graph, sample, seed)
@@ -131,13 +139,14 @@ def verify_rows(
     words, same = ["exact"], True
     for first in range(0, len(chosen), step):
         batch = chosen[first : first + step]
-        claim = _claim(graph, semiring, sources, batch, rows, reverse)
+        claim = _claim(graph, semiring, sources, batch, rows, reverse, hops, limit)
         words.append(verify(claim, sample=len(batch)).tolerance)
         for place, row in enumerate(batch.tolist()):
             assert claim.predecessors is not None
             proved = ProvedRow(
-                graph, semiring, int(sources[row]), claim.values[place], claim.predecessors[place]
-            )
+                graph, semiring, int(sources[row]), claim.values[place], claim.predecessors[place],
+                hops,
+            )  # fmt: skip
             same &= compare(row, proved)
     tolerance = max(words) if same else "up to rounding"  # "up to ..." comes after "exact ..."
     return Proof(len(chosen), len(sources), graph.m, tolerance, time.perf_counter() - began)
@@ -150,6 +159,8 @@ def _claim(
     which: Array,
     rows: Callable[[Array], Answer],
     reverse: bool,
+    hops: bool,
+    limit: int | float | None,
 ) -> PathValues:
     """Return whole rows as something to prove."""
     try:
@@ -157,18 +168,18 @@ def _claim(
     except NegativeCycleError:
         raise VerificationError("the graph has a negative cycle, and no shortest paths") from None
     return PathValues(
-        graph, SEMIRINGS[semiring], sources[which], answer.values, answer.predecessors, None,
-        hops=False, reverse=reverse,
+        graph, SEMIRINGS[semiring], sources[which], answer.values, answer.predecessors,
+        answer.horizons, hops=hops, limit=limit, reverse=reverse,
     )  # fmt: skip
 
 
-def compare_matrix(matrix: Array | None, targets: Array | None) -> Compare:
-    """Return the function that compares rows of a matrix; without one, whole rows were proved."""
+def compare_targets(values_at: Callable[[int, Array], Array], targets: Array | None) -> Compare:
+    """Return the function that compares values of targets; without, whole rows were proved."""
 
     def compare(row: int, proved: ProvedRow) -> bool:
-        if matrix is None or targets is None:
+        if targets is None:
             return True
-        held = np.asarray(matrix[row])
+        held = values_at(row, targets)
         agrees = proved.agrees(targets, held)
         if not agrees.all():
             at = int(np.argmin(agrees))

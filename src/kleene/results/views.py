@@ -50,7 +50,7 @@ class ResultViews:
         """The value that stands for "no path": -1 for hops, infinity, or the largest integer."""
         if self.problem == "bfs":
             return NO_HOPS
-        return SEMIRINGS[self.plan.semiring].zero(self.distances.dtype)
+        return SEMIRINGS[self.plan.semiring].zero(np.dtype(self.plan.dtype))
 
     @property
     def reached(self) -> Array:

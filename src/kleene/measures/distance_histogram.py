@@ -1,0 +1,194 @@
+"""How distances spread: how many pairs of vertices are how far apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.errors import VerificationError
+from kleene.graph import Graph
+from kleene.graph.frozen import adopt
+from kleene.measures.distance_measure import Measured
+from kleene.planning.plan import Plan
+from kleene.results.distance_reduction import reduce_rows
+from kleene.results.long_table import LongTable
+from kleene.results.searched_rows import SearchedRows
+from kleene.results.tables import Block
+from kleene.results.timings import Timings
+from kleene.results.verify import Proof
+from kleene.results.verify_rows import ProvedRow, verify_rows
+
+__all__ = ["Bins", "DistanceHistogram"]
+
+Array = NDArray[Any]
+
+#: Lengths without bins are counted in at most so many, whose width is a power of two.
+_MOST_BINS = 128
+
+
+class Bins:
+    """Counts of distances, in bins that are given or that grow with the distances.
+
+    Hops have a bin each. Bins of lengths are twice as wide whenever one lies beyond the last, and
+    neighbours are added up. So the width follows from the largest length, whatever came first.
+    """
+
+    def __init__(self, edges: Array | None, hops: bool, whole: bool) -> None:
+        self._given, self._hops = edges, hops
+        self._width: Any = 1 if whole else 0.0
+        self._counts = np.zeros(0 if edges is None else len(edges) - 1, np.int64)
+
+    @property
+    def edges(self) -> Array:
+        """The edges of the bins, one more than bins."""
+        if self._given is not None:
+            return self._given
+        return np.arange(len(self._counts) + 1) * (self._width or 1.0)
+
+    @property
+    def counts(self) -> Array:
+        """How many distances were counted, by bin."""
+        return self._counts
+
+    def add_levels(self, pairs: Array) -> None:
+        """Count pairs by their number of hops."""
+        self.reach(len(pairs) - 1)
+        where = np.searchsorted(self.edges, np.arange(len(pairs)), "right") - 1
+        inside = (where >= 0) & (where < len(self._counts))
+        np.add.at(self._counts, where[inside], pairs[inside])
+
+    def add_rows(self, rows: Array, hops: bool, threads: int) -> None:
+        """Count the distances of whole rows, but not those of a source and itself."""
+        if self._given is None:
+            self.reach(reduce_rows(rows, hops, None, threads).maxima.max(initial=0).item())
+        found = reduce_rows(rows, hops, self.edges, threads).histogram
+        assert found is not None
+        self._counts += found.sum(axis=0)
+        own = int(np.searchsorted(self.edges, 0, "right")) - 1
+        if 0 <= own < len(self._counts):
+            self._counts[own] -= len(rows)
+
+    def reach(self, most: Any) -> None:
+        """Make bins for distances up to this one."""
+        if self._given is not None:
+            return
+        if not self._hops and most >= _MOST_BINS * self._width:
+            self._widen(most)
+        needed = math.floor(most / self._width) + 1 if self._width else 1
+        if needed > len(self._counts):
+            self._counts = np.append(self._counts, np.zeros(needed - len(self._counts), np.int64))
+
+    def _widen(self, most: Any) -> None:
+        if not self._width:  # the first length of all: the smallest power of two that will do
+            self._width = 2.0 ** (math.frexp(most / _MOST_BINS)[1] - 1) if most else 0.0
+        while self._width and most >= _MOST_BINS * self._width:
+            self._width *= 2
+            even = np.append(self._counts, np.zeros(len(self._counts) % 2, np.int64))
+            self._counts = even.reshape(-1, 2).sum(axis=1)
+
+
+class DistanceHistogram(LongTable):
+    """How many pairs of a source and another vertex are how far apart.
+
+    Bin j counts the distances from edge j up to, but not including, edge j + 1. It is a table:
+    ``to_frame()`` and ``save("x.csv")`` have the columns ``from``, ``to`` and ``pairs``.
+
+    Attributes
+    ----------
+    graph : Graph
+        The graph.
+    counts : array
+        The number of ordered pairs in each bin.
+    edges : array
+        The edges of the bins, one more than bins.
+    plan : Plan
+        What ran, and why.
+    stats : Timings
+        How many seconds it took.
+    """
+
+    graph: Graph
+    counts: Array
+    edges: Array
+    plan: Plan
+    stats: Timings
+
+    def __init__(self, measured: Measured, bins: Bins, plan: Plan, stats: Timings) -> None:
+        self._measured = measured
+        self.graph, self.plan, self.stats = measured.graph, plan, stats
+        self.counts, self.edges = adopt(bins.counts), adopt(bins.edges)
+
+    @property
+    def sources(self) -> Array:
+        """The sources: labels where the graph has labels."""
+        named: Array = self.graph.label(self._measured.sources)
+        return named
+
+    def verify(self, sample: int | None = None, seed: int = 0) -> Proof:
+        """Prove the counts right, or raise VerificationError.
+
+        Whole rows of the sources are searched, proved and counted. Where that takes too long, a
+        sample of them is, and no bin may hold fewer pairs than theirs.
+
+        Parameters
+        ----------
+        sample : int, optional
+            How many sources to check; None for as many as take some seconds.
+        seed : int
+            Chooses the sample.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> kl.distance_histogram(kl.generate.grid(5, 5)).verify().rows
+        25
+        """
+        m = self._measured
+        rows = SearchedRows(m.graph, "min_plus", m.dtype, m.reverse, m.hops, m.limit)
+        seen, near = Bins(self.edges, m.hops, True), 0
+
+        def compare(_: int, proved: ProvedRow) -> bool:
+            nonlocal near
+            seen.add_rows(proved.values[None], m.hops, 1)
+            near += 0 if proved.exact else _near(proved, self.edges)
+            return True
+
+        proof = verify_rows(
+            m.graph.transpose() if m.reverse else m.graph, "min_plus", m.sources,
+            lambda which: rows.rows(m.sources[which]), compare, sample, seed, m.reverse, m.hops,
+            m.limit,
+        )  # fmt: skip
+        wrong = seen.counts - self.counts
+        if proof.rows < proof.of:
+            wrong = np.maximum(wrong, 0)
+        if int(np.abs(wrong).sum()) > 2 * near:
+            at = int(np.argmax(np.abs(wrong)))
+            raise VerificationError(
+                f"bin {at} has {self.counts[at]:,} pairs, and {proof.rows:,} of {proof.of:,} "
+                f"sources have {seen.counts[at]:,}"
+            )
+        return proof
+
+    def _blocks(self) -> Iterator[Block]:
+        yield {"from": self.edges[:-1], "to": self.edges[1:], "pairs": self.counts}
+
+    def __repr__(self) -> str:
+        what = "hops" if self._measured.hops else "lengths"
+        return (
+            f"DistanceHistogram({what} of {int(self.counts.sum()):,} pairs in "
+            f"{len(self.counts):,} bins, from {len(self._measured.sources):,} sources)"
+        )
+
+
+def _near(proved: ProvedRow, edges: Array) -> int:
+    """Return how many distances are so close to an edge that rounding may move them over it."""
+    there = proved.values != proved.no_path
+    there[proved.source] = False  # which is at zero
+    values, slack = proved.values[there], proved.slack[there]
+    at = np.searchsorted(edges, values)
+    gaps = [np.abs(values - edges[np.clip(at + k, 0, len(edges) - 1)]) for k in (-1, 0)]
+    return int((np.minimum(*gaps) <= slack).sum())
