@@ -11,25 +11,36 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kleene import csgraph, datasets, generate
+    from kleene import csgraph, datasets, distributed, generate
     from kleene.api.apsp import apsp
+    from kleene.api.betweenness import betweenness
     from kleene.api.bfs import bfs
     from kleene.api.close_distances import close_distances
+    from kleene.api.closeness import closeness, harmonic
     from kleene.api.closure import closure
     from kleene.api.components import components
     from kleene.api.distance_encodings import distance_encodings
+    from kleene.api.distance_histogram import distance_histogram
+    from kleene.api.eccentricity import center, diameter, eccentricity, periphery, radius
+    from kleene.api.efficiency import efficiency, wiener_index
+    from kleene.api.ego import ego
     from kleene.api.explain import explain
     from kleene.api.geodesic_distances import geodesic_distances
     from kleene.api.isochrones import isochrones
     from kleene.api.k_shortest import k_shortest
+    from kleene.api.loads import loads
     from kleene.api.nearest import nearest
+    from kleene.api.path_counts import path_counts
     from kleene.api.prepare import load_prepared, prepare
     from kleene.api.prepared_graph import PreparedGraph
+    from kleene.api.product import product
+    from kleene.api.reduce_distances import reduce_distances
     from kleene.api.spmv import spmv
     from kleene.api.sssp import sssp
     from kleene.api.turns import TurnGraph
     from kleene.api.within import within
     from kleene.errors import (
+        ClusterError,
         DeviceError,
         FormatError,
         GraphError,
@@ -39,12 +50,17 @@ if TYPE_CHECKING:
         PathOverflowError,
         RequestError,
         StorageError,
+        StoreError,
         VerificationError,
     )
     from kleene.graph import Graph
     from kleene.interop.sklearn import patch_sklearn, unpatch_sklearn
     from kleene.io import read, write
+    from kleene.measures.betweenness import Betweenness
+    from kleene.measures.loads import Loads
+    from kleene.measures.path_counts import PathCounts
     from kleene.registry import methods
+    from kleene.results.distance_reduction import DistanceReduction
     from kleene.results.isochrones import Isochrones
     from kleene.results.nearest import Nearest
     from kleene.results.pairs import PairsResult
@@ -57,83 +73,114 @@ if TYPE_CHECKING:
 #: The module of each public name, imported at its first use: ``import kleene`` itself takes a
 #: millisecond, and a program waits for what it calls.
 _MODULES = {
-    **dict.fromkeys(("csgraph", "datasets", "generate"), "kleene"),
+    **dict.fromkeys(("csgraph", "datasets", "distributed", "generate"), "kleene"),
     **{
         name: f"kleene.api.{name}"
         for name in (
-            "apsp", "bfs", "close_distances", "closure", "components", "distance_encodings",
-            "explain", "geodesic_distances", "isochrones", "k_shortest", "nearest", "spmv", "sssp",
-            "within",
+            "apsp", "betweenness", "bfs", "close_distances", "closeness", "closure", "components",
+            "distance_encodings", "distance_histogram", "eccentricity", "efficiency", "ego",
+            "explain", "geodesic_distances", "isochrones", "k_shortest", "loads", "nearest",
+            "path_counts", "product", "reduce_distances", "spmv", "sssp", "within",
         )
     },
+    **dict.fromkeys(("center", "diameter", "periphery", "radius"), "kleene.api.eccentricity"),
     **dict.fromkeys(
         (
-            "DeviceError", "FormatError", "GraphError", "KleeneError", "MemoryBudgetError",
-            "NegativeCycleError", "PathOverflowError", "RequestError", "StorageError",
-            "VerificationError",
+            "ClusterError", "DeviceError", "FormatError", "GraphError", "KleeneError",
+            "MemoryBudgetError", "NegativeCycleError", "PathOverflowError", "RequestError",
+            "StorageError", "StoreError", "VerificationError",
         ),
         "kleene.errors",
     ),
+    "Betweenness": "kleene.measures.betweenness",
+    "DistanceReduction": "kleene.results.distance_reduction",
     "Graph": "kleene.graph",
     "Isochrones": "kleene.results.isochrones",
+    "Loads": "kleene.measures.loads",
     "Nearest": "kleene.results.nearest",
     "PairsResult": "kleene.results.pairs",
+    "PathCounts": "kleene.measures.path_counts",
     "PreparedGraph": "kleene.api.prepared_graph",
     "Reach": "kleene.results.reach",
     "Result": "kleene.results.result",
     "TurnGraph": "kleene.api.turns",
     "draw": "kleene.viz.draw",
+    "harmonic": "kleene.api.closeness",
     "load_prepared": "kleene.api.prepare",
     "methods": "kleene.registry",
     "patch_sklearn": "kleene.interop.sklearn",
     "prepare": "kleene.api.prepare",
     "read": "kleene.io",
     "unpatch_sklearn": "kleene.interop.sklearn",
+    "wiener_index": "kleene.api.efficiency",
     "write": "kleene.io",
 }  # fmt: skip
 
 __all__ = [
+    "Betweenness",
+    "ClusterError",
     "DeviceError",
+    "DistanceReduction",
     "FormatError",
     "Graph",
     "GraphError",
     "Isochrones",
     "KleeneError",
+    "Loads",
     "MemoryBudgetError",
     "Nearest",
     "NegativeCycleError",
     "PairsResult",
+    "PathCounts",
     "PathOverflowError",
     "PreparedGraph",
     "Reach",
     "RequestError",
     "Result",
     "StorageError",
+    "StoreError",
     "TurnGraph",
     "VerificationError",
     "apsp",
+    "betweenness",
     "bfs",
+    "center",
     "close_distances",
+    "closeness",
     "closure",
     "components",
     "csgraph",
     "datasets",
+    "diameter",
     "distance_encodings",
+    "distance_histogram",
+    "distributed",
     "draw",
+    "eccentricity",
+    "efficiency",
+    "ego",
     "explain",
     "generate",
     "geodesic_distances",
+    "harmonic",
     "isochrones",
     "k_shortest",
     "load_prepared",
+    "loads",
     "methods",
     "nearest",
     "patch_sklearn",
+    "path_counts",
+    "periphery",
     "prepare",
+    "product",
+    "radius",
     "read",
+    "reduce_distances",
     "spmv",
     "sssp",
     "unpatch_sklearn",
+    "wiener_index",
     "within",
     "write",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kleene.api.arguments import Out, Progress, Vertices, check_call
+from kleene.api.arguments import Devices, Out, Progress, Vertices, check_call
 from kleene.api.execution import solve
 from kleene.graph import Graph
 from kleene.results.result import Result
@@ -28,11 +28,13 @@ def apsp(
     deterministic: bool = False,
     method: str = "auto",
     device: str = "auto",
+    devices: Devices = None,
     dtype: Any = None,
     threads: int | None = None,
     progress: Progress = None,
     out: Out = None,
     keep: str = "host",
+    on: Any = None,
     options: Mapping[str, int] | None = None,
 ) -> Result:
     """Return shortest paths between all pairs, or from ``sources`` to all vertices.
@@ -73,6 +75,10 @@ def apsp(
         all. For many sources on a road-like graph that is ``"prepared"``, by :func:`prepare`.
     device : {"auto", "cuda", "cpu", "emulated", "reference"}
         Where to run; ``"auto"`` takes a GPU where one is there and pays.
+    devices : sequence of int or str, optional
+        The GPUs that share the sources, or the rows of the matrix, such as ``[0, 2]`` or
+        ``["cuda:0", "cuda:2"]``; by default as many as pay, unless ``device`` names one
+        (``"cuda:1"``).
     dtype : optional
         The type of the distances: int32, int64, float32 or float64. By default that of the weights
         (int32 without weights), or a wider one where path lengths may exceed it.
@@ -82,7 +88,9 @@ def apsp(
         True shows a progress bar; a function is called with (done, total).
     out : array, str or Path, optional
         Where to store the distances: an array of the right shape and type, or the name of an
-        ``.npy`` file, which is then mapped into memory.
+        ``.npy`` file or ``.zarr`` directory. Those of many sources are written block by block,
+        with predecessors, and the result reads from there: the same call again goes on where the
+        first one ended, or reuses what is finished. See the page on stores.
     options : mapping of str to int, optional
         Settings of the method, as in ``method="blocked", options={"block": 48}`` for the side of
         a block; each row of ``kleene.methods("apsp")`` lists its own as ``options``. The defaults
@@ -92,6 +100,10 @@ def apsp(
         until the result is read: ``result.device_arrays`` are arrays for CuPy, PyTorch and other
         libraries, and ``distances`` and all else copy to the host at first use. ``device="auto"``
         then means the GPU. Not with ``out`` or ``pairs``.
+    on : dask.distributed.Client or str, optional
+        A Dask cluster, or the address of its scheduler, whose workers compute the rows; they write
+        them to the store that ``out`` names, or return them where ``targets`` make them few. A task
+        has one thread unless ``threads`` is given.
 
     Returns
     -------
@@ -121,6 +133,7 @@ def apsp(
         "apsp", graph,
         sources=sources, targets=targets, pairs=pairs, reverse=reverse, limit=limit,
         predecessors=predecessors, deterministic=deterministic, method=method, device=device,
-        dtype=dtype, threads=threads, progress=progress, out=out, keep=keep, options=options,
+        devices=devices, dtype=dtype, threads=threads, progress=progress, out=out, keep=keep,
+        on=on, options=options,
     )  # fmt: skip
     return solve(call)

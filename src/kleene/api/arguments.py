@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.api.device_arguments import Devices, as_devices, check_keep
 from kleene.backends.semiring import semiring as find_semiring
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Call",
+    "Devices",
     "Out",
     "Pairs",
     "Progress",
@@ -60,6 +62,7 @@ class Call:
     reverse: bool = False  # paths lead to the sources
     pairs: Pairs | None = None  # instead of sources and targets
     prepared: PreparedGraph | None = None  # whose graph it is
+    on: Any = None  # a Dask cluster whose workers compute the rows
 
 
 def check_call(
@@ -77,6 +80,7 @@ def check_call(
     deterministic: bool = False,
     method: str = "auto",
     device: str = "auto",
+    devices: Devices = None,
     dtype: Any = None,
     threads: int | None = None,
     progress: Progress = None,
@@ -84,6 +88,7 @@ def check_call(
     keep: str = "host",
     options: Mapping[str, int] | None = None,
     arc_by_arc: bool = False,
+    on: Any = None,
 ) -> Call:
     """Check the arguments of a path problem; a prepared graph stands for its graph."""
     prepared = None
@@ -108,6 +113,7 @@ def check_call(
         limited=limit is not None,
         method=method,
         device=device,
+        devices=devices,
         dtype=dtype,
         threads=threads,
         out=out is not None,
@@ -130,6 +136,7 @@ def check_call(
         as_flag(reverse, "reverse"),
         listed,
         prepared,
+        on,
     )
 
 
@@ -143,6 +150,7 @@ def make_request(
     limited: bool = False,
     method: str = "auto",
     device: str = "auto",
+    devices: Devices = None,
     dtype: Any = None,
     threads: int | None = None,
     out: bool = False,
@@ -151,13 +159,14 @@ def make_request(
     arc_by_arc: bool = False,
 ) -> Request:
     """Return what the user asks for, without the data."""
+    kind, names = as_devices(device, devices)
     if keep != "host":
-        _check_keep(keep, device, out)
+        check_keep(keep, kind, names, problem, out)
     return Request(
         problem,
         find_semiring(semiring).name,
         _as_name(method, "method"),
-        _as_name(device, "device"),
+        kind,
         sources,
         bool(predecessors),
         None if dtype is None else _dtype_name(dtype),
@@ -168,6 +177,7 @@ def make_request(
         bool(deterministic),
         keep=keep,
         arc_by_arc=arc_by_arc,
+        devices=names,
     )
 
 
@@ -269,22 +279,6 @@ def _as_name(name: Any, what: str) -> str:
     if not isinstance(name, str):
         raise RequestError(f"{what} must be a name, not {name!r}")
     return name
-
-
-def _check_keep(keep: Any, device: Any, out: bool) -> None:
-    """Refuse what keep="device" does not go with."""
-    if keep != "device":
-        raise RequestError(f"keep must be 'host' or 'device', not {keep!r}")
-    if device not in ("auto", "cuda", "emulated"):
-        raise RequestError(
-            f"keep='device' leaves the answer on a GPU, and the call is for device={device!r}: "
-            "use device='cuda', or leave out keep"
-        )
-    if out:
-        raise RequestError(
-            "out stores the distances in host memory, keep='device' leaves them on the GPU: "
-            "leave out one of them"
-        )
 
 
 def _as_options(options: Any) -> tuple[tuple[str, int], ...]:

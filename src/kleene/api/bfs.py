@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from kleene.api.arguments import Out, Progress, Vertices, check_call
+from kleene.api.arguments import Devices, Out, Progress, Vertices, check_call
 from kleene.api.execution import solve
 from kleene.graph import Graph
 from kleene.results.result import Result
@@ -26,11 +26,13 @@ def bfs(
     deterministic: bool = False,
     method: str = "auto",
     device: str = "auto",
+    devices: Devices = None,
     dtype: Any = None,
     threads: int | None = None,
     progress: Progress = None,
     out: Out = None,
     keep: str = "host",
+    on: Any = None,
 ) -> Result:
     """Return the fewest hops from a source to every vertex; weights are ignored.
 
@@ -70,6 +72,9 @@ def bfs(
         all.
     device : {"auto", "cuda", "cpu", "emulated", "reference"}
         Where to run; ``"auto"`` takes a GPU where one is there and pays.
+    devices : sequence of int or str, optional
+        The GPUs that share the sources, such as ``[0, 2]`` or ``["cuda:0", "cuda:2"]``; by default
+        all of them where that pays, unless ``device`` names one (``"cuda:1"``).
     dtype : optional
         The type of the hop counts, int32 unless given.
     threads : int, optional
@@ -78,12 +83,18 @@ def bfs(
         True shows a progress bar; a function is called with (done, total).
     out : array, str or Path, optional
         Where to store the hop counts: an array of the right shape and type, or the name of an
-        ``.npy`` file, which is then mapped into memory.
+        ``.npy`` file or ``.zarr`` directory. Those of many sources are written block by block,
+        with predecessors, and the result reads from there: the same call again goes on where the
+        first one ended, or reuses what is finished. See the page on stores.
     keep : {"host", "device"}
         Where the answer stays. With ``"device"`` it is left on the GPU, and nothing is copied
         until the result is read: ``result.device_arrays`` are arrays for CuPy, PyTorch and other
         libraries, and ``distances`` and all else copy to the host at first use. ``device="auto"``
         then means the GPU. Not with ``out`` or ``pairs``.
+    on : dask.distributed.Client or str, optional
+        A Dask cluster, or the address of its scheduler, whose workers compute the rows; they write
+        them to the store that ``out`` names, or return them where ``targets`` make them few. A task
+        has one thread unless ``threads`` is given.
 
     Returns
     -------
@@ -103,7 +114,8 @@ def bfs(
     call = check_call(
         "bfs", graph,
         source=source, sources=sources, targets=targets, pairs=pairs, reverse=reverse, limit=limit,
-        predecessors=predecessors, deterministic=deterministic, method=method,
-        device=device, dtype=dtype, threads=threads, progress=progress, out=out, keep=keep,
+        predecessors=predecessors, deterministic=deterministic, method=method, device=device,
+        devices=devices, dtype=dtype, threads=threads, progress=progress, out=out, keep=keep,
+        on=on,
     )  # fmt: skip
     return solve(call)

@@ -126,7 +126,9 @@ def _close_on_gpu(lengths: Any, progress: Progress | None) -> None:
     method = find(plan.problem, plan.method, plan.device)
     assert method is not None
     device = open_device(plan.device)
-    if not method.load_in_place()(device, array, progress or (lambda done, total: None)):
+    array = DeviceArray.of(lengths, device)
+    others = [each for name in plan.devices if (each := open_device(name)) is not device]
+    if not method.load_in_place()(device, array, progress or (lambda done, total: None), others):
         # The CPU names the cycle, or finds that it is negative by rounding only.
         lost = Graph.from_dense(device.download(array))
         found = apsp(lost, device="cpu", predecessors=False, dtype=array.dtype)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kleene.api.arguments import Out, Progress, Vertices, as_prepared, check_call
+from kleene.api.arguments import Devices, Out, Progress, Vertices, as_prepared, check_call
 from kleene.api.execution import solve
 from kleene.graph import Graph
 from kleene.results.result import Result
@@ -25,11 +25,13 @@ def closure(
     deterministic: bool = False,
     method: str = "auto",
     device: str = "auto",
+    devices: Devices = None,
     dtype: Any = None,
     threads: int | None = None,
     progress: Progress = None,
     out: Out = None,
     keep: str = "host",
+    on: Any = None,
 ) -> Result:
     """Return the value of the best path between all pairs, the empty path included.
 
@@ -59,6 +61,10 @@ def closure(
         lists all.
     device : {"auto", "cuda", "cpu", "emulated", "reference"}
         Where to run; ``"auto"`` takes a GPU where one is there and pays.
+    devices : sequence of int or str, optional
+        The GPUs that share the sources, or the rows of the matrix, such as ``[0, 2]`` or
+        ``["cuda:0", "cuda:2"]``; by default as many as pay, unless ``device`` names one
+        (``"cuda:1"``).
     dtype : optional
         The type of the values: int32, int64, float32 or float64. By default that of the weights,
         or a wider one where values may exceed it. Not for ``"boolean"``.
@@ -68,12 +74,18 @@ def closure(
         True shows a progress bar; a function is called with (done, total).
     out : array, str or Path, optional
         Where to store the values: an array of the right shape and type, or the name of an
-        ``.npy`` file, which is then mapped into memory.
+        ``.npy`` file or ``.zarr`` directory. Those of many sources are written block by block,
+        with predecessors, and the result reads from there: the same call again goes on where the
+        first one ended, or reuses what is finished. See the page on stores.
     keep : {"host", "device"}
         Where the answer stays. With ``"device"`` it is left on the GPU, and nothing is copied
         until the result is read: ``result.device_arrays`` are arrays for CuPy, PyTorch and other
         libraries, and ``distances`` and all else copy to the host at first use. ``device="auto"``
         then means the GPU. Not with ``out``.
+    on : dask.distributed.Client or str, optional
+        A Dask cluster, or the address of its scheduler, whose workers compute the rows; they write
+        them to the store that ``out`` names, or return them where ``targets`` make them few. A task
+        has one thread unless ``threads`` is given.
 
     Returns
     -------
@@ -100,6 +112,7 @@ def closure(
         "closure", graph,
         semiring="boolean" if semiring is None else semiring, sources=sources, targets=targets,
         predecessors=predecessors, deterministic=deterministic, method=method, device=device,
-        dtype=dtype, threads=threads, progress=progress, out=out, keep=keep,
+        devices=devices, dtype=dtype, threads=threads, progress=progress, out=out, keep=keep,
+        on=on,
     )  # fmt: skip
     return solve(call)

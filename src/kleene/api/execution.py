@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,11 +31,12 @@ from kleene.system.atomic_file import atomic_array
 from kleene.system.progress import reporter
 
 if TYPE_CHECKING:
-    from kleene.backends.cuda.runtime.timing import CallTimer
+    from kleene.backends.cuda.runtime.timing import CallTimer, Share
 
-__all__ = ["cycle_by_label", "output_memory", "solve"]
+__all__ = ["cycle_by_label", "output_memory", "solve", "with_idle_memory"]
 
 Array = NDArray[Any]
+T = TypeVar("T")
 
 _DEVICES = ("cuda", "emulated")  # with memory of their own
 
@@ -44,6 +46,16 @@ _WORTH_ASKING = 2**28
 
 def solve(call: Call) -> Result:
     """Plan and run a path problem; whatever it says of vertices, it says by label."""
+    if call.on is not None:
+        from kleene.api.on_cluster import solve_on_cluster
+
+        return solve_on_cluster(call)
+    if isinstance(call.out, (str, Path)):
+        from kleene.api.stored_rows import solve_stored
+
+        result = solve_stored(call, solve)
+        if result is not None:
+            return result
     if call.prepared is not None:
         from kleene.api.prepared_calls import has_answer, solve_prepared
 
@@ -93,19 +105,21 @@ def _solve_rows(call: Call) -> Result:
             plan.threads,
             report,
             memory,
-            plan.device,
+            plan.first_device,
             hops,
             # What is changed on the host afterwards is copied back to the device.
             keep=request.keep == "device" and not request.deterministic,
         )
         began = time.perf_counter() - looked
         with _meter(plan.device) as meter:
-            answer = apply_limit(task, _run(method, task, plan, request))
+            answer = apply_limit(task, _run(method, task, plan, request, meter))
             if request.deterministic:
                 choose_predecessors(task, answer)
             if request.keep == "device":
                 answer = _on_device(task, answer)
         stats = _timings(time.perf_counter() - began, meter)
+    if meter is not None and meter.shares:
+        plan = replace(plan, reasons=(*plan.reasons, _split_in_words(meter.shares)))
     if incoming is not None:
         plan = _noted(plan, incoming, stats)
     return Result(
@@ -114,25 +128,60 @@ def _solve_rows(call: Call) -> Result:
     )  # fmt: skip
 
 
-def _run(method: Method, task: Task, plan: Plan, request: Request) -> Answer:
-    """Run a method; on a device, with the memory that searches of placed graphs hold if need be."""
-    run, options = method.load(), dict(request.options)
+def _run(
+    method: Method, task: Task, plan: Plan, request: Request, meter: CallTimer | None
+) -> Answer:
+    """Run a method, on the devices of its plan."""
+    run: Callable[[Task], Answer] = method.load()
+    if request.options:
+        run = partial(run, **dict(request.options))
+    if len(plan.devices) > 1 and method.splits == "rows":
+        task = replace(task, devices=plan.devices)
+    elif len(plan.devices) > 1:
+        run = partial(_run_split, run, plan.devices, bool(request.devices), meter)
+    return with_idle_memory(plan, partial(run, task))
+
+
+def with_idle_memory(plan: Plan, run: Callable[[], T]) -> T:
+    """Run the work of a plan, with the memory that searches of placed graphs hold if need be."""
     if plan.device_memory >= _WORTH_ASKING:
-        _free_idle(plan.device, plan.device_memory)
+        _free_idle(plan.devices, plan.device_memory)
     try:
-        answer: Answer = run(task, **options)
+        return run()
     except MemoryBudgetError:
-        if plan.device not in _DEVICES or not _free_idle(plan.device):
+        if not _free_idle(plan.devices):
             raise
-        answer = run(task, **options)
+        return run()
+
+
+def _run_split(
+    run: Callable[[Task], Answer],
+    devices: tuple[str, ...],
+    every: bool,
+    meter: CallTimer | None,
+    task: Task,
+) -> Answer:
+    """Run a method on several devices, each for some of the sources."""
+    from kleene.backends.cuda.source_split import run_split
+
+    answer, shares = run_split(run, task, devices, every=every)
+    if meter is not None:
+        meter.add_shares(shares)
     return answer
 
 
-def _free_idle(device: str, needed: int | None = None) -> bool:
+def _split_in_words(shares: Sequence[Share]) -> str:
+    return "split: " + ", ".join(f"{share.rows:,} rows by {share.device}" for share in shares)
+
+
+def _free_idle(devices: tuple[str, ...], needed: int | None = None) -> bool:
     """Free what placed graphs keep for later calls, or only if as much as needed is not free."""
+    if not devices:
+        return False
     from kleene.backends.cuda.device_graph import free_idle
 
-    return free_idle(device, needed)
+    freed = [free_idle(device, needed) for device in devices]
+    return any(freed)
 
 
 def _on_device(task: Task, answer: Answer) -> Answer:
@@ -186,8 +235,6 @@ def output_memory(
         return nullcontext()
     outer = shape[1:] if single else shape
     if isinstance(out, (str, Path)):
-        if Path(out).suffix != ".npy":
-            raise RequestError(f"out must name an .npy file, not {str(out)!r}")
         return _file_output(out, shape, outer, dtype)
     if not isinstance(out, np.ndarray):
         raise RequestError(f"out must be an array or a file name, not {type(out).__name__}")

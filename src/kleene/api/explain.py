@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kleene.api.arguments import Out, Vertices, as_prepared, as_vertices, make_request
+from kleene.api.arguments import Devices, Out, Vertices, as_prepared, as_vertices, make_request
 from kleene.api.closer_look import look_closer
 from kleene.backends.semiring import semiring as find_semiring
 from kleene.errors import RequestError
 from kleene.graph import Graph
+from kleene.graph.checks import as_flag
 from kleene.graph.incoming import IncomingArcs
 from kleene.planning.machine import live_machine
 from kleene.planning.plan import Plan, plan_call
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["explain"]
 
+_EXPLAINED = (*PATH_PROBLEMS, "betweenness", "loads", "prepare")
+
 
 def explain(
     graph: Graph | PreparedGraph,
@@ -36,11 +40,14 @@ def explain(
     limit: float | None = None,
     method: str = "auto",
     device: str = "auto",
+    devices: Devices = None,
     dtype: Any = None,
     threads: int | None = None,
+    hops: bool = False,
     out: Out = None,
     keep: str = "host",
     options: Mapping[str, int] | None = None,
+    on: Any = None,
 ) -> Plan:
     """Return what a call would run, why, and how much memory it takes, without running it.
 
@@ -48,13 +55,14 @@ def explain(
     ----------
     graph : Graph or PreparedGraph
         The graph that the call would be about.
-    problem : {"bfs", "sssp", "apsp", "closure", "prepare"}
+    problem : {"bfs", "sssp", "apsp", "closure", "betweenness", "loads", "prepare"}
         The call.
     semiring : str, optional
         Of a closure: ``"boolean"`` by default, ``"min_plus"``, ``"max_min"`` or ``"max_times"``;
         of a prepared graph, ``"min_plus"`` by default.
     sources : sequence of vertices, optional
-        The sources; by default one for a search, and all vertices for all pairs and closures.
+        The sources; by default one for a search, and all vertices for all pairs and closures. Of
+        loads: the vertices that have trips, from each to each.
     predecessors : bool, optional
         Whether paths are wanted; by default as in the call.
     deterministic : bool
@@ -65,16 +73,25 @@ def explain(
         ``"auto"``, or one of :func:`methods`.
     device : {"auto", "cpu", "cuda", "emulated", "reference"}
         Where to compute.
+    devices : sequence of int or str, optional
+        The GPUs that share the sources, such as ``[0, 2]`` or ``["cuda:0", "cuda:2"]``; by default
+        all of them where that pays, unless ``device`` names one (``"cuda:1"``).
     dtype : optional
         The type of the distances; by default that of the weights.
     threads : int, optional
         Threads to use; all cores by default.
+    hops : bool
+        Of betweenness and loads: whether arcs are counted instead of weights.
     out : array or path, optional
-        Where the call would write the distances.
+        Where the call would write the distances; with a file name, the plan says in how many
+        blocks.
     keep : {"host", "device"}
         Where the answer would stay; see :func:`bfs`.
     options : dict, optional
         Parameters of the method, such as ``{"block": 48}``.
+    on : dask.distributed.Client or str, optional
+        The Dask cluster that the call would use: how many pieces there would be, how many bytes,
+        and about how long it would take.
 
     Returns
     -------
@@ -100,8 +117,8 @@ def explain(
       because  new weights would relax ... triangles
       because  prepared in about ... s, new weights in ... s, a tree in ... s
     """
-    if problem not in (*PATH_PROBLEMS, "prepare"):
-        raise RequestError(no_such("problem", problem, (*PATH_PROBLEMS, "prepare")))
+    if problem not in _EXPLAINED:
+        raise RequestError(no_such("problem", problem, _EXPLAINED))
     prepared = None
     if not isinstance(graph, Graph):
         prepared = as_prepared(graph)
@@ -120,30 +137,55 @@ def explain(
         problem,
         semiring=semiring or _default_semiring(problem, prepared),
         sources=count,
-        predecessors=problem != "closure" if predecessors is None else predecessors,
+        predecessors=problem not in ("closure", "betweenness", "loads")
+        if predecessors is None
+        else predecessors,
         deterministic=deterministic,
         limited=limit is not None,
         method=method,
         device=device,
+        devices=devices,
         dtype=dtype,
         threads=threads,
         out=out is not None,
         keep=keep,
         options=options,
     )
+    if on is not None:
+        from kleene.api.explain_on_cluster import explain_on_cluster
+
+        return explain_on_cluster(graph, prepared, request, on)
+    if problem == "loads":
+        from kleene.api.loads import plan_loads
+
+        zones = graph.n if count is None else count
+        request = request._replace(sources=zones, trips=zones**2)
+        hops, known = as_flag(hops, "hops"), prepared is not None
+        return _with_available(plan_loads(graph, request, hops, known, order=False))
+    if problem == "betweenness":
+        from kleene.api.betweenness import plan_betweenness
+
+        return _with_available(plan_betweenness(graph, request, as_flag(hops, "hops")))
     if prepared is not None:
         from kleene.api.prepared_calls import has_answer, plan_prepared
 
         if has_answer(prepared, request):
             return plan_prepared(prepared, request, (graph.n if count is None else count) * graph.n)
-    plan = plan_call(graph_facts(graph, hops=problem == "bfs"), request)
-    plan = look_closer(graph, request, plan, order=False)
+    facts = graph_facts(graph, hops=problem == "bfs")
+    if isinstance(out, (str, Path)):
+        from kleene.api.stored_rows import with_block_rows
+
+        request = with_block_rows(facts, request, Path(out))
+    plan = look_closer(graph, request, plan_call(facts, request), order=False)
     if problem == "bfs":
         outlook = IncomingArcs.of(graph).outlook(graph)
         plan = replace(plan, reasons=(*plan.reasons, outlook)) if outlook else plan
-    if plan.available is None:  # a small call does not ask; a reader wants to know
-        plan = replace(plan, available=live_machine().free_memory())
-    return plan
+    return _with_available(plan)
+
+
+def _with_available(plan: Plan) -> Plan:
+    """Add the free memory: a small call does not ask, but a reader wants to know."""
+    return replace(plan, available=plan.available or live_machine().free_memory())
 
 
 def _default_semiring(problem: str, prepared: PreparedGraph | None) -> str:

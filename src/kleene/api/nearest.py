@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,7 @@ from kleene.system.progress import reporter
 if TYPE_CHECKING:
     from kleene.api.prepared_graph import PreparedGraph
 
-__all__ = ["nearest"]
+__all__ = ["NearestOptions", "nearest"]
 
 Array = NDArray[Any]
 
@@ -61,6 +61,7 @@ def nearest(
     threads: int | None = None,
     device: str = "auto",
     progress: Progress = None,
+    on: Any = None,
 ) -> Nearest:
     """Return the ``k`` nearest facilities of every vertex: which, how far, and the way there.
 
@@ -91,6 +92,9 @@ def nearest(
         are found on the CPU.
     progress : bool or function, optional
         True shows a progress bar; a function is called with (done, total).
+    on : dask.distributed.Client or str, optional
+        A Dask cluster, or the address of its scheduler, whose workers search. Facilities are shared
+        among them where each gets fewer than ``k``; otherwise one worker is as fast as all.
 
     Returns
     -------
@@ -141,7 +145,14 @@ def nearest(
         hops or graph.weight_dtype is None, threads_for(k * (graph.n + graph.m), request.threads),
     )  # fmt: skip
     began = time.perf_counter()
-    if many:
+    if on is not None:
+        from kleene.api.nearest_on_cluster import nearest_on_cluster
+
+        plan, distances, which = nearest_on_cluster(
+            graph, task, plan, NearestOptions(limit, hops, reverse, request.threads, device), on,
+            progress,
+        )  # fmt: skip
+    elif many:
         method = find(plan.problem, plan.method, plan.device)
         assert method is not None
         with reporter(progress, "nearest") as report:
@@ -152,6 +163,16 @@ def nearest(
         distances[which < 0] = NO_HOPS
     stats = Timings(total=time.perf_counter() - began)
     return Nearest(graph, plan, stats, task, distances, which, hops, reverse)
+
+
+class NearestOptions(NamedTuple):
+    """The arguments that workers of a cluster repeat."""
+
+    limit: float | None
+    hops: bool
+    reverse: bool
+    threads: int | None
+    device: str
 
 
 def _nearest_one(

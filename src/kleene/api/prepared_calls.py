@@ -16,14 +16,15 @@ from kleene.backends.task import Answer
 from kleene.errors import MemoryBudgetError, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import memory_for
+from kleene.planning.device_split import choose_devices
 from kleene.planning.machine import live_machine
 from kleene.planning.plan import Plan
-from kleene.planning.request import Request
+from kleene.planning.request import Request, graph_facts
 from kleene.prepared import pairs
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination
 from kleene.prepared.rows import PreparedRows
-from kleene.registry import PATH_PROBLEMS
+from kleene.registry import PATH_PROBLEMS, find
 from kleene.results.pairs import PairsResult
 from kleene.results.result import Result
 from kleene.results.searched_rows import SearchedRows
@@ -31,8 +32,12 @@ from kleene.results.timings import Timings
 from kleene.system.cached_property import cached_property
 from kleene.system.formatting import format_bytes
 from kleene.system.progress import reporter
+from kleene.system.suggestions import no_such
 
-__all__ = ["Prepared", "has_answer", "plan_prepared", "require_cpu", "solve_prepared"]
+__all__ = ["DEVICES", "Prepared", "has_answer", "plan_prepared", "solve_prepared"]
+
+#: Where prepared graphs compute.
+DEVICES = ("cpu", "cuda", "emulated")
 
 Array = NDArray[Any]
 
@@ -83,21 +88,20 @@ def has_answer(prepared: Prepared, request: Request) -> bool:
     return (
         request.problem != "bfs"
         and request.method in ("auto", "prepared")
-        and request.device in ("auto", "cpu")
+        and request.device in ("auto", *DEVICES)
         and request.semiring == prepared.semiring
         and request.dtype in (None, str(prepared.dtype))
         and not (request.limited or request.deterministic or request.options)
-        and request.keep == "host"
     )
 
 
-def require_cpu(device: Any) -> None:
-    """Raise unless a prepared graph answers on this device."""
-    if not isinstance(device, str) or device not in ("auto", "cpu"):
-        raise RequestError(
-            f"a prepared graph answers on device='cpu', and the call is for device={device!r}: "
-            "leave out device, or search there in the graph itself, prepared.graph"
-        )
+def _device(request: Request) -> str:
+    """Return where a prepared graph answers a call."""
+    if request.device == "auto":
+        return "cpu" if request.keep == "host" else "cuda"
+    if request.device not in DEVICES:
+        raise RequestError(no_such("device", request.device, ("auto", *DEVICES)))
+    return request.device
 
 
 def solve_prepared(prepared: Prepared, call: Call, out_for_targets: bool = False) -> Result:
@@ -107,29 +111,91 @@ def solve_prepared(prepared: Prepared, call: Call, out_for_targets: bool = False
     request, sources, targets = call.request, call.sources, call.targets
     if call.out is not None and not out_for_targets:
         targets = None  # the caller brought memory for whole rows
-    rows = prepared._rows(call.reverse, request.threads)
+    rows, device = prepared._rows(call.reverse, request.threads), _device(request)
     shape = (len(sources), call.graph.n if targets is None else len(targets))
     plan = plan_prepared(prepared, request, shape[0] * shape[1])
-    answer: Answer
+    source: RowSource = rows
+    if not request.predecessors:  # the result lets go of the prepared graph
+        source = SearchedRows(call.graph, plan.semiring, prepared.dtype, call.reverse)
     with (
         reporter(call.progress, f"{plan.problem} by {plan.method}") as report,
         output_memory(call.out, shape, prepared.dtype, call.single) as memory,
     ):
         began = time.perf_counter()
-        if targets is not None:
-            matrix = rows.matrix(sources, targets, memory, report)
-            source: RowSource = rows
-            if not request.predecessors:  # the result lets go of the prepared graph
-                source = SearchedRows(call.graph, plan.semiring, prepared.dtype, call.reverse)
-            answer = MatrixAnswer(matrix, sources, targets, source, request.predecessors)
+        if request.keep == "device":
+            answer = _kept_on_device(rows, plan.first_device, call, targets, source, report)
         else:
-            values = rows.values(sources, memory, report)
-            lazy = request.predecessors
-            answer = TreesAnswer(values, sources, rows) if lazy else Answer(values, None)
+            if device != "cpu":
+                values = _sweep_on_devices(rows, plan, request, sources, targets, memory, report)
+            elif targets is None:
+                values = rows.values(sources, memory, report)
+            else:
+                values = rows.matrix(sources, targets, memory, report)
+            if targets is not None:
+                answer = MatrixAnswer(values, sources, targets, source, request.predecessors)
+            elif request.predecessors:
+                answer = TreesAnswer(values, sources, rows)
+            else:
+                answer = Answer(values, None)
         stats = _timings(began)
     return Result(
         call.graph, plan, stats, answer, sources, call.targets, None, call.single, call.reverse
     )
+
+
+def _sweep_on_devices(
+    rows: PreparedRows,
+    plan: Plan,
+    request: Request,
+    sources: Array,
+    targets: Array | None,
+    out: Array | None,
+    progress: Any,
+) -> Array:
+    """Return rows of values, or those of some targets, that GPUs swept."""
+    from kleene.backends.cuda import prepared_trees
+    from kleene.backends.cuda.source_split import split_rows
+
+    parts, columns = (rows.elimination, rows.customization), rows.elimination.n
+    shape = (len(sources), columns if targets is None else len(targets))
+    values = np.empty(shape, rows.customization.dtype) if out is None else out
+
+    def sweep(device: str, part: slice, report: Any) -> None:
+        where: dict[str, Any] = {"device": device, "reverse": rows.reverse, "threads": rows.threads}
+        if targets is None:
+            prepared_trees.trees(*parts, sources[part], values[part], progress=report, **where)
+        else:
+            prepared_trees.matrix(
+                *parts, sources[part], targets, values[part], progress=report, **where
+            )
+
+    if len(plan.devices) > 1:
+        split_rows(plan.devices, len(sources), sweep, progress, every=bool(request.devices))
+    else:
+        sweep(plan.first_device, slice(None), progress)
+    return values
+
+
+def _kept_on_device(
+    rows: PreparedRows,
+    device: str,
+    call: Call,
+    targets: Array | None,
+    source: RowSource,
+    progress: Any,
+) -> Answer:
+    """Return an answer that stays on the GPU; whole rows have their predecessors there as well."""
+    from kleene.backends.cuda import prepared_trees
+    from kleene.backends.cuda.device_answer import DeviceAnswer, DeviceMatrixAnswer
+
+    parts, sources = (rows.elimination, rows.customization), call.sources
+    where: dict[str, Any] = {"device": device, "reverse": rows.reverse, "progress": progress}
+    paths = call.request.predecessors
+    if targets is None:
+        kept = prepared_trees.trees_on_device(*parts, sources, predecessors=paths, **where)
+        return DeviceAnswer(kept, None)
+    kept = prepared_trees.matrix_on_device(*parts, sources, targets, **where)
+    return DeviceMatrixAnswer(kept, sources, targets, source, paths)
 
 
 def _solve_pairs(prepared: Prepared, call: Call, ends: tuple[Array, Array]) -> PairsResult:
@@ -158,10 +224,16 @@ def plan_prepared(prepared: Prepared, request: Request, entries: int) -> Plan:
             f"{format_bytes(available)} are available",
             advice,
         )
+    device, why_devices = _device(request), ""
+    devices: tuple[str, ...] = ()
+    row = find(request.problem, "prepared", device)
+    if row is not None and device != "cpu":
+        facts = graph_facts(prepared.graph)
+        devices, why_devices = choose_devices(facts, request, live_machine(), device, row)
     return Plan(
         request.problem,
         "prepared",
-        "cpu",
+        device,
         prepared.semiring,
         str(prepared.dtype),
         request.threads or live_machine().cores,
@@ -170,7 +242,9 @@ def plan_prepared(prepared: Prepared, request: Request, entries: int) -> Plan:
         (
             "prepared: the vertices were eliminated before, and a row is a climb and a sweep",
             f"{prepared.dtype}: the type of the prepared graph",
+            *((why_devices,) if why_devices else ()),
         ),
+        devices=devices,
     )
 
 

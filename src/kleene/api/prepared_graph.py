@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
@@ -68,6 +68,7 @@ class PreparedGraph(PreparedPairs, PreparedSearches):
         arcs: Any = None,
         semiring: str | None = None,
         dtype: Any = None,
+        device: str = "cpu",
         threads: int | None = None,
     ) -> PreparedGraph:
         """Return the prepared graph with other weights: traffic, closed streets, another measure.
@@ -90,6 +91,8 @@ class PreparedGraph(PreparedPairs, PreparedSearches):
             Another meaning of "best path", one of those of :func:`prepare`; by default the same.
         dtype : optional
             The type of the path values; by default that of the weights, or a wider one.
+        device : {"cpu", "cuda", "emulated"}
+            Where to compute. What a GPU computes stays there as well, for later calls.
         threads : int, optional
             How many threads may be used; all cores unless given.
 
@@ -119,7 +122,9 @@ class PreparedGraph(PreparedPairs, PreparedSearches):
         graph = reweighted(self.graph, weights, rows, arcs)
         name = self.semiring if semiring is None else find_semiring(semiring).name
         kind = value_dtype(graph, name, dtype)
-        made, steps = customize_graph(self._elimination, graph, name, kind, threads, self._steps)
+        made, steps = customize_graph(
+            self._elimination, graph, name, kind, threads, self._steps, device
+        )
         return PreparedGraph(graph, self._elimination, made, steps)
 
     # ---- all of it --------------------------------------------------------------------------
@@ -161,10 +166,7 @@ class PreparedGraph(PreparedPairs, PreparedSearches):
         files.save(path, self.graph, self._elimination, self._customization)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Without what was derived on the way.
-        return PreparedGraph, (
-            self.graph, replace(self._elimination), replace(self._customization), self._steps
-        )  # fmt: skip
+        return PreparedGraph, (self.graph, self._elimination, self._customization, self._steps)
 
     def __repr__(self) -> str:
         return f"PreparedGraph({self._facts})"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-from kleene.api.arguments import Out, Progress, Vertices, check_call
-from kleene.api.prepared_calls import Prepared, require_cpu, solve_prepared
+from kleene.api.arguments import Call, Devices, Out, Progress, Vertices, check_call
+from kleene.api.prepared_calls import Prepared, solve_prepared
 from kleene.api.prepared_near import prepared_nearest, prepared_within
 from kleene.graph.checks import as_flag
 from kleene.results.nearest import Nearest
@@ -55,8 +57,11 @@ class PreparedSearches(Prepared):
         *,
         reverse: bool = False,
         out: Out = None,
+        device: str = "auto",
+        devices: Devices = None,
         threads: int | None = None,
         progress: Progress = None,
+        keep: str = "host",
     ) -> Result:
         """Return shortest paths from many sources to every vertex.
 
@@ -70,11 +75,18 @@ class PreparedSearches(Prepared):
             Whether paths lead to the sources instead of from them.
         out : array, str or Path, optional
             Where to store the distances: an array of the right shape and type, or the name of an
-            ``.npy`` file, which is then mapped into memory.
+            ``.npy`` file or ``.zarr`` directory; see the page on stores.
+        device : {"auto", "cpu", "cuda", "emulated"}
+            Where to compute; ``"auto"`` is the CPU, or the GPU where the answer stays there.
+        devices : sequence of int or str, optional
+            The GPUs that share the sources, such as ``[0, 2]``; see :func:`apsp`.
         threads : int, optional
             How many threads may be used; all cores unless given.
         progress : bool or function, optional
             True shows a progress bar; a function is called with (done, total).
+        keep : {"host", "device"}
+            Where the answer stays. With ``"device"`` it is left on the GPU, predecessors as well,
+            see :attr:`Result.device_arrays`. Not with ``out``.
 
         Returns
         -------
@@ -94,8 +106,9 @@ class PreparedSearches(Prepared):
         [[0.0, 4.0, 7.0], [inf, 0.0, 3.0]]
         """
         return self._solve(
-            sources=sources, reverse=reverse, out=out, threads=threads, progress=progress
-        )
+            sources=sources, reverse=reverse, out=out, device=device, devices=devices,
+            threads=threads, progress=progress, keep=keep,
+        )  # fmt: skip
 
     def matrix(
         self,
@@ -105,8 +118,11 @@ class PreparedSearches(Prepared):
         predecessors: bool = True,
         out: Out = None,
         device: str = "auto",
+        devices: Devices = None,
         threads: int | None = None,
         progress: Progress = None,
+        keep: str = "host",
+        on: Any = None,
     ) -> Result:
         """Return the distances from each of some sources to each of some targets.
 
@@ -124,13 +140,21 @@ class PreparedSearches(Prepared):
             not hold on to the prepared graph.
         out : array, str or Path, optional
             Where to store the distances: an array of shape (sources, targets) and the right type,
-            or the name of an ``.npy`` file, which is then mapped into memory.
-        device : {"auto", "cpu"}
-            Where to compute.
+            or the name of an ``.npy`` file or ``.zarr`` directory; see the page on stores.
+        device : {"auto", "cpu", "cuda", "emulated"}
+            Where to compute; ``"auto"`` is the CPU, or the GPU where the answer stays there.
+        devices : sequence of int or str, optional
+            The GPUs that share the sources, such as ``[0, 2]``; see :func:`apsp`.
         threads : int, optional
             How many threads may be used; all cores unless given.
         progress : bool or function, optional
             True shows a progress bar; a function is called with (done, total).
+        keep : {"host", "device"}
+            Where the matrix stays. With ``"device"`` it is left on the GPU, see
+            :attr:`Result.device_arrays`, and copied when something reads it. Not with ``out``.
+        on : dask.distributed.Client or str, optional
+            A Dask cluster, or the address of its scheduler, whose workers map the prepared graph
+            and compute rows of the matrix; with ``out``, they write them to that store.
 
         Returns
         -------
@@ -151,12 +175,12 @@ class PreparedSearches(Prepared):
         >>> r.distances.tolist(), r.path(0, 2)
         ([[7, 0], [3, 4]], [0, 1, 2])
         """
-        require_cpu(device)
         if targets is None:
             once = isinstance(sources, Iterator)  # which can be read once
             targets = sources = list(sources) if once else sources
         return self._solve(
-            sources=sources, targets=targets, out=out, threads=threads, progress=progress,
+            sources=sources, targets=targets, out=out, device=device, devices=devices,
+            threads=threads, progress=progress, keep=keep, on=on,
             predecessors=as_flag(predecessors, "predecessors"),
         )  # fmt: skip
 
@@ -173,7 +197,7 @@ class PreparedSearches(Prepared):
         ----------
         out : array, str or Path, optional
             Where to store the values: an array of the right shape and type, or the name of an
-            ``.npy`` file, which is then mapped into memory.
+            ``.npy`` file or ``.zarr`` directory; see the page on stores.
         threads : int, optional
             How many threads may be used; all cores unless given.
         progress : bool or function, optional
@@ -194,7 +218,7 @@ class PreparedSearches(Prepared):
         call = check_call(
             "closure", self, semiring=self.semiring, out=out, threads=threads, progress=progress
         )
-        return solve_prepared(self, call)
+        return _solve_to(self, call)
 
     def nearest(
         self,
@@ -297,4 +321,19 @@ class PreparedSearches(Prepared):
         lengths = self.semiring == "min_plus"
         problem = "closure" if not lengths else "sssp" if given else "apsp"
         call = check_call(problem, self, semiring=self.semiring, **arguments)
-        return solve_prepared(self, call, out_for_targets=True)
+        return _solve_to(self, call)
+
+
+def _solve_to(prepared: Prepared, call: Call) -> Result:
+    """Answer a call, on a cluster or in a store if it names one."""
+    if call.on is not None:
+        from kleene.api.on_cluster import solve_on_cluster
+
+        return solve_on_cluster(call)
+    if isinstance(call.out, (str, Path)):
+        from kleene.api.stored_rows import solve_stored
+
+        stored = solve_stored(call, partial(solve_prepared, prepared), plain_targets=True)
+        if stored is not None:
+            return stored
+    return solve_prepared(prepared, call, out_for_targets=True)

@@ -8,23 +8,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.api.device_arguments import as_devices
 from kleene.api.execution import cycle_by_label
-from kleene.errors import GraphError, NegativeCycleError
+from kleene.api.prepared_calls import DEVICES
+from kleene.errors import GraphError, NegativeCycleError, RequestError
 from kleene.graph import Graph
 from kleene.planning.dtype_choice import choose_dtype
 from kleene.planning.machine import live_machine
 from kleene.planning.plan import Plan, check_semantics
 from kleene.planning.request import Request, graph_facts
 from kleene.prepared.cache import Preparation
-from kleene.prepared.customization import Customization
+from kleene.prepared.customization import Customization, customize
 from kleene.prepared.elimination import Elimination, eliminate
 from kleene.prepared.expectation import expect, hopeless
 from kleene.prepared.order import elimination_order
+from kleene.system.suggestions import no_such
 
 __all__ = [
     "Steps", "customize_graph", "eliminate_graph", "explain_prepared", "foresee", "reweighted",
@@ -81,14 +85,29 @@ def customize_graph(
     dtype: np.dtype[Any],
     threads: int | None,
     steps: Steps,
+    device: str = "cpu",
 ) -> tuple[Customization, Steps]:
     """Give the pairs of an elimination the weights of a graph."""
+    by = _customizer(device)
     began = time.perf_counter()
     try:
-        made = Preparation.of(graph).customize(graph, elimination, semiring, dtype, threads=threads)
+        made = Preparation.of(graph).customize(
+            graph, elimination, semiring, dtype, threads=threads, by=by
+        )
     except NegativeCycleError as error:
         raise cycle_by_label(error, graph) from None
     return made, steps._replace(weights=time.perf_counter() - began)
+
+
+def _customizer(device: str) -> Callable[..., Customization]:
+    """Return what computes the values of pairs on a device."""
+    if device == "cpu":
+        return customize
+    if as_devices(device, None)[0] not in DEVICES:
+        raise RequestError(no_such("device", device, DEVICES))
+    from kleene.backends.cuda import prepared_customize
+
+    return partial(prepared_customize.customize, device=device)
 
 
 def reweighted(graph: Graph, weights: Any, rows: Any, arcs: Any) -> Graph:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kleene.api.arguments import require_graph
+from kleene.api.device_arguments import as_devices
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import SpmvTask
 from kleene.errors import RequestError
@@ -59,7 +60,8 @@ def spmv(
         in ordinary arithmetic, as NumPy does; over ``"min_plus"`` they stop at the end of the
         type.
     device : {"auto", "cpu", "cuda", "emulated"}
-        Where to multiply; ``"auto"`` is where ``graph.to(...)`` placed the graph, else the CPU.
+        Where to multiply; ``"auto"`` is where ``graph.to(...)`` placed the graph, else the CPU, and
+        ``"cuda:1"`` one of several GPUs.
         Elsewhere than on the CPU the order of additions, and so the rounding of sums, may differ
         from one run to the next.
     threads : int, optional
@@ -83,20 +85,21 @@ def spmv(
     require_graph(graph)
     _require_known(semiring, _SEMIRINGS, "semiring")
     _require_known(form, dict.fromkeys(row.name for row in methods("spmv")), "form")
-    _require_known(device, _DEVICES, "device")
+    kind, names = as_devices(device, None)
+    _require_known(kind, _DEVICES, "device")
     vector = as_array(x, "x")
     if vector.shape != (graph.n,):
         raise RequestError(f"x has shape {vector.shape}, and the graph {graph.n:,} vertices")
     values = np.ascontiguousarray(_values(graph, vector, semiring))
     request = Request(
-        "spmv", semiring, form, device, sources=1, predecessors=False, dtype=str(values.dtype),
-        threads=as_threads(threads),
+        "spmv", semiring, form, kind, sources=1, predecessors=False, dtype=str(values.dtype),
+        threads=as_threads(threads), devices=names,
     )  # fmt: skip
     plan = plan_call(graph_facts(graph, hops=True), request)
     method = find("spmv", plan.method, plan.device)
     assert method is not None
     team = threads_for(graph.m, request.threads)
-    task = SpmvTask(graph, values, semiring, plan.method, team, plan.device)
+    task = SpmvTask(graph, values, semiring, plan.method, team, plan.first_device)
     y: Array = method.load()(task)
     return y.astype(bool) if semiring == "boolean" else y
 

@@ -191,7 +191,7 @@ def require_not_negative(facts: Facts, problem: str) -> None:
     if facts.min_weight < 0:
         raise RequestError(
             f"{problem} needs weights that are not negative, and the smallest is "
-            f"{facts.min_weight:g}; kleene.sssp takes negative weights, without a limit"
+            f"{facts.min_weight:g}; count arcs by hops=True, or take kleene.sssp, which allows them"
         )
 
 

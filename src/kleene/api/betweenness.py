@@ -1,0 +1,245 @@
+"""Betweenness: the part of all shortest paths that leads through each vertex and along each arc."""
+
+from __future__ import annotations
+
+import numbers
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.api.arguments import (
+    Progress,
+    Vertices,
+    as_limit,
+    as_vertices,
+    make_request,
+    require_graph,
+)
+from kleene.api.within import as_count, plan_lengths
+from kleene.backends.task import BetweennessTask
+from kleene.errors import GraphError, RequestError
+from kleene.graph import Graph
+from kleene.graph.checks import as_flag
+from kleene.measures.betweenness import Betweenness
+from kleene.measures.zero_cycles import refuse_zero_cycles
+from kleene.planning.plan import Plan
+from kleene.planning.request import Request
+from kleene.registry import find
+from kleene.registry.betweenness import HOPS_ONLY
+from kleene.results.timings import Timings
+from kleene.system.machine import threads_for
+from kleene.system.progress import reporter
+
+__all__ = ["as_seed", "betweenness", "plan_betweenness"]
+
+#: Below it, differences of logarithms say too little, and samples take days.
+_SMALLEST_ERROR = 1e-6
+
+
+def betweenness(
+    graph: Graph,
+    *,
+    edges: bool = False,
+    hops: bool = False,
+    normalized: bool = True,
+    endpoints: bool = False,
+    sources: Vertices | None = None,
+    targets: Vertices | None = None,
+    limit: float | None = None,
+    samples: int | None = None,
+    error: float | None = None,
+    confidence: float = 0.9,
+    seed: int = 0,
+    method: str = "auto",
+    device: str = "auto",
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Betweenness:
+    """Return the part of all shortest paths that leads through each vertex, or along each edge.
+
+    Between two vertices each of several shortest paths counts for its part, so that together they
+    count one. The numbers are those of NetworkX's ``betweenness_centrality``,
+    ``edge_betweenness_centrality`` and their forms for subsets. They are sums of floats: another
+    number of threads may change the last digits. Memory does not grow with the number of sources.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph. Its weights must not be negative, and no cycle may have length zero.
+        Two paths are equally short if their lengths are equal: integers exactly, floats if their
+        float64 sums, added arc by arc from the source, are equal.
+    edges : bool
+        Whether to return the numbers of arcs as well: ``arcs`` and ``rows`` of the result.
+    hops : bool
+        Count arcs instead of adding weights.
+    normalized : bool
+        Divide by the number of pairs that could have a path through the vertex, (n - 1) (n - 2), or
+        along the edge, n (n - 1). Otherwise the numbers count pairs, an unordered one in an
+        undirected graph.
+    endpoints : bool
+        Whether a path counts for its two ends, too.
+    sources, targets : sequence of vertices, optional
+        Where paths begin and end; all vertices by default. Naming a vertex twice makes no
+        difference. Normalization does not depend on them.
+    limit : number, optional
+        The length, or the number of hops, beyond which paths do not count.
+    samples : int, optional
+        Paths from so many random sources, scaled to all: an estimate without a bound.
+    error : float, optional
+        Take paths of random pairs until, with probability ``confidence``, every normalized number,
+        of vertices and of edges, is within this error.
+    confidence : float
+        The probability that all numbers are within ``error``.
+    seed : int
+        Chooses samples.
+    method : str
+        ``"auto"``, or one of ``kleene.methods("betweenness")``.
+    device : {"auto", "cuda", "cpu", "emulated", "reference"}
+        Where to run.
+    threads : int, optional
+        How many threads may be used; all cores unless given.
+    progress : bool or function, optional
+        True shows a progress bar; a function is called with (done, total).
+
+    Returns
+    -------
+    Betweenness
+        A number for each vertex.
+
+    Raises
+    ------
+    RequestError
+        A weight is negative, or arcs of weight zero form a cycle.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> g = kl.Graph.from_table(
+    ...     {"source": ["a", "b", "c", "d"], "target": ["b", "c", "d", "b"]}, directed=False
+    ... )
+    >>> b = kl.betweenness(g, edges=True)
+    >>> b.top(1)
+    [('b', 0.6666666666666666)]
+    >>> b.rows.round(3).tolist()
+    [0.5, 0.333, 0.167, 0.333]
+    >>> kl.betweenness(g, sources=["a"], targets=["d"], normalized=False)["b"]
+    0.5
+    """
+    require_graph(graph)
+    edges, hops = as_flag(edges, "edges"), as_flag(hops, "hops")
+    normalized, endpoints = as_flag(normalized, "normalized"), as_flag(endpoints, "endpoints")
+    chance = np.random.default_rng(as_seed(seed))
+    begins = _as_sources(graph, sources, samples, chance)
+    ends = None if targets is None else _distinct(graph, targets, "targets")
+    confidence = _as_part(confidence, "confidence")
+    if error is not None:
+        error = _as_error(error)
+        others = {"sources": sources, "targets": targets, "limit": limit, "samples": samples}
+        _refuse_with_error(others)
+        method = "sampled" if method == "auto" else method
+    request = make_request(
+        "betweenness", sources=len(begins), predecessors=edges, limited=limit is not None,
+        method=method, device=device, threads=threads,
+    )  # fmt: skip
+    if (request.method == "sampled") != (error is not None):
+        raise RequestError("method 'sampled' and the error that is allowed, error=, go together")
+    plan = plan_betweenness(graph, request, hops)
+    unit = hops or graph.weight_dtype is None
+    if not unit:
+        refuse_zero_cycles(graph)
+    task = BetweennessTask(
+        graph, begins, ends, unit, _as_bound(graph, limit, unit), endpoints, edges,
+        threads_for(len(begins) * (graph.n + graph.m), request.threads), device=plan.first_device,
+    )  # fmt: skip
+    began = time.perf_counter()
+    with reporter(progress, f"betweenness by {plan.method}") as report:
+        task = replace(task, progress=report)
+        row = find(plan.problem, plan.method, plan.device)
+        assert row is not None
+        paths = None
+        if error is None:
+            sums = row.load()(task)
+        else:
+            sums, paths = row.load()(task, error, confidence, seed)
+    seconds = time.perf_counter() - began
+    stats = Timings(compute=seconds, total=seconds)
+    sampled = samples is not None and len(begins) < graph.n
+    return Betweenness(task, sums, plan, stats, normalized, sampled, error, paths)
+
+
+def plan_betweenness(graph: Graph, request: Request, hops: bool) -> Plan:
+    """Plan a call; refuse methods that cannot add weights where there are some."""
+    if request.method in HOPS_ONLY and not hops and graph.weight_dtype is not None:
+        raise RequestError(
+            f"method {request.method!r} counts arcs, and the graph has weights: pass hops=True, or "
+            "leave the method to 'auto'"
+        )
+    if graph.id_dtype != np.int32:
+        raise GraphError(f"betweenness takes fewer than 2^31 vertices, and there are {graph.n:,}")
+    return plan_lengths(graph, request, hops, "use a machine with more memory")
+
+
+def _as_sources(
+    graph: Graph, sources: Any, samples: Any, chance: np.random.Generator
+) -> NDArray[Any]:
+    """Return the positions of the sources, each once."""
+    if samples is None:
+        if sources is not None:
+            return _distinct(graph, sources, "sources")
+        return np.arange(graph.n, dtype=graph.id_dtype)
+    if sources is not None:
+        raise RequestError("give either sources, or samples for random ones, not both")
+    count = min(as_count(samples, "samples"), graph.n)
+    return np.sort(chance.choice(graph.n, count, replace=False)).astype(graph.id_dtype)
+
+
+def _distinct(graph: Graph, vertices: Any, name: str) -> NDArray[Any]:
+    positions = np.unique(as_vertices(graph, vertices, name))
+    if not len(positions):
+        raise RequestError(f"{name} is empty: name at least one vertex, or leave it out for all")
+    return positions.astype(graph.id_dtype, copy=False)
+
+
+def _as_bound(graph: Graph, limit: Any, unit: bool) -> int | float | None:
+    """Return the limit in the type that lengths are added in."""
+    whole = unit or graph.weight_dtype is None or graph.weight_dtype.kind == "i"
+    return as_limit(limit, np.dtype(np.int64 if whole else np.float64))
+
+
+def _as_part(number: Any, name: str) -> float:
+    if (
+        isinstance(number, bool)
+        or not isinstance(number, numbers.Real)
+        or not 0 < float(number) < 1
+    ):
+        raise RequestError(f"{name} must be a number between 0 and 1, and is {number!r}")
+    return float(number)
+
+
+def _as_error(number: Any) -> float:
+    error = _as_part(number, "error")
+    if error < _SMALLEST_ERROR:
+        raise RequestError(
+            f"error must be at least {_SMALLEST_ERROR:g}, and is {error:g}: random paths take too "
+            "long for that; leave it out for exact numbers"
+        )
+    return error
+
+
+def _refuse_with_error(others: dict[str, Any]) -> None:
+    given = [name for name, value in others.items() if value is not None]
+    if given:
+        raise RequestError(
+            "error= samples paths between all pairs of vertices: leave out "
+            + " and ".join(f"{name}=" for name in given)
+        )
+
+
+def as_seed(seed: Any) -> int:
+    """Return a seed of random numbers."""
+    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or seed < 0:
+        raise RequestError(f"seed must be a whole number from 0 on, not {seed!r}")
+    return int(seed)

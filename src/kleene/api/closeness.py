@@ -1,0 +1,141 @@
+"""Closeness and harmonic centrality: how near a vertex is to all others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kleene.api.arguments import Progress, Vertices
+from kleene.api.distance_sums import DistanceWork, check_distances
+from kleene.graph import Graph
+from kleene.graph.checks import as_flag
+from kleene.measures.distance_measure import Closeness, Harmonic
+
+if TYPE_CHECKING:
+    from kleene.api.prepared_graph import PreparedGraph
+
+__all__ = ["closeness", "harmonic"]
+
+
+def closeness(
+    graph: Graph | PreparedGraph,
+    *,
+    sources: Vertices | None = None,
+    hops: bool = False,
+    reverse: bool = False,
+    limit: float | None = None,
+    wf_improved: bool = True,
+    device: str = "auto",
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Closeness:
+    """Return the closeness of each vertex: one over the mean distance from the others to it.
+
+    Distances lead to the vertex, as in NetworkX. With r others in reach, whose distances add up to
+    s, it is r / s; of n - 1 others, Wasserman and Faust multiply that by r / (n - 1), so that a
+    vertex of a small component does not look central. It is 0 where nothing is in reach. Distances
+    are never there all at once: memory is that of the graph and, for each thread, 216 bytes a
+    vertex for hops, and some rows for lengths.
+
+    Parameters
+    ----------
+    graph : Graph or PreparedGraph
+        The graph; its weights must not be negative.
+    sources : sequence of vertices, optional
+        Where paths begin; all vertices by default. The others that count are then these: a random
+        sample of them estimates closeness on large graphs.
+    hops : bool
+        Count arcs instead of adding weights. A graph without weights counts arcs anyway.
+    reverse : bool
+        Whether paths lead to the sources instead of from them: distances from the vertex.
+    limit : number, optional
+        The length, or the number of hops, beyond which a vertex counts as not reached.
+    wf_improved : bool
+        Whether to multiply by the part of the others that is in reach.
+    device : {"auto", "cuda", "cpu", "emulated", "reference"}
+        Where to search; ``"auto"`` counts hops on the CPU.
+    threads : int, optional
+        How many threads may be used; all cores unless given. Sums of floats may differ in their
+        last bits with another number.
+    progress : bool or function, optional
+        True shows a progress bar; a function is called with (done, total).
+
+    Returns
+    -------
+    Closeness
+        A float64 for each vertex.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> c = kl.closeness(kl.generate.grid(1, 5))
+    >>> c.values.round(3).tolist()
+    [0.4, 0.571, 0.667, 0.571, 0.4]
+    >>> c.top(1)
+    [(2, 0.6666666666666666)]
+    """
+    improved = as_flag(wf_improved, "wf_improved")
+    work = DistanceWork.of(
+        check_distances(
+            graph, sources=sources, hops=hops, reverse=reverse, limit=limit, device=device,
+            threads=threads, progress=progress,
+        )
+    )  # fmt: skip
+    found, stats = work.timed("closeness", work.sums)
+    return Closeness(work.measured, found, improved, work.plan, stats)
+
+
+def harmonic(
+    graph: Graph | PreparedGraph,
+    *,
+    sources: Vertices | None = None,
+    hops: bool = False,
+    reverse: bool = False,
+    limit: float | None = None,
+    device: str = "auto",
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Harmonic:
+    """Return the harmonic centrality of each vertex: the sum of one over the distances to it.
+
+    A vertex that is not in reach adds nothing, and neither does one at distance zero. Distances
+    lead to the vertex, as in NetworkX.
+
+    Parameters
+    ----------
+    graph : Graph or PreparedGraph
+        The graph; its weights must not be negative.
+    sources : sequence of vertices, optional
+        Where paths begin; all vertices by default.
+    hops : bool
+        Count arcs instead of adding weights. A graph without weights counts arcs anyway.
+    reverse : bool
+        Whether paths lead to the sources instead of from them: distances from the vertex.
+    limit : number, optional
+        The length, or the number of hops, beyond which a vertex counts as not reached.
+    device : {"auto", "cuda", "cpu", "emulated", "reference"}
+        Where to search; ``"auto"`` counts hops on the CPU.
+    threads : int, optional
+        How many threads may be used; all cores unless given. Sums are floats, and may differ in
+        their last bits with another number.
+    progress : bool or function, optional
+        True shows a progress bar; a function is called with (done, total).
+
+    Returns
+    -------
+    Harmonic
+        A float64 for each vertex.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> kl.harmonic(kl.generate.grid(1, 4)).values.round(3).tolist()
+    [1.833, 2.5, 2.5, 1.833]
+    """
+    work = DistanceWork.of(
+        check_distances(
+            graph, sources=sources, hops=hops, reverse=reverse, limit=limit, device=device,
+            threads=threads, progress=progress,
+        )
+    )  # fmt: skip
+    found, stats = work.timed("harmonic", lambda report: work.sums(report, inverses=True))
+    return Harmonic(work.measured, found, work.plan, stats)

@@ -1,0 +1,110 @@
+"""The histogram of distances, of all pairs or from a sample of the sources."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kleene.api.arguments import Call, Progress, Vertices
+from kleene.api.betweenness import as_seed
+from kleene.api.distance_sums import DistanceWork, check_distances
+from kleene.api.reduce_distances import as_edges
+from kleene.api.within import as_count
+from kleene.errors import RequestError
+from kleene.graph import Graph
+from kleene.measures.distance_histogram import DistanceHistogram
+
+if TYPE_CHECKING:
+    from kleene.api.prepared_graph import PreparedGraph
+
+__all__ = ["distance_histogram"]
+
+Array = NDArray[Any]
+
+
+def distance_histogram(
+    graph: Graph | PreparedGraph,
+    *,
+    bins: int | ArrayLike | None = None,
+    sources: Vertices | None = None,
+    samples: int | None = None,
+    seed: int = 0,
+    hops: bool = False,
+    reverse: bool = False,
+    limit: float | None = None,
+    device: str = "auto",
+    threads: int | None = None,
+    progress: Progress = None,
+) -> DistanceHistogram:
+    """Return how many pairs of two vertices are how far apart.
+
+    Pairs are ordered, and those without a path are not counted. Distances are never there all at
+    once.
+
+    Parameters
+    ----------
+    graph : Graph or PreparedGraph
+        The graph; its weights must not be negative.
+    bins : int or sequence of numbers, optional
+        The edges of the bins, ascending; bin j counts the distances from edge j up to, but not
+        including, edge j + 1. A number k stands for the edges 0, 1, ..., k. By default hops have a
+        bin each, and lengths 65 to 128 of the same width, a power of two; fewer where they are
+        integers and shorter than that.
+    sources : sequence of vertices, optional
+        Where paths begin; all vertices by default.
+    samples : int, optional
+        How many sources to take at random instead, each at most once. Counts are those of the
+        sample: n / samples times as many are expected of all.
+    seed : int
+        Chooses the sample.
+    hops : bool
+        Count arcs instead of adding weights. A graph without weights counts arcs anyway.
+    reverse : bool
+        Whether paths lead to the sources instead of from them.
+    limit : number, optional
+        The length, or the number of hops, beyond which a vertex counts as not reached.
+    device : {"auto", "cuda", "cpu", "emulated", "reference"}
+        Where to search; ``"auto"`` counts hops on the CPU.
+    threads : int, optional
+        How many threads may be used; all cores unless given.
+    progress : bool or function, optional
+        True shows a progress bar; a function is called with (done, total).
+
+    Returns
+    -------
+    DistanceHistogram
+        With ``counts`` and ``edges``.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> h = kl.distance_histogram(kl.generate.grid(3, 3))
+    >>> h.counts.tolist(), h.edges.tolist()
+    ([0, 24, 28, 16, 4], [0, 1, 2, 3, 4, 5])
+    >>> kl.distance_histogram(kl.datasets.rome(), samples=100, bins=[0, 10**6]).counts.tolist()
+    [335200]
+    """
+    edges = as_edges(bins)
+    call = check_distances(
+        graph, sources=sources, hops=hops, reverse=reverse, limit=limit, device=device,
+        threads=threads, progress=progress,
+    )  # fmt: skip
+    if samples is not None:
+        call = _sampled(call, sources, samples, seed)
+    work = DistanceWork.of(call)
+    found, stats = work.timed("distance histogram", lambda report: work.histogram(edges, report))
+    return DistanceHistogram(work.measured, found, work.plan, stats)
+
+
+def _sampled(call: Call, sources: Any, samples: int, seed: int) -> Call:
+    """Return the call with a random sample of the vertices as its sources."""
+    if sources is not None:
+        raise RequestError("give either sources or samples, not both")
+    n = call.graph.n
+    count = min(as_count(samples, "samples"), n)
+    chosen = np.sort(np.random.default_rng(as_seed(seed)).choice(n, count, replace=False))
+    request = call.request._replace(sources=count)
+    return replace(call, request=request, sources=chosen.astype(call.graph.id_dtype))

@@ -1,0 +1,174 @@
+"""Sums of distances by vertex, which closeness and its relatives follow from.
+
+Hops of many sources are added up by the native core as searches reach vertices, 512 at a time
+(``native/core/measures/distance_sums.cpp``). Otherwise rows of distances are computed a batch at a
+time, as :func:`reduce_distances` does, and added up there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene import _native
+from kleene.api.arguments import Call, Progress, Vertices, as_limit, check_call
+from kleene.api.reduce_distances import ReduceWork
+from kleene.api.row_calls import plan_rows
+from kleene.errors import RequestError
+from kleene.graph import Graph
+from kleene.graph.checks import as_flag
+from kleene.measures.distance_histogram import Bins
+from kleene.measures.distance_measure import DistanceSums, Measured
+from kleene.planning.plan import Plan
+from kleene.results.timings import Timings
+from kleene.system.progress import reporter
+
+if TYPE_CHECKING:
+    from kleene.api.prepared_graph import PreparedGraph
+    from kleene.backends.task import Progress as Report
+
+__all__ = ["DistanceWork", "check_distances", "require_not_negative"]
+
+Array = NDArray[Any]
+T = TypeVar("T")
+
+
+def check_distances(
+    graph: Graph | PreparedGraph,
+    *,
+    sources: Vertices | None = None,
+    hops: bool = False,
+    reverse: bool = False,
+    limit: float | None = None,
+    device: str = "auto",
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Call:
+    """Check the arguments of a call that measures distances; each source is kept once."""
+    call = check_call(
+        "apsp", graph,
+        sources=sources, reverse=reverse, limit=limit, predecessors=False, device=device,
+        threads=threads, progress=progress,
+    )  # fmt: skip
+    if sources is not None:
+        call = replace(call, sources=np.unique(call.sources))
+        if not len(call.sources):
+            raise RequestError("sources is empty: name at least one vertex")
+    request = call.request
+    if as_flag(hops, "hops") or call.graph.weight_dtype is None:
+        # Added up on the host in less time than rows take to arrive from a device.
+        kind = "cpu" if request.device == "auto" else request.device
+        request = request._replace(problem="bfs", device=kind, dtype=None)
+    else:
+        require_not_negative(call.graph)
+    return replace(call, request=request._replace(sources=len(call.sources)))
+
+
+def require_not_negative(graph: Graph) -> None:
+    """Refuse a graph with negative weights."""
+    if graph.weight_dtype is not None and graph.stats.negative:
+        raise RequestError(
+            f"weights must not be negative here, and the smallest is {graph.stats.min_weight}: "
+            "count arcs by hops=True, or take kl.reduce_distances, which allows them"
+        )
+
+
+@dataclass(frozen=True)
+class DistanceWork:
+    """A call that measures distances, planned."""
+
+    call: Call
+    plan: Plan
+    measured: Measured
+
+    @staticmethod
+    def of(call: Call) -> DistanceWork:
+        """Plan a call."""
+        plan = plan_rows(call)
+        hops, dtype = call.request.problem == "bfs", np.dtype(plan.dtype)
+        limit = as_limit(call.limit, dtype, hops)
+        return DistanceWork(
+            call, plan, Measured(call.graph, call.sources, hops, call.reverse, limit, dtype)
+        )
+
+    def timed(self, what: str, work: Callable[[Report | None], T]) -> tuple[T, Timings]:
+        """Return what some work gives, which reports to the user, and how long it took."""
+        began = time.perf_counter()
+        with reporter(self.call.progress, what) as report:
+            found = work(report)
+        return found, Timings(total=time.perf_counter() - began)
+
+    def sums(self, report: Report | None, inverses: bool = False) -> DistanceSums:
+        """Return the sums over the distances between the sources and each vertex."""
+        if self._by_bits:
+            return self._hop_sums(report)
+        return self._row_sums(report, inverses)
+
+    @property
+    def _by_bits(self) -> bool:
+        return self.plan.device == "cpu" and self.plan.method == "multi_source"
+
+    def _hop_sums(self, report: Report | None) -> DistanceSums:
+        call, limit = self.call, self.measured.limit
+        g = call.graph.transpose() if call.reverse else call.graph
+        reached, sums = np.zeros((2, g.n), np.int64)
+        inverses = np.zeros(g.n)
+        pairs = _native.hop_sums(
+            g.offsets, g.neighbors, g.csc.offsets, g.csc.neighbors, call.sources,
+            np.iinfo(np.int32).max if limit is None else int(limit), reached, sums, inverses,
+            self.plan.threads, report,
+        )  # fmt: skip
+        return DistanceSums(reached, sums, inverses, pairs)
+
+    def farthest(self, report: Report | None) -> Array:
+        """Return the distance from each source to the farthest vertex that it reaches."""
+        call = self.call
+        if not self._by_bits:
+            work = ReduceWork.of(call, self.plan, None)
+            return work.reduce(call.prepared or call.graph, call.sources, report).maxima
+        g = call.graph.transpose() if call.reverse else call.graph
+        found = np.empty(len(call.sources), g.id_dtype)
+        _native.farthest_hops(
+            g.offsets, g.neighbors, g.csc.offsets, g.csc.neighbors, call.sources, found,
+            self.plan.threads, report,
+        )  # fmt: skip
+        return found
+
+    def histogram(self, edges: Array | None, report: Report | None) -> Bins:
+        """Return how many pairs of a source and another vertex are how far apart."""
+        bins = Bins(edges, self.measured.hops, self.measured.dtype.kind == "i")
+        if self._by_bits:
+            pairs = self._hop_sums(report).pairs_by_hops
+            assert pairs is not None
+            bins.add_levels(pairs)
+            return bins
+        call = self.call
+        work = ReduceWork.of(call, self.plan, None)
+        for _, rows, _ in work.batches(call.prepared or call.graph, call.sources, report):
+            bins.add_rows(rows, self.measured.hops, work.threads)
+        return bins
+
+    def _row_sums(self, report: Report | None, wanted: bool) -> DistanceSums:
+        call, n = self.call, self.call.graph.n
+        reached, sums = np.zeros(n, np.int64), np.zeros(n, self._sum_dtype())
+        inverses = np.zeros(n) if wanted else None
+        work = ReduceWork.of(call, self.plan, None)
+        for first, rows, _ in work.batches(call.prepared or call.graph, call.sources, report):
+            _native.add_columns(
+                rows, self.measured.no_path, call.sources[first : first + len(rows)], reached,
+                sums, inverses, work.threads,
+            )  # fmt: skip
+        return DistanceSums(reached, sums, inverses)
+
+    def _sum_dtype(self) -> type[np.generic]:
+        """Return int64 where no sum of distances exceeds it, else float64."""
+        if self.measured.dtype.kind == "f":
+            return np.float64
+        graph, narrow = self.call.graph, self.measured.dtype.itemsize == 4
+        fits = narrow or graph.stats.path_bound * len(self.call.sources) < 2**63
+        return np.int64 if fits else np.float64

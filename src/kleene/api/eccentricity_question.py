@@ -1,0 +1,140 @@
+"""What the calls about eccentricities share: checks, plans, bounds, and searches from many."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.api.arguments import Call, Progress
+from kleene.api.components import components
+from kleene.api.distance_sums import DistanceWork, check_distances
+from kleene.errors import GraphError, RequestError
+from kleene.graph import Graph
+from kleene.measures.eccentricity import Eccentricity
+from kleene.measures.eccentricity_bounds import Goal, Known, by_bounds, by_searches
+from kleene.planning.plan import Plan, plan_call
+from kleene.planning.request import graph_facts
+from kleene.results.components import Components
+from kleene.results.timings import Timings
+from kleene.system.progress import reporter
+
+if TYPE_CHECKING:
+    from kleene.api.prepared_graph import PreparedGraph
+
+__all__ = ["EccentricityQuestion", "Unreachable"]
+
+Array = NDArray[Any]
+Unreachable = Literal["error", "ignore"]
+
+
+class EccentricityQuestion:
+    """A graph whose eccentricities are asked about, with checked arguments."""
+
+    def __init__(
+        self,
+        graph: Graph | PreparedGraph,
+        hops: bool,
+        reverse: bool,
+        unreachable: Unreachable,
+        threads: int | None,
+        progress: Progress,
+    ) -> None:
+        if not isinstance(unreachable, str) or unreachable not in ("error", "ignore"):
+            raise RequestError(f"unreachable must be 'error' or 'ignore', not {unreachable!r}")
+        call = check_distances(
+            graph, hops=hops, reverse=reverse, device="cpu", threads=threads, progress=progress
+        )
+        self.graph, self.hops = call.graph, call.request.problem == "bfs"
+        weights = self.graph.weight_dtype
+        if not self.hops and weights is not None and weights.kind == "f":
+            # Floats are added up from the source on, in float64, by bounds and by many searches.
+            request = call.request._replace(problem="sssp", dtype="float64", arc_by_arc=True)
+            call = replace(call, request=request, prepared=None)
+        self._call: Call = call
+        self._unreachable = unreachable
+        self.plan: Plan = plan_call(
+            graph_facts(self.graph, self.hops),
+            call.request._replace(problem="bfs" if self.hops else "sssp", sources=1),
+        )
+        self._dtype = np.dtype(self.plan.dtype)
+
+    # ---- answers --------------------------------------------------------------------------------
+
+    def eccentricity(self) -> Eccentricity:
+        """Return the eccentricity of each vertex."""
+        began = time.perf_counter()
+        found = self._find("all")
+        stats = Timings(total=time.perf_counter() - began)
+        note = f"bounds: {found.searches:,} searches decide {self.graph.n:,} vertices"
+        plan = replace(self.plan, reasons=(*self.plan.reasons, note))
+        return Eccentricity(
+            self.graph, found, self.hops, self._call.reverse, self._dtype, plan, stats
+        )
+
+    def number(self, goal: Literal["diameter", "radius"]) -> Any:
+        """Return the largest eccentricity, or the smallest."""
+        if not self.graph.n:
+            raise GraphError(f"a graph without vertices has no {goal}")
+        found = self._find(goal)
+        return found.largest if goal == "diameter" else found.smallest
+
+    def vertices(self, goal: Literal["center", "periphery"]) -> Array:
+        """Return the vertices with the smallest eccentricity, or with the largest."""
+        which = np.empty(0, np.int64)
+        if self.graph.n:
+            found = self._find(goal)
+            value = found.smallest if goal == "center" else found.largest
+            which = np.flatnonzero(found.known & (found.lower == value))
+        named: Array = self.graph.label(which)
+        return named
+
+    # ---- searches -------------------------------------------------------------------------------
+
+    def _find(self, goal: Goal) -> Known:
+        """Return the eccentricities that the goal needs."""
+        parts = self._components()
+        exact = goal == "all" and self._dtype.kind == "f"  # bounds on floats decide no vertex
+        if parts is None or exact or not self.graph.n:
+            return by_searches(self.graph, self._farthest)
+        graph = self.graph.transpose() if self._call.reverse else self.graph
+        return by_bounds(
+            graph, goal, self.hops, self._dtype, (parts.component, parts.sizes), self._farthest,
+            self.plan.threads,
+        )  # fmt: skip
+
+    def _components(self) -> Components | None:
+        """Return the components, or None unless all vertices of each reach one another."""
+        threads = self._call.request.threads
+        kind: Literal["weak", "strong"] = "strong" if self.graph.directed else "weak"
+        parts = components(self.graph, kind, threads=threads)
+        if parts.count <= 1:
+            return parts
+        if self._unreachable == "error":
+            connected, part = "connected", "g.subgraph(kl.components(g).largest)"
+            if kind == "strong":
+                connected = "strongly connected"
+                part = "g.subgraph(kl.components(g, 'strong').largest)"
+            raise GraphError(
+                f"the graph is not {connected}: it has {parts.count:,} components, and no path "
+                "joins some vertices. Measure within reach by unreachable='ignore', or take the "
+                f"largest component: {part}"
+            )
+        if kind == "strong" and parts.count != components(self.graph, threads=threads).count:
+            return None
+        return parts
+
+    def _farthest(self, sources: Array) -> Array:
+        """Return the distance from each of many vertices to the farthest that it reaches."""
+        request = self._call.request._replace(sources=len(sources))
+        call = replace(
+            self._call, request=request, sources=sources.astype(self.graph.id_dtype, copy=False)
+        )
+        if not len(sources):
+            return np.empty(0, np.int64)
+        with reporter(call.progress, "eccentricities") as report:
+            farthest = DistanceWork.of(call).farthest(report)
+        return farthest.astype(np.int64 if self._dtype.kind == "i" else np.float64, copy=False)

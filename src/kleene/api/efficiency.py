@@ -1,0 +1,115 @@
+"""Numbers for a whole graph that follow from all its distances."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kleene.api.arguments import Progress
+from kleene.api.components import components
+from kleene.api.distance_sums import DistanceWork, check_distances
+from kleene.graph import Graph
+
+if TYPE_CHECKING:
+    from kleene.api.prepared_graph import PreparedGraph
+
+__all__ = ["efficiency", "wiener_index"]
+
+
+def efficiency(
+    graph: Graph | PreparedGraph,
+    *,
+    hops: bool = False,
+    device: str = "auto",
+    threads: int | None = None,
+    progress: Progress = None,
+) -> float:
+    """Return the global efficiency: the mean of one over the distance, over all pairs.
+
+    A pair without a path counts as 0, and so does one at distance zero. NetworkX counts hops:
+    that is ``hops=True`` here, where the graph has weights.
+
+    Parameters
+    ----------
+    graph : Graph or PreparedGraph
+        The graph; its weights must not be negative.
+    hops : bool
+        Count arcs instead of adding weights. A graph without weights counts arcs anyway.
+    device : {"auto", "cuda", "cpu", "emulated", "reference"}
+        Where to search; ``"auto"`` counts hops on the CPU.
+    threads : int, optional
+        How many threads may be used; all cores unless given. The sum is one of floats, and may
+        differ in its last bits with another number.
+    progress : bool or function, optional
+        True shows a progress bar; a function is called with (done, total).
+
+    Returns
+    -------
+    float
+        The efficiency; 0 for fewer than two vertices.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> kl.efficiency(kl.generate.grid(2, 2))
+    0.8333333333333334
+    """
+    work = DistanceWork.of(
+        check_distances(graph, hops=hops, device=device, threads=threads, progress=progress)
+    )
+    found, _ = work.timed("efficiency", lambda report: work.sums(report, inverses=True))
+    n = work.call.graph.n
+    assert found.inverses is not None
+    return math.fsum(found.inverses) / (n * (n - 1)) if n > 1 else 0.0
+
+
+def wiener_index(
+    graph: Graph | PreparedGraph,
+    *,
+    hops: bool = False,
+    device: str = "auto",
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Any:
+    """Return the sum of the distances of all pairs of vertices; infinite if some have no path.
+
+    Pairs are ordered in a directed graph, and not in an undirected one, as in NetworkX.
+
+    Parameters
+    ----------
+    graph : Graph or PreparedGraph
+        The graph; its weights must not be negative.
+    hops : bool
+        Count arcs instead of adding weights. A graph without weights counts arcs anyway.
+    device : {"auto", "cuda", "cpu", "emulated", "reference"}
+        Where to search; ``"auto"`` counts hops on the CPU.
+    threads : int, optional
+        How many threads may be used; all cores unless given. A sum of floats may differ in its last
+        bits with another number.
+    progress : bool or function, optional
+        True shows a progress bar; a function is called with (done, total).
+
+    Returns
+    -------
+    int or float
+        The sum: an integer for hops and for weights that are integers, unless it is infinite.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> kl.wiener_index(kl.generate.grid(2, 2))
+    8
+    """
+    call = check_distances(graph, hops=hops, device=device, threads=threads, progress=progress)
+    g = call.graph
+    if components(g, "strong" if g.directed else "weak", threads=threads).count > 1:
+        return math.inf
+    work = DistanceWork.of(call)
+    found, _ = work.timed("wiener index", work.sums)
+    if work.measured.dtype.kind == "f":
+        total = math.fsum(found.sums)
+        return total if g.directed else total / 2
+    whole = sum(map(int, np.asarray(found.sums).tolist()))  # beyond int64 if need be
+    return whole if g.directed else whole // 2

@@ -1,0 +1,72 @@
+"""What a call would do on a Dask cluster: pieces, bytes, and about how long."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kleene.api.arguments import Call
+from kleene.api.cluster_graphs import graph_bytes
+from kleene.api.on_cluster import BLOCKS, describe_workers
+from kleene.api.row_calls import plan_rows, seconds_per_row
+from kleene.api.stored_rows import with_block_rows
+from kleene.api.tiles_on_cluster import explain_tiles, plan_tiles
+from kleene.distributed.dask_client import open_client, worker_threads
+from kleene.distributed.dask_rows import PIECE_SECONDS
+from kleene.errors import RequestError
+from kleene.graph import Graph
+from kleene.planning.plan import Plan
+from kleene.planning.request import Request, graph_facts
+from kleene.system.formatting import format_bytes
+
+if TYPE_CHECKING:
+    from kleene.api.prepared_graph import PreparedGraph
+
+__all__ = ["explain_on_cluster"]
+
+_STORE = Path("d.zarr")
+
+
+def explain_on_cluster(
+    graph: Graph, prepared: PreparedGraph | None, request: Request, on: Any
+) -> Plan:
+    """Return the plan of the rows, with what the cluster makes of it."""
+    rows = graph.n if request.sources is None else request.sources
+    if request.problem in ("bfs", "sssp") and rows == 1:
+        raise RequestError("one source is one search: leave out on=, or give sources=[...]")
+    sources = np.arange(rows)  # which ones they are makes no difference
+    call = Call(request, graph, sources, None, None, None, None, False, False, None, prepared, on)
+    tiles = plan_tiles(call)
+    if tiles is not None:
+        return explain_tiles(call, tiles)
+    plan = plan_rows(call, order=False)
+    with open_client(on) as client:
+        threads = worker_threads(client)
+    row = graph.n * np.dtype(plan.dtype).itemsize
+    row += graph.n * graph.id_dtype.itemsize if request.predecessors else 0
+    seconds = rows * seconds_per_row(call, plan)
+    hops = request.problem == "bfs"
+    together = min(
+        rows, with_block_rows(graph_facts(graph, hops), request, _STORE, BLOCKS).block_rows
+    )
+    pieces = min(ceil(rows / together), max(1, ceil(seconds / PIECE_SECONDS)))
+    sent = graph_bytes(graph, hops) if prepared is None else prepared.nbytes
+    notes = (
+        f"cluster: {describe_workers(threads)}; each has the graph once, {format_bytes(sent)}",
+        f"pieces: about {pieces:,} of up to {PIECE_SECONDS:g} s, in blocks of {together:,} rows, "
+        f"{format_bytes(together * row)} each",
+        f"bytes: workers write {format_bytes(rows * row)} to the store",
+        f"time: about {_duration(seconds / max(1, sum(threads.values())))}, by estimate for CPUs",
+    )
+    return replace(plan, reasons=(*plan.reasons, *notes), memory=together * row)
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("h", 3600), ("min", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.2g} {unit}"
+    return f"{seconds:.2g} s"

@@ -1,0 +1,193 @@
+"""Traffic loads: all trips of a demand on their shortest paths."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kleene.api.arguments import Progress, as_limit, as_prepared, make_request
+from kleene.api.closer_look import look_closer
+from kleene.api.demand import as_demand
+from kleene.backends.task import LoadsTask
+from kleene.errors import RequestError
+from kleene.graph import Graph
+from kleene.graph.checks import as_flag
+from kleene.measures.loads import Demand, Loads
+from kleene.measures.zero_cycles import refuse_zero_cycles
+from kleene.planning.plan import Plan, plan_call
+from kleene.planning.request import Facts, Request, graph_facts
+from kleene.registry import find
+from kleene.results.timings import Timings
+from kleene.system.machine import threads_for
+from kleene.system.progress import reporter
+
+if TYPE_CHECKING:
+    from kleene.api.prepared_graph import PreparedGraph
+
+__all__ = ["loads", "plan_loads"]
+
+#: Work of a trip in a prepared graph, in the units of ``threads_for``: some microseconds.
+_CLIMB = 2**10
+
+
+def loads(
+    graph: Graph | PreparedGraph,
+    demand: Any,
+    *,
+    origin: str = "origin",
+    destination: str = "destination",
+    volume: str | None = "auto",
+    split: bool = False,
+    hops: bool = False,
+    limit: float | None = None,
+    method: str = "auto",
+    device: str = "auto",
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Loads:
+    """Return what goes along each arc when all trips of a demand take shortest paths.
+
+    This is all-or-nothing assignment: every trip goes on one shortest path, or with ``split``
+    equally on all of them, whatever else goes there. Trips with the same origin share a search, and
+    no distances are kept: memory is that of the graph, of the demand, and for each thread of one
+    search and the sums of the arcs. A prepared graph needs microseconds for a trip.
+
+    Parameters
+    ----------
+    graph : Graph or PreparedGraph
+        The graph. Weights must not be negative; a prepared graph may have negative ones.
+    demand : table, list of trips, tuple of three arrays, or matrix
+        The trips. A table has a column of origins, one of destinations and one of volumes; it is a
+        pandas, Polars or Arrow table or a dict of columns. A trip in a list is a tuple (origin,
+        destination, volume), or (origin, destination) for a volume of 1; a tuple of arrays is
+        (origins, destinations, volumes). A matrix, of NumPy or SciPy, has a row and a column for
+        each vertex, in the order of the graph. Volumes are numbers from 0 on.
+    origin, destination : str
+        The columns of the two ends, in a table.
+    volume : str or None
+        The column of the volumes; with None, every row is one trip. "auto" takes "volume", or None
+        if there are no columns but those of the two ends.
+    split : bool
+        Whether to split each volume over all shortest paths, each path getting the same share.
+        Paths have the same length if integers are equal, or float64 sums, added arc by arc from
+        the origin. Arcs of weight zero must not form a cycle.
+    hops : bool
+        Count arcs instead of adding weights.
+    limit : number, optional
+        The length, or the number of hops, beyond which a path does not count.
+    method : {"auto", "searches", "prepared", "plain"}
+        How: one of ``kl.methods("loads")``. ``"prepared"`` takes neither ``split`` nor ``limit``.
+    device : {"auto", "cpu", "reference"}
+        Where to compute.
+    threads : int, optional
+        How many threads may be used; all cores unless given.
+    progress : bool or function, optional
+        True shows a progress bar; a function is called with (done, total).
+
+    Returns
+    -------
+    Loads
+        ``arcs``, ``vertices``, and for a graph from a table ``rows``; ``unassigned`` are trips
+        without a path. Flows are sums of floats: whole numbers are exact below 2^53, others depend
+        on the number of threads by rounding.
+
+    Raises
+    ------
+    RequestError
+        A volume is negative, a weight is negative, a matrix does not fit the graph, or zero weights
+        form a cycle and ``split`` is asked for.
+    GraphError
+        A vertex is not in the graph, or a column not in the table.
+
+    See Also
+    --------
+    PreparedGraph.paths : The paths themselves, of many pairs.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> streets = {
+    ...     "source": ["a", "b", "a", "c"], "target": ["b", "d", "c", "d"], "weight": [1, 1, 1, 2]
+    ... }
+    >>> g = kl.Graph.from_table(streets, directed=False)
+    >>> trips = {"origin": ["a", "d"], "destination": ["d", "b"], "volume": [10, 4]}
+    >>> flows = kl.loads(g, trips)
+    >>> flows.rows.tolist(), flows.total_cost
+    ([10.0, 14.0, 0.0, 0.0], 24.0)
+    >>> kl.loads(g, trips, hops=True, split=True).rows.tolist()
+    [5.0, 9.0, 5.0, 5.0]
+    >>> kl.loads(g, [("a", "d", 10), ("d", "b", 4)]).rows.tolist()
+    [10.0, 14.0, 0.0, 0.0]
+    """
+    parts = None
+    if not isinstance(graph, Graph):
+        prepared = as_prepared(graph)
+        prepared._require_lengths("loads are")
+        graph, parts = prepared.graph, prepared._parts
+    hops, split = as_flag(hops, "hops"), as_flag(split, "split")
+    trips = as_demand(graph, demand, origin, destination, volume)
+    if hops and graph.weights is not None:
+        parts = None
+    request = make_request(
+        "loads", predecessors=False, limited=limit is not None, method=method, device=device,
+        threads=threads,
+    )  # fmt: skip
+    request = request._replace(trips=len(trips.volumes), split=split)
+    request, by_destination = _with_roots(graph_facts(graph, hops), request, trips)
+    plan = plan_loads(graph, request, hops, parts is not None)
+    if split and not hops:
+        refuse_zero_cycles(graph)
+    began = time.perf_counter()
+    dtype = np.dtype(plan.dtype)
+    wide = np.dtype(np.float64) if dtype.kind == "f" else dtype  # of searches
+    climbs = request.trips * _CLIMB if plan.method == "prepared" else 0
+    work = max(climbs, (request.sources or 0) * (graph.n + graph.m))
+    row = find(plan.problem, plan.method, plan.device)
+    assert row is not None
+    with reporter(progress, f"loads by {plan.method}") as report:
+        task = LoadsTask(
+            graph, trips.origins, trips.destinations, trips.volumes, split, hops,
+            as_limit(limit, wide, hops), dtype, by_destination,
+            threads_for(work, request.threads), report, parts,
+        )  # fmt: skip
+        arcs, assigned = row.load()(task)
+    stats = Timings(total=time.perf_counter() - began)
+    return Loads(task, trips.positions, arcs, assigned, plan, stats)
+
+
+def plan_loads(
+    graph: Graph, request: Request, hops: bool, prepared: bool, order: bool = True
+) -> Plan:
+    """Plan a call, or refuse what no method does; ``order`` is that of ``look_closer``."""
+    facts = graph_facts(graph, hops)
+    searched = request.split or request.limited
+    if searched and request.method == "prepared":
+        what = "split=True" if request.split else "a limit"
+        raise RequestError(f"method 'prepared' does not take {what}; leave the method to 'auto'")
+    if prepared and not searched and request.method == request.device == "auto":
+        request = request._replace(method="prepared")
+    plain = request.device == "reference" or request.method in ("prepared", "plain")
+    if facts.min_weight < 0 and (request.split or not plain):
+        raise RequestError(
+            "loads needs weights that are not negative, and the smallest is "
+            f"{facts.min_weight:g}; kl.loads(kl.prepare(graph), ...) takes negative weights, "
+            "without limit= and split="
+        )
+    return look_closer(graph, request, plan_call(facts, request), hops, order)
+
+
+def _with_roots(facts: Facts, request: Request, trips: Demand) -> tuple[Request, bool]:
+    """Count the roots of searches, and say whether they are the destinations.
+
+    Not where floats added from the other end could make another answer: of ties, or at a limit.
+    """
+    origins, destinations = (
+        int(np.count_nonzero(np.bincount(ends, minlength=1)))
+        for ends in (trips.origins, trips.destinations)
+    )
+    exact = facts.weight_dtype is None or np.dtype(facts.weight_dtype).kind == "i"
+    other_end = exact or not (request.split or request.limited)
+    by_destination = destinations < origins and other_end and facts.min_weight >= 0
+    return request._replace(sources=destinations if by_destination else origins), by_destination

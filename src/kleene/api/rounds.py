@@ -1,0 +1,85 @@
+"""Dense closures larger than the memory: the answer goes to a store, by rounds through files."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kleene.api.execution import cycle_by_label, with_idle_memory
+from kleene.backends.common.limits import apply_limit
+from kleene.backends.common.predecessors import choose_predecessors
+from kleene.backends.semiring import SEMIRINGS
+from kleene.backends.task import Answer, Task
+from kleene.distributed.rounds import RoundCounts, close_in_rounds
+from kleene.distributed.store import Store
+from kleene.errors import NegativeCycleError
+from kleene.registry import find
+from kleene.results.result import Result, Timings
+from kleene.system.progress import reporter
+
+if TYPE_CHECKING:
+    from kleene.api.stored_rows import StoredCall
+
+__all__ = ["solve_in_rounds"]
+
+
+def solve_in_rounds(stored: StoredCall) -> Result:
+    """Compute what is missing of a closure in rounds, and return the result over its store."""
+    call, plan, spec = stored.call, stored.plan, stored.spec
+    method = find(plan.problem, plan.method, plan.device)
+    assert method is not None
+    assert plan.rounds is not None
+    began = time.perf_counter()
+    with reporter(call.progress, f"{plan.problem} by {plan.method}, in rounds") as report:
+        task = Task(
+            call.graph.transpose() if call.reverse else call.graph,
+            SEMIRINGS[call.request.semiring],
+            call.sources,
+            None,
+            spec.call["limit"],
+            spec.predecessors is not None,
+            np.dtype(spec.dtype),
+            plan.threads,
+            report,
+            None,
+            plan.first_device,
+            False,
+        )
+
+        def finish(own: Task, answer: Answer) -> Answer:
+            answer = apply_limit(own, answer)
+            if call.request.deterministic:
+                choose_predecessors(own, answer)
+            if call.targets is None:
+                return answer
+            return Answer(answer.values[:, call.targets], None)
+
+        try:
+            close = partial(
+                close_in_rounds,
+                task, method.load_rounds(), plan.rounds.split, stored.path, spec, stored.vertices,
+                finish,
+            )  # fmt: skip
+            counts = with_idle_memory(plan, close)
+        except NegativeCycleError as error:
+            raise cycle_by_label(error, call.graph, call.reverse) from None
+    seconds = time.perf_counter() - began
+    store = Store.look(stored.path)
+    assert store is not None
+    timings = Timings(compute=seconds, total=seconds)
+    if note := _note(counts):
+        stored = replace(stored, plan=replace(plan, reasons=(*plan.reasons, note)))
+    return stored.result(store.writer(), timings)
+
+
+def _note(counts: RoundCounts) -> str:
+    """Say what was there already."""
+    if not counts.rounds:
+        return "resumed: the answer was there"
+    there = [f"{counts.done:,} of {counts.rounds:,} rounds"] * bool(counts.done)
+    there += [f"{counts.blocks_done:,} blocks of the answer"] * bool(counts.blocks_done)
+    return f"resumed: {' and '.join(there)} were there" if there else ""

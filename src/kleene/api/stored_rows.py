@@ -1,0 +1,333 @@
+"""Calls whose answer goes to a store: planned once, computed in pieces, resumed by the same call.
+
+Every piece is a call of its own, for some of the sources, by the method that was chosen for all of
+them; its rows are written while the next piece is computed. Methods that close a whole matrix
+compute all rows at once. What a store holds follows from the call: whole rows with predecessors,
+or with ``targets`` the distances to these, whose paths are searched for when they are asked for.
+"""
+
+from __future__ import annotations
+
+import errno
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.api.arguments import Call, as_limit
+from kleene.api.closer_look import look_closer
+from kleene.api.stored_results import digest_of_graph, digest_of_vertices, stored_result
+from kleene.backends.semiring import SEMIRINGS
+from kleene.backends.task import Progress
+from kleene.distributed.pieces import Piece, choose_block_rows
+from kleene.distributed.round_files import RoundFiles
+from kleene.distributed.store import (
+    SUFFIXES,
+    Receipt,
+    Store,
+    StoreSpec,
+    StoreWriter,
+    ledger_of,
+)
+from kleene.distributed.store_writer import SOURCE, TARGET
+from kleene.errors import RequestError, StoreError
+from kleene.graph import Graph
+from kleene.graph.no_path import NO_HOPS
+from kleene.planning.cost_model import count_sources
+from kleene.planning.device_choice import choose_device
+from kleene.planning.dtype_choice import choose_dtype
+from kleene.planning.machine import live_machine
+from kleene.planning.plan import Plan, plan_call
+from kleene.planning.prepared_cost import cpu_seconds, gpu_seconds
+from kleene.planning.request import Facts, Request, graph_facts
+from kleene.planning.rules import choose_method
+from kleene.registry import find
+from kleene.results.result import Result, Timings
+from kleene.system.machine import total_memory
+from kleene.system.progress import reporter
+
+__all__ = [
+    "BlockSize", "StoredCall", "by_rows", "plan_stored", "solve_stored", "stored_call",
+    "with_block_rows",
+]  # fmt: skip
+
+Array = NDArray[Any]
+Solve = Callable[[Call], Result]
+
+#: How much longer than the CPU these take, about; they are for tests and teaching.
+_SLOWER = {"emulated": 300.0, "reference": 300.0}
+
+
+@dataclass(frozen=True)
+class StoredCall:
+    """A call with its plan and its store, which is not open yet."""
+
+    call: Call
+    plan: Plan
+    path: Path
+    spec: StoreSpec
+
+    def piece_call(self, pieces: Sequence[Piece], progress: Progress | None = None) -> Call:
+        """Return the call for the rows of some pieces, by the same method as all others."""
+        call = self.call
+        sources = np.concatenate([call.sources[p.first : p.stop] for p in pieces])
+        request = call.request._replace(
+            sources=len(sources),
+            method=self.spec.call["method"],
+            dtype=None if self.spec.dtype == "bool" else self.spec.dtype,
+            predecessors=self.spec.predecessors is not None,
+            out=False,
+            block_rows=0,
+        )
+        return replace(
+            call, request=request, sources=sources, out=None, single=False, progress=progress
+        )
+
+    @property
+    def vertices(self) -> dict[str, Array]:
+        """Lists of vertices to store: the sources if they are not all, and the targets."""
+        call = self.call
+        lists = {SOURCE: call.sources, TARGET: call.targets}
+        everything = np.array_equal(call.sources, np.arange(call.graph.n))
+        if everything:
+            del lists[SOURCE]
+        return {name: ids for name, ids in lists.items() if ids is not None}
+
+    def result(self, files: StoreWriter, stats: Timings) -> Result:
+        """Return the result that reads from a finished store."""
+        call = self.call
+        return stored_result(
+            files, call.graph, self.plan, stats, call.sources, call.targets,
+            call.request.predecessors, call.single,
+        )  # fmt: skip
+
+
+def solve_stored(call: Call, solve: Solve, plain_targets: bool = False) -> Result | None:
+    """Answer a call whose ``out`` is a store; None where ``out`` is to be a plain ``.npy`` file.
+
+    That is the answer of one source, one that fits in one block, or that of a method on matrices,
+    unless the name has a ledger. With ``targets`` only where ``plain_targets`` says so: where the
+    plain file would hold the distances to these alone, as a store does.
+    """
+    stored = plan_stored(call, plain_targets)
+    if stored is None:
+        return None
+    if stored.plan.rounds is not None:
+        from kleene.api.rounds import solve_in_rounds
+
+        return solve_in_rounds(stored)
+    began = time.perf_counter()
+    plan, path = stored.plan, stored.path
+    with (
+        reporter(call.progress, f"{plan.problem} by {plan.method}") as report,
+        Store.open(path, stored.spec, stored.vertices) as store,
+    ):
+        missing = store.missing()
+        groups = [[piece] for piece in missing] if by_rows(plan) else [missing] * bool(missing)
+        with _recording(store) as submit:
+            done = store.spec.shape[0] - sum(piece.stop - piece.first for piece in missing)
+            for group in groups:
+                progress = _shifted(report, done, store.spec.shape[0], group)
+                submit(group, solve(stored.piece_call(group, progress)))
+                done += sum(piece.stop - piece.first for piece in group)
+        store.finish()
+        seconds = time.perf_counter() - began
+        return stored.result(store.writer(), Timings(compute=seconds, total=seconds))
+
+
+class BlockSize(NamedTuple):
+    """How large the blocks are that other processes compute, each on one core."""
+
+    seconds: float
+    memory: int  # of which a block may take a small part
+
+
+def plan_stored(
+    call: Call, plain_targets: bool = False, blocks: BlockSize | None = None
+) -> StoredCall | None:
+    """Plan a call that names a store; None where the answer is to be a plain ``.npy`` file.
+
+    With ``blocks`` there is always a store: other processes write it.
+    """
+    assert isinstance(call.out, (str, Path))
+    path = _named(Path(call.out))
+    if path.suffix == ".npy" and not _leaves_room(path):
+        return None
+    found = Store.look(path)
+    if call.single and path.suffix == ".npy":
+        if found is not None:
+            raise StoreError(
+                f"{path} is a store of several rows, by its ledger {ledger_of(path).name}: choose "
+                "another name, or remove both"
+            )
+        return None
+    request = call.request
+    rounds = RoundFiles.kept(RoundFiles.folder_of(path))
+    began = rounds.get("call", {}) if found is None else found.spec.call
+    if request.method == "auto" and began.get("problem") == request.problem:
+        # By the method that began it: another one might round floats otherwise.
+        request = request._replace(method=str(began.get("method")))
+    if request.device == "auto":
+        request = request._replace(device=str(rounds.get("device", "auto")))
+    graph = call.graph.transpose() if call.reverse else call.graph
+    request = with_block_rows(graph_facts(graph, request.problem == "bfs"), request, path, blocks)
+    if found is not None:
+        request = request._replace(block_rows=found.spec.block_rows)
+    plan = _plan(call, graph, request)
+    if rounds and plan.rounds is None:
+        raise StoreError(
+            f"{RoundFiles.folder_of(path)} is of a closure in rounds that is not finished: make "
+            "the same call to resume it, choose another name, or remove that directory"
+        )
+    small = path.suffix == ".npy" and found is None and blocks is None and plan.rounds is None
+    plain = small and (call.targets is None or plain_targets)
+    if plain and (request.block_rows >= len(call.sources) or not by_rows(plan)):
+        return None
+    return stored_call(call, path, plan, request)
+
+
+def with_block_rows(
+    facts: Facts, request: Request, path: Path, blocks: BlockSize | None = None
+) -> Request:
+    """Return a request with the number of rows that a block of its store should have."""
+    _named(path)
+    machine = live_machine()
+    threads = 1 if blocks is not None else request.threads or machine.cores
+    device = choose_device(facts, request, machine)[0].partition(":")[0]
+    if device == "cuda":
+        method = choose_method(facts, request._replace(threads=threads), device)[0]
+        seconds = gpu_seconds(facts, request, method.name, threads)
+    else:
+        seconds = cpu_seconds(facts, request, threads) * _SLOWER.get(device, 1.0)
+    item = choose_dtype(facts, request)[0].itemsize
+    row_bytes = facts.n * (item + (4 if request.predecessors else 0))  # computed whole
+    rows = count_sources(facts, request)
+    target, memory = (None, _usual_memory()) if blocks is None else blocks
+    block_rows = choose_block_rows(rows, row_bytes, seconds, memory, target)
+    begun = RoundFiles.folder_of(path).exists()
+    return request._replace(block_rows=block_rows, out=path.suffix == ".npy", rounds_begun=begun)
+
+
+def _usual_memory() -> int:
+    """Return the bytes of this machine, for the same blocks every time; fewer if few are free."""
+    total, free = total_memory(), live_machine().free_memory()
+    return total if free is None or 4 * free >= total else free
+
+
+def _named(path: Path) -> Path:
+    if path.suffix not in SUFFIXES:
+        raise RequestError(f"out must name an .npy file or a .zarr directory, not {str(path)!r}")
+    return path
+
+
+def _leaves_room(path: Path) -> bool:
+    """Return whether the files beside a store have names that are not too long."""
+    try:
+        path.with_name(f"{path.stem}.predecessors.npy.partial").lstat()
+    except OSError as error:
+        return error.errno != errno.ENAMETOOLONG
+    return True
+
+
+def by_rows(plan: Plan) -> bool:
+    """Return whether the rows of a piece cost less than all rows."""
+    method = find(plan.problem, plan.method, plan.device)
+    return method is None or method.by_rows  # a prepared graph answers by itself
+
+
+def _plan(call: Call, graph: Graph, request: Request) -> Plan:
+    """Plan all rows; a prepared graph is its own plan."""
+    if call.prepared is not None:
+        from kleene.api.prepared_calls import has_answer, plan_prepared
+
+        if has_answer(call.prepared, request):
+            return plan_prepared(call.prepared, request, request.block_rows * graph.n)
+    plan = plan_call(graph_facts(graph, request.problem == "bfs"), request)
+    return look_closer(graph, request, plan)
+
+
+def stored_call(call: Call, path: Path, plan: Plan, request: Request) -> StoredCall:
+    """Return a call with its store, by its plan and the size of the blocks."""
+    width = call.graph.n if call.targets is None else len(call.targets)
+    dtype = np.dtype(plan.dtype)
+    hops = request.problem == "bfs"
+    limit = as_limit(call.limit, dtype, hops)
+    no_path = NO_HOPS if hops else SEMIRINGS[request.semiring].zero(dtype)
+    kept = request.predecessors and call.targets is None
+    spec = StoreSpec(
+        {
+            "problem": request.problem,
+            "semiring": request.semiring,
+            "method": plan.method,
+            "limit": limit,
+            "reverse": call.reverse,
+            "deterministic": request.deterministic,
+            "options": dict(request.options),
+            "targets": None if call.targets is None else len(call.targets),
+            "no_path": no_path if isinstance(no_path, (bool, int)) else str(float(no_path)),
+        },
+        digest_of_graph(call.graph),
+        digest_of_vertices(call.sources, call.targets),
+        (len(call.sources), width),
+        plan.dtype,
+        str(call.graph.id_dtype) if kept else None,
+        request.block_rows,
+    )
+    return StoredCall(call, plan, path, spec)
+
+
+def _shifted(
+    report: Progress | None, done: int, total: int, group: Sequence[Piece]
+) -> Progress | None:
+    """Return a function for the progress of some pieces that reports that of all rows."""
+    if report is None:
+        return None
+    rows = sum(piece.stop - piece.first for piece in group)
+    return lambda part, of: report(done + rows * part // max(1, of), total)
+
+
+@contextmanager
+def _recording(store: Store) -> Iterator[Callable[[Sequence[Piece], Result], None]]:
+    """Yield a function that writes rows in the background and records them once they are there.
+
+    What was handed in is written and recorded even when the work on the next rows fails.
+    """
+    writer = store.writer()
+    waiting: list[tuple[Sequence[Piece], Callable[[], list[Receipt]]]] = []
+
+    def write(group: Sequence[Piece], result: Result) -> list[Receipt]:
+        receipts, row = [], 0
+        for piece in group:
+            rows = slice(row, row + piece.stop - piece.first)
+            values = result.distances[rows]
+            links = None if store.spec.predecessors is None else result._answer.links(rows)
+            receipts.append(writer.write(piece, values, links))
+            row = rows.stop
+        return receipts
+
+    def record() -> None:
+        while waiting:
+            group, receipts = waiting.pop()
+            for piece, receipt in zip(group, receipts(), strict=True):
+                store.record(piece, receipt)
+
+    with ThreadPoolExecutor(1, "kleene-store") as pool:
+
+        def submit(group: Sequence[Piece], result: Result) -> None:
+            record()
+            try:
+                waiting.append((group, pool.submit(write, group, result).result))
+            except RuntimeError:  # no thread starts
+                waiting.append((group, partial(write, group, result)))
+
+        try:
+            yield submit
+        finally:
+            record()

@@ -1,0 +1,251 @@
+"""Closures of dense matrices on a Dask cluster, in tiles that stay with the workers.
+
+The client plans, shares the graph and hands out tasks; workers make the tiles, close them and write
+rows to the store. Every call whose method is ``tiled`` goes this way, for all vertices.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from math import ceil
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kleene.api.arguments import Call, as_limit
+from kleene.api.cluster_graphs import graph_bytes, share_plain_graph
+from kleene.api.stored_rows import StoredCall, stored_call
+from kleene.backends.common.dense_driver import engine_form
+from kleene.backends.semiring import SEMIRINGS
+from kleene.backends.task import Task
+from kleene.distributed.dask_client import open_client
+from kleene.distributed.dask_graphs import SharedGraph, share_graph
+from kleene.distributed.dask_tiles import close_on_cluster, measure_cluster
+from kleene.distributed.store import Store
+from kleene.distributed.tile_checkpoints import Checkpoints
+from kleene.distributed.tile_grid import Cluster, Layout, TileGrid, choose_layout
+from kleene.distributed.tile_tasks import TileWork
+from kleene.errors import MemoryBudgetError, NegativeCycleError, RequestError
+from kleene.graph import Graph
+from kleene.graph.dense import DenseArcs
+from kleene.planning.plan import Plan, make_plan
+from kleene.planning.request import graph_facts
+from kleene.results.result import Result
+from kleene.results.timings import Timings
+from kleene.system.formatting import format_bytes
+from kleene.system.machine import this_machine
+from kleene.system.progress import reporter
+
+__all__ = ["explain_tiles", "plan_tiles", "solve_in_tiles"]
+
+#: The tiles that workers are asked about, before some are chosen: side, and vertices of a round.
+_USUAL_TILES = (4096, 1024)
+
+
+def plan_tiles(call: Call) -> Plan | None:
+    """Return the plan of a call that is computed in tiles; None where rows are searched for.
+
+    The memory of this process makes no difference, and a worker chooses its device by itself.
+    """
+    request = call.request
+    if request.problem not in ("apsp", "closure") or request.method not in ("auto", "tiled"):
+        return None
+    if call.graph.n == 0 or (call.prepared is not None and request.method == "auto"):
+        return None
+    searched = request.problem == "apsp" and request.method == "auto"
+    if searched and call.targets is not None and call.out is None:
+        return None  # a small answer
+    found = None if call.out is None else Store.look(str(call.out))
+    if found is not None and request.method == "auto" and "tile" not in found.spec.call:
+        return None  # it was begun by rows
+    graph = call.graph.transpose() if call.reverse else call.graph
+    asked = request._replace(
+        method="tiled" if found is not None else request.method, predecessors=False, out=True,
+        device="cpu" if request.device in ("auto", "cuda", "emulated") else request.device,
+    )  # fmt: skip
+    plan = make_plan(graph_facts(graph), asked, replace(this_machine(), memory=None))
+    if plan.method != "tiled":
+        return None
+    why = "device: each worker's own choice"
+    if request.device != "auto":
+        plan = replace(plan, device=request.device)
+        why = f"device: {request.device!r} on the workers, as asked"
+    plan = replace(plan, reasons=(why, *plan.reasons[1:]))
+    if len(call.sources) == graph.n and bool((call.sources == np.arange(graph.n)).all()):
+        return plan
+    if searched:
+        return None
+    raise RequestError(
+        "a cluster closes the matrix of all vertices: leave out sources; or use apsp with another "
+        "method than 'tiled' for the rows of some of them"
+    )
+
+
+def solve_in_tiles(call: Call, plan: Plan) -> Result:
+    """Answer a call by tiles on the workers of its cluster, into a store."""
+    if call.out is None:
+        raise RequestError(
+            "tiles stay with the workers, which write rows to a store: give out='d.zarr' in a "
+            "folder that all of them see"
+        )
+    began = time.perf_counter()
+    path = Path(str(call.out))
+    found = Store.look(path)
+    kept = None if found is None else _tiles_of(found.spec.call, call.graph.n)
+    with (
+        reporter(call.progress, f"{plan.problem} by tiles") as report,
+        open_client(call.on) as client,
+    ):
+        tiles = _Tiles.choose(call, plan, client, kept)
+        stored = tiles.stored(call, path)
+        with Store.open(path, stored.spec, stored.vertices) as store:
+            if store.missing():
+                with (
+                    tiles.share(client, path.parent) as shared,
+                    tiles.checkpoints(store) as checkpoints,
+                ):
+                    try:
+                        close_on_cluster(
+                            client, shared, tiles.work, tiles.cluster, store, checkpoints, report
+                        )
+                    except NegativeCycleError as error:
+                        cycle = error.cycle[::-1] if call.reverse else error.cycle
+                        raise NegativeCycleError(cycle) from None
+            else:
+                Checkpoints.discard(store.path)
+            store.finish()
+        seconds = time.perf_counter() - began
+        return stored.result(store.writer(), Timings(compute=seconds, total=seconds))
+
+
+def explain_tiles(call: Call, plan: Plan) -> Plan:
+    """Return the plan, with what the cluster makes of it."""
+    with open_client(call.on) as client:
+        tiles = _Tiles.choose(call, plan, client)
+    tile = round(min(tiles.layout.grid.side, tiles.graph.n) ** 2 * tiles.pair_bytes)
+    graph = format_bytes(graph_bytes(call.graph, False))
+    memory = f"memory: {format_bytes(tile)} a tile; each worker has the graph once, {graph}"
+    return replace(tiles.plan, reasons=(*tiles.plan.reasons, *tiles.notes, memory), memory=4 * tile)
+
+
+class _Tiles(NamedTuple):
+    """A call in tiles: what workers do, and how large tiles are."""
+
+    graph: Graph
+    plan: Plan
+    work: TileWork
+    cluster: Cluster
+    layout: Layout
+    pair_bytes: float
+
+    @classmethod
+    def choose(cls, call: Call, plan: Plan, client: Any, kept: TileGrid | None = None) -> _Tiles:
+        """Ask the workers, and choose tiles; those of a store that is resumed are its own."""
+        graph = call.graph.transpose() if call.reverse else call.graph
+        n, dtype = graph.n, np.dtype(plan.dtype)
+        paths = call.request.predecessors and call.targets is None
+        request = call.request._replace(method="tiled", predecessors=paths)
+        task = Task(graph, SEMIRINGS[request.semiring], call.sources, None, None, paths, dtype, 1)
+        form = engine_form("tiled", task)
+        grid = kept or TileGrid(n, *_USUAL_TILES)
+        limit = as_limit(call.limit, dtype)
+        work = TileWork(request, graph_facts(graph), form, grid, plan.dtype, limit, call.targets)
+        cluster = measure_cluster(client, work)
+        item = 1 / 8 if form.dtype == np.uint64 else form.dtype.itemsize
+        pair_bytes = item + (4 if paths else 0)
+        layout = choose_layout(n, pair_bytes, cluster, kept)
+        if layout is None:
+            memory = cluster.memory or 0
+            raise MemoryBudgetError(
+                f"the tiles of {n:,} vertices need {format_bytes(ceil(n * n * pair_bytes))} and as "
+                f"much again to work on, and the {len(cluster.slots)} threads of the workers have "
+                f"{format_bytes(memory)} each, of which tiles may take half",
+                ("more workers, or workers with more memory", *_narrower(paths)),
+            )
+        return cls(graph, plan, replace(work, grid=layout.grid), cluster, layout, pair_bytes)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was chosen, in words."""
+        grid, layout, slots = self.layout.grid, self.layout, self.cluster.slots
+        workers, (high, wide) = len(set(slots)), self.cluster.shape
+        tiles = "one tile: larger than the matrix"
+        if grid.tiles > 1:
+            tiles = (
+                f"{grid.tiles} x {grid.tiles} of side {grid.side:,}, {layout.tasks:,} tasks in "
+                f"{grid.rounds} rounds of {grid.depth:,} vertices; Dask's scheduler takes about "
+                f"{layout.scheduler / layout.seconds:.0%} of the time"
+            )
+        return (
+            f"cluster: {workers} worker{'' if workers == 1 else 's'}, {len(slots)} "
+            f"task{'' if len(slots) == 1 else 's'} at once, in a grid of {high} x {wide}",
+            f"tiles: {tiles}",
+            f"bytes: workers send each other about {format_bytes(layout.moved)}",
+            f"time: about {layout.seconds:.2g} s",
+        )
+
+    def stored(self, call: Call, path: Path) -> StoredCall:
+        """Return the call with its store: a block is a band of tiles."""
+        request = call.request._replace(block_rows=self.layout.grid.side)
+        plan = replace(self.plan, reasons=(*self.plan.reasons, *self.notes))
+        stored = stored_call(call, path, plan, request)
+        # Floats depend on the rounds in their last bits.
+        grid = self.layout.grid
+        called = {**stored.spec.call, "tile": grid.side, "depth": grid.depth}
+        return replace(stored, spec=stored.spec._replace(call=called))
+
+    def checkpoints(self, store: Store) -> Checkpoints:
+        """Return the checkpoints of a store."""
+        header = {"format": "kleene tiles", **store.spec._asdict()}
+        paths = self.work.request.predecessors
+        return Checkpoints(store.path, header, self.layout.grid, self.work.form, paths)
+
+    @contextmanager
+    def share(self, client: Any, folder: Path) -> Iterator[SharedGraph]:
+        """Yield the graph on the workers: its matrix, where it is one."""
+        arcs = self.graph.__dict__.get("_dense_arcs")
+        if arcs is None:
+            with share_plain_graph(client, self.graph, False, folder) as shared:
+                yield shared
+        else:
+            with share_graph(client, lambda p: _write(p, arcs), _open_matrix, folder) as shared:
+                yield shared
+
+
+def _tiles_of(called: dict[str, Any], n: int) -> TileGrid | None:
+    """Return the tiles that a store was begun with, if any."""
+    side, depth = (int(called.get(name) or 0) for name in ("tile", "depth"))
+    return TileGrid(n, side, depth) if side > 0 and depth > 0 else None
+
+
+def _narrower(paths: bool) -> tuple[str, ...]:
+    return ("predecessors=False",) if paths else ()
+
+
+# ---- graphs that are matrices -------------------------------------------------------------------
+
+
+def _write(path: Path, arcs: DenseArcs) -> None:
+    """Write a matrix with what is known of it, at a place from which it can be mapped."""
+    known = np.array([arcs.min_weight, arcs.max_weight], dtype=arcs.matrix.dtype)
+    with path.open("r+b") as file:
+        for array in (arcs.offsets, arcs.heaviest, known, np.array(arcs.weighted), arcs.matrix):
+            np.lib.format.write_array(file, array, allow_pickle=False)
+
+
+def _open_matrix(path: str) -> Graph:
+    """Return the graph of a matrix in a file, mapped."""
+    with open(path, "rb") as file:
+        offsets, heaviest, known, weighted = (
+            np.lib.format.read_array(file, allow_pickle=False) for _ in range(4)
+        )
+        version = np.lib.format.read_magic(file)
+        assert version == (1, 0)
+        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+        matrix = np.memmap(path, dtype, "r", file.tell(), shape)
+    low, high = known.tolist()
+    return Graph._from_matrix(DenseArcs(matrix, offsets, low, high, heaviest, bool(weighted)))
