@@ -6,6 +6,7 @@ from typing import Annotated
 
 from typer import Option
 
+from kleene.cli.cluster import Cluster
 from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Limit, Method, Output
 from kleene.cli.solve import ResultOptions, SearchEndpoints, solve
@@ -25,13 +26,23 @@ def apsp(
         Option("--option", metavar="NAME=N", help="A parameter of the method, such as block=48."),
     ] = None,
     method: Method,
+    cluster: Cluster,
     result_options: ResultOptions,
     output: Output,
 ) -> None:
     """Compute shortest paths between all pairs, or from some sources."""
     options = dict(map(_parse_option, option or ()))
     solution = solve(
-        "apsp", graph, ends, method, result_options, output, limit=limit, options=options
+        "apsp",
+        graph,
+        ends,
+        method,
+        result_options,
+        output,
+        None,
+        cluster,
+        limit=limit,
+        options=options,
     )
     document, summary = distance_summary(solution.result)
     solution.show(document, summary)

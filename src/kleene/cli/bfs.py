@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kleene.cli.by_ranks import search_by_ranks, under_mpiexec
+from kleene.cli.cluster import Cluster
 from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Limit, Method, Output
 from kleene.cli.output import line, number
@@ -25,11 +27,15 @@ def bfs(
     ends: SearchEndpoints,
     limit: Limit = None,
     method: Method,
+    cluster: Cluster,
     result_options: ResultOptions,
     output: Output,
 ) -> None:
     """Compute hop distances from a source to every vertex."""
-    solution = solve("bfs", graph, ends, method, result_options, output, limit=limit)
+    if under_mpiexec():
+        search_by_ranks("bfs", graph, ends, limit, method, result_options, output)
+        return
+    solution = solve("bfs", graph, ends, method, result_options, output, None, cluster, limit=limit)
     document, summary = distance_summary(solution.result)
     levels = _levels(solution.result)
     solution.show({**document, "levels": levels}, summary)
@@ -41,8 +47,14 @@ def _levels(result: Result) -> list[int]:
     """Return the number of vertices at 0, 1, 2 ... hops."""
     import numpy as np
 
-    hops = result.distances[result.reached]
-    return [int(count) for count in np.bincount(hops)] if hops.size else []
+    levels = np.zeros(0, np.int64)
+    for hops in result._value_rows():
+        found = np.bincount(hops[hops != result.no_path])
+        more = np.zeros(max(len(levels), len(found)), np.int64)
+        more[: len(levels)] += levels
+        more[: len(found)] += found
+        levels = more
+    return [int(count) for count in levels]
 
 
 def _show_levels(levels: list[int]) -> None:

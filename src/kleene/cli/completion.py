@@ -16,10 +16,12 @@ __all__ = [
     "experiments",
     "figure_formats",
     "formats",
+    "measures",
     "methods",
     "problems",
     "semirings",
     "suites",
+    "unreachable",
 ]
 
 Values = list[tuple[str, str]]
@@ -51,9 +53,18 @@ def methods(ctx: Context) -> Values:
     problem = ctx.info_name
     if problem in ("path", "matrix"):
         problem = "bfs" if ctx.params.get("hops") else "sssp"
-    problems = [problem] if problem in PATH_PROBLEMS else PATH_PROBLEMS  # for explain
+    problems = [problem] if problem in PATH_PROBLEMS else list(PATH_PROBLEMS)  # for explain
+    if problem == "measure":
+        problems = ["betweenness"]  # the others have no choice of methods
     found = {row.name: row.summary for problem in problems for row in rows(problem, device)}
     return [("auto", "the fastest for this call"), *found.items()]
+
+
+def measures() -> Values:
+    """Return the measures of a graph."""
+    from kleene.cli.measure_names import MEASURES
+
+    return [(name, row.summary) for name, row in MEASURES.items()]
 
 
 def problems() -> Values:
@@ -91,6 +102,11 @@ def suites() -> Values:
 
     names: Iterable[str] = dict.fromkeys(name for one in EXPERIMENTS for name in one.suites)
     return [("all", "every experiment"), *((name, "") for name in names)]
+
+
+def unreachable() -> Values:
+    """Return what may become of vertices that do not reach all others."""
+    return [("error", "the default"), ("ignore", "those that are reached count")]
 
 
 def figure_formats() -> Values:

@@ -9,9 +9,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
-__all__ = ["ANSWER_NO", "EPILOG", "exit_on_error", "stop_on_signals"]
+__all__ = ["ANSWER_NO", "EPILOG", "exit_code", "exit_on_error", "stop_on_signals"]
 
 #: The answer is "no": there is no path, or the verification failed.
 ANSWER_NO = 1
@@ -20,8 +20,8 @@ _INTERRUPTED, _PIPE_CLOSED = 130, 141  # as a shell reports SIGINT and SIGPIPE
 
 EPILOG = (
     "Exit codes: 0 success; 1 no path, or verification failed; 2 invalid arguments; "
-    "3 invalid file or graph; 4 negative cycle; 5 not enough memory; 6 device unavailable; "
-    "129, 130, 143 stopped by SIGHUP, Ctrl-C, SIGTERM."
+    "3 invalid file or graph; 4 negative cycle; 5 not enough memory; 6 device or cluster "
+    "unavailable; 129, 130, 143 stopped by SIGHUP, Ctrl-C, SIGTERM."
 )
 
 
@@ -38,7 +38,7 @@ def exit_on_error() -> Iterator[None]:
         _print_error("interrupted")
         raise SystemExit(_INTERRUPTED) from None
     except Exception as error:
-        code = _code(error)
+        code = exit_code(error)
         if code is None:
             raise
         _discard_output()
@@ -93,14 +93,15 @@ def _discard_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _code(error: Exception) -> int | None:
+def exit_code(error: Exception) -> int | None:
+    """Return the exit code for an error, None for one that is no user's."""
     from kleene import errors
 
-    codes: tuple[tuple[type[Exception], int], ...] = (
+    codes: tuple[tuple[Any, int], ...] = (
         (errors.VerificationError, ANSWER_NO),
         (errors.RequestError, _REQUEST),
         (errors.NegativeCycleError, _CYCLE),
-        (errors.DeviceError, _DEVICE),
+        ((errors.DeviceError, errors.ClusterError), _DEVICE),
         (MemoryError, _MEMORY),
         (errors.KleeneError, _FILE),
         (OSError, _FILE),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 from typer import Argument, Option
 
 from kleene.cli import completion
+from kleene.cli.cluster import Cluster
 from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Limit, Method, Output, Predecessors
 from kleene.cli.output import line
@@ -43,20 +43,23 @@ def explain(
     ] = None,
     predecessors: Predecessors = None,
     method: Method,
+    cluster: Cluster,
     output: Output,
 ) -> None:
     """Explain which method would run, why, and how much memory it needs."""
     import kleene as kl
 
     read = graph.read(method.threads)
-    plan = kl.explain(
-        read,
-        problem,
-        semiring=semiring,
-        sources=ends.given_sources(read),
-        limit=limit,
-        predecessors=predecessors,
-        **asdict(method),
-    )
+    with cluster.keywords() as on:
+        plan = kl.explain(
+            read,
+            problem,
+            semiring=semiring,
+            sources=ends.given_sources(read),
+            limit=limit,
+            predecessors=predecessors,
+            **method.keywords(),
+            **on,
+        )
     document = {"command": "explain", "graph": graph_fields(read), "plan": plan_fields(plan)}
     output.show(document, lambda: line(without_calls(str(plan))))

@@ -36,8 +36,8 @@ def run(
         Option(
             "--suite",
             metavar="NAME",
-            help="all, documents, ours, peers, prepared, gpu, or gap (KLEENE_GAP=FOLDER: its "
-            "programs).",
+            help="all, documents, ours, peers, prepared, measures, gpu, or gap "
+            "(KLEENE_GAP=FOLDER: its programs).",
             autocompletion=completion.suites,
         ),
     ] = "all",

@@ -25,13 +25,16 @@ from kleene.cli.info import info
 from kleene.cli.isochrones import isochrones
 from kleene.cli.k_shortest import k_shortest
 from kleene.cli.lab import app as lab
+from kleene.cli.loads import loads
 from kleene.cli.matrix import matrix
+from kleene.cli.measure import measure
 from kleene.cli.methods import methods
 from kleene.cli.nearest import nearest
 from kleene.cli.output import escape_unencodable
 from kleene.cli.path import path
 from kleene.cli.prepare import prepare
 from kleene.cli.sssp import sssp
+from kleene.cli.store import app as store
 from kleene.cli.verify import verify
 from kleene.cli.within import within
 
@@ -59,6 +62,7 @@ _GRAPHS = "Graphs"
 _SECTIONS = {
     "Paths": (bfs, sssp, apsp, matrix, closure, path, k_shortest),
     "Reach": (nearest, within, isochrones, components),
+    "Measures": (measure, loads),
     _GRAPHS: (info, prepare, convert, draw),
     "Results and machine": (verify, methods, explain, doctor, demo),
 }
@@ -76,6 +80,7 @@ app.add_typer(
     name="generate",
     rich_help_panel=_GRAPHS,
 )
+app.add_typer(store, name="store", rich_help_panel="Results and machine")
 app.add_typer(lab, name="lab", rich_help_panel="Results and machine")
 
 

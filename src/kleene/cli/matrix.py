@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
+from kleene.cli.cluster import Cluster
 from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Method, Output, Reverse
 from kleene.cli.output import line, number, table
@@ -72,6 +72,7 @@ def matrix(
     ] = None,
     verify: Annotated[bool, Option("--verify", help="Verify the result.")] = False,
     method: Method,
+    cluster: Cluster,
     output: Output,
 ) -> None:
     """Compute the distances between two lists of vertices.
@@ -90,15 +91,17 @@ def matrix(
     if not sources:
         raise RequestError(f"matrix needs sources: kleene matrix {graph.file} --sources FILE")
     targets = _vertices(read, target, target_file) or sources
-    result = kl.sssp(
-        answering,
-        sources=sources,
-        targets=targets,
-        reverse=reverse,
-        predecessors=False,
-        progress=not output.quiet,
-        **asdict(method),
-    )
+    with cluster.keywords() as on:
+        result = kl.sssp(
+            answering,
+            sources=sources,
+            targets=targets,
+            reverse=reverse,
+            predecessors=False,
+            progress=not output.quiet,
+            **method.keywords(),
+            **on,
+        )
     proof = result.verify() if verify else None
     if out is not None:
         result.save(out)

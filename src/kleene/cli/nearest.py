@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
+from kleene.cli.cluster import Cluster
 from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Device, Hops, Input, Limit, Output, Threads
 from kleene.cli.output import facts, line, number, table
@@ -62,6 +63,7 @@ def nearest(
     out: TableFile = None,
     device: Device = "auto",
     threads: Threads = None,
+    cluster: Cluster,
     output: Output,
 ) -> None:
     """Find the k nearest facilities of every vertex: which, and how far."""
@@ -75,20 +77,23 @@ def nearest(
     if not given:
         raise RequestError(f"nearest needs facilities: kleene nearest {graph.file} FACILITY...")
     named = parse_vertices(read, vertex)
-    if named is not None and isinstance(answering, kl.PreparedGraph) and not hops:
+    alone = cluster == Cluster()
+    if named is not None and isinstance(answering, kl.PreparedGraph) and alone and not hops:
         near = answering.nearest(named, given, k, limit=limit, reverse=reverse, threads=threads)
     else:
-        near = kl.nearest(
-            answering,
-            given,
-            k,
-            limit=limit,
-            hops=hops,
-            reverse=reverse,
-            threads=threads,
-            device=device,
-            progress=not output.quiet,
-        )
+        with cluster.keywords() as on:
+            near = kl.nearest(
+                answering,
+                given,
+                k,
+                limit=limit,
+                hops=hops,
+                reverse=reverse,
+                threads=threads,
+                device=device,
+                progress=not output.quiet,
+                **on,
+            )
     if out is not None:
         near.save(out)
     rows, left_out = _listed(near, named, top, None if output.json else PAGE)

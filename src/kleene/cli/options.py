@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
@@ -46,7 +46,7 @@ Device = Annotated[
     Option(
         "--device",
         metavar="NAME",
-        help="The device: auto, cuda, cpu, emulated or reference.",
+        help="The device: auto, cuda, cpu, emulated or reference; cuda:1 is one of several GPUs.",
         autocompletion=completion.devices,
         rich_help_panel=_WORK,
     ),
@@ -190,7 +190,7 @@ class Input:
         """Load the prepared graph."""
         from kleene import load_prepared
 
-        read_otherwise = self.format is not None or self.unlabelled or bool(self._options())
+        read_otherwise = self.format is not None or self.unlabelled or bool(self.reader_options())
         return load_prepared(self.file, self.read(threads) if read_otherwise else None)
 
     @property
@@ -207,11 +207,11 @@ class Input:
 
         with reporter(True, f"reading {self.file}") as report:
             graph, format = io.read_with_format(
-                self.file, self.format, threads=threads, progress=report, **self._options()
+                self.file, self.format, threads=threads, progress=report, **self.reader_options()
             )
         return graph.unlabelled() if self.unlabelled else graph, format
 
-    def _options(self) -> dict[str, Any]:
+    def reader_options(self) -> dict[str, Any]:
         """Return the options of the reader that were given."""
         from kleene.errors import RequestError
 
@@ -282,6 +282,15 @@ class Method:
         ),
     ] = "auto"
     device: Device = "auto"
+    devices: Annotated[
+        str | None,
+        Option(
+            "--devices",
+            metavar="LIST",
+            help="The GPUs that share the sources, such as 0,2 or cuda:0,cuda:2.",
+            rich_help_panel=_WORK,
+        ),
+    ] = None
     dtype: Dtype = None
     threads: Threads = None
     deterministic: Annotated[
@@ -292,3 +301,12 @@ class Method:
             rich_help_panel=_WORK,
         ),
     ] = False
+
+    def keywords(self) -> dict[str, Any]:
+        """Return the keywords of the call."""
+        names = None if self.devices is None else [n.strip() for n in self.devices.split(",")]
+        listed = None
+        if names is not None:
+            listed = [int(name) if name.isascii() and name.isdecimal() else name for name in names]
+        found = {**asdict(self), "devices": listed}
+        return {name: value for name, value in found.items() if name != "devices" or value}

@@ -73,16 +73,18 @@ class Listing:
 
 def pairs_of_result(result: Result) -> PairTable:
     """Return the pairs of a result of bfs, sssp, apsp or closure."""
+    import numpy as np
+
     from kleene.backends.semiring import SEMIRINGS
 
     unbounded = None
     if result.plan.semiring == "max_min":  # the width of the empty path
-        unbounded = SEMIRINGS["max_min"].one(result.distances.dtype)
+        unbounded = SEMIRINGS["max_min"].one(np.dtype(result.plan.dtype))
     return PairTable(
         result.graph,
         _rows(result),
         count_reached(result),
-        int(result.distances.size),
+        result._count,
         result.targets is not None,
         "value" if result.problem == "closure" else "distance",
         "next_hop" if result.reverse else "predecessor",
@@ -100,14 +102,14 @@ def _rows(result: Result) -> Iterator[Row]:
     if isinstance(result, PairsResult):
         yield Row(result._sources, targets, result.to_numpy(), result.reached, None)
         return
-    values = np.atleast_2d(result.to_numpy())
     far = np.arange(result.graph.n) if targets is None else targets
-    for row, source in enumerate(result._sources.tolist()):
+    held = zip(result._sources.tolist(), result._value_rows(), strict=True)
+    for row, (source, values) in enumerate(held):
         near = np.full(len(far), source)
         first, last = (far, near) if result.reverse else (near, far)
         links = result._answer.links(slice(row, row + 1))
         own = None if links is None else links[0, far]
-        yield Row(first, last, values[row], values[row] != result.no_path, own)
+        yield Row(first, last, values, values != result.no_path, own)
 
 
 def pairs_of_reach(reach: Reach) -> PairTable:

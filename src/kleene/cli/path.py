@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -50,7 +49,7 @@ def path(
         search = partial(kl.bfs, read) if hops else partial(kl.sssp, answering)
     elif hops:
         raise RequestError("--hops counts arcs, and turns take time; omit one")
-    result = search(start, targets=[end], progress=not output.quiet, **asdict(method))
+    result = search(start, targets=[end], progress=not output.quiet, **method.keywords())
     route = result.route(end)
     found = steps(route, hops)
     delays = route.distance - found[-1]["total"] if found and not hops else 0

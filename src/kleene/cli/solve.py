@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
+from kleene.cli.cluster import Cluster
 from kleene.cli.geojson import is_geojson, write_geojson
 from kleene.cli.options import Input, Method, Output, Predecessors, Reverse
 from kleene.cli.pairs import PAGE, list_pairs, pairs_of_result, show_pairs
@@ -21,7 +22,15 @@ if TYPE_CHECKING:
     from kleene import Graph, Result
     from kleene.results.verify import Proof
 
-__all__ = ["Endpoints", "ResultOptions", "SearchEndpoints", "Solution", "SourceVertices", "solve"]
+__all__ = [
+    "Endpoints",
+    "ResultOptions",
+    "SearchEndpoints",
+    "Solution",
+    "SourceVertices",
+    "is_store",
+    "solve",
+]
 
 
 @dataclass(frozen=True)
@@ -104,10 +113,13 @@ class ResultOptions:
             "--out",
             "-o",
             metavar="FILE",
-            help="Save the result (.npz, .npy), the pairs (.csv, .tsv, .parquet, .json), or the "
-            "paths (.geojson).",
+            help="Save the result (.npz, .npy, .zarr), the pairs (.csv, .tsv, .parquet, .json), or "
+            "the paths (.geojson).",
         ),
     ] = None
+    resume: Annotated[
+        bool, Option("--resume", help="Continue the .zarr or .npy of an earlier run, or reuse it.")
+    ] = False
     verify: Annotated[bool, Option("--verify", help="Verify the result.")] = False
     predecessors: Predecessors = None
     top: Annotated[
@@ -159,6 +171,7 @@ def solve(
     result_options: ResultOptions,
     output: Output,
     turns: Turns | None = None,
+    cluster: Cluster | None = None,
     **keywords: Any,
 ) -> Solution:
     """Read the graph, solve the problem, then verify and save the result as requested."""
@@ -167,7 +180,10 @@ def solve(
     from kleene.results.files import check_suffix
 
     out = result_options.out
-    if out is not None and not is_geojson(out):
+    if result_options.resume and out is None:
+        raise RequestError("--resume continues a file: name it by --out")
+    stored = out is not None and is_store(out, result_options.resume)
+    if out is not None and not is_geojson(out) and not stored:
         check_suffix(out)
     read, answering = graph.open(method.threads)
     given = ends.keywords(read)
@@ -183,21 +199,48 @@ def solve(
     if single and len(given.get("sources", ())) == 1:
         given["source"] = given.pop("sources")[0]
     whole_rows = not given.keys() & {"targets", "pairs"}
-    streamed = out is not None and Path(out).suffix == ".npy" and whole_rows
+    streamed = stored and (whole_rows or Path(str(out)).suffix == ".zarr")
     if streamed:  # written row by row, so it may be larger than memory
         keywords["out"] = out
     if result_options.predecessors is not None:
         keywords["predecessors"] = result_options.predecessors
     search = None if turns is None else turns.search(read, problem)
+    if search is not None and cluster != Cluster():
+        raise RequestError("turns are searched in this process: omit --on and --workers")
     if search is None:
         search = partial(getattr(kl, problem), read if problem == "bfs" else answering)
-    result = search(progress=not output.quiet, **asdict(method), **given, **keywords)
+    with (cluster or Cluster()).keywords() as on:
+        result = search(progress=not output.quiet, **method.keywords(), **given, **keywords, **on)
     proof = result.verify() if result_options.verify else None
     if out is not None and is_geojson(out):
         write_geojson(_routes(result), out)
     elif out is not None and not streamed:
         result.save(out)
     return Solution(result, proof, named, result_options, output)
+
+
+def is_store(out: str, resume: bool) -> bool:
+    """Return whether a file is written in blocks; refuse one of an earlier run, unless asked."""
+    from kleene.distributed.ledger import Ledger
+    from kleene.distributed.round_files import RoundFiles
+    from kleene.distributed.store import SUFFIXES, ledger_of
+    from kleene.errors import RequestError, StoreError
+
+    stored = Path(out).suffix in SUFFIXES
+    if resume and not stored:
+        raise RequestError(f"--resume is for .zarr and .npy, and --out is {out}")
+    if stored and not resume and Ledger.read(ledger_of(out)) is not None:
+        raise StoreError(
+            f"{out} is of an earlier run, by its ledger {ledger_of(out)}: add --resume to continue "
+            "or reuse it, choose another name, or remove both"
+        )
+    rounds = RoundFiles.folder_of(Path(out))
+    if stored and not resume and rounds.exists():
+        raise StoreError(
+            f"{out} was begun by an earlier run, which left {rounds}: add --resume to continue it, "
+            "choose another name, or remove that directory"
+        )
+    return stored
 
 
 def _routes(result: Result) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kleene.cli.by_ranks import search_by_ranks, under_mpiexec
+from kleene.cli.cluster import Cluster
 from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Limit, Method, Output
 from kleene.cli.solve import ResultOptions, SearchEndpoints, solve
@@ -19,10 +21,16 @@ def sssp(
     limit: Limit = None,
     turns: Turns,
     method: Method,
+    cluster: Cluster,
     result_options: ResultOptions,
     output: Output,
 ) -> None:
     """Compute shortest paths from a source; weights may be negative."""
-    solution = solve("sssp", graph, ends, method, result_options, output, turns, limit=limit)
+    if under_mpiexec():
+        search_by_ranks("sssp", graph, ends, limit, method, result_options, output, turns)
+        return
+    solution = solve(
+        "sssp", graph, ends, method, result_options, output, turns, cluster, limit=limit
+    )
     document, summary = distance_summary(solution.result)
     solution.show(document, summary)

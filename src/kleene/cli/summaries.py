@@ -54,7 +54,7 @@ def result_fields(result: Result, proof: Proof | None) -> dict[str, Any]:
         "seconds": result.stats.total,
         "sources": len(result.sources),
         "reached": count_reached(result),
-        "of": int(result.distances.size),
+        "of": result._count,
         "proof": None if proof is None else asdict(proof),
     }
 
@@ -89,7 +89,7 @@ def describe_graph(graph: Graph) -> str:
 def describe_plan(plan: Plan) -> str:
     """Return one line about what ran."""
     what = plan.problem if plan.semiring == "min_plus" else f"{plan.problem} ({plan.semiring})"
-    return f"{what} by {plan.method} on {plan.device}, {plan.dtype} values"
+    return f"{what} by {plan.method} on {plan.where}, {plan.dtype} values"
 
 
 def distance_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -100,20 +100,19 @@ def distance_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
 
     if isinstance(result, PairsResult):
         return _pairs_summary(result)
-    values = np.atleast_2d(result.to_numpy())
     far: Any = np.arange(result.graph.n) if result.targets is None else result._targets
     total, count = 0.0, 0
     farthest: dict[str, Any] | None = None
     center: dict[str, Any] | None = None
-    for row, position in enumerate(result._sources.tolist()):
-        reached = values[row] != result.no_path
+    for position, values in zip(result._sources.tolist(), result._value_rows(), strict=True):
+        reached = values != result.no_path
         others = np.flatnonzero(reached & (far != position))
-        total += float(values[row, others].sum(dtype=np.float64))
+        total += float(values[others].sum(dtype=np.float64))
         count += len(others)
         if len(others) == 0:
             continue
-        last = others[values[row, others].argmax()]
-        eccentricity = values[row, last].item()
+        last = others[values[others].argmax()]
+        eccentricity = values[last].item()
         source, target = names(result.graph, np.array([position, far[last]]))
         if farthest is None or eccentricity > farthest["distance"]:
             ends = (target, source) if result.reverse else (source, target)
@@ -175,7 +174,7 @@ def _summary(
 
 def describe_reached(result: Result) -> str:
     """Return the number of pairs with a path: 5 of 7 vertices."""
-    of = result.distances.size
+    of = result._count
     what = "vertices" if len(result.sources) == 1 < of else "pairs"
     return f"{count_reached(result):,} of {of:,} {what}"
 
@@ -184,5 +183,5 @@ def count_reached(result: Result) -> int:
     """Return the number of pairs with a path; a row at a time, for matrices in files."""
     import numpy as np
 
-    rows = np.atleast_2d(result.to_numpy())
+    rows = result._value_rows()
     return sum(int(np.count_nonzero(row != result.no_path)) for row in rows)

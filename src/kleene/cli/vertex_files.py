@@ -13,12 +13,12 @@ from kleene.cli.vertices import parse_vertex
 if TYPE_CHECKING:
     from kleene import Graph
 
-__all__ = ["read_pairs", "read_table", "read_vertices"]
+__all__ = ["read_demand", "read_pairs", "read_table", "read_vertices"]
 
 #: Other names of columns.
 _SAME = {
     "source": "origin", "src": "origin", "from": "origin",
-    "target": "destination", "dst": "destination", "to": "destination",
+    "target": "destination", "dst": "destination", "to": "destination", "trips": "volume",
 }  # fmt: skip
 
 
@@ -35,6 +35,12 @@ def read_pairs(graph: Graph, path: str) -> list[tuple[Any, Any]]:
     return list(zip(table["origin"], table["destination"], strict=True))
 
 
+def read_demand(graph: Graph, path: str) -> dict[str, list[Any]]:
+    """Return the columns of a demand in a file; without volumes, each line is a trip."""
+    parsers = dict.fromkeys(("origin", "destination"), partial(parse_vertex, graph))
+    return read_table(path, parsers, {"volume": float}, same=_SAME, others=False)
+
+
 def read_table(
     path: str,
     parsers: Mapping[str, Callable[[str], Any]],
@@ -42,11 +48,13 @@ def read_table(
     *,
     separator: str | None = None,
     same: Mapping[str, str] | None = None,
+    others: bool = True,
 ) -> dict[str, list[Any]]:
     """Return columns of a text table, parsed; errors name file and line.
 
     The first line may be a header, which names two of the columns, or the only one. Without it,
-    columns come in the order of ``parsers`` and ``optional``. Other columns are ignored.
+    columns come in the order of ``parsers`` and ``optional``. Other columns are ignored, or
+    without ``others`` refused where a column is missing.
     """
     from kleene.errors import FormatError, RequestError
 
@@ -62,6 +70,13 @@ def read_table(
             columns = {column: given.index(column) for column in given if column in known}
             table = {column: [] for column in columns}
             if is_header:
+                missing, unknown = set(known) - set(columns), set(header) - set(known)
+                if missing and unknown and not others:
+                    raise FormatError(
+                        f"{name}:{number}: no column {', '.join(sorted(missing))}, but "
+                        f"{', '.join(sorted(unknown))}: rename the one that it is, or leave the "
+                        "others out"
+                    )
                 continue
         if len(row) <= max(columns.values()):
             raise FormatError(

@@ -24,6 +24,8 @@ _SINGULAR = {"sources": "source", "targets": "target", "facilities": "facility",
 #: What a message says to do in Python, and what does it here.
 _CALLS = {
     "write graph.symmetrise()": "add --undirected",
+    "g.subgraph(kl.components(g, 'strong').largest)": "kleene components --strong --largest FILE",
+    "g.subgraph(kl.components(g).largest)": "kleene components --largest FILE",
     "; draw a part of it: graph.subgraph(vertices)": "",
     "use graph.unlabelled()": "add --unlabelled",
     "with graph.with_positions(xy)": "by --positions FILE",

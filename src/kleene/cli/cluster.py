@@ -1,0 +1,79 @@
+"""``--on`` and ``--workers``: a Dask cluster that computes, there already or started here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from typer import Option
+
+__all__ = ["Cluster"]
+
+_PANEL = "Where to compute"
+_ALL_LOST = "30s"  # after which work without any process is given up
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The Dask cluster."""
+
+    on: Annotated[
+        str | None,
+        Option(
+            "--on",
+            metavar="ADDRESS",
+            help="Compute on a Dask cluster, by the address of its scheduler (tcp://...).",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    workers: Annotated[
+        int | None,
+        Option(
+            "--workers",
+            metavar="N",
+            min=1,
+            help="Compute in N processes of this machine, which share its cores.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+
+    @contextmanager
+    def keywords(self) -> Iterator[dict[str, Any]]:
+        """Yield the keyword of the call, if a cluster is asked for; end what was started here."""
+        from kleene.errors import RequestError
+
+        if self.on is not None and self.workers is not None:
+            raise RequestError("--on names a cluster and --workers starts one; give one of them")
+        if self.workers is None:
+            yield {} if self.on is None else {"on": self.on}
+            return
+        with _local_client(self.workers) as client:
+            yield {"on": client}
+
+
+@contextmanager
+def _local_client(workers: int) -> Iterator[Any]:
+    """Yield a client of so many processes here, which Ctrl-C does not reach: they end with us."""
+    import logging
+    import warnings
+
+    from kleene.distributed.dask_client import import_dask
+    from kleene.system.machine import cores
+
+    dask = import_dask()
+    from dask import config
+
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # or it reports their end
+    warnings.filterwarnings("ignore", module="distributed")
+    with config.set({"distributed.scheduler.no-workers-timeout": _ALL_LOST}):
+        cluster = dask.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=max(1, cores() // workers),
+            dashboard_address=":0",
+            silence_logs=logging.CRITICAL,
+            preload=["kleene.distributed.dask_preload"],
+        )
+    with cluster, dask.Client(cluster) as client:
+        yield client
