@@ -14,6 +14,8 @@ _SIGN = "Weights may be negative; cycles that are negative only by rounding erro
 _NEGATIVE = "Negative weights raise ValueError where NetworkX does."
 
 _CORES = "Computed on all cores."
+_SUMS = "Computed on all cores; sums may differ from NetworkX's in the last bits."
+_POSITIVE = "Weights must be positive."
 
 _HEURISTIC = (
     "The heuristic does not guide the search; the call is refused if it is not admissible along "
@@ -37,6 +39,8 @@ _FUNCTIONS = {
     "bellman_ford_path": f"{_SIGN} {_ANY_TIE}",
     "bellman_ford_path_length": _SIGN,
     "bellman_ford_predecessor_and_distance": f"{_SIGN} `heuristic` has no effect.",
+    "betweenness_centrality": f"{_SUMS} {_POSITIVE}",
+    "betweenness_centrality_subset": f"{_SUMS} {_POSITIVE}",
     "bfs_edges": "`sort_neighbors` is not supported.",
     "bfs_labeled_edges": "",
     "bfs_layers": "",
@@ -54,7 +58,11 @@ _FUNCTIONS = {
     "dijkstra_path_length": _NEGATIVE,
     "dijkstra_predecessor_and_distance": _NEGATIVE,
     "eccentricity": f"{_REDUCED} `sp` is not supported.",
+    "edge_betweenness_centrality": f"{_SUMS} {_POSITIVE}",
+    "edge_betweenness_centrality_subset": f"{_SUMS} {_POSITIVE}",
+    "edge_load_centrality": _SUMS,
     "efficiency": "",
+    "ego_graph": "The result is a NetworkX graph.",
     "find_negative_cycle": f"{_SIGN} If there are several cycles, another one may be returned.",
     "floyd_warshall": "Computed by a search per node; negative cycles are refused.",
     "floyd_warshall_numpy": "Computed by the fastest method for the graph; negative cycles are "
@@ -77,6 +85,7 @@ _FUNCTIONS = {
     "multi_source_dijkstra_path": f"{_TIES} {_NEGATIVE}",
     "multi_source_dijkstra_path_length": _NEGATIVE,
     "negative_edge_cycle": f"{_SIGN} `heuristic` has no effect.",
+    "newman_betweenness_centrality": f"{_SUMS} {_POSITIVE}",
     "node_connected_component": "",
     "number_connected_components": "",
     "number_strongly_connected_components": "",
@@ -113,7 +122,8 @@ def get_info() -> dict[str, Any]:
         "project": "kleene",
         "package": "kleene",
         "short_summary": "Shortest paths on all CPU cores and on NVIDIA GPUs.",
-        "description": "Shortest paths, breadth-first traversal, components, distance measures.",
+        "description": "Shortest paths, breadth-first traversal, components, distance measures, "
+        "betweenness.",
         "functions": {
             name: {"additional_docs": docs, "additional_parameters": {}} if docs else {}
             for name, docs in _FUNCTIONS.items()

@@ -9,11 +9,12 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+from numpy.typing import NDArray
 
 from kleene.interop.networkx.graph import KleeneGraph
 from kleene.interop.networkx.weights import MISSING
 
-__all__ = ["convert_from_nx", "convert_to_nx"]
+__all__ = ["convert_from_nx", "convert_to_nx", "subgraph_to_nx"]
 
 
 def convert_from_nx(
@@ -125,24 +126,31 @@ def convert_to_nx(obj: Any, *, name: str | None = None) -> Any:
     """
     if not isinstance(obj, KleeneGraph):
         return obj
-    directed = obj.is_directed()
-    if obj.is_multigraph():
+    return subgraph_to_nx(obj, np.ones(len(obj), dtype=bool))
+
+
+def subgraph_to_nx(graph: KleeneGraph, kept: NDArray[np.bool_]) -> Any:
+    """Return the nodes that are kept, and the edges among them, as a NetworkX graph."""
+    directed = graph.is_directed()
+    if graph.is_multigraph():
         result = nx.MultiDiGraph() if directed else nx.MultiGraph()
     else:
         result = nx.DiGraph() if directed else nx.Graph()
-    result.graph.update(obj.graph)
-    if obj.node_data is None:
-        result.add_nodes_from(obj.nodes)
-    else:
-        result.add_nodes_from(zip(obj.nodes, obj.node_data, strict=True))
-    links = obj.unweighted_arcs
-    once = np.flatnonzero(links.tails <= links.neighbors) if not directed else links.tails >= 0
-    sources = obj.names[links.tails[once]].tolist()
-    targets = obj.names[links.neighbors[once]].tolist()
-    data = _edge_data(obj)
+    result.graph.update(graph.graph)
+    nodes = np.flatnonzero(kept)
+    result.add_nodes_from(graph.names[nodes].tolist())
+    if graph.node_data is not None:
+        for v in nodes.tolist():
+            result._node[graph.nodes[v]].update(graph.node_data[v])
+    links = graph.unweighted_arcs
+    inside = kept[links.tails] & kept[links.neighbors]
     if not directed:
-        data = [data[i] for i in once.tolist()]
-    if obj.is_multigraph():
+        inside &= links.tails <= links.neighbors
+    arcs = np.flatnonzero(inside)
+    sources = graph.names[links.tails[arcs]].tolist()
+    targets = graph.names[links.neighbors[arcs]].tolist()
+    data = _edge_data(graph, arcs)
+    if graph.is_multigraph():
         result.add_edges_from(
             (u, v, key, d)
             for u, v, keys in zip(sources, targets, data, strict=True)
@@ -153,13 +161,13 @@ def convert_to_nx(obj: Any, *, name: str | None = None) -> Any:
     return result
 
 
-def _edge_data(graph: KleeneGraph) -> list[Any]:
-    """Return a dict of attributes for every arc; for a multigraph, one per key."""
+def _edge_data(graph: KleeneGraph, arcs: NDArray[np.int64]) -> list[Any]:
+    """Return a dict of attributes for each of some arcs; for a multigraph, one per key."""
     if graph.data is not None:
-        return graph.data
-    data: list[Any] = [{} for _ in range(len(graph.unweighted_arcs.neighbors))]
+        return [graph.data[arc] for arc in arcs.tolist()]
+    data: list[Any] = [{} for _ in range(len(arcs))]
     for attribute, column in graph.columns.items():
-        for d, value in zip(data, column, strict=True):
-            if value is not MISSING:
-                d[attribute] = value
+        for d, arc in zip(data, arcs.tolist(), strict=True):
+            if column[arc] is not MISSING:
+                d[attribute] = column[arc]
     return data

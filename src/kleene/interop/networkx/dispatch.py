@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 import math
 import sys
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from functools import cache
 from typing import Any
 
@@ -56,10 +56,15 @@ _NAMED_WEIGHTS = {
 _FROM_ALL = {
     "average_shortest_path_length",
     "barycenter",
+    "betweenness_centrality",
+    "betweenness_centrality_subset",
     "center",
     "closeness_centrality",
     "diameter",
     "eccentricity",
+    "edge_betweenness_centrality",
+    "edge_betweenness_centrality_subset",
+    "edge_load_centrality",
     "floyd_warshall",
     "floyd_warshall_numpy",
     "floyd_warshall_predecessor_and_distance",
@@ -71,6 +76,7 @@ _FROM_ALL = {
     "johnson",
     "local_efficiency",
     "negative_edge_cycle",
+    "newman_betweenness_centrality",
     "periphery",
     "radius",
     "schultz_index",
@@ -78,9 +84,10 @@ _FROM_ALL = {
     "transitive_closure_dag",
     "wiener_index",
 }
-#: Functions that visit every node once, which takes NetworkX no longer than the conversion.
+#: Functions that visit every node at most once, which takes NetworkX no longer than the conversion.
 _LINEAR = {
     "connected_components",
+    "ego_graph",
     "is_connected",
     "is_strongly_connected",
     "is_weakly_connected",
@@ -112,10 +119,10 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
     graph = bound["G"]
     if len(graph) == 0:
         return "the graph is empty"
-    for argument in ("source", "target", "u", "n", "sources"):
+    for argument in ("source", "target", "u", "n", "sources", "targets"):
         if argument in bound and not _are_nodes(name, argument, bound[argument]):
             return f"{argument}= is not a node or several"
-    for argument in ("cutoff", "depth_limit"):
+    for argument in ("cutoff", "depth_limit", "radius"):
         odd = _odd_limit(name, argument, bound.get(argument))
         if odd is not None:
             return odd
@@ -146,6 +153,8 @@ def _weight(name: str, bound: dict[str, Any]) -> Any:
 
 def _are_nodes(name: str, argument: str, value: Any) -> bool:
     """Return whether a value may be a node, or nodes, so that only the graph has to be asked."""
+    if name.endswith("_subset"):
+        return isinstance(value, Collection)  # not an iterator: targets are read for each source
     if argument == "sources":
         several = isinstance(value, (list, tuple, set, frozenset))
         return several or not name.startswith("multi_source")
@@ -163,6 +172,8 @@ def _is_number(value: Any) -> bool:
 def _odd_limit(name: str, argument: str, limit: Any) -> str | None:
     """Return why a limit is not supported, or None if it is."""
     if limit is None or (isinstance(limit, float) and limit == math.inf):
+        return None
+    if limit is False and name == "edge_load_centrality":  # its default
         return None
     if not _is_number(limit):
         return f"{argument}= must be a number"

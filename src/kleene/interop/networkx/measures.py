@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -15,21 +16,18 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.api.closeness import closeness
+from kleene.interop.networkx.exact_measures import measured, suits_measures
 from kleene.interop.networkx.graph import Arcs, KleeneGraph, Weight
 from kleene.interop.networkx.search import chunks, distance_rows, textbook_dijkstra
 
 __all__ = [
     "barycenter",
-    "center",
     "closeness_centrality",
-    "diameter",
-    "eccentricity",
     "gutman_index",
     "harmonic_centrality",
     "harmonic_diameter",
     "hyper_wiener_index",
-    "periphery",
-    "radius",
     "schultz_index",
     "wiener_index",
 ]
@@ -86,68 +84,6 @@ def row_sums(values: Array) -> list[Any]:
     return [sum(row) for row in values.tolist()]
 
 
-# ---- eccentricities -----------------------------------------------------------------------------
-
-
-def eccentricity(
-    G: KleeneGraph, v: Any = None, sp: None = None, weight: Weight | None = None
-) -> Any:
-    nodes = list(G.nbunch_iter(v))
-    kind = "digraph is not strongly" if G.is_directed() else "graph is not"
-    result = _eccentricities(
-        G, weight, f"Found infinite path length because the {kind} connected", nodes
-    )
-    return result[v] if v in G else result
-
-
-def _eccentricities(
-    G: KleeneGraph, weight: Weight | None, message: str, nodes: list[Any] | None = None
-) -> dict[Any, Any]:
-    nodes = G.nodes if nodes is None else nodes
-    sources = np.fromiter((G.ids[node] for node in nodes), dtype=np.int32, count=len(nodes))
-    arcs = G.arcs(weight, allow_hidden=True)
-    parts = connected_rows(arcs, nx.NetworkXError(message), sources=sources)
-    farthest = chain.from_iterable(values.max(axis=1).tolist() for values in parts)
-    # NetworkX compares with the source's own distance first, which is the integer 0.
-    return {node: value or 0 for node, value in zip(nodes, farthest, strict=True)}
-
-
-def _by_bounds(G: KleeneGraph, usebounds: bool, weight: Weight | None) -> dict[Any, Any]:
-    if usebounds is True and not G.is_directed():
-        message = "Cannot compute metric because graph is not connected."
-        return _eccentricities(G, weight, message)
-    result: dict[Any, Any] = eccentricity(G, weight=weight)
-    return result
-
-
-def diameter(
-    G: KleeneGraph, e: None = None, usebounds: bool = False, weight: Weight | None = None
-) -> Any:
-    return max(_by_bounds(G, usebounds, weight).values())
-
-
-def radius(
-    G: KleeneGraph, e: None = None, usebounds: bool = False, weight: Weight | None = None
-) -> Any:
-    return min(_by_bounds(G, usebounds, weight).values())
-
-
-def periphery(
-    G: KleeneGraph, e: None = None, usebounds: bool = False, weight: Weight | None = None
-) -> list[Any]:
-    result = _by_bounds(G, usebounds, weight)
-    most = max(result.values())
-    return [node for node, value in result.items() if value == most]
-
-
-def center(
-    G: KleeneGraph, e: None = None, usebounds: bool = False, weight: Weight | None = None
-) -> list[Any]:
-    result = _by_bounds(G, usebounds, weight)
-    least = min(result.values())
-    return [node for node, value in result.items() if value == least]
-
-
 # ---- sums of distances --------------------------------------------------------------------------
 
 
@@ -171,6 +107,10 @@ def closeness_centrality(
     *,
     sp: Any = None,
 ) -> Any:
+    if u is None and distance is None and suits_measures(G.unweighted_arcs):
+        improved = partial(closeness, wf_improved=bool(wf_improved))
+        found = measured(G.unweighted_arcs, improved).values.tolist()
+        return dict(zip(G.nodes, found, strict=True))
     arcs = _incoming_arcs(G, distance)
     if u is not None and u not in G:
         known = f"Source {u} is not in G" if distance is None else f"Node {u} not found in graph"

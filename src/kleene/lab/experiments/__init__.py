@@ -16,11 +16,13 @@ from kleene.lab.experiments import (
     gpu_peers,
     machine_learning,
     many_sources,
+    measures,
     paths,
     paths_by_size,
     peers,
     prepared,
     prepared_peers,
+    products,
     rmat_by_scale,
     scaling,
     searches,
@@ -36,7 +38,8 @@ _DOCUMENTS = (
 )  # fmt: skip
 _OURS = (
     dense, searches, many_sources, paths, crossovers, scaling, peers, gap, gpu_peers,
-    prepared, prepared_peers, dropins, dropins_small, machine_learning, startup, files, generators,
+    prepared, prepared_peers, measures, products, dropins, dropins_small, machine_learning, startup,
+    files, generators,
 )  # fmt: skip
 
 EXPERIMENTS: tuple[Experiment, ...] = tuple(

@@ -1,0 +1,30 @@
+"""Kleene's own measures, where they give NetworkX's numbers: of hops and of integers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import networkx as nx
+
+from kleene.errors import GraphError
+from kleene.interop.networkx.graph import Arcs
+
+__all__ = ["measured", "suits_measures"]
+
+
+def measured(arcs: Arcs, measure: Callable[..., Any], disconnected: Exception | None = None) -> Any:
+    """Return what one of Kleene's measures gives; raise the exception if that is not defined."""
+    try:
+        return measure(arcs.graph, threads=nx.config.backends.kleene.threads)
+    except GraphError:
+        if disconnected is None:
+            raise
+        raise disconnected from None
+
+
+def suits_measures(arcs: Arcs) -> bool:
+    """Return whether Kleene's measures give NetworkX's numbers: hops, or integers from zero on."""
+    whole = arcs.weights is None or (arcs.weights.dtype.kind == "i" and arcs.is_float is None)
+    on_cpu = nx.config.backends.kleene.device in ("auto", "cpu")
+    return arcs.n > 0 and whole and not arcs.negative and on_cpu
