@@ -42,6 +42,7 @@ def gpu_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         machine.this_machine.cache_clear()
         planning_machine.live_machine.cache_clear()
         planning_machine._gpu_opens.cache_clear()
+        planning_machine._visible_gpus.cache_clear()
         planning._PLANS.clear()
 
     forget()

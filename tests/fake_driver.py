@@ -89,7 +89,7 @@ def installed_gpu(monkeypatch: pytest.MonkeyPatch, cache: Path) -> Iterator[Fake
     monkeypatch.setattr(nvidia, "library", lambda: None)
     fake.nvrtc = cuda_kernel.compile_image
     monkeypatch.setattr(cuda_kernel, "compile_image", fake.compile_image)
-    monkeypatch.setattr(cuda_startup, "_opened", [])
+    monkeypatch.setattr(cuda_startup, "_opened", {})
     yield fake
     gc.collect()
 

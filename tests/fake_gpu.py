@@ -26,6 +26,7 @@ NAMES = {
     2: "CUDA_ERROR_OUT_OF_MEMORY",
     200: "CUDA_ERROR_INVALID_IMAGE",
     201: "CUDA_ERROR_INVALID_CONTEXT",
+    400: "CUDA_ERROR_INVALID_HANDLE",
     500: "CUDA_ERROR_NOT_FOUND",
     700: "CUDA_ERROR_ILLEGAL_ADDRESS",
 }
@@ -44,8 +45,23 @@ class CopyRows(ctypes.Structure):
     ]  # fmt: skip
 
 
+class CopyPeers(ctypes.Structure):
+    """CUDA_MEMCPY3D_PEER."""
+
+    _fields_ = [
+        ("src_x", c_size_t), ("src_y", c_size_t), ("src_z", c_size_t), ("src_lod", c_size_t),
+        ("src_type", c_int), ("src_host", c_size_t), ("src_device", c_size_t),
+        ("src_array", c_size_t), ("src_context", c_size_t), ("src_pitch", c_size_t),
+        ("src_height", c_size_t), ("dst_x", c_size_t), ("dst_y", c_size_t), ("dst_z", c_size_t),
+        ("dst_lod", c_size_t), ("dst_type", c_int), ("dst_host", c_size_t),
+        ("dst_device", c_size_t), ("dst_array", c_size_t), ("dst_context", c_size_t),
+        ("dst_pitch", c_size_t), ("dst_height", c_size_t), ("width", c_size_t),
+        ("height", c_size_t), ("depth", c_size_t),
+    ]  # fmt: skip
+
+
 #: The GPUs, by their compute capability; the first is current unless a test chooses another.
-CAPABILITIES = ((9, 0), (6, 1))
+CAPABILITIES = ((9, 0), (6, 1), (9, 0))
 CONTEXT = 64  # of the first GPU; those of the others follow
 
 
@@ -55,6 +71,8 @@ class FakeGpu:
     def __init__(self, memory: int = 2**28) -> None:
         self.memory = memory
         self.rooms: dict[int, ctypes.Array[ctypes.c_char]] = {}
+        self.context_of: dict[int, int] = {}  # of rooms and streams
+        self.peers: set[tuple[int, int]] = set()  # contexts that reach another's memory
         self.live: set[tuple[str, int]] = set()
         self.captured: list[Any] | None = None
         self.graphs: dict[int, list[Any]] = {}
@@ -99,10 +117,24 @@ class FakeGpu:
             raise DriverFailure(OUT_OF_MEMORY)
         room = ctypes.create_string_buffer(size)
         self.rooms[ctypes.addressof(room)] = room
+        self.context_of[ctypes.addressof(room)] = self.current.context
         return ctypes.addressof(room)
 
     def free(self) -> int:
-        return self.memory - sum(map(len, self.rooms.values()))
+        """Return the bytes that are free on the current GPU."""
+        own = (a for a in list(self.rooms) if self.context_of[a] == self.current.context)
+        return self.memory - sum(len(self.rooms[address]) for address in own)
+
+    def require_stream(self, stream: int) -> None:
+        """Refuse work in a stream of a GPU that is not current."""
+        if self.context_of.get(stream) != self.current.context:
+            raise DriverFailure(400)
+
+    def require_memory(self, context: int, address: int) -> None:
+        """Refuse memory of another GPU."""
+        starts = (a for a, room in self.rooms.items() if a <= address < a + max(1, len(room)))
+        if self.context_of[next(starts)] != context:
+            raise DriverFailure(700)
 
     def compile_image(self, source: str, name: str, defines: Any, arch: int) -> bytes:
         """Stands in for NVRTC: the image names what was compiled."""
@@ -200,6 +232,35 @@ class FakeGpu:
 
         self.do(run)
 
+    @call(POINTER(c_int), c_int, c_int)
+    def cuDeviceCanAccessPeer(self, can: Any, device: int, other: int) -> None:
+        can[0] = 1
+
+    @call(HANDLE, c_uint)
+    def cuCtxEnablePeerAccess(self, context: int, flags: int) -> None:
+        self.peers.add((self.current.context, context))
+
+    @call(HANDLE, HANDLE, HANDLE, HANDLE, c_size_t, HANDLE)
+    def cuMemcpyPeerAsync(
+        self, to: int, to_context: int, source: int, context: int, size: int, stream: int
+    ) -> None:
+        self.require_stream(stream)
+        self.require_memory(to_context, to)
+        self.require_memory(context, source)
+        ctypes.memmove(to, source, size)
+
+    @call(POINTER(CopyPeers), HANDLE)
+    def cuMemcpy3DPeerAsync(self, given: Any, stream: int) -> None:
+        self.require_stream(stream)
+        task = CopyPeers.from_buffer_copy(given[0])
+        if task.width > min(task.dst_pitch, task.src_pitch) or task.depth != 1:
+            raise DriverFailure(INVALID)
+        self.require_memory(task.dst_context, task.dst_device)
+        self.require_memory(task.src_context, task.src_device)
+        for row in range(task.height):
+            to, source = task.dst_device + row * task.dst_pitch, task.src_device
+            ctypes.memmove(to, source + row * task.src_pitch, task.width)
+
     @call(HANDLE, ctypes.c_ubyte, c_size_t, HANDLE)
     def cuMemsetD8Async(self, to: int, byte: int, size: int, stream: int) -> None:
         self.do(lambda: ctypes.memset(to, byte, size))
@@ -215,6 +276,7 @@ class FakeGpu:
     @call(OUT, c_uint, c_int)
     def cuStreamCreateWithPriority(self, stream: Any, flags: int, priority: int) -> None:
         stream[0] = self.handle("stream")
+        self.context_of[stream[0]] = self.current.context
 
     @call(HANDLE)
     def cuStreamDestroy(self, stream: int) -> None:
@@ -357,6 +419,7 @@ class FakeGpu:
         self, kernel: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, shared: int,
         stream: int, pointers: Any, *, cooperative: bool,
     ) -> None:  # fmt: skip
+        self.require_stream(stream)
         if bx * by * bz > 1024 or shared > self.most_shared.get(kernel, 48 * 1024):
             raise DriverFailure(INVALID)
         packed = b"".join(

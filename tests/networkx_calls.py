@@ -40,6 +40,10 @@ def distance(s: Any, t: Any, w: Any) -> dict[str, Any]:
     return {"distance": w}
 
 
+def subsets(s: Any, t: Any, w: Any) -> dict[str, Any]:
+    return {"sources": [s], "targets": [t]}
+
+
 def both(*parts: Arguments) -> Arguments:
     return lambda s, t, w: {k: v for part in parts for k, v in part(s, t, w).items()}
 
@@ -77,6 +81,19 @@ CALLS: dict[str, list[Arguments]] = {
     "bellman_ford_path": [both(pair, weight)],
     "bellman_ford_path_length": [both(pair, weight)],
     "bellman_ford_predecessor_and_distance": [both(source, weight)],
+    "betweenness_centrality": [
+        nothing,
+        weight,
+        both(weight, lambda s, t, w: {"normalized": False, "endpoints": True}),
+        lambda s, t, w: {"k": 1, "seed": 4},
+        lambda s, t, w: {"k": 3, "seed": 5, "normalized": False, "weight": w},
+        lambda s, t, w: {"k": 2, "seed": 6, "endpoints": True},
+    ],
+    "betweenness_centrality_subset": [
+        subsets,
+        both(subsets, weight),
+        lambda s, t, w: {"sources": [s, t, s], "targets": {t, "absent"}, "normalized": True},
+    ],
     "bfs_edges": [
         source,
         lambda s, t, w: {"source": s, "reverse": True},
@@ -102,7 +119,25 @@ CALLS: dict[str, list[Arguments]] = {
     "dijkstra_path_length": [both(pair, weight)],
     "dijkstra_predecessor_and_distance": [both(source, weight)],
     "eccentricity": [nothing, weight, lambda s, t, w: {"v": [s, t]}],
+    "edge_betweenness_centrality": [
+        nothing,
+        weight,
+        lambda s, t, w: {"normalized": False, "weight": w},
+        lambda s, t, w: {"k": 2, "seed": 7, "weight": w},
+    ],
+    "edge_betweenness_centrality_subset": [
+        subsets,
+        both(subsets, weight),
+        lambda s, t, w: {"sources": [s, t, s], "targets": [s], "normalized": True},
+    ],
+    "edge_load_centrality": [nothing, cutoff(1), cutoff(1.5)],
     "efficiency": [lambda s, t, w: {"u": s, "v": t}],
+    "ego_graph": [
+        lambda s, t, w: {"n": s},
+        lambda s, t, w: {"n": s, "radius": 2, "center": False},
+        lambda s, t, w: {"n": s, "radius": 2.5, "distance": w},
+        lambda s, t, w: {"n": s, "undirected": True, "radius": None},
+    ],
     "find_negative_cycle": [both(source, weight)],
     "floyd_warshall": [nothing, weight],
     "floyd_warshall_numpy": [nothing, weight],
@@ -132,6 +167,13 @@ CALLS: dict[str, list[Arguments]] = {
     "multi_source_dijkstra_path": [both(sources, weight)],
     "multi_source_dijkstra_path_length": [both(sources, weight), both(sources, weight, cutoff(1))],
     "negative_edge_cycle": [weight],
+    "newman_betweenness_centrality": [
+        nothing,
+        weight,
+        lambda s, t, w: {"v": s, "normalized": False},
+        both(weight, cutoff(2)),
+        cutoff(1),
+    ],
     "node_connected_component": [lambda s, t, w: {"n": s}],
     "number_connected_components": [nothing],
     "number_strongly_connected_components": [nothing],
@@ -239,6 +281,27 @@ ORDERED = {
     "eccentricity",
     "predecessor",
 }
+
+
+#: Functions that refuse weights of zero, on which NetworkX's result depends on its order of steps.
+POSITIVE = {
+    "betweenness_centrality",
+    "betweenness_centrality_subset",
+    "edge_betweenness_centrality",
+    "edge_betweenness_centrality_subset",
+    "newman_betweenness_centrality",
+}
+
+#: Functions that compare nodes: they must be of one type.
+COMPARES_NODES = {"newman_betweenness_centrality"}
+
+#: Functions that NetworkX exports under another name.
+EXPORTED = {"newman_betweenness_centrality": "load_centrality"}
+
+
+def function(name: str) -> Any:
+    """Return a function of NetworkX, as users call it."""
+    return getattr(nx, EXPORTED.get(name, name), None) or getattr(nx.algorithms, name)
 
 
 def least_weight(graph: Any, u: Any, v: Any, weight: Any) -> Any:

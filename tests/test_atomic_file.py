@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -67,6 +69,19 @@ def test_file_systems_that_cannot_reserve_space(
     monkeypatch.undo()
     assert np.array_equal(np.load(path), kl.apsp(GRAPH).distances)
     assert listed(tmp_path) == ["d.npy"]
+
+
+@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="no tmpfs")
+def test_space_in_memory_is_compared_and_not_taken() -> None:
+    free = shutil.disk_usage("/dev/shm").free
+    with tempfile.TemporaryFile(dir="/dev/shm") as file:
+        atomic_file.reserve_space(file.fileno(), 0, 10_000, "d.npy")
+        found = os.fstat(file.fileno())
+        assert (found.st_size, found.st_blocks) == (10_000, 0)
+        with pytest.raises(StorageError, match="No space left"):
+            atomic_file.reserve_space(file.fileno(), 0, 4 * free, "d.npy")
+        atomic_file.reserve_space(file.fileno(), 0, 10_000, "d.npy", mapped=True)
+        assert os.fstat(file.fileno()).st_blocks > 0
 
 
 def test_answers_without_entries(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import kleene as kl
 from kleene.backends.semiring import SEMIRINGS
 from kleene.cli import completion
 from kleene.cli.main import app
+from kleene.cli.measure_names import MEASURES
 
 SCRIPT = "import sys, _kleene_cli; sys.argv[0] = 'kleene'; _kleene_cli.main()"
 
@@ -66,6 +67,9 @@ def names(problem: str, device: str | None = None) -> set[str]:
         ("kleene lab run apsp-by-si", {"apsp-by-size"}),
         ("kleene lab run --suite pe", {"peers"}),
         ("kleene sssp g.gr --no-p", {"--no-predecessors"}),
+        ("kleene measure ", set(MEASURES)),
+        ("kleene measure betweenness g.gr --method ", names("betweenness") | {"auto"}),
+        ("kleene measure diameter g.gr --unreachable ", {"error", "ignore"}),
     ],
 )
 def test_values_are_completed(line: str, expected: set[str]) -> None:

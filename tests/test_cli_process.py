@@ -54,12 +54,17 @@ def test_a_closed_pipe(tmp_path: Path, json_too: tuple[str, ...]) -> None:
     assert process.returncode == 141
 
 
+#: The answer in one file, not in a store, which stays to be resumed.
+ONE_BLOCK = {**os.environ, "KLEENE_PIECE_SECONDS": "1e6"}
+
+
 @posix
 def test_ctrl_c_takes_less_than_a_second(tmp_path: Path) -> None:
     pipe = tmp_path / "graph"
     os.mkfifo(pipe)
     command = [*KLEENE, "apsp", str(pipe), "--device", "reference", "-o", str(tmp_path / "o.npy")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, env=ONE_BLOCK, **streams) as process:
         with pipe.open("wb") as file:  # opens when the process reads
             kl.write(kl.generate.grid(60, 60, weights=(1, 9)), file, "dimacs")
         while not list(tmp_path.glob(".kleene-*.npy")):  # until it works on the answer
@@ -161,7 +166,8 @@ def test_other_signals_remove_files_too(tmp_path: Path, number: int, code: int) 
     pipe = tmp_path / "graph"
     os.mkfifo(pipe)
     command = [*KLEENE, "apsp", str(pipe), "--device", "reference", "-o", str(tmp_path / "o.npy")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, env=ONE_BLOCK, **streams) as process:
         with pipe.open("wb") as file:
             kl.write(kl.generate.grid(60, 60, weights=(1, 9)), file, "dimacs")
         while not list(tmp_path.glob(".kleene-*.npy")):

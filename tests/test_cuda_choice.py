@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def test_an_old_gpu(cuda: FakeGpu) -> None:
     cuda.choose(1)
-    with pytest.raises(kl.DeviceError, match=r"Fake GPU has compute capability 6\.1, and 7\.0"):
+    with pytest.raises(kl.DeviceError, match=r"GPU \(cuda:1\) has compute capability 6\.1, and"):
         open_cuda()
 
 
@@ -158,7 +158,8 @@ def test_auto_never_chooses_the_emulator() -> None:
 
 def test_rows_come_in_pairs() -> None:
     def names(device: str) -> list[tuple[str, str]]:
-        return [(row.problem, row.name) for row in methods(device=device)]
+        rows = methods(device=device)
+        return [(row.problem, row.name) for row in rows if not row.unrecorded]
 
     assert names("cuda") == names("emulated")
     assert re.search(r"naive +emulated", repr(kl.methods("apsp")))

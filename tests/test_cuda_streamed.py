@@ -219,7 +219,7 @@ def test_an_interrupted_call_leaves_nothing_behind(seed: int) -> None:
         streamed(device, CUTS[0], task(sample(300), progress=stop))
     gc.collect()
     assert device.allocated == 0
-    assert not any(stream.queue for stream in device._streams)
+    assert not any(stream.queue for stream in device._all_streams())
     assert not [t for t in threading.enumerate() if t.name.startswith("kleene-carrier")]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+import zlib
 from typing import Any
 
 import numpy as np
@@ -150,3 +151,43 @@ def test_a_failed_closure_leaves_the_matrix_as_it_was(order: Any) -> None:
     with pytest.raises(kl.GraphError, match=r"entry \(3, 4\)"):
         kl.close_distances(lengths)
     assert np.array_equal(lengths, before, equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "bool"])
+def test_the_fingerprint_of_a_matrix_is_that_of_its_arcs(
+    dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kleene.graph import fingerprint as module
+
+    monkeypatch.setattr(module, "_BLOCK", 100)
+    rng = np.random.default_rng(0)
+    matrix = rng.integers(0, 3, (37, 37)).astype(dtype)
+    if dtype.startswith("float"):
+        matrix[rng.random((37, 37)) < 0.3] = np.inf
+        matrix[5, 5] = -1
+    g = kl.Graph.from_dense(matrix)
+    found = module.fingerprint(g)
+    assert "neighbors" not in g.__dict__
+    assert g.neighbors is not None
+    assert found == module.fingerprint(g)
+    assert module.fingerprint(kl.Graph.from_dense(np.zeros((0, 0)))) == [0, 0, zlib.crc32(bytes(8))]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "loop"), [("float32", False), ("float32", True), ("int64", False), ("bool", False)]
+)
+def test_the_fingerprint_of_a_complete_matrix(
+    dtype: str, loop: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kleene.graph import fingerprint as module
+
+    monkeypatch.setattr(module, "_BLOCK", 100)
+    matrix = np.random.default_rng(1).integers(1, 9, (37, 37)).astype(dtype)
+    if loop:  # as many arcs, of which one is a loop
+        matrix[5, 5], matrix[3, 4] = -1, np.inf
+    g = kl.Graph.from_dense(matrix)
+    assert g.m == 37 * 36
+    found = module.fingerprint(g)
+    assert "neighbors" not in g.__dict__
+    assert g.neighbors is not None
+    assert found == module.fingerprint(g)

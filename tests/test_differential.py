@@ -52,7 +52,7 @@ def test_a_wrong_distance_is_found_and_made_small(monkeypatch: pytest.MonkeyPatc
 
 def test_a_limit_by_another_rule_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "_search_again", lambda *args: None)
-    assert failures_of([1111])  # a long path, with its length as the limit
+    assert failures_of([2649])  # a long path, with its length as the limit
 
 
 def test_an_unexpected_error_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,7 +82,9 @@ def test_no_parameter_is_described_by_another_function_alone() -> None:
 
 #: Made by calls and by other constructors, not by users.
 NOT_CONSTRUCTED = (
-    kl.Graph, kl.Isochrones, kl.Nearest, kl.PairsResult, kl.PreparedGraph, kl.Reach, kl.Result
+    kl.Betweenness, kl.DistanceReduction, kl.Graph, kl.Isochrones, kl.Loads, kl.Nearest,
+    kl.PairsResult, kl.PathCounts, kl.PreparedGraph, kl.Reach,
+    kl.Result, kl.distributed.DistributedGraph, kl.distributed.DistributedResult,
 )  # fmt: skip
 
 

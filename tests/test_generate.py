@@ -166,7 +166,7 @@ def test_rmat_quadrants(noise):
     from kleene.generate.kronecker import _levels, _tables
 
     levels = _levels(10, 0.5, 0.25, 0.15, noise, seed=3)
-    sources, targets = kl._native.rmat_arcs(_tables(levels), 1024, 400_000, False, 3, 2)
+    sources, targets = kl._native.rmat_arcs(_tables(levels), 1024, 0, 400_000, False, 3, 2)
     for depth, level in enumerate(levels):
         bit = 9 - depth
         quadrant = 2 * (sources >> bit & 1) + (targets >> bit & 1)

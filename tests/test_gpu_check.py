@@ -145,6 +145,7 @@ def test_what_the_sanitizer_runs() -> None:
     for problem in ("bfs", "sssp", "closure"):
         for row in kl.methods(problem, "emulated")[:1]:
             gpu_checks.solve(row, row.semirings[0], "emulated", True)
+    gpu_checks.verify_betweenness("emulated")
 
 
 def test_highways_are_read_as_text() -> None:

@@ -193,6 +193,16 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "load_prepared": (kl.load_prepared, {"path": "nowhere.kp", "graph": None}),
     "spmv": (lambda **k: kl.spmv(G, **k), {"x": np.zeros(16)}),
     "close_distances": (kl.close_distances, {"lengths": None}),
+    "ego": (
+        lambda **k: kl.ego(G, **k),
+        {"vertex": 0, "radius": 2, "hops": False, "reverse": False, "undirected": False,
+         "center": True},
+    ),
+    "product": (
+        kl.product,
+        {"A": np.zeros((3, 3)), "B": np.zeros((3, 3)), "semiring": "min_plus", "argmin": False,
+         "out": None, "dtype": None, "device": "auto", "threads": None},
+    ),
     "distance_encodings": (
         kl.distance_encodings,
         {"graphs": [G], "n": None, "ptr": None, "batch": None, "weights": None, "threads": None},

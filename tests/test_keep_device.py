@@ -228,7 +228,7 @@ def test_on_a_gpu_it_has_the_cuda_interface() -> None:
     assert kept is not None
 
     class Gpu:
-        kind, index = "cuda", 1
+        kind, index, ordinal = "cuda", 2, 1
 
     array = DeviceArray(kept.values, Gpu())
     interface = array.__cuda_array_interface__

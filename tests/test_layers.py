@@ -26,6 +26,8 @@ LAYERS = [
     {"registry"},
     {"planning"},
     {"results"},
+    {"measures"},
+    {"distributed"},
     {"api"},
     {"interop"},
     {"viz", "csgraph"},
@@ -164,13 +166,14 @@ SHARED = {
         "prefix_scan",
         "row_batches",
         "row_searches",
+        "source_split",
         "variants",
     },
     "backends/reference": {"cycles", "predecessor_chains"},
 }
 PROBLEMS = (
     "bfs", "sssp", "apsp", "closure", "spmv", "k_shortest", "components", "distance_encodings",
-    "within", "nearest", "prepared",
+    "within", "nearest", "prepared", "betweenness", "loads", "product",
 )  # fmt: skip
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,12 +15,12 @@ import kleene as kl
 from kleene.errors import DeviceError, GraphError, MemoryBudgetError, RequestError
 from kleene.planning.cost_model import gpu_cost
 from kleene.planning.plan import make_plan
-from kleene.planning.prepared_cost import cpu_seconds
+from kleene.planning.prepared_cost import cpu_seconds, gpu_seconds
 from kleene.planning.request import Facts, Request
 from kleene.planning.rules import RULES, choose_method
+from kleene.prepared.known import Known
 from kleene.registry import DEVICES, PROBLEMS, find, methods
-from kleene.system import machine as machine_module
-from kleene.system.machine import Machine, available_memory, cores, threads_for
+from kleene.system.machine import Machine
 
 SMALL = Facts(100, 500, "int32", 1, 9, 900)
 BOX = Machine(cores=2, memory=2**30, simd="AVX2", devices=("reference",))
@@ -147,6 +146,19 @@ def test_methods_of_the_gpu() -> None:
     assert on_gpu("apsp", replace(dense, weight_dtype=None), predecessors=False) == "batched"
 
 
+def test_prepared_on_the_gpu_where_rows_are_many() -> None:
+    """Preparing takes seconds on the host, once; then a row takes microseconds."""
+    known = Known(4 * ROADS.n, 25 * ROADS.n, "eliminated", frozenset({("min_plus", "int64")}))
+    ready = replace(ROADS, prepared=known)
+    assert on_gpu("sssp", ROADS, sources=16) == "batched"
+    assert on_gpu("sssp", ROADS, sources=100_000, predecessors=False) == "prepared"
+    assert on_gpu("sssp", ready, sources=100, predecessors=False) == "prepared"
+    assert on_gpu("sssp", ready, sources=100, limited=True) != "prepared"
+    assert on_gpu("sssp", replace(ready, min_weight=-1), sources=100) == "prepared"
+    refused = replace(ROADS, prepared=Known(0, 0, "counted", refused="too large"))
+    assert on_gpu("sssp", refused, sources=100_000) != "prepared"
+
+
 def test_a_method_that_both_devices_have_runs_where_it_is_faster() -> None:
     for problem, name in [("bfs", "direction_optimizing"), ("sssp", "bellman_ford")]:
         made = plan(problem, SMALL, GPU_BOX, method=name, sources=1)
@@ -164,7 +176,8 @@ def test_estimates_grow_with_the_work(problem: str, degree: int, device: str) ->
         facts = Facts(n, degree * n, "int32", 1, 255, 255 * n, True, device)
         request = Request(problem, **options)
         method, _ = choose_method(facts, request, "cuda")
-        return gpu_cost(facts, request, method.name).total, cpu_seconds(facts, request, cores)
+        gpu = gpu_seconds(facts, request, method.name, 4)
+        return gpu, cpu_seconds(facts, request, cores)
 
     sizes = [
         costs(n, sources=1 if problem in ("bfs", "sssp") else None) for n in (10, 10**3, 10**4)
@@ -232,13 +245,14 @@ def test_every_rule_names_a_row_and_ends_with_one_that_always_fits() -> None:
         assert problem in PROBLEMS
         assert device in DEVICES
         for rule in rules:
-            assert find(problem, rule.method, device) is not None, rule
+            row = find(problem, rule.method, "emulated" if device == "cuda" else device)
+            assert row is not None, rule
+            assert row.unrecorded or find(problem, rule.method, device) is not None, rule
         assert rules[-1].fits(SMALL, Request(problem))
     # What runs by CUDA runs in the emulator, by the same rules.
+    by_cuda = {row.problem for row in methods(device="emulated")}
     rows = {(row.problem, row.device) for row in methods() if row.device != "emulated"}
-    assert set(RULES) == rows
-    emulated = {row.problem for row in methods(device="emulated")}
-    assert emulated == {row.problem for row in methods(device="cuda")}
+    assert set(RULES) == rows | {(problem, "cuda") for problem in by_cuda}
 
 
 def test_types() -> None:
@@ -364,73 +378,3 @@ def test_methods_prints_a_table() -> None:
         kl.methods("x")
     with pytest.raises(RequestError, match="no device 'x'"):
         kl.methods("bfs", "x")
-
-
-# ---- the machine --------------------------------------------------------------------------------
-
-
-def test_machine_is_sane() -> None:
-    assert cores() >= 1
-    memory = available_memory()
-    assert memory is None or memory > 2**20
-    assert threads_for(10) == 1
-    assert threads_for(10, 5) == 5
-    assert threads_for(10**9) == cores()
-
-
-def test_control_groups_are_respected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    inner = tmp_path / "outer" / "inner"
-    inner.mkdir(parents=True)
-    (tmp_path / "outer" / "memory.max").write_text("3000000\n")
-    (tmp_path / "outer" / "memory.current").write_text("1000000\n")
-    (inner / "memory.max").write_text("max\n")
-    (inner / "memory.current").write_text("500\n")
-    (inner / "cpu.max").write_text("100000 100000\n")
-    folders = [inner, tmp_path / "outer", tmp_path]
-    monkeypatch.setattr(machine_module, "_cgroup_folders", lambda controller: folders)
-    assert available_memory() == 2_000_000
-    assert cores() == 1
-
-
-def test_control_group_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine_module, "_CGROUP_ROOT", tmp_path)
-    lines = "5:memory,cpu:/a/b\n3:pids:/c\n0::/d\n"
-    monkeypatch.setattr(Path, "read_text", lambda self: lines)
-    assert machine_module._cgroup_folders("memory") == [
-        tmp_path / "memory/a/b",
-        tmp_path / "memory/a",
-        tmp_path / "memory",
-        tmp_path / "d",
-        tmp_path,
-    ]
-
-
-def test_a_larger_call_asks_for_free_memory_once_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    from kleene.planning import plan as planning
-
-    asked: list[int] = []
-    now, free = [100.0], [2**34]
-
-    class Asked(Machine):
-        def free_memory(self) -> int:
-            asked.append(1)
-            return free[0]
-
-    machine = Asked(4, None, "baseline", ("cpu",), ())
-    monkeypatch.setattr(planning, "live_machine", lambda: machine)
-    monkeypatch.setattr(planning.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(planning, "_PLANS", {})
-    facts = Facts(2**24, 2**26, None, 1, 1, 2**24)
-    request = Request("bfs", sources=1, predecessors=False)
-    first = planning.plan_call(facts, request)
-    assert first.memory >= planning._SMALL
-    assert planning.plan_call(facts, request) is first
-    assert len(asked) == 1
-    now[0] += 1.5
-    assert planning.plan_call(facts, request) is not first
-    assert len(asked) == 2
-    planning._PLANS.clear()
-    free[0] = 4 * first.memory  # a large part of what there is: ask every time
-    for _ in range(3):
-        planning.plan_call(facts, request)
-    assert len(asked) == 5

@@ -242,6 +242,26 @@ def test_threads_may_ask_at_once() -> None:
     assert not wrong
 
 
+def test_threads_may_ask_a_new_graph_for_its_first_path() -> None:
+    right = kl.apsp(TOWN).distances
+    for seed in range(40):
+        p = kl.prepare(TOWN)
+        start = threading.Barrier(4)
+        found: list[Any] = []
+
+        def ask(t: int, p: Any = p, start: Any = start, found: Any = found) -> None:
+            start.wait()
+            found.append((t, length_of(TOWN, p.path(0, t))))
+
+        threads = [threading.Thread(target=ask, args=(seed + t,)) for t in range(1, 5)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(found) == 4
+        assert all(length == right[0, t] for t, length in found)
+
+
 # ---- words --------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ A failure is made smaller before it is reported, by leaving out arcs, vertices a
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sys
 import time
 import traceback
@@ -41,7 +42,7 @@ _PROBLEMS = ["bfs", "sssp", "sssp", "apsp", "apsp", "apsp", "min_plus", "boolean
 #: of structure; of graphs: how many run a method on the emulator, which takes ten times as long as
 #: one on the CPU.
 _SCIPY, _NETWORKX, _PRODUCT, _ENCODINGS, _STRUCTURE, _EMULATED = 0.2, 0.06, 0.04, 0.03, 0.02, 0.3
-_WITHIN, _NEAREST, _PREPARED = 0.06, 0.06, 0.1
+_WITHIN, _NEAREST, _PREPARED, _BANDS = 0.06, 0.06, 0.1, 0.02
 
 #: The emulator runs a fiber for each thread of a block: graphs up to here are done soon enough.
 _SMALL = 41
@@ -97,7 +98,17 @@ def _cases(seed: int) -> Iterator[_Case]:
 
 def _other_case(seed: int, draw: float) -> _Case | None:
     """Return the case of a seed that does not ask for paths by a method."""
-    from torture import bounded, peers, prepared_graphs, products, structures
+    from torture import (
+        bands,
+        bounded,
+        centrality,
+        distances,
+        peers,
+        prepared_graphs,
+        products,
+        structures,
+        traffic,
+    )
 
     kinds = (
         ("csgraph", _SCIPY, peers.random_csgraph, peers.scipy_fault),
@@ -110,6 +121,11 @@ def _other_case(seed: int, draw: float) -> _Case | None:
         ("components", _STRUCTURE, structures.random_components, structures.components_fault),
         ("k_shortest", _STRUCTURE, structures.random_k_shortest, structures.k_shortest_fault),
         ("turns", _STRUCTURE, structures.random_turns, structures.turns_fault),
+        ("betweenness", _STRUCTURE, centrality.random_question, centrality.answer_fault),
+        ("loads", _STRUCTURE, traffic.random_traffic, traffic.traffic_fault),
+        ("distances", _STRUCTURE, distances.random_distances, distances.distance_fault),
+        ("bands", _BANDS, bands.random_bands, bands.bands_fault),
+        ("matrices", _STRUCTURE, products.random_matrices, products.matrices_fault),
     )
     for kind, share, make, check in kinds:
         if draw < share:
@@ -263,6 +279,7 @@ def run_seed(seed: int) -> tuple[Counter[str], list[str]]:
     """Return how many cases of each kind ran, and the failures."""
     counts: Counter[str] = Counter()
     failures = []
+    os.environ["KLEENE_EMULATOR_DEVICES"] = str(1 + seed % 3)  # sources are split over several
     for case in _cases(seed):
         counts[case.kind] += 1
         wrong = _attempt(case, case.spec)

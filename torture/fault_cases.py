@@ -7,6 +7,7 @@ does.
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,6 +17,7 @@ import scipy.sparse as sp
 import kleene as kl
 from kleene import _native
 from kleene.api.ceiling import relaxation_ceiling
+from kleene.distributed import Communicator, DistributedGraph, bfs, sssp
 from kleene.graph.core import Graph
 from kleene.graph.incoming import IncomingArcs
 from kleene.prepared.elimination import eliminate, expect
@@ -23,6 +25,7 @@ from kleene.registry import PATH_PROBLEMS
 from kleene.results.result import Result
 from torture.fault_files import file_cases
 from torture.fault_inputs import Case, circle, edges, heavy, matrix, on, small, sparse, tiny
+from torture.fault_measures import measure_cases
 from torture.fault_prepared import prepared_cases
 from torture.sample_files import BAD_FILES
 
@@ -68,8 +71,27 @@ def search_cases(device: str) -> Iterator[Case]:
             yield Case(f"{row.problem} {what} on {device}", on(make, solve), device=device)
 
 
+def split_over_two(g: Graph) -> Any:
+    """Search from sources that two devices share."""
+    os.environ["KLEENE_EMULATOR_DEVICES"] = "2"
+    try:
+        return kl.sssp(g, sources=[0, 3, 5], devices=["emulated:0", "emulated:1"], threads=3)
+    finally:
+        del os.environ["KLEENE_EMULATOR_DEVICES"]
+
+
+def matrix_on_two(g: Graph) -> Any:
+    """Close a matrix whose rows two devices share."""
+    os.environ["KLEENE_EMULATOR_DEVICES"] = "2"
+    try:
+        two = ["emulated:1", "emulated:0"]
+        return kl.closure(g, "max_min", method="tiled", devices=two, threads=3)
+    finally:
+        del os.environ["KLEENE_EMULATOR_DEVICES"]
+
+
 def kept_cases() -> Iterator[Case]:
-    """Answers that stay on the device, of graphs that are placed there."""
+    """Answers that stay on the device, of graphs that are placed there; sources that are split."""
     for problem, start in (("bfs", {"source": 0}), ("sssp", {"source": 0}), ("apsp", {})):
 
         def solve(g: Graph, problem: str = problem, start: Any = start) -> Any:
@@ -79,6 +101,11 @@ def kept_cases() -> Iterator[Case]:
             return [np.from_dlpack(kept.device_arrays.distances), kept.values, kept.predecessors]
 
         yield Case(f"{problem}, kept on emulated", on(tiny, solve), device="emulated")
+    yield Case("sssp on two emulated devices", on(tiny, split_over_two), device="emulated")
+    ring = lambda: kl.generate.uniform(130, 300, weights=(1, 9), seed=2)  # noqa: E731
+    yield Case("matrix on two emulated devices", on(ring, matrix_on_two), device="emulated")
+    both = lambda a: kl.product(a, a.T, argmin=True, device="emulated", threads=3)  # noqa: E731
+    yield Case("product on emulated", on(matrix, both), device="emulated")
     kept = lambda: kl.bfs(tiny(), 0, device="emulated", keep="device")  # noqa: E731
     yield Case("dlpack", on(kept, lambda r: np.from_dlpack(r.device_arrays.distances)))
 
@@ -98,6 +125,11 @@ def graph_cases() -> Iterator[Case]:
     yield Case("symmetric", on(small, lambda g: g.stats.symmetric))
     yield Case("diameter_estimate", on(small, lambda g: g.stats.diameter_estimate))
     yield Case("closure_reattach", on(circle, reattach))
+    yield Case("closure_multiply", on(matrix, multiply))
+    yield Case("product", on(matrix, lambda a: kl.product(a, a.T, argmin=True, threads=3)))
+    bits = lambda a: kl.product(a < 0.1, a > 0.9, "boolean", threads=3)  # noqa: E731
+    yield Case("product, boolean", on(matrix, bits))
+    yield Case("ego", on(small, lambda g: kl.ego(g, 0, 9)))
     yield Case(
         "dense graph",
         on(lambda: Graph.from_dense(matrix()), lambda g: kl.apsp(g, predecessors=True, threads=3)),
@@ -114,6 +146,7 @@ def graph_cases() -> Iterator[Case]:
         "k_shortest",
         on(small, lambda g: [list(r.paths) for r in kl.k_shortest(g, k=4, pairs=pairs, threads=3)]),
     )
+    yield from measure_cases()
     turn = {"from": [0], "via": [1], "to": [2]}
     yield Case(
         "turns",
@@ -181,6 +214,17 @@ def reattach(made: tuple[Any, ...]) -> Any:
     return own
 
 
+def multiply(entries: Any) -> Any:
+    """Multiply a matrix with itself, with predecessors."""
+    right = np.ascontiguousarray(entries, np.float64)
+    values, found = right.copy(), np.full(right.shape, -1, np.int32)
+    before = np.zeros_like(found)
+    _native.closure_multiply(
+        "min_plus", right, right, before, values, found, len(right), len(right), 3
+    )
+    return values, found
+
+
 def ceiling(semiring: str) -> bool:
     return relaxation_ceiling(semiring, "float32", threads=3, seconds=0.001) > 0
 
@@ -219,6 +263,20 @@ def bounded_cases() -> Iterator[Case]:
         return kl.isochrones(g.with_positions(places), 0, [4, 8]).to_geojson()
 
     yield Case("isochrones", on(small, zones))
+
+
+def distributed_cases() -> Iterator[Case]:
+    """Searches on parts of a graph; one rank, whose errors are its own."""
+
+    def part(directed: bool) -> DistributedGraph:
+        tails, heads, weights = small().coo
+        alone = Communicator()
+        return DistributedGraph.from_arcs(alone, 150, tails, heads, weights, directed)
+
+    yield Case("distributed graph", on(lambda: None, lambda _: part(True).incoming.slots))
+    for name, search in (("bfs", bfs), ("sssp", sssp)):
+        call = lambda g, search=search: search(g, 0).gather()  # noqa: E731
+        yield Case(f"distributed {name}", on(lambda: part(False), call))
 
 
 def error_cases() -> Iterator[Case]:
@@ -306,6 +364,10 @@ def interface_cases() -> Iterator[Case]:
             sorted(c) for c in nx.strongly_connected_components(g, backend="kleene")
         ],
         "floyd_warshall": lambda g: dict(nx.floyd_warshall(g, backend="kleene")),
+        "load_centrality": lambda g: {  # sums of floats depend on the threads
+            node: round(load, 9)
+            for node, load in nx.load_centrality(g, weight="weight", backend="kleene").items()
+        },
     }
     for name, call in calls.items():
         yield Case(f"networkx.{name}", on(network, call))
@@ -323,6 +385,7 @@ def all_cases() -> list[Case]:
         *search_cases("cpu"),
         *graph_cases(),
         *bounded_cases(),
+        *distributed_cases(),
         *error_cases(),
         *generate_cases(),
         *interface_cases(),
@@ -335,7 +398,6 @@ def all_cases() -> list[Case]:
 
 def missing_natives(called: set[str]) -> list[str]:
     """Return the functions of the native module that are not among those called."""
-    kinds = (type, type(_native))
-    names = {n for n in dir(_native) if not n.startswith("_")}
-    functions = {n for n in names if not isinstance(getattr(_native, n), kinds)}
+    found = {name: getattr(_native, name) for name in dir(_native) if not name.startswith("_")}
+    functions = {n for n, it in found.items() if callable(it) and not isinstance(it, type)}
     return sorted(functions - called)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,13 @@ def file_cases() -> Iterator[Case]:
     yield Case("Result.save", saving, final="result.npz")
     yield Case("Result.load", loading)
     yield Case("out=", mapping, final="values.npy")
+    left = tuple(f"d{end}" for end in (".npy.ledger", ".npy.partial", ".predecessors.npy.partial"))
+    left += ("d.predecessors.npy",)
+    yield Case("out=, in blocks", storing, final="d.npy", leaves=left)
+    yield Case("out=, in rounds", closing, final="d.npy", leaves=(*left, "d.npy.rounds"))
+    for file in ("parts.npz", "parts.wsg", "parts.txt"):
+        yield Case(f"read {file} in parts", reading_parts(file))
+    yield Case("write in parts", writing_parts, final="d.npy", leaves=left)
     yield Case("lab record", recording, final="record.jsonl")
 
 
@@ -104,6 +112,59 @@ def mapping(folder: Path) -> Call:
     def call() -> Any:
         kl.apsp(g, out=str(folder / "values.npy"), threads=3)
         return lambda: np.load(folder / "values.npy")
+
+    return call
+
+
+def storing(folder: Path) -> Call:
+    g = small()
+
+    def call() -> Any:
+        os.environ["KLEENE_PIECE_SECONDS"] = "4e-4"
+        try:
+            kl.apsp(g, out=str(folder / "d.npy"), method="batched", threads=1)
+        finally:
+            del os.environ["KLEENE_PIECE_SECONDS"]
+        return lambda: [np.load(folder / name) for name in ("d.npy", "d.predecessors.npy")]
+
+    return call
+
+
+def closing(folder: Path) -> Call:
+    g = small(130)
+
+    def call() -> Any:
+        os.environ["KLEENE_MEMORY"] = "230K"
+        try:
+            r = kl.apsp(g, out=str(folder / "d.npy"), method="tiled", device="cpu", threads=1)
+        finally:
+            del os.environ["KLEENE_MEMORY"]
+        assert r.plan.rounds is not None
+        return lambda: [np.load(folder / name) for name in ("d.npy", "d.predecessors.npy")]
+
+    return call
+
+
+def reading_parts(file: str) -> Callable[[Path], Call]:
+    def prepare(folder: Path) -> Call:
+        kl.write(small(120), folder / file)
+
+        def call() -> Any:
+            part = kl.distributed.read(folder / file, comm=kl.distributed.Communicator())
+            return part.offsets, part.neighbors, part.weights
+
+        return call
+
+    return prepare
+
+
+def writing_parts(folder: Path) -> Call:
+    alone = kl.distributed.Communicator()
+    result = kl.distributed.bfs(kl.distributed.rmat(7, seed=1, comm=alone), 0)
+
+    def call() -> Any:
+        kl.distributed.write(result, folder / "d.npy")
+        return lambda: [np.load(folder / name) for name in ("d.npy", "d.predecessors.npy")]
 
     return call
 

@@ -25,6 +25,7 @@ class Case:
     prepare: Callable[[Path], Call]
     final: str | None = None  # the file that it writes
     device: str = "cpu"
+    leaves: tuple[str, ...] = ()  # files that may stay after a fault, for the next call
 
 
 def sparse() -> Graph:

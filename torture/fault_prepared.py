@@ -64,6 +64,7 @@ def prepared_cases() -> Iterator[Case]:
         "nearest of all vertices": lambda p: nearest_labels(
             *p._parts, np.arange(0, 320, 9, dtype=np.int32), 3, threads=3
         ),
+        "loads": lambda p: kl.loads(p, (range(90), range(90, 180), [2] * 90), threads=3).arcs,
         "within": lambda p: p.within(range(60), 12, threads=3).distances,
     }
     for name, call in calls.items():

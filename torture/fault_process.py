@@ -205,7 +205,7 @@ class Trial:
         """Return what is wrong in the folder after a call that raised."""
         final = self.case.final
         after = set(os.listdir(self.folder))
-        if extra := after - before - {final}:
+        if extra := after - before - {final, *self.case.leaves}:
             return f"left {', '.join(sorted(extra))}"
         if final is None or (final not in after and not old):
             return None
@@ -218,7 +218,10 @@ class Trial:
 
     def _prepare(self, old: bool) -> Callable[[], Any]:
         for name in os.listdir(self.folder):
-            os.unlink(self.folder / name)
+            if (self.folder / name).is_dir():
+                shutil.rmtree(self.folder / name)
+            else:
+                os.unlink(self.folder / name)
         call = self.case.prepare(self.folder)
         if self.case.final is not None:
             if (self.folder / self.case.final).exists():

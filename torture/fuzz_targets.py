@@ -88,6 +88,21 @@ def _read(format: str | None, contents: bytes, grain: int, options: dict[str, An
     return f"{graph!r} at {graph.positions}"
 
 
+def read_in_parts(format: str, contents: bytes) -> None:
+    """Read a file as a rank of an MPI job does; what one process reads too is the same."""
+    path = Path(_folder().name) / "parts"
+    path.write_bytes(contents)
+    try:
+        parts = kl.distributed.read(path, format, comm=kl.distributed.Communicator())
+        whole = kl.read(path, format)
+    except kl.KleeneError as error:  # of one process: in a part of the file that ranks do not read
+        _checked_message(error)
+        return
+    _require((parts.n, parts.m) == (whole.n, whole.m), f"{parts!r} in parts, {whole!r} whole")
+    _require(np.array_equal(parts.neighbors, whole.neighbors), "other arcs in parts")
+    _require(np.array_equal(parts.weights, whole.weights), "other weights in parts")
+
+
 def _checked_message(error: kl.KleeneError) -> str:
     message = str(error)
     _require(message != "", f"{type(error).__name__} without a message")
@@ -218,7 +233,12 @@ def _without_warnings(check: Callable[[bytes], None]) -> Callable[[bytes], None]
 
 
 def _reader(format: str | None) -> Callable[[bytes], None]:
-    return lambda contents: read(format, contents)
+    def check(contents: bytes) -> None:
+        read(format, contents)
+        if format in ("npz", "gap", "edge_list"):
+            read_in_parts(format, contents)
+
+    return check
 
 
 #: Every target, by name; "any" detects the format.

@@ -18,7 +18,6 @@ import os
 import random
 import resource
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -30,11 +29,11 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from torture.campaign import Budget, Outcome
+from torture.processes import HANG, run_processes
 from torture.writers import SIGNALS, Writer, writers_of_files
 
 __all__ = ["run"]
 
-HANG = 60.0  # seconds that no case takes
 LIMITS = ("file size", "memory", "open files", "processor time")
 OLD = b"what was there before\n" * 1000
 WRITTEN, EXPLAINED, CRASHED = 0, 99, 98  # exit codes of a child
@@ -43,35 +42,7 @@ EXIT_CODES = (0, 2, 3, 5, 129, 130, 141, 143)  # of the command line
 
 def run(budget: Budget) -> Outcome:
     """Run cases in several processes, each with its own seed."""
-    root = Path(__file__).resolve().parent.parent
-    seconds = max(5.0, budget.left() - 5)
-    workers = []
-    for job in range(max(1, budget.jobs)):
-        command = [sys.executable, "-m", "torture.kill", "--seconds", str(seconds)]
-        workers.append(
-            subprocess.Popen(
-                [*command, "--seed", str(budget.seed + job)],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                cwd=root,
-            )
-        )
-    cases, failures, endings = 0, [], Counter[str]()
-    for job, worker in enumerate(workers):
-        try:
-            said, complained = worker.communicate(timeout=2 * seconds + 3 * HANG)
-            report = json.loads(said.splitlines()[-1])
-        except (subprocess.TimeoutExpired, IndexError, ValueError):
-            worker.kill()
-            _, complained = worker.communicate()
-            last = " | ".join(complained.strip().splitlines()[-3:])
-            failures.append(f"seed {budget.seed + job}: the campaign itself failed: {last}")
-            continue
-        cases += report["cases"]
-        failures += report["failures"]
-        endings.update(report["endings"])
-    return Outcome(cases, failures, dict(sorted(endings.items())))
+    return run_processes("torture.kill", budget)
 
 
 # ---- one case -----------------------------------------------------------------------------------
@@ -367,7 +338,7 @@ def main() -> None:
                 {
                     "cases": campaign.cases,
                     "failures": campaign.failures,
-                    "endings": dict(campaign.endings),
+                    "facts": dict(campaign.endings),
                 }
             )
         )

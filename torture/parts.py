@@ -40,12 +40,55 @@ PARTS: tuple[Part, ...] = (
         share=0.5,
     ),
     Part(
+        "stores",
+        "An answer that is written block by block is finished by the same call, bit for bit as if "
+        "nothing had happened, and no finished block is computed again; a damaged store or ledger "
+        "is refused, or gives the right answer.",
+        "Processes that write stores, row by row and by closures in rounds, are killed at random "
+        "moments and lines, several times over, or meet limits of file size; ledgers and blocks "
+        "are changed, cut and shuffled.",
+        share=0.5,
+    ),
+    Part(
         "soak",
         "A process that calls for days from many threads keeps its memory, threads, files and "
         "answers; forked children can call as well, and Ctrl-C leaves nothing behind.",
         "Calls of every kind from 8 Python threads of one process, each answer compared, with "
         "forks, interrupts and cancelled calls; what is left is counted between phases.",
         share=0.7,
+    ),
+    Part(
+        "clusters",
+        "Rows that a Dask cluster writes to a store are those of one process, byte for byte, "
+        "whatever is killed meanwhile; the same call resumes, and does no finished block again.",
+        "Workers and clients of a cluster of two processes are killed at random moments, up to "
+        "three times in a call; the store, its checksums and its ledger are compared afterwards.",
+        share=0.5,
+    ),
+    Part(
+        "schedules",
+        "A search over the ranks of an MPI job gives the answer of one machine, in whatever order "
+        "messages arrive; ranks never wait for each other in vain.",
+        "Random graphs, partitions and sources on 1 to 9 ranks that are threads of one process, "
+        "under schedules that delay and reorder messages; distances are compared to the bit, and "
+        "predecessors by their arcs. Deadlocks and collectives that do not match are noticed.",
+        share=0.3,
+    ),
+    Part(
+        "ranks",
+        "An MPI job of which a process dies ends, and no half-written result has its final name; "
+        "the same command again gives the same bytes.",
+        "Jobs of 2 to 4 ranks that read, search and write are killed by SIGKILL: a rank at any "
+        "collective call, fsync or rename, or mpiexec at any moment.",
+        share=0.4,
+    ),
+    Part(
+        "estimates",
+        "Betweenness within an error is within it, for all vertices and edges at once, at least as "
+        "often as the confidence says.",
+        "Random graphs are sampled with 200 seeds each and compared with exact numbers from plain "
+        "Python; more misses than chance explains are a fault.",
+        share=0.2,
     ),
     Part(
         "mutation",

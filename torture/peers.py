@@ -141,7 +141,7 @@ def networkx_fault(spec: Spec) -> str | None:
         graph.add_edge(u, v, weight=w)
     name = spec.asked["function"]
     arguments = calls.CALLS[name][spec.asked["variant"]](*spec.asked["ends"], "weight")
-    function = getattr(nx, name, None) or getattr(nx.algorithms, name)
+    function = calls.function(name)
     theirs = _without_error(function, graph, **arguments)
     ours = _without_error(function, graph, **arguments, backend="kleene")
     if isinstance(ours, NotImplementedError):

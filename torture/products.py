@@ -1,4 +1,4 @@
-"""Products of a vector and a graph, and distances of many small graphs, beside plain loops."""
+"""Products of a graph and a vector, of matrices, and distances of small graphs, by plain loops."""
 
 from __future__ import annotations
 
@@ -9,9 +9,14 @@ from typing import Any
 import numpy as np
 
 import kleene as kl
+from kleene.api.product_factors import no_path_in
+from kleene.registry.product import PRODUCT_SEMIRINGS
 from torture.random_graphs import Spec, random_spec
 
-__all__ = ["encodings_fault", "product_fault", "random_encodings", "random_product"]
+__all__ = [
+    "encodings_fault", "matrices_fault", "product_fault", "random_encodings", "random_matrices",
+    "random_product",
+]  # fmt: skip
 
 _FORMS = ("csr", "csc", "coo", "ell", "dense")
 _COMBINE: dict[str, tuple[Any, Any]] = {
@@ -54,6 +59,39 @@ def product_fault(spec: Spec) -> str | None:
     for v, values in enumerate(offers):
         if values and found[v] != choose.reduce(values):
             return f"[{v}] holds {found[v]}, and should {choose.reduce(values)}"
+    return None
+
+
+def random_matrices(seed: int) -> Spec:
+    """Return a graph whose matrix is a factor, and what to ask of the product."""
+    rng = np.random.default_rng([seed, 2])
+    spec = random_product(seed)
+    asked = {
+        "semiring": str(rng.choice(PRODUCT_SEMIRINGS)),
+        "columns": int(rng.integers(0, spec.n + 1)),
+        "argmin": bool(rng.integers(2)),
+        "device": spec.asked["device"],
+    }
+    return replace(spec, asked=asked)
+
+
+def matrices_fault(spec: Spec) -> str | None:
+    """Return whether the product of a matrix and its transpose differs from the plain one."""
+    asked = dict(spec.asked)
+    semiring, columns = asked.pop("semiring"), min(asked.pop("columns"), spec.n)
+    dtype = np.dtype(bool if semiring == "boolean" else spec.dtype or "int32")
+    tails, heads, weights = spec.graph().coo
+    a = np.full((spec.n, spec.n), no_path_in(semiring, dtype), dtype)
+    a[tails, heads] = (
+        1 if weights is None else np.abs(weights) if semiring == "max_times" else weights
+    )
+    b, where = a.T[:, :columns], asked.pop("device")
+    found = kl.product(a, b, semiring, device=where, **asked)
+    wanted = kl.product(a, b, semiring, device="reference", **asked)
+    pairs = zip(found, wanted, strict=True) if asked["argmin"] else [(found, wanted)]
+    for x, y in pairs:
+        if x.dtype != y.dtype or not np.array_equal(x, y):
+            return f"{semiring} gives {x.dtype} {x.tolist()}, and should {y.dtype} {y.tolist()}"
     return None
 
 

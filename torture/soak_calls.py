@@ -125,6 +125,8 @@ def all_calls(folder: Path) -> list[Call]:
         Call("within, k", lambda: kl.within(grid, range(64), k=9).distances.nnz, 10, True),
         Call("nearest", lambda: kl.nearest(whole, [1, 4]).which.tolist(), 30),
         Call("nearest, k", lambda: int(kl.nearest(grid, range(90), 4).which.sum()), 5, True),
+        Call("closeness", lambda: kl.closeness(hubs).totals.tolist(), 5, True),
+        Call("diameter", lambda: kl.diameter(hubs, unreachable="ignore"), 20),
         Call("apsp", search(kl.apsp, whole), 60),
         Call("apsp, dense", search(kl.apsp, dense), 30),
         Call("closure", search(kl.closure, plain), 30),
@@ -162,11 +164,14 @@ def all_calls(folder: Path) -> list[Call]:
         from kleene.backends.cuda.tuning import transfers
 
         transfers.PINNED_LEAST = 16  # these answers go to page-locked memory that is used again
+        os.environ["KLEENE_EMULATOR_DEVICES"] = "2"
         there, device = whole.to("emulated"), {"device": "emulated"}
+        four = {"sources": [3, 0, 1, 4], "devices": ["emulated:0", "emulated:1"]}
         calls += [
             Call("emulated", search(kl.bfs, plain, source=0, **device), 1),
             Call("placed", search(kl.sssp, there, source=0, **device), 1),
             Call("kept", search(kl.bfs, there, source=0, keep="device", **device), 1),
+            Call("two devices", search(kl.sssp, there, **four), 1),
         ]
     return calls
 

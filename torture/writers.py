@@ -41,6 +41,7 @@ def writers_of_files(folder: Path) -> list[Writer]:
         kl.sssp(streets, 0),
     )
     prepared = kl.prepare(kl.generate.grid(40, 40, weights=(1, 9), seed=5))
+    traffic = kl.loads(streets, (range(72), range(72, 144), [3] * 72))
     lines = [record.Check("r", f"check {i}", i, 0, ("x" * 100,)) for i in range(2000)]
     ends = ["gr", "mtx", "txt", "graph", "wsg", "npz", "gr.gz", "parquet"]
     writers = [
@@ -54,6 +55,7 @@ def writers_of_files(folder: Path) -> list[Writer]:
         Writer("save .json", "r.json", result.save),
         Writer("save .parquet", "r.parquet", result.save),
         Writer("save .npz of pairs", "p.npz", pairs.save),
+        Writer("save .csv of loads", "f.csv", traffic.save),
         Writer("save .kp", "p.kp", prepared.save),
         Writer("matrix out=", "e.npy", lambda path: prepared.matrix(range(300), out=path)),
         Writer("out=", "d.npy", lambda path: kl.apsp(small, out=path, threads=1)),
@@ -64,6 +66,8 @@ def writers_of_files(folder: Path) -> list[Writer]:
     kl.write(small, folder / "small.npz")
     source, placed = str(folder / "small.npz"), str(folder / "placed.npz")
     kl.write(streets.with_positions([divmod(v, 12) for v in range(144)]), placed)
+
+    (folder / "trips.csv").write_text("origin,destination,volume\n0,143,9\n5,99,2\n")
 
     def proved(path: Path) -> None:
         kl.Result.load(path, small).verify()
@@ -81,6 +85,7 @@ def writers_of_files(folder: Path) -> list[Writer]:
         ("n.tsv", ["nearest", source, "0", "7", "-k", "2", "-o", "FILE"], None),
         ("c.csv", ["components", source, "--strong", "-o", "FILE"], None),
         ("l.csv", ["components", source, "--largest", "FILE"], None),
+        ("o.csv", ["loads", placed, str(folder / "trips.csv"), "-o", "FILE"], None),
         ("q.kp", ["prepare", placed, "-o", "FILE"], None),
         ("m.csv", ["matrix", placed, "-s", "0,1,2,3,4,5,6,7", "-o", "FILE"], None),
         ("r.geojson", ["path", placed, "0", "143", "-o", "FILE"], None),

@@ -1,0 +1,98 @@
+"""kleene ... --out d.zarr --resume, kleene store info and verify."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+import zarr
+from cli_runner import kleene
+
+import kleene as kl
+from kleene.api import stored_rows
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs file locks and signals")
+
+GRAPH = kl.generate.uniform(300, 2000, weights=(1, 9), seed=4)
+
+
+@pytest.fixture(autouse=True)
+def _short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored_rows, "choose_block_rows", lambda rows, *_: min(48, max(1, rows)))
+
+
+@pytest.fixture(params=["npy", "zarr"])
+def path(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    return tmp_path / f"d.{request.param}"
+
+
+@pytest.fixture
+def graph_file(tmp_path: Path) -> Path:
+    kl.write(GRAPH, tmp_path / "g.npz")
+    return tmp_path / "g.npz"
+
+
+def test_commands(graph_file: Path, path: Path) -> None:
+    plain = kleene("apsp", graph_file, "--json")
+    first = kleene("apsp", graph_file, "-o", path, "--json")
+    assert first.exit_code == 0, first.output
+    for name in ("mean", "farthest", "center", "reached", "of"):
+        assert f'"{name}": ' in first.output
+    refused = kleene("apsp", graph_file, "-o", path)
+    assert refused.exit_code != 0
+    assert "add --resume to continue or reuse it" in refused.output
+    resumed = kleene("apsp", graph_file, "-o", path, "--resume")
+    assert resumed.exit_code == 0, resumed.output
+    wanted, found = json.loads(plain.output), json.loads(first.output)
+    assert {k: wanted[k] for k in ("mean", "farthest", "reached", "of")} == {
+        k: found[k] for k in ("mean", "farthest", "reached", "of")
+    }
+    info = json.loads(kleene("store", "info", path, "--json").output)
+    assert (info["blocks"], info["done"], info["finished"]) == (7, 7, True)
+    assert "finished" in kleene("store", "info", path).output
+    assert "7 of 7 blocks of 48 rows" in kleene("store", "verify", path).output
+    proved = kleene("store", "verify", path, "--graph", graph_file, "--sample", "9")
+    assert "proved: 9 of 300 sources" in proved.output
+    checked = json.loads(kleene("store", "verify", path, "--graph", graph_file, "--json").output)
+    assert (checked["checked"], checked["proof"]["rows"]) == (7, 300)
+
+
+def test_commands_for_many_sources(graph_file: Path, path: Path) -> None:
+    some = ",".join(map(str, range(120)))
+    for command in ("bfs", "sssp"):
+        file = path.with_stem(command)
+        done = kleene(command, graph_file, "-s", some, "-o", file, "--resume", "--top", "2")
+        assert done.exit_code == 0, done.output
+        assert kleene("store", "verify", file, "--graph", graph_file).exit_code == 0
+    if path.suffix == ".zarr":
+        done = kleene("sssp", graph_file, "-s", some, "-t", "5,6", "-o", path)
+        assert done.exit_code == 0, done.output
+        assert zarr.open_array(path / "distances", mode="r").shape == (120, 2)
+        assert kleene("store", "verify", path, "--graph", graph_file).exit_code == 0
+
+
+def test_mistakes_at_the_command_line(graph_file: Path, path: Path) -> None:
+    for said, *arguments in (
+        ("--resume continues a file: name it by --out", "apsp", graph_file, "--resume"),
+        ("--resume is for .zarr and .npy", "apsp", graph_file, "--resume", "-o", "d.csv"),
+        ("is no store", "store", "info", path),
+        ("is no store", "store", "verify", path),
+        ("add --graph FILE", "store", "verify", path, "--sample", "3"),
+    ):
+        done = kleene(*arguments)
+        assert done.exit_code != 0
+        assert said in done.output, done.output
+    kleene("apsp", graph_file, "-o", path)
+    other = graph_file.with_name("h.npz")
+    kl.write(kl.generate.path(300), other)
+    done = kleene("store", "verify", path, "--graph", other)
+    assert "belongs to another graph" in done.output
+    block = path if path.suffix == ".npy" else path / "distances/c/1/0"
+    whole = bytearray(block.read_bytes())
+    whole[len(whole) // 3] ^= 255
+    block.write_bytes(whole)
+    done = kleene("store", "verify", path)
+    assert done.exit_code != 0
+    assert "not those that were written" in done.output or "cannot be read" in done.output

@@ -1,0 +1,177 @@
+"""Calls on a Dask cluster give what calls here give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kleene as kl
+from kleene.api.cluster_graphs import share_plain_graph
+from kleene.distributed import dask_graphs
+from kleene.distributed.dask_graphs import SharedGraph
+
+dask = pytest.importorskip("dask.distributed")
+
+CITY = kl.generate.grid(30, 30, weights=(1, 9), seed=3)
+SOCIAL = kl.generate.rmat(scale=9, edge_factor=8, seed=2, weights=(0.5, 2.0))
+PLACES = kl.Graph.from_edges(
+    [0, 1, 2, 3, 4, 0], [1, 2, 3, 4, 5, 5], [2, 2, 5, 1, 7, 3], labels=list("abcdef")
+)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    with (
+        dask.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        dask.Client(cluster, set_as_default=False) as made,
+    ):
+        yield made
+
+
+# ---- searches to targets ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("graph", [CITY, SOCIAL], ids=["city", "social"])
+@pytest.mark.parametrize(
+    ("problem", "keywords"),
+    [
+        ("sssp", {}),
+        ("sssp", {"reverse": True, "predecessors": False}),
+        ("apsp", {"limit": 6}),
+        ("bfs", {}),
+        ("bfs", {"limit": 3, "reverse": True}),
+    ],
+)
+def test_distances_to_targets(
+    client: Any, graph: kl.Graph, problem: str, keywords: dict[str, Any]
+) -> None:
+    ends = {"sources": range(0, 400, 3), "targets": [5, 399, 5, 17], **keywords}
+    there = getattr(kl, problem)(graph, **ends, on=client)
+    here = getattr(kl, problem)(graph, **ends)
+    assert np.array_equal(there.distances, here.distances)
+    assert there.distances.dtype == here.distances.dtype
+    assert there.verify(sample=5).rows == 5
+    if "limit" not in keywords and "reverse" not in keywords:
+        assert len(there.path(3, 17)) == len(here.path(3, 17))
+    assert "cluster: 2 workers with 2 threads" in str(there.plan)
+
+
+def test_an_address_and_labels(client: Any) -> None:
+    there = kl.sssp(PLACES, sources=["a", "c"], targets=["e", "b"], on=client.scheduler.address)
+    assert there.distances.tolist() == [[10, 2], [6, there.no_path]]
+    assert there.path("a", "e") == ["a", "b", "c", "d", "e"]
+    assert there.sources.tolist() == ["a", "c"]
+
+
+def test_a_wrong_matrix_is_refused(client: Any) -> None:
+    for problem in (kl.bfs, kl.sssp):
+        result = problem(CITY, sources=[0, 1], targets=[5, 9], on=client)
+        result.distances[1, 1] += 1
+        with pytest.raises(kl.VerificationError):
+            result.verify()
+
+
+def test_a_matrix_of_a_prepared_graph(client: Any) -> None:
+    prepared = kl.prepare(CITY)
+    sources, targets = range(0, 900, 7), range(0, 900, 11)
+    there = prepared.matrix(sources, targets, on=client)
+    assert np.array_equal(there.distances, prepared.matrix(sources, targets).distances)
+    assert there.verify(sample=3).rows == 3
+    assert there.plan.method == "prepared"
+
+
+@pytest.mark.parametrize("semiring", ["max_min", "boolean"])
+def test_rows_of_a_closure(client: Any, semiring: str) -> None:
+    prepared = kl.prepare(CITY, semiring=semiring)
+    ends = {"sources": range(40), "targets": range(5)}
+    there = kl.closure(prepared, **ends, on=client)
+    assert np.array_equal(there.values, kl.closure(prepared, **ends).values)
+
+
+# ---- nearest facilities, reductions -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [{}, {"k": 4}, {"k": 7, "hops": True}, {"k": 4, "reverse": True, "limit": 12}, {"hops": True}],
+)
+def test_nearest(client: Any, keywords: dict[str, Any]) -> None:
+    facilities = [3, 400, 3, 877, 450, 12]
+    there = kl.nearest(CITY, facilities, **keywords, on=client)
+    here = kl.nearest(CITY, facilities, **keywords)
+    assert np.array_equal(there.distances, here.distances)
+    assert np.array_equal(there.which, here.which)
+    there.verify()
+    shares = 2 if keywords.get("k", 1) > 3 else 1
+    assert f"facilities in {shares} share" in str(there.plan)
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        {},
+        {"hops": True, "bins": 12},
+        {"limit": 5, "reverse": True, "bins": [0, 1, 2.5, 5]},
+        {"sources": [7, 3, 7]},
+    ],
+)
+@pytest.mark.parametrize("graph", [CITY, SOCIAL], ids=["city", "social"])
+def test_reductions(client: Any, graph: kl.Graph, keywords: dict[str, Any]) -> None:
+    there = kl.reduce_distances(graph, **keywords, on=client)
+    here = kl.reduce_distances(graph, **keywords)
+    for name in ("sums", "maxima", "reached", "histogram"):
+        one, other = getattr(there, name), getattr(here, name)
+        assert (one is None and other is None) or np.array_equal(one, other), name
+    there.verify()
+
+
+# ---- the graph on the workers -------------------------------------------------------------------
+
+
+class Hidden(SharedGraph):
+    """A file that workers do not see: its path is another one there."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SharedGraph, (f"/nowhere/{self.name}", self.load)
+
+
+@pytest.fixture
+def hidden(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Hide the files of graphs from workers; return to whom they are sent."""
+    sent: list[str] = []
+    send = dask_graphs.send_graph
+
+    def counted(client: Any, shared: SharedGraph, workers: list[str]) -> None:
+        sent.extend(workers)
+        send(client, shared, workers)
+
+    monkeypatch.setattr(dask_graphs, "SharedGraph", Hidden)
+    monkeypatch.setattr("kleene.distributed.dask_rows.send_graph", counted)
+    monkeypatch.setattr(dask_graphs, "_PART", 2**12)  # many parts
+    return sent
+
+
+def test_without_shared_storage_the_graph_is_sent_once_to_each_worker(
+    client: Any, hidden: list[str]
+) -> None:
+    there = kl.reduce_distances(SOCIAL, on=client)
+    assert np.array_equal(there.sums, kl.reduce_distances(SOCIAL).sums)
+    assert hidden
+    assert len(hidden) == len(set(hidden)) <= 2
+
+
+def test_a_worker_lets_go_of_a_graph(client: Any) -> None:
+    def held() -> int:
+        from kleene.distributed.dask_graphs import _HELD
+
+        return len(_HELD)
+
+    with share_plain_graph(client, CITY, False, None) as shared:
+        assert Path(shared.path).exists()
+        assert set(client.run(held).values()) == {1}
+    assert not Path(shared.path).exists()
+    assert set(client.run(held).values()) == {0}

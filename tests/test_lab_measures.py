@@ -1,0 +1,103 @@
+"""The lab's experiments on measures: they run, and wrong answers are found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_lab_ours import MISSING, assert_sentences
+
+import kleene as kl
+from kleene.lab import record as records
+from kleene.lab.environment import Environment
+from kleene.lab.experiment import Experiment
+from kleene.lab.experiments import EXPERIMENTS
+from kleene.lab.experiments.measure_cases import Case, plans_of
+from kleene.lab.graphs import made
+from kleene.lab.measure_peers import MEASURE_PEERS, MeasurePeer
+from kleene.lab.measurements import measurements_in
+from kleene.lab.runner import Runner
+
+MEASURES = [one for one in EXPERIMENTS if "measures" in one.suites]
+IDS = [one.id for one in MEASURES]
+INSTALLED = [kind for kind in MEASURE_PEERS if kind.installed()]
+
+
+@pytest.mark.parametrize("experiment", MEASURES, ids=IDS)
+def test_an_experiment_runs_and_its_findings_hold(experiment: Experiment, tmp_path: Path) -> None:
+    path = tmp_path / "record.jsonl"
+    done = Runner(Environment("cpu", quick=True), path).measure([experiment])
+    record = records.read(path)
+    assert done.failed == 0, [skip.why for skip in record.skips]
+    assert done.measured > 0
+    assert all(MISSING.search(skip.why) for skip in record.skips)
+    assert all(point.checked and point.times for point in record.points)
+    [results] = measurements_in(record, experiment)
+    assert_sentences(results)
+    for _, column in experiment.columns:
+        assert all(isinstance(column(point), str) for point in results.points)
+    for missing in range(len(results.points)):
+        points = results.points[:missing] + results.points[missing + 1 :]
+        assert_sentences(replace(results, points=points))
+
+
+@pytest.mark.parametrize("experiment", MEASURES, ids=IDS)
+def test_plans_have_names_of_their_own(experiment: Experiment) -> None:
+    plans = list(experiment.plans(Environment("cpu")))
+    keys = [(plan.panel, plan.series, plan.x) for plan in plans]
+    assert len(set(keys)) == len(keys)
+    if experiment.x.labels:
+        assert {plan.x for plan in plans} <= set(range(len(experiment.x.labels)))
+
+
+def test_the_suite_takes_twenty_minutes() -> None:
+    assert sum(one.budget for one in MEASURES) <= 1300
+
+
+# ---- wrong answers ------------------------------------------------------------------------------
+
+
+def graph(weighted: bool) -> kl.Graph:
+    return kl.generate.grid(5, 6, seed=1, weights=(1, 3) if weighted else None)
+
+
+def spoiled(answer: Any) -> Any:
+    numbers = np.array(answer, float)
+    return numbers + 0.5
+
+
+@pytest.mark.parametrize("measure", ["betweenness", "closeness", "diameter"])
+def test_wrong_answers_are_found(measure: str) -> None:
+    case = Case(measure, made("grid", 98, lambda: graph(True)), 0, 30)
+    for plan in plans_of(Environment("cpu", quick=True), case):
+        if plan.series.startswith("Kleene"):
+            trial = plan.trial()
+            answer = trial.run()
+            assert trial.check(answer)
+            with pytest.raises(AssertionError, match="other numbers"):
+                trial.check(spoiled(answer))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", INSTALLED)
+def test_numbers_of_peers_are_ours(kind: type[MeasurePeer], weighted: bool) -> None:
+    g = graph(weighted)
+    ours: dict[str, Any] = {"betweenness": kl.betweenness(g).values}
+    ours |= {"closeness": kl.closeness(g).values, "diameter": kl.diameter(g)}
+    if weighted and kind.name == "NetworKit":
+        del ours["closeness"]  # it does not normalize those
+    for measure, right in ours.items():
+        call = getattr(kind(g), measure)()
+        assert np.allclose(call.distances(call.run()), right), measure
+
+
+def test_estimates_within_an_error() -> None:
+    case = Case("sampled", made("grid", 98, lambda: graph(False)), 0.2, 30, error=0.2)
+    plans = list(plans_of(Environment("cpu", quick=True), case))
+    assert plans
+    for plan in plans:
+        trial = plan.trial()
+        assert trial.check(trial.run())
