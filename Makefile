@@ -78,8 +78,11 @@ gpu-record-check: $(VENV)/installed
 SITE = $(shell $(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 SANITIZED_TESTS = $(sort $(wildcard tests/test_*_native.py tests/test_io*.py tests/test_generate*.py \
   tests/test_csgraph.py tests/test_dense_graph.py tests/test_encodings.py \
-  tests/test_graph.py tests/test_result.py tests/test_rounding.py tests/test_spmv.py \
-  tests/test_trees.py tests/test_verify.py))
+  $(filter-out %_cuda.py %_cuda_weights.py,$(wildcard tests/test_prepared_*.py)) \
+  $(wildcard tests/test_betweenness*.py) tests/test_components.py tests/test_distance_measures.py \
+  tests/test_graph.py tests/test_k_shortest.py tests/test_loads.py tests/test_path_counts.py \
+  tests/test_product.py tests/test_result.py tests/test_rounding.py tests/test_spmv.py \
+  tests/test_tile_products.py tests/test_trees.py tests/test_verify.py))
 SANITIZERS := address,undefined thread
 sanitize: $(SANITIZERS:%=sanitize-%)
 sanitize-%: $(VENV)/installed-test
@@ -99,11 +102,11 @@ sanitize-%: $(VENV)/installed-test
 	  awk 'BEGIN { RS = "" } /^Direct leak/ && /kleene/ && !/PyUnicode_Intern/ { print; lost = 1 } \
 	  END { exit lost }'
 
-# One sanitizer and a third of these tests, another every day: ROTATION=0 to 5 covers all.
-ROTATION ?= $(shell echo $$(($$(date +%s) / 86400 % 6)))
+# One sanitizer and a fifth of these tests, another every day: ROTATION=0 to 9 covers all.
+ROTATION ?= $(shell echo $$(($$(date +%s) / 86400 % 10)))
 sanitize-rotate:
 	$(MAKE) sanitize-$(word $(shell echo $$(($(ROTATION) % 2 + 1))),$(SANITIZERS)) \
-	  SANITIZED_TESTS="$(shell printf '%s\n' $(SANITIZED_TESTS) | awk 'NR % 3 == $(ROTATION) % 3')"
+	  SANITIZED_TESTS="$(shell printf '%s\n' $(SANITIZED_TESTS) | awk 'NR % 5 == $(ROTATION) % 5')"
 
 # The adversarial campaign, some minutes; ARGS="soak --minutes 60" for one part, and longer.
 torture: $(VENV)/installed-test $(VENV)/installed-fuzz

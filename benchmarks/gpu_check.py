@@ -6,8 +6,9 @@
     make gpu-check ARGS="--no-checks bfs-by-scale"        # these experiments
     python benchmarks/gpu_check.py --device emulated --quick    # tries this program, not a GPU
 
-The checks are the tests for GPUs, and compute-sanitizer over every method. The measurements are the
-lab's, as by ``kleene lab run``. Both go to one record, which several runs may fill.
+The checks are the tests for GPUs, and compute-sanitizer over every method. The measurements are
+those of ``gpu_prepared.py``, and the lab's, as by ``kleene lab run``. All go to one record, which
+several runs may fill.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import gpu_checks
+import gpu_prepared
 import gpu_record
 
 import kleene as kl
@@ -57,6 +59,15 @@ def check(runner: Runner, device: str, quick: bool, seconds: float) -> None:
         print(f"  {name}: {outcome.passed} passed, {outcome.failed} failed{details}", flush=True)
 
 
+def measure_prepared(runner: Runner, device: str, quick: bool) -> None:
+    """Check and measure prepared graphs, and record the figures."""
+    figures = []
+    for figure in gpu_prepared.measure(device, quick):
+        print(f"  {figure}", flush=True)
+        figures.append(figure)
+    runner.check("prepared graphs", len(figures), 0, tuple(figures))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("experiments", nargs="*", metavar="ID", help="see `kleene lab list`")
@@ -89,6 +100,7 @@ def main() -> int:
     if not options.no_checks:
         check(runner, options.device, options.quick, options.checks_budget)
     if not options.checks_only:
+        measure_prepared(runner, options.device, options.quick)
         with listener:
             runner.measure(wanted)
     done = runner.summary

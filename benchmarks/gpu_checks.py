@@ -27,6 +27,7 @@ import numpy as np
 
 import kleene as kl
 from kleene.registry import PATH_PROBLEMS
+from kleene.registry.betweenness import HOPS_ONLY
 
 TESTS = Path(__file__).parent.parent / "tests"
 SMALL = 150  # vertices: more than one tile, and not a multiple of anything
@@ -136,10 +137,17 @@ def run_all(device: str, quick: bool, seconds: float) -> Iterator[tuple[str, Out
     together.
     """
     until = time.monotonic() + seconds
+    os.environ["KLEENE_TEST_DEVICE"] = device
     tests = {
         "test_gpu": ["tests/test_gpu.py"],
         "test_gpu_device": ["tests/test_gpu_device.py"],
+        "test_gpu_devices": ["tests/test_gpu_devices.py"],
         "test_gpu_searches": ["tests/test_gpu_searches.py"],
+        "test_prepared_cuda": [
+            "tests/test_prepared_cuda.py",
+            "tests/test_prepared_cuda_weights.py",
+        ],
+        "test_cuda_betweenness": ["tests/test_cuda_betweenness.py"],
         "test_methods": ["tests/test_methods.py", "-k", device],
     }
     if quick:
@@ -200,9 +208,19 @@ def multiply(device: str) -> None:
             assert (y == kl.spmv(g, x, semiring, form=form)).all(), (semiring, form)
 
 
+def verify_betweenness(device: str) -> None:
+    """Verify every method of betweenness that the device has."""
+    for row in kl.methods("betweenness", device):
+        for g in (small_graph("min_plus"), mixed_graph()):
+            options: dict[str, Any] = {"method": row.name, "device": device, "edges": True}
+            hops = row.name in HOPS_ONLY
+            kl.betweenness(g, sources=[0, g.n // 2], hops=hops, **options).verify(sample=2)
+
+
 def main() -> None:
     device, done = sys.argv[1], 0
     multiply(device)
+    verify_betweenness(device)
     for row in kl.methods(device=device):
         if row.problem not in PATH_PROBLEMS:
             continue

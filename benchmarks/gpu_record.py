@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 from kleene.api import kernel_digest
+from kleene.backends.cuda.variants import VARIANTS, is_unrecorded
 from kleene.lab import record as records
 
 FOLDER = Path(__file__).parent
@@ -74,6 +75,8 @@ def _other_kernels(path: Path, date: str, device: str) -> str:
 def main() -> int:
     sentences = stale()
     print("\n".join(sentences) if sentences else "the records are of the current kernels")
+    if waiting := [file for file in VARIANTS if is_unrecorded(file)]:
+        print(f"not recorded yet, and offered for the emulator only: {', '.join(waiting)}")
     return int(bool(sentences))
 
 
