@@ -21,6 +21,14 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+@pytest.fixture(autouse=True)
+def own_emulator(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give each test emulated devices of its own: what others hold there does not count as used."""
+    from kleene.backends.cuda.runtime import emulated_device
+
+    monkeypatch.setattr(emulated_device, "_opened", {})
+
+
 @pytest.fixture
 def cuda(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
     """Yield a GPU of the driver that the tests provide, for device "cuda"."""

@@ -25,7 +25,7 @@ def graph(dtype: str | None = "float32", n: int = N, seed: int = 1, degree: int 
 
 
 def allow_on_device(patch: pytest.MonkeyPatch, count: int) -> None:
-    """Let the emulated device have so many bytes more than other tests left there."""
+    """Let the emulated device have this many bytes more than are allocated there."""
     allocated = open_device("emulated").allocated
     patch.setenv("KLEENE_DEVICE_MEMORY", str(allocated + count))
 
