@@ -177,6 +177,32 @@ def test_integers_are_added_exactly() -> None:
     assert kl.closeness(huge).values[1] == pytest.approx(2 / (2 * 2**59 + 1))
 
 
+def test_sums_beyond_int64_are_exact() -> None:
+    weight, n = 2**50 + 1, 100
+    line = kl.Graph.from_edges(
+        np.arange(n - 1), np.arange(1, n), np.full(n - 1, weight, np.int64), n=n + 1, directed=False
+    )
+    path = line.subgraph(range(n))
+    assert kl.wiener_index(path) == weight * (n**3 - n) // 6
+    heavy = path.reweight(arcs=path.weights * 16)  # sums of a vertex exceed int64, too
+    assert kl.wiener_index(heavy) == 16 * weight * (n**3 - n) // 6
+    c = kl.closeness(heavy)
+    assert c.totals.dtype == object
+    assert c.totals[0] == 16 * weight * (n**2 - n) // 2
+    assert c.verify().tolerance == "exact"
+    apart = kl.closeness(line)
+    assert apart.totals[n] == apart.reached[n] == 0
+
+
+def test_a_proof_of_integers_sees_the_last_bit() -> None:
+    weights = np.array([2**54 + 1, 2**54], np.int64)
+    c = kl.closeness(kl.Graph.from_edges([0, 1], [1, 2], weights, directed=False))
+    assert c.verify().tolerance == "exact"
+    c.totals = c.totals + np.array([1, 0, 0])
+    with pytest.raises(kl.VerificationError, match="total"):
+        c.verify()
+
+
 def test_bins_of_lengths() -> None:
     """Without bins, widths are powers of two, whatever the order of the sources."""
     g = kl.generate.grid(20, 20, weights=(0.5, 7.5), seed=1)

@@ -155,20 +155,38 @@ class DistanceWork:
 
     def _row_sums(self, report: Report | None, wanted: bool) -> DistanceSums:
         call, n = self.call, self.call.graph.n
-        reached, sums = np.zeros(n, np.int64), np.zeros(n, self._sum_dtype())
+        wide = self._may_exceed_int64()
+        whole = self.measured.dtype.kind == "i" and not wide
+        reached, sums = np.zeros(n, np.int64), np.zeros(n, np.int64 if whole else np.float64)
         inverses = np.zeros(n) if wanted else None
+        words = np.zeros((2, n), np.int64)
         work = ReduceWork.of(call, self.plan, None)
         for first, rows, _ in work.batches(call.prepared or call.graph, call.sources, report):
             _native.add_columns(
                 rows, self.measured.no_path, call.sources[first : first + len(rows)], reached,
                 sums, inverses, work.threads,
             )  # fmt: skip
-        return DistanceSums(reached, sums, inverses)
+            if wide:
+                _add_words(rows, self.measured.no_path, words)
+        return DistanceSums(reached, _as_integers(words) if wide else sums, inverses)
 
-    def _sum_dtype(self) -> type[np.generic]:
-        """Return int64 where no sum of distances exceeds it, else float64."""
-        if self.measured.dtype.kind == "f":
-            return np.float64
-        graph, narrow = self.call.graph, self.measured.dtype.itemsize == 4
-        fits = narrow or graph.stats.path_bound * len(self.call.sources) < 2**63
-        return np.int64 if fits else np.float64
+    def _may_exceed_int64(self) -> bool:
+        """Return whether sums of integer distances may be too large for int64."""
+        dtype, bound = self.measured.dtype, self.call.graph.stats.path_bound
+        return (
+            dtype == np.int64 and not self.measured.hops and bound * len(self.call.sources) >= 2**63
+        )
+
+
+def _add_words(rows: Array, no_path: int, words: Array) -> None:
+    """Add rows of int64 to sums of two words: multiples of 2^32, and what is left."""
+    for row in rows:
+        lengths = np.where(row == no_path, 0, row)
+        words[0] += lengths >> 32
+        words[1] += lengths & (2**32 - 1)
+
+
+def _as_integers(words: Array) -> Array:
+    """Return sums of two words: int64 where all fit, else Python's integers."""
+    sums: Array = words[0].astype(object) * 2**32 + words[1]
+    return sums if max(sums, default=0) >= 2**63 else sums.astype(np.int64)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from kleene.api.arguments import Progress
 from kleene.api.components import components
 from kleene.api.distance_sums import DistanceWork, check_distances
@@ -111,5 +109,5 @@ def wiener_index(
     if work.measured.dtype.kind == "f":
         total = math.fsum(found.sums)
         return total if g.directed else total / 2
-    whole = sum(map(int, np.asarray(found.sums).tolist()))  # beyond int64 if need be
+    whole = sum(found.sums.tolist())  # Python's integers: the sum may be beyond int64
     return whole if g.directed else whole // 2

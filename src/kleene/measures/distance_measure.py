@@ -60,7 +60,7 @@ class DistanceSums:
     """For each vertex, over all other vertices among the sources that a path joins it with."""
 
     reached: Array  # how many
-    sums: Array  # of the distances
+    sums: Array  # of the distances; integers are exact, and beyond int64 those of Python
     inverses: Array | None  # the sum of 1 / distance, without distances of zero
     pairs_by_hops: Array | None = None  # how many pairs have each number of hops
 
@@ -73,7 +73,8 @@ class DistanceMeasure(Measure):
     reached : array
         For each vertex, how many other vertices among the sources a path joins it with.
     totals : array
-        For each vertex, the sum that its number follows from.
+        For each vertex, the sum that its number follows from. Sums of integers are exact: int64,
+        or Python's integers where one does not fit.
     """
 
     reached: Array
@@ -122,11 +123,33 @@ class DistanceMeasure(Measure):
             not self._measured.reverse, self._measured.hops,
         )  # fmt: skip
 
-    @np.errstate(over="ignore", invalid="ignore")  # totals may be infinite, and their errors nan
     def _compare(self, row: int, proved: ProvedRow, numbers: Array) -> bool:
         """Compare the number of a vertex with that of its row."""
-        sources, limit = self._measured.sources, self._measured.limit
+        sources = self._measured.sources
         sources = sources[(sources != row) & (proved.values[sources] != proved.no_path)]
+        whole = self.totals.dtype.kind != "f"
+        compare = self._compare_integers if whole else self._compare_floats
+        same = compare(row, proved, sources)
+        if self.values[row] != numbers[row]:
+            proved.refuse(f"has {self.name} {self.values[row]:.15g}, not {numbers[row]:.15g}")
+        return same
+
+    def _compare_integers(self, row: int, proved: ProvedRow, sources: Array) -> bool:
+        """Compare the total of a vertex with the sum of integers, which has no rounding."""
+        distances, limit = proved.values[sources], self._measured.limit
+        if limit is not None:
+            distances = distances[distances <= limit]
+        held, total = int(self.totals[row]), sum(distances.tolist())
+        if self.reached[row] != len(distances):
+            _refuse_count(proved, int(self.reached[row]), len(distances))
+        if held != total:
+            proved.refuse(f"has the total {held}, and should have {total}")
+        return True
+
+    @np.errstate(over="ignore", invalid="ignore")  # totals may be infinite, and their errors nan
+    def _compare_floats(self, row: int, proved: ProvedRow, sources: Array) -> bool:
+        """Compare the total of a vertex with a sum of floats, up to rounding."""
+        limit = self._measured.limit
         distances = proved.values[sources].astype(np.float64)
         slack = proved.slack[sources].astype(np.float64)
         within = np.ones(len(distances), np.bool_) if limit is None else distances <= limit
@@ -141,12 +164,14 @@ class DistanceMeasure(Measure):
         error = (1e-9 + 2 * loose) * (total + more)
         held, count = float(self.totals[row]), int(self.reached[row])
         if not least <= count <= most:
-            proved.refuse(f"has {count:,} vertices in reach, and should have {least:,}")
+            _refuse_count(proved, count, least)
         if held != total and not total - error <= held <= total + more + error:
             proved.refuse(f"has the total {held!r}, and should have {total!r}")
-        if self.values[row] != numbers[row]:
-            proved.refuse(f"has {self.name} {self.values[row]:.15g}, not {numbers[row]:.15g}")
         return held == total
+
+
+def _refuse_count(proved: ProvedRow, count: int, right: int) -> None:
+    proved.refuse(f"has {count:,} vertices in reach, and should have {right:,}")
 
 
 class Closeness(DistanceMeasure):
