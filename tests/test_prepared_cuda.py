@@ -278,15 +278,3 @@ def test_answers_of_a_prepared_graph_stay_on_the_device() -> None:
         p.matrix([3], [4], device=DEVICE, keep="device", out=np.empty((1, 1), np.int32))
     with pytest.raises(kl.RequestError, match="use device='cuda', or leave out keep"):
         p.trees([3], device="cpu", keep="device")
-
-
-def test_new_weights_on_a_device() -> None:
-    g = sample(90)
-    p = kl.prepare(g)
-    heavier = g.reweight(arcs=g.csr[2] * 3)
-    found = p.customize(heavier, device=DEVICE)
-    np.testing.assert_array_equal(
-        found.trees().distances, kl.apsp(heavier, device="cpu", predecessors=False).distances
-    )
-    with pytest.raises(kl.RequestError, match="no device 'abacus'"):
-        p.customize(heavier, device="abacus")

@@ -33,8 +33,23 @@ from kleene.backends.cuda.tuning import prepared as tuning
 from kleene.errors import GraphError, MemoryBudgetError, NegativeCycleError
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination, eliminate
+from kleene.system.machine import this_machine
 
 pytestmark = needs_device
+
+
+@pytest.fixture
+def launched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The semirings whose kernels computed values of pairs."""
+    semirings: list[str] = []
+    launch = prepared_customize.Work.launch
+
+    def spy(work: prepared_customize.Work, pending: Any) -> None:
+        semirings.append(work.semiring)
+        launch(work, pending)
+
+    monkeypatch.setattr(prepared_customize.Work, "launch", spy)
+    return semirings
 
 
 # ---- pieces -------------------------------------------------------------------------------------
@@ -207,6 +222,42 @@ def test_arcs_of_another_graph_are_refused() -> None:
     other = kl.Graph.from_edges([0, 49], [49, 0], [1, 1], n=50)
     with pytest.raises(GraphError, match="not in the prepared graph"):
         prepared_customize.customize(eliminate(g), other, dtype="int32", device=DEVICE)
+
+
+# ---- calls --------------------------------------------------------------------------------------
+
+
+def test_new_weights_are_computed_on_the_device(launched: list[str]) -> None:
+    g = sample(90)
+    p = kl.prepare(g)
+    assert launched == []
+    heavier = g.reweight(arcs=g.csr[2] * 3)
+    found = p.customize(heavier, device=DEVICE)
+    assert launched == ["min_plus"]
+    np.testing.assert_array_equal(
+        found.trees().distances, kl.apsp(heavier, device="cpu", predecessors=False).distances
+    )
+    with pytest.raises(kl.RequestError, match="no device 'abacus'"):
+        p.customize(heavier, device="abacus")
+
+
+@pytest.mark.parametrize("problem", ["sssp", "closure"])
+def test_calls_customize_on_the_device(launched: list[str], problem: str) -> None:
+    g = sample(90)
+    if problem == "sssp":
+        found = kl.sssp(g, sources=range(40), method="prepared", device=DEVICE)
+    else:
+        found = kl.closure(g, "max_min", method="prepared", device=DEVICE)
+    assert launched == [found.plan.semiring]
+    assert found.verify()
+
+
+@pytest.mark.skipif("cuda" in this_machine().devices, reason="there is a GPU")
+def test_new_weights_need_the_device() -> None:
+    p = kl.prepare(sample(90))
+    for weights in (None, p.graph.csr[2] * 5):
+        with pytest.raises(kl.DeviceError):
+            p.customize(arcs=weights, device="cuda")
 
 
 # ---- memory -------------------------------------------------------------------------------------

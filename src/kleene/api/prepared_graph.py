@@ -106,6 +106,8 @@ class PreparedGraph(PreparedPairs, PreparedSearches):
             An arc is not in the graph that was prepared, or there is not one weight for each.
         NegativeCycleError
             The weights make a cycle of negative length.
+        DeviceError
+            The device is not there.
 
         Examples
         --------

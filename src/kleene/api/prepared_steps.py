@@ -100,13 +100,15 @@ def customize_graph(
 
 
 def _customizer(device: str) -> Callable[..., Customization]:
-    """Return what computes the values of pairs on a device."""
+    """Return what computes the values of pairs on a device, which must be there."""
     if device == "cpu":
         return customize
     if as_devices(device, None)[0] not in DEVICES:
         raise RequestError(no_such("device", device, DEVICES))
     from kleene.backends.cuda import prepared_customize
+    from kleene.backends.cuda.runtime.device import open_device
 
+    open_device(device)  # also where the values are kept
     return partial(prepared_customize.customize, device=device)
 
 

@@ -157,9 +157,7 @@ class Preparation:
         if "stats" in graph.__dict__:  # what is known of the weights is not computed again
             known = {k: v for k, v in vars(graph.stats).items() if not k.startswith("_")}
             vars(alone.stats).update(known)
-        made = customize(
-            elimination, alone, semiring, dtype=dtype, threads=threads, progress=progress
-        )
+        made = by(elimination, alone, semiring, dtype=dtype, threads=threads, progress=progress)
         self.keep(graph, elimination, made)
         return made
 
