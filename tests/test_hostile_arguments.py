@@ -163,6 +163,10 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
         {"weights": None, "rows": None, "arcs": None, "semiring": None, "dtype": None,
          "threads": None},
     ),
+    "customize, new weights": (
+        lambda **k: PREPARED.customize(arcs=G.csr[2] * 2, **k),
+        {"semiring": None, "dtype": None, "device": "cpu", "threads": None},
+    ),
     "prepared, sssp": (
         lambda **k: kl.sssp(PREPARED, **k),
         {"source": 0, "limit": None, "targets": None, "threads": None, "dtype": None,

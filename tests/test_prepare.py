@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import graphs
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from prepared_town import STREETS, TOWN, length_of, same
+from prepared_town import STREETS, length_of, same
 
 import kleene as kl
 from kleene.backends.semiring import SEMIRINGS
@@ -196,190 +195,6 @@ def test_a_matrix_in_reverse() -> None:
     assert r.next_hops.tolist() == right.next_hops.tolist()
     assert r.to_frame().equals(right.to_frame())
     r.verify()
-
-
-# ---- new weights --------------------------------------------------------------------------------
-
-
-def test_new_weights_in_every_form() -> None:
-    g = kl.Graph.from_table(STREETS, directed=False)
-    p = kl.prepare(g)
-    new = np.array([5, 1, 1, 2, 7])
-    right = kl.apsp(g.reweight(rows=new)).distances
-    by_arc = g.reweight(rows=new).weights
-    for q in (
-        p.customize(new),  # five rows, ten arcs: no doubt
-        p.customize(rows=new),
-        p.customize(by_arc),
-        p.customize(arcs=by_arc),
-        p.customize(g.reweight(rows=new)),
-        p.customize(iter(new)),
-    ):
-        assert np.array_equal(q.trees().distances, right)
-        assert q.graph.weights.tolist() == by_arc.tolist()
-        assert q._elimination is p._elimination
-    assert np.array_equal(p.trees().distances, kl.apsp(g).distances), "the first is unchanged"
-    assert p.customize(1).distance("a", "e") == 2
-    assert p.customize(lambda s, t: s + t).distance("a", "b") == 1
-    assert p.customize(2.5).dtype == np.float64
-    assert p.customize(semiring="boolean").distance("a", "e") is True
-    assert p.customize(dtype="float64").distance("a", "e") == 10.0
-    assert p.customize().distance("a", "e") == 10
-
-
-def test_closed_streets() -> None:
-    g = kl.Graph.from_table(STREETS)
-    p = kl.prepare(g)
-    closed = p.customize(rows=[2.0, math.inf, 4, 12, 1])
-    assert closed.graph.m == 4
-    assert closed.distance("a", "d") == 12
-    assert closed.distance("b", "d") == math.inf
-    closed.trees().verify()
-    assert closed.customize(g).distance("a", "d") == 9, "and open again"
-    assert p.customize(g.update({("a", "b"): math.inf})).path("a", "e") == ["a", "d", "e"]
-
-
-def test_new_weights_that_do_not_fit() -> None:
-    g = kl.Graph.from_table(STREETS)
-    p = kl.prepare(g)
-    with pytest.raises(kl.GraphError, match="give the column itself"):
-        p.customize("minutes")
-    with pytest.raises(kl.GraphError, match="rows=array or arcs=array"):
-        p.customize([1, 2, 3, 4, 5])
-    with pytest.raises(kl.GraphError, match="got 3 weights for 5 arcs"):
-        p.customize([1, 2, 3])
-    with pytest.raises(kl.GraphError, match="not in the prepared graph"):
-        p.customize(kl.Graph.from_edges([0], [4], [1], n=5, labels=g.labels))
-    with pytest.raises(kl.GraphError, match="other vertices"):
-        p.customize(kl.Graph.from_edges([0], [1], n=5))
-    with pytest.raises(kl.GraphError, match="once"):
-        p.customize(g, rows=[1, 2, 3, 4, 5])
-    with pytest.raises(kl.NegativeCycleError) as found:
-        kl.prepare(kl.Graph.from_edges([0, 1], [1, 0], [3, 4], labels=["x", "y"])).customize(
-            arcs=[3, -4]
-        )
-    assert set(found.value.cycle) == {"x", "y"}
-    with pytest.raises(kl.GraphError, match="probabilities"):
-        p.customize(semiring="max_times")
-
-
-# ---- calls on a prepared graph ------------------------------------------------------------------
-
-
-def test_other_calls_take_a_prepared_graph() -> None:
-    p, g = kl.prepare(TOWN), TOWN
-    for found, right in (
-        (kl.sssp(p, 3), kl.sssp(g, 3)),
-        (kl.sssp(p, sources=[3, 5], reverse=True), kl.sssp(g, sources=[3, 5], reverse=True)),
-        (kl.sssp(p, 3, targets=[9, 4]), kl.sssp(g, 3, targets=[9, 4])),
-        (kl.apsp(p), kl.apsp(g)),
-        (kl.apsp(p, sources=[1, 2]), kl.apsp(g, sources=[1, 2])),
-        (kl.sssp(p, pairs=[(1, 2), (3, 4)]), kl.sssp(g, pairs=[(1, 2), (3, 4)])),
-        (kl.apsp(p, pairs=[(1, 2), (3, 4)]), kl.sssp(g, pairs=[(1, 2), (3, 4)])),
-        (kl.closure(p, "boolean"), kl.closure(g, "boolean")),
-        (kl.closure(p, "max_min", sources=[4]), kl.closure(g, "max_min", sources=[4])),
-        (kl.sssp(p, 3, method="prepared", dtype="int64"), kl.sssp(g, 3, dtype="int64")),
-    ):
-        assert found.plan.method == "prepared", found
-        same(found.distances, right.distances)
-        assert found.graph is g
-        found.verify()
-    assert kl.closure(p).problem == "closure"
-    assert kl.closure(p).plan.semiring == "min_plus"
-    assert kl.sssp(p, 3, predecessors=False).predecessors is None
-    near = kl.nearest(p, [1, 50], k=2)
-    assert np.array_equal(near.which, kl.nearest(g, [1, 50], k=2).which)
-    area = kl.within(p, [1], 9)
-    assert (area.distances != kl.within(g, [1], 9).distances).nnz == 0
-    assert area.plan.method == "prepared"
-
-
-def test_what_it_cannot_answer_is_searched() -> None:
-    p = kl.prepare(TOWN)
-    for found in (
-        kl.sssp(p, 3, limit=5),
-        kl.sssp(p, 3, deterministic=True),
-        kl.sssp(p, 3, method="dijkstra"),
-        kl.sssp(p, 3, dtype="float64"),
-        kl.sssp(p, 3, device="reference"),
-        kl.apsp(p, limit=5, method="batched"),
-        kl.sssp(kl.prepare(TOWN, semiring="max_min"), 3, method="dijkstra"),
-    ):
-        assert found.plan.method != "prepared"
-        found.verify()
-    assert kl.bfs(p, 3).distances.tolist() == kl.bfs(TOWN, 3).distances.tolist()
-    assert kl.within(p, [3], k=4).k == 4
-    assert kl.within(p, [3], 4, hops=True).hops
-
-
-def test_calls_that_take_no_prepared_graph() -> None:
-    p = kl.prepare(TOWN)
-    for call in (
-        lambda: kl.components(p),
-        lambda: kl.isochrones(p, 0, [3]),
-        lambda: kl.k_shortest(p, 0, 3, 2),
-        lambda: kl.prepare(p),
-    ):
-        with pytest.raises(kl.GraphError, match=r"pass prepared\.graph"):
-            call()
-    with pytest.raises(kl.GraphError, match=r"expected a kleene\.Graph"):
-        kl.sssp([[0, 1], [1, 0]], 0)  # type: ignore[arg-type]
-
-
-def test_arguments_are_checked() -> None:
-    p = kl.prepare(TOWN)
-    with pytest.raises(kl.RequestError, match="no device 'reference'"):
-        p.matrix([0], [1], device="reference")
-    with pytest.raises(kl.RequestError, match="sources must be a sequence"):
-        p.matrix(3, [1])
-    with pytest.raises(kl.RequestError, match="distance takes two vertices"):
-        p.distance([0, 1], 2)
-    with pytest.raises(kl.RequestError, match="path takes two vertices"):
-        p.path(0, np.array([2]))
-    with pytest.raises(kl.RequestError, match="pairs must"):
-        p.distances([1, 2])
-    with pytest.raises(kl.RequestError, match="facilities is empty"):
-        p.nearest([1], [])
-    with pytest.raises(kl.RequestError, match="within needs a limit"):
-        p.within([1], None)  # type: ignore[arg-type]
-    with pytest.raises(kl.RequestError, match="several sources go by keyword"):
-        p.tree([1, 2])  # type: ignore[arg-type]
-    with pytest.raises(kl.RequestError, match="no semiring 'plus'"):
-        kl.prepare(TOWN, semiring="plus")
-    with pytest.raises(kl.RequestError, match="dtype"):
-        kl.prepare(TOWN, dtype="int8")
-    with pytest.raises(kl.RequestError, match="order"):
-        kl.prepare(TOWN, order=[0, 0, 1])
-    wide = kl.prepare(TOWN, semiring="max_min")
-    for call in (
-        lambda: wide.paths([(0, 1)]),
-        lambda: wide.nearest([0], [1]),
-        lambda: wide.within([0], 3),
-    ):
-        with pytest.raises(kl.RequestError, match="prepared for 'max_min'"):
-            call()
-
-
-def test_out_and_progress(tmp_path: Path) -> None:
-    p = kl.prepare(TOWN)
-    right = kl.apsp(TOWN).distances
-    out = np.empty((2, 3), p.dtype)
-    r = p.matrix([1, 2], [3, 4, 5], out=out)
-    assert r.distances is out or np.shares_memory(r.distances, out)
-    assert np.array_equal(out, right[1:3, 3:6])
-    kept = p.matrix([1, 2], [3, 4, 5], out=tmp_path / "m.npy")
-    assert np.array_equal(np.load(tmp_path / "m.npy"), kept.distances)
-    kept.verify()
-    rows = np.empty((2, TOWN.n), p.dtype)
-    q = kl.sssp(p, sources=[1, 2], targets=[3, 4], out=rows)  # as in other calls: whole rows
-    assert np.array_equal(rows, right[1:3])
-    assert q.distances.shape == (2, 2)
-    with pytest.raises(kl.RequestError, match="out must be"):
-        p.matrix([1, 2], [3, 4], out=out)
-    reports: list[tuple[int, int]] = []
-    kl.prepare(kl.generate.grid(30, 30), progress=lambda done, total: reports.append((done, total)))
-    assert reports
-    assert all(0 <= done <= total for done, total in reports)
 
 
 # ---- random graphs ------------------------------------------------------------------------------

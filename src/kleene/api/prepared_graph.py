@@ -24,6 +24,7 @@ from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination
 from kleene.system.formatting import format_bytes
 from kleene.system.html import card
+from kleene.system.machine import as_threads
 
 __all__ = ["PreparedGraph"]
 
@@ -125,7 +126,7 @@ class PreparedGraph(PreparedPairs, PreparedSearches):
         name = self.semiring if semiring is None else find_semiring(semiring).name
         kind = value_dtype(graph, name, dtype)
         made, steps = customize_graph(
-            self._elimination, graph, name, kind, threads, self._steps, device
+            self._elimination, graph, name, kind, as_threads(threads), self._steps, device
         )
         return PreparedGraph(graph, self._elimination, made, steps)
 

@@ -101,10 +101,11 @@ def customize_graph(
 
 def _customizer(device: str) -> Callable[..., Customization]:
     """Return what computes the values of pairs on a device, which must be there."""
-    if device == "cpu":
-        return customize
-    if as_devices(device, None)[0] not in DEVICES:
+    kind = as_devices(device, None)[0]
+    if kind not in DEVICES:
         raise RequestError(no_such("device", device, DEVICES))
+    if kind == "cpu":
+        return customize
     from kleene.backends.cuda import prepared_customize
     from kleene.backends.cuda.runtime.device import open_device
 
