@@ -143,3 +143,19 @@ def test_limits_of_any_type(row: Method) -> None:
             r = solve(row, g, "min_plus", sources=[0], limit=limit)
             assert r.reached.tolist() == [[True, True, True, False]]
             r.verify()
+
+
+@pytest.mark.parametrize(("limit", "within"), [(0.1, True), (np.float32(0.1), True), (0.09, False)])
+def test_a_limit_is_rounded_to_float32_weights_in_every_call(limit: Any, within: bool) -> None:
+    g = kl.Graph.from_edges([0, 1], [1, 2], np.array([0.1, 0.2], np.float32), directed=False)
+    near = {
+        "within": len(kl.within(g, [0], limit).reached(0)) == 2,
+        "ego": kl.ego(g, 0, limit).n == 2,
+        "closeness": bool(kl.closeness(g, sources=[0], limit=limit).reached[1]),
+        "histogram": bool(kl.distance_histogram(g, sources=[0], limit=limit).counts.sum()),
+        "path_counts": bool(kl.path_counts(g, 0, limit=limit)[1]),
+        "loads": bool(kl.loads(g, [(0, 1)], limit=limit).arcs[0]),
+        "betweenness": bool(kl.betweenness(g, edges=True, sources=[0], limit=limit).arcs[0]),
+    }
+    assert near == dict.fromkeys(near, within)
+    assert kl.path_counts(g, 0, limit=limit).verify().rows == 1

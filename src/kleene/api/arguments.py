@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
@@ -31,7 +30,6 @@ __all__ = [
     "Pairs",
     "Progress",
     "Vertices",
-    "as_limit",
     "as_pairs",
     "as_prepared",
     "as_vertices",
@@ -298,26 +296,3 @@ def _dtype_name(dtype: Any) -> str:
         return str(np.dtype(dtype))
     except (TypeError, ValueError):
         return str(dtype)  # the plan refuses it, and says what it may be
-
-
-def as_limit(limit: Any, dtype: np.dtype[Any], hops: bool = False) -> int | float | None:
-    """Return a limit in the type of the values; None where no value is beyond it.
-
-    Integers and hop counts are whole, so a fraction of the limit makes no difference to them.
-    """
-    if limit is None:
-        return None
-    if isinstance(limit, np.generic):
-        limit = limit.item()  # comparisons with a narrow type overflow
-    if isinstance(limit, bool) or not isinstance(limit, numbers.Real):
-        raise RequestError(f"limit must be a number, not {limit!r}")
-    if limit != limit or limit < 0:  # NaN alone differs from itself
-        raise RequestError(f"limit must be a number from 0 on, and is {limit}")
-    number = int(limit) if isinstance(limit, numbers.Integral) else float(limit)
-    most = float(np.finfo(dtype).max) if dtype.kind == "f" else int(np.iinfo(dtype).max)
-    if number >= most:  # no value of this type is beyond
-        return None
-    if dtype.kind == "i" or hops:
-        number = math.floor(number)
-    rounded: int | float = dtype.type(number).item()  # compared with values of this type
-    return rounded

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from kleene.api.arguments import (
     Progress,
     Vertices,
-    as_limit,
     as_vertices,
     make_request,
     require_graph,
 )
-from kleene.api.within import as_count, plan_lengths
+from kleene.api.length_plans import plan_lengths, wide_dtype
+from kleene.api.number_arguments import as_count, as_seed, as_wide_limit
 from kleene.backends.task import BetweennessTask
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
@@ -33,7 +33,7 @@ from kleene.results.timings import Timings
 from kleene.system.machine import threads_for
 from kleene.system.progress import reporter
 
-__all__ = ["as_seed", "betweenness", "plan_betweenness"]
+__all__ = ["betweenness", "plan_betweenness"]
 
 #: Below it, differences of logarithms say too little, and samples take days.
 _SMALLEST_ERROR = 1e-6
@@ -150,8 +150,9 @@ def betweenness(
     unit = hops or graph.weight_dtype is None
     if not unit:
         refuse_zero_cycles(graph)
+    bound = as_wide_limit(limit, graph, wide_dtype(graph, hops), unit)
     task = BetweennessTask(
-        graph, begins, ends, unit, _as_bound(graph, limit, unit), endpoints, edges,
+        graph, begins, ends, unit, bound, endpoints, edges,
         threads_for(len(begins) * (graph.n + graph.m), request.threads), device=plan.first_device,
     )  # fmt: skip
     began = time.perf_counter()
@@ -203,12 +204,6 @@ def _distinct(graph: Graph, vertices: Any, name: str) -> NDArray[Any]:
     return positions.astype(graph.id_dtype, copy=False)
 
 
-def _as_bound(graph: Graph, limit: Any, unit: bool) -> int | float | None:
-    """Return the limit in the type that lengths are added in."""
-    whole = unit or graph.weight_dtype is None or graph.weight_dtype.kind == "i"
-    return as_limit(limit, np.dtype(np.int64 if whole else np.float64))
-
-
 def _as_part(number: Any, name: str) -> float:
     if (
         isinstance(number, bool)
@@ -236,10 +231,3 @@ def _refuse_with_error(others: dict[str, Any]) -> None:
             "error= samples paths between all pairs of vertices: leave out "
             + " and ".join(f"{name}=" for name in given)
         )
-
-
-def as_seed(seed: Any) -> int:
-    """Return a seed of random numbers."""
-    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or seed < 0:
-        raise RequestError(f"seed must be a whole number from 0 on, not {seed!r}")
-    return int(seed)

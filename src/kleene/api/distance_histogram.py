@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kleene.api.arguments import Call, Progress, Vertices
-from kleene.api.betweenness import as_seed
 from kleene.api.distance_sums import DistanceWork, check_distances
+from kleene.api.number_arguments import as_count, as_seed
 from kleene.api.reduce_distances import as_edges
-from kleene.api.within import as_count
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.measures.distance_histogram import DistanceHistogram

@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.api.arguments import Call, Progress, Vertices, as_limit, check_call
+from kleene.api.arguments import Call, Progress, Vertices, check_call
+from kleene.api.length_plans import require_not_negative
+from kleene.api.number_arguments import as_limit
 from kleene.api.reduce_distances import ReduceWork
 from kleene.api.row_calls import plan_rows
 from kleene.errors import RequestError
@@ -25,6 +27,7 @@ from kleene.graph.checks import as_flag
 from kleene.measures.distance_histogram import Bins
 from kleene.measures.distance_measure import DistanceSums, Measured
 from kleene.planning.plan import Plan
+from kleene.planning.request import graph_facts
 from kleene.results.timings import Timings
 from kleene.system.progress import reporter
 
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
     from kleene.api.prepared_graph import PreparedGraph
     from kleene.backends.task import Progress as Report
 
-__all__ = ["DistanceWork", "check_distances", "require_not_negative"]
+__all__ = ["DistanceWork", "check_distances"]
 
 Array = NDArray[Any]
 T = TypeVar("T")
@@ -65,17 +68,8 @@ def check_distances(
         kind = "cpu" if request.device == "auto" else request.device
         request = request._replace(problem="bfs", device=kind, dtype=None)
     else:
-        require_not_negative(call.graph)
+        require_not_negative(graph_facts(call.graph), "this measure", "reduce_distances")
     return replace(call, request=request._replace(sources=len(call.sources)))
-
-
-def require_not_negative(graph: Graph) -> None:
-    """Refuse a graph with negative weights."""
-    if graph.weight_dtype is not None and graph.stats.negative:
-        raise RequestError(
-            f"weights must not be negative here, and the smallest is {graph.stats.min_weight}: "
-            "count arcs by hops=True, or take kl.reduce_distances, which allows them"
-        )
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from kleene.api.arguments import require_graph
+from kleene.api.length_plans import require_not_negative
 from kleene.api.within import within
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
+from kleene.planning.request import graph_facts
 
 __all__ = ["ego"]
 
@@ -82,6 +84,7 @@ def ego(
         raise RequestError(f"vertex must be one vertex, not {vertex!r}")
     middle = int(graph.index(vertex))
     searched = graph.symmetrise() if undirected and graph.directed else graph
+    require_not_negative(graph_facts(searched, as_flag(hops, "hops")), "ego")
     reach = within(
         searched, [graph.label(middle)], radius, hops=hops, reverse=reverse, predecessors=False
     )

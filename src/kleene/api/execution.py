@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.api.arguments import Call, Out, as_limit
+from kleene.api.arguments import Call, Out
 from kleene.api.closer_look import look_closer
+from kleene.api.number_arguments import as_limit
 from kleene.api.pairs import solve_pairs
 from kleene.backends.common.limits import apply_limit
 from kleene.backends.common.predecessors import choose_predecessors

@@ -20,14 +20,15 @@ from kleene import _native
 from kleene.api.arguments import (
     Progress,
     Vertices,
-    as_limit,
     as_prepared,
     check_call,
     make_request,
 )
 from kleene.api.closer_look import look_closer
 from kleene.api.execution import solve
-from kleene.api.within import as_count, one_or_more, plan_lengths
+from kleene.api.length_plans import plan_lengths
+from kleene.api.number_arguments import as_count, as_limit
+from kleene.api.within import one_or_more
 from kleene.backends.common.native_sssp import lengths_or_none
 from kleene.backends.task import NearestTask
 from kleene.errors import RequestError

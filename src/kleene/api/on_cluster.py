@@ -23,9 +23,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.api.arguments import Call, as_limit
+from kleene.api.arguments import Call
 from kleene.api.cluster_graphs import share_call_graph
 from kleene.api.execution import cycle_by_label
+from kleene.api.number_arguments import as_limit
 from kleene.api.reduce_distances import ReduceWork, rows_together
 from kleene.api.row_calls import RowCall, plan_rows
 from kleene.api.stored_rows import BlockSize, plan_stored

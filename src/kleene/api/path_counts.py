@@ -6,11 +6,10 @@ import time
 from collections.abc import Hashable
 from dataclasses import replace
 
-import numpy as np
-
-from kleene.api.arguments import Progress, as_limit, check_call, require_graph
+from kleene.api.arguments import Progress, check_call, require_graph
 from kleene.api.execution import solve
-from kleene.api.within import require_not_negative
+from kleene.api.length_plans import require_not_negative, wide_dtype
+from kleene.api.number_arguments import as_wide_limit
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
@@ -85,11 +84,12 @@ def path_counts(
         raise RequestError(f"source must be one vertex, not {source!r}")
     hops, exact = as_flag(hops, "hops"), as_flag(exact, "exact")
     own = None if hops else graph.weight_dtype
-    unit = own is None
+    unit, wide = own is None, wide_dtype(graph, hops)
+    bound = as_wide_limit(limit, graph, wide, unit)
     call = check_call(
-        "bfs" if unit else "sssp", graph, source=source, reverse=reverse, limit=limit,
+        "bfs" if unit else "sssp", graph, source=source, reverse=reverse, limit=bound,
         predecessors=False, device="cpu", threads=threads, progress=progress, arc_by_arc=True,
-        dtype=np.float64 if own is not None and own.kind == "f" else None,
+        dtype=wide if wide.kind == "f" else None,
     )  # fmt: skip
     if not unit:
         require_not_negative(graph_facts(graph), "path_counts")
@@ -100,7 +100,6 @@ def path_counts(
     start = int(call.sources[0])
     values = count_paths(walked, found.distances, start, unit, exact)
     stats = replace(found.stats, total=time.perf_counter() - began)
-    kept = as_limit(limit, found.distances.dtype, unit)
     return PathCounts(
-        graph, values, found.distances, start, unit, call.reverse, kept, found.plan, stats
+        graph, values, found.distances, start, unit, call.reverse, bound, found.plan, stats
     )

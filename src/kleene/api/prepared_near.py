@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from kleene.api.arguments import Vertices, as_limit, make_request
+from kleene.api.arguments import Vertices, make_request
+from kleene.api.length_plans import require_not_negative
+from kleene.api.number_arguments import as_count, as_limit
 from kleene.api.prepared_calls import Prepared, plan_prepared
-from kleene.api.within import as_count, one_or_more, require_not_negative
+from kleene.api.within import one_or_more
 from kleene.backends.task import NearestTask, WithinAnswer
 from kleene.errors import RequestError
 from kleene.graph.checks import as_flag

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kleene.api.arguments import Call, Progress, Vertices, as_limit, check_call
+from kleene.api.arguments import Call, Progress, Vertices, check_call
+from kleene.api.number_arguments import as_limit
 from kleene.api.row_calls import RowCall, plan_rows
 from kleene.errors import RequestError
 from kleene.graph import Graph

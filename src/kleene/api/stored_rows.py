@@ -21,8 +21,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.api.arguments import Call, as_limit
+from kleene.api.arguments import Call
 from kleene.api.closer_look import look_closer
+from kleene.api.number_arguments import as_limit
 from kleene.api.stored_results import digest_of_graph, digest_of_vertices, stored_result
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Progress

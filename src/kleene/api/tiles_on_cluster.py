@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kleene.api.arguments import Call, as_limit
+from kleene.api.arguments import Call
 from kleene.api.cluster_graphs import graph_bytes, share_plain_graph
+from kleene.api.number_arguments import as_limit
 from kleene.api.stored_rows import StoredCall, stored_call
 from kleene.backends.common.dense_driver import engine_form
 from kleene.backends.semiring import SEMIRINGS

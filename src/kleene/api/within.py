@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import time
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
@@ -13,17 +12,17 @@ from numpy.typing import NDArray
 from kleene.api.arguments import (
     Progress,
     Vertices,
-    as_limit,
     as_prepared,
     as_vertices,
     make_request,
 )
+from kleene.api.length_plans import plan_lengths
+from kleene.api.number_arguments import as_count, as_limit
 from kleene.backends.task import WithinTask
-from kleene.errors import MemoryBudgetError, RequestError
+from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
-from kleene.planning.plan import Plan, plan_call
-from kleene.planning.request import Facts, Request, graph_facts
+from kleene.planning.request import Request
 from kleene.registry import find
 from kleene.results.reach import Reach
 from kleene.results.timings import Timings
@@ -170,37 +169,3 @@ def one_or_more(graph: Graph, vertices: Any, name: str) -> NDArray[Any]:
     if isinstance(vertices, (str, bytes)) or not np.iterable(vertices):
         return np.array([graph.index(vertices)], dtype=graph.id_dtype)
     return as_vertices(graph, vertices, name)
-
-
-def plan_lengths(graph: Graph, request: Request, hops: bool, advice: str) -> Plan:
-    """Plan a search along lengths, which must not be negative, or hops.
-
-    ``advice`` says what to do where memory does not suffice.
-    """
-    facts = graph_facts(graph, hops)
-    require_not_negative(facts, request.problem)
-    try:
-        return plan_call(facts, request)
-    except MemoryBudgetError as error:
-        what = str(error).partition("; what makes it fit")[0]
-        raise MemoryBudgetError(f"{what}; {advice}") from None
-
-
-def require_not_negative(facts: Facts, problem: str) -> None:
-    """Raise if a weight is negative."""
-    if facts.min_weight < 0:
-        raise RequestError(
-            f"{problem} needs weights that are not negative, and the smallest is "
-            f"{facts.min_weight:g}; count arcs by hops=True, or take kleene.sssp, which allows them"
-        )
-
-
-def as_count(value: Any, name: str) -> int:
-    """Return a whole number from 1 on."""
-    try:
-        count = 0 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        count = 0
-    if not 1 <= count < 2**62:
-        raise RequestError(f"{name} must be a whole number from 1 on, not {value!r}")
-    return count

@@ -1,0 +1,44 @@
+"""Plans of searches along lengths, which must not be negative, or along hops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kleene.errors import MemoryBudgetError, RequestError
+from kleene.graph import Graph
+from kleene.planning.plan import Plan, plan_call
+from kleene.planning.request import Facts, Request, graph_facts
+
+__all__ = ["plan_lengths", "require_not_negative", "wide_dtype"]
+
+
+def plan_lengths(graph: Graph, request: Request, hops: bool, advice: str) -> Plan:
+    """Plan a search along lengths, which must not be negative, or hops.
+
+    ``advice`` says what to do where memory does not suffice.
+    """
+    facts = graph_facts(graph, hops)
+    require_not_negative(facts, request.problem)
+    try:
+        return plan_call(facts, request)
+    except MemoryBudgetError as error:
+        what = str(error).partition("; what makes it fit")[0]
+        raise MemoryBudgetError(f"{what}; {advice}") from None
+
+
+def wide_dtype(graph: Graph, hops: bool) -> np.dtype[Any]:
+    """Return the type in which equal lengths compare equal: int64 for integers, else float64."""
+    own = None if hops else graph.weight_dtype
+    return np.dtype(np.float64 if own is not None and own.kind == "f" else np.int64)
+
+
+def require_not_negative(facts: Facts, call: str, instead: str = "sssp") -> None:
+    """Refuse negative weights; ``instead`` is a call that takes them."""
+    if facts.min_weight < 0:
+        raise RequestError(
+            f"{call} needs weights that are not negative, and the smallest is "
+            f"{facts.min_weight:g}; count arcs by hops=True, or use kleene.{instead}, which "
+            "allows them"
+        )
