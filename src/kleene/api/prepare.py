@@ -41,7 +41,8 @@ def prepare(
         The graph; weights may be negative.
     order : sequence of vertices, optional
         All vertices, the first to be eliminated first. By default those of low degree, then the
-        rest by nested dissection, which needs no coordinates.
+        rest by nested dissection, which needs no coordinates. Later calls on the graph itself do
+        not use an order that is given here.
     semiring : {"min_plus", "max_min", "max_times", "boolean"}
         Which path is best: the shortest, the widest (its narrowest arc is as wide as possible),
         the most reliable (the product of its weights, probabilities from 0 to 1, is largest), or
@@ -97,7 +98,8 @@ def load_prepared(path: str | PathLike[str], graph: Graph | None = None) -> Prep
     path : str or Path
         The file.
     graph : Graph, optional
-        The graph that the file must belong to: one with other arcs or weights is refused. By
+        The graph that the file must belong to: one with other arcs or weights is refused. Later
+        calls on it use the elimination of the file, which is proved, and not its values. By
         default the file's own.
 
     Returns
@@ -120,6 +122,10 @@ def load_prepared(path: str | PathLike[str], graph: Graph | None = None) -> Prep
     """
     if graph is not None:
         require_graph(graph)
-    graph, elimination, customization = files.load(path, graph)
-    Preparation.of(graph).keep(graph, elimination, customization)
-    return PreparedGraph(graph, elimination, customization, Steps())
+    loaded, elimination, customization = files.load(path, graph)
+    kept = Preparation.of(loaded)
+    if graph is None:
+        kept.keep(loaded, elimination, customization)
+    elif not kept.eliminated:  # values are not proved: they stay out of the user's graph
+        kept.keep(loaded, elimination)
+    return PreparedGraph(loaded, elimination, customization, Steps())

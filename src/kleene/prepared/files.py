@@ -9,7 +9,7 @@ is proved to be one of this graph: ranks are a postorder, all upward neighbors o
 ancestors, and every arc joins a pair. Of the values, type, number and range are checked, which is
 what keeps sums from wrapping; whether they are the right ones, ``verify`` says of every answer. A
 file made by an enemy can hold wrong values: they give wrong answers, which ``verify`` refuses, and
-no other harm.
+no other harm. A graph that the user passes never keeps them.
 
 A file that is in use must not be rewritten in place. ``save`` never does that: it writes a new file
 and gives it the name, and a graph that is loaded keeps the old one.
