@@ -313,6 +313,19 @@ def test_an_order_of_ones_own() -> None:
     assert np.array_equal(p.trees().distances, kl.apsp(g).distances)
 
 
+def test_an_order_does_not_reach_later_calls() -> None:
+    g, same = (kl.generate.grid(12, 12, weights=(1, 9), seed=5) for _ in range(2))
+    pairs = kl.prepare(same)._elimination.arcs
+    order = np.random.default_rng(1).permutation(g.n)
+    p = kl.prepare(g, order=order)
+    assert p._elimination.arcs > pairs
+    assert p.customize(semiring="boolean")._elimination is p._elimination
+    assert kl.prepare(g)._elimination.arcs == pairs
+    p.customize(2)
+    kl.prepare(g, order=order)
+    assert kl.prepare(g)._elimination.arcs == pairs
+
+
 def test_a_prepared_graph_serves_later_calls() -> None:
     g = kl.generate.grid(12, 12, weights=(1, 9), seed=5)
     p = kl.prepare(g)

@@ -1,7 +1,8 @@
 """The steps of preparing a graph, what they took, and what they would take.
 
 Steps that a call took by itself before are not repeated: the graph keeps them
-(``kleene.prepared.cache``), and what is prepared here serves later calls on the graph.
+(``kleene.prepared.cache``). Later calls on the graph use what is prepared here, unless the user
+chose the order.
 """
 
 from __future__ import annotations
@@ -74,7 +75,8 @@ def eliminate_graph(
         positions = elimination_order(graph, progress=report)
     ordered = time.perf_counter()
     made = eliminate(graph, positions, threads=threads)
-    kept.keep(graph, made)
+    if order is None:  # later calls do not depend on an order that was chosen for this one
+        kept.keep(graph, made)
     return made, Steps(ordered - began, time.perf_counter() - ordered)
 
 

@@ -146,7 +146,8 @@ class Preparation:
     ) -> Customization:
         """Return the values of the pairs with the weights of this graph.
 
-        ``by`` computes them, where they are not kept. Raises NegativeCycleError for a negative
+        ``by`` computes them, where they are not kept. They are kept with the elimination of the
+        graph, and not with another. Raises NegativeCycleError for a negative
         cycle anywhere in the graph.
         """
         if elimination is self._elimination:
@@ -158,7 +159,8 @@ class Preparation:
             known = {k: v for k, v in vars(graph.stats).items() if not k.startswith("_")}
             vars(alone.stats).update(known)
         made = by(elimination, alone, semiring, dtype=dtype, threads=threads, progress=progress)
-        self.keep(graph, elimination, made)
+        if elimination is self._elimination:  # others have an order that the caller chose
+            self.keep(graph, elimination, made)
         return made
 
     # ---- memory ---------------------------------------------------------------------------
