@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import pairwise
 from typing import Any
 
@@ -140,3 +141,42 @@ def test_progress_and_a_negative_cycle() -> None:
     cycle = kl.Graph.from_edges([0, 1], [1, 0], [1, -3], labels=["a", "b"])
     with pytest.raises(kl.NegativeCycleError, match=r"a -> b|b -> a"):
         kl.reduce_distances(cycle)
+
+
+def dense(n: int = 700) -> kl.Graph:
+    """Return a graph on which tiles pay, whose arrays are smaller than the matrix."""
+    rng = np.random.default_rng(1)
+    ends = rng.integers(0, n, (2, n * n // 12))
+    return kl.Graph.from_edges(*ends, rng.integers(1, 99, ends.shape[1]).astype(np.int32), n=n)
+
+
+@pytest.mark.parametrize("call", [kl.reduce_distances, kl.closeness, kl.harmonic])
+def test_a_matrix_is_built_only_if_small_and_is_planned(
+    call: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    g = dense()
+    matrix = 4 * g.n * g.n
+    small = call(g)
+    assert small.plan.method == "tiled"
+    assert small.plan.memory >= matrix
+    monkeypatch.setattr(module, "_MATRIX_BYTES", matrix - 1)
+    monkeypatch.setattr(module, "_BATCH_BYTES", 2**16)
+    tracemalloc.start()
+    try:
+        large = call(g, threads=1)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert large.plan.method == "batched"
+    assert large.plan.memory < matrix
+    assert peak < matrix
+    assert "asked for" not in str(large.plan)
+    field = "sums" if call is kl.reduce_distances else "values"
+    np.testing.assert_allclose(getattr(large, field), getattr(small, field), rtol=1e-12)
+
+
+def test_a_matrix_may_be_as_large_as_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MATRIX_BYTES", 0)
+    g = kl.Graph.from_dense(np.random.default_rng(2).integers(1, 9, (200, 200)))
+    assert kl.closeness(g).plan.method == "tiled"
+    assert kl.closeness(dense(200)).plan.method == "batched"

@@ -33,8 +33,9 @@ def closeness(
     Distances lead to the vertex, as in NetworkX. With r others in reach, whose distances add up to
     s, it is r / s; of n - 1 others, Wasserman and Faust multiply that by r / (n - 1), so that a
     vertex of a small component does not look central. It is 0 where nothing is in reach. Distances
-    are never there all at once: memory is that of the graph and, for each thread, 216 bytes a
-    vertex for hops, and some rows for lengths.
+    are not kept: memory is that of the graph and, for each thread, 216 bytes a vertex for hops, and
+    some rows for lengths. On a dense graph, a matrix of all pairs is built where it takes no more
+    than 64 MiB, or than the graph itself.
 
     Parameters
     ----------

@@ -40,8 +40,8 @@ def distance_histogram(
 ) -> DistanceHistogram:
     """Return how many pairs of two vertices are how far apart.
 
-    Pairs are ordered, and those without a path are not counted. Distances are never there all at
-    once.
+    Pairs are ordered, and those without a path are not counted. Distances are not kept: memory is
+    that of :func:`closeness`.
 
     Parameters
     ----------

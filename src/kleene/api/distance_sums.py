@@ -19,8 +19,7 @@ from kleene import _native
 from kleene.api.arguments import Call, Progress, Vertices, check_call
 from kleene.api.length_plans import require_not_negative
 from kleene.api.number_arguments import as_limit
-from kleene.api.reduce_distances import ReduceWork
-from kleene.api.row_calls import plan_rows
+from kleene.api.reduce_distances import ReduceWork, plan_reduction
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
@@ -83,7 +82,7 @@ class DistanceWork:
     @staticmethod
     def of(call: Call) -> DistanceWork:
         """Plan a call."""
-        plan = plan_rows(call)
+        plan = plan_reduction(call)
         hops, dtype = call.request.problem == "bfs", np.dtype(plan.dtype)
         limit = as_limit(call.limit, dtype, hops)
         return DistanceWork(

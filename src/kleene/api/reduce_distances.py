@@ -21,6 +21,7 @@ from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag, memory_for
 from kleene.planning.plan import Plan
+from kleene.registry import find
 from kleene.results.distance_reduction import DistanceReduction, Reduced, reduce_rows
 from kleene.results.timings import Timings
 from kleene.system.progress import reporter
@@ -30,12 +31,16 @@ if TYPE_CHECKING:
     from kleene.backends.task import Progress as Report
     from kleene.results.result import Result
 
-__all__ = ["ReduceWork", "as_edges", "reduce_distances", "rows_together"]
+__all__ = ["ReduceWork", "as_edges", "plan_reduction", "reduce_distances", "rows_together"]
 
 Array = NDArray[Any]
 
 #: Bytes of the rows of a batch, and rows that are enough for every method: 512 searches share work.
 _BATCH_BYTES, _BATCH_ROWS = 2**25, 512
+
+#: Bytes that a matrix of all pairs may take, where a dense method pays; the bytes of the graph's
+#: own arrays where these are more.
+_MATRIX_BYTES = 2**26
 
 
 def reduce_distances(
@@ -54,8 +59,9 @@ def reduce_distances(
     """Return the sum, the maximum and the number of the distances from each source.
 
     Closeness, eccentricity and the mean distance follow from them. The distances themselves are
-    never there all at once: memory is that of the graph and of some rows, at least one a thread and
-    otherwise 32 MiB.
+    not kept: memory is that of the graph and of some rows, at least one a thread and otherwise
+    32 MiB. On a dense graph, a matrix of all pairs is built where it takes no more than 64 MiB, or
+    than the graph itself.
 
     Parameters
     ----------
@@ -115,15 +121,15 @@ def reduce_distances(
         )
     edges = as_edges(bins)
     began = time.perf_counter()
-    plan = plan_rows(call)
     if on is None:
+        plan = plan_reduction(call)
         work = ReduceWork.of(call, plan, edges)
         with reporter(call.progress, "reducing distances") as report:
             reduced = work.reduce(call.prepared or call.graph, call.sources, report)
     else:
         from kleene.api.on_cluster import reduce_on_cluster
 
-        plan, reduced = reduce_on_cluster(call, plan, edges, on)
+        plan, reduced = reduce_on_cluster(call, plan_rows(call), edges, on)
     stats = Timings(total=time.perf_counter() - began)
     kept = as_limit(call.limit, np.dtype(plan.dtype), hops)
     return DistanceReduction(
@@ -154,6 +160,28 @@ def rows_together(n: int, itemsize: int, threads: int) -> int:
     return max(threads, min(_BATCH_ROWS, _BATCH_BYTES // max(1, n * itemsize)))
 
 
+def plan_reduction(call: Call) -> Plan:
+    """Plan a call that reduces rows; its memory includes the matrix, where a small one is built."""
+    plan, n = plan_rows(call), call.graph.n
+    if not _fills_matrix(plan):
+        return plan
+    item = np.dtype(plan.dtype).itemsize
+    arrays = sum(array.nbytes for array in call.graph.csr if array is not None)
+    rows = item * n * len(call.sources)
+    total = plan.memory + rows
+    if item * n * n > max(_MATRIX_BYTES, arrays) or total > memory_for(total):
+        plan = plan_rows(replace(call, request=call.request._replace(by_rows=True)))
+        if not _fills_matrix(plan):  # as it does on a GPU where weights are negative
+            return plan
+    return replace(plan, memory=plan.memory + rows)
+
+
+def _fills_matrix(plan: Plan) -> bool:
+    """Return whether the method fills a matrix of all pairs, whatever rows are asked for."""
+    method = find(plan.problem, plan.method, plan.device)
+    return method is not None and not method.by_rows
+
+
 @dataclass(frozen=True)
 class ReduceWork:
     """The reduction of some rows, here or on a worker."""
@@ -167,14 +195,16 @@ class ReduceWork:
 
     @staticmethod
     def of(call: Call, plan: Plan, edges: Array | None) -> ReduceWork:
-        """Return the work of a call; where a matrix pays, all of its rows are computed together."""
+        """Return the work of a call; of a matrix, all rows are computed together."""
         dtype, hops = np.dtype(plan.dtype), call.request.problem == "bfs"
         threads = plan.threads if call.request.threads is None else call.request.threads
         step = rows_together(call.graph.n, dtype.itemsize, threads)
-        matrix = len(call.sources) * call.graph.n * dtype.itemsize
-        if plan.method == "tiled" and matrix <= memory_for(matrix):
+        matrix, rows = _fills_matrix(plan), len(call.sources) * call.graph.n * dtype.itemsize
+        if matrix and rows <= memory_for(rows):
             step = max(step, len(call.sources))
-        return ReduceWork(RowCall.of(call, plan), step, plan.dtype, hops, edges, threads)
+        request = call.request._replace(by_rows=not matrix)
+        own = RowCall.of(replace(call, request=request), plan)
+        return ReduceWork(own, step, plan.dtype, hops, edges, threads)
 
     def reduce(
         self,

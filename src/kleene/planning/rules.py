@@ -87,6 +87,8 @@ def _negative(facts: Facts, request: Request) -> bool:
 
 
 def _matrix_pays(facts: Facts, request: Request) -> bool:
+    if request.by_rows:
+        return False
     return request.sources is None and facts.m * _MATRIX_WORTH > facts.n * facts.n
 
 
@@ -100,9 +102,15 @@ def _unweighted(facts: Facts, request: Request) -> bool:
 
 
 def _tiles_pay(facts: Facts, request: Request) -> bool:
+    if request.by_rows:
+        return False
     sources = facts.n if request.sources is None else request.sources
     worth = _TILES_WORTH_PATHS if request.predecessors else _TILES_WORTH
     return facts.m * sources * worth > facts.n**3
+
+
+def _searches_pay_on_gpu(facts: Facts, request: Request) -> bool:
+    return request.by_rows or cost_model.batches_pay(facts, request)
 
 
 def _prepare(facts: Facts, request: Request) -> bool:
@@ -179,7 +187,7 @@ RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
         Rule("tiled", _negative, "some weights are negative, which a matrix takes"),
         Rule(
             "batched",
-            cost_model.batches_pay,
+            _searches_pay_on_gpu,
             "searching from each source costs less than filling a matrix",
         ),
         Rule("tiled", _ALWAYS, "the graph is small or dense enough for a matrix"),
