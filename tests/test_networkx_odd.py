@@ -15,8 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from networkx_calls import CALLS, compare, function
 
+import kleene as kl
 import kleene.interop.networkx as backend
 from kleene.interop.networkx.dispatch import _default_weight, _signature
+from kleene.interop.networkx.exact_measures import measured
 
 EXAMPLES = 25
 NODES = [0, 1, "b", (2, 3), 2.5, frozenset("f")]
@@ -225,3 +227,26 @@ def test_hyper_wiener_index_of_large_whole_weights() -> None:
         for backend in ("kleene", "networkx")
     )
     assert ours == theirs
+
+
+@pytest.mark.parametrize("weight", [2**60 - 1, 2**60, 2**60 + 1, -(2**63)])
+@pytest.mark.parametrize("name", ["diameter", "radius", "betweenness_centrality"])
+def test_integers_at_the_edge_of_int64(name: str, weight: int) -> None:
+    G = nx.path_graph(4)
+    nx.set_edge_attributes(G, weight, "weight")
+    measure = getattr(nx, name)
+    if 0 < weight < 2**60:
+        right = measure(G, weight="weight", backend="networkx")
+        assert measure(G, weight="weight", backend="kleene") == right
+        return
+    with pytest.raises(NotImplementedError, match="may not fit 64 bits"):
+        measure(G, weight="weight", backend="kleene")
+
+
+def test_an_overflow_is_left_to_the_next_backend() -> None:
+    def too_long(graph: Any, threads: Any) -> Any:
+        raise kl.PathOverflowError("path values may reach 1e19")
+
+    graph = backend.convert_from_nx(nx.path_graph(2))
+    with pytest.raises(NotImplementedError, match="may reach"):
+        measured(graph.unweighted_arcs, too_long, nx.NetworkXError())

@@ -7,16 +7,21 @@ from typing import Any
 
 import networkx as nx
 
-from kleene.errors import GraphError
+from kleene.errors import GraphError, PathOverflowError
 from kleene.interop.networkx.graph import Arcs
 
 __all__ = ["measured", "suits_measures"]
 
 
 def measured(arcs: Arcs, measure: Callable[..., Any], disconnected: Exception | None = None) -> Any:
-    """Return what one of Kleene's measures gives; raise the exception if that is not defined."""
+    """Return what one of Kleene's measures gives; raise the exception if that is not defined.
+
+    Lengths that do not fit are left to the next backend.
+    """
     try:
         return measure(arcs.graph, threads=nx.config.backends.kleene.threads)
+    except PathOverflowError as error:
+        raise NotImplementedError(str(error)) from None
     except GraphError:
         if disconnected is None:
             raise

@@ -25,7 +25,7 @@ MISSING = _Missing()
 _INTEGERS = {int, bool, np.bool_, *(np.dtype(c).type for c in "bhilqBHILQ")}
 _FLOATS = {float, np.float64}
 #: Bounds on n times the largest weight, so that no path length overflows its type.
-_MAX_INTEGER, _MAX_FLOAT, _MAX_MIXED = 2.0**62, 1e307, 2.0**53
+_MAX_INTEGER, _MAX_FLOAT, _MAX_MIXED = 2**62, 1e307, 2.0**53
 
 
 class Weights(NamedTuple):
@@ -76,6 +76,7 @@ def _integers(values: Sequence[Any], n: int) -> NDArray[np.int64] | None:
         array = np.fromiter(values, dtype=np.int64, count=len(values))
     except OverflowError:
         raise NotImplementedError("integer weights do not fit 64 bits") from None
-    if float(np.abs(array.astype(float)).max(initial=0)) * n > _MAX_INTEGER:
+    largest = max(int(array.max(initial=0)), -int(array.min(initial=0)))
+    if largest * n >= _MAX_INTEGER:
         raise NotImplementedError("sums of these integer weights may not fit 64 bits")
     return None if (array == 1).all() else array
