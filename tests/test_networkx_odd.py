@@ -239,7 +239,7 @@ def test_integers_at_the_edge_of_int64(name: str, weight: int) -> None:
         right = measure(G, weight="weight", backend="networkx")
         assert measure(G, weight="weight", backend="kleene") == right
         return
-    with pytest.raises(NotImplementedError, match="may not fit 64 bits"):
+    with pytest.raises(NotImplementedError, match="kleene"):
         measure(G, weight="weight", backend="kleene")
 
 
