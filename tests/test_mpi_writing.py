@@ -15,9 +15,10 @@ import kleene as kl
 from kleene.distributed import bfs, read, sssp, verify, write
 from kleene.distributed.ledger import Ledger
 from kleene.distributed.mpi.arc_sums import graph_digest
-from kleene.distributed.mpi.writing import find_stored
-from kleene.distributed.store import Store
+from kleene.distributed.mpi.writing import _block_rows, find_stored
+from kleene.distributed.store import Store, StoreSpec
 from kleene.distributed.store_npy import NpyWriter
+from kleene.distributed.store_zarr import ZarrWriter
 
 
 def search_and_write(
@@ -73,6 +74,21 @@ def test_more_ranks_than_vertices(name: str, tmp_path: Path) -> None:
     kl.write(graph, tmp_path / "g.npz")
     run_ranks(7, search_and_write(tmp_path / "g.npz", tmp_path / "d.npy", search=bfs))
     assert np.load(tmp_path / "d.npy").tolist() == kl.bfs(graph, 0).distances.tolist()
+
+
+@pytest.mark.parametrize(
+    ("n", "ranks"), [(524_294, 2), (61_578_415, 4), (23_947_347, 3), (1_000_003, 3)]
+)
+def test_chunks_of_zarr_are_large(n: int, ranks: int, tmp_path: Path) -> None:
+    """Also where the vertices of a rank are a number with few divisors."""
+    rows = _block_rows(n, ranks)
+    spec = StoreSpec({}, "", "", (n,), "int32", None, rows)
+    writer = ZarrWriter(tmp_path / "d.zarr", spec)
+    (chunk,), (shard,) = writer._chunks, writer._shards
+    assert 2**16 <= chunk <= 2**18
+    assert shard == rows
+    assert rows % chunk == 0
+    assert n / ranks <= rows < 1.25 * n / ranks
 
 
 def test_another_number_of_ranks_completes_distances(

@@ -142,7 +142,7 @@ class ZarrWriter(StoreWriter):
         ]
         most = max(1, _CHUNK // int(np.prod(columns, dtype=np.int64)))
         block = self.spec.block_rows
-        return max(d for d in range(1, min(most, block) + 1) if block % d == 0), *columns
+        return next(d for d in range(min(most, block), 0, -1) if block % d == 0), *columns
 
     @property
     def _shards(self) -> tuple[int, ...]:

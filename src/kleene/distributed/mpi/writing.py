@@ -27,6 +27,10 @@ __all__ = ["find_stored", "write"]
 
 Array = NDArray[Any]
 
+#: Blocks of more vertices than a chunk of a Zarr store are a multiple of the second number: chunks
+#: divide a block, and a number with few divisors would have tiny ones.
+_CHUNK, _STEP = 2**18, 2**16
+
 
 def write(result: DistributedResult, path: str | Path) -> None:
     """Write distances, and predecessors if there are any, to a store in parallel; collective.
@@ -164,5 +168,11 @@ def _spec(result: DistributedResult, digest: str) -> StoreSpec:
         shape=(graph.n,),
         dtype=result.distances.dtype.name,
         predecessors=None if links is None else links.dtype.name,
-        block_rows=max(1, -(-graph.n // comm.size)),
+        block_rows=_block_rows(graph.n, comm.size),
     )
+
+
+def _block_rows(n: int, ranks: int) -> int:
+    """Return the vertices of a block: about one block a rank."""
+    rows = max(1, -(-n // ranks))
+    return rows if rows <= _CHUNK else rows + -rows % _STEP
