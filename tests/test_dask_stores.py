@@ -99,6 +99,22 @@ def test_a_store_is_resumed_here_and_there(client: Any, tmp_path: Path) -> None:
     assert np.array_equal(np.load(out), kl.apsp(SOCIAL).distances)
 
 
+@pytest.mark.parametrize(
+    ("problem", "name"), [("apsp", "d.npy"), ("apsp", "d.zarr"), ("closure", "d.npy")]
+)
+def test_out_is_relative_to_the_folder_of_the_caller(
+    client: Any,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    problem: str,
+    name: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)  # the workers stay where they were started
+    there = getattr(kl, problem)(SOCIAL, predecessors=False, out=name, on=client)
+    assert (tmp_path / name).exists()
+    assert np.array_equal(there.values, getattr(kl, problem)(SOCIAL).values)
+
+
 def test_a_store_of_another_call_is_not_touched(client: Any, tmp_path: Path) -> None:  # noqa: F811
     out = tmp_path / "d.npy"
     kl.apsp(CITY, sources=range(50), out=out, on=client)

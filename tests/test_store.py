@@ -165,6 +165,17 @@ def test_data_that_is_gone_or_another(path: Path) -> None:
         Store.open(path, SPEC)
 
 
+def test_another_file_under_the_name_is_not_written_to(npy: Path) -> None:
+    other = np.zeros((5, 5))
+    with Store.open(npy, SPEC) as store:
+        piece = store.missing()[0]
+        np.save(npy, other)
+        npy.with_name("d.npy.partial").unlink()
+        with pytest.raises(StoreError, match=r"d\.npy is another file"):
+            store.writer().write(piece, *rows(piece))
+    assert np.array_equal(np.load(npy), other)
+
+
 def test_damaged_blocks_are_found(path: Path) -> None:
     fill(path)
     looked = Store.look(path)

@@ -144,6 +144,8 @@ class ReductionWork:
 def solve_on_cluster(call: Call) -> Result:
     """Answer a call by the workers of its cluster."""
     _refuse(call)
+    if call.out is not None:  # workers have working directories of their own
+        call = replace(call, out=Path(os.path.abspath(str(call.out))))
     try:
         tiles = plan_tiles(call)
         if tiles is not None:

@@ -12,7 +12,7 @@ import io
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,13 +61,11 @@ class NpyWriter(StoreWriter):
     def validate(self, done: Iterable[int]) -> None:
         """Raise StoreError unless the files are there and of the right shapes and types."""
         for name in self.spec.arrays:
-            file, header = self.file(name), self._header(name)
+            file = self.file(name)
             if not file.is_file():
                 raise self._damaged(f"{file.name} is gone")
             with naming(file), open(file, "rb") as opened:
-                same = opened.read(len(header)) == header
-            if not same or file.stat().st_size != self._size(name):
-                raise self._damaged(f"{file.name} is another file")
+                self._require_own(name, opened)
 
     def vertices(self, name: str) -> Array | None:
         """Return the list of sources, or of targets, if the store has one."""
@@ -131,9 +129,17 @@ class NpyWriter(StoreWriter):
     def _size(self, name: str) -> int:
         return len(self._header(name)) + self.spec.shape[0] * self._row_bytes(name)
 
+    def _require_own(self, name: str, file: IO[bytes]) -> None:
+        """Refuse an open file that has another shape or type."""
+        header = self._header(name)
+        same = file.read(len(header)) == header
+        if not same or os.fstat(file.fileno()).st_size != self._size(name):
+            raise self._damaged(f"{Path(file.name).name} is another file")
+
     def _write(self, name: str, piece: Piece, block: Array) -> None:
         data = block.reshape(-1).view(np.uint8).data
         with open(self.file(name), "r+b", buffering=0) as file:
+            self._require_own(name, file)
             file.seek(len(self._header(name)) + piece.first * self._row_bytes(name))
             while data:
                 data = data[file.write(data) :]
