@@ -115,6 +115,13 @@ def test_sources_targets_and_limits_reach_the_call(towns: Path) -> None:
     assert {row["betweenness"] for row in none["rows"]} == {0.0}
 
 
+@pytest.mark.parametrize("name", ["closeness", "harmonic"])
+def test_a_sample_of_sources(grid: Path, name: str) -> None:
+    found = document("measure", name, grid, "--sample", 2, "--seed", 3)
+    right = getattr(kl, name)(kl.read(grid), samples=2, seed=3)
+    assert {row["vertex"]: row[name] for row in found["rows"]} == dict(right)
+
+
 def test_samples_and_errors(grid: Path) -> None:
     found = document("measure", "betweenness", grid, "--sample", 7, "--seed", 3, "--hops")
     right = kl.betweenness(kl.read(grid), samples=7, seed=3, hops=True)

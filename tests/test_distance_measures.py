@@ -235,6 +235,18 @@ def test_bins_grow_batch_by_batch(monkeypatch: pytest.MonkeyPatch) -> None:
         h.verify()
 
 
+@pytest.mark.parametrize("call", [kl.closeness, kl.harmonic])
+def test_numbers_of_a_sample(call: Any) -> None:
+    for graph in (HUBS, ROADS):
+        found = call(graph, samples=30, seed=5)
+        sources = found._measured.sources
+        assert len(set(sources.tolist())) == 30
+        assert found.values.tolist() == call(graph, sources=sources).values.tolist()
+        assert found.values.tolist() != call(graph, samples=30, seed=6).values.tolist()
+        found.verify(sample=20)
+        assert call(graph, samples=10**9).values.tolist() == call(graph).values.tolist()
+
+
 def test_a_sample_of_sources() -> None:
     h = kl.distance_histogram(HUBS, samples=30, seed=5)
     again = kl.distance_histogram(HUBS, samples=30, seed=5)
@@ -282,6 +294,8 @@ def test_labels_tables_and_prepared_graphs() -> None:
         (kl.closeness, {"limit": math.nan}, "limit must be a number"),
         (kl.harmonic, {"limit": -1}, "limit must be a number"),
         (kl.closeness, {"wf_improved": 1}, "wf_improved must be True or False"),
+        (kl.closeness, {"samples": 0}, "samples"),
+        (kl.harmonic, {"samples": 3, "sources": [1]}, "either sources or samples"),
         (kl.distance_histogram, {"samples": 0}, "samples"),
         (kl.distance_histogram, {"samples": 3, "sources": [1]}, "either sources or samples"),
         (kl.distance_histogram, {"samples": 3, "seed": -1}, "seed must be"),

@@ -18,7 +18,7 @@ from kleene.api.arguments import (
     require_graph,
 )
 from kleene.api.length_plans import plan_lengths, wide_dtype
-from kleene.api.number_arguments import as_count, as_seed, as_wide_limit
+from kleene.api.number_arguments import as_seed, as_wide_limit, sample_vertices
 from kleene.backends.task import BetweennessTask
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
@@ -192,9 +192,8 @@ def _as_sources(
             return _distinct(graph, sources, "sources")
         return np.arange(graph.n, dtype=graph.id_dtype)
     if sources is not None:
-        raise RequestError("give either sources, or samples for random ones, not both")
-    count = min(as_count(samples, "samples"), graph.n)
-    return np.sort(chance.choice(graph.n, count, replace=False)).astype(graph.id_dtype)
+        raise RequestError("give either sources or samples, not both")
+    return sample_vertices(graph, samples, chance)
 
 
 def _distinct(graph: Graph, vertices: Any, name: str) -> NDArray[Any]:

@@ -20,6 +20,8 @@ def closeness(
     graph: Graph | PreparedGraph,
     *,
     sources: Vertices | None = None,
+    samples: int | None = None,
+    seed: int = 0,
     hops: bool = False,
     reverse: bool = False,
     limit: float | None = None,
@@ -42,8 +44,12 @@ def closeness(
     graph : Graph or PreparedGraph
         The graph; its weights must not be negative.
     sources : sequence of vertices, optional
-        Where paths begin; all vertices by default. The others that count are then these: a random
-        sample of them estimates closeness on large graphs.
+        Where paths begin; all vertices by default. The others that count are then these.
+    samples : int, optional
+        How many sources to take at random instead, each at most once: an estimate for large graphs,
+        without a bound.
+    seed : int
+        Chooses the sample.
     hops : bool
         Count arcs instead of adding weights. A graph without weights counts arcs anyway.
     reverse : bool
@@ -77,8 +83,8 @@ def closeness(
     improved = as_flag(wf_improved, "wf_improved")
     work = DistanceWork.of(
         check_distances(
-            graph, sources=sources, hops=hops, reverse=reverse, limit=limit, device=device,
-            threads=threads, progress=progress,
+            graph, sources=sources, samples=samples, seed=seed, hops=hops, reverse=reverse,
+            limit=limit, device=device, threads=threads, progress=progress,
         )
     )  # fmt: skip
     found, stats = work.timed("closeness", work.sums)
@@ -89,6 +95,8 @@ def harmonic(
     graph: Graph | PreparedGraph,
     *,
     sources: Vertices | None = None,
+    samples: int | None = None,
+    seed: int = 0,
     hops: bool = False,
     reverse: bool = False,
     limit: float | None = None,
@@ -107,6 +115,11 @@ def harmonic(
         The graph; its weights must not be negative.
     sources : sequence of vertices, optional
         Where paths begin; all vertices by default.
+    samples : int, optional
+        How many sources to take at random instead, each at most once. Sums are those of the sample:
+        n / samples times as much is expected of all.
+    seed : int
+        Chooses the sample.
     hops : bool
         Count arcs instead of adding weights. A graph without weights counts arcs anyway.
     reverse : bool
@@ -134,8 +147,8 @@ def harmonic(
     """
     work = DistanceWork.of(
         check_distances(
-            graph, sources=sources, hops=hops, reverse=reverse, limit=limit, device=device,
-            threads=threads, progress=progress,
+            graph, sources=sources, samples=samples, seed=seed, hops=hops, reverse=reverse,
+            limit=limit, device=device, threads=threads, progress=progress,
         )
     )  # fmt: skip
     found, stats = work.timed("harmonic", lambda report: work.sums(report, inverses=True))

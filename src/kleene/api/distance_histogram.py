@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kleene.api.arguments import Call, Progress, Vertices
+from kleene.api.arguments import Progress, Vertices
 from kleene.api.distance_sums import DistanceWork, check_distances
-from kleene.api.number_arguments import as_count, as_seed
 from kleene.api.reduce_distances import as_edges
-from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.measures.distance_histogram import DistanceHistogram
 
@@ -88,22 +84,9 @@ def distance_histogram(
     """
     edges = as_edges(bins)
     call = check_distances(
-        graph, sources=sources, hops=hops, reverse=reverse, limit=limit, device=device,
-        threads=threads, progress=progress,
+        graph, sources=sources, samples=samples, seed=seed, hops=hops, reverse=reverse,
+        limit=limit, device=device, threads=threads, progress=progress,
     )  # fmt: skip
-    if samples is not None:
-        call = _sampled(call, sources, samples, seed)
     work = DistanceWork.of(call)
     found, stats = work.timed("distance histogram", lambda report: work.histogram(edges, report))
     return DistanceHistogram(work.measured, found, work.plan, stats)
-
-
-def _sampled(call: Call, sources: Any, samples: int, seed: int) -> Call:
-    """Return the call with a random sample of the vertices as its sources."""
-    if sources is not None:
-        raise RequestError("give either sources or samples, not both")
-    n = call.graph.n
-    count = min(as_count(samples, "samples"), n)
-    chosen = np.sort(np.random.default_rng(as_seed(seed)).choice(n, count, replace=False))
-    request = call.request._replace(sources=count)
-    return replace(call, request=request, sources=chosen.astype(call.graph.id_dtype))

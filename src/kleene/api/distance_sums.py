@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from kleene import _native
 from kleene.api.arguments import Call, Progress, Vertices, check_call
 from kleene.api.length_plans import require_not_negative
-from kleene.api.number_arguments import as_limit
+from kleene.api.number_arguments import as_limit, as_seed, sample_vertices
 from kleene.api.reduce_distances import ReduceWork, plan_reduction
 from kleene.errors import RequestError
 from kleene.graph import Graph
@@ -44,6 +44,8 @@ def check_distances(
     graph: Graph | PreparedGraph,
     *,
     sources: Vertices | None = None,
+    samples: int | None = None,
+    seed: int = 0,
     hops: bool = False,
     reverse: bool = False,
     limit: float | None = None,
@@ -51,7 +53,10 @@ def check_distances(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Call:
-    """Check the arguments of a call that measures distances; each source is kept once."""
+    """Check the arguments of a call that measures distances; each source is kept once.
+
+    ``samples`` takes that many random vertices as sources instead.
+    """
     call = check_call(
         "apsp", graph,
         sources=sources, reverse=reverse, limit=limit, predecessors=False, device=device,
@@ -61,6 +66,11 @@ def check_distances(
         call = replace(call, sources=np.unique(call.sources))
         if not len(call.sources):
             raise RequestError("sources is empty: name at least one vertex")
+    chance = np.random.default_rng(as_seed(seed))
+    if samples is not None:
+        if sources is not None:
+            raise RequestError("give either sources or samples, not both")
+        call = replace(call, sources=sample_vertices(call.graph, samples, chance))
     request = call.request
     if as_flag(hops, "hops") or call.graph.weight_dtype is None:
         # Added up on the host in less time than rows take to arrive from a device.

@@ -8,11 +8,12 @@ import operator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kleene.errors import RequestError
 from kleene.graph import Graph
 
-__all__ = ["as_count", "as_limit", "as_seed", "as_wide_limit"]
+__all__ = ["as_count", "as_limit", "as_seed", "as_wide_limit", "sample_vertices"]
 
 
 def as_limit(limit: Any, dtype: np.dtype[Any], hops: bool = False) -> int | float | None:
@@ -58,6 +59,12 @@ def as_count(value: Any, name: str) -> int:
     if not 1 <= count < 2**62:
         raise RequestError(f"{name} must be a whole number from 1 on, not {value!r}")
     return count
+
+
+def sample_vertices(graph: Graph, samples: Any, chance: np.random.Generator) -> NDArray[Any]:
+    """Return the positions of random vertices, in order: so many, or all if there are fewer."""
+    count = min(as_count(samples, "samples"), graph.n)
+    return np.sort(chance.choice(graph.n, count, replace=False)).astype(graph.id_dtype)
 
 
 def as_seed(seed: Any) -> int:
