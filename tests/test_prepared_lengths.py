@@ -98,6 +98,43 @@ def test_heights_make_no_negative_cycle() -> None:
     assert_negative_cycle(lower, caught.value.cycle, np.dtype(np.float64))
 
 
+def with_cycles_of_about_zero(seed: int) -> kl.Graph:
+    """Most weights are differences of heights, so that most cycles add up to rounding errors."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 9))
+    tails, heads = rng.integers(n, size=(2, int(rng.integers(n, 4 * n))))
+    heights = rng.normal(size=n) * 10.0 ** rng.integers(-2, 3)
+    more = rng.random(len(tails))
+    weights = more * (rng.random(len(tails)) < 0.4) + heights[heads] - heights[tails]
+    apart = tails != heads
+    return kl.Graph.from_edges(tails[apart], heads[apart], weights[apart], n=n)
+
+
+@pytest.mark.parametrize("seed", [13, 128, 243, 271, 673])
+def test_values_from_a_detour_are_proved(seed: int) -> None:
+    """A path around a cycle of about zero may round to less than the path that is shown."""
+    g = with_cycles_of_about_zero(seed)
+    p, every = kl.prepare(g), range(g.n)
+    ends = [(s, t) for s in every for t in every]
+    p.paths(ends).verify()
+    p.trees().verify()
+    p.matrix(every, every).verify()
+    spoiled = p.paths(ends)
+    spoiled._answer.values[0, np.flatnonzero(spoiled.reached)[1]] += 1e-9
+    with pytest.raises(kl.VerificationError):
+        spoiled.verify()
+
+
+def test_a_huge_weight_explains_nothing_elsewhere() -> None:
+    """What rounding explains in a row is a matter of the paths to a vertex."""
+    g = kl.Graph.from_edges([0, 1, 0, 0], [1, 0, 2, 3], [1.5, -1.5, -0.25, 1e20])
+    found = kl.prepare(g).paths([(0, 1), (0, 2), (0, 3)])
+    found.verify()
+    found._answer.values[0, 1] -= 1e-9
+    with pytest.raises(kl.VerificationError, match="pair 1"):
+        found.verify()
+
+
 def test_a_negative_loop_matters_to_sums_only() -> None:
     g = graphs.graph("negative_loop")
     e = in_any_order(g)
