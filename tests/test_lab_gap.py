@@ -10,13 +10,14 @@ import pytest
 from kleene.cli.lab_run import chosen
 from kleene.lab import record as records
 from kleene.lab.environment import Environment
-from kleene.lab.experiment import Skipped
+from kleene.lab.experiment import Experiment, Skipped
 from kleene.lab.experiments import EXPERIMENTS
 from kleene.lab.gap import VARIABLE, Program, best_delta, programs, read_output
 from kleene.lab.measurements import measurements_in
 from kleene.lab.runner import Runner, Summary
 
 [GAP] = [one for one in EXPERIMENTS if one.id == "peers-gap"]
+[BETWEENNESS] = [one for one in EXPERIMENTS if one.id == "betweenness-gap"]
 
 #: What `sssp -g 12 -n 3 -r 5 -v -a -d 4` and `bfs -g 12 -n 2 -r 9 -a` print.
 SSSP = """\
@@ -58,7 +59,8 @@ for trial in range(int(arguments[arguments.index("-n") + 1])):
     print(f"Trial Time:          {{0.003 + 1e-5 * abs(delta - 16) - 0.001 * trial:.5f}}")
     if "-v" in arguments:
         print("Verification:           {verdict}")
-print(f"{tree} {{nodes - {lost}}} nodes")
+if "{tree}":
+    print(f"{tree} {{nodes - {lost}}} nodes")
 """
 
 
@@ -67,7 +69,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Return a function that installs programs in place of GAP's."""
 
     def install(verdict: str = "PASS", lost: int = 0, load: float = 0) -> Path:
-        for name, tree in (("bfs", "BFS Tree has"), ("sssp", "SSSP Tree reaches")):
+        for name, tree in (("bfs", "BFS Tree has"), ("sssp", "SSSP Tree reaches"), ("bc", "")):
             program = tmp_path / name
             program.write_text(
                 FAKE.format(python=sys.executable, verdict=verdict, tree=tree, lost=lost)
@@ -80,8 +82,8 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return install
 
 
-def run(path: Path) -> tuple[Summary, records.Record]:
-    done = Runner(Environment("cpu", quick=True), path).measure([GAP])
+def run(path: Path, experiment: Experiment = GAP) -> tuple[Summary, records.Record]:
+    done = Runner(Environment("cpu", quick=True), path).measure([experiment])
     return done, records.read(path)
 
 
@@ -94,10 +96,15 @@ def test_output_is_read() -> None:
     assert read_output(SSSP.replace("PASS", "FAIL", 1)).verified is False
 
 
-@pytest.mark.parametrize("text", ["", "Trial Time:          0.00334\n", SSSP.replace("Trial", "")])
-def test_output_without_times_or_nodes_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="no time or no number of nodes"):
+@pytest.mark.parametrize("text", ["", SSSP.replace("Trial", "")])
+def test_output_without_times_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="no time"):
         read_output(text)
+
+
+def test_betweenness_prints_no_number_of_nodes() -> None:
+    trials = read_output("Trial Time:          0.00334\nVerification:           PASS\n")
+    assert (trials.seconds, trials.reached, trials.verified) == ((0.00334,), None, True)
 
 
 def test_without_gap_the_experiment_is_skipped_with_a_reason(
@@ -109,7 +116,7 @@ def test_without_gap_the_experiment_is_skipped_with_a_reason(
     assert "not installed; set KLEENE_GAP to the folder" in record.skips[0].why
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     with pytest.raises(Skipped, match="no program bfs in KLEENE_GAP="):
-        programs()
+        programs("bfs", "sssp")
 
 
 def test_gap_is_measured_by_its_own_clock(install, tmp_path: Path) -> None:
@@ -137,6 +144,23 @@ def test_gap_is_measured_by_its_own_clock(install, tmp_path: Path) -> None:
     assert sum("-v" in start for start in starts) == len(places) < len(starts)
 
 
+def test_betweenness_is_measured_beside_bc(install, tmp_path: Path) -> None:
+    folder = install()
+    done, record = run(tmp_path / "record.jsonl", BETWEENNESS)
+    assert (done.failed, done.skipped) == (0, 0), [skip.why for skip in record.skips]
+    [results] = measurements_in(record, BETWEENNESS)
+    for series in ("Kleene, one core", "GAP, one core"):
+        assert results.at(series, 0) is not None
+    assert results.time(results.at("GAP, one core", 0)) == pytest.approx(0.002)  # the mean
+    assert any("as fast as GAP." in sentence for sentence in BETWEENNESS.findings(results))
+    starts = (folder / "bc.log").read_text().splitlines()
+    assert all(" -i 4 " in start for start in starts)
+    install(verdict="FAIL")
+    done, record = run(tmp_path / "wrong.jsonl", BETWEENNESS)
+    assert {skip.series.split(",")[0] for skip in record.skips} == {"GAP"}
+    assert all("GAP's own verification failed" in skip.why for skip in record.skips)
+
+
 def test_a_busy_machine_does_not_measure_gap_on_all_cores(install, tmp_path: Path) -> None:
     install(load=100)
     environment = Environment("cpu", quick=True)
@@ -162,7 +186,7 @@ def test_a_wrong_answer_of_gap_is_a_failure(wrong, why: str, install, tmp_path: 
 
 def test_a_program_that_fails_says_how(install) -> None:
     folder = install()
-    program = Program("bfs", folder / "missing.sg", 0, threads=1)
+    program = Program("bfs", folder / "missing.sg", 1, "-r", "0")
     with pytest.raises(RuntimeError, match=r"missing\.sg"):
         program.run()
 
@@ -194,8 +218,8 @@ def test_the_search_for_the_best_delta_ends(time) -> None:
     assert max(tried) <= 2**30
 
 
-def test_the_suite_has_this_experiment_alone() -> None:
-    assert [one.id for one in chosen([], "gap")] == ["peers-gap"]
+def test_the_suite_has_these_experiments_alone() -> None:
+    assert [one.id for one in chosen([], "gap")] == ["peers-gap", "betweenness-gap"]
 
 
 def test_more_threads_get_series_where_there_are_cores(

@@ -1,7 +1,7 @@
 """The GAP Benchmark Suite, a program of its own: where it is, how it runs, what it prints.
 
-Its programs ``bfs`` and ``sssp`` read a graph from a file, search it some times from one vertex,
-and print the seconds of each search. https://github.com/sbeamer/gapbs
+Its programs ``bfs``, ``sssp`` and ``bc`` (betweenness) read a graph from a file, search it some
+times, and print the seconds of each trial. https://github.com/sbeamer/gapbs
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["VARIABLE", "Program", "Searches", "best_delta", "programs", "read_ou
 #: The environment variable that names the folder of the programs.
 VARIABLE = "KLEENE_GAP"
 
-_TRIALS = 3  # searches each time that a program is started; the first ones warm it up
+_TRIALS = 3  # trials each time that a program is started; the first ones warm it up
 _WORSE = 2  # steps of delta that are not faster, before the search for the best ends
 _MOST_DELTA = 2**30  # the largest power of 4 that GAP takes
 
@@ -29,43 +29,43 @@ _MOST_DELTA = 2**30  # the largest power of 4 that GAP takes
 class Searches:
     """What one start of a program printed."""
 
-    seconds: tuple[float, ...]  # of each search
-    reached: int  # vertices, by the last
+    seconds: tuple[float, ...]  # of each trial
+    reached: int | None  # vertices, by the last search; None for betweenness
     verified: bool | None  # by the program's own serial search; None if that was not asked for
 
 
 def read_output(text: str) -> Searches:
-    """Read what ``bfs -a`` or ``sssp -a`` printed."""
+    """Read what ``bfs -a``, ``sssp -a`` or ``bc`` printed."""
     seconds = tuple(float(found) for found in re.findall(r"^Trial Time:\s+(\S+)$", text, re.M))
     reached = re.search(r"^\w+ Tree (?:has|reaches) (\d+) nodes", text, re.M)
-    if not seconds or reached is None:
-        raise ValueError(f"GAP printed no time or no number of nodes: {text[-200:]!r}")
+    if not seconds:
+        raise ValueError(f"GAP printed no time: {text[-200:]!r}")
     verdicts = re.findall(r"^Verification:\s+(PASS|FAIL)$", text, re.M)
     verified = all(verdict == "PASS" for verdict in verdicts) if verdicts else None
-    return Searches(seconds, int(reached[1]), verified)
+    return Searches(seconds, None if reached is None else int(reached[1]), verified)
 
 
-def programs() -> Path:
-    """Return the folder of the programs; raises Skipped where there is none."""
+def programs(*names: str) -> Path:
+    """Return the folder of these programs; raises Skipped where one is missing."""
     how = (
-        f"set {VARIABLE} to the folder of its programs bfs and sssp (git clone "
-        "https://github.com/sbeamer/gapbs && make -C gapbs bfs sssp)"
+        f"set {VARIABLE} to the folder of its programs (git clone "
+        f"https://github.com/sbeamer/gapbs && make -C gapbs {' '.join(names)})"
     )
     folder = os.environ.get(VARIABLE)
     if not folder:
         raise Skipped(f"the GAP Benchmark Suite is not installed; {how}")
-    missing = [name for name in ("bfs", "sssp") if not os.access(Path(folder, name), os.X_OK)]
+    missing = [name for name in names if not os.access(Path(folder, name), os.X_OK)]
     if missing:
         raise Skipped(f"no program {missing[0]} in {VARIABLE}={folder}; {how}")
     return Path(folder)
 
 
 class Program:
-    """Searches of one graph from one vertex; the first ones verify themselves."""
+    """A program on one graph, with options; the first trials verify themselves."""
 
-    def __init__(self, problem: str, file: Path, source: int, threads: int) -> None:
+    def __init__(self, name: str, file: Path, threads: int, *options: str) -> None:
         self.delta: int | None = None  # of `sssp`; its own default is 1
-        self._command = [str(programs() / problem), "-a", "-f", str(file), "-r", str(source)]
+        self._command = [str(programs(name) / name), "-f", str(file), *options]
         self._threads = threads
         self._verified = False
 

@@ -12,6 +12,7 @@ from kleene.lab.experiments import (
     dropins_small,
     files,
     gap,
+    gap_betweenness,
     generators,
     gpu_peers,
     machine_learning,
@@ -38,8 +39,8 @@ _DOCUMENTS = (
 )  # fmt: skip
 _OURS = (
     dense, searches, many_sources, paths, crossovers, scaling, peers, gap, gpu_peers,
-    prepared, prepared_peers, measures, products, dropins, dropins_small, machine_learning, startup,
-    files, generators,
+    prepared, prepared_peers, measures, gap_betweenness, products, dropins, dropins_small,
+    machine_learning, startup, files, generators,
 )  # fmt: skip
 
 EXPERIMENTS: tuple[Experiment, ...] = tuple(

@@ -1,4 +1,4 @@
-"""Kleene beside the GAP Benchmark Suite, which is C++ with OpenMP, in one run.
+"""Searches beside those of the GAP Benchmark Suite, which is C++ with OpenMP, in one run.
 
 GAP returns predecessors of a breadth-first search, and lengths of shortest paths; Kleene is asked
 for as much (its predecessors come with distances).
@@ -22,7 +22,7 @@ from kleene.lab.measurements import Measurements, finding
 from kleene.lab.record import Point
 from kleene.lab.trial import Trial
 
-__all__ = ["EXPERIMENTS"]
+__all__ = ["EXPERIMENTS", "gap_places", "hop_file", "require_idle"]
 
 _GRAPHS = (rmat(18), rmat(20), highways(), grid(2048), uniform(20))
 _LABELS = tuple(named.name for named in _GRAPHS)
@@ -41,7 +41,7 @@ _SETUP = 2e-7
 _BUSY = 1.5
 
 
-def _places(environment: Environment) -> Iterator[Place]:
+def gap_places(environment: Environment) -> Iterator[Place]:
     """Yield the numbers of threads, most first."""
     if environment.cores > 1:
         yield "all cores", "cpu", environment.cores
@@ -50,11 +50,11 @@ def _places(environment: Environment) -> Iterator[Place]:
 
 
 def _plans(environment: Environment) -> Iterator[Plan]:
-    gap.programs()  # raises Skipped
+    gap.programs("bfs", "sssp")  # raises Skipped
     load = os.getloadavg()[0]
     for x, named in enumerate(_QUICK if environment.quick else _GRAPHS):
         for panel, (problem, paths) in _PANELS.items():
-            where = tuple(_places(environment))
+            where = tuple(gap_places(environment))
             yield from our_plans(environment, problem, named, x, panel, paths, where)
             for place, device, threads in where:
                 assert threads is not None
@@ -66,15 +66,11 @@ def _plans(environment: Environment) -> Iterator[Plan]:
 def _theirs(
     environment: Environment, problem: str, named: NamedGraph, threads: int, load: float
 ) -> Trial:
-    if threads > 1 and load > _BUSY * environment.cores:
-        raise Skipped(
-            f"the load is {load:.1f} on {environment.cores} cores: GAP's threads wait for each "
-            "other, so that a busy machine would slow it many times over; measure it when idle"
-        )
+    require_idle(environment, threads, load)
     entry = entry_of(environment, problem, named)
     g = entry.graph
     file = environment.last("GAP", (problem, named.name, g.n), lambda: _file(problem, g))
-    program = gap.Program(problem, file.path, entry.start[0], threads)
+    program = gap.Program(problem, file.path, threads, "-a", "-r", str(entry.start[0]))
     if problem == "sssp":
         assert g.weights is not None
         program.tune(int(g.weights.mean()))
@@ -85,9 +81,21 @@ def _theirs(
     )  # fmt: skip
 
 
+def require_idle(environment: Environment, threads: int, load: float) -> None:
+    """Raise Skipped where a busy machine would slow several threads of GAP."""
+    if threads > 1 and load > _BUSY * environment.cores:
+        raise Skipped(
+            f"the load is {load:.1f} on {environment.cores} cores: GAP's threads wait for each "
+            "other, so that a busy machine would slow it many times over; measure it when idle"
+        )
+
+
 def _file(problem: str, g: kl.Graph) -> FileOf:
-    if problem == "sssp":
-        return FileOf(g, "graph.wsg")
+    return FileOf(g, "graph.wsg") if problem == "sssp" else hop_file(g)
+
+
+def hop_file(g: kl.Graph) -> FileOf:
+    """Return a file of the arcs without weights."""
     return FileOf(kl.Graph.from_csr(g.offsets, g.neighbors, directed=g.directed), "graph.sg")
 
 
@@ -96,7 +104,7 @@ def _check(entry: Entry, searches: gap.Searches) -> str:
     if searches.verified is False:
         raise AssertionError("GAP's own verification failed")
     if searches.reached != entry.reached:
-        raise AssertionError(f"GAP reached {searches.reached:,} vertices, not {entry.reached:,}")
+        raise AssertionError(f"GAP reached {searches.reached} vertices, not {entry.reached}")
     return "GAP's own verification; as many vertices reached as by Kleene, which was verified"
 
 
