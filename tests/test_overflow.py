@@ -96,6 +96,30 @@ def test_integers_say_the_same() -> None:
     assert kl.sssp(g, 0, dtype="float64").distances[-1] == 3 * 2.0**62
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        kl.diameter, kl.closeness, kl.wiener_index, kl.distance_histogram, kl.reduce_distances,
+        lambda g: kl.path_counts(g, 0), lambda g: kl.within(g, [0], 5),
+        lambda g: kl.loads(g, [(0, 1)]),
+    ],
+)  # fmt: skip
+def test_advice_names_what_the_call_takes(call: Any) -> None:
+    g = chain([2**61] * 3, np.int64).symmetrise()
+    with pytest.raises(kl.PathOverflowError, match="make the weights float64") as caught:
+        call(g)
+    assert "dtype" not in str(caught.value)
+    assert "inf" not in str(caught.value)
+    call(g.reweight(arcs=g.weights.astype(np.float64)))
+
+
+def test_advice_of_products_speaks_of_entries() -> None:
+    huge = np.array([[2**62]])
+    with pytest.raises(kl.PathOverflowError, match="entries of A and B") as caught:
+        kl.product(huge, huge)
+    assert "arc" not in str(caught.value)
+
+
 def test_a_heavy_arc_that_no_path_repeats_is_taken() -> None:
     """The bound counts one arc out of every vertex, not n times the heaviest."""
     weights = np.ones(200)

@@ -22,7 +22,7 @@ from kleene.errors import MemoryBudgetError, RequestError
 from kleene.graph.batch import Batch, as_batch
 from kleene.graph.dlpack import to_library
 from kleene.graph.no_path import NO_HOPS, no_path
-from kleene.planning.dtype_choice import holds, overflow_error
+from kleene.planning.dtype_choice import NO_ARC, holds, overflow_error
 from kleene.planning.plan import plan_call
 from kleene.planning.request import Facts, Request
 from kleene.registry import Method, find
@@ -210,7 +210,8 @@ def _require_fit(lengths: Array, longest: int, kind: np.dtype[Any], farthest: fl
     with np.errstate(over="ignore"):
         bound = min(longest * float(finite.max(initial=0)), float(finite.sum()))
     if not holds(np.dtype(np.float64), bound):
-        raise overflow_error(np.dtype(np.float64), bound)
+        advice = f"scale the weights down; {NO_ARC} or give them the weight inf"
+        raise overflow_error(np.dtype(np.float64), bound, advice)
     if not holds(kind, min(bound, farthest)):
         raise RequestError(
             f"distances may reach {bound:g}, too much for {kind}; pass dtype='float64', or "

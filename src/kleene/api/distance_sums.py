@@ -71,7 +71,7 @@ def check_distances(
         if sources is not None:
             raise RequestError("give either sources or samples, not both")
         call = replace(call, sources=sample_vertices(call.graph, samples, chance))
-    request = call.request
+    request = call.request._replace(takes_dtype=False)
     if as_flag(hops, "hops") or call.graph.weight_dtype is None:
         # Added up on the host in less time than rows take to arrive from a device.
         kind = "cpu" if request.device == "auto" else request.device

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kleene import _native
 from kleene.backends.common.product_form import adds_safely
 from kleene.backends.semiring import SEMIRINGS
-from kleene.errors import RequestError
+from kleene.errors import PathOverflowError, RequestError
 from kleene.graph.checks import as_array, require_memory
 from kleene.graph.dlpack import to_numpy
 from kleene.planning.dtype_choice import overflow_error
@@ -156,7 +156,7 @@ def choose_type(semiring: str, a: Factor, b: Factor, dtype: Any) -> np.dtype[Any
         types = (own, np.dtype(np.int32), wide) if own.kind == "i" else (own, wide)
         chosen = next((t for t in types if t >= own and _holds(t, semiring, ends)), None)
         if chosen is None:
-            raise overflow_error(wide, max(abs(ends[0]), abs(ends[1])))
+            raise _overflow(wide, ends)
     else:
         chosen = _as_type(dtype, _TYPES)
         if chosen.kind == "i" and own.kind == "f":
@@ -171,8 +171,14 @@ def choose_type(semiring: str, a: Factor, b: Factor, dtype: Any) -> np.dtype[Any
         entries = sorted(sign * end for end in (a.low, b.low, a.high, b.high))
         highest = max(sign * low, sign * high)
         if not adds_safely(np.dtype(np.int64), (entries[0], entries[-1]), highest):
-            raise overflow_error(np.dtype(np.int64), max(abs(ends[0]), abs(ends[1])))
+            raise _overflow(np.dtype(np.int64), ends)
     return chosen
+
+
+def _overflow(widest: np.dtype[Any], ends: tuple[Any, Any]) -> PathOverflowError:
+    other = "pass dtype='float64', or " if widest.kind == "i" else ""
+    advice = f"{other}scale the entries of A and B down"
+    return overflow_error(widest, max(abs(ends[0]), abs(ends[1])), advice)
 
 
 def _as_type(dtype: Any, names: tuple[str, ...]) -> np.dtype[Any]:

@@ -115,10 +115,10 @@ def reduce_distances(
         sources=sources, reverse=reverse, limit=limit, predecessors=False, device=device,
         threads=threads, progress=progress,
     )  # fmt: skip
+    request = call.request._replace(takes_dtype=False)
     if hops:
-        call = replace(
-            call, request=call.request._replace(problem="bfs", sources=len(call.sources))
-        )
+        request = request._replace(problem="bfs", sources=len(call.sources))
+    call = replace(call, request=request)
     edges = as_edges(bins)
     began = time.perf_counter()
     if on is None:

@@ -16,11 +16,17 @@ from kleene.planning.request import Facts, Request
 from kleene.registry import LENGTH_PROBLEMS
 from kleene.system.suggestions import did_you_mean
 
-__all__ = ["choose_dtype", "holds", "overflow_error"]
+__all__ = ["NO_ARC", "choose_dtype", "holds", "overflow_error"]
 
 #: How many times the longest path floats must hold. Methods on matrices add two paths; Johnson's
 #: algorithm adds two potentials to a path, and rounding comes on top.
 _ROOM = 4
+
+#: Problems whose calls take ``dtype=``.
+_TAKE_DTYPE = ("sssp", "apsp", "closure")
+
+#: What to do with weights that are not lengths.
+NO_ARC = "if huge weights stand for 'no arc', leave these arcs out"
 
 
 def choose_dtype(facts: Facts, request: Request) -> tuple[np.dtype[Any], str]:
@@ -72,7 +78,7 @@ def _fitting_dtype(facts: Facts, request: Request) -> tuple[np.dtype[Any], str]:
         return wide, f"path values may reach {float(bound):g}, too much for {own}"
     if request.dtype is not None:
         return wide, "the widest type there is"
-    raise overflow_error(wide, bound)
+    raise overflow_error(wide, bound, _advice(request, wide))
 
 
 def holds(dtype: np.dtype[Any], path_bound: int | float) -> bool:
@@ -82,15 +88,22 @@ def holds(dtype: np.dtype[Any], path_bound: int | float) -> bool:
     return 2 * path_bound < np.iinfo(dtype).max
 
 
-def overflow_error(widest: np.dtype[Any], path_bound: int | float) -> PathOverflowError:
+def overflow_error(
+    widest: np.dtype[Any], path_bound: int | float, advice: str
+) -> PathOverflowError:
     """Return the error for path values that the widest type of their kind cannot hold."""
     largest = float(np.iinfo(widest).max if widest.kind == "i" else np.finfo(widest).max)
     reach = f"reach {float(path_bound):g}" if path_bound < np.inf else f"exceed {largest:.2g}"
-    other = "pass dtype='float64', or " if widest.kind == "i" else ""
-    return PathOverflowError(
-        f"path values may {reach}, too much for {widest}; {other}scale the weights down; if huge "
-        "weights stand for 'no arc', leave these arcs out or give them the weight inf"
-    )
+    return PathOverflowError(f"path values may {reach}, too much for {widest}; {advice}")
+
+
+def _advice(request: Request, widest: np.dtype[Any]) -> str:
+    """Return what to do about path values that are too large, in terms of the call."""
+    if widest.kind == "f":
+        return f"scale the weights down; {NO_ARC} or give them the weight inf"
+    takes_dtype = request.takes_dtype and request.problem in _TAKE_DTYPE
+    first = "pass dtype='float64', or" if takes_dtype else "make the weights float64, or"
+    return f"{first} scale the weights down; {NO_ARC}"
 
 
 def _as_value_dtype(dtype: str) -> np.dtype[Any]:
@@ -117,7 +130,7 @@ def _require_fit(
         raise RequestError(f"dtype {asked} cannot hold {chosen} path values")
     if request.semiring == "min_plus" and not holds(asked, facts.path_bound):
         if asked == np.float64:
-            raise overflow_error(asked, facts.path_bound)
+            raise overflow_error(asked, facts.path_bound, _advice(request, asked))
         raise RequestError(
             f"dtype {asked} cannot hold path lengths that may reach "
             f"{float(facts.path_bound):g}; leave out dtype, or pass a wider one"
