@@ -16,7 +16,7 @@ import kleene as kl
 from kleene.cli.demo import tour
 from kleene.cli.main import app
 from kleene.cli.pairs import list_pairs, pairs_of_result
-from kleene.cli.summaries import count_reached, distance_summary
+from kleene.cli.summaries import distance_summary
 
 
 @pytest.fixture
@@ -258,9 +258,9 @@ def test_a_matrix_in_a_file_stays_there(tmp_path: Path) -> None:
     result = kl.apsp(kl.generate.path(1000), out=tmp_path / "d.npy", predecessors=False)
     tracemalloc.start()
     try:
-        document, _ = distance_summary(result)
-        assert (document["farthest"]["distance"], count_reached(result)) == (999, 10**6)
-        assert len(list_pairs(pairs_of_result(result), 1).pairs) == 1000
+        summary = distance_summary(result)
+        assert (summary.document["farthest"]["distance"], summary.reached) == (999, 10**6)
+        assert len(list_pairs(pairs_of_result(result, 10**6), 1).pairs) == 1000
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

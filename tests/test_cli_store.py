@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 import zarr
 from cli_runner import kleene
 
 import kleene as kl
 from kleene.api import stored_rows
+from kleene.distributed.store_writer import StoreWriter
+from kleene.distributed.store_zarr import ZarrWriter
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs file locks and signals")
 
@@ -66,11 +70,66 @@ def test_commands_for_many_sources(graph_file: Path, path: Path) -> None:
         done = kleene(command, graph_file, "-s", some, "-o", file, "--resume", "--top", "2")
         assert done.exit_code == 0, done.output
         assert kleene("store", "verify", file, "--graph", graph_file).exit_code == 0
-    if path.suffix == ".zarr":
-        done = kleene("sssp", graph_file, "-s", some, "-t", "5,6", "-o", path)
+
+
+def test_columns_of_targets_are_resumed(graph_file: Path, path: Path) -> None:
+    some = ",".join(map(str, range(120)))
+    call = ("sssp", graph_file, "-s", some, "-t", "5,6", "-o", path)
+    done = kleene(*call)
+    assert done.exit_code == 0, done.output
+    inside = path.suffix == ".zarr"
+    held = zarr.open_array(path / "distances", mode="r") if inside else np.load(path)
+    assert held.shape == (120, 2)
+    assert kleene("store", "verify", path, "--graph", graph_file).exit_code == 0
+    assert kleene(*call, "--resume").exit_code == 0
+    other = graph_file.with_name("h.npz")
+    kl.write(kl.generate.path(300), other)
+    done = kleene("sssp", other, *call[2:], "--resume")
+    assert "belongs to other work" in done.output
+
+
+def test_lists_are_not_resumed(graph_file: Path, tmp_path: Path) -> None:
+    out, pairs = tmp_path / "d.npy", tmp_path / "pairs.csv"
+    pairs.write_text("0,1\n2,3\n")
+    for ends in (["-s", "0", "-t", "1,2"], ["--pairs", pairs]):
+        done = kleene("sssp", graph_file, *ends, "-o", out)
         assert done.exit_code == 0, done.output
-        assert zarr.open_array(path / "distances", mode="r").shape == (120, 2)
-        assert kleene("store", "verify", path, "--graph", graph_file).exit_code == 0
+        done = kleene("sssp", graph_file, *ends, "-o", out, "--resume")
+        assert "holds a list: omit --resume" in done.output
+
+
+def test_a_store_is_read_once_to_describe_it(
+    graph_file: Path, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted, read = [0], StoreWriter.read
+
+    def count(writer: StoreWriter, name: str, first: int, stop: int) -> Any:
+        counted[0] += stop - first
+        return read(writer, name, first, stop)
+
+    monkeypatch.setattr(StoreWriter, "read", count)
+    for command in (["apsp"], ["bfs", "-s", ",".join(map(str, range(300)))]):
+        out = path.with_stem(command[0])
+        for option, wanted in (("-q", 0), ("--top=0", 300)):
+            counted[0] = 0
+            done = kleene(command[0], graph_file, *command[1:], "-o", out, "--resume", option)
+            assert done.exit_code == 0, done.output
+            assert counted[0] == wanted
+
+
+def test_a_closure_larger_than_memory_is_described(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dense = kl.generate.uniform(300, density=0.2, weights=(0.0, 1.0), seed=1)
+    kl.write(dense, tmp_path / "dense.npz")
+    monkeypatch.setattr(ZarrWriter, "whole", None)
+    call = ("closure", tmp_path / "dense.npz", "--semiring", "max_min")
+    done = kleene(*call, "-o", tmp_path / "w.zarr", "--json")
+    assert done.exit_code == 0, done.output
+    values = kl.closure(dense, "max_min").values[~np.eye(300, dtype=bool)]
+    found = json.loads(done.output)
+    assert (found["lowest"], found["highest"]) == (values.min(), values.max())
+    assert found["reached"] == 300 * 300
 
 
 def test_mistakes_at_the_command_line(graph_file: Path, path: Path) -> None:

@@ -44,8 +44,7 @@ def apsp(
         limit=limit,
         options=options,
     )
-    document, summary = distance_summary(solution.result)
-    solution.show(document, summary)
+    solution.show(distance_summary)
 
 
 def _parse_option(text: str) -> tuple[str, int]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from kleene.cli.by_ranks import search_by_ranks, under_mpiexec
 from kleene.cli.cluster import Cluster
@@ -10,9 +11,11 @@ from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Limit, Method, Output
 from kleene.cli.output import line, number
 from kleene.cli.solve import ResultOptions, SearchEndpoints, solve
-from kleene.cli.summaries import distance_summary
+from kleene.cli.summaries import Summary, distance_summary
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from kleene import Result
 
 __all__ = ["bfs"]
@@ -36,25 +39,27 @@ def bfs(
         search_by_ranks("bfs", graph, ends, limit, method, result_options, output)
         return
     solution = solve("bfs", graph, ends, method, result_options, output, None, cluster, limit=limit)
-    document, summary = distance_summary(solution.result)
-    levels = _levels(solution.result)
-    solution.show({**document, "levels": levels}, summary)
-    if levels and len(solution.result.sources) == 1 and not (output.json or output.quiet):
+    levels: list[int] = []  # the number of vertices at 0, 1, 2 ... hops
+
+    def summarize(result: Result) -> Summary:
+        summary = distance_summary(
+            result, lambda hops: _count_levels(hops[hops != result.no_path], levels)
+        )
+        return replace(summary, document={**summary.document, "levels": levels})
+
+    solution.show(summarize)
+    if levels and len(solution.result.sources) == 1 and not output.json:
         _show_levels(levels)
 
 
-def _levels(result: Result) -> list[int]:
-    """Return the number of vertices at 0, 1, 2 ... hops."""
+def _count_levels(hops: NDArray[Any], levels: list[int]) -> None:
+    """Add vertices at so many hops to the number of vertices at each level."""
     import numpy as np
 
-    levels = np.zeros(0, np.int64)
-    for hops in result._value_rows():
-        found = np.bincount(hops[hops != result.no_path])
-        more = np.zeros(max(len(levels), len(found)), np.int64)
-        more[: len(levels)] += levels
-        more[: len(found)] += found
-        levels = more
-    return [int(count) for count in levels]
+    found = np.bincount(hops).tolist()
+    levels += [0] * (len(found) - len(levels))
+    for level, count in enumerate(found):
+        levels[level] += count
 
 
 def _show_levels(levels: list[int]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
@@ -11,7 +11,7 @@ from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Method, Output
 from kleene.cli.output import number
 from kleene.cli.solve import Endpoints, ResultOptions, solve
-from kleene.cli.summaries import describe_reached
+from kleene.cli.summaries import Summary, describe_reached, rows_of_values
 
 if TYPE_CHECKING:
     from kleene import Result
@@ -42,23 +42,22 @@ def closure(
 ) -> None:
     """Compute the best paths between all pairs over a semiring."""
     solution = solve("closure", graph, ends, method, result_options, output, semiring=semiring)
-    lowest, highest = _range(solution.result)
-    summary = {"semiring": semiring, "reached": describe_reached(solution.result)}
-    if lowest is not None:
-        summary["values"] = f"{number(lowest)} to {number(highest)}, without empty paths"
-    document = {"semiring": semiring, "lowest": lowest, "highest": highest}
-    solution.show(document, summary)
+    solution.show(_summarize)
 
 
-def _range(result: Result) -> tuple[Any, Any]:
-    """Return the smallest and largest value of non-empty paths; None for boolean."""
+def _summarize(result: Result) -> Summary:
+    """Return the number of pairs with a path, and the range of the values of non-empty paths."""
     import numpy as np
 
-    if result.plan.semiring == "boolean":
-        return None, None
-    targets = np.arange(result.graph.n) if result._targets is None else result._targets
-    nonempty = result.reached & (result._sources[:, None] != targets)
-    if not nonempty.any():
-        return None, None
-    values = result.values[nonempty]
-    return values.min().item(), values.max().item()
+    semiring = result.plan.semiring
+    reached, lowest, highest = 0, None, None
+    for _, values, hit, others in rows_of_values(result):
+        reached += int(np.count_nonzero(hit))
+        if semiring != "boolean" and len(others):
+            low, high = values[others].min().item(), values[others].max().item()
+            lowest = low if lowest is None else min(lowest, low)
+            highest = high if highest is None else max(highest, high)
+    facts = {"semiring": semiring, "reached": describe_reached(result, reached)}
+    if lowest is not None:
+        facts["values"] = f"{number(lowest)} to {number(highest)}, without empty paths"
+    return Summary(reached, {"semiring": semiring, "lowest": lowest, "highest": highest}, facts)

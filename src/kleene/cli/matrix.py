@@ -105,10 +105,12 @@ def matrix(
     proof = result.verify() if verify else None
     if out is not None:
         result.save(out)
-    found, _ = distance_summary(result)
-    farthest, mean = found["farthest"], found["mean"]
+    if output.quiet:
+        return
+    found = distance_summary(result)
+    farthest, mean = found.document["farthest"], found.document["mean"]
     document: dict[str, Any] = {
-        **result_fields(result, proof),
+        **result_fields(result, found.reached, proof),
         "command": "matrix",
         "targets": len(targets),
         "mean": mean,
@@ -121,7 +123,7 @@ def matrix(
     def page() -> None:
         summary = {
             "matrix": f"{len(sources):,} sources, {len(targets):,} targets",
-            "reached": describe_reached(result),
+            "reached": describe_reached(result, found.reached),
             "farthest": farthest and describe_farthest(farthest),
             "mean distance": None if mean is None else number(mean),
             "saved": out,

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kleene.cli.output import line, table
-from kleene.cli.summaries import count_reached
 from kleene.cli.vertices import names
 
 if TYPE_CHECKING:
@@ -71,8 +70,8 @@ class Listing:
 # ---- what there is to list ----------------------------------------------------------------------
 
 
-def pairs_of_result(result: Result) -> PairTable:
-    """Return the pairs of a result of bfs, sssp, apsp or closure."""
+def pairs_of_result(result: Result, reached: int) -> PairTable:
+    """Return the pairs of a result of bfs, sssp, apsp or closure; so many have a path."""
     import numpy as np
 
     from kleene.backends.semiring import SEMIRINGS
@@ -83,7 +82,7 @@ def pairs_of_result(result: Result) -> PairTable:
     return PairTable(
         result.graph,
         _rows(result),
-        count_reached(result),
+        reached,
         result._count,
         result.targets is not None,
         "value" if result.problem == "closure" else "distance",
@@ -140,7 +139,7 @@ def list_pairs(table: PairTable, top: int | None, most: int | None = None) -> Li
     import numpy as np
 
     pairs: list[dict[str, Any]] = []
-    for row in table.rows:
+    for row in () if 0 in (top, most) else table.rows:
         room = None if most is None else most - len(pairs)
         if room == 0:
             break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,7 @@ from kleene.cli.cluster import Cluster
 from kleene.cli.geojson import is_geojson, write_geojson
 from kleene.cli.options import Input, Method, Output, Predecessors, Reverse
 from kleene.cli.pairs import PAGE, list_pairs, pairs_of_result, show_pairs
-from kleene.cli.summaries import result_fields, show_result
+from kleene.cli.summaries import Summary, result_fields, show_result
 from kleene.cli.turns import Turns
 from kleene.cli.vertex_files import read_pairs
 from kleene.cli.vertices import parse_vertices
@@ -138,29 +139,35 @@ class Solution:
     result_options: ResultOptions
     output: Output
 
-    def show(self, document: dict[str, Any], summary: dict[str, Any]) -> None:
-        """Print summary and pairs: on a page the first few, as JSON all of the named sources."""
+    def show(self, summarize: Callable[[Result], Summary]) -> None:
+        """Print summary and pairs: on a page the first few, as JSON all of the named sources.
+
+        With --quiet no value is read.
+        """
         from kleene.results.pairs import PairsResult
 
+        if self.output.quiet:
+            return
         result, top = self.result, self.result_options.top
+        summary = summarize(result)
         a_list = isinstance(result, PairsResult)
         most: int | None = None
         if top is None and not self.named:
             most = 0
         elif top is None and (result.targets is None or a_list) and not self.output.json:
             most = PAGE
-        listing = list_pairs(pairs_of_result(result), top, most)
-        shared = result_fields(result, self.proof)
+        listing = list_pairs(pairs_of_result(result, summary.reached), top, most)
+        shared = result_fields(result, summary.reached, self.proof)
         listed = {"out": self.result_options.out, "listed": len(listing.pairs)}
 
         def page() -> None:
-            show_result(result, {**summary, "saved": self.result_options.out}, self.proof)
+            show_result(result, {**summary.facts, "saved": self.result_options.out}, self.proof)
             near = "target" if result.reverse else "source"
             single = shared["sources"] == 1 and not a_list
             every = shared["of"] if a_list else shared["of"] // max(1, shared["sources"])
             show_pairs(listing, every, near if single else None)
 
-        self.output.show({**shared, **document, **listed, "pairs": listing.pairs}, page)
+        self.output.show({**shared, **summary.document, **listed, "pairs": listing.pairs}, page)
 
 
 def solve(
@@ -198,10 +205,12 @@ def solve(
             raise RequestError(".geojson saves paths: omit --no-predecessors")
     if single and len(given.get("sources", ())) == 1:
         given["source"] = given.pop("sources")[0]
-    whole_rows = not given.keys() & {"targets", "pairs"}
-    streamed = stored and (whole_rows or Path(str(out)).suffix == ".zarr")
+    at_once = "pairs" in given or given.keys() >= {"source", "targets"}  # a list, not a matrix
+    streamed = stored and (not at_once or Path(str(out)).suffix == ".zarr")
     if streamed:  # written row by row, so it may be larger than memory
         keywords["out"] = out
+    elif result_options.resume:
+        raise RequestError(f"--resume continues a matrix, and {out} holds a list: omit --resume")
     if result_options.predecessors is not None:
         keywords["predecessors"] = result_options.predecessors
     search = None if turns is None else turns.search(read, problem)

@@ -32,5 +32,4 @@ def sssp(
     solution = solve(
         "sssp", graph, ends, method, result_options, output, turns, cluster, limit=limit
     )
-    document, summary = distance_summary(solution.result)
-    solution.show(document, summary)
+    solution.show(distance_summary)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from kleene.cli.output import facts, headline, line, number, seconds
 from kleene.cli.vertices import names
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from kleene import Graph, Result
     from kleene.planning.plan import Plan
     from kleene.results.verify import Proof
 
+    Array = NDArray[Any]
+
 __all__ = [
-    "count_reached",
+    "Summary",
     "describe_farthest",
     "describe_graph",
     "describe_plan",
@@ -23,9 +28,19 @@ __all__ = [
     "graph_fields",
     "plan_fields",
     "result_fields",
+    "rows_of_values",
     "show_graph",
     "show_result",
 ]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Statistics of a result, from one pass over its values."""
+
+    reached: int  # pairs with a path
+    document: dict[str, Any]  # JSON fields
+    facts: dict[str, Any]  # the same as text
 
 
 def graph_fields(graph: Graph) -> dict[str, Any]:
@@ -45,7 +60,7 @@ def plan_fields(plan: Plan) -> dict[str, Any]:
     return asdict(plan)
 
 
-def result_fields(result: Result, proof: Proof | None) -> dict[str, Any]:
+def result_fields(result: Result, reached: int, proof: Proof | None) -> dict[str, Any]:
     """Return the JSON fields common to all results."""
     return {
         "command": result.problem,
@@ -53,7 +68,7 @@ def result_fields(result: Result, proof: Proof | None) -> dict[str, Any]:
         "plan": plan_fields(result.plan),
         "seconds": result.stats.total,
         "sources": len(result.sources),
-        "reached": count_reached(result),
+        "reached": reached,
         "of": result._count,
         "proof": None if proof is None else asdict(proof),
     }
@@ -92,21 +107,40 @@ def describe_plan(plan: Plan) -> str:
     return f"{what} by {plan.method} on {plan.where}, {plan.dtype} values"
 
 
-def distance_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return statistics of the distances as (JSON fields, summary); sources do not count."""
+def rows_of_values(result: Result) -> Iterator[tuple[int, Array, Array, Array]]:
+    """Yield each source, its values, which of them have a path, and the columns of other vertices.
+
+    It reads a row at a time, for matrices in files.
+    """
+    import numpy as np
+
+    far = np.arange(result.graph.n) if result._targets is None else result._targets
+    for position, values in zip(result._sources.tolist(), result._value_rows(), strict=True):
+        reached = values != result.no_path
+        yield position, values, reached, np.flatnonzero(reached & (far != position))
+
+
+def distance_summary(result: Result, see: Callable[[Array], None] | None = None) -> Summary:
+    """Return statistics of the distances; sources do not count.
+
+    ``see`` is called with each row of distances.
+    """
     import numpy as np
 
     from kleene.results.pairs import PairsResult
 
     if isinstance(result, PairsResult):
+        if see is not None:
+            see(result.to_numpy())
         return _pairs_summary(result)
-    far: Any = np.arange(result.graph.n) if result.targets is None else result._targets
-    total, count = 0.0, 0
+    far: Any = np.arange(result.graph.n) if result._targets is None else result._targets
+    total, count, pairs = 0.0, 0, 0
     farthest: dict[str, Any] | None = None
     center: dict[str, Any] | None = None
-    for position, values in zip(result._sources.tolist(), result._value_rows(), strict=True):
-        reached = values != result.no_path
-        others = np.flatnonzero(reached & (far != position))
+    for position, values, reached, others in rows_of_values(result):
+        pairs += int(np.count_nonzero(reached))
+        if see is not None:
+            see(values)
         total += float(values[others].sum(dtype=np.float64))
         count += len(others)
         if len(others) == 0:
@@ -121,10 +155,10 @@ def distance_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
             center = {"source": source, "distance": eccentricity}
     mean = total / count if count else None
     document = {"mean": mean, "farthest": farthest, "center": center}
-    return document, _summary(result, farthest, center, mean)
+    return Summary(pairs, document, _facts(result, pairs, farthest, center, mean))
 
 
-def _pairs_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
+def _pairs_summary(result: Result) -> Summary:
     """Return statistics of a list of pairs."""
     found = result.to_numpy()[result.reached]
     mean = float(found.mean()) if len(found) else None
@@ -136,11 +170,11 @@ def _pairs_summary(result: Result) -> tuple[dict[str, Any], dict[str, Any]]:
         farthest = {**ends, "distance": found.max().item()}
     document = {"mean": mean, "farthest": farthest, "center": None}
     summary = {
-        "reached": describe_reached(result),
+        "reached": describe_reached(result, len(found)),
         "farthest": None if farthest is None else describe_farthest(farthest),
         "mean distance": None if mean is None else number(mean),
     }
-    return document, summary
+    return Summary(len(found), document, summary)
 
 
 def describe_farthest(farthest: dict[str, Any]) -> str:
@@ -148,8 +182,9 @@ def describe_farthest(farthest: dict[str, Any]) -> str:
     return f"{number(farthest['distance'])}, from {farthest['source']} to {farthest['target']}"
 
 
-def _summary(
+def _facts(
     result: Result,
+    reached: int,
     farthest: dict[str, Any] | None,
     center: dict[str, Any] | None,
     mean: float | None,
@@ -159,7 +194,7 @@ def _summary(
     summary: dict[str, Any] = {}
     if single:
         summary["target" if result.reverse else "source"] = result.sources.tolist()[0]
-    summary["reached"] = describe_reached(result)
+    summary["reached"] = describe_reached(result, reached)
     if farthest is not None and single:
         end = farthest["source" if result.reverse else "target"]
         summary["farthest"] = f"{end}, at {number(farthest['distance'])}"
@@ -172,16 +207,8 @@ def _summary(
     return summary
 
 
-def describe_reached(result: Result) -> str:
+def describe_reached(result: Result, reached: int) -> str:
     """Return the number of pairs with a path: 5 of 7 vertices."""
     of = result._count
     what = "vertices" if len(result.sources) == 1 < of else "pairs"
-    return f"{count_reached(result):,} of {of:,} {what}"
-
-
-def count_reached(result: Result) -> int:
-    """Return the number of pairs with a path; a row at a time, for matrices in files."""
-    import numpy as np
-
-    rows = result._value_rows()
-    return sum(int(np.count_nonzero(row != result.no_path)) for row in rows)
+    return f"{reached:,} of {of:,} {what}"
