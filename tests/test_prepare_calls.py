@@ -95,6 +95,9 @@ def test_arguments_are_checked() -> None:
         kl.prepare(TOWN, dtype="int8")
     with pytest.raises(kl.RequestError, match="order"):
         kl.prepare(TOWN, order=[0, 0, 1])
+    for order in (5, "metis"):
+        with pytest.raises(kl.RequestError, match="order must be a sequence of vertices"):
+            kl.prepare(TOWN, order=order)  # type: ignore[arg-type]
     wide = kl.prepare(TOWN, semiring="max_min")
     for call in (
         lambda: wide.paths([(0, 1)]),

@@ -74,6 +74,37 @@ def test_new_weights_that_do_not_fit() -> None:
         p.customize(semiring="max_times")
 
 
+def test_an_array_where_rows_and_arcs_have_one_order() -> None:
+    p = kl.prepare(kl.Graph.from_edges([0, 0, 1], [1, 2, 2], [4, 9, 3]))
+    assert p.customize([4, 6, 3]).distance(0, 2) == 6
+    assert p.customize(np.array([1, 9, 3])).distance(0, 2) == 4
+    sorted_table = {"source": ["a", "a", "b"], "target": ["b", "c", "c"], "weight": [2, 9, 2]}
+    assert (
+        kl.prepare(kl.Graph.from_table(sorted_table)).customize([2, 3, 2]).distance("a", "c") == 3
+    )
+    for n in (0, 1):
+        assert kl.prepare(kl.Graph.from_edges([], [], [], n=n)).customize([]).graph.m == 0
+    other = kl.prepare(kl.Graph.from_edges([1, 0, 0], [2, 1, 2], [3, 4, 9]))
+    with pytest.raises(kl.GraphError, match=r"in another order.* rows=array or arcs=array"):
+        other.customize([1, 2, 3])
+
+
+def test_wrong_weights_are_explained() -> None:
+    p = kl.prepare(kl.Graph.from_edges([0, 0, 1], [1, 2, 2], [4, 9, 3]))
+    for options in ({"arcs": [[1, 1, 1]]}, {"weights": [[1, 1, 1]]}, {"rows": [[1, 1, 1]]}):
+        with pytest.raises(kl.GraphError, match=r"each of 3 .* shape \(1, 3\)"):
+            p.customize(**options)
+    closed = p.customize(arcs=[1, math.inf, 1])
+    with pytest.raises(kl.GraphError, match="3 weights for 2 arcs; where an arc was closed"):
+        closed.customize(arcs=[1, 1, 1])
+    assert closed.customize([1, 1, 1]).graph.m == 3, "by the rows of the table, it is open again"
+    changes: Any = {(0, 1): 7}
+    with pytest.raises(kl.GraphError, match=r"customize\(graph\.update\(\.\.\.\)\)"):
+        p.customize(changes)
+    with pytest.raises(kl.GraphError, match=r"customize\(prepared\.graph\)"):
+        p.customize(p)
+
+
 @pytest.mark.parametrize("threads", [0, -1, True, "2", 2.5, 10**9])
 def test_threads_are_checked(threads: Any) -> None:
     p = kl.prepare(kl.Graph.from_table(STREETS))

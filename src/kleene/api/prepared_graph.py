@@ -12,9 +12,9 @@ from kleene.api.prepared_steps import (
     Steps,
     customize_graph,
     explain_prepared,
-    reweighted,
     value_dtype,
 )
+from kleene.api.prepared_weights import reweighted
 from kleene.backends.semiring import semiring as find_semiring
 from kleene.graph import Graph
 from kleene.planning.plan import Plan
@@ -82,7 +82,8 @@ class PreparedGraph(PreparedPairs, PreparedSearches):
         weights : Graph, array, number or function, optional
             A graph with the same vertices and the same arcs, or fewer. Or an array with one weight
             for each row of the table that the graph was made from, or for each arc, as their
-            number tells; or what :meth:`Graph.reweight` takes. By default weights stay.
+            number tells, or if both have the same order; or what :meth:`Graph.reweight` takes. By
+            default weights stay.
         rows : column, optional
             Instead: one weight for each row of the table that the graph was made from.
         arcs : array, optional

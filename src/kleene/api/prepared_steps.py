@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.api.arguments import as_vertices
 from kleene.api.device_arguments import as_devices
 from kleene.api.execution import cycle_by_label
 from kleene.api.prepared_calls import DEVICES
-from kleene.errors import GraphError, NegativeCycleError, RequestError
+from kleene.errors import NegativeCycleError, RequestError
 from kleene.graph import Graph
 from kleene.planning.dtype_choice import choose_dtype
 from kleene.planning.machine import live_machine
@@ -32,8 +33,7 @@ from kleene.prepared.order import elimination_order
 from kleene.system.suggestions import no_such
 
 __all__ = [
-    "Steps", "customize_graph", "eliminate_graph", "explain_prepared", "foresee", "reweighted",
-    "value_dtype",
+    "Steps", "customize_graph", "eliminate_graph", "explain_prepared", "foresee", "value_dtype",
 ]  # fmt: skip
 
 Array = NDArray[Any]
@@ -68,7 +68,7 @@ def eliminate_graph(
         return kept.eliminate(graph), Steps()
     began = time.perf_counter()
     if order is not None:
-        positions = graph.index(order if isinstance(order, np.ndarray) else list(order))
+        positions = as_vertices(graph, order, "order")
     elif error := hopeless(graph, None):
         raise error
     else:
@@ -113,41 +113,6 @@ def _customizer(device: str) -> Callable[..., Customization]:
 
     open_device(device)  # also where the values are kept
     return partial(prepared_customize.customize, device=device)
-
-
-def reweighted(graph: Graph, weights: Any, rows: Any, arcs: Any) -> Graph:
-    """Return a graph of the same vertices with the weights that a user gave, one way or another."""
-    if weights is None and rows is None and arcs is None:
-        return graph
-    if isinstance(weights, str):
-        raise GraphError(f"give the column itself, not its name: customize(table[{weights!r}])")
-    if isinstance(weights, Graph):
-        if rows is not None or arcs is not None:
-            raise GraphError("give the weights once: a graph, or rows=, or arcs=")
-        named, others = graph.label(np.arange(graph.n)), weights.label(np.arange(weights.n))
-        if not np.array_equal(named, others):
-            raise GraphError("the other graph has other vertices: prepare it by itself")
-        return weights
-    if np.iterable(weights) and rows is None and arcs is None:
-        return _by_number(graph, weights)
-    return graph.reweight(weights, rows=rows, arcs=arcs)
-
-
-def _by_number(graph: Graph, weights: Any) -> Graph:
-    """Return the graph with one weight for each row of its table, or for each arc."""
-    listed = weights if hasattr(weights, "__len__") else list(weights)
-    given, rows = len(listed), None if graph.rows is None else graph.rows.count
-    if given == graph.m != rows:
-        return graph.reweight(arcs=listed)
-    if given == rows != graph.m:
-        return graph.reweight(rows=listed)
-    if given == graph.m:
-        raise GraphError(
-            f"there are {given:,} arcs and as many rows of the table that they were made from: say "
-            "which order the weights are in, rows=array or arcs=array"
-        )
-    table = "" if rows is None else f" and {rows:,} rows of the table"
-    raise GraphError(f"got {given:,} weights for {graph.m:,} arcs{table}")
 
 
 # ---- explanations -------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ __all__ = [
     "own",
     "require_finite",
     "require_memory",
+    "require_one_each",
     "require_unmasked",
     "weight_dtype",
 ]
@@ -160,6 +161,17 @@ def weight_dtype(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
     if kind not in "biu":
         raise GraphError(f"{name} must hold real numbers, not {dtype}")
     return np.dtype(np.int32 if size <= (2 if kind == "u" else 4) else np.int64)
+
+
+def require_one_each(weights: Array, count: int, what: str = "arcs") -> None:
+    """Raise unless there is one weight for each of so many arcs, or rows."""
+    if weights.ndim != 1:
+        raise GraphError(
+            f"weights must be one list, an entry for each of {count} {what}; these have the shape "
+            f"{weights.shape}"
+        )
+    if len(weights) != count:
+        raise GraphError(f"got {len(weights)} weights for {count} {what}")
 
 
 def as_summable(weights: Array) -> Array:

@@ -49,8 +49,8 @@ def from_edges(
     values = checks.as_weights(weights, "weights")
     if values is not None and values.ndim == 0:
         values = np.full(len(tails), values)
-    if values is not None and values.shape != tails.shape:
-        raise GraphError(f"got {values.size} weights for {len(tails)} arcs")
+    if values is not None:
+        checks.require_one_each(values, len(tails))
     if not isinstance(combine, str) or combine not in ("min", "max", "sum"):
         raise GraphError(f"combine must be 'min', 'max' or 'sum', not {combine!r}")
     if n is None:
@@ -205,8 +205,8 @@ def from_csr(
             f"offsets must not decrease, but offsets[{at}] = {starts[at]} and "
             f"offsets[{at + 1}] = {starts[at + 1]}"
         )
-    if values is not None and values.shape != ends.shape:
-        raise GraphError(f"got {values.size} weights for {len(ends)} arcs")
+    if values is not None:
+        checks.require_one_each(values, len(ends))
     if ends.dtype == np.int64 and n <= checks.MOST_INT32_VERTICES:
         if len(ends) and (ends.min() < 0 or ends.max() >= n):
             at = int(np.flatnonzero((ends < 0) | (ends >= n))[0])

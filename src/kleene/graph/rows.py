@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kleene import _native
 from kleene.errors import GraphError
-from kleene.graph.checks import require_memory
+from kleene.graph.checks import require_memory, require_one_each
 from kleene.graph.forms import CSR, csr_to_coo
 from kleene.graph.frozen import adopt, frozen
 from kleene.system.machine import threads_for
@@ -135,9 +135,11 @@ class EdgeRows:
         """Return those entries of a table column that belong to these rows."""
         if values.ndim == 0:
             return np.full(len(self.sources), values)
-        if values.shape != (self.count,):
+        if values.ndim != 1:
+            require_one_each(values, self.count, "rows of the table")
+        if len(values) != self.count:
             raise GraphError(
-                f"got {values.size} weights for {self.count} rows of the table; for one weight per "
+                f"got {len(values)} weights for {self.count} rows of the table; for one weight per "
                 "arc, in the order of graph.coo, use arcs="
             )
         return values if self.numbers is None else values[self.numbers]
