@@ -52,6 +52,24 @@ def test_tiles_where_a_matrix_pays_and_in_the_memory_of_the_answer() -> None:
     assert bits.memory < 1.2 * dense.n**2
 
 
+@pytest.mark.parametrize(
+    ("problem", "method"),
+    [
+        ("betweenness", "lanes"), ("betweenness", "dijkstra"), ("betweenness", "sampled"),
+        ("loads", "searches"), ("loads", "prepared"), ("within", "bounded_dijkstra"),
+        ("apsp", "prepared"),
+    ],
+)  # fmt: skip
+def test_memory_is_that_of_the_threads(problem: str, method: str) -> None:
+    wide = Machine(cores=64, memory=None, simd="AVX2", devices=("cpu", "reference"))
+    facts = Facts(10_000, 200_000, "int32", 1, 9, 90_000)
+    request = {"method": method, "sources": 1000, "predecessors": True}
+    memory = [plan(problem, facts, wide, threads=t, **request).memory for t in (1, 8, None)]
+    assert memory[0] < memory[1] < memory[2]
+    per_thread = (memory[1] - memory[0]) // 7
+    assert memory[2] - memory[0] == 63 * per_thread
+
+
 GPU_BOX = Machine(cores=16, memory=None, simd="AVX-512", devices=("cuda", "cpu", "reference"))
 
 

@@ -163,7 +163,7 @@ def make_plan(facts: Facts, request: Request, machine: Machine) -> Plan:
     method, why_method = choose_method(facts, request._replace(threads=threads), device)
     dtype, why_dtype = choose_dtype(facts, request)
     devices, why_devices = choose_devices(facts, request, machine, device, method)
-    size = Size.of(facts, request, dtype.itemsize)
+    size = Size.of(facts, request._replace(threads=threads), dtype.itemsize)
     rows, in_blocks = size.sources, bool(request.block_rows) and method.by_rows
     if in_blocks:
         size = size._replace(sources=min(rows, request.block_rows))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from kleene.registry.memory import no_workspace
 from kleene.registry.method import Method, Size
-from kleene.system.machine import cores
 
 __all__ = ["HOPS_ONLY", "ROWS"]
 
@@ -28,7 +27,7 @@ def _lanes_workspace(size: Size) -> int:
     Each thread has its own, of at least 16 MiB; one batch that all threads share has twice that.
     """
     rows = max(128 * size.n, 2**24)
-    return cores() * (2 * rows + 24 * size.n + (8 * size.m if size.predecessors else 0))
+    return size.threads * (2 * rows + 24 * size.n + (8 * size.m if size.predecessors else 0))
 
 
 def _dijkstra_workspace(size: Size) -> int:
@@ -36,13 +35,13 @@ def _dijkstra_workspace(size: Size) -> int:
     sums = 8 * (size.n + (size.m if size.predecessors else 0))
     listed = size.m if size.m <= 2**25 and size.sources >= 8 else 0
     lanes = 16 * (12 if size.predecessors else 4) * listed + (200 * size.n if listed else 0)
-    return 8 * size.m + cores() * (sums + lanes + 100 * size.n)
+    return 8 * size.m + size.threads * (sums + lanes + 100 * size.n)
 
 
 def _sampled_workspace(size: Size) -> int:
     """Two counts for each vertex and arc, and a search a thread."""
     counts = 16 * (size.n + (size.m if size.predecessors else 0))
-    return counts + cores() * 40 * size.n
+    return counts + size.threads * 40 * size.n
 
 
 def _gpu_groups(size: Size) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from kleene.registry.memory import elimination_workspace
 from kleene.registry.method import Method, Size
-from kleene.system.machine import cores
 
 __all__ = ["ROWS"]
 
@@ -16,14 +15,14 @@ def _answer(size: Size) -> int:
 
 def _search_workspace(size: Size) -> int:
     """Lengths, a transposed graph, and for each thread a search and sums of arcs."""
-    threads = min(cores(), size.sources)
+    threads = min(size.threads, size.sources)
     return (8 + 3 * size.item) * size.m + threads * (72 * size.n + 8 * size.m)
 
 
 def _pair_workspace(size: Size) -> int:
     """Pairs and their values, their middles, and for each thread their flows both ways."""
     pairs = 5 * size.n
-    return elimination_workspace(size._replace(predecessors=True)) + 16 * (1 + cores()) * pairs
+    return elimination_workspace(size._replace(predecessors=True)) + 16 * (1 + size.threads) * pairs
 
 
 def _reference_workspace(size: Size) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from kleene.registry.method import Size
-from kleene.system.machine import cores
 
 __all__ = [
     "arcs_by_vertex",
@@ -79,7 +78,7 @@ def elimination_workspace(size: Size) -> int:
     """
     pair = 20 + 2 * size.item + (24 if size.predecessors else 0)
     lane = 2 * size.item if size.predecessors else size.item
-    return 5 * pair * size.n + 32 * size.m + lane * 16 * cores() * size.n
+    return 5 * pair * size.n + 32 * size.m + lane * 16 * size.threads * size.n
 
 
 def elimination_labels_workspace(size: Size) -> int:
@@ -205,7 +204,7 @@ def batch_workspace(size: Size) -> int:
 
 def bounded_workspace(size: Size) -> int:
     """Arc lengths, and a distance, a predecessor and two lists for each thread."""
-    return size.item * size.m + (size.item + 12) * size.n * min(cores(), size.sources)
+    return size.item * size.m + (size.item + 12) * size.n * min(size.threads, size.sources)
 
 
 def labels_workspace(size: Size) -> int:

@@ -8,6 +8,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from kleene.system.machine import cores
+
 __all__ = ["Method", "Size"]
 
 
@@ -23,12 +25,14 @@ class Size(NamedTuple):
     sources: int
     item: int  # bytes of one path value
     predecessors: bool
+    threads: int = 1
 
     @classmethod
     def of(cls, facts: Any, request: Any, item: int) -> Size:
         """Return the size of a request on a graph of these facts."""
         sources = facts.n if request.sources is None else request.sources
-        return cls(facts.n, facts.m, sources, item, request.predecessors)
+        threads = request.threads or cores()
+        return cls(facts.n, facts.m, sources, item, request.predecessors, threads)
 
 
 @dataclass(frozen=True)
