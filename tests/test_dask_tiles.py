@@ -189,6 +189,9 @@ def test_a_negative_cycle_is_reported_by_label(client: Any, tmp_path: Path, reve
     assert all(arc in arcs for arc in zip(cycle, cycle[1:] + cycle[:1], strict=True))
     assert "v9" in cycle
     assert "v140" in cycle
+    assert files(tmp_path) == []
+    other = graph("min_plus", "int32", 100)  # the name is free again
+    kl.apsp(other, on=client, out=tmp_path / "d.npy", method="tiled").verify(sample=3)
 
 
 @pytest.mark.usefixtures("small_tiles")

@@ -23,7 +23,7 @@ from kleene.backends.common.closure_tiles import Tile
 from kleene.backends.common.dense_driver import MatrixForm
 from kleene.distributed.ledger import Ledger, naming, sync_folder
 from kleene.distributed.tile_grid import TileGrid
-from kleene.errors import StoreError
+from kleene.errors import NegativeCycleError, StoreError
 from kleene.system.atomic_file import reserve_space
 
 __all__ = ["Checkpoint", "Checkpoints"]
@@ -146,7 +146,10 @@ class Checkpoints:
     def __enter__(self) -> Checkpoints:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        hopeless = kind is not None and issubclass(kind, NegativeCycleError)
+        if kind is not None and (self.last is None or hopeless):
+            self.remove()  # there is nothing to resume, and other calls may take the name
         self._ledger.close()
 
     def _find(self) -> Checkpoint | None:
