@@ -175,3 +175,20 @@ def test_a_worker_lets_go_of_a_graph(client: Any) -> None:
         assert set(client.run(held).values()) == {1}
     assert not Path(shared.path).exists()
     assert set(client.run(held).values()) == {0}
+
+
+@pytest.mark.parametrize("what", ["client", "cluster"])
+def test_a_closed_client_is_refused(what: str) -> None:
+    cluster = dask.LocalCluster(n_workers=1, processes=False, dashboard_address=":0")
+    closed = dask.Client(cluster, set_as_default=False)
+    (closed if what == "client" else cluster).close()
+    try:
+        for call in (
+            lambda: kl.sssp(CITY, sources=[1, 2], targets=[3], on=closed),
+            lambda: kl.explain(CITY, "apsp", on=closed),
+        ):
+            with pytest.raises(kl.ClusterError, match=r"closed|does not answer"):
+                call()
+    finally:
+        closed.close()
+        cluster.close()

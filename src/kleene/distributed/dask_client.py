@@ -48,6 +48,8 @@ def open_client(on: Any) -> Iterator[Any]:
     if isinstance(on, dask.Client):
         if on.asynchronous:
             raise RequestError("on must be a client that is not asynchronous")
+        if on.status in ("closing", "closed") or on.scheduler is None:
+            raise ClusterError("on is a client that is closed: open another one")
         _check_workers(on)
         yield on
         return
