@@ -21,6 +21,7 @@ from kleene.cli.options import Input, Method, Output
 from kleene.cli.output import facts, headline, line, number, seconds
 from kleene.cli.solve import ResultOptions, SearchEndpoints, is_store
 from kleene.cli.turns import Turns
+from kleene.cli.under_mpiexec import under_mpiexec
 from kleene.distributed.mpi.launch import launched_rank, launched_ranks
 
 if TYPE_CHECKING:
@@ -42,11 +43,6 @@ class _Found(NamedTuple):
     reused: bool  # from a store that an earlier job finished
 
 
-def under_mpiexec() -> bool:
-    """Return whether this process is one of several of an MPI job."""
-    return launched_ranks() > 1
-
-
 def search_by_ranks(
     problem: str,
     graph: Input,
@@ -57,16 +53,17 @@ def search_by_ranks(
     output: Output,
     turns: Turns | None = None,
 ) -> None:
-    """Read the graph in parts, search, verify and write as requested; the first rank prints."""
+    """Read the graph in parts, search, verify and write as requested; the first rank prints.
+
+    Ranks have neither ``limit`` nor ``turns``: such options were refused when the command started.
+    """
     from kleene.distributed.mpi.agreement import agreed, guarded
 
     _end_on_signals()
     try:
         comm = _communicator()
         with guarded(comm, f"kleene {problem}"):
-            source = agreed(
-                comm, lambda: _check(problem, graph, ends, limit, method, result_options, turns)
-            )
+            source = agreed(comm, lambda: _check(graph, ends, result_options))
             options = {"dtype": method.dtype} if problem == "sssp" else {}
             found = _search(comm, problem, graph, source, result_options, options)
     except Exception as error:
@@ -92,41 +89,11 @@ def _communicator() -> Communicator:
     return comm
 
 
-def _check(
-    problem: str,
-    graph: Input,
-    ends: SearchEndpoints,
-    limit: float | None,
-    method: Method,
-    result_options: ResultOptions,
-    turns: Turns | None,
-) -> str:
-    """Return the source; raise for options that ranks do not have."""
+def _check(graph: Input, ends: SearchEndpoints, result_options: ResultOptions) -> str:
+    """Return the source; raise for values of options that ranks do not have."""
     from kleene.distributed.store import SUFFIXES
     from kleene.errors import RequestError
 
-    given = {
-        "--target": ends.target,
-        "--pairs": ends.pairs,
-        "--reverse": ends.reverse,
-        "--limit": limit is not None,
-        "--method": method.method != "auto",
-        "--device": method.device not in ("auto", "cpu"),
-        "--dtype": problem == "bfs" and method.dtype,
-        "--deterministic": method.deterministic,
-        "--threads": method.threads is not None,
-        "--top": result_options.top is not None,
-        "--turns": turns is not None and turns.turns is not None,
-        "--u-turns": turns is not None and turns.u_turns is not None,
-        "--oneway": graph.oneway,
-        "--positions": graph.positions,
-        "--through": graph.through is not None,
-    }
-    for option, value in given.items():
-        if value:
-            raise RequestError(
-                f"{option} does not work under mpiexec; run kleene in one process for it"
-            )
     sources = [*(ends.sources or ()), *(ends.source or ())]
     if len(sources) != 1:
         raise RequestError(f"under mpiexec a search has one source, and {len(sources)} were given")

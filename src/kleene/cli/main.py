@@ -35,6 +35,7 @@ from kleene.cli.path import path
 from kleene.cli.prepare import prepare
 from kleene.cli.sssp import sssp
 from kleene.cli.store import app as store
+from kleene.cli.under_mpiexec import SEARCHES, SearchCommand, refuse_under_mpiexec, run_app
 from kleene.cli.verify import verify
 from kleene.cli.within import within
 
@@ -69,7 +70,8 @@ _SECTIONS = {
 for section, functions in _SECTIONS.items():
     for function in functions:
         name = function.__name__.replace("_", "-")
-        app.command(name, cls=Command, epilog=EPILOG, rich_help_panel=section)(function)
+        kind = SearchCommand if name in SEARCHES else Command
+        app.command(name, cls=kind, epilog=EPILOG, rich_help_panel=section)(function)
 app.add_typer(
     typer.Typer(
         cls=GeneratorCommands,
@@ -94,6 +96,7 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def _kleene(
+    ctx: typer.Context,
     version: Annotated[
         bool,
         typer.Option(
@@ -108,13 +111,14 @@ def _kleene(
     vertex is given by its label, which is the name or number that the file gives it; without
     labels, by its position from 0. Every command has --json.
     """
+    refuse_under_mpiexec(ctx.invoked_subcommand)
 
 
 def main() -> None:
     """Run the command line."""
     escape_unencodable()
     with exit_on_error():
-        app(prog_name="kleene")
+        run_app(app)
 
 
 if __name__ == "__main__":
