@@ -286,10 +286,18 @@ def test_ranks_that_ask_for_different_things() -> None:
     def no_predecessors(communicator: Communicator) -> None:
         bfs(edges.part(communicator), 0, predecessors=False).path(1)
 
+    def no_index(communicator: Communicator) -> None:
+        edges.part(communicator).index(9)
+
+    def empty(communicator: Communicator) -> None:
+        random_edges(1, 0, 0).part(communicator).index(0)
+
     raised_on_all(3, other_source, kl.RequestError, "all ranks must make the same call")
     raised_on_all(3, no_vertex, kl.GraphError, "9")
     raised_on_all(3, other_partition, kl.GraphError, "the partition has")
     raised_on_all(3, no_predecessors, kl.RequestError, "paths need predecessors")
+    raised_on_all(3, no_index, kl.GraphError, "no vertex 9: the graph's vertices are 0 to 8")
+    raised_on_all(3, empty, kl.GraphError, "no vertex 0: the graph is empty")
 
 
 def test_negative_weights_are_refused() -> None:

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kleene.distributed.mpi.agreement import agreed, guarded
+from kleene.distributed.mpi.agreement import agreed, guarded, raise_together
 from kleene.distributed.mpi.arcs import OwnArcs, number_heads, send_arcs
 from kleene.distributed.mpi.communicator import Communicator
 from kleene.distributed.mpi.partition import Partition
 from kleene.errors import GraphError
 from kleene.graph.checks import id_dtype
 from kleene.graph.construct import canonical_csr
+from kleene.graph.label_index import LabelIndex
 from kleene.graph.statistics import heaviest_of_rows, magnitude_sum
 from kleene.planning.request import Facts
 from kleene.system.cached_property import cached_property
@@ -154,21 +155,17 @@ class DistributedGraph:
         >>> kl.distributed.DistributedGraph.from_arcs(alone, 4, [0], [3]).index(3)
         3
         """
-        own = None
-        if self.labels is not None:
-            found = np.flatnonzero(self.labels == label)
-            own = self.first + int(found[0]) if len(found) else None
-        elif type(label) is int and 0 <= label < self.n:
-            own = label
+        if self.labels is None:
+            return agreed(self.communicator, lambda: LabelIndex(None, self.n).position(label))
+        found = np.flatnonzero(self.labels == label)
+        own = self.first + int(found[0]) if len(found) else None
         known = [vertex for vertex in self.communicator.gather_all(own) if vertex is not None]
-
-        def check() -> int:
-            if not known:
-                kind = "no label" if self.labels is not None else f"not from 0 to {self.n - 1:,}"
-                raise GraphError(f"there is no vertex {label!r}: it is {kind} of this graph")
-            return int(known[0])
-
-        return agreed(self.communicator, check)
+        if not known:
+            raise_together(
+                self.communicator,
+                GraphError(f"no vertex {label!r}: it is no label of this graph"),
+            )
+        return int(known[0])
 
     def label(self, vertex: int) -> Any:
         """Return what the file calls a vertex, on all ranks; collective.
