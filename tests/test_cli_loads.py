@@ -60,8 +60,9 @@ def test_the_page(grid: Path, tmp_path: Path) -> None:
     [
         ("0,99,1\n", 3, "trips.csv:1: no vertex 99"),
         ("0,1,x\n", 3, "trips.csv:1"),
-        ("0,1,-1\n", 2, "row 0 is -1"),
-        ("0,1,nan\n", 2, "row 0 is nan"),
+        ("0,1,1\n0,1,-1\n", 3, "trips.csv:2: volume must be a number from 0 on, not '-1'"),
+        ("0,1,nan\n", 3, "trips.csv:1: volume must be a number from 0 on, not 'nan'"),
+        ("0,1,\n", 3, "trips.csv:1: volume must be a number from 0 on, not ''"),
         ("", 3, "found no rows"),
         ("0\n", 3, "found 1 column"),
         ("from,to,cars\n0,1,5\n", 3, "trips.csv:1: no column volume, but cars: rename"),
@@ -72,3 +73,10 @@ def test_bad_demand(grid: Path, tmp_path: Path, text: str, code: int, says: str)
     result = kleene("loads", grid, tmp_path / "trips.csv", "-o", tmp_path / "flows.csv")
     assert (result.exit_code, says in result.output) == (code, True), result.output
     assert not (tmp_path / "flows.csv").exists()
+
+
+def test_demand_that_is_no_text(grid: Path, tmp_path: Path) -> None:
+    (tmp_path / "trips.parquet").write_bytes(b"PAR1\x15\x04\xff\xfe")
+    result = kleene("loads", grid, tmp_path / "trips.parquet")
+    assert result.exit_code == 3
+    assert "expected a text table, such as CSV" in " ".join(result.output.split())

@@ -313,8 +313,29 @@ def test_bad_demand(demand: Any, options: Any, says: str) -> None:
 
 
 def test_a_negative_volume_in_a_matrix() -> None:
-    with pytest.raises(kl.RequestError, match="position 11 is -1"):
+    with pytest.raises(kl.RequestError, match=r"row 1, column 2 is -1: leave out 1 such trip$"):
         kl.loads(graph("nine_vertices"), sp.coo_array(([-1.0], ([1], [2])), shape=(9, 9)))
+
+
+def test_a_table_has_rows() -> None:
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"origin": [0, 1], "destination": [1, 2], "volume": [1, math.nan]})
+    with pytest.raises(kl.RequestError, match="row 1 is nan"):
+        kl.loads(graph("nine_vertices"), table)
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+def test_a_matrix_of_numpy_is_a_matrix() -> None:
+    g, demand = graph("nine_vertices"), np.eye(9, k=1)
+    found = kl.loads(g, np.matrix(demand))
+    assert found.arcs.tolist() == kl.loads(g, demand).arcs.tolist()
+
+
+@pytest.mark.parametrize("device", ["cuda", "emulated"])
+def test_a_device_that_loads_never_have(device: str) -> None:
+    with pytest.raises(kl.RequestError, match="loads does not run on device") as caught:
+        kl.loads(graph("nine_vertices"), [(0, 1)], device=device)
+    assert "runs the same" not in str(caught.value)
 
 
 def test_weights_that_are_refused() -> None:

@@ -103,6 +103,12 @@ def test_a_measure_is_a_mapping_and_goes_over_numbers(labels: list[str] | None) 
     assert 3 not in found
 
 
+def test_one_vertex_is_singular() -> None:
+    g = kl.Graph.from_edges([], [], n=1)
+    assert repr(kl.closeness(g)) == "Closeness(closeness of 1 vertex, most 0 at 0)"
+    assert "of 1 vertex," in repr(kl.path_counts(g, 0, exact=True))
+
+
 def test_a_device_without_methods_is_named() -> None:
     says = "loads does not run on device 'emulated'; it runs on 'cpu' and 'reference'"
     with pytest.raises(RequestError, match=says):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 from fences import fenced
 from product_samples import CASES, DEVICES, factor, nothing
 
@@ -188,3 +189,11 @@ def test_progress_and_what_it_raises(device: str) -> None:
 
     with pytest.raises(KeyError, match="stopped"):
         kl.product(a, a.T, progress=stop, device=device)
+
+
+def test_a_sparse_factor_is_refused_with_advice() -> None:
+    sparse, dense = scipy.sparse.csr_array(np.eye(3)), np.eye(3)
+    with pytest.raises(kl.RequestError, match=r"A\.toarray\(\), where an entry of 0 is a path"):
+        kl.product(sparse, dense)
+    with pytest.raises(kl.RequestError, match=r"B\.toarray\(\), where an entry of 0 is 'no path'"):
+        kl.product(dense, sparse, "max_times")

@@ -22,7 +22,8 @@ Array = NDArray[Any]
 
 def as_demand(graph: Graph, demand: Any, origin: Any, destination: Any, volume: Any) -> Demand:
     """Return the trips of a demand that have a volume, with vertices by position."""
-    if sp.issparse(demand) or (isinstance(demand, np.ndarray) and demand.ndim == 2):
+    matrix = sp.issparse(demand) or (isinstance(demand, np.ndarray) and demand.ndim == 2)
+    if matrix:
         positions, ends, volumes = _from_matrix(graph, demand)
     else:
         if isinstance(demand, (tuple, list)):
@@ -43,7 +44,7 @@ def as_demand(graph: Graph, demand: Any, origin: Any, destination: Any, volume: 
         names = ("the origins of demand", "the destinations of demand")
         ends = [as_vertices(graph, end, name) for end, name in zip(columns, names, strict=False)]
         positions = np.arange(len(volumes))
-    _check_volumes(volumes, positions, sp.issparse(demand) or getattr(demand, "ndim", 1) == 2)
+    _check_volumes(volumes, positions, graph.n if matrix else None)
     used = volumes > 0
     if not used.all():
         positions, volumes = positions[used], volumes[used]
@@ -65,6 +66,7 @@ def _from_matrix(graph: Graph, matrix: Any) -> tuple[Array, list[Array], Array]:
         origins = np.repeat(np.arange(graph.n, dtype=graph.id_dtype), counts)
         positions = origins * np.int64(graph.n) + columns
     else:
+        matrix = np.asarray(matrix)  # np.matrix keeps two dimensions where one is meant
         _require_numbers(matrix)
         positions = np.flatnonzero(matrix)
         counts = np.count_nonzero(matrix, axis=1)
@@ -152,14 +154,17 @@ def _require_numbers(array: Array) -> None:
         )
 
 
-def _check_volumes(volumes: Array, positions: Array, matrix: bool) -> None:
+def _check_volumes(volumes: Array, positions: Array, columns: int | None) -> None:
+    """Refuse volumes that are no numbers from 0 on; a matrix has so many columns."""
     wrong = ~np.isfinite(volumes) | (volumes < 0)
     if wrong.any():
-        first = int(wrong.argmax())
-        where = "position" if matrix else "row"
+        first, count = int(wrong.argmax()), int(wrong.sum())
+        where = f"row {positions[first]}"
+        if columns is not None:
+            where = "row {}, column {}".format(*divmod(int(positions[first]), columns))
         raise RequestError(
-            f"volumes of demand must be finite and not negative, and that of {where} "
-            f"{positions[first]} is {volumes[first]:g}: leave out {int(wrong.sum()):,} such trips"
+            f"volumes of demand must be finite and not negative, and that of {where} is "
+            f"{volumes[first]:g}: leave out {count:,} such trip{'s' * (count != 1)}"
         )
     with np.errstate(over="ignore"):
         total = volumes.sum()

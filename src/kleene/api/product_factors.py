@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from kleene import _native
@@ -36,6 +37,9 @@ _ADVICE = {
     "max_times": "takes numbers from 0 on, 0 for 'no path', and no inf",
 }
 
+#: What an entry of 0 means, where it is not a path.
+_ZERO = {"max_times": "'no path'", "max_min": "a path of width 0", "boolean": "'no path'"}
+
 
 class Factor(NamedTuple):
     """A matrix, and the ends of its entries that are paths (0 if none is)."""
@@ -53,6 +57,11 @@ def no_path_in(semiring: str, dtype: np.dtype[Any]) -> Any:
 
 def as_factor(value: Any, name: str, semiring: str, threads: int | None) -> Factor:
     """Return a matrix of numbers that the semiring takes, contiguous."""
+    if sp.issparse(value):
+        raise RequestError(
+            f"{name} is a sparse matrix, and a product takes dense ones: pass {name}.toarray(), "
+            f"where an entry of 0 is {_ZERO.get(semiring, 'a path of length 0')}"
+        )
     try:
         array = as_array(to_numpy(value), name)
     except (BufferError, RuntimeError) as error:  # a type that NumPy does not have

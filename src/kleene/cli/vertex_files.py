@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -38,7 +39,18 @@ def read_pairs(graph: Graph, path: str) -> list[tuple[Any, Any]]:
 def read_demand(graph: Graph, path: str) -> dict[str, list[Any]]:
     """Return the columns of a demand in a file; without volumes, each line is a trip."""
     parsers = dict.fromkeys(("origin", "destination"), partial(parse_vertex, graph))
-    return read_table(path, parsers, {"volume": float}, same=_SAME, others=False)
+    return read_table(path, parsers, {"volume": _as_volume}, same=_SAME, others=False)
+
+
+def _as_volume(text: str) -> float:
+    """Return the volume of a trip."""
+    try:
+        volume = float(text)
+    except ValueError:
+        volume = math.nan
+    if not 0 <= volume < math.inf:
+        raise ValueError(f"volume must be a number from 0 on, not {text!r}")
+    return volume
 
 
 def read_table(
@@ -106,7 +118,9 @@ def _rows(path: str, name: str, separator: str | None) -> Iterator[tuple[int, li
                 separator = separator or guess_separator(line)
                 yield number, [unquoted(field) for field in split_fields(line, separator)]
         except UnicodeDecodeError as error:
-            raise FormatError(f"{name}: not UTF-8 text: {error.reason}") from None
+            raise FormatError(
+                f"{name}: not UTF-8 text: {error.reason}; expected a text table, such as CSV"
+            ) from None
 
 
 @contextmanager

@@ -128,6 +128,10 @@ class Measure(LongTable):
             part = np.arange(first, min(first + BLOCK, len(self)))
             yield {"vertex": label_column(self.graph, part), self.name: self.values[part]}
 
+    @property
+    def _size(self) -> str:
+        return f"{len(self):,} {'vertex' if len(self) == 1 else 'vertices'}"
+
     def __repr__(self) -> str:
         best = "".join(f", most {value:.6g} at {label!r}" for label, value in self.top(1))
-        return f"{type(self).__name__}({self.name} of {len(self):,} vertices{best})"
+        return f"{type(self).__name__}({self.name} of {self._size}{best})"

@@ -190,7 +190,7 @@ class PathCounts(Measure):
             return super().__repr__()
         label, value = self.top(1)[0]
         most = f"{Decimal(value):.6g}"  # may be beyond floats
-        return f"PathCounts(paths of {len(self):,} vertices, most {most} at {label!r})"
+        return f"PathCounts(paths of {self._size}, most {most} at {label!r})"
 
 
 class _PlainCounts:

@@ -32,6 +32,8 @@ def choose_device(facts: Facts, request: Request, machine: Machine) -> tuple[str
     if request.device != "auto":
         if request.device not in DEVICES:
             raise RequestError(no_such("device", request.device, ("auto", *DEVICES)))
+        if not methods(request.problem, request.device):
+            unknown_method(request, [request.device])
         _require_device(request.device, machine)
         asked = names_in_words(request.devices) or repr(request.device)
         return request.device, f"device {asked} was asked for"
