@@ -206,7 +206,7 @@ def test_what_does_not_go_with_an_error() -> None:
     for error in (0, 1, -0.1, float("nan"), "0.1", True):
         with pytest.raises(RequestError, match="error must be"):
             kl.betweenness(g, error=error)  # type: ignore[arg-type]
-    for confidence in (0, 1, 2.0, None):
+    for confidence in (0, 1, 2.0, "0.9"):
         with pytest.raises(RequestError, match="confidence must be"):
             kl.betweenness(g, error=0.1, confidence=confidence)  # type: ignore[arg-type]
     with pytest.raises(RequestError, match="sampled"):

@@ -129,6 +129,11 @@ def test_samples_and_errors(grid: Path) -> None:
         sorted(right.values.tolist(), reverse=True)
     )
     within = document("measure", "betweenness", grid, "--error", 0.2, "--confidence", 0.8, "--hops")
+    assert within["error"] == 0.2
+    assert within["paths"] > 0
+    assert found["error"] is found["paths"] is None
+    page = lines("measure", "betweenness", grid, "--error", 0.2, "--hops")
+    assert any(row.startswith("error at most 0.2, by ") for row in page)
     exact = kl.betweenness(kl.read(grid), hops=True)
     for row in within["rows"]:
         assert abs(row["betweenness"] - exact[row["vertex"]]) < 0.3
@@ -177,8 +182,11 @@ def test_a_prepared_graph(grid: Path, tmp_path: Path) -> None:
         (["betweenes"], "no measure 'betweenes'; did you mean betweenness?"),
         (["xyz"], "no measure 'xyz'; there are betweenness, closeness, "),
         (["closeness", "--edges"], "closeness has no --edges"),
+        (["closeness", "--raw"], "closeness has no --raw"),
+        (["closeness", "--normalized"], "closeness has no --normalized"),
+        (["betweenness", "--confidence", "0.8"], "--confidence is the probability of --error"),
         (["betweenness", "--reverse"], "betweenness has no --reverse"),
-        (["diameter", "--sample", "3", "--raw"], "diameter has no --normalized and no --sample"),
+        (["diameter", "--sample", "3", "--raw"], "diameter has no --raw and no --sample"),
         (["diameter", "--out", "d.csv"], "diameter is one number: there is no table for --out"),
         (["wiener", "--top", "3"], "wiener is one number: there is no table for --top"),
         (["diameter", "--verify"], "diameter has no --verify; betweenness, "),

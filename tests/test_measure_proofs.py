@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -101,6 +102,30 @@ def test_a_measure_is_a_mapping_and_goes_over_numbers(labels: list[str] | None) 
     assert names[2] in found
     assert "x" not in found
     assert 3 not in found
+
+
+def test_confidence_goes_with_an_error() -> None:
+    with pytest.raises(RequestError, match="give both, or neither"):
+        kl.betweenness(GRID, confidence=0.5)
+    assert "random paths, until all are within 0.3" in str(kl.betweenness(GRID, error=0.3).plan)
+    asked = kl.betweenness(GRID, error=0.3, confidence=0.5, method="sampled")
+    assert "method 'sampled' was asked for" in str(asked.plan)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_edges_are_a_table(directed: bool, tmp_path: Path) -> None:
+    table = {"source": ["a", "b", "c"], "target": ["b", "c", "d"]}
+    g = kl.Graph.from_table(table, directed=directed)
+    b = kl.betweenness(g, edges=True, normalized=False)
+    assert kl.betweenness(g).edges is None
+    assert b.edges is not None
+    frame = b.edges.to_frame()
+    assert frame.columns.tolist() == ["source", "target", "betweenness"]
+    assert frame.source.tolist() == ["a", "b", "c"]
+    assert frame.betweenness.tolist() == b.rows.tolist()
+    assert repr(b.edges) == "EdgeTable(betweenness of 3 edges)"
+    b.edges.save(tmp_path / "edges.csv")
+    assert (tmp_path / "edges.csv").read_text().splitlines()[1] == "a,b,3.0"
 
 
 def test_one_vertex_is_singular() -> None:

@@ -51,7 +51,7 @@ def betweenness(
     limit: float | None = None,
     samples: int | None = None,
     error: float | None = None,
-    confidence: float = 0.9,
+    confidence: float | None = None,
     seed: int = 0,
     method: str = "auto",
     device: str = "auto",
@@ -72,7 +72,8 @@ def betweenness(
         Two paths are equally short if their lengths are equal: integers exactly, floats if their
         float64 sums, added arc by arc from the source, are equal.
     edges : bool
-        Whether to return the numbers of arcs as well: ``arcs`` and ``rows`` of the result.
+        Whether to return the numbers of arcs as well: ``arcs`` and ``rows`` of the result, and
+        ``edges``, a table.
     hops : bool
         Count arcs instead of adding weights.
     normalized : bool
@@ -91,8 +92,8 @@ def betweenness(
     error : float, optional
         Take paths of random pairs until, with probability ``confidence``, every normalized number,
         of vertices and of edges, is within this error.
-    confidence : float
-        The probability that all numbers are within ``error``.
+    confidence : float, optional
+        The probability that all numbers are within ``error``; 0.9 unless given.
     seed : int
         Chooses samples.
     method : str
@@ -134,16 +135,20 @@ def betweenness(
     chance = np.random.default_rng(as_seed(seed))
     begins = _as_sources(graph, sources, samples, chance)
     ends = None if targets is None else _distinct(graph, targets, "targets")
-    confidence = _as_part(confidence, "confidence")
+    chosen, why = _as_part(0.9 if confidence is None else confidence, "confidence"), ""
+    if error is None and confidence is not None:
+        raise RequestError("confidence= is the probability of error=: give both, or neither")
     if error is not None:
         error = _as_error(error)
         others = {"sources": sources, "targets": targets, "limit": limit, "samples": samples}
         _refuse_with_error(others)
-        method = "sampled" if method == "auto" else method
+        if method == "auto":
+            method, why = "sampled", f"sampled: random paths, until all are within {error:g}"
     request = make_request(
         "betweenness", sources=len(begins), predecessors=edges, limited=limit is not None,
         method=method, device=device, threads=threads,
     )  # fmt: skip
+    request = request._replace(because=why)
     if (request.method == "sampled") != (error is not None):
         raise RequestError("method 'sampled' and the error that is allowed, error=, go together")
     plan = plan_betweenness(graph, request, hops)
@@ -164,7 +169,7 @@ def betweenness(
         if error is None:
             sums = row.load()(task)
         else:
-            sums, paths = row.load()(task, error, confidence, seed)
+            sums, paths = row.load()(task, error, chosen, seed)
     seconds = time.perf_counter() - began
     stats = Timings(compute=seconds, total=seconds)
     sampled = samples is not None and len(begins) < graph.n

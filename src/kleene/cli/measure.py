@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from kleene.cli import completion
-from kleene.cli.measure_answers import describe_answer
+from kleene.cli.measure_answers import MeasureAnswer, describe_answer
 from kleene.cli.measure_names import MEASURES, MeasureRow, find_measure
 from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Device, Hops, Input, Limit, Output, Reverse, Threads
@@ -175,6 +175,7 @@ def measure(
         "plan": None if answer.plan is None else plan_fields(answer.plan),
         "seconds": answer.seconds,
         "value": answer.value,
+        **answer.estimate,
         "of": answer.count,
         "proof": None if proof is None else asdict(proof),
         "out": out,
@@ -185,20 +186,27 @@ def measure(
     def page() -> None:
         show_graph(read, answer.plan, answer.seconds or 0.0)
         value = None if answer.value is None else number(answer.value)
-        facts({name: value, answer.what: answer.summary, "saved": out})
-        if rows:
-            line()
-            columns = list(rows[0])
-            quantities = [column for column in columns if column not in answer.vertices]
-            table(columns, [list(each.values()) for each in rows], quantities=quantities)
-            if answer.count > len(rows):
-                more = f"--top {answer.count}, or --out table.csv"
-                line(f"  and {answer.count - len(rows):,} more: {more}", style="dim")
+        summary = {name: value, answer.what: answer.summary, "error": answer.accuracy}
+        facts({**summary, "saved": out})
+        _show_rows(answer, rows)
         if proof is not None:
             line()
             line(f"  {proof}", style="green")
 
     output.show(document, page)
+
+
+def _show_rows(answer: MeasureAnswer, rows: list[dict[str, Any]]) -> None:
+    """Print rows of the table, and say how many more there are."""
+    if not rows:
+        return
+    line()
+    columns = list(rows[0])
+    quantities = [column for column in columns if column not in answer.vertices]
+    table(columns, [list(each.values()) for each in rows], quantities=quantities)
+    if answer.count > len(rows):
+        more = f"--top {answer.count}, or --out table.csv"
+        line(f"  and {answer.count - len(rows):,} more: {more}", style="dim")
 
 
 def _check_answer(
@@ -234,7 +242,11 @@ def _keywords(
         if len(sources) != 1:
             raise RequestError(f"{name} needs one source: kleene measure {name} GRAPH SOURCE")
         given["source"] = sources[0]
-    refused = sorted(given.keys() - row.keywords)
+    refused = [
+        f"{key}={value if isinstance(value, bool) else ''}"  # --raw is normalized=False
+        for key, value in sorted(given.items())
+        if key not in row.keywords
+    ]
     if refused:
-        raise RequestError(f"{name} has no {' and no '.join(f'{one}=' for one in refused)}")
+        raise RequestError(f"{name} has no {' and no '.join(refused)}")
     return given

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kleene import Graph
-    from kleene.measures.betweenness import Betweenness
     from kleene.planning.plan import Plan
+    from kleene.results.long_table import LongTable
     from kleene.results.verify import Proof
 
 __all__ = ["MeasureAnswer", "describe_answer"]
@@ -24,6 +24,7 @@ class MeasureAnswer:
     columns: dict[str, Any] = field(default_factory=dict)
     by: str | None = None  # the column that rows are listed by, the largest first
     found: Any = None  # what the call returned, where that is more than a number
+    table: LongTable | None = None  # what can be saved
     vertices: tuple[str, ...] = ("vertex", "source", "target")  # columns that are no quantities
 
     @property
@@ -36,6 +37,17 @@ class MeasureAnswer:
         """How long it took, where the answer says it."""
         stats = getattr(self.found, "stats", None)
         return None if stats is None else stats.total
+
+    @property
+    def estimate(self) -> dict[str, Any]:
+        """The error that was allowed, and the random paths that it took; None where exact."""
+        return {each: getattr(self.found, each, None) for each in ("error", "paths")}
+
+    @property
+    def accuracy(self) -> str | None:
+        """The estimate in a few words."""
+        error, paths = self.estimate.values()
+        return None if error is None else f"at most {error:g}, by {paths:,} random paths"
 
     @property
     def count(self) -> int:
@@ -68,8 +80,8 @@ class MeasureAnswer:
         """Write the table."""
         from kleene.results.files import save_blocks
 
-        if self.found is not None and "source" not in self.columns:
-            self.found.save(out)
+        if self.table is not None:
+            self.table.save(out)
         else:
             save_blocks([self.columns], out)
 
@@ -97,12 +109,13 @@ def describe_answer(name: str, graph: Graph, found: Any, edges: bool = False) ->
     from kleene.results.long_table import LongTable
 
     if edges:
-        return MeasureAnswer(name, columns=_edges(graph, found), by=found.name, found=found)
+        columns = _joined(found.edges._blocks())
+        return MeasureAnswer(name, None, columns, found.name, found, found.edges)
     if isinstance(found, Measure):
         columns = {"vertex": graph.label(np.arange(graph.n)), found.name: found.values}
-        return MeasureAnswer(name, columns=columns, by=found.name, found=found)
+        return MeasureAnswer(name, None, columns, found.name, found, found)
     if isinstance(found, LongTable):
-        return MeasureAnswer(name, columns=_joined(found._blocks()), found=found)
+        return MeasureAnswer(name, columns=_joined(found._blocks()), found=found, table=found)
     if np.ndim(found) == 1:
         return MeasureAnswer(name, columns={"vertex": np.asarray(found)})
     return MeasureAnswer(name, value=found)
@@ -114,14 +127,3 @@ def _joined(blocks: Iterable[dict[str, Any]]) -> dict[str, Any]:
 
     parts = list(blocks)
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-
-
-def _edges(graph: Graph, found: Betweenness) -> dict[str, Any]:
-    """Return the arcs with their numbers; of an undirected graph each edge once."""
-    import numpy as np
-
-    tails, heads = graph.coo[:2]
-    once = np.flatnonzero((tails <= heads) | graph.directed)
-    assert found.arcs is not None
-    ends = {"source": graph.label(tails[once]), "target": graph.label(heads[once])}
-    return {**ends, found.name: found.arcs[once]}

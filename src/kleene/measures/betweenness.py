@@ -21,6 +21,7 @@ from kleene.backends.task import BetweennessTask, Task
 from kleene.errors import VerificationError
 from kleene.graph import Graph
 from kleene.graph.frozen import adopt
+from kleene.measures.edge_table import EdgeTable
 from kleene.measures.measure import Measure
 from kleene.measures.scaling import vertex_scale, whole_scale
 from kleene.planning.plan import Plan
@@ -95,6 +96,11 @@ class Betweenness(Measure):
             return None
         labels: Array = self.graph.label(self._task.sources)
         return labels
+
+    @property
+    def edges(self) -> EdgeTable | None:
+        """With ``edges=True``, the numbers of edges as a table, such as ``b.edges.to_frame()``."""
+        return None if self.arcs is None else EdgeTable(self.graph, self.name, self.arcs)
 
     @property
     def rows(self) -> Array | None:

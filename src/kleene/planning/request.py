@@ -54,6 +54,7 @@ class Request(NamedTuple):
     devices: tuple[str, ...] = ()  # names of those to run on; none: the plan chooses
     trips: int = 0  # of loads, whose sources are the roots of searches
     split: bool = False  # of loads: over all shortest paths
+    because: str = ""  # why the call names the method, where the user did not
     takes_dtype: bool = True  # whether the user's call has dtype=
     by_rows: bool = False  # some rows are kept at a time: no method that fills a matrix
 

@@ -234,7 +234,7 @@ def choose_method(facts: Facts, request: Request, device: str) -> tuple[Method, 
         row = find(request.problem, request.method, device)
         if row is None:
             unknown_method(request, [device])
-        reason = f"method {request.method!r} was asked for"
+        reason = request.because or f"method {request.method!r} was asked for"
     else:
         rules = RULES.get((request.problem, "cuda" if device == "emulated" else device))
         if rules is None or not methods(request.problem, device):
