@@ -91,6 +91,32 @@ def test_mistakes_are_said_once(graph: Path, tmp_path: Path) -> None:
         assert not done.stdout
 
 
+def test_a_store_that_cannot_be_used_is_refused_before_the_search(
+    graph: Path, tmp_path: Path
+) -> None:
+    """The same search on another number of ranks is read from the store."""
+    program = tmp_path / "no_search.py"
+    program.write_text(
+        "import kleene.distributed.mpi.sssp as searches\n"
+        "def search(*_, **__):\n"
+        "    raise RuntimeError('searched')\n"
+        "searches.sssp = search\n"
+        "from _kleene_cli import main\n"
+        "main()\n"
+    )
+    out = tmp_path / "d.npy"
+    assert mpiexec(3, *KLEENE, "sssp", graph, 0, "-o", out).returncode == 0
+    for arguments, code, words in (
+        ([0, "-o", tmp_path / "none" / "d.npy"], 2, "there is no directory"),
+        ([1, "-o", out, "--resume"], 3, "belongs to other work"),
+        ([0, "-o", out, "--resume", "--verify", "--json"], 0, ""),
+    ):
+        done = mpiexec(2, sys.executable, program, "sssp", graph, *arguments)
+        assert done.returncode == code, done.stderr
+        assert words in done.stderr
+    assert json.loads(done.stdout)["reused"]
+
+
 def test_help_is_printed_once() -> None:
     done = mpiexec(3, *KLEENE, "bfs", "--help")
     assert (done.returncode, done.stderr) == (0, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import kleene as kl
 from kleene.distributed import bfs, read, sssp, verify, write
 from kleene.distributed.ledger import Ledger
 from kleene.distributed.mpi.arc_sums import graph_digest
-from kleene.distributed.mpi.writing import _block_rows, find_stored
+from kleene.distributed.mpi.writing import _block_rows, find_stored, open_store
 from kleene.distributed.store import Store, StoreSpec
 from kleene.distributed.store_npy import NpyWriter
 from kleene.distributed.store_zarr import ZarrWriter
@@ -173,7 +174,8 @@ def test_a_finished_search_is_found(sample: Path, tmp_path: Path) -> None:
     assert run_ranks(3, find) == [part[0].tolist() for part in parts]
     for options in ({"source": 1}, {"predecessors": False}, {"dtype": "float64"}):
         assert run_ranks(3, lambda comm: find(comm, **options)) == [None] * 3  # noqa: B023
-    assert run_ranks(2, find) == [None] * 2  # predecessors are those of three ranks
+    whole = [value for part in parts for value in part[0].tolist()]
+    assert [*chain(*run_ranks(2, find))] == whole  # whatever the number of ranks
     changed = bytearray(out.read_bytes())
     changed[-1] ^= 1
     out.write_bytes(changed)
@@ -185,6 +187,33 @@ def test_a_finished_search_is_found(sample: Path, tmp_path: Path) -> None:
 
     (message,) = set(run_ranks(3, refuse))
     assert "not those that were written; remove the store" in message
+
+
+def test_a_store_is_opened_before_the_search(sample: Path, tmp_path: Path) -> None:
+    """Names that cannot be used are refused then; a search that fails leaves nothing."""
+
+    def work(name: str, source: int = 0, fail: bool = False) -> Any:
+        def search(comm: Any) -> str:
+            graph = read(sample, comm=comm)
+            try:
+                out = open_store(graph, "sssp", source, tmp_path / name, predecessors=True)
+                with out as fill:
+                    if fail:
+                        sssp(graph, graph.n)
+                    fill(sssp(graph, source))
+            except (kl.KleeneError, OSError) as error:
+                return f"{type(error).__name__}: {error}"
+            return "written"
+
+        (said,) = set(run_ranks(3, search))
+        return said
+
+    assert "there is no directory" in work("nowhere/d.npy", fail=True)
+    assert "no vertex" in work("d.npy", fail=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["g.npz"]
+    assert work("d.npy") == "written"
+    assert np.load(tmp_path / "d.npy").tolist() == kl.sssp(kl.read(sample), 0).distances.tolist()
+    assert "belongs to other work: sources" in work("d.npy", source=1, fail=True)
 
 
 def test_a_digest_is_that_of_the_graph(tmp_path: Path) -> None:

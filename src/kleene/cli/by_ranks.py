@@ -13,6 +13,7 @@ import signal
 import socket
 import threading
 import time
+from contextlib import ExitStack
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -119,29 +120,54 @@ def _search(
     """Read, search, verify and write."""
     from kleene import distributed
     from kleene.distributed.mpi.summary import summarize
-    from kleene.distributed.mpi.writing import find_stored
 
     graph = distributed.read(given.file, given.format, comm=comm, **given.reader_options())
     if given.unlabelled:
         graph.labels = None
-    search = {"bfs": distributed.bfs, "sssp": distributed.sssp}[problem]
     source = _vertex(graph, text)
-    began = time.perf_counter()
-    out, predecessors = result_options.out, result_options.predecessors is not False
-    stored = None
-    if out is not None and result_options.resume:
-        stored = find_stored(graph, problem, source, out, predecessors=predecessors, **options)
-    result = stored or search(graph, source, predecessors=predecessors, **options)
-    duration = time.perf_counter() - began
-    proof = distributed.verify(result) if result_options.verify else None
-    if out is not None and stored is None:
-        distributed.write(result, out)
+    result, proof, duration, reused = _solve(graph, problem, source, result_options, options)
     summary = summarize(result)
     names = {
         "source": graph.label(source),
         "target": None if summary.farthest is None else graph.label(summary.farthest),
     }
-    return _Found(result, proof, summary, names, duration, stored is not None)
+    return _Found(result, proof, summary, names, duration, reused)
+
+
+def _solve(
+    graph: DistributedGraph,
+    problem: str,
+    source: int,
+    result_options: ResultOptions,
+    options: dict[str, Any],
+) -> tuple[DistributedResult, Proof | None, float, bool]:
+    """Return the result, its proof, seconds, and whether an earlier job finished it.
+
+    The store is opened before the search, so that a name that cannot be used is refused at once.
+    """
+    from kleene import distributed
+    from kleene.distributed.mpi.writing import find_stored, open_store
+
+    out, keep = result_options.out, result_options.predecessors is not False
+    began = time.perf_counter()
+    result = None
+    if out is not None and result_options.resume:
+        result = find_stored(graph, problem, source, out, predecessors=keep, **options)
+    reused = result is not None
+    with ExitStack() as opened:
+        fill = None
+        if result is None:
+            if out is not None:
+                store = open_store(graph, problem, source, out, predecessors=keep, **options)
+                fill = opened.enter_context(store)
+            began = time.perf_counter()
+            search = {"bfs": distributed.bfs, "sssp": distributed.sssp}[problem]
+            result = search(graph, source, predecessors=keep, **options)
+        duration = time.perf_counter() - began
+        proof = distributed.verify(result) if result_options.verify else None
+        if fill is not None:
+            fill(result)
+    return result, proof, duration, reused
 
 
 def _vertex(graph: DistributedGraph, text: str) -> int:

@@ -39,9 +39,9 @@ from kleene.errors import GraphError, RequestError
 from kleene.graph.checks import as_flag, id_dtype
 from kleene.graph.no_path import no_path
 from kleene.planning.dtype_choice import choose_dtype
-from kleene.planning.request import Request
+from kleene.planning.request import Facts, Request
 
-__all__ = ["sssp"]
+__all__ = ["sssp", "sssp_dtype"]
 
 Array = NDArray[Any]
 
@@ -102,15 +102,9 @@ def sssp(
         facts = graph.facts
 
         def options() -> dict[str, Any]:
-            if facts.min_weight < 0:
-                raise GraphError(
-                    f"a weight is {facts.min_weight}; distributed searches need weights that are "
-                    "not negative (kleene.sssp takes negative ones, on one machine)"
-                )
-            asked = None if dtype is None else getattr(dtype, "__name__", str(dtype))
             return {
                 "predecessors": as_flag(predecessors, "predecessors"),
-                "dtype": choose_dtype(facts, Request("sssp", dtype=asked))[0].str,
+                "dtype": sssp_dtype(facts, dtype).str,
                 "delta": None if delta is None else _as_delta(delta),
             }
 
@@ -118,6 +112,17 @@ def sssp(
         width = _choose_delta(graph) if checked["delta"] is None else checked["delta"]
         chosen = np.dtype(checked["dtype"])
         return _Search(graph, at, checked["predecessors"], chosen, width).run()
+
+
+def sssp_dtype(facts: Facts, asked: Any) -> np.dtype[Any]:
+    """Return the type of the distances; raise for a graph that ranks cannot search."""
+    if facts.min_weight < 0:
+        raise GraphError(
+            f"a weight is {facts.min_weight}; distributed searches need weights that are "
+            "not negative (kleene.sssp takes negative ones, on one machine)"
+        )
+    name = None if asked is None else getattr(asked, "__name__", str(asked))
+    return choose_dtype(facts, Request("sssp", dtype=name))[0]
 
 
 def _as_delta(delta: Any) -> float:

@@ -8,11 +8,12 @@ records them and gives the files their names when all are on the disk. A rank th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from kleene.distributed.mpi.agreement import agreed, guarded
@@ -20,10 +21,12 @@ from kleene.distributed.mpi.arc_sums import graph_digest
 from kleene.distributed.mpi.collective import redistribute
 from kleene.distributed.mpi.graph import DistributedGraph
 from kleene.distributed.mpi.result import DistributedResult, SearchStats
+from kleene.distributed.mpi.sssp import sssp_dtype
 from kleene.distributed.store import Piece, Receipt, Store, StoreSpec, StoreWriter
 from kleene.errors import StoreError
+from kleene.graph.checks import id_dtype
 
-__all__ = ["find_stored", "write"]
+__all__ = ["find_stored", "open_store", "write"]
 
 Array = NDArray[Any]
 
@@ -59,23 +62,79 @@ def write(result: DistributedResult, path: str | Path) -> None:
     ...     bool((np.load(Path(folder, "d.npy")) == r.distances).all())
     True
     """
-    graph, comm = result.graph, result.graph.communicator
+    graph, links = result.graph, result.predecessors
+    search = _Search(result.problem, result.source, result.distances.dtype, links is not None)
+    with _opened(graph, path, search) as fill:
+        fill(result)
+
+
+@contextmanager
+def open_store(
+    graph: DistributedGraph,
+    problem: str,
+    source: int,
+    path: str | Path,
+    *,
+    predecessors: bool,
+    dtype: str | None = None,
+) -> Iterator[Callable[[DistributedResult], None]]:
+    """Begin or resume the store of a search that is to run; yield what writes its result.
+
+    Collective. A name that cannot be used is refused before the search. If an exception ends the
+    block before anything was written, a store that was begun is removed.
+    """
+    comm = graph.communicator
+    with guarded(comm, "open_store"):
+        facts = graph.facts
+        values = agreed(
+            comm, lambda: id_dtype(graph.n) if problem == "bfs" else sssp_dtype(facts, dtype)
+        )
+    with _opened(graph, path, _Search(problem, source, values, predecessors)) as fill:
+        yield fill
+
+
+class _Search(NamedTuple):
+    """What a store holds, known before the search."""
+
+    problem: str
+    source: int
+    dtype: np.dtype[Any]
+    predecessors: bool
+
+
+@contextmanager
+def _opened(
+    graph: DistributedGraph, path: str | Path, search: _Search
+) -> Iterator[Callable[[DistributedResult], None]]:
+    comm = graph.communicator
     with guarded(comm, "write"), ExitStack() as opened:
-        spec = _spec(result, graph_digest(graph))
+        spec = _spec(graph, search, graph_digest(graph))
         store = agreed(comm, lambda: _open(opened, path, spec) if comm.rank == 0 else None)
         writer, missing = comm.gather_all(store and (store.writer(), store.missing()))[0]
-        cuts = _cuts(writer.spec, comm.size)
-        held = graph.partition.bounds.tolist()
-        arrays = [
-            None if array is None else redistribute(comm, array, held, cuts)
-            for array in (result.distances, result.predecessors)
-        ]
-        first, stop = cuts[comm.rank : comm.rank + 2]
-        own = [piece for piece in missing if first <= piece.first < stop]
-        receipts = agreed(comm, lambda: [_write(writer, piece, first, arrays) for piece in own])
-        done = zip(own, receipts, strict=True)
-        entries = [entry for entries in comm.gather_all(list(done)) for entry in entries]
-        agreed(comm, lambda: None if store is None else _finish(store, entries))
+
+        def fill(result: DistributedResult) -> None:
+            entries = _write_blocks(result, writer, missing)
+            agreed(comm, lambda: None if store is None else _finish(store, entries))
+
+        yield fill
+
+
+def _write_blocks(
+    result: DistributedResult, writer: StoreWriter, missing: list[Piece]
+) -> list[tuple[Piece, Receipt]]:
+    """Write the missing blocks, each rank its own; return them all, with their checksums."""
+    graph, comm = result.graph, result.graph.communicator
+    cuts = _cuts(writer.spec, comm.size)
+    held = graph.partition.bounds.tolist()
+    arrays = [
+        None if array is None else redistribute(comm, array, held, cuts)
+        for array in (result.distances, result.predecessors)
+    ]
+    first, stop = cuts[comm.rank : comm.rank + 2]
+    own = [piece for piece in missing if first <= piece.first < stop]
+    receipts = agreed(comm, lambda: [_write(writer, piece, first, arrays) for piece in own])
+    done = zip(own, receipts, strict=True)
+    return [entry for entries in comm.gather_all(list(done)) for entry in entries]
 
 
 def find_stored(
@@ -90,18 +149,20 @@ def find_stored(
     """Return the result of a search that an earlier job finished, None without one; collective.
 
     Each rank reads the values of its own vertices from the store, after the ledger's checksums of
-    the blocks that they are in.
+    the blocks that they are in. The job may have had another number of ranks: a finished store
+    holds one search, all of it.
     """
     comm, file = graph.communicator, Path(path).absolute()
     with guarded(comm, "find_stored"):
-        call, digest = _call(problem, comm.size if predecessors else None), graph_digest(graph)
+        digest = graph_digest(graph)
 
         def look() -> Store | None:
             store = Store.look(file)
             if store is None or not store.finished:
                 return None
             spec = store.spec
-            same = (spec.call, spec.graph, spec.sources) == (call, digest, str(source))
+            same = {**spec.call, "ranks": None} == _call(problem, None)
+            same = same and (spec.graph, spec.sources) == (digest, str(source))
             same = same and (spec.predecessors is not None) == predecessors
             return store if same and dtype in (None, spec.dtype) else None
 
@@ -154,21 +215,21 @@ def _call(problem: str, ranks: int | None) -> dict[str, Any]:
     return {"problem": problem, "method": "ranks", "ranks": ranks, "limit": None, "reverse": False}
 
 
-def _spec(result: DistributedResult, digest: str) -> StoreSpec:
-    """Return what the store of a result holds.
+def _spec(graph: DistributedGraph, search: _Search, digest: str) -> StoreSpec:
+    """Return what the store of a search holds.
 
     Distances are the same on any number of ranks. Predecessors are not, and blocks of two searches
     may not be mixed: they could make a circle over arcs of weight zero.
     """
-    graph, links, comm = result.graph, result.predecessors, result.graph.communicator
+    ranks = graph.communicator.size
     return StoreSpec(
-        call=_call(result.problem, None if links is None else comm.size),
+        call=_call(search.problem, ranks if search.predecessors else None),
         graph=digest,
-        sources=str(result.source),
+        sources=str(search.source),
         shape=(graph.n,),
-        dtype=result.distances.dtype.name,
-        predecessors=None if links is None else links.dtype.name,
-        block_rows=_block_rows(graph.n, comm.size),
+        dtype=search.dtype.name,
+        predecessors=id_dtype(graph.n).name if search.predecessors else None,
+        block_rows=_block_rows(graph.n, ranks),
     )
 
 
