@@ -155,3 +155,14 @@ def test_mistakes_at_the_command_line(graph_file: Path, path: Path) -> None:
     done = kleene("store", "verify", path)
     assert done.exit_code != 0
     assert "not those that were written" in done.output or "cannot be read" in done.output
+
+
+def test_info_says_when_the_files_are_gone(graph_file: Path, path: Path) -> None:
+    kleene("apsp", graph_file, "-o", path)
+    if path.suffix == ".npy":
+        path.write_bytes(path.read_bytes()[:-4])
+    else:
+        path.rename(path.with_name("moved"))
+    done = kleene("store", "info", path)
+    assert done.exit_code != 0
+    assert "is gone" in done.output or "is another file" in done.output

@@ -143,7 +143,7 @@ def test_data_that_is_gone_or_another(path: Path) -> None:
     kept = links.read_bytes()
     links.unlink()
     what = "block 2 of predecessors" if inside else r"d\.predecessors\.npy"
-    with pytest.raises(StoreError, match=rf"{what} is gone.*remove its ledger"):
+    with pytest.raises(StoreError, match=rf"{what} is gone.*remove it and its ledger"):
         Store.open(path, SPEC)
     links.write_bytes(kept[:-1])
     with (
@@ -320,6 +320,44 @@ def test_folders_without_permission(tmp_path: Path) -> None:
             Store.open(tmp_path / "d.npy", SPEC)
     finally:
         tmp_path.chmod(0o700)
+
+
+def test_a_finished_store_is_only_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(path)
+    before = ledger_of(path).read_bytes()
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Ledger, "open", refuse)  # as in a folder without permission to write
+    with Store.open(path, SPEC) as store, Store.open(path, SPEC) as again:
+        assert store.missing() == again.missing() == []
+        store.finish()
+    with pytest.raises(StoreError, match="limit"):
+        Store.open(path, SPEC._replace(call={**SPEC.call, "limit": 3}))
+    assert ledger_of(path).read_bytes() == before
+
+
+def test_stale_files_of_an_earlier_store_go(npy: Path) -> None:
+    lists = {"source": np.arange(23), "target": np.arange(7)}
+    with Store.open(npy, SPEC, lists) as store:
+        for piece in store.missing():
+            store.record(piece, store.writer().write(piece, *rows(piece)))
+        store.finish()
+    assert len(os.listdir(npy.parent)) == 5
+    npy.unlink()
+    ledger_of(npy).unlink()
+    fill(npy, SPEC._replace(predecessors=None))
+    assert sorted(os.listdir(npy.parent)) == ["d.npy", "d.npy.ledger"]
+
+
+@pytest.mark.parametrize("ledger", ["empty", "headless"])
+def test_a_ledger_without_its_first_line_is_named(path: Path, ledger: str) -> None:
+    fill(path)
+    lines = ledger_of(path).read_bytes().splitlines(keepends=True)
+    ledger_of(path).write_bytes(b"" if ledger == "empty" else b"".join(lines[1:]))
+    with pytest.raises(StoreError, match=r"ledger is not its ledger, or its first line is gone"):
+        Store.find(path)
 
 
 def test_names(tmp_path: Path) -> None:

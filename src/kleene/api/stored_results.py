@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Answer
+from kleene.distributed.mpi.stored import refuse_stored_by_ranks
 from kleene.distributed.store import Store, StoreWriter, ledger_of
 from kleene.distributed.store_writer import SOURCE, TARGET
 from kleene.distributed.stored_answer import StoredAnswer, StoredMatrix
@@ -88,16 +89,14 @@ def load_stored(path: str | Path, graph: Graph) -> Result:
     ...     load_stored(f"{folder}/d.zarr", g).path(0, 8)[-1]
     8
     """
-    store = Store.look(path)
-    if store is None:
-        raise StoreError(f"{path} is no store: there is no ledger {ledger_of(path).name}")
+    store = Store.find(path)
+    refuse_stored_by_ranks(store)
     if not store.finished:
         missing, of = len(store.missing()), len(store.spec.pieces)
         raise StoreError(
             f"{path} is not finished, {missing:,} of {of:,} blocks are missing: make the call "
             "again that began it"
         )
-    store.writer().validate(store.done)
     call, spec = _checked_call(store), store.spec
     if spec.graph != digest_of_graph(graph):
         n, m, *_ = spec.graph.split()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument
@@ -14,7 +13,7 @@ from kleene.cli.output import facts, headline, line
 if TYPE_CHECKING:
     from kleene.distributed.store import Store
 
-__all__ = ["StoreFile", "describe_blocks", "info", "open_store", "store_fields"]
+__all__ = ["StoreFile", "describe_blocks", "info", "store_fields"]
 
 StoreFile = Annotated[
     str, Argument(metavar="FILE", help="A .zarr or .npy with its ledger beside it.")
@@ -24,7 +23,9 @@ StoreFile = Annotated[
 @with_option_groups
 def info(*, file: StoreFile, output: Output) -> None:
     """Describe a store: its call, its arrays, and how many blocks are done."""
-    store = open_store(file)
+    from kleene.distributed.store import Store
+
+    store = Store.find(file)
     document = {"command": "store info", **store_fields(store)}
 
     def page() -> None:
@@ -46,17 +47,6 @@ def info(*, file: StoreFile, output: Output) -> None:
         )
 
     output.show(document, page)
-
-
-def open_store(file: str) -> Store:
-    """Open a store to read; raise where there is none."""
-    from kleene.distributed.store import Store, ledger_of
-    from kleene.errors import StoreError
-
-    store = Store.look(file)
-    if store is None:
-        raise StoreError(f"{file} is no store: there is no ledger {ledger_of(Path(file))}")
-    return store
 
 
 def store_fields(store: Store) -> dict[str, Any]:

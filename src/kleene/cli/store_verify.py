@@ -10,7 +10,7 @@ from typer import Option
 from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Output
 from kleene.cli.output import facts, headline, line
-from kleene.cli.store_info import StoreFile, describe_blocks, open_store, store_fields
+from kleene.cli.store_info import StoreFile, describe_blocks, store_fields
 
 __all__ = ["verify"]
 
@@ -31,12 +31,13 @@ def verify(
     output: Output,
 ) -> None:
     """Verify a store: every block by its checksum, and with the graph a sample of the rows."""
+    from kleene.distributed.store import Store
     from kleene.errors import RequestError
     from kleene.system.progress import reporter
 
     if sample is not None and graph is None:
         raise RequestError("--sample proves rows, which needs the graph: add --graph FILE")
-    store = open_store(file)
+    store = Store.find(file)
     with reporter(not output.quiet, f"verifying {file}") as report:
         checked = store.verify(report)
     proof = None

@@ -18,7 +18,7 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -28,7 +28,7 @@ from kleene.errors import StorageError, StoreError
 if sys.platform != "win32":  # there, two processes are not kept apart
     import fcntl
 
-__all__ = ["Ledger", "naming", "sync_folder"]
+__all__ = ["Ledger", "naming", "require_same", "sync_folder"]
 
 Entry = dict[str, Any]
 
@@ -93,7 +93,7 @@ class Ledger:
                     found = json.loads(json.dumps(header, allow_nan=False))
                     end = _append(file, found, 0)
                     sync_folder(path.parent)
-            _require_same(path, found, header, set(adopt))
+            require_same(path, found, header, set(adopt))
         except BaseException:
             if begun:
                 with suppress(OSError):
@@ -234,7 +234,7 @@ def _entry(line: bytes) -> Entry | None:
     return entry if isinstance(entry, dict) else None
 
 
-def _require_same(path: Path, found: Entry, wanted: Entry, adopt: set[str]) -> None:
+def require_same(path: Path, found: Entry, wanted: Entry, adopt: Set[str] = frozenset()) -> None:
     """Refuse a ledger of other work, and say what is different."""
     differences = list(_differences(found, json.loads(json.dumps(wanted)), adopt))
     if differences:
@@ -244,7 +244,7 @@ def _require_same(path: Path, found: Entry, wanted: Entry, adopt: set[str]) -> N
         )
 
 
-def _differences(found: Entry, wanted: Entry, adopt: set[str], inside: str = "") -> Iterator[str]:
+def _differences(found: Entry, wanted: Entry, adopt: Set[str], inside: str = "") -> Iterator[str]:
     for name in sorted({*found, *wanted} - adopt):
         there, here = found.get(name), wanted.get(name)
         if isinstance(there, dict) and isinstance(here, dict):

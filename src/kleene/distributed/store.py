@@ -10,14 +10,14 @@ fsync, ledger line, fsync; at last the renames.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
-from kleene.distributed.ledger import Ledger
+from kleene.distributed.ledger import Ledger, require_same
 from kleene.distributed.pieces import Piece
 from kleene.distributed.store_npy import NpyWriter
 from kleene.distributed.store_writer import Receipt, StoreSpec, StoreWriter
@@ -31,6 +31,7 @@ SUFFIXES = (".npy", ".zarr")
 
 _FORMAT, _VERSION = "kleene store", 1
 _CHECKSUMS = ("distances", "predecessors")
+_ADOPT = frozenset({"block_rows"})  # that of a store that is resumed holds
 
 
 class Store:
@@ -55,14 +56,24 @@ class Store:
     array([0, 1, 2, 3, 4], dtype=int32)
     """
 
-    def __init__(self, ledger: Ledger | None, writer: StoreWriter, done: dict[int, Receipt]):
+    def __init__(
+        self,
+        ledger: Ledger | None,  # None in a store that is only read
+        writer: StoreWriter,
+        done: dict[int, Receipt],
+        lists: Iterable[str] = (),  # of vertices, that it has
+    ) -> None:
         self._ledger, self._writer, self.done = ledger, writer, done
+        self._lists = frozenset(lists)
 
     @staticmethod
     def open(
         path: str | Path, spec: StoreSpec, vertices: Mapping[str, NDArray[Any]] | None = None
     ) -> Store:
         """Begin a store, or resume the one that is there; refuse that of another call.
+
+        A finished store is only read: it may be in a folder without permission to write, and in
+        use by other processes.
 
         Parameters
         ----------
@@ -77,11 +88,17 @@ class Store:
         """
         path = _store_path(path)
         header = {"format": _FORMAT, "version": _VERSION, **spec._asdict()}
-        ledger = Ledger.open(ledger_of(path), header, adopt=("block_rows",))
+        found = _look(path)
+        if found is not None and found[0].done and found[0].finished:
+            store, kept = found
+            require_same(ledger_of(path), kept, header, _ADOPT)
+            store.writer().validate(store.done)
+            return store
+        ledger = Ledger.open(ledger_of(path), header, _ADOPT)
         try:
             writer = _writer(path, StoreSpec.parse(ledger.header, ledger.path))
             done = _receipts(ledger.path, ledger.entries, writer.spec)
-            store = Store(ledger, writer, done)
+            store = Store(ledger, writer, done, vertices or ())
             if done:
                 writer.validate(done)
         except BaseException:
@@ -98,18 +115,23 @@ class Store:
     @staticmethod
     def look(path: str | Path) -> Store | None:
         """Return a store to read from, which may be in use and unfinished; None without one."""
-        path = Path(path)
-        read = Ledger.read(ledger_of(path))
-        if read is None:
-            return None
-        path = _store_path(path)
-        header, entries = read
-        if header.get("format") != _FORMAT:
-            return None
-        if header.get("version") != _VERSION:
-            raise StoreError(f"{ledger_of(path)} is of another version of Kleene")
-        spec = StoreSpec.parse(header, ledger_of(path))
-        return Store(None, _writer(path, spec), _receipts(ledger_of(path), entries, spec))
+        found = _look(path)
+        return None if found is None else found[0]
+
+    @staticmethod
+    def find(path: str | Path) -> Store:
+        """Return a store to read from; StoreError without one, or where its files are damaged."""
+        store, ledger = Store.look(path), ledger_of(path)
+        if store is None and ledger.is_file():
+            raise StoreError(
+                f"{path} is no store: {ledger.name} is not its ledger, or its first line is gone; "
+                "take a copy of it from a backup, or remove both to start again"
+            )
+        if store is None:
+            raise StoreError(f"{path} is no store: there is no ledger {ledger.name}")
+        if store.done:
+            store.writer().validate(store.done)
+        return store
 
     @property
     def path(self) -> Path:
@@ -144,7 +166,8 @@ class Store:
     def finish(self) -> None:
         """Give the files their names; the ledger stays beside them."""
         assert not self.missing()
-        self._writer.finish()
+        if self._ledger is not None:
+            self._writer.finish(self._lists)
         with suppress(OSError):  # what killed processes left; a folder that may not be read
             remove_abandoned(self.path.parent)
 
@@ -187,6 +210,23 @@ class Store:
             self._writer.discard()
             self._ledger.discard()
         self.close()
+
+
+def _look(path: str | Path) -> tuple[Store, dict[str, Any]] | None:
+    """Return a store to read from, and the header of its ledger."""
+    path = Path(path)
+    read = Ledger.read(ledger_of(path))
+    if read is None:
+        return None
+    path = _store_path(path)
+    header, entries = read
+    if header.get("format") != _FORMAT:
+        return None
+    if header.get("version") != _VERSION:
+        raise StoreError(f"{ledger_of(path)} is of another version of Kleene")
+    spec = StoreSpec.parse(header, ledger_of(path))
+    store = Store(None, _writer(path, spec), _receipts(ledger_of(path), entries, spec))
+    return store, header
 
 
 def ledger_of(path: str | Path) -> Path:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -170,8 +170,11 @@ class StoreWriter(ABC):
         """Remove the files that have partial names."""
 
     @abstractmethod
-    def finish(self) -> None:
-        """Give the files their final names; those that have them already are left."""
+    def finish(self, lists: Collection[str]) -> None:
+        """Give the files their final names; those that have them already are left.
+
+        ``lists`` are the lists of vertices that the store has.
+        """
 
     @property
     @abstractmethod
@@ -189,7 +192,7 @@ class StoreWriter(ABC):
     def _damaged(self, what: str) -> StoreError:
         return StoreError(
             f"{self.path}: {what}, and its ledger says that blocks of it are done; put the store "
-            "back, or remove its ledger to start again"
+            "back, or remove it and its ledger to start again"
         )
 
     def _unreadable(self, name: str, first: int, stop: int, why: object) -> StoreError:
