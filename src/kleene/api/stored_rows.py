@@ -27,6 +27,7 @@ from kleene.api.number_arguments import as_limit
 from kleene.api.stored_results import digest_of_graph, digest_of_vertices, stored_result
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Progress
+from kleene.distributed.mpi.stored import refuse_stored_by_ranks
 from kleene.distributed.pieces import Piece, choose_block_rows
 from kleene.distributed.round_files import RoundFiles
 from kleene.distributed.store import (
@@ -55,12 +56,15 @@ from kleene.system.machine import total_memory
 from kleene.system.progress import reporter
 
 __all__ = [
-    "BlockSize", "StoredCall", "by_rows", "plan_stored", "solve_stored", "stored_call",
+    "TILES", "BlockSize", "StoredCall", "by_rows", "plan_stored", "solve_stored", "stored_call",
     "with_block_rows",
 ]  # fmt: skip
 
 Array = NDArray[Any]
 Solve = Callable[[Call], Result]
+
+#: What the call in a store holds of tiles: their side, and the vertices of a round.
+TILES = ("tile", "depth")
 
 #: How much longer than the CPU these take, about; they are for tests and teaching.
 _SLOWER = {"emulated": 300.0, "reference": 300.0}
@@ -162,6 +166,7 @@ def plan_stored(
     if path.suffix == ".npy" and not _leaves_room(path):
         return None
     found = Store.look(path)
+    refuse_stored_by_ranks(found)
     if call.single and path.suffix == ".npy":
         if found is not None:
             raise StoreError(
@@ -191,7 +196,20 @@ def plan_stored(
     plain = small and (call.targets is None or plain_targets)
     if plain and (request.block_rows >= len(call.sources) or not by_rows(plan)):
         return None
-    return stored_call(call, path, plan, request)
+    stored = stored_call(call, path, plan, request)
+    return stored if found is None or blocks is not None else _with_tiles(stored, found)
+
+
+def _with_tiles(stored: StoredCall, found: Store) -> StoredCall:
+    """Return a call that opens a store which a cluster computed in tiles; it cannot resume one."""
+    tiles = {name: found.spec.call[name] for name in TILES if name in found.spec.call}
+    if tiles and not found.finished:
+        raise StoreError(
+            f"{stored.path} was begun in tiles on a cluster, and is not finished: give on= to "
+            "resume it, or choose another name"
+        )
+    spec = stored.spec
+    return replace(stored, spec=spec._replace(call={**spec.call, **tiles}))
 
 
 def with_block_rows(

@@ -19,7 +19,7 @@ import numpy as np
 from kleene.api.arguments import Call
 from kleene.api.cluster_graphs import graph_bytes, share_plain_graph
 from kleene.api.number_arguments import as_limit
-from kleene.api.stored_rows import StoredCall, stored_call
+from kleene.api.stored_rows import TILES, StoredCall, stored_call
 from kleene.backends.common.dense_driver import engine_form
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Task
@@ -61,7 +61,7 @@ def plan_tiles(call: Call) -> Plan | None:
     if searched and call.targets is not None and call.out is None:
         return None  # a small answer
     found = None if call.out is None else Store.look(str(call.out))
-    if found is not None and request.method == "auto" and "tile" not in found.spec.call:
+    if found is not None and request.method == "auto" and not found.spec.call.keys() & set(TILES):
         return None  # it was begun by rows
     graph = call.graph.transpose() if call.reverse else call.graph
     asked = request._replace(
@@ -196,8 +196,8 @@ class _Tiles(NamedTuple):
         stored = stored_call(call, path, plan, request)
         # Floats depend on the rounds in their last bits.
         grid = self.layout.grid
-        called = {**stored.spec.call, "tile": grid.side, "depth": grid.depth}
-        return replace(stored, spec=stored.spec._replace(call=called))
+        tiles = dict(zip(TILES, (grid.side, grid.depth), strict=True))
+        return replace(stored, spec=stored.spec._replace(call={**stored.spec.call, **tiles}))
 
     def checkpoints(self, store: Store) -> Checkpoints:
         """Return the checkpoints of a store."""
@@ -219,7 +219,7 @@ class _Tiles(NamedTuple):
 
 def _tiles_of(called: dict[str, Any], n: int) -> TileGrid | None:
     """Return the tiles that a store was begun with, if any."""
-    side, depth = (int(called.get(name) or 0) for name in ("tile", "depth"))
+    side, depth = (int(called.get(name) or 0) for name in TILES)
     return TileGrid(n, side, depth) if side > 0 and depth > 0 else None
 
 
