@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from prepared_streets import ONE, copy_of, is_eliminated, streets
 
 import kleene as kl
 from kleene.errors import RequestError
@@ -19,38 +20,6 @@ from kleene.graph.forms import CSR
 from kleene.planning.request import graph_facts
 from kleene.prepared import cache, fill
 from kleene.prepared.cache import Preparation
-from kleene.prepared.known import known_of
-
-
-def streets(seed: int = 1, directed: bool = True, dtype: Any = np.int32) -> kl.Graph:
-    """A grid of 60 x 60 without a third of its streets, some of them slower in one direction."""
-    tails, heads, _ = kl.generate.grid(60, 60).coo
-    rng = np.random.default_rng(seed)
-    kept = (tails < heads) & (rng.random(len(tails)) < 0.67)
-    s, t = tails[kept], heads[kept]
-    there = rng.integers(1, 99, len(s)).astype(dtype)
-    if not directed:
-        return kl.Graph.from_edges(s, t, there, n=3600, directed=False)
-    ends = np.concatenate([s, t]), np.concatenate([t, s])
-    return kl.Graph.from_edges(*ends, np.concatenate([there, there + there % 5]), n=3600)
-
-
-def copy_of(g: kl.Graph) -> kl.Graph:
-    """The same graph in other arrays, about which nothing is known."""
-    return kl.Graph.from_csr(g.offsets.copy(), g.neighbors.copy(), _copied(g.weights))
-
-
-def _copied(array: Any) -> Any:
-    return None if array is None else array.copy()
-
-
-def is_eliminated(g: kl.Graph) -> bool:
-    known = known_of(g)
-    return known is not None and known.step == "eliminated"
-
-
-#: One thread makes searches slow enough for elimination to pay on a graph of this size.
-ONE = {"threads": 1}
 
 CALLS = {
     "sssp": lambda g, **o: kl.sssp(g, sources=range(g.n), **o),
@@ -276,44 +245,6 @@ loaded = [m for m in sys.modules if m.startswith("kleene.prepared.") or "metis" 
 assert loaded == ["kleene.prepared.known"], loaded
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
-
-
-# ---- nearest facilities -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("reverse", [False, True])
-def test_the_nearest_facilities_of_a_prepared_graph(reverse: bool) -> None:
-    g = streets()
-    facilities = np.random.default_rng(4).integers(0, g.n, 90)
-    plain = kl.nearest(copy_of(g), facilities, 5, reverse=reverse)
-    assert plain.plan.method == "k_labels"
-    kl.apsp(g, predecessors=False, **ONE)
-    found = kl.nearest(g, facilities, 5, reverse=reverse)
-    assert found.plan.method == "prepared"
-    assert np.array_equal(found.distances, plain.distances)
-    assert np.array_equal(found.which, plain.which)
-    assert found.which.dtype == plain.which.dtype
-    assert kl.nearest(g, facilities, 5, limit=99).plan.method == "k_labels"
-    assert kl.nearest(g, facilities).plan.problem == "sssp", "one needs no labels"
-
-
-def test_nearest_by_hops_and_more_than_there_are() -> None:
-    g = streets()
-    kl.apsp(g, predecessors=False, **ONE)
-    few = [7, 7, 1500]
-    for hops in (True, False):
-        found = kl.nearest(g, few, 40, hops=hops)
-        plain = kl.nearest(copy_of(g), few, 40, hops=hops)
-        assert found.plan.method == "prepared"
-        assert np.array_equal(found.distances, plain.distances)
-        assert np.array_equal(found.which, plain.which)
-
-
-def test_nearest_in_floats_is_searched() -> None:
-    g = streets(dtype=np.float64)
-    kl.apsp(g, predecessors=False, **ONE)
-    assert is_eliminated(g)
-    assert kl.nearest(g, [1, 2, 3], 2).plan.method == "k_labels"
 
 
 # ---- other libraries ----------------------------------------------------------------------------

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
 import pytest
 from prepared_reference import customize, eliminate
+from prepared_streets import ONE, copy_of, is_eliminated, streets
 
 import kleene as kl
+from kleene.prepared.cache import Preparation
 from kleene.prepared.nearest_labels import nearest_labels
 
 
@@ -72,3 +75,63 @@ def test_arrays_of_other_sizes_are_refused() -> None:
             _native.prepared_nearest_labels(*wrong, 9, *out, 1, None)
     with pytest.raises(TypeError):
         _native.prepared_nearest_labels(*arrays, 9, out[0], out[1][:, :1].copy(), 1, None)
+
+
+# ---- calls --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_the_nearest_facilities_of_a_prepared_graph(reverse: bool) -> None:
+    g = streets()
+    facilities = np.random.default_rng(4).integers(0, g.n, 90)
+    plain = kl.nearest(copy_of(g), facilities, 5, reverse=reverse)
+    assert plain.plan.method == "k_labels"
+    kl.apsp(g, predecessors=False, **ONE)
+    found = kl.nearest(g, facilities, 5, reverse=reverse)
+    assert found.plan.method == "prepared"
+    assert np.array_equal(found.distances, plain.distances)
+    assert np.array_equal(found.which, plain.which)
+    assert found.which.dtype == plain.which.dtype
+    assert kl.nearest(g, facilities, 5, limit=99).plan.method == "k_labels"
+    assert kl.nearest(g, facilities).plan.problem == "sssp", "one needs no labels"
+
+
+def test_nearest_by_hops_and_more_than_there_are() -> None:
+    g = streets()
+    kl.apsp(g, predecessors=False, **ONE)
+    few = [7, 7, 1500]
+    for hops in (True, False):
+        found = kl.nearest(g, few, 40, hops=hops)
+        plain = kl.nearest(copy_of(g), few, 40, hops=hops)
+        assert found.plan.method == "prepared"
+        assert np.array_equal(found.distances, plain.distances)
+        assert np.array_equal(found.which, plain.which)
+
+
+def test_nearest_in_floats_is_searched() -> None:
+    g = streets(dtype=np.float64)
+    kl.apsp(g, predecessors=False, **ONE)
+    assert is_eliminated(g)
+    assert kl.nearest(g, [1, 2, 3], 2).plan.method == "k_labels"
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_prepared_graph_keeps_its_own_elimination(reverse: bool) -> None:
+    """Also in another process, or where the graph had to forget it."""
+    g = streets()
+    facilities = np.random.default_rng(4).integers(0, g.n, 90)
+    plain = kl.nearest(copy_of(g), facilities, 5, reverse=reverse)
+    p = kl.prepare(g)
+    pickled = pickle.loads(pickle.dumps(p))
+    Preparation.of(g).forget()
+    for q in (p, pickled, kl.prepare(g, order=p._elimination.order)):
+        found = kl.nearest(q, facilities, 5, reverse=reverse)
+        assert found.plan.method == "prepared"
+        assert np.array_equal(found.distances, plain.distances)
+        assert np.array_equal(found.which, plain.which)
+        found.verify()
+        assert not is_eliminated(q.graph), "values of a prepared graph do not reach its graph"
+    for q in (p.customize(semiring="boolean"), p.customize(dtype="float64")):
+        near = kl.nearest(q, facilities, 5, reverse=reverse)
+        assert np.array_equal(near.distances, plain.distances)
+    assert kl.nearest(p, facilities, 5, hops=True).hops

@@ -36,7 +36,9 @@ from kleene.graph import Graph
 from kleene.graph.checks import as_flag
 from kleene.graph.forms import CSR
 from kleene.graph.no_path import NO_HOPS, no_path
-from kleene.planning.plan import Plan
+from kleene.planning.plan import Plan, plan_call
+from kleene.planning.request import graph_facts
+from kleene.prepared.known import Known
 from kleene.registry import find
 from kleene.results.nearest import Nearest
 from kleene.results.timings import Timings
@@ -45,6 +47,8 @@ from kleene.system.progress import reporter
 
 if TYPE_CHECKING:
     from kleene.api.prepared_graph import PreparedGraph
+    from kleene.prepared.customization import Customization
+    from kleene.prepared.elimination import Elimination
 
 __all__ = ["NearestOptions", "nearest"]
 
@@ -124,8 +128,10 @@ def nearest(
     >>> kl.nearest(g, ["e", "a"], k=2).which[2].tolist()
     [1, 0]
     """
+    prepared = None
     if not isinstance(graph, Graph):
-        graph = as_prepared(graph).graph  # which keeps what was prepared
+        prepared = as_prepared(graph)
+        graph = prepared.graph
     hops, reverse = as_flag(hops, "hops"), as_flag(reverse, "reverse")
     places = one_or_more(graph, facilities, "facilities")
     if not len(places):
@@ -138,8 +144,13 @@ def nearest(
         "nearest", sources=k, threads=threads, limited=limit is not None, device="cpu"
     )
     plan = plan_lengths(graph, request, hops, "ask for a smaller k")
-    plan = look_closer(graph, request, plan, hops)
     dtype = np.dtype(plan.dtype)
+    parts = None if prepared is None else _parts(prepared, dtype, hops, reverse)
+    if parts is None:
+        plan = look_closer(graph, request, plan, hops)
+    else:
+        facts = replace(graph_facts(graph, hops), prepared=Known.of(*parts))
+        plan = plan_call(facts, request)
     searched = graph if reverse else graph.transpose()
     task = NearestTask(
         searched, places, k, as_limit(limit, dtype, hops), dtype,
@@ -157,13 +168,27 @@ def nearest(
         method = find(plan.problem, plan.method, plan.device)
         assert method is not None
         with reporter(progress, "nearest") as report:
-            distances, which = method.load()(replace(task, progress=report))
+            distances, which = method.load()(replace(task, progress=report, prepared=parts))
     else:
         plan, distances, which = _nearest_one(task, device, threads, progress)
     if hops:
         distances[which < 0] = NO_HOPS
     stats = Timings(total=time.perf_counter() - began)
     return Nearest(graph, plan, stats, task, distances, which, hops, reverse)
+
+
+def _parts(
+    prepared: PreparedGraph, dtype: np.dtype[Any], hops: bool, reverse: bool
+) -> tuple[Elimination, Customization] | None:
+    """Return what a prepared graph has for the lengths of a search, in its direction, or None."""
+    if prepared._customization.key != ("min_plus", str(dtype)):
+        return None
+    if hops and prepared.graph.weights is not None:
+        return None
+    from kleene.prepared.sweeps import reverse_values
+
+    elimination, values = prepared._parts
+    return elimination, values if reverse else reverse_values(values)
 
 
 class NearestOptions(NamedTuple):

@@ -300,6 +300,7 @@ class NearestTask:
     unit: bool  # every arc counts one
     threads: int
     progress: Progress | None = None
+    prepared: Any = None  # the elimination and the values of its pairs, where the caller has them
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,10 @@ from weakref import ReferenceType, WeakSet, ref
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.errors import NegativeCycleError
 from kleene.graph import Graph
-from kleene.prepared.customization import Customization, customize
+from kleene.prepared.customization import Customization
+from kleene.prepared.customization import customize as customize_on_host
 from kleene.prepared.elimination import Elimination, count_fill, eliminate
 from kleene.prepared.expectation import expect, is_small
 from kleene.prepared.known import BY_ARRAYS, Known
@@ -33,6 +35,7 @@ from kleene.system.machine import available_memory
 __all__ = ["Preparation", "bytes_of"]
 
 Array = NDArray[Any]
+Parts = tuple[Elimination, Customization]
 Progress = Callable[[int, int], object]
 
 #: Of the memory that is free or taken by preparations, what these may take.
@@ -52,10 +55,6 @@ class _Values(NamedTuple):
     graph: ReferenceType[Graph]
     weights: Array | None
     customization: Customization
-
-    @property
-    def key(self) -> tuple[str, str]:
-        return self.customization.semiring, str(self.customization.dtype)
 
 
 class Preparation:
@@ -92,7 +91,9 @@ class Preparation:
         if known is None or not self._values:
             return known
         return known._replace(
-            customized=frozenset(v.key for v in self._values if v.weights is graph.weights)
+            customized=frozenset(
+                v.customization.key for v in self._values if v.weights is graph.weights
+            )
         )
 
     @property
@@ -142,7 +143,7 @@ class Preparation:
         *,
         threads: int | None = None,
         progress: Progress | None = None,
-        by: Callable[..., Customization] = customize,
+        by: Callable[..., Customization] = customize_on_host,
     ) -> Customization:
         """Return the values of the pairs with the weights of this graph.
 
@@ -151,9 +152,9 @@ class Preparation:
         cycle anywhere in the graph.
         """
         if elimination is self._elimination:
-            for values in self._values:
-                if values.key == (semiring, str(dtype)) and values.weights is graph.weights:
-                    return values.customization
+            for _, weights, kept in self._values:
+                if kept.key == (semiring, str(dtype)) and weights is graph.weights:
+                    return kept
         alone = Graph(graph.csr, graph.directed)  # values that kept the graph would keep themselves
         if "stats" in graph.__dict__:  # what is known of the weights is not computed again
             known = {k: v for k, v in vars(graph.stats).items() if not k.startswith("_")}
@@ -163,6 +164,35 @@ class Preparation:
             self.keep(graph, elimination, made)
         return made
 
+    def parts(
+        self,
+        graph: Graph,
+        semiring: str,
+        dtype: np.dtype[Any],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        by: Callable[..., Customization] = customize_on_host,
+    ) -> Parts:
+        """Return the elimination and the values of its pairs; ``progress`` is of the first.
+
+        Raises NegativeCycleError for a negative cycle anywhere in the graph.
+        """
+        elimination = self.eliminate(graph, threads=threads, progress=progress)
+        made = self.customize(graph, elimination, semiring, dtype, threads=threads, by=by)
+        return elimination, made
+
+    def sure_parts(self, graph: Graph, *args: Any, **options: Any) -> Parts | None:
+        """Return the same, or None where a cycle is negative, if only by rounding.
+
+        A search then decides whether a source leads to it.
+        """
+        try:
+            elimination, made = self.parts(graph, *args, **options)
+        except NegativeCycleError:
+            return None
+        return None if made.has_cycle_below_zero(elimination) else (elimination, made)
+
     # ---- memory ---------------------------------------------------------------------------
 
     def keep(
@@ -170,9 +200,8 @@ class Preparation:
     ) -> None:
         """Keep an elimination and values of its pairs, if memory allows, instead of older ones."""
         if elimination is not self._elimination:
-            fill = elimination.fill
             self._elimination, self._order = elimination, elimination.order
-            self._known, self._values = Known(fill.pairs, fill.triangles, "eliminated"), ()
+            self._known, self._values = Known.of(elimination), ()
         if customization is not None:
             others = (v for v in self._values if v.graph() is not None)
             latest = _Values(ref(graph), graph.weights, customization)

@@ -65,12 +65,18 @@ class Customization:
         """Whether paths have the same value in both directions."""
         return self.up is self.down
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """The semiring and the type of the answers."""
+        return self.semiring, str(self.dtype)
+
     def has_cycle_below_zero(self, elimination: Elimination) -> bool:
         """Return whether a cycle is below zero, if only by rounding: paths through it are not sure.
 
-        Computed at the first call. Integers have none, since :func:`customize` raises.
+        Computed at the first call. Integers have none, since :func:`customize` raises, and other
+        semirings have no sums.
         """
-        if not self.negative or self.up.dtype.kind != "f":
+        if self.semiring != "min_plus" or not self.negative or self.up.dtype.kind != "f":
             return False
         return cached(
             self, "_below_zero",

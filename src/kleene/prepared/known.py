@@ -8,6 +8,8 @@ from weakref import WeakValueDictionary
 if TYPE_CHECKING:
     from kleene.graph import Graph
     from kleene.prepared.cache import Preparation
+    from kleene.prepared.customization import Customization
+    from kleene.prepared.elimination import Elimination
 
 __all__ = ["BY_ARRAYS", "Known", "known_of"]
 
@@ -23,6 +25,13 @@ class Known(NamedTuple):
     step: str  # "expected", "counted" or "eliminated"
     customized: frozenset[tuple[str, str]] = frozenset()  # semirings and types with values
     refused: str = ""  # why it is not made
+
+    @staticmethod
+    def of(elimination: Elimination, *customizations: Customization) -> Known:
+        """Return what a plan needs to know of an elimination that was made."""
+        fill = elimination.fill
+        customized = frozenset(each.key for each in customizations)
+        return Known(fill.pairs, fill.triangles, "eliminated", customized)
 
 
 def known_of(graph: Graph) -> Known | None:

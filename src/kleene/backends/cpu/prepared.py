@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from kleene.backends.common.engine_dtype import search_in_dtype
 from kleene.backends.common.johnson import johnson
 from kleene.backends.task import Answer, NearestTask, Progress, Task
-from kleene.errors import NegativeCycleError
 from kleene.graph import Graph
 from kleene.prepared.cache import Preparation
 from kleene.prepared.customization import Customization
@@ -43,19 +42,13 @@ def closure(task: Task) -> Answer:
     preparation = Preparation.of(graph)
     first = 0 if preparation.eliminated else _PREPARING
     total = first + len(task.sources)
-    elimination = preparation.eliminate(
-        graph, threads=task.threads, progress=_part(task, 0, first, total)
+    parts = preparation.sure_parts(
+        graph, semiring, dtype, threads=task.threads, progress=_part(task, 0, first, total)
     )
-    try:
-        customization = preparation.customize(
-            graph, elimination, semiring, dtype, threads=task.threads
-        )
-    except NegativeCycleError:
-        return johnson(task)
-    if semiring == "min_plus" and customization.has_cycle_below_zero(elimination):
+    if parts is None:
         return johnson(task)
     rest = replace(task, progress=_part(task, first, len(task.sources), total))
-    rows = partial(_rows, elimination, customization)
+    rows = partial(_rows, *parts)
     return search_in_dtype(rows, rest, dtype) if exact else rows(rest)
 
 
@@ -67,10 +60,8 @@ def nearest(task: NearestTask) -> tuple[Array, Array]:
     graph = task.graph
     if task.unit and graph.weights is not None:
         graph = Graph(graph.csr._replace(weights=None), graph.directed)
-    preparation = Preparation.of(graph)
-    elimination = preparation.eliminate(graph, threads=task.threads)
-    customization = preparation.customize(
-        graph, elimination, "min_plus", task.dtype, threads=task.threads
+    elimination, customization = task.prepared or Preparation.of(graph).parts(
+        graph, "min_plus", task.dtype, threads=task.threads
     )
     limit = None if task.limit is None else int(task.limit)
     return nearest_labels(
