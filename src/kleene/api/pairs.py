@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from kleene.api.arguments import Call
 from kleene.api.closer_look import look_closer
-from kleene.errors import NegativeCycleError
 from kleene.planning.machine import live_machine
 from kleene.planning.plan import Plan, plan_call
 from kleene.planning.request import graph_facts
@@ -91,18 +90,13 @@ def _solve_by_climbs(call: Call, origins: Array, destinations: Array) -> PairsRe
     from kleene.prepared.cache import Preparation
     from kleene.prepared.pairs import distances, paths
 
-    preparation, threads = Preparation.of(graph), plan.threads
+    threads, ends = plan.threads, (origins, destinations)
     began = time.perf_counter()
-    elimination = preparation.eliminate(graph, threads=threads)
-    try:
-        values = preparation.customize(
-            graph, elimination, request.semiring, np.dtype(plan.dtype), threads=threads
-        )
-    except NegativeCycleError:  # does an origin lead to it?
+    parts = Preparation.of(graph).sure_parts(
+        graph, request.semiring, np.dtype(plan.dtype), threads=threads
+    )
+    if parts is None:
         return None
-    if values.has_cycle_below_zero(elimination):
-        return None
-    parts, ends = (elimination, values), (origins, destinations)
     with reporter(call.progress, f"{request.problem} of pairs") as report:
         lengths = distances(*parts, *ends, threads=threads, progress=report)
         walks = paths(*parts, *ends, threads=threads) if request.predecessors else None

@@ -59,14 +59,9 @@ def prepared(task: LoadsTask) -> LoadsAnswer:
     graph = task.graph
     if task.hops and graph.weights is not None:
         graph = Graph(graph.csr._replace(weights=None), graph.directed)
-    if task.prepared is not None:
-        elimination, values = task.prepared
-    else:
-        preparation = Preparation.of(graph)
-        elimination = preparation.eliminate(graph, threads=task.threads)
-        values = preparation.customize(
-            graph, elimination, "min_plus", task.dtype, threads=task.threads
-        )
+    elimination, values = task.prepared or Preparation.of(graph).parts(
+        graph, "min_plus", task.dtype, threads=task.threads
+    )
     return flows(
         elimination, values, graph, task.origins, task.destinations, task.volumes,
         threads=task.threads, progress=task.progress,

@@ -16,7 +16,6 @@ from kleene.backends.cuda.prepared_trees import Rows, open_batch, repair_kept
 from kleene.backends.cuda.row_batches import fill_rows
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.task import Answer, Task
-from kleene.errors import NegativeCycleError
 from kleene.prepared.cache import Preparation
 from kleene.prepared.tree_repair import repair_trees
 
@@ -29,17 +28,13 @@ def closure(task: Task) -> Answer:
     if graph.n == 0 or len(task.sources) == 0:
         return Answer(task.empty_values(), task.empty_predecessors())
     on_device = partial(customize, device=task.device)
-    try:
-        with deriving():
-            preparation = Preparation.of(graph)
-            elimination = preparation.eliminate(graph, threads=task.threads)
-            customization = preparation.customize(
-                graph, elimination, semiring, task.dtype, threads=task.threads, by=on_device
-            )
-    except NegativeCycleError:  # somewhere; a search tells whether a source leads there
+    with deriving():
+        parts = Preparation.of(graph).sure_parts(
+            graph, semiring, task.dtype, threads=task.threads, by=on_device
+        )
+    if parts is None:
         return johnson(task)
-    if semiring == "min_plus" and customization.has_cycle_below_zero(elimination):
-        return johnson(task)
+    elimination, customization = parts
     wanted = Rows(elimination, customization, task.sources, None, task.predecessors)
     device, whole = open_device(task.device), replace(task, limit=None, targets=None)
     with open_batch(wanted, device, buffers=0 if task.keep else 2) as (batch, width):
