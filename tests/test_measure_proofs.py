@@ -102,6 +102,10 @@ def test_a_measure_is_a_mapping_and_goes_over_numbers(labels: list[str] | None) 
     assert names[2] in found
     assert "x" not in found
     assert 3 not in found
+    assert [names[1]] not in found
+    assert range(2) not in found
+    assert found.items() == list(dict(found).items())
+    assert found.to_dict() == dict(found)
 
 
 def test_confidence_goes_with_an_error() -> None:

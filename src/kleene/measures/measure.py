@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 import numpy as np
@@ -26,9 +26,9 @@ class Measure(LongTable):
     """A number for each vertex of a graph.
 
     It is an array to NumPy (``np.asarray(measure)``), a mapping from vertices to numbers
-    (``measure["Rome"]``, ``dict(measure)``) and a table (``measure.to_frame()``,
-    ``measure.save("x.parquet")``). As in pandas, a loop goes over the numbers, and ``in`` asks for
-    a vertex.
+    (``measure["Rome"]``, ``measure.items()``, ``measure.to_dict()``) and a table
+    (``measure.to_frame()``, ``measure.save("x.parquet")``). As in a pandas Series, a loop goes over
+    the numbers, and ``in`` asks for a vertex.
 
     Attributes
     ----------
@@ -71,12 +71,14 @@ class Measure(LongTable):
     def __iter__(self) -> Iterator[Any]:
         return iter(self.values.tolist())
 
-    def __contains__(self, vertex: object) -> bool:
+    def __contains__(self, vertex: Any) -> bool:
+        if not isinstance(vertex, Hashable):
+            return False
         try:
-            self.graph.index(vertex)
+            found = self.graph.index(vertex)
         except GraphError:
             return False
-        return True
+        return np.ndim(found) == 0  # several vertices are no vertex
 
     def keys(self) -> list[Any]:
         """Return the vertices, by label where the graph has labels.
@@ -89,6 +91,28 @@ class Measure(LongTable):
         """
         labels: list[Any] = self.graph.label(np.arange(len(self))).tolist()
         return labels
+
+    def items(self) -> list[tuple[Any, Any]]:
+        """Return the vertices, by label where the graph has labels, with their numbers.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> kl.betweenness(kl.generate.path(3)).items()
+        [(0, 0.0), (1, 1.0), (2, 0.0)]
+        """
+        return list(zip(self.keys(), self.values.tolist(), strict=True))
+
+    def to_dict(self) -> dict[Any, Any]:
+        """Return a dict from vertices, by label where the graph has labels, to numbers.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> kl.betweenness(kl.generate.path(3)).to_dict()
+        {0: 0.0, 1: 1.0, 2: 0.0}
+        """
+        return dict(self.items())
 
     def top(self, count: int = 10) -> list[tuple[Any, Any]]:
         """Return the vertices with the largest numbers, and these, the largest first.
