@@ -152,7 +152,7 @@ def test_missing_weights_are_named_by_row() -> None:
 
 def test_directed_is_true_or_false() -> None:
     for wrong in ("no", 0, None, [], np.array([True, False])):
-        with pytest.raises(kl.GraphError, match="directed must be True or False"):
+        with pytest.raises(kl.RequestError, match="directed must be True or False"):
             Graph.from_edges([0], [1], directed=wrong)  # type: ignore[arg-type]
     assert not Graph.from_edges([0], [1], directed=np.bool_(False)).directed
     with pytest.raises(kl.GraphError, match="the table has no column 'no'"):

@@ -49,7 +49,7 @@ def test_the_order_must_be_said() -> None:
         g.reweight(rows=[1, 2, 3])
     with pytest.raises(kl.GraphError, match="does not know the rows of its table"):
         Graph.from_edges([0], [1], keep_rows=False).reweight(rows=[1])
-    with pytest.raises(kl.GraphError, match="keep_rows must be True or False"):
+    with pytest.raises(kl.RequestError, match="keep_rows must be True or False"):
         Graph.from_edges([0], [1], keep_rows="no")  # type: ignore[arg-type]
 
 

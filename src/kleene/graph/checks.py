@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kleene._native import BadArc
-from kleene.errors import GraphError, MemoryBudgetError
+from kleene.errors import GraphError, MemoryBudgetError, RequestError
 from kleene.graph.frozen import adopt, copied, is_frozen
 from kleene.system.formatting import format_bytes
 from kleene.system.machine import available_memory
@@ -196,7 +196,7 @@ def as_flag(value: Any, name: str) -> bool:
     """Return a value that is True or False."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
-    raise GraphError(f"{name} must be True or False, not {value!r}")
+    raise RequestError(f"{name} must be True or False, not {value!r}")
 
 
 def as_name(value: Any, what: str) -> Any:
