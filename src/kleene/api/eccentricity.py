@@ -30,9 +30,10 @@ def eccentricity(
 ) -> Eccentricity:
     """Return the eccentricity of each vertex: the distance to the vertex farthest from it.
 
-    Bounds by the triangle inequality decide most vertices after few searches; the others are
-    searched from hundreds at a time. The numbers are those of searches from all vertices, to the
-    last bit; floats are added up in float64.
+    Of hops and integers, bounds by the triangle inequality decide most vertices after few searches;
+    the others are searched from hundreds at a time. Floats are searched from all vertices: rounding
+    leaves every bound open. The numbers are those of searches from all vertices, to the last bit;
+    floats are added up in float64.
 
     Parameters
     ----------
