@@ -13,6 +13,7 @@ from fake_communicator import run_ranks
 from mpi_samples import RANKS, SAMPLES
 
 import kleene as kl
+from kleene.api.stored_results import load_stored
 from kleene.distributed import bfs, read, sssp, verify, write
 from kleene.distributed.ledger import Ledger
 from kleene.distributed.mpi.arc_sums import graph_digest
@@ -214,6 +215,21 @@ def test_a_store_is_opened_before_the_search(sample: Path, tmp_path: Path) -> No
     assert work("d.npy") == "written"
     assert np.load(tmp_path / "d.npy").tolist() == kl.sssp(kl.read(sample), 0).distances.tolist()
     assert "belongs to other work: sources" in work("d.npy", source=1, fail=True)
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".zarr"])
+def test_one_process_says_whose_store_it_is(suffix: str, sample: Path, tmp_path: Path) -> None:
+    if suffix == ".zarr":
+        pytest.importorskip("zarr")
+    out, graph = tmp_path / f"d{suffix}", kl.read(sample)
+    run_ranks(2, search_and_write(sample, out))
+    cause = f"d{suffix} is the result of sssp on MPI ranks: resume or verify it under mpiexec"
+    with pytest.raises(kl.StoreError, match=cause):
+        load_stored(out, graph)
+    with pytest.raises(kl.StoreError, match=cause):
+        kl.sssp(graph, 0, out=out)
+    with pytest.raises(kl.StoreError, match=cause):
+        kl.sssp(graph, sources=[0, 1], out=out)
 
 
 def test_a_digest_is_that_of_the_graph(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from kleene.distributed.mpi.collective import redistribute
 from kleene.distributed.mpi.graph import DistributedGraph
 from kleene.distributed.mpi.result import DistributedResult, SearchStats
 from kleene.distributed.mpi.sssp import sssp_dtype
+from kleene.distributed.mpi.stored import METHOD
 from kleene.distributed.store import Piece, Receipt, Store, StoreSpec, StoreWriter
 from kleene.errors import StoreError
 from kleene.graph.checks import id_dtype
@@ -212,7 +213,7 @@ def _finish(store: Store, entries: list[tuple[Piece, Receipt]]) -> None:
 
 
 def _call(problem: str, ranks: int | None) -> dict[str, Any]:
-    return {"problem": problem, "method": "ranks", "ranks": ranks, "limit": None, "reverse": False}
+    return {"problem": problem, "method": METHOD, "ranks": ranks, "limit": None, "reverse": False}
 
 
 def _spec(graph: DistributedGraph, search: _Search, digest: str) -> StoreSpec:
