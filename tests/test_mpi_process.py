@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -26,12 +27,12 @@ KLEENE = (sys.executable, "-c", "from _kleene_cli import main; main()")
 HERE = Path(__file__).parent
 
 
-def mpiexec(ranks: int, *command: Any) -> subprocess.CompletedProcess[str]:
+def mpiexec(ranks: int, *command: Any, timeout: float = 120) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(MPIEXEC), "-n", str(ranks), *map(str, command)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=timeout,
         check=False,
     )
 
@@ -121,6 +122,23 @@ def test_help_is_printed_once() -> None:
     done = mpiexec(3, *KLEENE, "bfs", "--help")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("Usage: ") == 1
+
+
+def test_a_program_that_fails_on_one_rank_ends_as_documented(tmp_path: Path) -> None:
+    """The command in docs/mpi.md ends the job; without -m mpi4py the other ranks would wait."""
+    page = (HERE.parent / "docs" / "mpi.md").read_text(encoding="utf-8")
+    (options,) = re.findall(r"`mpiexec -n 4 python (.*)program\.py` runs it", page)
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import kleene as kl\n"
+        "g = kl.distributed.rmat(4, seed=1)\n"
+        "if g.communicator.rank == 1:\n"
+        "    raise ValueError('of the user')\n"
+        "kl.distributed.bfs(g, 0)\n"
+    )
+    done = mpiexec(2, sys.executable, *options.split(), program, timeout=30)
+    assert done.returncode != 0
+    assert "ValueError: of the user" in done.stderr
 
 
 # ---- jobs that end before their time ------------------------------------------------------------
