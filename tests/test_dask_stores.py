@@ -16,10 +16,13 @@ import pytest
 from test_dask import CITY, PLACES, SOCIAL, client, hidden  # noqa: F401
 
 import kleene as kl
-from kleene.api import on_cluster
+from kleene.api import on_cluster, stored_rows
 from kleene.api.stored_rows import BlockSize
 from kleene.distributed import dask_rows
 from kleene.distributed.store import Store
+from kleene.planning import plan
+from kleene.planning.machine import LiveMachine
+from kleene.system.machine import this_machine
 
 KLEENE = [sys.executable, "-m", "kleene.cli.main"]
 
@@ -157,6 +160,32 @@ def test_explain_tells_pieces_bytes_and_time(client: Any) -> None:  # noqa: F811
     assert "time: about " in text
     with pytest.raises(kl.RequestError, match="one source"):
         kl.explain(SOCIAL, "bfs", on=client)
+
+
+@pytest.mark.skipif("emulated" not in this_machine().devices, reason="no emulator")
+def test_workers_open_a_device_that_the_client_lacks(
+    client: Any,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    here = this_machine()
+    devices = tuple(device for device in here.devices if device != "emulated")
+    bare = LiveMachine(here.cores, None, here.simd, devices, here.absent)
+    for module in (plan, stored_rows):
+        monkeypatch.setattr(module, "live_machine", lambda: bare)
+    asked: dict[str, Any] = {"sources": [0, 9], "device": "emulated", "predecessors": False}
+    with pytest.raises(kl.DeviceError):
+        kl.sssp(CITY, **asked)
+    wanted = kl.sssp(CITY, sources=[0, 9]).distances
+    for method in ("auto", "near_far"):  # the CPU does not have the second
+        found = kl.sssp(CITY, targets=[7, 8], method=method, on=client, **asked)
+        assert found.plan.device == "emulated"
+        assert np.array_equal(found.distances, wanted[:, 7:9])
+    kept = kl.sssp(CITY, out=tmp_path / "d.npy", on=client, **asked)
+    assert np.array_equal(kept.distances, wanted)
+    assert "'emulated' on the workers" in str(
+        kl.explain(CITY, "apsp", device="emulated", on=client)
+    )
 
 
 # ---- the command line ---------------------------------------------------------------------------

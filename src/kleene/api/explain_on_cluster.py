@@ -12,7 +12,7 @@ import numpy as np
 from kleene.api.arguments import Call
 from kleene.api.cluster_graphs import graph_bytes
 from kleene.api.on_cluster import BLOCKS, describe_workers
-from kleene.api.row_calls import plan_rows, seconds_per_row
+from kleene.api.row_calls import plan_rows, planned_here, seconds_per_row
 from kleene.api.stored_rows import with_block_rows
 from kleene.api.tiles_on_cluster import explain_tiles, plan_tiles
 from kleene.distributed.dask_client import open_client, worker_threads
@@ -50,9 +50,9 @@ def explain_on_cluster(
     row += graph.n * graph.id_dtype.itemsize if request.predecessors else 0
     seconds = rows * seconds_per_row(call, plan)
     hops = request.problem == "bfs"
-    together = min(
-        rows, with_block_rows(graph_facts(graph, hops), request, _STORE, BLOCKS).block_rows
-    )
+    here = planned_here(request)
+    blocks = with_block_rows(graph_facts(graph, hops), here, _STORE, BLOCKS).block_rows
+    together = min(rows, blocks)
     pieces = min(ceil(rows / together), max(1, ceil(seconds / PIECE_SECONDS)))
     sent = graph_bytes(graph, hops) if prepared is None else prepared.nbytes
     notes = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -15,12 +15,14 @@ from kleene.planning.cost_model import searched_seconds
 from kleene.planning.plan import Plan, plan_call
 from kleene.planning.prepared_cost import prepared_seconds
 from kleene.planning.request import Request, graph_facts
+from kleene.registry import find
 from kleene.results.result import Result
+from kleene.system.device_names import INDEXED
 
 if TYPE_CHECKING:
     from kleene.api.prepared_graph import PreparedGraph
 
-__all__ = ["RowCall", "plan_rows", "seconds_per_row"]
+__all__ = ["RowCall", "plan_rows", "planned_here", "run_by_workers", "seconds_per_row"]
 
 Array = NDArray[Any]
 
@@ -72,8 +74,36 @@ def plan_rows(call: Call, order: bool = True) -> Plan:
             return plan_prepared(call.prepared, request, 0)
     graph = call.graph.transpose() if call.reverse else call.graph
     hops = request.problem == "bfs"
-    plan = plan_call(graph_facts(graph, hops), request)
-    return look_closer(graph, request, plan, order=order)
+    here = request if call.on is None else planned_here(request)
+    plan = look_closer(graph, here, plan_call(graph_facts(graph, hops), here), order=order)
+    return plan if call.on is None else run_by_workers(plan, request)
+
+
+def planned_here(request: Request) -> Request:
+    """Return the request of a call on a cluster as the client plans it.
+
+    Workers open the device that was asked for; this machine need not have it.
+    """
+    if request.device not in INDEXED or (
+        request.method != "auto" and not find(request.problem, request.method, request.device)
+    ):
+        return request
+    here = request._replace(device="cpu", devices=())
+    if find(request.problem, request.method, "cpu") is None:
+        here = here._replace(method="auto", options=())
+    return here
+
+
+def run_by_workers(plan: Plan, request: Request) -> Plan:
+    """Return the plan of the client, with the device and the method that were asked for."""
+    if request.device not in INDEXED:
+        return plan
+    method = plan.method if request.method == "auto" else request.method
+    why = f"device: {request.device!r} on the workers, as asked"
+    return replace(
+        plan, device=request.device, devices=request.devices, method=method,
+        reasons=(why, *plan.reasons[1:]),
+    )  # fmt: skip
 
 
 def seconds_per_row(call: Call, plan: Plan, rows: int = 64) -> float:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from kleene.api.arguments import Call
 from kleene.api.closer_look import look_closer
 from kleene.api.number_arguments import as_limit
+from kleene.api.row_calls import planned_here, run_by_workers
 from kleene.api.stored_results import digest_of_graph, digest_of_vertices, stored_result
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Progress
@@ -182,11 +183,16 @@ def plan_stored(
         request = request._replace(method=str(began.get("method")))
     if request.device == "auto":
         request = request._replace(device=str(rounds.get("device", "auto")))
+    asked = request
+    if blocks is not None:
+        request = planned_here(request)
     graph = call.graph.transpose() if call.reverse else call.graph
     request = with_block_rows(graph_facts(graph, request.problem == "bfs"), request, path, blocks)
     if found is not None:
         request = request._replace(block_rows=found.spec.block_rows)
     plan = _plan(call, graph, request)
+    if blocks is not None:
+        plan = run_by_workers(plan, asked)
     if rounds and plan.rounds is None:
         raise StoreError(
             f"{RoundFiles.folder_of(path)} is of a closure in rounds that is not finished: make "
