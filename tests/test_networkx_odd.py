@@ -17,6 +17,7 @@ from networkx_calls import CALLS, compare, function
 
 import kleene as kl
 import kleene.interop.networkx as backend
+from kleene.interop.networkx import efficiencies, measures
 from kleene.interop.networkx.dispatch import _default_weight, _signature
 from kleene.interop.networkx.exact_measures import measured
 
@@ -250,3 +251,19 @@ def test_an_overflow_is_left_to_the_next_backend() -> None:
     graph = backend.convert_from_nx(nx.path_graph(2))
     with pytest.raises(NotImplementedError, match="may reach"):
         measured(graph.unweighted_arcs, too_long, nx.NetworkXError())
+
+
+@pytest.mark.parametrize("name", ["harmonic_centrality", "global_efficiency"])
+def test_hops_are_added_up_without_rows(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_rows(*arguments: Any, **keywords: Any) -> Any:
+        raise AssertionError("rows of distances were computed")
+
+    G = nx.star_graph(5)
+    G.add_node("alone")
+    right = getattr(nx, name)(G, backend="networkx")
+    for module in (measures, efficiencies):
+        monkeypatch.setattr(module, "chunks", no_rows)
+    found = getattr(nx, name)(G, backend="kleene")
+    assert found == pytest.approx(right, rel=1e-12)
+    if name == "harmonic_centrality":
+        assert (list(found), type(found["alone"])) == (list(right), int)

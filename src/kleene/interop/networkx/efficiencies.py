@@ -7,6 +7,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from kleene.api import efficiency as api
+from kleene.interop.networkx.exact_measures import measured, suits_measures
 from kleene.interop.networkx.generic import shortest_path_length
 from kleene.interop.networkx.graph import Arcs, KleeneGraph
 from kleene.interop.networkx.measures import inverse_sum
@@ -30,7 +32,11 @@ def _efficiency(arcs: Arcs) -> float:
 
 
 def global_efficiency(G: KleeneGraph) -> float:
-    return _efficiency(G.unweighted_arcs)
+    arcs = G.unweighted_arcs
+    if arcs.n > 1 and suits_measures(arcs):
+        found: float = measured(arcs, api.efficiency)
+        return found
+    return _efficiency(arcs)
 
 
 def local_efficiency(G: KleeneGraph) -> float:

@@ -16,7 +16,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.api.closeness import closeness
+from kleene.api.closeness import closeness, harmonic
 from kleene.interop.networkx.exact_measures import measured, suits_measures
 from kleene.interop.networkx.graph import Arcs, KleeneGraph, Weight
 from kleene.interop.networkx.search import chunks, distance_rows, textbook_dijkstra
@@ -149,6 +149,11 @@ def harmonic_centrality(
     G: KleeneGraph, nbunch: Any = None, distance: Weight | None = None, sources: Any = None
 ) -> dict[Any, float]:
     wanted = set(G.nbunch_iter(nbunch) if nbunch is not None else G.nodes)
+    if distance is sources is nbunch is None and suits_measures(G.unweighted_arcs):
+        found = measured(G.unweighted_arcs, harmonic)
+        pairs = zip(found.values.tolist(), found.reached.tolist(), strict=True)
+        by_node = dict(zip(G.nodes, (s if count else 0 for s, count in pairs), strict=True))
+        return {node: by_node[node] for node in wanted}
     origins = set(G.nbunch_iter(sources) if sources is not None else G.nodes)
     rows_from, columns = origins, wanted
     arcs = G.arcs(distance, allow_hidden=True)
