@@ -17,6 +17,8 @@ from prepared_town import STREETS, TOWN, length_of, same
 
 import kleene as kl
 from kleene.backends.common.on_demand import MatrixAnswer, TreesAnswer
+from kleene.prepared import order
+from kleene.prepared.cache import Preparation
 from kleene.prepared.rows import PreparedRows
 
 # ---- what is computed when it is read -----------------------------------------------------------
@@ -316,14 +318,28 @@ def test_an_order_of_ones_own() -> None:
 def test_an_order_does_not_reach_later_calls() -> None:
     g, same = (kl.generate.grid(12, 12, weights=(1, 9), seed=5) for _ in range(2))
     pairs = kl.prepare(same)._elimination.arcs
-    order = np.random.default_rng(1).permutation(g.n)
-    p = kl.prepare(g, order=order)
+    chosen = np.random.default_rng(1).permutation(g.n)
+    p = kl.prepare(g, order=chosen)
     assert p._elimination.arcs > pairs
     assert p.customize(semiring="boolean")._elimination is p._elimination
     assert kl.prepare(g)._elimination.arcs == pairs
     p.customize(2)
-    kl.prepare(g, order=order)
+    kl.prepare(g, order=chosen)
     assert kl.prepare(g)._elimination.arcs == pairs
+
+
+def test_an_order_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted, forgotten = (kl.generate.grid(12, 12, weights=(1, 9), seed=s) for s in (5, 6))
+    Preparation.of(counted).count(counted)
+    first = kl.prepare(forgotten)
+    Preparation.of(forgotten).forget()
+    monkeypatch.setattr(order, "dissect", lambda arcs: pytest.fail("METIS runs again"))
+    for g in (counted, forgotten):
+        p = kl.prepare(g)
+        assert p._steps.order is None
+        assert str(p._steps).startswith("elimination")
+        p.trees().verify()
+    assert p._elimination.arcs == first._elimination.arcs
 
 
 def test_a_prepared_graph_serves_later_calls() -> None:

@@ -28,8 +28,7 @@ from kleene.planning.request import Request, graph_facts
 from kleene.prepared.cache import Preparation
 from kleene.prepared.customization import Customization, customize
 from kleene.prepared.elimination import Elimination, eliminate
-from kleene.prepared.expectation import expect, hopeless
-from kleene.prepared.order import elimination_order
+from kleene.prepared.expectation import expect
 from kleene.system.suggestions import no_such
 
 __all__ = [
@@ -67,17 +66,16 @@ def eliminate_graph(
     if order is None and kept.eliminated:
         return kept.eliminate(graph), Steps()
     began = time.perf_counter()
-    if order is not None:
-        positions = as_vertices(graph, order, "order")
-    elif error := hopeless(graph, None):
-        raise error
+    known = False
+    if order is None:
+        positions, known = kept.order(graph, report)
     else:
-        positions = elimination_order(graph, progress=report)
+        positions = as_vertices(graph, order, "order")
     ordered = time.perf_counter()
     made = eliminate(graph, positions, threads=threads)
     if order is None:  # later calls do not depend on an order that was chosen for this one
         kept.keep(graph, made)
-    return made, Steps(ordered - began, time.perf_counter() - ordered)
+    return made, Steps(None if known else ordered - began, time.perf_counter() - ordered)
 
 
 def customize_graph(

@@ -25,7 +25,7 @@ from kleene.errors import NegativeCycleError
 from kleene.graph import Graph
 from kleene.prepared.customization import Customization
 from kleene.prepared.customization import customize as customize_on_host
-from kleene.prepared.elimination import Elimination, count_fill, eliminate
+from kleene.prepared.elimination import Elimination, affordable_order, count_fill, eliminate
 from kleene.prepared.expectation import expect, is_small
 from kleene.prepared.known import BY_ARRAYS, Known
 from kleene.prepared.order import elimination_order
@@ -122,6 +122,17 @@ class Preparation:
         refused = f"its {fill.pairs:,} pairs take {format_bytes(fill.bytes)}" if short else ""
         self._order = order
         self._known = Known(fill.pairs, fill.triangles, "counted", refused=refused)
+
+    def order(self, graph: Graph, progress: Progress | None = None) -> tuple[Array, bool]:
+        """Return the order of the vertices, and whether it was computed before.
+
+        Raises for graphs that would join far too many pairs.
+        """
+        known = self._order
+        if known is not None:
+            return known, True
+        self._order = order = affordable_order(graph, progress)
+        return order, False
 
     def eliminate(
         self, graph: Graph, *, threads: int | None = None, progress: Progress | None = None

@@ -18,23 +18,12 @@ from kleene import _native
 from kleene.graph.core import Graph
 from kleene.graph.frozen import adopt
 from kleene.prepared import order as orders
-from kleene.prepared.expectation import Expectation, expect, hopeless
-from kleene.prepared.fill import BYTES_A_PAIR, BYTES_A_VERTEX, Fill, fill_of, require_affordable
+from kleene.prepared.expectation import hopeless
+from kleene.prepared.fill import Fill, fill_of, require_affordable
 from kleene.system.cached_property import cached_property
 from kleene.system.machine import threads_for
 
-__all__ = [
-    "BYTES_A_PAIR",
-    "BYTES_A_VERTEX",
-    "Elimination",
-    "Expectation",
-    "Fill",
-    "Lower",
-    "count_fill",
-    "eliminate",
-    "expect",
-    "require_affordable",
-]
+__all__ = ["Elimination", "Fill", "Lower", "affordable_order", "count_fill", "eliminate"]
 
 Array = NDArray[Any]
 Progress = Callable[[int, int], object]
@@ -115,6 +104,15 @@ def count_fill(graph: Graph, order: ArrayLike) -> Fill:
     return fill_of(parents, offsets)
 
 
+def affordable_order(
+    graph: Graph, progress: Progress | None = None, most_bytes: int | None = None
+) -> Array:
+    """Return an order by nested dissection; raise for graphs on which that could take hours."""
+    if error := hopeless(graph, most_bytes):
+        raise error
+    return orders.elimination_order(graph, progress=progress)
+
+
 def eliminate(
     graph: Graph,
     order: ArrayLike | None = None,
@@ -131,7 +129,7 @@ def eliminate(
         Any graph of less than 2^31 vertices.
     order : array, optional
         The positions of the vertices, the first to be eliminated first; by default, that of
-        :func:`kleene.prepared.order.elimination_order`. It is replaced by an equivalent postorder.
+        :func:`affordable_order`. It is replaced by an equivalent postorder.
     threads : int, optional
         Not more than so many; only the union with the reverse arcs uses several.
     progress : function, optional
@@ -143,19 +141,15 @@ def eliminate(
     ------
     MemoryBudgetError, RequestError
         If elimination would join too many pairs: they are counted before they are stored. Without
-        ``order``, graphs for which :func:`expect` estimates far too many are refused before METIS
+        ``order``, graphs for which ``expect`` estimates far too many are refused before METIS
         runs, which could take hours on them.
     """
     report = progress or (lambda done, total: None)
-    if order is None and (error := hopeless(graph, most_bytes)):
-        raise error
-    arcs = orders.adjacency(graph, threads)
     if order is None:
-        found = orders.reduced(arcs)
-        report(10, _STEPS)
-        chosen = orders.completed(found)
-    else:
-        chosen = orders.as_order(order, graph.n)
+        order = affordable_order(
+            graph, lambda done, total: report(90 * done // max(1, total), _STEPS), most_bytes
+        )
+    chosen, arcs = orders.as_order(order, graph.n), orders.adjacency(graph, threads)
     report(90, _STEPS)
     final, ranks, parents, offsets = _native.prepared_count_pairs(*arcs, chosen)
     require_affordable(fill_of(parents, offsets), most_bytes)
