@@ -38,10 +38,11 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 BACKENDS = ("backends.reference", "backends.cpu", "backends.cuda")
 
 #: The only imports by name that go upward: a graph places itself on a device, and opens a file,
-#: when a user asks it to.
+#: and a result opens a store, when a user asks it to.
 UPWARD_BY_NAME = {
     ("graph/core.py", "backends.cuda"),
     ("graph/from_any.py", "io"),
+    ("results/result.py", "api"),
 }
 
 _BY_NAME = re.compile(r"kleene\.([a-z_]+(?:\.[a-z_]+)*)")

@@ -15,7 +15,6 @@ import pytest
 
 import kleene as kl
 from kleene.api import stored_rows
-from kleene.api.stored_results import load_stored
 from kleene.api.stored_rows import with_block_rows
 from kleene.distributed.store import Store, ledger_of
 from kleene.distributed.stored_answer import StoredAnswer
@@ -86,7 +85,7 @@ def test_answers_are_those_of_plain_calls(name: str, device: str, path: Path) ->
             assert route.distance == plain.route(*ends).distance
     if "targets" not in options and not plain.reverse and plain.predecessors is not None:
         assert stored.predecessors.shape == plain.predecessors.shape
-    again = load_stored(path, graph)
+    again = kl.Result.load(path, graph)
     assert np.array_equal(again.distances, plain.distances)
     again.verify(sample=5)
 

@@ -19,7 +19,8 @@ def verify(
     *,
     graph: Input,
     result: Annotated[
-        str, Argument(metavar="RESULT", help="A result of this graph, saved as .npz by --out.")
+        str,
+        Argument(metavar="RESULT", help="A result of this graph, saved by --out: .npz or a store."),
     ],
     sample: Annotated[
         int | None,

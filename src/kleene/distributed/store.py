@@ -23,11 +23,12 @@ from kleene.distributed.store_npy import NpyWriter
 from kleene.distributed.store_writer import Receipt, StoreSpec, StoreWriter
 from kleene.distributed.store_zarr import ZarrWriter
 from kleene.errors import RequestError, StoreError
+from kleene.results.saved import STORES
 from kleene.system.atomic_file import remove_abandoned, target_file
 
 __all__ = ["SUFFIXES", "Piece", "Receipt", "Store", "StoreSpec", "StoreWriter", "ledger_of"]
 
-SUFFIXES = (".npy", ".zarr")
+SUFFIXES = STORES
 
 _FORMAT, _VERSION = "kleene store", 1
 _CHECKSUMS = ("distances", "predecessors")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -225,7 +226,8 @@ class Result(PathQueries):
         Parameters
         ----------
         path : str or Path
-            An ``.npz`` file that :meth:`save` wrote.
+            An ``.npz`` file that :meth:`save` wrote, or a finished store (``.npy`` or ``.zarr``
+            with its ledger beside it) that a call with ``out=`` wrote.
         graph : Graph
             The graph.
 
@@ -236,6 +238,9 @@ class Result(PathQueries):
         Traceback (most recent call last):
         FileNotFoundError: [Errno 2] No such file or directory: 'nowhere.npz'
         """
+        if Path(path).suffix in saved.STORES:
+            stored: Result = import_module("kleene.api.stored_results").load_stored(path, graph)
+            return stored
         read = saved.load(path, graph)
         if isinstance(read, saved.SavedPairs):
             from kleene.results.pairs import PairsResult
