@@ -213,6 +213,8 @@ def test_the_commands_take_a_cluster(client: Any, city: Path, tmp_path: Path) ->
 
     run("apsp", city, "--no-predecessors", "-o", out)
     assert np.array_equal(np.load(out), kl.apsp(CITY).distances)
+    run("closure", city, "--semiring", "max_min", "-o", tmp_path / "w.npy")
+    assert np.array_equal(np.load(tmp_path / "w.npy"), kl.closure(CITY, "max_min").values)
     assert (
         run("matrix", city, "-s", "1,2", "-t", "899,7")["distances"]
         == kl.sssp(CITY, sources=[1, 2], targets=[899, 7]).distances.tolist()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from kleene.cli import completion
+from kleene.cli.cluster import Cluster
 from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Method, Output
 from kleene.cli.output import number
@@ -37,11 +38,14 @@ def closure(
     ends: Endpoints,
     semiring: Semiring = "boolean",
     method: Method,
+    cluster: Cluster,
     result_options: ResultOptions,
     output: Output,
 ) -> None:
     """Compute the best paths between all pairs over a semiring."""
-    solution = solve("closure", graph, ends, method, result_options, output, semiring=semiring)
+    solution = solve(
+        "closure", graph, ends, method, result_options, output, None, cluster, semiring=semiring
+    )
     solution.show(_summarize)
 
 
