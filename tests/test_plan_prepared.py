@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
+import kleene as kl
 from kleene.errors import MemoryBudgetError
 from kleene.planning.plan import make_plan
-from kleene.planning.request import Facts, Request
+from kleene.planning.prepared_cost import prepared_seconds
+from kleene.planning.request import Facts, Request, graph_facts
+from kleene.prepared.expectation import expect
 from kleene.prepared.known import Known
 from kleene.system.machine import Machine
 
@@ -121,3 +124,21 @@ def test_hop_counts_of_a_prepared_graph_are_searched() -> None:
     made = on_cpu("bfs", hops, sources=3000)
     assert made.method != "prepared"
     assert "prepared" not in str(made)
+
+
+def test_one_estimate_of_each_step() -> None:
+    """Whether a user asks what it takes to prepare a graph, or a call plans to."""
+    g = kl.generate.grid(150, 150, weights=(1, 9), seed=1)
+    text = str(kl.explain(g, "prepare", threads=2))
+    fill = expect(g).fill
+    expected = Known(fill.pairs, fill.triangles, "expected")
+    facts, request = replace(graph_facts(g), prepared=expected), Request("apsp", predecessors=False)
+    whole = prepared_seconds(facts, request, 2)
+    made = replace(facts, prepared=expected._replace(step="eliminated"))
+    weights = prepared_seconds(made, request, 2).prepare
+    tree = 2 * whole.rows / g.n
+    assert (
+        f"prepared in about {whole.prepare:.2g} s, new weights in {weights:.2g} s, a tree in "
+        f"{tree:.2g} s"
+    ) in text
+    assert 0 < tree < weights < whole.prepare

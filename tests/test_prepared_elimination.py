@@ -253,7 +253,6 @@ def test_expectations_of_large_meshes_are_near(directed: bool, orderer: str) -> 
     assert expected.refusal == ""
     for guess, truth in zip(expected.fill, real, strict=True):
         assert truth / 4 < guess < truth * 4
-    assert 0 < expected.tree_seconds < expected.customize_seconds < expected.prepare_seconds
 
 
 def test_expectations_of_many_components() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -24,11 +25,13 @@ from kleene.graph import Graph
 from kleene.planning.dtype_choice import choose_dtype
 from kleene.planning.machine import live_machine
 from kleene.planning.plan import Plan, check_semantics
+from kleene.planning.prepared_cost import step_seconds
 from kleene.planning.request import Request, graph_facts
 from kleene.prepared.cache import Preparation
 from kleene.prepared.customization import Customization, customize
 from kleene.prepared.elimination import Elimination, eliminate
 from kleene.prepared.expectation import expect
+from kleene.prepared.known import Known
 from kleene.system.suggestions import no_such
 
 __all__ = [
@@ -139,13 +142,15 @@ def foresee(graph: Graph, semiring: str, dtype: Any, threads: int | None) -> Pla
     found = expect(graph)
     fill, about = found.fill, "" if found.exact else "about "
     used = threads or live_machine().cores
-    weights = found.customize_seconds / used
+    facts = replace(graph_facts(graph), prepared=Known(fill.pairs, fill.triangles, "expected"))
+    request = Request("closure", semiring, dtype=dtype, sources=1, predecessors=False)
+    takes = step_seconds(facts, request, used)
     reasons = [
         f"{about}{fill.pairs:,} pairs of vertices would be joined, from {graph.m:,} arcs; the tree "
         f"would be {about}{fill.depth:,} deep",
         f"new weights would relax {about}{fill.triangles:,} triangles",
-        f"prepared in about {found.order_seconds + found.symbolic_seconds + weights:.2g} s, new "
-        f"weights in {weights:.2g} s, a tree in {found.tree_seconds:.2g} s",
+        f"prepared in about {takes.prepare:.2g} s, new weights in {takes.weights:.2g} s, a tree in "
+        f"{takes.row:.2g} s",
     ]
     if found.refusal:
         reasons[-1] = f"it would be refused: {found.refusal}"

@@ -7,7 +7,7 @@ the call then looks closer before it works (``kleene.prepared.cache``), and plan
 from __future__ import annotations
 
 from math import ceil, log2
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,12 +24,14 @@ from kleene.planning.request import Facts, Request
 
 __all__ = [
     "Seconds",
+    "StepSeconds",
     "cpu_seconds",
     "elimination_pays",
     "elimination_pays_on_gpu",
     "gpu_seconds",
     "preparation_note",
     "prepared_seconds",
+    "step_seconds",
 ]
 
 # All on one core of a Zen 3, in seconds of its time. Highways have 0.56 M vertices and 1.64 M arcs;
@@ -94,30 +96,50 @@ class Seconds(NamedTuple):
         return self.prepare + self.rows
 
 
+class StepSeconds(NamedTuple):
+    """The seconds of each step of preparing a graph, and of a row."""
+
+    order: float
+    elimination: float
+    weights: float
+    row: float  # one of 64 on one core, without predecessors
+
+    @property
+    def prepare(self) -> float:
+        """What comes before the first row."""
+        return self.order + self.elimination + self.weights
+
+
+def step_seconds(facts: Facts, request: Request, threads: int) -> StepSeconds:
+    """Estimate every step, whether it was taken before or not."""
+    size, (pairs, triangles) = facts.n + facts.m, _joined(facts)
+    return StepSeconds(
+        _START + facts.m * _ORDER + size * _COUNTED,
+        size * _COUNTED + pairs * _PAIR,
+        (size * _PLACED + triangles * _TRIANGLE) / threads,
+        facts.n * _VERTEX + pairs * _SWEPT * (2 if _computed(facts, request) == "float64" else 1),
+    )
+
+
 def prepared_seconds(facts: Facts, request: Request, threads: int) -> Seconds:
     """Estimate a call by elimination; steps that were taken before count nothing."""
-    known = facts.prepared
-    pairs, triangles = _expected(facts) if known is None else (known.pairs, known.triangles)
-    sources = count_sources(facts, request)
-    dtype = choose_dtype(facts, request)[0]
-    computed = _computed(facts, dtype)
-    row = facts.n * _VERTEX + pairs * _SWEPT * (2 if computed == "float64" else 1)
-    if request.problem == "nearest":
-        row = pairs * _LABEL
-    elif request.predecessors:
-        row *= _PREDECESSORS
-    rows = sources * row
+    known, (pairs, triangles) = facts.prepared, _joined(facts)
+    steps, sources = step_seconds(facts, request, threads), count_sources(facts, request)
     if request.problem == "loads":
         rows = _trips_seconds(request, sources, triangles) + pairs * _TRIP_MOVED
+    elif request.problem == "nearest":
+        rows = sources * pairs * _LABEL
+    else:
+        rows = sources * steps.row * (_PREDECESSORS if request.predecessors else 1)
     prepare = 0.0
     if known is None and facts.n > _LOOKED_AT:
         prepare += _LOOK
     if known is None or known.step == "expected":
-        prepare += _START + facts.m * _ORDER + (facts.n + facts.m) * _COUNTED
+        prepare += steps.order
     if known is None or known.step != "eliminated":
-        prepare += (facts.n + facts.m) * _COUNTED + pairs * _PAIR
-    if known is None or (request.semiring, computed) not in known.customized:
-        prepare += ((facts.n + facts.m) * _PLACED + triangles * _TRIANGLE) / threads
+        prepare += steps.elimination
+    if known is None or (request.semiring, _computed(facts, request)) not in known.customized:
+        prepare += steps.weights
     return Seconds(prepare, rows / threads)
 
 
@@ -129,15 +151,18 @@ def _trips_seconds(request: Request, roots: int, triangles: float) -> float:
     return request.trips * trip
 
 
-def _computed(facts: Facts, dtype: np.dtype[Any]) -> str:
+def _computed(facts: Facts, request: Request) -> str:
     """Return the type of the values of pairs: see ``backends.cpu.prepared``."""
+    dtype = choose_dtype(facts, request)[0]
     short = facts.weight_dtype in _EXACT and 2 * facts.path_bound < np.iinfo(np.int32).max
     return "int32" if short and dtype == np.float64 else str(dtype)
 
 
-def _expected(facts: Facts) -> tuple[float, float]:
-    """Return the pairs and triangles of a graph that suits elimination."""
-    n = facts.n
+def _joined(facts: Facts) -> tuple[float, float]:
+    """Return the pairs and triangles of a graph: what is known, or those of one that suits."""
+    n, known = facts.n, facts.prepared
+    if known is not None:
+        return known.pairs, known.triangles
     if facts.m <= _MESH_DEGREE * n:
         return _ROAD_PAIRS * n, _ROAD_TRIANGLES * n
     return _MESH_PAIRS * n * log2(n + 2), _MESH_TRIANGLES * n**1.5
@@ -199,8 +224,7 @@ def gpu_seconds(facts: Facts, request: Request, method: str, threads: int) -> fl
     """Estimate a method on a GPU; to prepare a graph takes its time on the host."""
     if method != "prepared":
         return gpu_cost(facts, request, method).total
-    known = facts.prepared
-    pairs = _expected(facts)[0] if known is None else known.pairs
+    pairs = _joined(facts)[0]
     sources = count_sources(facts, request)
     item = choose_dtype(facts, request)[0].itemsize + (4 if request.predecessors else 0)
     rows = sources * item * (pairs + 3 * facts.n) / _GPU_BYTES

@@ -1,9 +1,9 @@
-"""What preparing a graph would take, from a look at small pieces of it.
+"""How many pairs elimination would join, from a look at small pieces of a graph.
 
 Pieces of two sizes are cut out by breadth-first searches, ordered and counted. How pairs, triangles
 and depth grow from the small pieces to the large ones is continued to the whole graph: on roads and
 meshes the estimates are within a factor of four, mostly of two. This takes 0.1 s, however large the
-graph.
+graph. What that takes, in seconds, is a matter of the plan (``planning/prepared_cost.py``).
 
 Small pieces of a random graph are trees, and so are those of a tree. Where much of a piece is its
 boundary, the whole graph is reduced, and halved by METIS to see what separates it.
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -48,17 +47,6 @@ _DENSE = 0.125
 #: How far estimates may be beyond what fits before a graph is not ordered.
 _SLACK = 4.0
 
-#: Seconds on one core of a Zen 3 (3.6 GHz), measured on the world's highways: METIS by arc that the
-#: reduction leaves (1.4 s for 1.24 million) ...
-_ORDER_ARC = 1.15e-6
-#: ... counts by vertex and arc (0.06 s for 2.2 million), and rows by pair (0.03 s for 2.4 million);
-_COUNT_ARC, _JOIN_PAIR = 2.6e-8, 1.2e-8
-#: customization by pair (0.056 s for 2.4 million, both ways), and by triangle where vertices have
-#: many upward neighbors (0.12 s for 760 million on a grid of 500 x 500, one way);
-_CUSTOMIZE_PAIR, _CUSTOMIZE_TRIANGLE = 2e-8, 1.5e-10
-#: a tree in a batch of 16 by pair (0.6 ms for 2.4 million; 1.0 ms for the grid's 7.2 million).
-_TREE_PAIR = 2.1e-10
-
 
 class _Piece(NamedTuple):
     """A part of the graph, eliminated."""
@@ -66,52 +54,32 @@ class _Piece(NamedTuple):
     n: int
     arcs: int  # within
     boundary: int  # vertices with arcs out of it
-    rest_arcs: int  # of the reduced graph
     fill: Fill
 
 
-@dataclass(frozen=True)
-class Expectation:
-    """Estimates for a prepared graph, in seconds of one core."""
+class Expectation(NamedTuple):
+    """What elimination would make of a graph."""
 
     fill: Fill
     exact: bool  # the graph is small: the fill was counted
-    order_seconds: float
-    symbolic_seconds: float
-    customize_seconds: float
-    tree_seconds: float  # for one of 16 at once
     refusal: str  # why it would be refused, or empty
-
-    @property
-    def prepare_seconds(self) -> float:
-        """What comes before the first answer."""
-        return self.order_seconds + self.symbolic_seconds + self.customize_seconds
 
 
 def expect(graph: Graph) -> Expectation:
-    """Return what it would take to prepare a graph, without preparing it."""
+    """Return what elimination would make of a graph, without preparing it."""
     orders.require_ranks(graph)
-    if is_small(graph):
-        piece = _eliminated(orders.adjacency(graph))
-        fill, rest_arcs, exact = piece.fill, piece.rest_arcs, True
+    exact = is_small(graph)
+    if exact:
+        fill = _eliminated(orders.adjacency(graph)).fill
     elif graph.m > _DENSE * graph.n * graph.n:
-        fill, rest_arcs, exact = _clique_fill(graph.n, graph.n), graph.m, False
+        fill = _clique_fill(graph.n, graph.n)
     else:
         small, large = (_pieces(graph, *sizes) for sizes in (_SMALL, _LARGE))
-        fill, exact = _extrapolated(graph, small, large), False
+        fill = _extrapolated(graph, small, large)
         unsure = _total(large, "boundary") > _MOSTLY_BOUNDARY * _total(large, "n")
         if unsure and too_much(fill, slack=_SLACK) is None:
             fill = max(fill, _clique_fill(graph.n, _separator(graph)))
-        rest_arcs = graph.m * _total(large, "rest_arcs") // max(1, _total(large, "arcs"))
-    return Expectation(
-        fill,
-        exact,
-        order_seconds=_ORDER_ARC * rest_arcs,
-        symbolic_seconds=_COUNT_ARC * (graph.n + graph.m) + _JOIN_PAIR * fill.pairs,
-        customize_seconds=_CUSTOMIZE_TRIANGLE * fill.triangles + _CUSTOMIZE_PAIR * fill.pairs,
-        tree_seconds=_TREE_PAIR * fill.pairs,
-        refusal=str(too_much(fill, about="" if exact else "about ") or ""),
-    )
+    return Expectation(fill, exact, str(too_much(fill, about="" if exact else "about ") or ""))
 
 
 def hopeless(graph: Graph, most_bytes: int | None) -> KleeneError | None:
@@ -144,10 +112,9 @@ def _pieces(graph: Graph, count: int, vertices: int, arcs: int) -> list[_Piece]:
 
 
 def _eliminated(adjacency: orders.Adjacency, arcs: int = 0, boundary: int = 0) -> _Piece:
-    reduced = orders.reduced(adjacency)
-    *_, parents, offsets = _native.prepared_count_pairs(*adjacency, orders.completed(reduced))
-    rest_arcs = len(reduced.rest.neighbors)
-    return _Piece(adjacency.n, arcs, boundary, rest_arcs, fill_of(parents, offsets))
+    order = orders.completed(orders.reduced(adjacency))
+    *_, parents, offsets = _native.prepared_count_pairs(*adjacency, order)
+    return _Piece(adjacency.n, arcs, boundary, fill_of(parents, offsets))
 
 
 def _extrapolated(graph: Graph, small: Sequence[_Piece], large: Sequence[_Piece]) -> Fill:
