@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from kleene.cli.exit_codes import exit_code
 from kleene.cli.options import Input, Method, Output
 from kleene.cli.output import facts, headline, line, number, seconds
-from kleene.cli.solve import ResultOptions, SearchEndpoints, is_store
+from kleene.cli.solve import ResultOptions, SearchEndpoints, check_store
 from kleene.cli.turns import Turns
 from kleene.cli.under_mpiexec import under_mpiexec
 from kleene.distributed.mpi.launch import launched_rank, launched_ranks
@@ -103,7 +103,7 @@ def _check(graph: Input, ends: SearchEndpoints, result_options: ResultOptions) -
     out = result_options.out
     if result_options.resume and out is None:
         raise RequestError("--resume continues a file: name it by --out")
-    if out is not None and not is_store(out, result_options.resume):
+    if out is not None and not check_store(out, result_options.resume):
         suffixes = " or ".join(SUFFIXES)
         raise RequestError(f"under mpiexec results are written as {suffixes}, not {out}")
     return str(sources[0])

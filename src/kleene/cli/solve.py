@@ -29,7 +29,7 @@ __all__ = [
     "SearchEndpoints",
     "Solution",
     "SourceVertices",
-    "is_store",
+    "check_store",
     "solve",
 ]
 
@@ -189,7 +189,7 @@ def solve(
     out = result_options.out
     if result_options.resume and out is None:
         raise RequestError("--resume continues a file: name it by --out")
-    stored = out is not None and is_store(out, result_options.resume)
+    stored = out is not None and check_store(out, result_options.resume)
     if out is not None and not is_geojson(out) and not stored:
         check_suffix(out)
     read, answering = graph.open(method.threads)
@@ -228,8 +228,8 @@ def solve(
     return Solution(result, proof, named, result_options, output)
 
 
-def is_store(out: str, resume: bool) -> bool:
-    """Return whether a file is written in blocks; refuse one of an earlier run, unless asked."""
+def check_store(out: str, resume: bool) -> bool:
+    """Return whether a file is written in blocks; refuse one of an earlier run without resume."""
     from kleene.distributed.ledger import Ledger
     from kleene.distributed.round_files import RoundFiles
     from kleene.distributed.store import SUFFIXES, ledger_of

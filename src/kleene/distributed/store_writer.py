@@ -66,11 +66,6 @@ class StoreSpec(NamedTuple):
         return {name: np.dtype(dtype) for name, dtype in types.items() if dtype is not None}
 
     @property
-    def row_bytes(self) -> int:
-        """Bytes of a row, predecessors included."""
-        return sum(dtype.itemsize for dtype in self.arrays.values()) * self.row_items
-
-    @property
     def row_items(self) -> int:
         """Entries of a row of each array."""
         return int(np.prod(self.shape[1:], dtype=np.int64))
