@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from cli_runner import kleene
 
 import kleene as kl
 from kleene.api import stored_rows
+from kleene.cli import cluster
 from kleene.distributed.store_writer import StoreWriter
 from kleene.distributed.store_zarr import ZarrWriter
 
@@ -166,3 +168,13 @@ def test_info_says_when_the_files_are_gone(graph_file: Path, path: Path) -> None
     done = kleene("store", "info", path)
     assert done.exit_code != 0
     assert "is gone" in done.output or "is another file" in done.output
+
+
+def test_messages_name_the_option_that_was_given(
+    graph_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("dask.distributed")
+    monkeypatch.setattr(cluster, "_local_client", lambda workers: nullcontext("tcp://127.0.0.1:1"))
+    for given in (["--on", "tcp://127.0.0.1:1"], ["--workers", "2"]):
+        done = kleene("sssp", graph_file, "-s", "0", *given)
+        assert f"leave out {given[0]}, or give" in done.output

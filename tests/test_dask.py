@@ -58,6 +58,7 @@ def test_distances_to_targets(
     if "limit" not in keywords and "reverse" not in keywords:
         assert len(there.path(3, 17)) == len(here.path(3, 17))
     assert "cluster: 2 workers with 2 threads" in str(there.plan)
+    assert " 1 pieces" not in str(there.plan)
 
 
 def test_an_address_and_labels(client: Any) -> None:

@@ -153,7 +153,10 @@ def test_the_same_again_and_something_else(sample: Path, tmp_path: Path) -> None
     run_ranks(2, search_and_write(sample, out))
     other_source = set(run_ranks(2, search_and_write(sample, out, source=1)))
     other_ranks = set(run_ranks(3, search_and_write(sample, out)))
-    for said, words in ((other_source, "sources is"), (other_ranks, "call ranks is 2 there")):
+    for said, words in (
+        (other_source, "sources or targets are"),
+        (other_ranks, "call ranks is 2 there"),
+    ):
         ((kind, message),) = said
         assert kind is kl.StoreError
         assert words in message

@@ -109,8 +109,10 @@ def test_blocks_of_other_processes(path: Path) -> None:
 def test_another_call_is_refused(path: Path, changed: dict[str, Any]) -> None:
     fill(path)
     before = content(path)
-    with pytest.raises(StoreError, match=f"belongs to other work: {next(iter(changed))}"):
+    with pytest.raises(StoreError, match=f"belongs to other work: {next(iter(changed))}") as said:
         Store.open(path, SPEC._replace(**changed))
+    assert "3 9 1" not in str(said.value)  # a digest
+    assert "abc" not in str(said.value)
     assert content(path) == before
     with Store.open(path, SPEC._replace(block_rows=9)) as store:  # that of the store holds
         assert store.spec.block_rows == 5

@@ -87,8 +87,8 @@ def test_other_calls_and_graphs_are_refused(path: Path) -> None:
     before = content(path)
     other = GRAPH.reweight(arcs=GRAPH.weights + (GRAPH.weights == 3))
     for said, graph, options in (
-        ("graph is", other, {"sources": range(200)}),
-        ("sources is", GRAPH, {"sources": range(1, 201)}),
+        ("graph has other", other, {"sources": range(200)}),
+        ("sources or targets are", GRAPH, {"sources": range(1, 201)}),
         ("shape is", GRAPH, {"sources": range(199)}),
         ("call limit is null there and 5 here", GRAPH, {"sources": range(200), "limit": 5}),
         ("call reverse is false", GRAPH, {"sources": range(200), "reverse": True}),

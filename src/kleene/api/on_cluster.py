@@ -293,7 +293,8 @@ class Rows:
                 pieces, done = pieces + 1, done + blocks[-1].stop - blocks[0].first
                 if report is not None:
                     report(done, len(call.sources))
-        note = f"cluster: {describe_workers(threads)}, {pieces:,} pieces, a row of each proved"
+        count = f"{pieces:,} piece{'' if pieces == 1 else 's'}"
+        note = f"cluster: {describe_workers(threads)}, {count}, a row of each proved"
         self.plan = replace(self.plan, reasons=(*self.plan.reasons, note))
 
 

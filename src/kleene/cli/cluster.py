@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -50,7 +51,10 @@ class Cluster:
             yield {} if self.on is None else {"on": self.on}
             return
         with _local_client(self.workers) as client:
-            yield {"on": client}
+            try:
+                yield {"on": client}
+            except RequestError as error:  # it names the keyword of the call
+                raise RequestError(re.sub(r"\bon=", "workers=", str(error))) from None
 
 
 @contextmanager
