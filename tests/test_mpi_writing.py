@@ -154,7 +154,7 @@ def test_the_same_again_and_something_else(sample: Path, tmp_path: Path) -> None
     other_source = set(run_ranks(2, search_and_write(sample, out, source=1)))
     other_ranks = set(run_ranks(3, search_and_write(sample, out)))
     for said, words in (
-        (other_source, "sources or targets are"),
+        (other_source, "sources is"),
         (other_ranks, "call ranks is 2 there"),
     ):
         ((kind, message),) = said
