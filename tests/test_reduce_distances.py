@@ -160,6 +160,7 @@ def test_a_matrix_is_built_only_if_small_and_is_planned(
     assert small.plan.method == "tiled"
     assert small.plan.memory >= matrix
     monkeypatch.setattr(module, "_MATRIX_BYTES", matrix - 1)
+    monkeypatch.setattr(module, "_MATRIX_GRAPHS", 1)
     monkeypatch.setattr(module, "_BATCH_BYTES", 2**16)
     tracemalloc.start()
     try:
@@ -175,8 +176,10 @@ def test_a_matrix_is_built_only_if_small_and_is_planned(
     np.testing.assert_allclose(getattr(large, field), getattr(small, field), rtol=1e-12)
 
 
-def test_a_matrix_may_be_as_large_as_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_matrix_may_be_some_times_as_large_as_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MATRIX_BYTES", 0)
+    assert kl.closeness(dense(200)).plan.method == "tiled"
+    monkeypatch.setattr(module, "_MATRIX_GRAPHS", 1)
     g = kl.Graph.from_dense(np.random.default_rng(2).integers(1, 9, (200, 200)))
     assert kl.closeness(g).plan.method == "tiled"
     assert kl.closeness(dense(200)).plan.method == "batched"

@@ -37,7 +37,7 @@ def closeness(
     vertex of a small component does not look central. It is 0 where nothing is in reach. Distances
     are not kept: memory is that of the graph and, for each thread, 216 bytes a vertex for hops, and
     some rows for lengths. On a dense graph, a matrix of all pairs is built where it takes no more
-    than 64 MiB, or than the graph itself.
+    than 64 MiB, or eight times the memory of the graph.
 
     Parameters
     ----------

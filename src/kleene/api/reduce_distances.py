@@ -38,9 +38,10 @@ Array = NDArray[Any]
 #: Bytes of the rows of a batch, and rows that are enough for every method: 512 searches share work.
 _BATCH_BYTES, _BATCH_ROWS = 2**25, 512
 
-#: Bytes that a matrix of all pairs may take, where a dense method pays; the bytes of the graph's
-#: own arrays where these are more.
-_MATRIX_BYTES = 2**26
+#: Bytes that a matrix of all pairs may take, where a dense method pays; or how many times the bytes
+#: of the graph's own arrays. Beyond, rows of 400 arcs a vertex, n = 5000, took about five times as
+#: long (two EPYC cores, busy).
+_MATRIX_BYTES, _MATRIX_GRAPHS = 2**26, 8
 
 
 def reduce_distances(
@@ -61,7 +62,7 @@ def reduce_distances(
     Closeness, eccentricity and the mean distance follow from them. The distances themselves are
     not kept: memory is that of the graph and of some rows, at least one a thread and otherwise
     32 MiB. On a dense graph, a matrix of all pairs is built where it takes no more than 64 MiB, or
-    than the graph itself.
+    eight times the memory of the graph.
 
     Parameters
     ----------
@@ -169,7 +170,7 @@ def plan_reduction(call: Call) -> Plan:
     arrays = sum(array.nbytes for array in call.graph.csr if array is not None)
     rows = item * n * len(call.sources)
     total = plan.memory + rows
-    if item * n * n > max(_MATRIX_BYTES, arrays) or total > memory_for(total):
+    if item * n * n > max(_MATRIX_BYTES, _MATRIX_GRAPHS * arrays) or total > memory_for(total):
         plan = plan_rows(replace(call, request=call.request._replace(by_rows=True)))
         if not _fills_matrix(plan):  # as it does on a GPU where weights are negative
             return plan
