@@ -16,6 +16,7 @@ import pytest
 from cli_runner import TOWNS, document, kleene, lines
 
 import kleene as kl
+from kleene.system.machine import this_machine
 
 
 @pytest.fixture
@@ -133,7 +134,7 @@ def test_preparing_is_interrupted(tmp_path: Path) -> None:
         ("nearest", "dee", "ann", "-v", "eve,bob"),
         ("within", "eve", "--limit", "6"),
         ("bfs", "ann"),
-        ("closure", "ann"),
+        ("closure", "ann", "--semiring", "boolean"),
         ("components",),
         ("k-shortest", "ann", "dee", "-k", "2"),
     ],
@@ -154,6 +155,51 @@ def test_the_answer_is_that_of_the_graph(
 def test_the_prepared_graph_answers(prepared: Path, arguments: tuple[str, ...]) -> None:
     command, *rest = arguments
     assert document(command, prepared, *rest)["plan"]["method"] == "prepared"
+
+
+@pytest.fixture
+def wide(towns: Path) -> Path:
+    out = towns.with_name("wide.kp")
+    document("prepare", towns, "-o", out, "--semiring", "max_min")
+    return out
+
+
+def test_closure_is_for_what_was_prepared(towns: Path, prepared: Path, wide: Path) -> None:
+    found, right = document("closure", wide), document("closure", towns, "--semiring", "max_min")
+    assert found["semiring"] == "max_min"
+    assert without(found) == without(right)
+    assert document("closure", prepared)["semiring"] == "min_plus"
+    assert document("closure", wide, "--semiring", "boolean")["semiring"] == "boolean"
+    assert document("closure", towns)["semiring"] == "boolean"
+
+
+def test_lengths_of_a_graph_prepared_for_widths(towns: Path, prepared: Path, wide: Path) -> None:
+    """They are searched, and the page says so."""
+    commands = [
+        ("path", "eve", "dee"),
+        ("matrix", "-s", "ann,eve", "-t", "cy,dee"),
+        ("nearest", "ann", "-v", "eve"),
+    ]
+    for command, *rest in commands:
+        of_all = ("served", "of", "facilities") if command == "nearest" else ()
+        found, right = (document(command, file, *rest) for file in (wide, towns))
+        assert without(found, *of_all) == without(right, *of_all)
+    note = "prepared for max_min, not for lengths: the graph was searched"
+    for command, *rest in commands[:2]:
+        assert note in lines(command, wide, *rest)
+        for file in (towns, prepared):
+            assert not any("searched" in row for row in lines(command, file, *rest))
+    assert note not in lines("path", wide, "eve", "dee", "--hops")
+
+
+@pytest.mark.skipif("cuda" in this_machine().devices, reason="there is a GPU")
+def test_nearest_of_some_vertices_on_a_device(prepared: Path) -> None:
+    for some in ((), ("-v", "eve")):
+        result = kleene("nearest", prepared, "ann", *some, "--device", "cuda")
+        assert result.exit_code != 0, "there is none"
+        assert "cuda" in result.stderr
+    there = document("nearest", prepared, "ann", "-v", "eve", "--device", "cpu")
+    assert there["plan"]["method"] == "prepared"
 
 
 def test_results_of_a_kp_are_verified(prepared: Path, towns: Path, tmp_path: Path) -> None:
@@ -247,7 +293,9 @@ def test_matrices_in_files(prepared: Path, kind: str) -> None:
 
 
 def test_the_page_of_a_matrix(towns: Path, tmp_path: Path) -> None:
+    assert "matrix 1 source, 1 target" in lines("matrix", towns, "-s", "ann", "-t", "cy")
     page = lines("matrix", towns, "-s", "ann,eve", "-t", "cy,ann")
+    assert "matrix 2 sources, 2 targets" in page
     assert page[-3:] == ["source cy ann", "ann 7 0", "eve 9 2"]
     kl.write(kl.generate.grid(4, 4), tmp_path / "g.npz")
     page = lines("matrix", tmp_path / "g.npz", "-s", ",".join(map(str, range(16))))

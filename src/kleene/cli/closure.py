@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 __all__ = ["closure"]
 
 Semiring = Annotated[
-    str,
+    str | None,
     Option(
         "--semiring",
         metavar="NAME",
         autocompletion=completion.semirings,
         help="boolean (is there a path?), min_plus (shortest), max_min (widest) or max_times "
-        "(most reliable).",
+        "(most reliable); boolean by default, or what a .kp is prepared for.",
     ),
 ]
 
@@ -36,7 +36,7 @@ def closure(
     *,
     graph: Input,
     ends: Endpoints,
-    semiring: Semiring = "boolean",
+    semiring: Semiring = None,
     method: Method,
     cluster: Cluster,
     result_options: ResultOptions,

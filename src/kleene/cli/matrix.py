@@ -11,6 +11,7 @@ from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Method, Output, Reverse
 from kleene.cli.output import line, number, table
 from kleene.cli.pairs import PAGE
+from kleene.cli.prepare import note_search
 from kleene.cli.summaries import (
     describe_farthest,
     describe_reached,
@@ -122,7 +123,8 @@ def matrix(
 
     def page() -> None:
         summary = {
-            "matrix": f"{len(sources):,} sources, {len(targets):,} targets",
+            "matrix": f"{_counted(sources, 'source')}, {_counted(targets, 'target')}",
+            "prepared": note_search(answering),
             "reached": describe_reached(result, found.reached),
             "farthest": farthest and describe_farthest(farthest),
             "mean distance": None if mean is None else number(mean),
@@ -133,6 +135,10 @@ def matrix(
             _show_corner(result, sources, targets)
 
     output.show(document, page)
+
+
+def _counted(vertices: list[Any], what: str) -> str:
+    return f"{len(vertices):,} {what}{'s' if len(vertices) != 1 else ''}"
 
 
 def _vertices(graph: Graph, given: list[str] | None, file: str | None) -> list[Any]:

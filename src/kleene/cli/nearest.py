@@ -77,8 +77,14 @@ def nearest(
     if not given:
         raise RequestError(f"nearest needs facilities: kleene nearest {graph.file} FACILITY...")
     named = parse_vertices(read, vertex)
-    alone = cluster == Cluster()
-    if named is not None and isinstance(answering, kl.PreparedGraph) and alone and not hops:
+    here = cluster == Cluster() and device in ("auto", "cpu")
+    if (
+        named is not None
+        and isinstance(answering, kl.PreparedGraph)
+        and answering.semiring == "min_plus"
+        and here
+        and not hops
+    ):
         near = answering.nearest(named, given, k, limit=limit, reverse=reverse, threads=threads)
     else:
         with cluster.keywords() as on:

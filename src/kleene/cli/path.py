@@ -12,6 +12,7 @@ from kleene.cli.geojson import GeoJson, check_geojson, write_geojson
 from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Hops, Input, Method, Output
 from kleene.cli.output import facts, line, number, table
+from kleene.cli.prepare import note_search
 from kleene.cli.summaries import graph_fields, plan_fields, show_graph
 from kleene.cli.turns import Turns
 from kleene.cli.vertices import parse_vertex
@@ -81,6 +82,7 @@ def path(
                 "length": number(document["distance"]),
                 "delays": number(delays) if delays else None,
                 "arcs": number(len(found) - 1),
+                "prepared": None if hops else note_search(answering),
                 "saved": out,
             }
         )

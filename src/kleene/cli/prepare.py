@@ -14,9 +14,9 @@ from kleene.cli.output import facts, number, seconds
 from kleene.cli.summaries import graph_fields, show_graph
 
 if TYPE_CHECKING:
-    from kleene import PreparedGraph
+    from kleene import Graph, PreparedGraph
 
-__all__ = ["describe_prepared", "prepare", "prepared_fields"]
+__all__ = ["describe_prepared", "note_search", "prepare", "prepared_fields"]
 
 
 @with_option_groups
@@ -108,3 +108,12 @@ def describe_prepared(fields: dict[str, Any]) -> dict[str, str]:
         "prepared for": f"{fields['semiring']}, {fields['dtype']} values",
         "joined": f"{', '.join(counts)}, in a tree {number(fields['depth'])} deep",
     }
+
+
+def note_search(answering: Graph | PreparedGraph) -> str | None:
+    """Return why a prepared graph does not answer for lengths; None where it does."""
+    from kleene import PreparedGraph
+
+    if not isinstance(answering, PreparedGraph) or answering.semiring == "min_plus":
+        return None
+    return f"for {answering.semiring}, not for lengths: the graph was searched"
