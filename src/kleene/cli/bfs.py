@@ -36,7 +36,7 @@ def bfs(
 ) -> None:
     """Compute hop distances from a source to every vertex."""
     if under_mpiexec():
-        search_by_ranks("bfs", graph, ends, limit, method, result_options, output)
+        search_by_ranks("bfs", graph, ends, method, result_options, output)
         return
     solution = solve("bfs", graph, ends, method, result_options, output, None, cluster, limit=limit)
     levels: list[int] = []  # the number of vertices at 0, 1, 2 ... hops

@@ -21,7 +21,6 @@ from kleene.cli.exit_codes import exit_code
 from kleene.cli.options import Input, Method, Output
 from kleene.cli.output import facts, headline, line, number, seconds
 from kleene.cli.solve import ResultOptions, SearchEndpoints, check_store
-from kleene.cli.turns import Turns
 from kleene.cli.under_mpiexec import under_mpiexec
 from kleene.distributed.mpi.launch import launched_rank, launched_ranks
 
@@ -48,15 +47,13 @@ def search_by_ranks(
     problem: str,
     graph: Input,
     ends: SearchEndpoints,
-    limit: float | None,
     method: Method,
     result_options: ResultOptions,
     output: Output,
-    turns: Turns | None = None,
 ) -> None:
     """Read the graph in parts, search, verify and write as requested; the first rank prints.
 
-    Ranks have neither ``limit`` nor ``turns``: such options were refused when the command started.
+    Options that ranks do not have were refused when the command started.
     """
     from kleene.distributed.mpi.agreement import agreed, guarded
 

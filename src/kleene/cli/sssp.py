@@ -27,7 +27,7 @@ def sssp(
 ) -> None:
     """Compute shortest paths from a source; weights may be negative."""
     if under_mpiexec():
-        search_by_ranks("sssp", graph, ends, limit, method, result_options, output, turns)
+        search_by_ranks("sssp", graph, ends, method, result_options, output)
         return
     solution = solve(
         "sssp", graph, ends, method, result_options, output, turns, cluster, limit=limit
