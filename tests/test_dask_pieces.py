@@ -191,7 +191,8 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
             unsent = worker.address not in sent or asked.count(worker.address) < 3
             return None if lacks and unsent else "graph"
 
-        monkeypatch.setattr(dask_rows, "import_dask", lambda: scheduler)
+        for module in (dask_client, dask_rows):
+            monkeypatch.setattr(module, "import_dask", lambda: scheduler)
         monkeypatch.setattr(dask_rows, "find_graph", find)
         monkeypatch.setattr(dask_rows, "send_graph", lambda c, s, names: sent.extend(names))
         found: list[int] = []
@@ -286,7 +287,8 @@ def test_pieces_are_not_awaited_without_workers(
     clock: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scheduler = Scheduler([worker(0)])
-    monkeypatch.setattr(dask_rows, "import_dask", lambda: scheduler)
+    for module in (dask_client, dask_rows):
+        monkeypatch.setattr(module, "import_dask", lambda: scheduler)
     flight = dask_rows._Flight(scheduler, SHARED, "rows", Double)
     assert flight.has_room()
     monkeypatch.setattr(scheduler, "has_ready", lambda: False, raising=False)

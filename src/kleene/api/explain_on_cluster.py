@@ -21,7 +21,7 @@ from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.planning.plan import Plan
 from kleene.planning.request import Request, graph_facts
-from kleene.system.formatting import format_bytes
+from kleene.system.formatting import format_bytes, format_duration
 
 if TYPE_CHECKING:
     from kleene.api.prepared_graph import PreparedGraph
@@ -55,18 +55,12 @@ def explain_on_cluster(
     together = min(rows, blocks)
     pieces = min(ceil(rows / together), max(1, ceil(seconds / PIECE_SECONDS)))
     sent = graph_bytes(graph, hops) if prepared is None else prepared.nbytes
+    shared = seconds / max(1, sum(threads.values()))
     notes = (
         f"cluster: {describe_workers(threads)}; each has the graph once, {format_bytes(sent)}",
         f"pieces: about {pieces:,} of up to {PIECE_SECONDS:g} s, in blocks of {together:,} rows, "
         f"{format_bytes(together * row)} each",
         f"bytes: workers write {format_bytes(rows * row)} to the store",
-        f"time: about {_duration(seconds / max(1, sum(threads.values())))}, by estimate for CPUs",
+        f"time: about {format_duration(shared)}, by estimate for CPUs",
     )
     return replace(plan, reasons=(*plan.reasons, *notes), memory=together * row)
-
-
-def _duration(seconds: float) -> str:
-    for unit, size in (("h", 3600), ("min", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.2g} {unit}"
-    return f"{seconds:.2g} s"

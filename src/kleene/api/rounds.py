@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kleene.api.execution import cycle_by_label, with_idle_memory
-from kleene.backends.common.limits import apply_limit
-from kleene.backends.common.predecessors import choose_predecessors
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Answer, Task
 from kleene.distributed.rounds import RoundCounts, close_in_rounds
 from kleene.distributed.store import Store
+from kleene.distributed.stored_answer import complete_rows, stored_columns
 from kleene.errors import NegativeCycleError
 from kleene.registry import find
 from kleene.results.result import Result, Timings
@@ -51,12 +50,8 @@ def solve_in_rounds(stored: StoredCall) -> Result:
         )
 
         def finish(own: Task, answer: Answer) -> Answer:
-            answer = apply_limit(own, answer)
-            if call.request.deterministic:
-                choose_predecessors(own, answer)
-            if call.targets is None:
-                return answer
-            return Answer(answer.values[:, call.targets], None)
+            answer = complete_rows(own, answer, call.request.deterministic)
+            return stored_columns(answer, call.targets)
 
         try:
             close = partial(

@@ -37,7 +37,7 @@ from kleene.planning.plan import Plan, make_plan
 from kleene.planning.request import graph_facts
 from kleene.results.result import Result
 from kleene.results.timings import Timings
-from kleene.system.formatting import format_bytes
+from kleene.system.formatting import format_bytes, format_duration
 from kleene.system.machine import this_machine
 from kleene.system.progress import reporter
 
@@ -186,7 +186,7 @@ class _Tiles(NamedTuple):
             f"task{'' if len(slots) == 1 else 's'} at once, in a grid of {high} x {wide}",
             f"tiles: {tiles}",
             f"bytes: workers send each other about {format_bytes(layout.moved)}",
-            f"time: about {layout.seconds:.2g} s",
+            f"time: about {format_duration(layout.seconds)}",
         )
 
     def stored(self, call: Call, path: Path) -> StoredCall:

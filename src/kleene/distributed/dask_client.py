@@ -16,13 +16,19 @@ from typing import Any
 from kleene.errors import ClusterError, RequestError
 from kleene.system.formatting import type_name
 
-__all__ = ["LOOK", "PATIENCE", "POLL", "Workers", "import_dask", "open_client", "worker_threads"]
+__all__ = [
+    "LOOK", "PATIENCE", "POLL", "RESUMED", "Workers", "import_dask", "open_client",
+    "scheduler_lost", "task_failed", "worker_threads",
+]  # fmt: skip
 
 #: Seconds between two looks at tasks; how long to wait for a worker where none is.
 POLL, PATIENCE = 0.02, 60.0
 
 #: Seconds between two looks at the workers.
 LOOK = 1.0
+
+#: What to do after an error of the cluster.
+RESUMED = "what is finished stays; the same call resumes it"
 
 
 def import_dask() -> Any:
@@ -33,6 +39,21 @@ def import_dask() -> Any:
         raise RequestError(
             'on= needs dask.distributed: pip install "kleene[dask]", here and on the workers'
         ) from None
+
+
+def scheduler_lost(name: str) -> ClusterError:
+    """Return the error of a task that the scheduler does not have any more."""
+    return ClusterError(f"{name}: the scheduler is gone, or cancelled it; {RESUMED}")
+
+
+def task_failed(name: str, error: BaseException) -> ClusterError:
+    """Return the error of a task that raised one, or that ended its workers."""
+    if isinstance(error, import_dask().KilledWorker):
+        return ClusterError(
+            f"{name}: {error.allowed_failures + 1} workers ended while they ran it, the last was "
+            f"{error.last_worker.address}; they may lack memory. Otherwise {RESUMED}"
+        )
+    return ClusterError(f"{name}: {type(error).__name__}: {error}; {RESUMED}")
 
 
 @contextmanager

@@ -21,7 +21,15 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, Protocol
 
-from kleene.distributed.dask_client import LOOK, POLL, Workers, import_dask
+from kleene.distributed.dask_client import (
+    LOOK,
+    POLL,
+    RESUMED,
+    Workers,
+    import_dask,
+    scheduler_lost,
+    task_failed,
+)
 from kleene.distributed.dask_graphs import SharedGraph, find_graph, send_graph
 from kleene.errors import (
     ClusterError,
@@ -266,7 +274,6 @@ def _outcome(future: Any, name: str, workers: Workers) -> _Done | _NoGraph | _Re
     What a piece returned is gone if its worker is lost before the client has it: then Dask runs it
     again, and there may be no worker for a while.
     """
-    advice = "what is finished stays; the same call resumes it"
     while future.status in ("finished", "lost", "pending"):
         try:
             outcome: _Done | _NoGraph | _Refused = future.result(timeout=LOOK)
@@ -276,18 +283,13 @@ def _outcome(future: Any, name: str, workers: Workers) -> _Done | _NoGraph | _Re
         except Exception as error:
             if future.status == "error":  # when it was run again
                 break
-            raise ClusterError(f"{name}: its result is lost ({error}); {advice}") from error
+            raise ClusterError(f"{name}: its result is lost ({error}); {RESUMED}") from error
     if future.status != "error":
-        raise ClusterError(f"{name}: the scheduler is gone, or cancelled it; {advice}")
+        raise scheduler_lost(name)
     failed = future.exception()
-    if isinstance(failed, import_dask().KilledWorker):
-        raise ClusterError(
-            f"{name}: {failed.allowed_failures + 1} workers ended while they ran it, the last was "
-            f"{failed.last_worker.address}; they may lack memory. Otherwise {advice}"
-        ) from None
-    if not isinstance(failed, _PieceError):  # what Dask itself raises: it cannot unpickle, say
-        raise ClusterError(f"{name}: {type(failed).__name__}: {failed}") from failed
+    if not isinstance(failed, _PieceError):  # of Dask itself: it cannot unpickle, say
+        raise task_failed(name, failed) from failed
     place, cause = f"{name}, on worker {failed.worker}", failed.error
     if isinstance(cause, MemoryBudgetError):
         raise MemoryBudgetError(f"{place}: {cause.problem}", cause.advice) from None
-    raise ClusterError(f"{place}: {type(cause).__name__}: {cause}; {advice}") from cause
+    raise task_failed(place, cause) from cause

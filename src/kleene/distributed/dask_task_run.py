@@ -14,9 +14,9 @@ from contextlib import suppress
 from typing import Any
 from weakref import WeakSet
 
-from kleene.distributed.dask_client import POLL, Workers, import_dask
+from kleene.distributed.dask_client import POLL, Workers, scheduler_lost, task_failed
 from kleene.distributed.tile_grid import Cluster
-from kleene.errors import ClusterError, KleeneError
+from kleene.errors import KleeneError
 
 __all__ = ["TaskRun", "Tiles", "WorkersLostError", "is_done"]
 
@@ -116,15 +116,10 @@ def is_done(future: Any) -> bool:
     """Return whether a task is done; raise its error."""
     if not future.done() or future.status in ("finished", "lost", "pending"):
         return bool(future.status == "finished")
-    name, advice = future.key.rpartition("-")[0], "what is finished stays; the same call resumes it"
+    name = future.key.rpartition("-")[0]
     if future.status != "error":
-        raise ClusterError(f"{name}: the scheduler is gone, or cancelled it; {advice}")
+        raise scheduler_lost(name)
     error = future.exception()
     if isinstance(error, KleeneError):
         raise error
-    if isinstance(error, import_dask().KilledWorker):
-        raise ClusterError(
-            f"{name}: {error.allowed_failures + 1} workers ended while they ran it, the last was "
-            f"{error.last_worker.address}; they may lack memory. Otherwise {advice}"
-        ) from None
-    raise ClusterError(f"{name}: {type(error).__name__}: {error}; {advice}") from error
+    raise task_failed(name, error) from error

@@ -28,7 +28,7 @@ from kleene.errors import StorageError, StoreError
 if sys.platform != "win32":  # there, two processes are not kept apart
     import fcntl
 
-__all__ = ["Ledger", "naming", "require_same", "sync_folder"]
+__all__ = ["Ledger", "naming", "require_same", "sync_folder", "write_all"]
 
 Entry = dict[str, Any]
 
@@ -159,6 +159,12 @@ def naming(path: Path) -> Iterator[None]:
         raise StorageError(error.errno, error.strerror, str(error.filename or path)) from None
 
 
+def write_all(file: IO[bytes], data: memoryview) -> None:
+    """Write all bytes to a file without a buffer, which may take a part of them at a time."""
+    while data:
+        data = data[file.write(data) :]
+
+
 def sync_folder(folder: Path) -> None:
     """Bring the names of new files in a folder to the disk, where the system can."""
     if sys.platform == "win32":
@@ -193,9 +199,7 @@ def _append(file: IO[bytes], entry: Entry, end: int) -> int:
     if file.seek(0, os.SEEK_END) != end:
         file.truncate(end)
     try:
-        written = 0
-        while written < len(line):
-            written += file.write(line[written:])
+        write_all(file, memoryview(line))
         os.fsync(file.fileno())
     except BaseException:
         with suppress(OSError):  # the next line is written after this, or a process removes it

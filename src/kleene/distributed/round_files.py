@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from kleene.backends.common.dense_driver import MatrixForm
 from kleene.backends.common.dense_rounds import RowBuffer
-from kleene.distributed.ledger import Entry, Ledger, naming, sync_folder
+from kleene.distributed.ledger import Entry, Ledger, naming, sync_folder, write_all
 from kleene.distributed.store import ledger_of
 from kleene.errors import StoreError
 from kleene.system.atomic_file import reserve_space
@@ -87,8 +87,7 @@ class MatrixFile:
             data = _bytes(array)
             with naming(path), open(path, "r+b", buffering=0) as file:
                 file.seek(first * row)
-                while data:
-                    data = data[file.write(data) :]
+                write_all(file, data)
                 os.fsync(file.fileno())
 
     def diagonal(self, form: MatrixForm) -> Array:

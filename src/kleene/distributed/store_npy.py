@@ -17,7 +17,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.distributed.ledger import naming, sync_folder
+from kleene.distributed.ledger import naming, sync_folder, write_all
 from kleene.distributed.pieces import Piece
 from kleene.distributed.store_writer import (
     DISTANCES,
@@ -146,8 +146,7 @@ class NpyWriter(StoreWriter):
         with open(self.file(name), "r+b", buffering=0) as file:
             self._require_own(name, file)
             file.seek(len(self._header(name)) + piece.first * self._row_bytes(name))
-            while data:
-                data = data[file.write(data) :]
+            write_all(file, data)
             os.fsync(file.fileno())
 
     def _read(self, name: str, first: int, stop: int) -> Array:

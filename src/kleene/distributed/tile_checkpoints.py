@@ -21,7 +21,7 @@ import numpy as np
 
 from kleene.backends.common.closure_tiles import Tile
 from kleene.backends.common.dense_driver import MatrixForm
-from kleene.distributed.ledger import Ledger, naming, sync_folder
+from kleene.distributed.ledger import Ledger, naming, sync_folder, write_all
 from kleene.distributed.tile_grid import TileGrid
 from kleene.errors import NegativeCycleError, StoreError
 from kleene.system.atomic_file import reserve_space
@@ -69,8 +69,7 @@ class Checkpoint(NamedTuple):
             for part in (*_bytes(tile), None):
                 data = memoryview(_TRAILER.pack(check, self.rounds)) if part is None else part
                 check = zlib.crc32(data, check)
-                while data:
-                    data = data[file.write(data) :]
+                write_all(file, data)
             os.fsync(file.fileno())
 
     def read(self, i: int, j: int) -> Tile:

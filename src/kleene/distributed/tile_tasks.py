@@ -24,15 +24,14 @@ from kleene.backends.common.closure_tiles import (
 )
 from kleene.backends.common.dense_driver import MatrixForm, finish_rows
 from kleene.backends.common.johnson import johnson
-from kleene.backends.common.limits import apply_limit
 from kleene.backends.common.native_sssp import potentials
-from kleene.backends.common.predecessors import choose_predecessors
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Answer, Task
 from kleene.distributed.dask_client import import_dask
 from kleene.distributed.dask_graphs import SharedGraph, find_graph
 from kleene.distributed.pieces import Piece
 from kleene.distributed.store import Receipt, StoreWriter
+from kleene.distributed.stored_answer import complete_rows, stored_columns
 from kleene.distributed.tile_checkpoints import Checkpoint
 from kleene.distributed.tile_grid import TileGrid
 from kleene.errors import KleeneError
@@ -210,9 +209,7 @@ def _write(
     task: Task, answer: Answer, piece: Piece, work: TileWork, writer: StoreWriter
 ) -> Receipt:
     """Write rows as a call returns them; prove one of them, where that takes little time."""
-    answer = apply_limit(task, answer)
-    if work.request.deterministic:
-        choose_predecessors(task, answer)
+    answer = complete_rows(task, answer, work.request.deterministic)
     graph = task.graph
     seconds = len(task.sources) * float(graph.n) ** 2 / work.slot().rate
     if graph.m * _PROOF <= _PROOF_PART * seconds:
@@ -221,9 +218,8 @@ def _write(
             answer.horizons, False, None, task.limit,
         )  # fmt: skip
         verify(claim, sample=1, seed=piece.index)
-    if work.targets is not None:
-        return writer.write(piece, answer.values[:, work.targets])
-    return writer.write(piece, answer.values, answer.predecessors)
+    kept = stored_columns(answer, work.targets)
+    return writer.write(piece, kept.values, kept.predecessors)
 
 
 # ---- before the rounds --------------------------------------------------------------------------

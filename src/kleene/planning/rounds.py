@@ -13,7 +13,7 @@ from kleene.planning.cost_model import gpu_cost, searched_seconds
 from kleene.planning.request import Facts, Request
 from kleene.registry import Method, Size
 from kleene.registry.memory import round_row
-from kleene.system.formatting import format_bytes
+from kleene.system.formatting import format_bytes, format_duration
 from kleene.system.machine import Machine
 
 __all__ = ["Rounds", "plan_rounds"]
@@ -62,7 +62,7 @@ class Rounds:
 
     def __str__(self) -> str:
         return (
-            f"{self.count} of {self.vertices:,} vertices in about {_duration(self.seconds)}; "
+            f"{self.count} of {self.vertices:,} vertices in about {format_duration(self.seconds)}; "
             f"{format_bytes(self.moved)} read and written meanwhile, {format_bytes(self.disk)} on "
             "disk"
         )
@@ -120,16 +120,3 @@ def _seconds(facts: Facts, request: Request, method: Method, machine: Machine) -
         return gpu_cost(facts, request, method.name).work
     asked = request._replace(method=method.name)
     return searched_seconds(facts, asked, request.threads or machine.cores)
-
-
-def _duration(seconds: float) -> str:
-    """Write a time in its largest unit.
-
-    >>> [_duration(s) for s in (0.2, 42.0, 600.0, 9000.0)]
-    ['1 s', '42 s', '10 min', '2.5 h']
-    """
-    if seconds < 100:
-        return f"{max(1, round(seconds))} s"
-    if seconds < 5400:
-        return f"{round(seconds / 60)} min"
-    return f"{seconds / 3600:.1f} h"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from typing import Any
 
-__all__ = ["format_bytes", "format_number", "type_name"]
+__all__ = ["format_bytes", "format_duration", "format_number", "type_name"]
 
 
 def format_bytes(count: float) -> str:
@@ -19,6 +19,19 @@ def format_bytes(count: float) -> str:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
         count /= 1024
     raise AssertionError
+
+
+def format_duration(seconds: float) -> str:
+    """Return an estimated time in its largest unit.
+
+    >>> [format_duration(s) for s in (0.2, 42.0, 600.0, 9000.0)]
+    ['1 s', '42 s', '10 min', '2.5 h']
+    """
+    if seconds < 100:
+        return f"{max(1, round(seconds))} s"
+    if seconds < 5400:
+        return f"{round(seconds / 60)} min"
+    return f"{seconds / 3600:.1f} h"
 
 
 def format_number(number: Any) -> str:
