@@ -182,8 +182,8 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     ),
     "prepared, matrix": (
         PREPARED.matrix,
-        {"sources": [0], "targets": [1], "predecessors": True, "out": None, "device": "auto",
-         "threads": None},
+        {"sources": [0], "targets": [1], "reverse": False, "predecessors": True, "out": None,
+         "device": "auto", "threads": None},
     ),
     "prepared, nearest": (
         PREPARED.nearest,

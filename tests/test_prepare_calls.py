@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from prepared_samples import needs_device, sample
 from prepared_town import TOWN, same
 
 import kleene as kl
@@ -87,8 +88,12 @@ def test_arguments_are_checked() -> None:
         p.nearest([1], [])
     with pytest.raises(kl.RequestError, match="within needs a limit"):
         p.within([1], None)  # type: ignore[arg-type]
-    with pytest.raises(kl.RequestError, match="several sources go by keyword"):
+    with pytest.raises(kl.RequestError, match=r"tree takes one vertex.* use trees\(\[\.\.\.\]\)"):
         p.tree([1, 2])  # type: ignore[arg-type]
+    with pytest.raises(kl.RequestError, match=r"matrix needs sources; .* use trees\(\)"):
+        p.matrix(None)  # type: ignore[arg-type]
+    with pytest.raises(kl.RequestError, match="make the call with predecessors=True"):
+        p.matrix([0], [1], predecessors=False).path(0, 1)
     with pytest.raises(kl.RequestError, match="no semiring 'plus'"):
         kl.prepare(TOWN, semiring="plus")
     with pytest.raises(kl.RequestError, match="dtype"):
@@ -106,6 +111,35 @@ def test_arguments_are_checked() -> None:
     ):
         with pytest.raises(kl.RequestError, match="prepared for 'max_min'"):
             call()
+
+
+@pytest.mark.parametrize("semiring", ["min_plus", "max_min", "boolean"])
+@pytest.mark.parametrize("device", ["cpu", pytest.param("emulated", marks=needs_device)])
+def test_matrices_in_reverse(semiring: str, device: str, tmp_path: Path) -> None:
+    g = sample(60)
+    p = kl.prepare(g, semiring=semiring)
+    sources, targets = [3, 40, 11], [7, 3]
+    right = p.matrix(targets, sources).values.T
+    one_way = p.matrix(sources, targets).values
+    assert semiring == "boolean" or not np.array_equal(right, one_way)
+    found = p.matrix(sources, targets, reverse=True, device=device)
+    assert found.reverse
+    assert np.array_equal(found.values, right)
+    found.verify()
+    for s in sources:
+        for t in targets:
+            path = found.path(t, s)
+            assert not path or (path[0], path[-1]) == (t, s)
+    stored = p.matrix(sources, targets, reverse=True, out=tmp_path / "m.npy", device=device)
+    assert np.array_equal(stored.values, right)
+    square = p.matrix(sources, reverse=True, device=device).values
+    assert np.array_equal(square, p.matrix(sources).values.T)
+
+
+def test_arcs_that_elimination_joined_may_be_new() -> None:
+    g = kl.Graph.from_edges([0, 1], [1, 2], [4, 3])
+    back = kl.Graph.from_edges([2, 1], [1, 0], [5, 6])
+    assert kl.prepare(g).customize(back).distance(2, 0) == 11
 
 
 def test_out_and_progress(tmp_path: Path) -> None:

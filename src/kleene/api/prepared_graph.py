@@ -80,7 +80,8 @@ class PreparedGraph(PreparedPairs, PreparedSearches):
         Parameters
         ----------
         weights : Graph, array, number or function, optional
-            A graph with the same vertices and the same arcs, or fewer. Or an array with one weight
+            A graph with the same vertices and the same arcs, or fewer. Arcs may also be reversed,
+            or join vertices that the elimination joined. Or an array with one weight
             for each row of the table that the graph was made from, or for each arc, as their
             number tells, or if both have the same order; or what :meth:`Graph.reweight` takes. By
             default weights stay.
@@ -105,7 +106,8 @@ class PreparedGraph(PreparedPairs, PreparedSearches):
         Raises
         ------
         GraphError
-            An arc is not in the graph that was prepared, or there is not one weight for each.
+            An arc joins vertices that the elimination did not join, or there is not one weight for
+            each arc.
         NegativeCycleError
             The weights make a cycle of negative length.
         DeviceError

@@ -10,7 +10,9 @@ from typing import Any
 from kleene.api.arguments import Call, Devices, Out, Progress, Vertices, check_call
 from kleene.api.prepared_calls import Prepared, solve_prepared
 from kleene.api.prepared_near import prepared_nearest, prepared_within
+from kleene.errors import RequestError
 from kleene.graph.checks import as_flag
+from kleene.graph.label_index import is_one_vertex
 from kleene.results.nearest import Nearest
 from kleene.results.reach import Reach
 from kleene.results.result import Result
@@ -49,6 +51,8 @@ class PreparedSearches(Prepared):
         >>> r.distances.tolist(), r.path(2)
         ([0, 4, 7], [0, 1, 2])
         """
+        if not is_one_vertex(source):
+            raise RequestError(f"tree takes one vertex, not {source!r}; for many, use trees([...])")
         return self._solve(source=source, reverse=reverse, threads=threads)
 
     def trees(
@@ -115,6 +119,7 @@ class PreparedSearches(Prepared):
         sources: Vertices,
         targets: Vertices | None = None,
         *,
+        reverse: bool = False,
         predecessors: bool = True,
         out: Out = None,
         device: str = "auto",
@@ -135,6 +140,8 @@ class PreparedSearches(Prepared):
             Where paths begin, one row of the result for each.
         targets : sequence of vertices, optional
             Where paths end, one column of the result for each; by default the sources.
+        reverse : bool
+            Whether paths lead from the targets to the sources instead.
         predecessors : bool
             Whether paths may be asked for. They take no memory, but without them the result does
             not hold on to the prepared graph.
@@ -159,8 +166,9 @@ class PreparedSearches(Prepared):
         Returns
         -------
         Result
-            ``distances[i, j]`` is the length from the i-th source to the j-th target. Whole rows,
-            such as :attr:`Result.predecessors`, are computed when something reads them.
+            ``distances[i, j]`` is the length from the i-th source to the j-th target, or back with
+            ``reverse``. Whole rows, such as :attr:`Result.predecessors`, are computed when
+            something reads them.
 
         Raises
         ------
@@ -175,12 +183,14 @@ class PreparedSearches(Prepared):
         >>> r.distances.tolist(), r.path(0, 2)
         ([[7, 0], [3, 4]], [0, 1, 2])
         """
+        if sources is None:
+            raise RequestError("matrix needs sources; for those of all vertices, use trees()")
         if targets is None:
             once = isinstance(sources, Iterator)  # which can be read once
             targets = sources = list(sources) if once else sources
         return self._solve(
-            sources=sources, targets=targets, out=out, device=device, devices=devices,
-            threads=threads, progress=progress, keep=keep, on=on,
+            sources=sources, targets=targets, reverse=reverse, out=out, device=device,
+            devices=devices, threads=threads, progress=progress, keep=keep, on=on,
             predecessors=as_flag(predecessors, "predecessors"),
         )  # fmt: skip
 

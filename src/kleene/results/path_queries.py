@@ -251,7 +251,5 @@ class PathQueries(ResultViews):
         """Return the links of the search trees of some rows: the vertex before, or after, each."""
         links = self._answer.links(rows)
         if links is None:
-            raise RequestError(
-                f"paths need predecessors: call {self.problem}(..., predecessors=True)"
-            )
+            raise RequestError("paths need predecessors: make the call with predecessors=True")
         return links
