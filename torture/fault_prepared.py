@@ -54,9 +54,6 @@ def prepared_cases() -> Iterator[Case]:
         "trees, reverse, predecessors": lambda p: p.trees([1, 7], reverse=True).next_hops,
         "matrix": lambda p: p.matrix(range(40), range(90, 200), threads=3),
         "matrix, by sweeps": lambda p: p.matrix([1, 2], range(90, 200), threads=3),
-        "nearest of all": lambda p: nearest_labels(
-            p._elimination, p._customization, np.arange(0, 320, 9, np.int32), 3, threads=3
-        ),
         "distances": lambda p: p.distances([(i, 3 * i) for i in range(90)], threads=3),
         "paths": lambda p: list(p.paths([(i, 3 * i) for i in range(90)], threads=3).paths()),
         "path": lambda p: p.path(0, 300),

@@ -39,7 +39,7 @@ Parts = tuple[Elimination, Customization]
 Progress = Callable[[int, int], object]
 
 #: Of the memory that is free or taken by preparations, what these may take.
-_MEMORY_SHARE = 0.25
+_KEPT_SHARE = 0.25
 
 #: For so many weights, semirings and types an elimination keeps the values of its pairs.
 _MOST_CUSTOMIZED = 4
@@ -118,7 +118,7 @@ class Preparation:
         order = elimination_order(graph)
         fill = count_fill(graph, order)
         free = available_memory()
-        short = free is not None and fill.bytes > _MEMORY_SHARE * free
+        short = free is not None and fill.bytes > _KEPT_SHARE * free
         refused = f"its {fill.pairs:,} pairs take {format_bytes(fill.bytes)}" if short else ""
         self._order = order
         self._known = Known(fill.pairs, fill.triangles, "counted", refused=refused)
@@ -257,7 +257,7 @@ def _forget_some(latest: Preparation) -> None:
     if free is None:
         return
     total = sum(kept.values())
-    most = _MEMORY_SHARE * (free + total)
+    most = _KEPT_SHARE * (free + total)
     for oldest in sorted(kept, key=lambda p: (p is latest, p._used)):
         if total <= most:
             break

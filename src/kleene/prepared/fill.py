@@ -93,7 +93,7 @@ def too_much(
     return None
 
 
-def require_affordable(fill: Fill, most_bytes: int | None = None, about: str = "") -> None:
+def require_affordable(fill: Fill, most_bytes: int | None = None) -> None:
     """Raise if a prepared graph takes too much memory, or its weights too much time."""
-    if error := too_much(fill, most_bytes, about):
+    if error := too_much(fill, most_bytes):
         raise error

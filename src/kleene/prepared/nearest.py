@@ -12,15 +12,13 @@ from kleene.backends.task import Progress
 from kleene.graph.no_path import no_path
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination
-from kleene.prepared.pairs import climb_tree
+from kleene.prepared.pairs import CLIMB_WORK, climb_tree
+from kleene.prepared.sweeps import reverse_values
 from kleene.system.machine import threads_for
 
 __all__ = ["limit_inside", "nearest"]
 
 Array = NDArray[Any]
-
-#: Work of a source, in the units of ``threads_for``: a climb takes some microseconds.
-_SOURCE = 2**10
 
 
 def limit_inside(limit: int | float | None, dtype: np.dtype[Any]) -> Array:
@@ -50,18 +48,16 @@ def nearest(
     ``reverse``. Facilities at the same distance come in the order of their list; where there are
     fewer than k within the limit, "no path" and -1 follow.
     """
-    up, down = customization.up, customization.down
-    if reverse:
-        up, down = down, up
+    c = reverse_values(customization) if reverse else customization
     shape = len(sources), min(k, len(facilities))
-    found = np.empty(shape, dtype=up.dtype)
+    found = np.empty(shape, dtype=c.up.dtype)
     owners = np.full(shape, -1, dtype=np.int32)
     _native.prepared_nearest(
-        climb_tree(elimination), up, down, elimination.ranks[sources],
-        elimination.ranks[facilities], limit_inside(limit, up.dtype), found, owners,
-        threads_for(_SOURCE * len(sources), threads), progress,
+        climb_tree(elimination), c.up, c.down, elimination.ranks[sources],
+        elimination.ranks[facilities], limit_inside(limit, c.up.dtype), found, owners,
+        threads_for(CLIMB_WORK * len(sources), threads), progress,
     )  # fmt: skip
-    distances = np.full((len(sources), k), no_path(customization.dtype), dtype=customization.dtype)
+    distances = np.full((len(sources), k), no_path(c.dtype), dtype=c.dtype)
     which = np.full((len(sources), k), -1, dtype=np.int32)
     has = owners >= 0
     distances[:, : shape[1]][has] = found[has]

@@ -17,12 +17,12 @@ from kleene.prepared.elimination import Elimination
 from kleene.system.cached_property import cached
 from kleene.system.machine import threads_for
 
-__all__ = ["climb_tree", "distance", "distances", "path", "paths", "queries"]
+__all__ = ["CLIMB_WORK", "climb_tree", "distance", "distances", "path", "paths", "queries"]
 
 Array = NDArray[Any]
 
-#: Work of a pair, in the units of ``threads_for``: a climb takes some microseconds.
-_PAIR = 2**10
+#: Work of a climb, in the units of ``threads_for``: it takes some microseconds.
+CLIMB_WORK = 2**10
 
 
 def climb_tree(elimination: Elimination) -> _native.ClimbTree:
@@ -68,7 +68,7 @@ def distances(
     answers = np.empty(len(origins), dtype=customization.dtype)
     queries(elimination, customization).distances(
         origins, destinations, _bytes_of_bools(answers),
-        threads_for(_PAIR * len(origins), threads), progress,
+        threads_for(CLIMB_WORK * len(origins), threads), progress,
     )  # fmt: skip
     return answers
 
@@ -94,7 +94,7 @@ def paths(
     Paths are simple: no vertex comes twice. A pair without a path has an empty one.
     """
     return _path_queries(elimination, customization).paths(
-        origins, destinations, threads_for(_PAIR * len(origins), threads), progress
+        origins, destinations, threads_for(CLIMB_WORK * len(origins), threads), progress
     )
 
 

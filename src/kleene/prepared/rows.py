@@ -21,9 +21,6 @@ Array = NDArray[Any]
 #: Bytes of the values that are swept again, together, where their predecessors are asked for.
 _BATCH = 2**27
 
-#: Sources that are swept together at the least, as lanes of vectors.
-_LANES = 16
-
 
 @dataclass(frozen=True, eq=False)
 class PreparedRows:
@@ -67,7 +64,7 @@ class PreparedRows:
         """Return rows of predecessors; the values are swept once more, some rows at a time."""
         shape = (len(sources), self.elimination.n)
         row = max(1, shape[1] * self.customization.dtype.itemsize)
-        step = max(_LANES, _BATCH // row)
+        step = max(sweeps.LANES, _BATCH // row)
         _require_rows(shape, self.elimination.order.itemsize, row * min(step, shape[0]))
         found = np.empty(shape, self.elimination.order.dtype)
         values = np.empty((min(step, shape[0]), shape[1]), self.customization.dtype)

@@ -23,13 +23,13 @@ from kleene.prepared.elimination import Elimination
 from kleene.prepared.tree_repair import repair_trees
 from kleene.system.machine import threads_for
 
-__all__ = ["matrix", "reverse_values", "trees"]
+__all__ = ["LANES", "matrix", "reverse_values", "trees"]
 
 Array = NDArray[Any]
 Progress = Callable[[int, int], object]
 
 #: Bytes of a line, the values of one vertex for all sources of a batch; and sources, at 4 bytes.
-_LINE, _LANES = 64, 16
+_LINE, LANES = 64, 16
 
 #: Bytes of lines that are kept for the next call: the system takes as long to give them again as a
 #: sweep takes.
@@ -174,7 +174,7 @@ def _sweep(
 
 
 def _threads(elimination: Elimination, sources: int, threads: int | None) -> int:
-    return threads_for((elimination.n + elimination.arcs) * ceil(sources / _LANES), threads)
+    return threads_for((elimination.n + elimination.arcs) * ceil(sources / LANES), threads)
 
 
 def _tree(elimination: Elimination) -> tuple[tuple[Array, ...], int]:

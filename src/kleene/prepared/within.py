@@ -22,6 +22,7 @@ from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination
 from kleene.prepared.nearest import limit_inside
 from kleene.prepared.pairs import climb_tree
+from kleene.prepared.sweeps import reverse_values
 from kleene.system.machine import threads_for
 
 __all__ = ["within"]
@@ -61,8 +62,8 @@ def within(
     )  # fmt: skip
     if not _may_sweep(graph, customization, predecessors) or _reaches_little(task):
         return bounded_search(task, available)
-    bound = limit_inside(limit, customization.up.dtype)
-    return _sweep(elimination, customization, task, bound, reverse, available)
+    c = reverse_values(customization) if reverse else customization
+    return _sweep(elimination, c, task, limit_inside(limit, c.up.dtype), available)
 
 
 def _may_sweep(graph: Graph, customization: Customization, predecessors: bool) -> bool:
@@ -90,13 +91,10 @@ def _sweep(
     customization: Customization,
     task: WithinTask,
     limit: Array,
-    reverse: bool,
     available: int | None,
 ) -> WithinAnswer:
     """Sweep from the roots of the elimination tree down, as far as the limit."""
     up, down = customization.up, customization.down
-    if reverse:
-        up, down = down, up
     arcs: tuple[Array | None, Array | None, Array | None] = None, None, None
     if task.predecessors:
         arcs = task.graph.csc
