@@ -21,7 +21,7 @@ from kleene.results.result import Result, Timings
 from kleene.system.progress import reporter
 
 if TYPE_CHECKING:
-    from kleene.api.stored_rows import StoredCall
+    from kleene.api.stored_calls import StoredCall
 
 __all__ = ["solve_in_rounds"]
 

@@ -13,20 +13,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from kleene.api.arguments import Call
 from kleene.api.closer_look import look_closer
-from kleene.api.number_arguments import as_limit
 from kleene.api.row_calls import planned_here, run_by_workers
-from kleene.api.stored_results import digest_of_graph, digest_of_vertices, stored_result
-from kleene.backends.semiring import SEMIRINGS
+from kleene.api.stored_calls import StoredCall, stored_call, with_tiles
 from kleene.backends.task import Progress
 from kleene.distributed.mpi.stored import refuse_stored_by_ranks
 from kleene.distributed.pieces import Piece, choose_block_rows
@@ -35,14 +31,10 @@ from kleene.distributed.store import (
     SUFFIXES,
     Receipt,
     Store,
-    StoreSpec,
-    StoreWriter,
     ledger_of,
 )
-from kleene.distributed.store_writer import SOURCE, TARGET
 from kleene.errors import RequestError, StoreError
 from kleene.graph import Graph
-from kleene.graph.no_path import NO_HOPS
 from kleene.planning.cost_model import count_sources
 from kleene.planning.device_choice import choose_device
 from kleene.planning.dtype_choice import choose_dtype
@@ -57,62 +49,14 @@ from kleene.system.machine import total_memory
 from kleene.system.progress import reporter
 
 __all__ = [
-    "TILES", "BlockSize", "StoredCall", "by_rows", "plan_stored", "solve_stored", "stored_call",
-    "with_block_rows",
+    "BlockSize", "by_rows", "plan_stored", "solve_stored", "with_block_rows",
 ]  # fmt: skip
 
 Array = NDArray[Any]
 Solve = Callable[[Call], Result]
 
-#: What the call in a store holds of tiles: their side, and the vertices of a round.
-TILES = ("tile", "depth")
-
 #: How much longer than the CPU these take, about; they are for tests and teaching.
 _SLOWER = {"emulated": 300.0, "reference": 300.0}
-
-
-@dataclass(frozen=True)
-class StoredCall:
-    """A call with its plan and its store, which is not open yet."""
-
-    call: Call
-    plan: Plan
-    path: Path
-    spec: StoreSpec
-
-    def piece_call(self, pieces: Sequence[Piece], progress: Progress | None = None) -> Call:
-        """Return the call for the rows of some pieces, by the same method as all others."""
-        call = self.call
-        sources = np.concatenate([call.sources[p.first : p.stop] for p in pieces])
-        request = call.request._replace(
-            sources=len(sources),
-            method=self.spec.call["method"],
-            dtype=None if self.spec.dtype == "bool" else self.spec.dtype,
-            predecessors=self.spec.predecessors is not None,
-            out=False,
-            block_rows=0,
-        )
-        return replace(
-            call, request=request, sources=sources, out=None, single=False, progress=progress
-        )
-
-    @property
-    def vertices(self) -> dict[str, Array]:
-        """Lists of vertices to store: the sources if they are not all, and the targets."""
-        call = self.call
-        lists = {SOURCE: call.sources, TARGET: call.targets}
-        everything = np.array_equal(call.sources, np.arange(call.graph.n))
-        if everything:
-            del lists[SOURCE]
-        return {name: ids for name, ids in lists.items() if ids is not None}
-
-    def result(self, files: StoreWriter, stats: Timings) -> Result:
-        """Return the result that reads from a finished store."""
-        call = self.call
-        return stored_result(
-            files, call.graph, self.plan, stats, call.sources, call.targets,
-            call.request.predecessors, call.single,
-        )  # fmt: skip
 
 
 def solve_stored(call: Call, solve: Solve, plain_targets: bool = False) -> Result | None:
@@ -203,19 +147,7 @@ def plan_stored(
     if plain and (request.block_rows >= len(call.sources) or not by_rows(plan)):
         return None
     stored = stored_call(call, path, plan, request)
-    return stored if found is None or blocks is not None else _with_tiles(stored, found)
-
-
-def _with_tiles(stored: StoredCall, found: Store) -> StoredCall:
-    """Return a call that opens a store which a cluster computed in tiles; it cannot resume one."""
-    tiles = {name: found.spec.call[name] for name in TILES if name in found.spec.call}
-    if tiles and not found.finished:
-        raise StoreError(
-            f"{stored.path} was begun in tiles on a cluster, and is not finished: give on= to "
-            "resume it, or choose another name"
-        )
-    spec = stored.spec
-    return replace(stored, spec=spec._replace(call={**spec.call, **tiles}))
+    return stored if found is None or blocks is not None else with_tiles(stored, found)
 
 
 def with_block_rows(
@@ -276,36 +208,6 @@ def _plan(call: Call, graph: Graph, request: Request) -> Plan:
             return plan_prepared(call.prepared, request, request.block_rows * graph.n)
     plan = plan_call(graph_facts(graph, request.problem == "bfs"), request)
     return look_closer(graph, request, plan)
-
-
-def stored_call(call: Call, path: Path, plan: Plan, request: Request) -> StoredCall:
-    """Return a call with its store, by its plan and the size of the blocks."""
-    width = call.graph.n if call.targets is None else len(call.targets)
-    dtype = np.dtype(plan.dtype)
-    hops = request.problem == "bfs"
-    limit = as_limit(call.limit, dtype, hops)
-    no_path = NO_HOPS if hops else SEMIRINGS[request.semiring].zero(dtype)
-    kept = request.predecessors and call.targets is None
-    spec = StoreSpec(
-        {
-            "problem": request.problem,
-            "semiring": request.semiring,
-            "method": plan.method,
-            "limit": limit,
-            "reverse": call.reverse,
-            "deterministic": request.deterministic,
-            "options": dict(request.options),
-            "targets": None if call.targets is None else len(call.targets),
-            "no_path": no_path if isinstance(no_path, (bool, int)) else str(float(no_path)),
-        },
-        digest_of_graph(call.graph),
-        digest_of_vertices(call.sources, call.targets),
-        (len(call.sources), width),
-        plan.dtype,
-        str(call.graph.id_dtype) if kept else None,
-        request.block_rows,
-    )
-    return StoredCall(call, plan, path, spec)
 
 
 def _shifted(

@@ -19,7 +19,7 @@ import numpy as np
 from kleene.api.arguments import Call
 from kleene.api.cluster_graphs import graph_bytes, share_plain_graph
 from kleene.api.number_arguments import as_limit
-from kleene.api.stored_rows import TILES, StoredCall, stored_call
+from kleene.api.stored_calls import TILES, StoredCall, stored_call
 from kleene.backends.common.dense_driver import engine_form
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Task
