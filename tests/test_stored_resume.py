@@ -20,7 +20,7 @@ from store_samples import content
 import kleene as kl
 from kleene.api import stored_rows
 from kleene.api.stored_results import load_stored
-from kleene.distributed.store import Store
+from kleene.distributed.store import Store, StoreWriter
 from kleene.distributed.store_npy import NpyWriter
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs file locks and signals")
@@ -116,7 +116,7 @@ def test_no_files_after_errors(path: Path) -> None:
 @pytest.mark.parametrize("where", ["write", "record"])
 def test_a_disk_that_fills_up(path: Path, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     counter = Counter(monkeypatch)
-    target, name = (Store, "record") if where == "record" else (stored_rows.StoreWriter, "write")
+    target, name = (Store, "record") if where == "record" else (StoreWriter, "write")
     kept, left = getattr(target, name), [3]
 
     def full(*args: Any) -> Any:
