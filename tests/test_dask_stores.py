@@ -183,6 +183,8 @@ def test_workers_open_a_device_that_the_client_lacks(
         assert np.array_equal(found.distances, wanted[:, 7:9])
     kept = kl.sssp(CITY, out=tmp_path / "d.npy", on=client, **asked)
     assert np.array_equal(kept.distances, wanted)
+    sums = kl.reduce_distances(CITY, sources=[0, 9], device="emulated", on=client).sums
+    assert np.array_equal(sums, wanted.sum(axis=1))
     assert "'emulated' on the workers" in str(
         kl.explain(CITY, "apsp", device="emulated", on=client)
     )

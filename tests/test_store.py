@@ -340,17 +340,12 @@ def test_a_finished_store_is_only_read(path: Path, monkeypatch: pytest.MonkeyPat
     assert ledger_of(path).read_bytes() == before
 
 
-def test_stale_files_of_an_earlier_store_go(npy: Path) -> None:
-    lists = {"source": np.arange(23), "target": np.arange(7)}
-    with Store.open(npy, SPEC, lists) as store:
-        for piece in store.missing():
-            store.record(piece, store.writer().write(piece, *rows(piece)))
-        store.finish()
-    assert len(os.listdir(npy.parent)) == 5
-    npy.unlink()
-    ledger_of(npy).unlink()
+def test_files_that_a_store_does_not_have_are_left_alone(npy: Path) -> None:
+    other = npy.with_name("d.predecessors.npy")
+    other.write_bytes(b"not ours")
     fill(npy, SPEC._replace(predecessors=None))
-    assert sorted(os.listdir(npy.parent)) == ["d.npy", "d.npy.ledger"]
+    assert other.read_bytes() == b"not ours"
+    assert Store.find(npy).finished
 
 
 @pytest.mark.parametrize("ledger", ["empty", "headless"])

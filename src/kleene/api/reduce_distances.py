@@ -130,6 +130,7 @@ def reduce_distances(
     else:
         from kleene.api.on_cluster import reduce_on_cluster
 
+        call = replace(call, on=on)
         plan, reduced = reduce_on_cluster(call, plan_rows(call), edges, on)
     stats = Timings(total=time.perf_counter() - began)
     kept = as_limit(call.limit, np.dtype(plan.dtype), hops)

@@ -10,7 +10,7 @@ fsync, ledger line, fsync; at last the renames.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -62,10 +62,8 @@ class Store:
         ledger: Ledger | None,  # None in a store that is only read
         writer: StoreWriter,
         done: dict[int, Receipt],
-        lists: Iterable[str] = (),  # of vertices, that it has
     ) -> None:
         self._ledger, self._writer, self.done = ledger, writer, done
-        self._lists = frozenset(lists)
 
     @staticmethod
     def open(
@@ -99,7 +97,7 @@ class Store:
         try:
             writer = _writer(path, StoreSpec.parse(ledger.header, ledger.path))
             done = _receipts(ledger.path, ledger.entries, writer.spec)
-            store = Store(ledger, writer, done, vertices or ())
+            store = Store(ledger, writer, done)
             if done:
                 writer.validate(done)
         except BaseException:
@@ -168,7 +166,7 @@ class Store:
         """Give the files their names; the ledger stays beside them."""
         assert not self.missing()
         if self._ledger is not None:
-            self._writer.finish(self._lists)
+            self._writer.finish()
         with suppress(OSError):  # what killed processes left; a folder that may not be read
             remove_abandoned(self.path.parent)
 

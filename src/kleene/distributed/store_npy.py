@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -83,18 +83,13 @@ class NpyWriter(StoreWriter):
         for name in _NAMES:
             self._partial(name).unlink(missing_ok=True)
 
-    def finish(self, lists: Collection[str]) -> None:
-        """Give the files their final names; the distances last, which says that all is done.
-
-        Files of an earlier store of this name that this one does not have are removed.
-        """
+    def finish(self) -> None:
+        """Give the files their final names; the distances last, which says that all is done."""
         with naming(self.path):
             for name in _NAMES:
                 partial = self._partial(name)
                 if partial.exists():
                     partial.replace(self.final(name))
-                elif name not in (*self.spec.arrays, *lists):
-                    self.final(name).unlink(missing_ok=True)
             sync_folder(self.path.parent)
 
     def whole(self, name: str) -> Array:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -165,11 +165,8 @@ class StoreWriter(ABC):
         """Remove the files that have partial names."""
 
     @abstractmethod
-    def finish(self, lists: Collection[str]) -> None:
-        """Give the files their final names; those that have them already are left.
-
-        ``lists`` are the lists of vertices that the store has.
-        """
+    def finish(self) -> None:
+        """Give the files their final names; those that have them already are left."""
 
     @property
     @abstractmethod

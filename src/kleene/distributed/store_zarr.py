@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from importlib import import_module
 from math import ceil
@@ -95,7 +95,7 @@ class ZarrWriter(StoreWriter):
         """Remove the group if it has its partial name."""
         shutil.rmtree(self._partial, ignore_errors=True)
 
-    def finish(self, lists: Collection[str]) -> None:
+    def finish(self) -> None:
         """Give the group its final name."""
         with naming(self.path):
             if self._partial.exists():
