@@ -126,7 +126,8 @@ EXPERIMENTS = (
         ("peers", "gap"),
         quantity="seconds",
         kind="bars",
-        budget=180,
+        budget=240,
+        patience=60,
         headline=finding(),
         notes=(
             "Four random sources a trial, by hops; whole calls from the graph in memory. GAP's "
