@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import graphs
@@ -16,6 +17,7 @@ import kleene as kl
 from kleene.backends.common.cycles import is_negative
 from kleene.prepared.customization import customize
 from kleene.prepared.elimination import eliminate
+from kleene.results.verify_pairs import PairValues, verify_pairs
 
 CYCLES = graphs.WITH_NEGATIVE_CYCLE | {"negative_cycle_elsewhere"}
 
@@ -117,12 +119,34 @@ def test_values_from_a_detour_are_proved(seed: int) -> None:
     p, every = kl.prepare(g), range(g.n)
     ends = [(s, t) for s in every for t in every]
     p.paths(ends).verify()
-    p.trees().verify()
-    p.matrix(every, every).verify()
     spoiled = p.paths(ends)
     spoiled._answer.values[0, np.flatnonzero(spoiled.reached)[1]] += 1e-9
     with pytest.raises(kl.VerificationError):
         spoiled.verify()
+
+
+@pytest.mark.parametrize("wrong", [2.0, 30.0, -30.0])
+def test_a_detour_over_huge_weights_explains_nothing(wrong: float) -> None:
+    """The path of the pair has no huge weight: its length has one value."""
+    weights = [1.0, 1e16, -9999999999999998.0]
+    found = kl.prepare(kl.Graph.from_edges([0, 0, 1], [2, 1, 2], weights)).paths([(0, 2)])
+    assert found.distances.tolist() == [1.0]
+    found.verify()
+    found._answer.values[0, 0] = wrong
+    with pytest.raises(kl.VerificationError, match="pair 0"):
+        found.verify()
+
+
+def test_a_detour_is_as_long_as_its_weights_say() -> None:
+    """A path over huge weights is right up to their rounding, but its length has one value."""
+    weights = [1.0, 1e16, -9999999999999998.0]
+    g = kl.Graph.from_edges([0, 0, 1], [2, 1, 2], weights)
+    detour = np.array([0, 1, 2], np.int32), np.array([0, 3])
+    for length, refused in ((2.0, False), (3.0, True), (-30.0, True)):
+        ends = np.array([0]), np.array([2])
+        claim = PairValues(g, False, *ends, np.array([length]), detour, None, by_target=False)
+        with pytest.raises(kl.VerificationError) if refused else nullcontext():
+            verify_pairs(claim)
 
 
 def test_a_huge_weight_explains_nothing_elsewhere() -> None:

@@ -87,8 +87,8 @@ def _solve_by_climbs(call: Call, origins: Array, destinations: Array) -> PairsRe
     plan = look_closer(graph, no_rows, plan_call(graph_facts(graph), no_rows))
     if plan.method != "prepared":
         return None
+    from kleene.api.climbs import answer_by_climbs
     from kleene.prepared.cache import Preparation
-    from kleene.prepared.pairs import distances, paths
 
     threads, ends = plan.threads, (origins, destinations)
     began = time.perf_counter()
@@ -98,8 +98,7 @@ def _solve_by_climbs(call: Call, origins: Array, destinations: Array) -> PairsRe
     if parts is None:
         return None
     with reporter(call.progress, f"{request.problem} of pairs") as report:
-        lengths = distances(*parts, *ends, threads=threads, progress=report)
-        walks = paths(*parts, *ends, threads=threads) if request.predecessors else None
+        lengths, walks = answer_by_climbs(graph, parts, ends, request.predecessors, threads, report)
     seconds = time.perf_counter() - began
     stats = Timings(compute=seconds, total=seconds)
     return PairsResult(graph, plan, stats, ends, lengths, walks, None, by_target=False)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.api.arguments import Call
+from kleene.api.climbs import answer_by_climbs
 from kleene.api.execution import output_memory
 from kleene.backends.common.on_demand import MatrixAnswer, RowSource, TreesAnswer
 from kleene.backends.semiring import SEMIRINGS
@@ -20,7 +21,6 @@ from kleene.planning.device_split import choose_devices
 from kleene.planning.machine import live_machine
 from kleene.planning.plan import Plan
 from kleene.planning.request import Request, graph_facts
-from kleene.prepared import pairs
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination
 from kleene.prepared.rows import PreparedRows
@@ -203,10 +203,9 @@ def _solve_pairs(prepared: Prepared, call: Call, ends: tuple[Array, Array]) -> P
     parts, threads = prepared._parts, call.request.threads
     with reporter(call.progress, f"{plan.problem} of pairs") as report:
         began = time.perf_counter()
-        values = pairs.distances(*parts, *ends, threads=threads, progress=report)
-        walks = None
-        if call.request.predecessors:
-            walks = pairs.paths(*parts, *ends, threads=threads, progress=report)
+        values, walks = answer_by_climbs(
+            call.graph, parts, ends, call.request.predecessors, threads, report
+        )
         stats = _timings(began)
     return PairsResult(call.graph, plan, stats, ends, values, walks, None, by_target=False)
 

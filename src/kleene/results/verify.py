@@ -36,10 +36,9 @@ arcs (Higham 2002, section 4.2).
 Methods on matrices add in other orders, and a search that met a cycle of about zero chooses by
 rising sums. Their comparisons may be off by 2 eps (h + 1) L, where h is the number of arcs on the
 longest chain and L is the value of the tail plus the weight. Where weights are negative, sums can
-rise and fall again, Johnson's algorithm chooses by potentials, and a value may come from a path
-that goes around a cycle of about zero: we allow 8 eps (h + 1) L, and L is the largest sum on any
-path to an end of the arc that is tight up to rounding. So a huge weight widens nothing but the
-paths that go over it. A missing vertex is accepted if the limit is as close as
+rise and fall again, and Johnson's algorithm chooses by potentials: we allow 8 eps (h + 1) L, and L
+is the largest sum on any path to the arc that is tight up to rounding. So a huge weight widens
+nothing but the paths that go over it. A missing vertex is accepted if the limit is as close as
 that to the value that an arc offers. For products, L is the product.
 
 What is proved then. Let delta be the largest amount by which any comparison was off, as a part of
@@ -66,15 +65,7 @@ from kleene.results.claim import PathValues, check_claim
 from kleene.system.machine import threads_for
 from kleene.system.threads import for_each
 
-__all__ = [
-    "PathValues",
-    "Proof",
-    "choose_rows",
-    "explained_by_rounding",
-    "sample_rows",
-    "search_along",
-    "verify",
-]
+__all__ = ["PathValues", "Proof", "choose_rows", "sample_rows", "search_along", "verify"]
 
 Array = NDArray[Any]
 
@@ -120,15 +111,6 @@ def verify(claim: PathValues, sample: int | None = None, seed: int = 0) -> Proof
     return Proof(
         len(chosen), count, claim.graph.m, checker.tolerance_in_words(), time.perf_counter() - began
     )
-
-
-def explained_by_rounding(claim: PathValues, row: int) -> Array:
-    """Return by how much rounding may change the value of each vertex in a row that is right."""
-    checker = _Checker(claim)
-    checker.check(row)
-    longest, peaks = checker.measure()
-    explained: Array = checker.allowed * checker.eps * (longest + 1) * peaks
-    return explained
 
 
 def sample_rows(count: int, graph: Graph, sample: int | None, seed: int) -> Array:
@@ -288,8 +270,6 @@ class _Checker:
         if self.sums:
             size = self.sizes(arcs)
             largest = np.maximum(peaks[self.arcs.sources[arcs]], size)
-            head = peaks[self.arcs.targets[arcs]]  # by the arc itself, up to twice its size
-            largest = np.where(head / 2 > size, np.maximum(largest, head), largest)
         else:
             size = largest = through
             lost = (longest + 1) * float(np.finfo(self.dtype).smallest_subnormal)
@@ -334,7 +314,7 @@ class _Checker:
         Without negative weights, that is the value itself. Else sums may rise and fall again, and
         round by the largest of them.
         """
-        peaks: Array = np.where(self.reached, np.abs(self.values), 0).astype(np.float64)
+        peaks: Array = np.abs(self.values).astype(np.float64)
         if not (self.eps and self.sums and self.claim.negative):
             return peaks
         arcs = self.inside()
