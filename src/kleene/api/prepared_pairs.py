@@ -117,6 +117,9 @@ class PreparedPairs(Prepared):
     ) -> PairsResult:
         """Return the shortest paths of many pairs, with their lengths.
 
+        Where weights are negative floats, lengths are the sums along the paths, which may differ
+        from those of :meth:`distances` in the last bits.
+
         Parameters
         ----------
         pairs : sequence of (source, target)
