@@ -278,3 +278,17 @@ def test_what_is_refused() -> None:
         kl.isochrones(g, 99, 1)
     with pytest.raises(kl.RequestError, match="starts at one vertex"):
         kl.isochrones(g, [0, 1], 1)
+
+
+def test_limits_are_rounded_to_the_type_of_the_weights() -> None:
+    weights = np.array([0.1, 0.1, 3e38], np.float32)  # whose sums are float64
+    g = kl.Graph.from_edges([0, 1, 2], [1, 2, 3], weights)
+    g = g.with_positions([(v, 0) for v in range(4)])
+    zones = kl.isochrones(g, 0, [0.1, 0.2])
+    assert repr(zones) == "Isochrones(from 0: 2 within 0.1, 3 within 0.2)"
+    assert ">2</td>" in zones._repr_html_()
+    assert zones.vertices(0.1).tolist() == [0, 1]
+    assert zones.to_frame()["limit"].tolist() == [0.1, 0.1, 0.2]
+    assert [line.tolist() for line in zones.streets(0.1)] == [[[0, 0], [1, 0]]]
+    counts = [f["properties"]["vertices"] for f in zones.to_geojson(["streets"])["features"]]
+    assert counts == [3, 2]

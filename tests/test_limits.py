@@ -145,17 +145,88 @@ def test_limits_of_any_type(row: Method) -> None:
             r.verify()
 
 
-@pytest.mark.parametrize(("limit", "within"), [(0.1, True), (np.float32(0.1), True), (0.09, False)])
-def test_a_limit_is_rounded_to_float32_weights_in_every_call(limit: Any, within: bool) -> None:
-    g = kl.Graph.from_edges([0, 1], [1, 2], np.array([0.1, 0.2], np.float32), directed=False)
-    near = {
-        "within": len(kl.within(g, [0], limit).reached(0)) == 2,
-        "ego": kl.ego(g, 0, limit).n == 2,
-        "closeness": bool(kl.closeness(g, sources=[0], limit=limit).reached[1]),
-        "histogram": bool(kl.distance_histogram(g, sources=[0], limit=limit).counts.sum()),
-        "path_counts": bool(kl.path_counts(g, 0, limit=limit)[1]),
-        "loads": bool(kl.loads(g, [(0, 1)], limit=limit).arcs[0]),
-        "betweenness": bool(kl.betweenness(g, edges=True, sources=[0], limit=limit).arcs[0]),
+ROUNDED = pytest.mark.parametrize(
+    ("limit", "within"), [(0.1, True), (np.float32(0.1), True), (0.09, False)]
+)
+
+
+@ROUNDED
+@pytest.mark.parametrize("heavy", [0.2, 3e38])  # of the second, sums are float64
+def test_a_limit_is_rounded_to_float32_weights_in_every_call(
+    limit: Any, within: bool, heavy: float
+) -> None:
+    g = kl.Graph.from_edges([0, 1], [1, 2], np.array([0.1, heavy], np.float32), directed=False)
+    found: dict[str, Any] = {
+        "sssp": kl.sssp(g, 0, limit=limit),
+        "reference": kl.sssp(g, 0, limit=limit, device="reference"),
+        "apsp": kl.apsp(g, limit=limit),
+        "pairs": kl.sssp(g, pairs=[(0, 1)], limit=limit),
+        "within": kl.within(g, [0], limit),
+        "nearest": kl.nearest(g, [0], limit=limit),
+        "two nearest": kl.nearest(g, [0, 2], 2, limit=limit),
+        "prepared within": kl.prepare(g).within([0], limit),
+        "prepared nearest": kl.prepare(g).nearest([1], [0], limit=limit),
+        "closeness": kl.closeness(g, sources=[0], limit=limit),
+        "harmonic": kl.harmonic(g, sources=[0], limit=limit),
+        "histogram": kl.distance_histogram(g, sources=[0], limit=limit),
+        "reduced": kl.reduce_distances(g, sources=[0], limit=limit),
+        "path_counts": kl.path_counts(g, 0, limit=limit),
+        "loads": kl.loads(g, [(0, 1)], limit=limit),
+        "betweenness": kl.betweenness(g, edges=True, sources=[0], limit=limit),
     }
-    assert near == dict.fromkeys(near, within)
-    assert kl.path_counts(g, 0, limit=limit).verify().rows == 1
+    for result in found.values():
+        result.verify()
+    near = {
+        "sssp": found["sssp"].reached[1],
+        "reference": found["reference"].reached[1],
+        "apsp": found["apsp"].reached[0, 1],
+        "pairs": np.isfinite(found["pairs"].distances[0]),
+        "within": len(found["within"].reached(0)) == 2,
+        "nearest": np.isfinite(found["nearest"].distances[1]),
+        "two nearest": np.isfinite(found["two nearest"].distances[1, 0]),
+        "prepared within": len(found["prepared within"].reached(0)) == 2,
+        "prepared nearest": np.isfinite(found["prepared nearest"].distances[0]),
+        "ego": kl.ego(g, 0, limit).n == 2,
+        "closeness": found["closeness"].reached[1],
+        "harmonic": found["harmonic"].reached[1],
+        "histogram": found["histogram"].counts.sum(),
+        "reduced": found["reduced"].reached[0] == 2,
+        "path_counts": found["path_counts"][1],
+        "loads": found["loads"].arcs[0],
+        "betweenness": found["betweenness"].arcs[0],
+    }
+    assert {name: bool(np.all(value)) for name, value in near.items()} == dict.fromkeys(
+        near, within
+    )
+
+
+@ROUNDED
+@pytest.mark.parametrize("row", SEARCHES, ids=label)
+def test_a_limit_is_rounded_to_float32_weights_by_every_method(
+    row: Method, limit: Any, within: bool
+) -> None:
+    g = kl.Graph.from_edges([0, 1], [1, 2], np.array([0.1, 0.2], np.float32), directed=False)
+    r = solve(row, g, "min_plus", sources=[0], limit=limit, dtype="float64")
+    assert r.distances.dtype == np.float64
+    assert r.reached.tolist() == [[True, within, False]]
+    r.verify()
+
+
+@pytest.mark.parametrize("suffix", ["npy", "zarr"])
+def test_stores_keep_the_rounded_limit(tmp_path: Path, suffix: str) -> None:
+    g = kl.Graph.from_edges([0, 1], [1, 2], np.array([0.1, 3e38], np.float32))
+    out = tmp_path / f"d.{suffix}"
+    asked: Any = {"sources": [0, 1], "targets": [1, 2], "out": out}
+    first = kl.sssp(g, limit=0.1, **asked)
+    again = kl.sssp(g, limit=np.float32(0.1), **asked)  # the same call
+    for r in (first, again, kl.Result.load(out, g)):
+        assert np.isfinite(r.distances).tolist() == [[True, False], [True, False]]
+        r.verify()
+    with pytest.raises(kl.errors.StoreError, match="limit"):
+        kl.sssp(g, limit=0.09, **asked)
+
+
+def test_limits_beyond_float32_are_kept_where_values_are_wider() -> None:
+    g = kl.Graph.from_edges([0, 1, 2], [1, 2, 3], np.array([3e38, 3e38, 3e38], np.float32))
+    assert kl.sssp(g, 0, limit=6.5e38).reached.tolist() == [True, True, True, False]
+    assert kl.sssp(g, 0, limit=10**400).reached.all()

@@ -18,7 +18,7 @@ from kleene.api.arguments import (
     require_graph,
 )
 from kleene.api.length_plans import plan_lengths, wide_dtype
-from kleene.api.number_arguments import as_seed, as_wide_limit, sample_vertices
+from kleene.api.number_arguments import as_limit, as_seed, sample_vertices
 from kleene.backends.task import BetweennessTask
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
@@ -155,7 +155,7 @@ def betweenness(
     unit = hops or graph.weight_dtype is None
     if not unit:
         refuse_zero_cycles(graph)
-    bound = as_wide_limit(limit, graph, wide_dtype(graph, hops), unit)
+    bound = as_limit(limit, graph, wide_dtype(graph, hops), unit)
     task = BetweennessTask(
         graph, begins, ends, unit, bound, endpoints, edges,
         threads_for(len(begins) * (graph.n + graph.m), request.threads), device=plan.first_device,

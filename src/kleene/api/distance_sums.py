@@ -94,7 +94,7 @@ class DistanceWork:
         """Plan a call."""
         plan = plan_reduction(call)
         hops, dtype = call.request.problem == "bfs", np.dtype(plan.dtype)
-        limit = as_limit(call.limit, dtype, hops)
+        limit = as_limit(call.limit, call.graph, dtype, hops)
         return DistanceWork(
             call, plan, Measured(call.graph, call.sources, hops, call.reverse, limit, dtype)
         )

@@ -100,7 +100,7 @@ def _solve_rows(call: Call) -> Result:
             SEMIRINGS[request.semiring],
             call.sources,
             call.targets,
-            as_limit(call.limit, dtype, hops),
+            as_limit(call.limit, graph, dtype, hops),
             request.predecessors,
             dtype,
             plan.threads,

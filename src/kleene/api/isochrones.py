@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from kleene.api.arguments import make_request, require_graph
+from kleene.api.number_arguments import in_type_of_weights
 from kleene.api.within import search_within
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
@@ -90,7 +91,8 @@ def isochrones(
     sources = np.array([start], dtype=graph.id_dtype)
     request = make_request("within", sources=1, device="cpu")
     reach = search_within(graph, sources, bounds[-1], None, hops, reverse, request)
-    return Isochrones(reach, bounds, longest)
+    rounded = tuple(in_type_of_weights(bound, graph, hops) for bound in bounds)
+    return Isochrones(reach, bounds, rounded, longest)
 
 
 def _as_limits(limits: Any) -> tuple[float, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 from kleene.api.arguments import Progress, as_prepared, make_request
 from kleene.api.closer_look import look_closer
 from kleene.api.demand import as_demand
-from kleene.api.number_arguments import as_wide_limit
+from kleene.api.number_arguments import as_limit
 from kleene.backends.task import LoadsTask
 from kleene.errors import RequestError
 from kleene.graph import Graph
@@ -150,7 +150,7 @@ def loads(
     with reporter(progress, f"loads by {plan.method}") as report:
         task = LoadsTask(
             graph, trips.origins, trips.destinations, trips.volumes, split, hops,
-            as_wide_limit(limit, graph, wide, hops), dtype, by_destination,
+            as_limit(limit, graph, wide, hops), dtype, by_destination,
             threads_for(work, request.threads), report, parts,
         )  # fmt: skip
         arcs, assigned = row.load()(task)

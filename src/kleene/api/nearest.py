@@ -153,7 +153,7 @@ def nearest(
         plan = plan_call(facts, request)
     searched = graph if reverse else graph.transpose()
     task = NearestTask(
-        searched, places, k, as_limit(limit, dtype, hops), dtype,
+        searched, places, k, as_limit(limit, graph, dtype, hops), dtype,
         hops or graph.weight_dtype is None, threads_for(k * (graph.n + graph.m), request.threads),
     )  # fmt: skip
     began = time.perf_counter()

@@ -13,13 +13,17 @@ from numpy.typing import NDArray
 from kleene.errors import RequestError
 from kleene.graph import Graph
 
-__all__ = ["as_count", "as_limit", "as_seed", "as_wide_limit", "sample_vertices"]
+__all__ = ["as_count", "as_limit", "as_seed", "in_type_of_weights", "sample_vertices"]
 
 
-def as_limit(limit: Any, dtype: np.dtype[Any], hops: bool = False) -> int | float | None:
-    """Return a limit in the type of the values; None where no value is beyond it.
+def as_limit(
+    limit: Any, graph: Graph, dtype: np.dtype[Any], hops: bool = False
+) -> int | float | None:
+    """Return a user's limit in the type of the values; None where no value is beyond it.
 
-    Integers and hop counts are whole, so a fraction of the limit makes no difference to them.
+    It is rounded to the type of the weights first, as their sums are: a float32 arc of 0.1 is
+    within the limit 0.1, also where values are float64. Integers and hop counts are whole, so a
+    fraction of the limit makes no difference to them.
     """
     if limit is None:
         return None
@@ -30,24 +34,22 @@ def as_limit(limit: Any, dtype: np.dtype[Any], hops: bool = False) -> int | floa
     if limit != limit or limit < 0:  # NaN alone differs from itself
         raise RequestError(f"limit must be a number from 0 on, and is {limit}")
     number = int(limit) if isinstance(limit, numbers.Integral) else float(limit)
-    most = float(np.finfo(dtype).max) if dtype.kind == "f" else int(np.iinfo(dtype).max)
-    if number >= most:  # no value of this type is beyond
-        return None
-    if dtype.kind == "i" or hops:
-        number = math.floor(number)
-    rounded: int | float = dtype.type(number).item()  # compared with values of this type
-    return rounded
+    number = in_type_of_weights(number, graph, hops)
+    if dtype.kind == "f" and number < float(np.finfo(dtype).max):
+        rounded: int | float = dtype.type(math.floor(number) if hops else number).item()
+        return rounded  # compared with values of this type
+    if dtype.kind == "i" and number < np.iinfo(dtype).max:
+        return math.floor(number)
+    return None  # no value of this type is beyond
 
 
-def as_wide_limit(limit: Any, graph: Graph, dtype: np.dtype[Any], hops: bool) -> int | float | None:
-    """Return a limit for lengths that are added in a type wider than that of the weights.
-
-    It is rounded to the type of the weights first, as in calls that add in that type: a float32 arc
-    of 0.1 is within the limit 0.1 in float64, too.
-    """
+def in_type_of_weights(limit: int | float, graph: Graph, hops: bool) -> int | float:
+    """Return a limit rounded to the type of the weights, if these are floats and are added up."""
     own = None if hops else graph.weight_dtype
-    rounded = None if own is None else as_limit(limit, own)
-    return as_limit(limit if rounded is None else rounded, dtype, hops)
+    if own is None or own.kind != "f" or limit >= float(np.finfo(own).max):
+        return limit
+    rounded: int | float = own.type(limit).item()
+    return rounded
 
 
 def as_count(value: Any, name: str) -> int:

@@ -231,7 +231,8 @@ def _solve_targets(call: Call) -> Result:
             matrix[blocks[0].first : blocks[-1].stop] = part
         plan = work.plan
     seconds = time.perf_counter() - began
-    hops, limit = plan.problem == "bfs", as_limit(call.limit, dtype, plan.problem == "bfs")
+    hops = plan.problem == "bfs"
+    limit = as_limit(call.limit, call.graph, dtype, hops)
     searched = SearchedRows(call.graph, plan.semiring, dtype, call.reverse, hops, limit)
     paths = call.request.predecessors
     answer = MatrixAnswer(matrix, call.sources, call.targets, searched, paths)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from kleene.api.arguments import Progress, check_call, require_graph
 from kleene.api.execution import solve
 from kleene.api.length_plans import require_not_negative, wide_dtype
-from kleene.api.number_arguments import as_wide_limit
+from kleene.api.number_arguments import as_limit
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
@@ -85,7 +85,7 @@ def path_counts(
     hops, exact = as_flag(hops, "hops"), as_flag(exact, "exact")
     own = None if hops else graph.weight_dtype
     unit, wide = own is None, wide_dtype(graph, hops)
-    bound = as_wide_limit(limit, graph, wide, unit)
+    bound = as_limit(limit, graph, wide, unit)
     call = check_call(
         "bfs" if unit else "sssp", graph, source=source, reverse=reverse, limit=bound,
         predecessors=False, device="cpu", threads=threads, progress=progress, arc_by_arc=True,

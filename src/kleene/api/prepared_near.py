@@ -45,7 +45,7 @@ def prepared_nearest(
     if not len(places):
         raise RequestError("facilities is empty: name at least one vertex")
     request = make_request("nearest", sources=len(vertices), threads=threads)
-    bound = as_limit(limit, dtype)
+    bound = as_limit(limit, graph, dtype)
     plan = plan_prepared(prepared, request, 2 * k * len(vertices))
     began = time.perf_counter()
     distances, which = nearest(
@@ -81,7 +81,7 @@ def prepared_within(
         threads=threads, device="cpu",
     )  # fmt: skip
     plan = plan_prepared(prepared, request, 0)
-    bound = as_limit(limit, dtype)
+    bound = as_limit(limit, graph, dtype)
     began = time.perf_counter()
     answer: WithinAnswer = within(
         *prepared._parts, rows, bound, predecessors=request.predecessors, reverse=reverse,

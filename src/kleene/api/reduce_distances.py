@@ -133,7 +133,7 @@ def reduce_distances(
         call = replace(call, on=on)
         plan, reduced = reduce_on_cluster(call, plan_rows(call), edges, on)
     stats = Timings(total=time.perf_counter() - began)
-    kept = as_limit(call.limit, np.dtype(plan.dtype), hops)
+    kept = as_limit(call.limit, call.graph, np.dtype(plan.dtype), hops)
     return DistanceReduction(
         call.graph, plan, stats, call.sources, reduced, edges, kept, hops, call.reverse
     )

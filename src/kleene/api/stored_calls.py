@@ -81,7 +81,7 @@ def stored_call(call: Call, path: Path, plan: Plan, request: Request) -> StoredC
     width = call.graph.n if call.targets is None else len(call.targets)
     dtype = np.dtype(plan.dtype)
     hops = request.problem == "bfs"
-    limit = as_limit(call.limit, dtype, hops)
+    limit = as_limit(call.limit, call.graph, dtype, hops)
     no_path = NO_HOPS if hops else SEMIRINGS[request.semiring].zero(dtype)
     kept = request.predecessors and call.targets is None
     spec = StoreSpec(

@@ -153,7 +153,7 @@ class _Tiles(NamedTuple):
         task = Task(graph, SEMIRINGS[request.semiring], call.sources, None, None, paths, dtype, 1)
         form = engine_form("tiled", task)
         grid = kept or TileGrid(n, *_USUAL_TILES)
-        limit = as_limit(call.limit, dtype)
+        limit = as_limit(call.limit, graph, dtype)
         work = TileWork(request, graph_facts(graph), form, grid, plan.dtype, limit, call.targets)
         cluster = measure_cluster(client, work)
         item = 1 / 8 if form.dtype == np.uint64 else form.dtype.itemsize

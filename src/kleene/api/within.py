@@ -153,7 +153,7 @@ def search_within(
     assert method is not None
     began = time.perf_counter()
     with reporter(progress, "within") as report:
-        bound = as_limit(limit, dtype, hops)
+        bound = as_limit(limit, graph, dtype, hops)
         work = len(sources) * (graph.n + graph.m)
         task = WithinTask(
             graph.transpose() if reverse else graph, sources, bound, most, request.predecessors,

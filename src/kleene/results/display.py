@@ -128,8 +128,8 @@ def reach_html(reach: Reach) -> str:
 
 def isochrones_html(zones: Isochrones) -> str:
     """Return how much lies within each limit as HTML."""
-    distances = zones.reach._answer.distances
-    rows = [[f"{x:g}", f"{np.count_nonzero(distances <= x):,}"] for x in zones.limits]
+    counts = zip(zones.limits, zones._counts, strict=True)
+    rows = [[f"{limit:g}", f"{count:,}"] for limit, count in counts]
     table = columns(["limit", "vertices"], rows, numbers=[0, 1])
     way = "to" if zones.reach.reverse else "from"
     return card("Isochrones", f"{way} {zones.source}", {}, table)

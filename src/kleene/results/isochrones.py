@@ -60,8 +60,15 @@ class Isochrones(LongTable):
     ['Polygon', 'MultiLineString', 'Polygon', 'MultiLineString']
     """
 
-    def __init__(self, reach: Reach, limits: tuple[float, ...], longest: float | None) -> None:
+    def __init__(
+        self,
+        reach: Reach,
+        limits: tuple[float, ...],
+        bounds: tuple[float, ...],
+        longest: float | None,
+    ) -> None:
         self.reach, self.limits = reach, limits
+        self._bounds = bounds  # the limits in the type of the weights
         self.source = reach.graph.label(int(reach._sources[0]))
         self._longest = longest
 
@@ -82,9 +89,8 @@ class Isochrones(LongTable):
         >>> kl.isochrones(g, 0, [2, 4]).vertices(2).tolist()
         [0, 1]
         """
-        self._require(limit)
         answer = self.reach._answer
-        near = answer.distances <= limit
+        near = answer.distances <= self._bound(limit)
         order = np.argsort(answer.distances[near], kind="stable")
         return self.reach.graph.label(answer.vertices[near][order])
 
@@ -93,12 +99,10 @@ class Isochrones(LongTable):
         answer = self.reach._answer
         order = np.argsort(answer.distances, kind="stable")
         distances = answer.distances[order]
-        kind = distances.dtype if distances.dtype.kind == "f" else np.float64
-        band = np.searchsorted(np.array(self.limits, dtype=kind), distances)
         yield {
             "vertex": label_column(self.reach.graph, answer.vertices[order]),
             "distance": distances,
-            "limit": np.array(self.limits)[band],
+            "limit": np.array(self.limits)[self._bands(distances)],
         }
 
     # ---- on the map -------------------------------------------------------------------------
@@ -121,9 +125,9 @@ class Isochrones(LongTable):
         >>> kl.isochrones(g, 0, 3).streets(3)[0].tolist()
         [[0.0, 0.0], [6.0, 0.0]]
         """
-        self._require(limit)
+        bound = self._bound(limit)
         if limit not in self._covered:
-            end = math.floor(limit) if self.reach.hops else limit
+            end = math.floor(bound) if self.reach.hops else bound
             self._covered[limit] = self._streets.covered(self._distances, self._lengths, end)
         return self._covered[limit]
 
@@ -195,10 +199,10 @@ class Isochrones(LongTable):
                     "source": plain(self.source),
                     "limit": limit,
                     "kind": kind,
-                    "vertices": int(np.count_nonzero(self.reach._answer.distances <= limit)),
+                    "vertices": count,
                 },
             }
-            for limit in self.limits[::-1]
+            for limit, count in zip(self.limits[::-1], self._counts[::-1], strict=True)
             for kind in chosen
         ]
         return {"type": "FeatureCollection", "features": features}
@@ -260,15 +264,28 @@ class Isochrones(LongTable):
         return isochrones_html(self)
 
     def __repr__(self) -> str:
-        distances = self.reach._answer.distances
-        parts = [f"{np.count_nonzero(distances <= x):,} within {x:g}" for x in self.limits]
+        zones = zip(self._counts, self.limits, strict=True)
+        parts = [f"{count:,} within {limit:g}" for count, limit in zones]
         ends = "to" if self.reach.reverse else "from"
         return f"Isochrones({ends} {self.source!r}: {', '.join(parts)})"
 
-    def _require(self, limit: float) -> None:
+    def _bound(self, limit: float) -> float:
+        """Return one of the limits in the type of the weights."""
         if limit not in self.limits:
             known = ", ".join(f"{x:g}" for x in self.limits)
             raise RequestError(f"{limit!r} is not one of the limits, which are {known}")
+        return self._bounds[self.limits.index(limit)]
+
+    @property
+    def _counts(self) -> list[int]:
+        """How many vertices are within each limit."""
+        distances = self.reach._answer.distances
+        return [int(np.count_nonzero(distances <= bound)) for bound in self._bounds]
+
+    def _bands(self, distances: Array) -> Array:
+        """Return the position of the smallest limit that each distance is within."""
+        bands: Array = np.searchsorted(np.array(self._bounds), distances)
+        return bands
 
     @property
     def _positions(self) -> Array:

@@ -173,7 +173,7 @@ def _(zones: Isochrones, options: Options) -> Subject:
     subject, unit = _subject(reach, options), _unit(options, graph, reach.hops)
     assert isinstance(subject.colouring, Scale)
     distances = subject.colouring.distances.astype(np.float64)
-    band = np.where(subject.colouring.known, np.searchsorted(zones.limits, distances), -1)
+    band = np.where(subject.colouring.known, zones._bands(distances), -1)
     subject.colouring = Groups.bands(band, [f"up to {amount(x, unit)}" for x in zones.limits])
     return subject
 
