@@ -37,6 +37,7 @@ from kleene.distributed.dask_graphs import SharedGraph
 from kleene.distributed.dask_rows import Work, run_pieces
 from kleene.distributed.pieces import Piece, split
 from kleene.distributed.store import Receipt, Store, StoreWriter
+from kleene.distributed.tile_checkpoints import Checkpoints
 from kleene.errors import NegativeCycleError, RequestError
 from kleene.graph.checks import require_memory
 from kleene.planning.plan import Plan
@@ -197,6 +198,8 @@ def _solve_into_store(call: Call) -> Result:
                     for block, receipt in zip(blocks, receipts, strict=True):
                         store.record(block, receipt)
             plan = work.plan
+        else:
+            Checkpoints.discard(store.path)
         store.finish()
         seconds = time.perf_counter() - began
         timings = Timings(compute=seconds, total=seconds)
@@ -309,13 +312,14 @@ def describe_workers(threads: dict[str, int]) -> str:
 def _row_call(call: Call, plan: Plan) -> RowCall:
     """Return the call as workers repeat it: one thread a task, of which they run several.
 
-    The method is that of the plan where CPU and GPU have it. Otherwise a worker chooses, among
-    methods that add floats in the same order, so that every worker gives the same distances.
+    The method is that of the plan where all devices have it that workers may choose. Otherwise a
+    worker chooses, among methods that add floats in the same order, so that every worker gives the
+    same distances.
     """
     rows = RowCall.of(call, plan)
     request = rows.request._replace(threads=call.request.threads or 1)
     if request.method == "auto":
-        both = find(plan.problem, plan.method, "cuda") and find(plan.problem, plan.method, "cpu")
-        method = plan.method if both else "auto"
-        request = request._replace(method=method, arc_by_arc=True)
+        devices = ("cuda", "cpu") if request.device == "auto" else (request.device,)
+        everywhere = all(find(plan.problem, plan.method, device) for device in devices)
+        request = request._replace(method=plan.method if everywhere else "auto", arc_by_arc=True)
     return replace(rows, request=request)

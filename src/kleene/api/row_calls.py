@@ -14,7 +14,9 @@ from kleene.graph import Graph
 from kleene.planning.cost_model import searched_seconds
 from kleene.planning.plan import Plan, plan_call
 from kleene.planning.prepared_cost import prepared_seconds
-from kleene.planning.request import Request, graph_facts
+from kleene.planning.request import Facts, Request, graph_facts
+from kleene.planning.rules import choose_method, unknown_method
+from kleene.prepared.known import Known
 from kleene.registry import find
 from kleene.results.result import Result
 from kleene.system.device_names import INDEXED
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["RowCall", "plan_rows", "planned_here", "run_by_workers", "seconds_per_row"]
 
 Array = NDArray[Any]
+
+_NOT_PREPARED = Known(0, 0, "counted", refused="the client did not prepare it")
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ def plan_rows(call: Call, order: bool = True) -> Plan:
     hops = request.problem == "bfs"
     here = request if call.on is None else planned_here(request)
     plan = look_closer(graph, here, plan_call(graph_facts(graph, hops), here), order=order)
-    return plan if call.on is None else run_by_workers(plan, request)
+    return plan if call.on is None else run_by_workers(plan, request, graph_facts(graph, hops))
 
 
 def planned_here(request: Request) -> Request:
@@ -84,26 +88,29 @@ def planned_here(request: Request) -> Request:
 
     Workers open the device that was asked for; this machine need not have it.
     """
-    if request.device not in INDEXED or (
-        request.method != "auto" and not find(request.problem, request.method, request.device)
-    ):
+    if request.device not in INDEXED:
         return request
+    if request.method != "auto" and not find(request.problem, request.method, request.device):
+        unknown_method(request, [request.device])
     here = request._replace(device="cpu", devices=())
     if find(request.problem, request.method, "cpu") is None:
         here = here._replace(method="auto", options=())
     return here
 
 
-def run_by_workers(plan: Plan, request: Request) -> Plan:
-    """Return the plan of the client, with the device and the method that were asked for."""
+def run_by_workers(plan: Plan, request: Request, facts: Facts) -> Plan:
+    """Return the plan of the client, with the device that was asked for and a method of it."""
     if request.device not in INDEXED:
         return plan
-    method = plan.method if request.method == "auto" else request.method
-    why = f"device: {request.device!r} on the workers, as asked"
+    reasons = (f"device: {request.device!r} on the workers, as asked", *plan.reasons[1:])
+    method = plan.method
+    if request.method != "auto" or not find(plan.problem, method, request.device):
+        searched = replace(facts, prepared=_NOT_PREPARED)  # the client decided not to prepare it
+        row, why = choose_method(searched, request._replace(arc_by_arc=True), request.device)
+        method, reasons = row.name, (reasons[0], why, *reasons[2:])
     return replace(
-        plan, device=request.device, devices=request.devices, method=method,
-        reasons=(why, *plan.reasons[1:]),
-    )  # fmt: skip
+        plan, device=request.device, devices=request.devices, method=method, reasons=reasons
+    )
 
 
 def seconds_per_row(call: Call, plan: Plan, rows: int = 64) -> float:

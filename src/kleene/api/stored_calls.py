@@ -47,7 +47,7 @@ class StoredCall:
         sources = np.concatenate([call.sources[p.first : p.stop] for p in pieces])
         request = call.request._replace(
             sources=len(sources),
-            method=self.spec.call["method"],
+            method=self.plan.method,
             dtype=None if self.spec.dtype == "bool" else self.spec.dtype,
             predecessors=self.spec.predecessors is not None,
             out=False,
@@ -76,8 +76,13 @@ class StoredCall:
         )  # fmt: skip
 
 
-def stored_call(call: Call, path: Path, plan: Plan, request: Request) -> StoredCall:
-    """Return a call with its store, by its plan and the size of the blocks."""
+def stored_call(
+    call: Call, path: Path, plan: Plan, request: Request, begun_by: str | None = None
+) -> StoredCall:
+    """Return a call with its store, by its plan and the size of the blocks.
+
+    ``begun_by`` is the method that the store records, where it is resumed by another one.
+    """
     width = call.graph.n if call.targets is None else len(call.targets)
     dtype = np.dtype(plan.dtype)
     hops = request.problem == "bfs"
@@ -88,7 +93,7 @@ def stored_call(call: Call, path: Path, plan: Plan, request: Request) -> StoredC
         {
             "problem": request.problem,
             "semiring": request.semiring,
-            "method": plan.method,
+            "method": begun_by or plan.method,
             "limit": limit,
             "reverse": call.reverse,
             "deterministic": request.deterministic,

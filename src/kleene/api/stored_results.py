@@ -19,12 +19,14 @@ from kleene.errors import GraphError, StoreError
 from kleene.graph import Graph
 from kleene.graph.fingerprint import fingerprint
 from kleene.planning.plan import Plan
-from kleene.registry import PATH_PROBLEMS
+from kleene.registry import PATH_PROBLEMS, methods
 from kleene.results.claim import check_ids
 from kleene.results.result import Result, Timings
 from kleene.results.searched_rows import SearchedRows
 
-__all__ = ["digest_of_graph", "digest_of_vertices", "load_stored", "stored_result"]
+__all__ = [
+    "digest_of_graph", "digest_of_vertices", "load_stored", "plan_reading", "stored_result",
+]  # fmt: skip
 
 Array = NDArray[Any]
 
@@ -68,6 +70,19 @@ def stored_result(
     return Result(graph, plan, stats, answer, sources, targets, limit, single, reverse)
 
 
+def plan_reading(
+    path: Path, problem: str, semiring: str, method: str, dtype: str, device: str = "cpu"
+) -> Plan:
+    """Return the plan of a result that is only read: its method, and a device that has it.
+
+    ``device`` is the preferred one.
+    """
+    having = [row.device for row in methods(problem) if row.name == method]
+    if device not in having:
+        device = "cpu" if "cpu" in having or not having else having[0]
+    return Plan(problem, method, device, semiring, dtype, 1, 0, None, (f"read from {path.name}",))
+
+
 def load_stored(path: str | Path, graph: Graph) -> Result:
     """Return the result in a finished store; ``graph`` must be the graph that it was computed on.
 
@@ -108,10 +123,7 @@ def load_stored(path: str | Path, graph: Graph) -> Result:
     width = graph.n if targets is None else len(targets)
     if spec.shape != (len(sources), width):
         raise StoreError(f"{path}: the shape {spec.shape} does not fit sources and targets")
-    plan = Plan(
-        call["problem"], str(call["method"]), "cpu", call["semiring"], spec.dtype, 1, 0, None,
-        (f"read from {Path(path).name}",),
-    )  # fmt: skip
+    plan = plan_reading(Path(path), call["problem"], call["semiring"], call["method"], spec.dtype)
     paths = spec.predecessors is not None or targets is not None
     return stored_result(store.writer(), graph, plan, Timings(0.0, 0.0), sources, targets, paths)
 

@@ -23,6 +23,7 @@ from kleene.api.arguments import Call
 from kleene.api.closer_look import look_closer
 from kleene.api.row_calls import planned_here, run_by_workers
 from kleene.api.stored_calls import StoredCall, stored_call, with_tiles
+from kleene.api.stored_plans import finished_call, resumed_request
 from kleene.backends.task import Progress
 from kleene.distributed.mpi.stored import refuse_stored_by_ranks
 from kleene.distributed.pieces import Piece, choose_block_rows
@@ -119,24 +120,19 @@ def plan_stored(
                 "another name, or remove both"
             )
         return None
+    if found is not None and found.finished and not RoundFiles.folder_of(path).exists():
+        return finished_call(call, found)
     request = call.request
     rounds = RoundFiles.kept(RoundFiles.folder_of(path))
     began = rounds.get("call", {}) if found is None else found.spec.call
+    begun_by = None
     if request.method == "auto" and began.get("problem") == request.problem:
-        # By the method that began it: another one might round floats otherwise.
-        request = request._replace(method=str(began.get("method")))
+        begun_by = str(began.get("method"))
+        request = resumed_request(request, begun_by, on_cluster=blocks is not None)
     if request.device == "auto":
         request = request._replace(device=str(rounds.get("device", "auto")))
-    asked = request
-    if blocks is not None:
-        request = planned_here(request)
     graph = call.graph.transpose() if call.reverse else call.graph
-    request = with_block_rows(graph_facts(graph, request.problem == "bfs"), request, path, blocks)
-    if found is not None:
-        request = request._replace(block_rows=found.spec.block_rows)
-    plan = _plan(call, graph, request)
-    if blocks is not None:
-        plan = run_by_workers(plan, asked)
+    request, plan = _plan_rows(call, graph, request, path, blocks, found)
     if rounds and plan.rounds is None:
         raise StoreError(
             f"{RoundFiles.folder_of(path)} is of a closure in rounds that is not finished: make "
@@ -146,8 +142,30 @@ def plan_stored(
     plain = small and (call.targets is None or plain_targets)
     if plain and (request.block_rows >= len(call.sources) or not by_rows(plan)):
         return None
-    stored = stored_call(call, path, plan, request)
+    stored = stored_call(call, path, plan, request, begun_by)
     return stored if found is None or blocks is not None else with_tiles(stored, found)
+
+
+def _plan_rows(
+    call: Call,
+    graph: Graph,
+    request: Request,
+    path: Path,
+    blocks: BlockSize | None,
+    found: Store | None,
+) -> tuple[Request, Plan]:
+    """Return the request with the size of its blocks, and the plan of all rows."""
+    asked = request
+    if blocks is not None:
+        request = planned_here(request)
+    hops = request.problem == "bfs"
+    request = with_block_rows(graph_facts(graph, hops), request, path, blocks)
+    if found is not None:
+        request = request._replace(block_rows=found.spec.block_rows)
+    plan = _plan(call, graph, request)
+    if blocks is not None:
+        plan = run_by_workers(plan, asked, graph_facts(graph, hops))
+    return request, plan
 
 
 def with_block_rows(

@@ -63,6 +63,8 @@ def plan_tiles(call: Call) -> Plan | None:
     found = None if call.out is None else Store.look(str(call.out))
     if found is not None and request.method == "auto" and not found.spec.call.keys() & set(TILES):
         return None  # it was begun by rows
+    if found is not None and found.finished:
+        return None  # it is only read
     graph = call.graph.transpose() if call.reverse else call.graph
     asked = request._replace(
         method="tiled" if found is not None else request.method, predecessors=False, out=True,

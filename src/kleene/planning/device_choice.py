@@ -14,7 +14,7 @@ from kleene.system.formatting import format_bytes
 from kleene.system.machine import Machine
 from kleene.system.suggestions import no_such
 
-__all__ = ["choose_device"]
+__all__ = ["choose_device", "require_device_name"]
 
 #: The GPU must be faster by this factor, since estimates are rough and from other machines; for a
 #: graph that the user placed on the GPU, by the second.
@@ -30,8 +30,7 @@ _WORTH_STREAMING = 2**30
 def choose_device(facts: Facts, request: Request, machine: Machine) -> tuple[str, str]:
     """Return a device that has the method, and why, or refuse with what is missing."""
     if request.device != "auto":
-        if request.device not in DEVICES:
-            raise RequestError(no_such("device", request.device, ("auto", *DEVICES)))
+        require_device_name(request.device)
         if not methods(request.problem, request.device):
             unknown_method(request, [request.device])
         _require_device(request.device, machine)
@@ -59,6 +58,12 @@ def choose_device(facts: Facts, request: Request, machine: Machine) -> tuple[str
     if find(request.problem, request.method, "cuda") is not None:
         _require_device("cuda", machine)
     unknown_method(request, machine.devices)
+
+
+def require_device_name(device: str) -> None:
+    """Raise RequestError for a kind of device that does not exist on any machine."""
+    if device not in ("auto", *DEVICES):
+        raise RequestError(no_such("device", device, ("auto", *DEVICES)))
 
 
 def _gpu_pays(facts: Facts, request: Request, machine: Machine) -> tuple[bool, str]:
