@@ -173,6 +173,25 @@ def test_closure_is_for_what_was_prepared(towns: Path, prepared: Path, wide: Pat
     assert document("closure", towns)["semiring"] == "boolean"
 
 
+@pytest.mark.parametrize("semiring", [(), ("--semiring", "boolean"), ("--semiring", "max_min")])
+def test_explain_agrees_with_the_calls(
+    towns: Path, prepared: Path, wide: Path, semiring: tuple[str, ...]
+) -> None:
+    names = ("problem", "method", "device", "semiring", "dtype")
+    calls = [("closure", *semiring), ("sssp", "ann"), ("apsp",), ("bfs", "ann")]
+    for file in (towns, prepared, wide):
+        for problem, *rest in calls:
+            plan = document("explain", file, problem, *rest)["plan"]
+            ran = document(problem, file, *rest)["plan"]
+            assert [plan[name] for name in names] == [ran[name] for name in names]
+
+
+def test_explain_says_what_was_prepared(wide: Path) -> None:
+    plan = document("explain", wide, "prepare")["plan"]
+    assert plan["semiring"] == "max_min"
+    assert "read from a file" in plan["reasons"]
+
+
 def test_lengths_of_a_graph_prepared_for_widths(towns: Path, prepared: Path, wide: Path) -> None:
     """They are searched, and the page says so."""
     commands = [

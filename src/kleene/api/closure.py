@@ -12,7 +12,7 @@ from kleene.results.result import Result
 if TYPE_CHECKING:
     from kleene.api.prepared_graph import PreparedGraph
 
-__all__ = ["closure"]
+__all__ = ["closure", "prepared_for"]
 
 
 def closure(
@@ -105,8 +105,7 @@ def closure(
     [[1, 1, 1], [0, 1, 1], [0, 0, 1]]
     """
     if not isinstance(graph, Graph):
-        graph = as_prepared(graph)
-        graph = graph if semiring in (None, graph.semiring) else graph.customize(semiring=semiring)
+        graph = prepared_for(as_prepared(graph), semiring)
         semiring = graph.semiring
     call = check_call(
         "closure", graph,
@@ -116,3 +115,9 @@ def closure(
         on=on,
     )  # fmt: skip
     return solve(call)
+
+
+def prepared_for(prepared: PreparedGraph, semiring: str | None) -> PreparedGraph:
+    """Return a prepared graph with the path values of a semiring: its own by default."""
+    own = semiring in (None, prepared.semiring)
+    return prepared if own else prepared.customize(semiring=semiring)

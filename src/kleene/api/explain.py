@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kleene.api.arguments import Devices, Out, Vertices, as_prepared, as_vertices, make_request
 from kleene.api.closer_look import look_closer
+from kleene.api.closure import prepared_for
 from kleene.backends.semiring import semiring as find_semiring
 from kleene.errors import RequestError
 from kleene.graph import Graph
@@ -58,8 +59,9 @@ def explain(
     problem : {"bfs", "sssp", "apsp", "closure", "betweenness", "loads", "prepare"}
         The call.
     semiring : str, optional
-        Of a closure: ``"boolean"`` by default, ``"min_plus"``, ``"max_min"`` or ``"max_times"``;
-        of a prepared graph, ``"min_plus"`` by default.
+        Of a closure: ``"boolean"`` by default, ``"min_plus"``, ``"max_min"`` or ``"max_times"``,
+        and for a prepared graph the one that it is prepared for; of prepare, ``"min_plus"`` by
+        default.
     sources : sequence of vertices, optional
         The sources; by default one for a search, and all vertices for all pairs and closures. Of
         loads: the vertices that have trips, from each to each.
@@ -122,6 +124,8 @@ def explain(
     prepared = None
     if not isinstance(graph, Graph):
         prepared = as_prepared(graph)
+        if problem == "closure":
+            prepared = prepared_for(prepared, semiring)
         graph = prepared.graph
     if problem == "prepare":
         if prepared is not None:

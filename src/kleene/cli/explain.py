@@ -37,7 +37,8 @@ def explain(
         Option(
             "--semiring",
             metavar="NAME",
-            help="The semiring, for closure.",
+            help="The semiring: for closure boolean by default, or what a .kp is prepared for; for "
+            "prepare min_plus.",
             autocompletion=completion.semirings,
         ),
     ] = None,
@@ -49,10 +50,10 @@ def explain(
     """Explain which method would run, why, and how much memory it needs."""
     import kleene as kl
 
-    read = graph.read(method.threads)
+    read, answering = graph.open(method.threads)
     with cluster.keywords() as on:
         plan = kl.explain(
-            read,
+            read if problem == "bfs" else answering,
             problem,
             semiring=semiring,
             sources=ends.given_sources(read),
