@@ -197,6 +197,11 @@ def test_lengths_of_a_graph_prepared_for_widths(towns: Path, prepared: Path, wid
     commands = [
         ("path", "eve", "dee"),
         ("matrix", "-s", "ann,eve", "-t", "cy,dee"),
+        ("sssp", "ann"),
+        ("sssp", "-s", "ann,eve", "-t", "cy"),
+        ("apsp",),
+        ("within", "ann", "--limit", "7"),
+        ("nearest", "ann"),
         ("nearest", "ann", "-v", "eve"),
     ]
     for command, *rest in commands:
@@ -204,11 +209,19 @@ def test_lengths_of_a_graph_prepared_for_widths(towns: Path, prepared: Path, wid
         found, right = (document(command, file, *rest) for file in (wide, towns))
         assert without(found, *of_all) == without(right, *of_all)
     note = "prepared for max_min, not for lengths: the graph was searched"
-    for command, *rest in commands[:2]:
+    for command, *rest in commands:
         assert note in lines(command, wide, *rest)
         for file in (towns, prepared):
             assert not any("searched" in row for row in lines(command, file, *rest))
-    assert note not in lines("path", wide, "eve", "dee", "--hops")
+    others = [
+        ("path", "eve", "dee", "--hops"),
+        ("within", "ann", "--limit", "2", "--hops"),
+        ("nearest", "ann", "--hops"),
+        ("bfs", "ann"),
+        ("closure",),
+    ]
+    for command, *rest in others:
+        assert note not in lines(command, wide, *rest)
 
 
 @pytest.mark.skipif("cuda" in this_machine().devices, reason="there is a GPU")

@@ -11,6 +11,7 @@ from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Device, Hops, Input, Limit, Output, Threads
 from kleene.cli.output import facts, line, number, table
 from kleene.cli.pairs import PAGE
+from kleene.cli.prepare import note_search
 from kleene.cli.summaries import graph_fields, plan_fields, show_graph
 from kleene.cli.tables import TableFile, check_table
 from kleene.cli.vertex_files import read_vertices
@@ -123,6 +124,7 @@ def nearest(
             {
                 "facilities": number(len(served)),
                 "served": f"{document['served']:,} of {total:,} vertices",
+                "prepared": None if hops else note_search(answering),
                 "saved": out,
             }
         )

@@ -14,6 +14,7 @@ from kleene.cli.cluster import Cluster
 from kleene.cli.geojson import is_geojson, write_geojson
 from kleene.cli.options import Input, Method, Output, Predecessors, Reverse
 from kleene.cli.pairs import PAGE, list_pairs, pairs_of_result, show_pairs
+from kleene.cli.prepare import note_search
 from kleene.cli.summaries import Summary, result_fields, show_result
 from kleene.cli.turns import Turns
 from kleene.cli.vertex_files import read_pairs
@@ -138,6 +139,7 @@ class Solution:
     named: bool  # sources or pairs were given, so that the pairs are listed
     result_options: ResultOptions
     output: Output
+    searched: str | None = None  # why a prepared graph did not answer
 
     def show(self, summarize: Callable[[Result], Summary]) -> None:
         """Print summary and pairs: on a page the first few, as JSON all of the named sources.
@@ -161,7 +163,8 @@ class Solution:
         listed = {"out": self.result_options.out, "listed": len(listing.pairs)}
 
         def page() -> None:
-            show_result(result, {**summary.facts, "saved": self.result_options.out}, self.proof)
+            facts = {"prepared": self.searched, "saved": self.result_options.out}
+            show_result(result, {**summary.facts, **facts}, self.proof)
             near = "target" if result.reverse else "source"
             single = shared["sources"] == 1 and not a_list
             every = shared["of"] if a_list else shared["of"] // max(1, shared["sources"])
@@ -216,6 +219,7 @@ def solve(
     search = None if turns is None else turns.search(read, problem)
     if search is not None and cluster != Cluster():
         raise RequestError("turns are searched in this process: omit --on and --workers")
+    searched = note_search(answering) if search is None and problem in ("sssp", "apsp") else None
     if search is None:
         search = partial(getattr(kl, problem), read if problem == "bfs" else answering)
     with (cluster or Cluster()).keywords() as on:
@@ -225,7 +229,7 @@ def solve(
         write_geojson(_routes(result), out)
     elif out is not None and not streamed:
         result.save(out)
-    return Solution(result, proof, named, result_options, output)
+    return Solution(result, proof, named, result_options, output, searched)
 
 
 def check_store(out: str, resume: bool) -> bool:

@@ -10,6 +10,7 @@ from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Hops, Input, Limit, Output, Predecessors, Reverse, Threads
 from kleene.cli.output import facts, number
 from kleene.cli.pairs import PAGE, list_pairs, pairs_of_reach, show_pairs
+from kleene.cli.prepare import note_search
 from kleene.cli.solve import SourceVertices
 from kleene.cli.summaries import graph_fields, plan_fields, show_graph
 from kleene.cli.tables import TableFile, check_table
@@ -93,6 +94,7 @@ def within(
                 "limit": None if limit is None else number(limit),
                 "nearest": None if k is None else f"{k:,}",
                 "reached": f"{reached:,}, the source included" if single else f"{reached:,} pairs",
+                "prepared": None if hops else note_search(answering),
                 "saved": out,
             }
         )
