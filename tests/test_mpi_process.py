@@ -214,3 +214,37 @@ def test_ctrl_c(endless: subprocess.Popen[str], tmp_path: Path) -> None:
     assert said.count("kleene: interrupted") == 1
     assert "Traceback" not in said
     assert not (tmp_path / "d.npy").exists()
+
+
+def test_a_job_that_is_terminated_during_the_search_is_run_again(
+    graph: Path, tmp_path: Path
+) -> None:
+    """Its store has no block, and any number of ranks begins it anew."""
+    program, here, out = tmp_path / "search.py", tmp_path / "here", tmp_path / "d.npy"
+    program.write_text(
+        "import time\n"
+        "import kleene.distributed.mpi.bfs as searches\n"
+        "def search(*_, **__):\n"
+        f"    open({str(here)!r}, 'w').write('1')\n"
+        "    time.sleep(100)\n"
+        "searches.bfs = search\n"
+        "from _kleene_cli import main\n"
+        "main()\n"
+    )
+    for ranks, resume in ((3, ()), (2, ("--resume",))):
+        here.unlink(missing_ok=True)
+        command = map(str, ["-n", 2, sys.executable, program, "bfs", graph, 0, "-o", out])
+        with subprocess.Popen([str(MPIEXEC), *command], stderr=subprocess.PIPE, text=True) as job:
+            end = time.monotonic() + 100
+            while not here.exists() and time.monotonic() < end:
+                time.sleep(0.02)
+            job.terminate()
+            job.communicate(timeout=60)
+        assert sorted(file.name for file in tmp_path.glob("d.*")) == [
+            "d.npy.ledger", "d.npy.partial", "d.predecessors.npy.partial",
+        ]  # fmt: skip
+        done = mpiexec(ranks, *KLEENE, "bfs", graph, 0, "-o", out, *resume)
+        assert done.returncode == 0, done.stderr
+        assert np.array_equal(np.load(out), kl.bfs(kl.read(graph), 0).distances)
+        for file in tmp_path.glob("d.*"):
+            file.unlink()

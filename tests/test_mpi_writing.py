@@ -226,7 +226,7 @@ def test_one_process_says_whose_store_it_is(suffix: str, sample: Path, tmp_path:
         pytest.importorskip("zarr")
     out, graph = tmp_path / f"d{suffix}", kl.read(sample)
     run_ranks(2, search_and_write(sample, out))
-    cause = f"d{suffix} is the result of sssp on MPI ranks: resume or verify it under mpiexec"
+    cause = f"d{suffix} is the store of sssp on MPI ranks: resume or verify it under mpiexec"
     with pytest.raises(kl.StoreError, match=cause):
         load_stored(out, graph)
     with pytest.raises(kl.StoreError, match=cause):

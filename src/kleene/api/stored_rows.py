@@ -25,6 +25,7 @@ from kleene.api.row_calls import planned_here, run_by_workers
 from kleene.api.stored_calls import StoredCall, stored_call, with_tiles
 from kleene.api.stored_plans import finished_call, resumed_request
 from kleene.backends.task import Progress
+from kleene.distributed.empty_stores import find_resumable
 from kleene.distributed.mpi.stored import refuse_stored_by_ranks
 from kleene.distributed.pieces import Piece, choose_block_rows
 from kleene.distributed.round_files import RoundFiles
@@ -111,13 +112,13 @@ def plan_stored(
     path = _named(Path(call.out))
     if path.suffix == ".npy" and not _leaves_room(path):
         return None
-    found = Store.look(path)
+    found = find_resumable(path)
     refuse_stored_by_ranks(found)
     if call.single and path.suffix == ".npy":
         if found is not None:
             raise StoreError(
                 f"{path} is a store of several rows, by its ledger {ledger_of(path).name}: choose "
-                "another name, or remove both"
+                "another name, or remove the ledger and its store"
             )
         return None
     if found is not None and found.finished and not RoundFiles.folder_of(path).exists():

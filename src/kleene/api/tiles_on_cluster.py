@@ -26,6 +26,7 @@ from kleene.backends.task import Task
 from kleene.distributed.dask_client import open_client
 from kleene.distributed.dask_graphs import SharedGraph, share_graph
 from kleene.distributed.dask_tiles import close_on_cluster, measure_cluster
+from kleene.distributed.empty_stores import find_resumable
 from kleene.distributed.store import Store
 from kleene.distributed.tile_checkpoints import Checkpoints
 from kleene.distributed.tile_grid import Cluster, Layout, TileGrid, choose_layout
@@ -60,7 +61,7 @@ def plan_tiles(call: Call) -> Plan | None:
     searched = request.problem == "apsp" and request.method == "auto"
     if searched and call.targets is not None and call.out is None:
         return None  # a small answer
-    found = None if call.out is None else Store.look(str(call.out))
+    found = None if call.out is None else find_resumable(str(call.out))
     if found is not None and request.method == "auto" and not found.spec.call.keys() & set(TILES):
         return None  # it was begun by rows
     if found is not None and found.finished:

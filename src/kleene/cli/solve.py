@@ -234,18 +234,20 @@ def solve(
 
 def check_store(out: str, resume: bool) -> bool:
     """Return whether a file is written in blocks; refuse one of an earlier run without resume."""
+    from kleene.distributed.empty_stores import is_empty
     from kleene.distributed.ledger import Ledger
     from kleene.distributed.round_files import RoundFiles
-    from kleene.distributed.store import SUFFIXES, ledger_of
+    from kleene.distributed.store import SUFFIXES, Store, ledger_of
     from kleene.errors import RequestError, StoreError
 
     stored = Path(out).suffix in SUFFIXES
     if resume and not stored:
         raise RequestError(f"--resume is for .zarr and .npy, and --out is {out}")
-    if stored and not resume and Ledger.read(ledger_of(out)) is not None:
+    kept = stored and not resume and Ledger.read(ledger_of(out)) is not None
+    if kept and not is_empty(Store.look(out)):
         raise StoreError(
             f"{out} is of an earlier run, by its ledger {ledger_of(out)}: add --resume to continue "
-            "or reuse it, choose another name, or remove both"
+            "or reuse it, choose another name, or remove the ledger and all files of the store"
         )
     rounds = RoundFiles.folder_of(Path(out))
     if stored and not resume and rounds.exists():

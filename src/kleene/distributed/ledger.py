@@ -63,9 +63,16 @@ class Ledger:
     """
 
     def __init__(
-        self, path: Path, file: IO[bytes], header: Entry, entries: list[Entry], end: int
+        self,
+        path: Path,
+        file: IO[bytes],
+        header: Entry,
+        entries: list[Entry],
+        end: int,
+        locked: bool,
     ) -> None:
         self.path, self.header, self.entries = path, header, entries
+        self.locked = locked  # whether the system keeps other processes away
         self._file: IO[bytes] | None = file
         self._end = end  # of the last whole line
 
@@ -87,7 +94,7 @@ class Ledger:
             file = open(path, "a+b", buffering=0)  # noqa: SIM115
         begun = False
         try:
-            _lock(file, path)
+            locked = _lock(file, path)
             if os.fstat(file.fileno()).st_nlink == 0:  # discarded before it was locked
                 file.close()
                 return cls.open(path, header, adopt)
@@ -106,7 +113,7 @@ class Ledger:
                     path.unlink()
             file.close()
             raise
-        return cls(path, file, found, entries, end)
+        return cls(path, file, found, entries, end, locked)
 
     @staticmethod
     def read(path: str | Path) -> tuple[Entry, list[Entry]] | None:
@@ -179,9 +186,10 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _lock(file: IO[bytes], path: Path) -> None:
+def _lock(file: IO[bytes], path: Path) -> bool:
+    """Lock a file; return whether the system has locks."""
     if sys.platform == "win32":
-        return
+        return False
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -189,7 +197,8 @@ def _lock(file: IO[bytes], path: Path) -> None:
             f"another process is at work on {path}: wait until it ends, or stop it"
         ) from None
     except OSError:  # a file system without locks
-        pass
+        return False
+    return True
 
 
 def _append(file: IO[bytes], entry: Entry, end: int) -> int:

@@ -124,7 +124,7 @@ class Store:
         if store is None and ledger.is_file():
             raise StoreError(
                 f"{path} is no store: {ledger.name} is not its ledger, or its first line is gone; "
-                "take a copy of it from a backup, or remove both to start again"
+                "take a copy of it from a backup, or remove it and its store to start again"
             )
         if store is None:
             raise StoreError(f"{path} is no store: there is no ledger {ledger.name}")

@@ -135,6 +135,11 @@ class Checkpoints:
         self._ledger.path.unlink(missing_ok=True)
 
     @staticmethod
+    def exist(store: Path) -> bool:
+        """Return whether a store has a ledger of checkpoints."""
+        return store.with_name(f"{store.name}.tiles.ledger").exists()
+
+    @staticmethod
     def discard(store: Path) -> None:
         """Remove what a process left that was killed after it had finished the store."""
         name = f"{store.name}.tiles"

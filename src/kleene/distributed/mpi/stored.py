@@ -19,6 +19,6 @@ def refuse_stored_by_ranks(store: Store | None) -> None:
     if store is None or store.spec.call.get("method") != METHOD:
         return
     raise StoreError(
-        f"{store.path} is the result of {store.spec.call.get('problem')} on MPI ranks: resume or "
+        f"{store.path} is the store of {store.spec.call.get('problem')} on MPI ranks: resume or "
         "verify it under mpiexec, choose another name, or remove it and its ledger"
     )

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.distributed.empty_stores import find_resumable
 from kleene.distributed.mpi.agreement import agreed, guarded
 from kleene.distributed.mpi.arc_sums import graph_digest
 from kleene.distributed.mpi.collective import redistribute
@@ -187,8 +188,9 @@ def _checked_rows(store: Store, first: int, stop: int) -> tuple[Array, Array | N
 
 
 def _open(opened: ExitStack, path: str | Path, spec: StoreSpec) -> Store:
-    # Absolute: ranks may have other working directories.
-    return opened.enter_context(Store.open(Path(path).absolute(), spec))
+    file = Path(path).absolute()  # ranks may have other working directories
+    find_resumable(file)  # a job that ended before its first block may have had other ranks
+    return opened.enter_context(Store.open(file, spec))
 
 
 def _cuts(spec: StoreSpec, ranks: int) -> list[int]:

@@ -1,0 +1,42 @@
+"""Stores that a process left before their first block was done: the next call begins them anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kleene.distributed.ledger import Ledger
+from kleene.distributed.round_files import RoundFiles
+from kleene.distributed.store import Store, ledger_of
+from kleene.distributed.tile_checkpoints import Checkpoints
+
+__all__ = ["find_resumable", "is_empty"]
+
+
+def is_empty(store: Store | None) -> bool:
+    """Return whether a store has no block yet, and no rounds or tiles to compute them from."""
+    if store is None or store.done or not store.missing():
+        return False
+    path = store.path
+    if path.exists() and not store.writer().unfinished:  # lines of its ledger were removed
+        return False
+    return not (RoundFiles.folder_of(path).exists() or Checkpoints.exist(path))
+
+
+def find_resumable(path: str | Path) -> Store | None:
+    """Return the store that a call resumes, None without one; an empty store is removed.
+
+    One that another process is at work on is a StoreError. Without locks on files an empty store
+    is left as it is, for it may be in use.
+    """
+    found = Store.look(path)
+    if found is None or not is_empty(found):
+        return found
+    read = Ledger.read(ledger_of(path))
+    if read is None:
+        return None
+    with Ledger.open(ledger_of(path), read[0]) as ledger:
+        if ledger.entries or not ledger.locked:
+            return Store.look(path)
+        found.writer().discard()
+        ledger.discard()
+    return None
