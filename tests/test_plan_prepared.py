@@ -98,6 +98,14 @@ def test_nearest_facilities_by_elimination() -> None:
     assert on_cpu("nearest", HIGHWAYS, sources=400).method == "prepared"
 
 
+@pytest.mark.parametrize("problem", ["sssp", "apsp", "closure"])
+def test_rows_that_a_gpu_sweeps_take_no_host_memory_for_threads(problem: str) -> None:
+    box = replace(CPU_BOX, devices=("cpu", "emulated"))
+    request = {"method": "prepared", "device": "emulated", "sources": 2, "semiring": "min_plus"}
+    one, many = (on_cpu(problem, HIGHWAYS, box, threads=t, **request).memory for t in (1, 64))
+    assert one == many
+
+
 def test_what_memory_does_not_hold_is_not_prepared() -> None:
     facts = replace(HIGHWAYS, prepared=MADE)
     whole = on_cpu("sssp", facts, sources=8)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from kleene.registry.memory import (
     dense_pair_workspace,
     dense_workspace,
+    eliminated_pairs,
     elimination_on_gpu,
     elimination_workspace,
     lanes_on_gpu,
@@ -163,7 +164,7 @@ ROWS = (
         "eliminates all vertices on the host once, then climbs and sweeps for 1024 rows at a time",
         "Dibbelt et al. 2016, Delling et al. 2013",
         "kleene.backends.cuda.prepared_rows:apsp",
-        elimination_workspace,
+        eliminated_pairs,
         device_memory=elimination_on_gpu,
         streams=True,
         splits="sources",

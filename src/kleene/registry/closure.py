@@ -8,6 +8,7 @@ from kleene.backends.semiring import SEMIRINGS
 from kleene.registry.apsp import TILED_ON_GPU
 from kleene.registry.memory import (
     dense_workspace,
+    eliminated_pairs,
     elimination_on_gpu,
     elimination_workspace,
     matrix_workspace,
@@ -56,7 +57,7 @@ ROWS = (
         "eliminates all vertices on the host once, then climbs and sweeps for 1024 rows at a time",
         "Dibbelt et al. 2016, Delling et al. 2013",
         "kleene.backends.cuda.prepared_rows:closure",
-        elimination_workspace,
+        eliminated_pairs,
         semirings=tuple(SEMIRINGS),
         device_memory=elimination_on_gpu,
         streams=True,

@@ -18,6 +18,7 @@ __all__ = [
     "device_near_far",
     "device_rounds",
     "device_sweeps",
+    "eliminated_pairs",
     "elimination_labels_workspace",
     "elimination_on_gpu",
     "elimination_workspace",
@@ -71,19 +72,24 @@ def lanes_workspace(size: Size) -> int:
     return lengths_workspace(size) + lane * sources * size.n
 
 
-def elimination_workspace(size: Size) -> int:
-    """Pairs, their values and a lane per vertex, of a graph that suits it; others are refused.
+def eliminated_pairs(size: Size) -> int:
+    """Pairs and their values, of a graph that suits elimination; others are refused.
 
     Of the highways 4.3 pairs a vertex; an order takes twice the arcs both ways.
     """
     pair = 20 + 2 * size.item + (24 if size.predecessors else 0)
+    return 5 * pair * size.n + 32 * size.m
+
+
+def elimination_workspace(size: Size) -> int:
+    """The same, and a vector for each vertex and thread, in which 16 rows are swept at once."""
     lane = 2 * size.item if size.predecessors else size.item
-    return 5 * pair * size.n + 32 * size.m + lane * 16 * size.threads * size.n
+    return eliminated_pairs(size) + lane * 16 * size.threads * size.n
 
 
 def elimination_labels_workspace(size: Size) -> int:
-    """The same without lanes, and k labels per vertex by rank."""
-    return elimination_workspace(size._replace(predecessors=False)) + 12 * size.sources * size.n
+    """Pairs and their values, and k labels per vertex by rank."""
+    return eliminated_pairs(size._replace(predecessors=False)) + 12 * size.sources * size.n
 
 
 def limited_workspace(size: Size) -> int:
