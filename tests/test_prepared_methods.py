@@ -345,3 +345,15 @@ def test_limits(dtype: str, limit: int) -> None:
     assert np.array_equal(found.distances, searched.distances)
     assert np.array_equal(found.predecessors, searched.predecessors)
     found.verify()
+
+
+def test_an_order_that_is_kept_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    g = streets()
+    preparation = Preparation.of(g)
+    order, _ = preparation.order(g)
+    monkeypatch.setattr(cache, "elimination_order", None)
+    preparation.count(g)
+    assert preparation.order(g) == (order, True)
+    known = preparation.known(g)
+    assert known is not None
+    assert known.step == "counted"

@@ -115,7 +115,7 @@ class Preparation:
         """Order the vertices, and count the pairs that they are joined to."""
         if self._known is not None and self._known.step != "expected":
             return
-        order = elimination_order(graph)
+        order = elimination_order(graph) if self._order is None else self._order
         fill = count_fill(graph, order)
         free = available_memory()
         short = free is not None and fill.bytes > _KEPT_SHARE * free
