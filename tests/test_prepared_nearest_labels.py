@@ -11,6 +11,8 @@ from prepared_reference import customize, eliminate
 from prepared_streets import ONE, copy_of, is_eliminated, streets
 
 import kleene as kl
+from kleene.planning.plan import Plan, plan_call
+from kleene.planning.request import Facts, Request
 from kleene.prepared.cache import Preparation
 from kleene.prepared.nearest_labels import nearest_labels
 
@@ -135,3 +137,18 @@ def test_a_prepared_graph_keeps_its_own_elimination(reverse: bool) -> None:
         near = kl.nearest(q, facilities, 5, reverse=reverse)
         assert np.array_equal(near.distances, plain.distances)
     assert kl.nearest(p, facilities, 5, hops=True).hops
+
+
+def test_a_call_on_a_prepared_graph_is_planned_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    p = kl.prepare(streets())
+    planned = []
+
+    def record(facts: Facts, request: Request) -> Plan:
+        planned.append(facts.prepared)
+        return plan_call(facts, request)
+
+    for module in ("length_plans", "nearest"):
+        monkeypatch.setattr(f"kleene.api.{module}.plan_call", record, raising=False)
+    near = kl.nearest(p, [0, 5, 9], 2, **ONE)
+    assert near.plan.method == "prepared"
+    assert [known is not None for known in planned] == [True]

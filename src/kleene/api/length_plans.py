@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,22 @@ from kleene.errors import MemoryBudgetError, RequestError
 from kleene.graph import Graph
 from kleene.planning.plan import Plan, plan_call
 from kleene.planning.request import Facts, Request, graph_facts
+from kleene.prepared.known import Known
 
 __all__ = ["plan_lengths", "require_not_negative", "wide_dtype"]
 
 
-def plan_lengths(graph: Graph, request: Request, hops: bool, advice: str) -> Plan:
+def plan_lengths(
+    graph: Graph, request: Request, hops: bool, advice: str, prepared: Known | None = None
+) -> Plan:
     """Plan a search along lengths, which must not be negative, or hops.
 
-    ``advice`` says what to do where memory does not suffice.
+    ``advice`` says what to do where memory does not suffice, ``prepared`` what the graph was
+    prepared for by the user.
     """
     facts = graph_facts(graph, hops)
+    if prepared is not None:
+        facts = replace(facts, prepared=prepared)
     require_not_negative(facts, request.problem)
     try:
         return plan_call(facts, request)

@@ -36,8 +36,9 @@ from kleene.graph import Graph
 from kleene.graph.checks import as_flag
 from kleene.graph.forms import CSR
 from kleene.graph.no_path import NO_HOPS, no_path
-from kleene.planning.plan import Plan, plan_call
-from kleene.planning.request import graph_facts
+from kleene.planning.dtype_choice import choose_dtype
+from kleene.planning.plan import Plan
+from kleene.planning.request import Request, graph_facts
 from kleene.prepared.known import Known
 from kleene.registry import find
 from kleene.results.nearest import Nearest
@@ -143,14 +144,12 @@ def nearest(
     request = make_request(
         "nearest", sources=k, threads=threads, limited=limit is not None, device="cpu"
     )
-    plan = plan_lengths(graph, request, hops, "ask for a smaller k")
+    parts = None if prepared is None else _parts(prepared, request, hops, reverse)
+    known = None if parts is None else Known.of(*parts)
+    plan = plan_lengths(graph, request, hops, "ask for a smaller k", known)
     dtype = np.dtype(plan.dtype)
-    parts = None if prepared is None else _parts(prepared, dtype, hops, reverse)
     if parts is None:
         plan = look_closer(graph, request, plan, hops)
-    else:
-        facts = replace(graph_facts(graph, hops), prepared=Known.of(*parts))
-        plan = plan_call(facts, request)
     searched = graph if reverse else graph.transpose()
     task = NearestTask(
         searched, places, k, as_limit(limit, graph, dtype, hops), dtype,
@@ -178,9 +177,10 @@ def nearest(
 
 
 def _parts(
-    prepared: PreparedGraph, dtype: np.dtype[Any], hops: bool, reverse: bool
+    prepared: PreparedGraph, request: Request, hops: bool, reverse: bool
 ) -> tuple[Elimination, Customization] | None:
     """Return what a prepared graph has for the lengths of a search, in its direction, or None."""
+    dtype, _ = choose_dtype(graph_facts(prepared.graph, hops), request)
     if prepared._customization.key != ("min_plus", str(dtype)):
         return None
     if hops and prepared.graph.weights is not None:
