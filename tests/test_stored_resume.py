@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,38 @@ def test_lost_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.undo()
     assert len(Store.look(path).done) == 2  # type: ignore[union-attr]
     assert np.array_equal(kl.apsp(GRAPH, out=path).distances, kl.apsp(GRAPH).distances)
+
+
+@pytest.mark.parametrize("name", ["source", "target"])
+@pytest.mark.parametrize("after", [None, 1])
+def test_a_list_of_vertices_that_is_gone_or_another(
+    path: Path, name: str, after: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a finished store, and of one that is to be resumed."""
+    asked: dict[str, Any] = {"sources": range(200), "targets": [9, 8], "out": path}
+    counter = Counter(monkeypatch)
+    counter.stop_after = after
+    with nullcontext() if after is None else pytest.raises(KeyboardInterrupt):
+        kl.apsp(GRAPH, **asked)
+    counter.stop_after = None
+    store = Store.find(path)
+    assert store.finished == (after is None)
+    if isinstance(store.writer(), NpyWriter):
+        listed = store.writer().file(name)  # type: ignore[attr-defined]
+    else:
+        listed = path.with_name(path.name + ".partial" * (after is not None)) / name
+    kept = listed.with_name("kept")
+    listed.rename(kept)
+    with pytest.raises(kl.StoreError, match=f"its list '{name}' is gone"):
+        kl.apsp(GRAPH, **asked)
+    if path.suffix == ".npy":
+        with listed.open("wb") as file:
+            np.save(file, np.arange(7))
+        with pytest.raises(kl.StoreError, match=f"its list '{name}' is another one"):
+            kl.apsp(GRAPH, **asked)
+        listed.unlink()
+    kept.rename(listed)
+    assert kl.apsp(GRAPH, **asked).distances.shape == (200, 2)
 
 
 _KILLED = """

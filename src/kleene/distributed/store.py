@@ -92,6 +92,7 @@ class Store:
             store, kept = found
             require_same(ledger_of(path), kept, header, _ADOPT)
             store.writer().validate(store.done)
+            store.writer().require_vertices(vertices or {})
             return store
         ledger = Ledger.open(ledger_of(path), header, _ADOPT)
         try:
@@ -100,6 +101,7 @@ class Store:
             store = Store(ledger, writer, done)
             if done:
                 writer.validate(done)
+                writer.require_vertices(vertices or {})
         except BaseException:
             ledger.close()
             raise

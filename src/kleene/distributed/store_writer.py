@@ -142,6 +142,14 @@ class StoreWriter(ABC):
                     "not those that were written"
                 )
 
+    def require_vertices(self, vertices: Mapping[str, Array]) -> None:
+        """Raise StoreError unless the store has these lists of sources and targets."""
+        for name, ids in vertices.items():
+            found = self.vertices(name)
+            if found is None or not np.array_equal(found, ids):
+                what = "gone" if found is None else "another one"
+                raise self._damaged(f"its list {name!r} is {what}")
+
     @abstractmethod
     def whole(self, name: str) -> Array:
         """Return an array of a finished store: mapped, or read where memory suffices."""
