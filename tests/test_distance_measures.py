@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from plain_distances import ZOO, measured_graphs, plain_rows
 
 import kleene as kl
+from kleene import _native
 from kleene.api import reduce_distances
 from kleene.system.machine import this_machine
 
@@ -192,6 +193,31 @@ def test_sums_beyond_int64_are_exact() -> None:
     assert c.verify().tolerance == "exact"
     apart = kl.closeness(line)
     assert apart.totals[n] == apart.reached[n] == 0
+
+
+def test_columns_are_added_in_one_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums that may exceed int64 are not added up in floats as well, and others not in words."""
+    added: list[tuple[str, tuple[int, ...]]] = []
+    add = _native.add_columns
+
+    def record(*args: Any) -> None:
+        sums = args[4]
+        added.append((str(sums.dtype), (0 if sums.base is None else len(sums.base), len(sums))))
+        add(*args)
+
+    monkeypatch.setattr(_native, "add_columns", record)
+    ends = range(8), range(1, 9)
+    huge = kl.Graph.from_edges(*ends, np.full(8, 2**58, np.int64), directed=False)
+    small = kl.Graph.from_edges(*ends, np.full(8, 2**40, np.int64), directed=False)
+    assert kl.closeness(huge).totals[0] == 36 * 2**58
+    assert set(added) == {("int64", (2, 9))}
+    added.clear()
+    assert kl.closeness(small).totals[0] == 36 * 2**40
+    assert kl.harmonic(small).verify().rows == 9
+    assert set(added) == {("int64", (0, 9))}
+    added.clear()
+    assert kl.harmonic(huge)[0] == pytest.approx(sum(1 / d for d in range(1, 9)) / 2**58)
+    assert set(added) == {("float64", (0, 9))}
 
 
 def test_a_proof_of_integers_sees_the_last_bit() -> None:

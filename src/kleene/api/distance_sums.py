@@ -157,21 +157,20 @@ class DistanceWork:
         return bins
 
     def _row_sums(self, report: Report | None, wanted: bool) -> DistanceSums:
-        call, n = self.call, self.call.graph.n
-        wide = self._may_exceed_int64()
-        whole = self.measured.dtype.kind == "i" and not wide
-        reached, sums = np.zeros(n, np.int64), np.zeros(n, np.int64 if whole else np.float64)
-        inverses = np.zeros(n) if wanted else None
-        words = np.zeros((2, n), np.int64)
+        call, n, none = self.call, self.call.graph.n, self.measured.no_path
+        large = self._may_exceed_int64()
+        reached, inverses = np.zeros(n, np.int64), np.zeros(n) if wanted else None
+        in_words = large and not wanted  # beside inverses, sums are not used
+        whole = self.measured.dtype.kind == "i" and (in_words or not large)
+        sums = np.zeros((2, n) if in_words else n, np.int64 if whole else np.float64)
         work = ReduceWork.of(call, self.plan, None)
         for first, rows, _ in work.batches(call.prepared or call.graph, call.sources, report):
-            _native.add_columns(
-                rows, self.measured.no_path, call.sources[first : first + len(rows)], reached,
-                sums, inverses, work.threads,
-            )  # fmt: skip
-            if wide:
-                _add_words(rows, self.measured.no_path, words)
-        return DistanceSums(reached, _as_integers(words) if wide else sums, inverses)
+            sources = call.sources[first : first + len(rows)]
+            if in_words:
+                _add_words(rows, none, sources, reached, sums, work.threads)
+            else:
+                _native.add_columns(rows, none, sources, reached, sums, inverses, work.threads)
+        return DistanceSums(reached, _as_integers(sums) if in_words else sums, inverses)
 
     def _may_exceed_int64(self) -> bool:
         """Return whether sums of integer distances may be too large for int64."""
@@ -181,12 +180,16 @@ class DistanceWork:
         )
 
 
-def _add_words(rows: Array, no_path: int, words: Array) -> None:
+def _add_words(
+    rows: Array, no_path: int, sources: Array, reached: Array, words: Array, threads: int
+) -> None:
     """Add rows of int64 to sums of two words: multiples of 2^32, and what is left."""
-    for row in rows:
-        lengths = np.where(row == no_path, 0, row)
-        words[0] += lengths >> 32
-        words[1] += lengths & (2**32 - 1)
+    for at in range(len(rows)):
+        row, source = rows[at : at + 1], sources[at : at + 1]
+        none = row == no_path
+        high, low = np.where(none, no_path, row >> 32), np.where(none, no_path, row & (2**32 - 1))
+        _native.add_columns(high, no_path, source, reached, words[0], None, threads)
+        _native.add_columns(low, no_path, source, None, words[1], None, threads)
 
 
 def _as_integers(words: Array) -> Array:

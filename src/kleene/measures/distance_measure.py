@@ -60,7 +60,9 @@ class DistanceSums:
     """For each vertex, over all other vertices among the sources that a path joins it with."""
 
     reached: Array  # how many
-    sums: Array  # of the distances; integers are exact, and beyond int64 those of Python
+    #: Of the distances. Integers are exact, and beyond int64 those of Python; beside inverses,
+    #: float64 where they may be beyond.
+    sums: Array
     inverses: Array | None  # the sum of 1 / distance, without distances of zero
     pairs_by_hops: Array | None = None  # how many pairs have each number of hops
 
@@ -74,7 +76,7 @@ class DistanceMeasure(Measure):
         For each vertex, how many other vertices among the sources a path joins it with.
     totals : array
         For each vertex, the sum that its number follows from. Sums of integers are exact: int64,
-        or Python's integers where one does not fit.
+        or Python's integers (dtype object) where one does not fit.
     """
 
     reached: Array
