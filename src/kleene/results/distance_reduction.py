@@ -95,7 +95,7 @@ class DistanceReduction:
         The graph that was asked about.
     sums : array
         For each source, the sum of the distances to all vertices that it reaches: int64 where
-        distances are int32, else float64.
+        distances are int32, else float64, which rounds integers beyond 2^53.
     maxima : array
         For each source, the distance to the farthest vertex that it reaches.
     reached : array
