@@ -136,6 +136,45 @@ def test_a_planted_import_is_seen(tmp_path: Path) -> None:
     assert (statements, strings) == ({"api"}, {"backends.cpu"})
 
 
+def top_names(file: Path) -> list[tuple[str, str]]:
+    """Return the names that a file imports at its top from modules of the package, with these."""
+    return [
+        (str(node.module), alias.name)
+        for node in ast.parse(file.read_text()).body
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("kleene.")
+        for alias in node.names
+    ]
+
+
+def test_commands_import_names_from_where_they_are_defined() -> None:
+    passed_on = {
+        (".".join(("kleene", "cli", file.stem)), name)
+        for file in (ROOT / "cli").glob("*.py")
+        for _, name in top_names(file)
+    }
+    found = [
+        f"{file.name}: {name} from {module}"
+        for file in (ROOT / "cli").glob("*.py")
+        for module, name in top_names(file)
+        if (module, name) in passed_on
+    ]
+    assert not found
+
+
+def test_a_constant_has_one_name() -> None:
+    found = []
+    for file, _ in modules():
+        imported = {name for _, name in top_names(file)}
+        found += [
+            f"{file.relative_to(ROOT)}: {ast.unparse(node)}"
+            for node in ast.parse(file.read_text()).body
+            if isinstance(node, ast.Assign)
+            and isinstance(node.value, ast.Name)
+            and node.value.id in imported
+        ]
+    assert not found
+
+
 def test_planning_imports_no_gpu_library() -> None:
     names = ("planning", "registry", "results", "api")
     for file in (file for name in names for file in (ROOT / name).glob("*.py")):

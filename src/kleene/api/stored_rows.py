@@ -29,12 +29,7 @@ from kleene.distributed.empty_stores import find_resumable
 from kleene.distributed.mpi.stored import refuse_stored_by_ranks
 from kleene.distributed.pieces import Piece, choose_block_rows
 from kleene.distributed.round_files import RoundFiles
-from kleene.distributed.store import (
-    SUFFIXES,
-    Receipt,
-    Store,
-    ledger_of,
-)
+from kleene.distributed.store import Receipt, Store, ledger_of
 from kleene.errors import RequestError, StoreError
 from kleene.graph import Graph
 from kleene.planning.cost_model import count_sources
@@ -47,6 +42,7 @@ from kleene.planning.request import Facts, Request, graph_facts
 from kleene.planning.rules import choose_method
 from kleene.registry import find
 from kleene.results.result import Result, Timings
+from kleene.results.saved import STORE_SUFFIXES
 from kleene.system.machine import total_memory
 from kleene.system.progress import reporter
 
@@ -198,7 +194,7 @@ def _usual_memory() -> int:
 
 
 def _named(path: Path) -> Path:
-    if path.suffix not in SUFFIXES:
+    if path.suffix not in STORE_SUFFIXES:
         raise RequestError(f"out must name an .npy file or a .zarr directory, not {str(path)!r}")
     return path
 

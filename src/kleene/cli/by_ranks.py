@@ -21,7 +21,6 @@ from kleene.cli.exit_codes import exit_code
 from kleene.cli.options import Input, Method, Output
 from kleene.cli.output import facts, headline, line, number, seconds
 from kleene.cli.solve import ResultOptions, SearchEndpoints, check_store
-from kleene.cli.under_mpiexec import under_mpiexec
 from kleene.distributed.mpi.launch import launched_rank, launched_ranks
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from kleene.distributed.mpi.summary import Summary
     from kleene.results.verify import Proof
 
-__all__ = ["search_by_ranks", "under_mpiexec"]
+__all__ = ["search_by_ranks"]
 
 
 class _Found(NamedTuple):
@@ -89,8 +88,8 @@ def _communicator() -> Communicator:
 
 def _check(graph: Input, ends: SearchEndpoints, result_options: ResultOptions) -> str:
     """Return the source; raise for values of options that ranks do not have."""
-    from kleene.distributed.store import SUFFIXES
     from kleene.errors import RequestError
+    from kleene.results.saved import STORE_SUFFIXES
 
     sources = [*(ends.sources or ()), *(ends.source or ())]
     if len(sources) != 1:
@@ -101,7 +100,7 @@ def _check(graph: Input, ends: SearchEndpoints, result_options: ResultOptions) -
     if result_options.resume and out is None:
         raise RequestError("--resume continues a file: name it by --out")
     if out is not None and not check_store(out, result_options.resume):
-        suffixes = " or ".join(SUFFIXES)
+        suffixes = " or ".join(STORE_SUFFIXES)
         raise RequestError(f"under mpiexec results are written as {suffixes}, not {out}")
     return str(sources[0])
 

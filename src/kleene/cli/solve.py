@@ -237,10 +237,11 @@ def check_store(out: str, resume: bool) -> bool:
     from kleene.distributed.empty_stores import is_empty
     from kleene.distributed.ledger import Ledger
     from kleene.distributed.round_files import RoundFiles
-    from kleene.distributed.store import SUFFIXES, Store, ledger_of
+    from kleene.distributed.store import Store, ledger_of
     from kleene.errors import RequestError, StoreError
+    from kleene.results.saved import STORE_SUFFIXES
 
-    stored = Path(out).suffix in SUFFIXES
+    stored = Path(out).suffix in STORE_SUFFIXES
     if resume and not stored:
         raise RequestError(f"--resume is for .zarr and .npy, and --out is {out}")
     kept = stored and not resume and Ledger.read(ledger_of(out)) is not None

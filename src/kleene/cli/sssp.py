@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from kleene.cli.by_ranks import search_by_ranks, under_mpiexec
+from kleene.cli.by_ranks import search_by_ranks
 from kleene.cli.cluster import Cluster
 from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Input, Limit, Method, Output
 from kleene.cli.solve import ResultOptions, SearchEndpoints, solve
 from kleene.cli.summaries import distance_summary
 from kleene.cli.turns import Turns
+from kleene.cli.under_mpiexec import under_mpiexec
 
 __all__ = ["sssp"]
 

@@ -23,12 +23,10 @@ from kleene.distributed.store_npy import NpyWriter
 from kleene.distributed.store_writer import Receipt, StoreSpec, StoreWriter
 from kleene.distributed.store_zarr import ZarrWriter
 from kleene.errors import RequestError, StoreError
-from kleene.results.saved import STORES
+from kleene.results.saved import STORE_SUFFIXES
 from kleene.system.atomic_file import remove_abandoned, target_file
 
-__all__ = ["SUFFIXES", "Piece", "Receipt", "Store", "StoreSpec", "StoreWriter", "ledger_of"]
-
-SUFFIXES = STORES
+__all__ = ["Piece", "Receipt", "Store", "StoreSpec", "StoreWriter", "ledger_of"]
 
 _FORMAT, _VERSION = "kleene store", 1
 _CHECKSUMS = ("distances", "predecessors")
@@ -253,7 +251,8 @@ def _writer(path: Path, spec: StoreSpec) -> StoreWriter:
         return NpyWriter(path, spec)
     if path.suffix == ".zarr":
         return ZarrWriter(path, spec)
-    raise RequestError(f"a store is named {' or '.join('*' + s for s in SUFFIXES)}, not {path}")
+    names = " or ".join(f"*{suffix}" for suffix in STORE_SUFFIXES)
+    raise RequestError(f"a store is named {names}, not {path}")
 
 
 def _receipts(path: Path, entries: list[dict[str, Any]], spec: StoreSpec) -> dict[int, Receipt]:

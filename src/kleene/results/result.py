@@ -238,7 +238,7 @@ class Result(PathQueries):
         Traceback (most recent call last):
         FileNotFoundError: [Errno 2] No such file or directory: 'nowhere.npz'
         """
-        if Path(path).suffix in saved.STORES:
+        if Path(path).suffix in saved.STORE_SUFFIXES:
             stored: Result = import_module("kleene.api.stored_results").load_stored(path, graph)
             return stored
         read = saved.load(path, graph)

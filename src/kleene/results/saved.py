@@ -32,12 +32,12 @@ from kleene.results.timings import Timings
 from kleene.results.verify_pairs import PairValues, check_pairs
 from kleene.system.atomic_file import atomic_path
 
-__all__ = ["STORES", "Saved", "SavedPairs", "load", "save", "save_pairs"]
+__all__ = ["STORE_SUFFIXES", "Saved", "SavedPairs", "load", "save", "save_pairs"]
 
 Array = NDArray[Any]
 
 #: Suffixes of stores, which are no archives: see ``distributed/store``.
-STORES = (".npy", ".zarr")
+STORE_SUFFIXES = (".npy", ".zarr")
 
 _FORMAT = "kleene result 1"
 _MATRIX_FORMAT = "kleene matrix 1"  # values of the targets alone
