@@ -139,7 +139,7 @@ def closing(folder: Path) -> Call:
             r = kl.apsp(g, out=str(folder / "d.npy"), method="tiled", device="cpu", threads=1)
         finally:
             del os.environ["KLEENE_MEMORY"]
-        assert r.plan.rounds is not None
+        assert r.plan.rounds is not None or "read from" in str(r.plan)  # finished by the first call
         return lambda: [np.load(folder / name) for name in ("d.npy", "d.predecessors.npy")]
 
     return call
