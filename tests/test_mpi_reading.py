@@ -325,3 +325,12 @@ def test_any_text_is_read_as_by_one_process(
         assert_same_graph(parts, whole)
     elif "names of vertices" not in parts[0][1]:
         assert parts == [whole] * ranks
+
+
+def test_a_matrix_without_its_shape(tmp_path: Path) -> None:
+    path = tmp_path / "m.npz"
+    rows = {"indptr": np.array([0, 1, 1]), "indices": np.array([1]), "data": np.array([2])}
+    np.savez(path, format=np.array(b"csr"), **rows)
+    [(kind, message)] = errors_by(2, path)
+    assert kind is kl.FormatError
+    assert "found no entry 'shape'" in message

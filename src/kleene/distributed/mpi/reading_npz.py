@@ -172,6 +172,8 @@ def _sizes(rows: _Rows, facts: dict[str, Array]) -> tuple[str, tuple[str, str, s
     vertices, arcs = rows.header(names[0]).items - 1, rows.header(names[1]).items
     if names[2] in rows.members and rows.header(names[2]).items != arcs:
         source.fail(f"found {rows.header(names[2]).items:,} weights, expected {arcs:,}")
+    if form == "csr" and "shape" not in facts:
+        source.fail("found no entry 'shape', expected a Kleene graph or a SciPy sparse matrix")
     if vertices < 0 or (form == "csr" and facts["shape"].tolist() != [vertices] * 2):
         source.fail(f"found {vertices + 1:,} offsets, expected one more than rows of a square")
     if _has_labels(rows, form) and rows.header("labels").items != vertices:
