@@ -8,7 +8,6 @@ import threading
 import time
 from dataclasses import replace
 from functools import cache
-from math import comb
 from typing import Any
 
 import graphs
@@ -218,46 +217,6 @@ def test_one_sample_says_nothing_of_itself() -> None:
     assert b[int(b.sources[0])] == 0
 
 
-# ---- counts that no double holds ----------------------------------------------------------------
-
-
-def doubling_chain(count: int) -> Graph:
-    """Return diamonds in a row: the number of shortest paths doubles with each."""
-    first = 3 * np.arange(count)
-    tails = np.concatenate([first, first, first + 1, first + 2])
-    heads = np.concatenate([first + 1, first + 2, first + 3, first + 3])
-    return Graph.from_edges(tails, heads, directed=False)
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("count", [890, 1100])
-def test_numbers_of_paths_may_overflow(count: int, threads: int) -> None:
-    """Through the middle vertices of a diamond lead half of the paths that pass it."""
-    g = doubling_chain(count)
-    b = kl.betweenness(
-        g, sources=[0], targets=[3 * count], normalized=False, edges=True, threads=threads
-    )
-    passed = np.full(g.n, 0.5)
-    passed[3::3] = 1
-    passed[[0, -1]] = 0
-    agree(b.values, passed / 2)
-    assert b.arcs is not None
-    agree(b.arcs, np.full(g.m, 0.25))
-
-
-def test_a_large_grid_overflows_and_is_right() -> None:
-    """Corner to corner of 520 x 520, the vertex (i, j) is passed by a part that binomials give."""
-    side = 520
-    g = kl.generate.grid(side, side)
-    b = kl.betweenness(g, sources=[0], targets=[side * side - 1], normalized=False)
-    assert np.isfinite(b.values).all()
-    last = side - 1
-    for i, j in ((1, 1), (100, 400), (259, 260), (519, 0), (0, 300)):
-        ways = comb(i + j, i) * comb(2 * last - i - j, last - i)
-        right = ways / comb(2 * last, last) / 2
-        np.testing.assert_allclose(b.values[i * side + j], right, rtol=1e-9)
-
-
 # ---- results ------------------------------------------------------------------------------------
 
 
@@ -351,7 +310,7 @@ def test_bad_arguments_are_named(arguments: dict[str, Any], message: str) -> Non
 
 
 def test_bad_weights_are_refused() -> None:
-    with pytest.raises(RequestError, match="not negative"):
+    with pytest.raises(RequestError, match=r"not negative.*; count arcs by hops=True$"):
         kl.betweenness(Graph.from_edges([0], [1], [-1]))
     with pytest.raises(RequestError, match="from 1 to 2 has weight zero"):
         kl.betweenness(Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 1], [0, 0, 0, 0]))

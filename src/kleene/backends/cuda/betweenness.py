@@ -1,11 +1,12 @@
 """Betweenness on a GPU, a lane of a warp to each source; kernels in ``kernels/betweenness_*.cu``.
 
 Cost: in each pass an arc reads 8 bytes, its end and a mask, for every level in which its vertex is
-listed, and a row of 256 bytes, 32 counts, for every level in which it is on shortest paths of any
-source. On R-MAT 20, 31 M arcs, the sources of a batch reach most vertices in two or three levels:
-some 2.5 x 31 M x 264 bytes = 20 GB forward and as many backward, 10 ms at 4 TB/s for 32 sources. On
-a grid of 512 x 512 a level has few rows, and two barriers forward and one backward, some 3 us each:
-10 ms for the 1,000 levels of a batch. Both are predictions: no GPU has run these kernels yet.
+listed, and of a row of 256 bytes, 32 counts, the sectors with sources whose shortest paths have the
+arc. For 32 sources on R-MAT 20, 31 M arcs, these are 68 M looks at an arc and 4 GB of rows forward
+and as much backward, most of them of hubs, which the second-level cache holds. On a grid of
+512 x 512 a level has few rows, and two barriers forward and one backward, some 3 us each: 10 ms for
+the 1,000 levels of a batch. No GPU has run these kernels yet; about 10 ms a batch are expected for
+both.
 
 With weights (``betweenness_weighted.py``) distances come first, by ``sssp_batched``; finding the
 tight arcs of both directions reads two more rows of 128 or 256 bytes for each arc.

@@ -170,19 +170,30 @@ struct Level {
   }
 
   // Calls visit(item, group, v, lanes, begin, end) for the segments of hubs that have lanes in a
-  // mask, a warp for each.
+  // mask, a warp for each. Few have: the lanes look for them, 32 at a time.
   template <class Visit>
   __device__ void for_segments(const Arcs& arcs, const unsigned* masks, Visit visit) const {
-    const long long segments = arcs.segments();
-    for (long long item = kl_global_warp(); item < params.groups * segments;
-         item += kl_total_warps()) {
-      const int group = static_cast<int>(item / segments), s = static_cast<int>(item % segments);
-      const int h = arcs.segment_hub[s], v = arcs.hubs[h];
-      const unsigned lanes = masks[group * params.n + v];
-      if (lanes == 0) continue;
-      long long begin, end;
-      arcs.segment_arcs(s, h, &begin, &end);
-      visit(item, group, v, lanes, begin, end);
+    const long long segments = arcs.segments(), items = params.groups * segments;
+    const long long step = kl_total_warps();
+    for (long long first = kl_global_warp(); first < items; first += 32 * step) {
+      const long long own = first + kl_lane() * step;
+      unsigned mask = 0;
+      int row = 0;
+      if (own < items) {
+        const int group = static_cast<int>(own / segments);
+        row = group * params.n + arcs.hubs[arcs.segment_hub[own % segments]];
+        mask = masks[row];
+      }
+      for (unsigned left = __ballot_sync(kAllLanes, mask != 0); left != 0; left &= left - 1) {
+        const int of = __ffs(left) - 1;
+        const long long item = first + of * step;
+        const int group = static_cast<int>(item / segments), s = static_cast<int>(item % segments);
+        const int v = __shfl_sync(kAllLanes, row, of) - group * params.n;
+        const unsigned lanes = __shfl_sync(kAllLanes, mask, of);
+        long long begin, end;
+        arcs.segment_arcs(s, arcs.segment_hub[s], &begin, &end);
+        visit(item, group, v, lanes, begin, end);
+      }
     }
   }
 };

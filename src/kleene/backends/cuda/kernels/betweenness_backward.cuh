@@ -62,12 +62,14 @@ struct Backward : Level<Paths> {
       const bool valid = arc < end;
       const int head = valid ? static_cast<int>(base + __ldg(out.neighbors + arc)) : 0;
       const unsigned own = valid ? lanes & paths.outgoing(group * params.m + arc, head) : 0;
+      double part = 0;  // of the arc of this lane
       Base::for_rows(rest, own, head, [&](int k, Count more) {
         add(sum, more);
         if (params.along == nullptr) return;
-        const double part = warp_sum(to_double(product(arriving, more)));
-        if (kl_lane() == 0) params.along[group * params.m + at + k] += part;
+        const double all = warp_sum(to_double(product(arriving, more)));
+        if (static_cast<int>(kl_lane()) == k) part = all;
       });
+      if (params.along != nullptr && own != 0) params.along[group * params.m + arc] += part;
     }
     return sum;
   }

@@ -1,13 +1,14 @@
 // Numbers of shortest paths: doubles, or with KL_SCALED doubles with an exponent of their own.
 //
 // A grid of 600 x 600 vertices has more shortest paths between its corners than a double can hold
-// (2^1024). A search whose counts exceed kLargestCount is repeated with KL_SCALED; see also
-// native/core/measures/scaled_count.hpp.
+// (2^1024). A search whose counts exceed kLargestCount is repeated with KL_SCALED; one of 512 x 512
+// has 2^1017 and is not. See also native/core/measures/scaled_count.hpp.
 #pragma once
 #include "common/kleene.cuh"
 
-// The largest count that doubles are trusted with: quotients by it stay in their range.
-constexpr double kLargestCount = 8.452712498170644e270;  // 2^900
+// The largest count that doubles are trusted with. A quotient by it is a normal number, so that no
+// bit of it is lost, and counts are multiplied by sums of such quotients only.
+constexpr double kLargestCount = 1.1235582092889474e307;  // 2^1020
 
 #if KL_SCALED
 

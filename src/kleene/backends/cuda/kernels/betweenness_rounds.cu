@@ -33,16 +33,22 @@ namespace {
 
 __device__ __forceinline__ bool first_thread() { return blockIdx.x == 0 && threadIdx.x == 0; }
 
-// Runs one level of the forward pass; returns whether the next one is empty.
+// The entries of a level, and those of the level before it. Threads keep them from level to level:
+// to load them again, all warps would wait for the same address.
+struct Entries {
+  unsigned long long before, begin, end;
+};
+
+// Runs one level of the forward pass and moves on to the next one; returns whether that is empty.
 template <class Paths>
-__device__ __forceinline__ bool run_forward(const BetweennessParams& params, int level) {
+__device__ __forceinline__ bool run_forward(const BetweennessParams& params, int level,
+                                            Entries& entries) {
   const Forward<Paths> forward(params, level);
-  const unsigned long long* const begin = params.level_begin + level;
-  const unsigned long long end = kl_load(begin + 1);
-  if (level > 0) forward.clear_frontier(level - 1, kl_load(begin - 1), kl_load(begin));
-  forward.list_ready(kl_load(begin), end);
+  const unsigned long long end = entries.end;
+  if (level > 0) forward.clear_frontier(level - 1, entries.before, entries.begin);
+  forward.list_ready(entries.begin, end);
   kl_grid_sync(params.barrier);
-  const unsigned long long next_end = kl_load(&params.state->entries);
+  const unsigned long long next_end = params.state->entries;  // until the next list_ready
   if (next_end == end) return true;
   if (first_thread()) params.level_begin[level + 2] = next_end;
   if (params.in_hub_count != 0) {
@@ -51,6 +57,7 @@ __device__ __forceinline__ bool run_forward(const BetweennessParams& params, int
   }
   forward.settle(end, next_end);
   kl_grid_sync(params.barrier);
+  entries = {entries.begin, end, next_end};
   return false;
 }
 
@@ -58,9 +65,11 @@ template <class Paths>
 __device__ __forceinline__ void forward_pass(const BetweennessParams& params) {
   if (params.state->finished != 0) return;
   int level = params.state->level;
+  const unsigned long long* const begin = params.level_begin + level;
+  Entries entries{level > 0 ? begin[-1] : 0, begin[0], begin[1]};
   bool finished = level >= params.limit;
   for (int i = 0; i < params.levels && !finished; ++i) {
-    finished = run_forward<Paths>(params, level);
+    finished = run_forward<Paths>(params, level, entries);
     if (!finished) ++level;
     finished |= level >= params.limit;
   }
