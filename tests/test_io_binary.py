@@ -155,6 +155,10 @@ OURS = {
         (archive(format="csc", shape=[2, 2], indptr=[0, 9, 1], indices=[0], data=[1.0]), "decr"),
         (archive(format="coo", shape=[2, 2], row=[5], col=[0], data=[1.0]), "index 5|exceed"),
         (archive(format="coo", shape=[2, 2], row=[1], data=[1.0]), "expected 'col' in a sparse"),
+        (
+            archive(format="coo", shape=[2, 2], row=[np.inf], col=[0], data=[1.0]),
+            "found 'row' of type float64, expected integers",
+        ),
         (archive(format="csr", shape=[2, 3], indptr=[0, 0, 0], indices=[], data=[]), "square"),
         (archive(format="xyz", shape=[2, 2]), "found the sparse format 'xyz', expected one of csr"),
     ],

@@ -12,15 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import kleene as kl
-from kleene.io import text
 from torture.sample_files import POSITIONS
-
-
-@pytest.fixture(params=[1, 16, 1 << 20])
-def grain(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    """Text is cut into chunks of about this size."""
-    monkeypatch.setattr(text, "GRAIN", request.param)
-    return int(request.param)
 
 
 def read(contents: str | bytes, format: str | None = "edge_list", **options: Any) -> kl.Graph:

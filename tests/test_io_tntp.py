@@ -13,13 +13,6 @@ from kleene.io import text
 from torture.sample_files import TNTP
 
 
-@pytest.fixture(params=[1, 16, 1 << 20])
-def grain(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    """Text is cut into chunks of about this size."""
-    monkeypatch.setattr(text, "GRAIN", request.param)
-    return int(request.param)
-
-
 def read(contents: str | bytes, format: str | None = "edge_list", **options: Any) -> kl.Graph:
     raw = contents.encode() if isinstance(contents, str) else contents
     return kl.read(io.BytesIO(raw), format, **options)
@@ -115,3 +108,14 @@ def test_columns_of_tntp() -> None:
         read(NO_ZONES, "tntp", weight="time")
     with pytest.raises(kl.GraphError, match="no column 'init_node'"):
         read(NO_ZONES, "tntp", weight="init_node")
+
+
+def test_the_ends_are_the_first_columns_whatever_they_are_called(grain: int) -> None:
+    """A weight of the name of an end is the column behind them."""
+    renamed = NO_ZONES.replace(b"~\tinit_node\tterm_node", b"~\tinit_node\tlength")
+    assert renamed != NO_ZONES
+    assert arcs(read(renamed, "tntp", weight="length")) == {
+        (1, 3, 5280), (3, 1, 5280), (2, 3, 80),
+    }  # fmt: skip
+    with pytest.raises(ValueError, match="a column is read once"):
+        text.ColumnLayout(0, 1, 1)

@@ -75,7 +75,10 @@ def _read(format: str | None, contents: bytes, grain: int, options: dict[str, An
         return _checked_message(error)
     finally:
         text.GRAIN, graphml.CHUNK, gml.CHUNK = usual
-    again = kl.Graph.from_csr(*graph.csr, directed=graph.directed)  # which checks them
+    try:
+        again = kl.Graph.from_csr(*graph.csr, directed=graph.directed)  # which checks them
+    except kl.MemoryBudgetError as error:  # of the second graph
+        return _checked_message(error)
     _require(np.array_equal(again.offsets, graph.offsets), "the graph is not canonical")
     if graph.rows is not None:
         try:

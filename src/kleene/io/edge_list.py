@@ -189,6 +189,12 @@ def _find_columns(
         if weight not in (names or []):
             raise no_such_weight(weight, "column", names or [])
         indices = [*indices[:2], (names or []).index(weight)]
+        if indices[2] in indices[:2]:
+            end = "source" if indices[2] == indices[0] else "target"
+            raise RequestError(
+                f"the column {weight!r} is taken for the {end}, and cannot be the weight: say "
+                "which columns are the ends, columns=['from', 'to']"
+            )
     elif weighted is False:
         indices = indices[:2]
     elif weighted and len(indices) == 2:

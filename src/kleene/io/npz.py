@@ -249,6 +249,9 @@ def _from_scipy(source: Source, arrays: Arrays) -> Graph:
     data, *indices = (
         _entry(source, arrays, name, what) for name in ("data", *_INDEX_ENTRIES[form])
     )
+    for name, index in zip(_INDEX_ENTRIES[form], indices, strict=True):
+        if index.size and index.dtype.kind not in "iu":
+            source.fail(f"found {name!r} of type {index.dtype}, expected integers")
     shape = arrays["shape"]
     if shape.shape != (2,) or shape.dtype.kind not in "iu" or shape[0] != shape[1] or shape[0] < 0:
         source.fail(f"found the shape {shape.tolist()}, expected that of a square matrix")

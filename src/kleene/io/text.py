@@ -69,6 +69,11 @@ class ColumnLayout:
     base: int = 0  # subtracted from every vertex
     names: bool = False  # vertices are names, not numbers
 
+    def __post_init__(self) -> None:
+        given = [at for at in (self.source, self.target, self.weight) if at >= 0]
+        if len(set(given)) < len(given):  # the second would stay undefined
+            raise ValueError(f"a column is read once, and {given} name one twice")
+
 
 class TextReader:
     """A text file, or whole lines of one, and a position in it."""

@@ -59,7 +59,7 @@ def read(
     if weighted and weight is not None:
         if weight not in columns[2:]:
             raise no_such_weight(weight, "column", columns[2:])
-        at = columns.index(weight)
+        at = columns.index(weight, 2)  # the first two are the ends, whatever they are called
     layout = ColumnLayout(0, 1, at, comments="~", exact=False, low=1)
     sources, targets, weights, _ = text.arcs(layout)
     if metadata.links is not None and len(sources) != metadata.links[0]:
