@@ -57,3 +57,12 @@ def gpu_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(nvidia, "missing", lambda: None)
     yield
     forget()
+
+
+@pytest.fixture(params=[1, 3, 16, 1 << 20])
+def grain(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Cut text into chunks of about this size: smaller than a line, and the default."""
+    from kleene.io import text
+
+    monkeypatch.setattr(text, "GRAIN", request.param)
+    return int(request.param)

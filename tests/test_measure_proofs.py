@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,15 @@ def test_a_sample_is_a_whole_number(what: str, sample: Any) -> None:
         WRONG[what][0](GRID).verify(sample=sample)
 
 
+@pytest.mark.parametrize("seed", [-1, 1.5, "x", None, True])
+@pytest.mark.parametrize("what", WRONG)
+def test_a_seed_of_a_proof_is_a_whole_number(what: str, seed: Any) -> None:
+    found = WRONG[what][0](GRID)
+    for sample in (2, None):
+        with pytest.raises(RequestError, match="seed must be a whole number from 0 on"):
+            found.verify(sample=sample, seed=seed)
+
+
 @pytest.mark.parametrize("source", [[0, 1], None, {0}])
 def test_one_vertex_is_asked_for(source: Any) -> None:
     with pytest.raises(RequestError, match="source must be one vertex"):
@@ -108,6 +118,11 @@ def test_a_measure_is_a_mapping_and_goes_over_numbers(labels: list[str] | None) 
     assert found.to_dict() == dict(found)
 
 
+def test_a_slice_of_a_measure_is_one_of_its_array() -> None:
+    with pytest.raises(RequestError, match=r"give their labels, or positions .* \.values\[:2\]"):
+        kl.betweenness(GRID)[:2]
+
+
 def test_confidence_goes_with_an_error() -> None:
     with pytest.raises(RequestError, match="give both, or neither"):
         kl.betweenness(GRID, confidence=0.5)
@@ -136,6 +151,21 @@ def test_one_vertex_is_singular() -> None:
     g = kl.Graph.from_edges([], [], n=1)
     assert repr(kl.closeness(g)) == "Closeness(closeness of 1 vertex, most 0 at 0)"
     assert "of 1 vertex," in repr(kl.path_counts(g, 0, exact=True))
+    assert repr(kl.distance_histogram(g)).endswith("of 0 pairs in 1 bin, from 1 source)")
+    assert "1 source of 1 vertex," in repr(kl.reduce_distances(g))
+
+
+def test_one_of_anything_is_singular() -> None:
+    g = kl.Graph.from_edges([0], [1], [2])
+    flows = kl.loads(g, [(0, 1, 5), (1, 0, 3)])
+    for shown in (
+        kl.distance_histogram(g), flows, flows.unassigned, kl.prepare(g),
+        kl.sssp(g, pairs=[(0, 1)]), kl.prepare(g).nearest([0], [1]),
+        kl.k_shortest(g, pairs=[(0, 1)], k=1),
+        kl.sssp(g, 0).verify(), kl.apsp(g).verify(), kl.eccentricity(g, unreachable="ignore").plan,
+    ):  # fmt: skip
+        wrong = r"\b(?<![,.])1 (arcs|bins|pairs|paths|searches|sources|trips|vertices)\b"
+        assert not re.search(wrong, f"{shown!r} {shown}")
 
 
 def test_a_device_without_methods_is_named() -> None:

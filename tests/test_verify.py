@@ -117,7 +117,7 @@ def test_wrong_predecessors_are_caught(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["bfs", "sssp_int", "sssp_float"])
 def test_all_of_it_with_arcs_in_many_pieces(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("kleene.results.verify"), "_PIECE", 7)
+    monkeypatch.setattr(import_module("kleene.results.row_arcs"), "_PIECE", 7)
     test_right_answers_are_proved(name)
     test_wrong_values_are_caught(name, True)
     test_wrong_values_are_caught(name, False)
@@ -199,6 +199,18 @@ def test_a_huge_weight_elsewhere_does_not_widen_the_tolerance() -> None:
 def test_a_sample_is_a_number_of_rows(sample: Any) -> None:
     with pytest.raises(kl.RequestError, match="sample must be a whole number from 1"):
         kl.apsp(graph("grid")).verify(sample=sample)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "x", None])
+def test_a_seed_is_a_whole_number(seed: Any) -> None:
+    g = graph("grid")
+    turns = kl.TurnGraph(g, {"from": [], "via": [], "to": []})
+    for found in (
+        kl.apsp(g), kl.sssp(g, pairs=[(0, 5), (7, 3)]), kl.reduce_distances(g), turns.apsp(),
+        kl.prepare(g).nearest([0, 3], [1, 2]),
+    ):  # fmt: skip
+        with pytest.raises(kl.RequestError, match="seed must be a whole number from 0 on"):
+            found.verify(sample=1, seed=seed)
 
 
 def test_sampling() -> None:

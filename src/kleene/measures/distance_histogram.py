@@ -14,6 +14,7 @@ from kleene.graph import Graph
 from kleene.graph.frozen import adopt
 from kleene.measures.distance_measure import Measured
 from kleene.planning.plan import Plan
+from kleene.results.count_bounds import CountBounds
 from kleene.results.distance_reduction import reduce_rows
 from kleene.results.long_table import LongTable
 from kleene.results.searched_rows import SearchedRows
@@ -21,6 +22,7 @@ from kleene.results.tables import Block
 from kleene.results.timings import Timings
 from kleene.results.verify import Proof
 from kleene.results.verify_rows import ProvedRow, verify_rows
+from kleene.system.formatting import counted
 
 __all__ = ["Bins", "DistanceHistogram"]
 
@@ -28,6 +30,9 @@ Array = NDArray[Any]
 
 #: Lengths without bins are counted in at most so many, whose width is a power of two.
 _MOST_BINS = 128
+
+#: Numbers of rows and bins that are counted together, at most, unless a row has more.
+_COUNTED = 2**20
 
 
 class Bins:
@@ -65,9 +70,11 @@ class Bins:
         """Count the distances of whole rows, but not those of a source and itself."""
         if self._given is None:
             self.reach(reduce_rows(rows, hops, None, threads).maxima.max(initial=0).item())
-        found = reduce_rows(rows, hops, self.edges, threads).histogram
-        assert found is not None
-        self._counts += found.sum(axis=0)
+        together = max(1, _COUNTED // max(1, len(self._counts)))
+        for first in range(0, len(rows), together):
+            some = reduce_rows(rows[first : first + together], hops, self.edges, threads)
+            assert some.histogram is not None
+            self._counts += some.histogram.sum(axis=0)
         own = int(np.searchsorted(self.edges, 0, "right")) - 1
         if 0 <= own < len(self._counts):
             self._counts[own] -= len(rows)
@@ -149,12 +156,10 @@ class DistanceHistogram(LongTable):
         """
         m = self._measured
         rows = SearchedRows(m.graph, "min_plus", m.dtype, m.reverse, m.hops, m.limit)
-        seen, near = Bins(self.edges, m.hops, True), 0
+        bounds = CountBounds(self.edges)
 
         def compare(_: int, proved: ProvedRow) -> bool:
-            nonlocal near
-            seen.add_rows(proved.values[None], m.hops, 1)
-            near += 0 if proved.exact else _near(proved, self.edges)
+            bounds.add(proved, own=False)
             return True
 
         proof = verify_rows(
@@ -162,14 +167,11 @@ class DistanceHistogram(LongTable):
             lambda which: rows.rows(m.sources[which]), compare, sample, seed, m.reverse, m.hops,
             m.limit,
         )  # fmt: skip
-        wrong = seen.counts - self.counts
-        if proof.rows < proof.of:
-            wrong = np.maximum(wrong, 0)
-        if int(np.abs(wrong).sum()) > 2 * near:
-            at = int(np.argmax(np.abs(wrong)))
+        at = bounds.first_wrong(self.counts, some=proof.rows < proof.of)
+        if at is not None:
             raise VerificationError(
                 f"bin {at} has {self.counts[at]:,} pairs, and {proof.rows:,} of {proof.of:,} "
-                f"sources have {seen.counts[at]:,}"
+                f"sources have {bounds.in_words(at)}"
             )
         return proof
 
@@ -179,16 +181,7 @@ class DistanceHistogram(LongTable):
     def __repr__(self) -> str:
         what = "hops" if self._measured.hops else "lengths"
         return (
-            f"DistanceHistogram({what} of {int(self.counts.sum()):,} pairs in "
-            f"{len(self.counts):,} bins, from {len(self._measured.sources):,} sources)"
+            f"DistanceHistogram({what} of {counted(int(self.counts.sum()), 'pair')} in "
+            f"{counted(len(self.counts), 'bin')}, from "
+            f"{counted(len(self._measured.sources), 'source')})"
         )
-
-
-def _near(proved: ProvedRow, edges: Array) -> int:
-    """Return how many distances are so close to an edge that rounding may move them over it."""
-    there = proved.values != proved.no_path
-    there[proved.source] = False  # which is at zero
-    values, slack = proved.values[there], proved.slack[there]
-    at = np.searchsorted(edges, values)
-    gaps = [np.abs(values - edges[np.clip(at + k, 0, len(edges) - 1)]) for k in (-1, 0)]
-    return int((np.minimum(*gaps) <= slack).sum())

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kleene.graph import Graph
 from kleene.results.long_table import LongTable
 from kleene.results.tables import BLOCK, Block, label_column
+from kleene.system.formatting import counted
 
 __all__ = ["EdgeTable"]
 
@@ -62,5 +63,4 @@ class EdgeTable(LongTable):
             }
 
     def __repr__(self) -> str:
-        count = len(self)
-        return f"EdgeTable({self.name} of {count:,} edge{'s' * (count != 1)})"
+        return f"EdgeTable({self.name} of {counted(len(self), 'edge')})"

@@ -19,6 +19,7 @@ from kleene.results.tables import BLOCK, Block, label_column
 from kleene.results.timings import Timings
 from kleene.results.verify import Proof
 from kleene.system.cached_property import cached_property
+from kleene.system.formatting import counted
 
 __all__ = ["Demand", "Loads", "Unassigned", "add_up", "cost"]
 
@@ -77,7 +78,7 @@ class Unassigned:
         return len(self.positions)
 
     def __repr__(self) -> str:
-        return f"Unassigned({len(self):,} trips, volume {self.total:g})"
+        return f"Unassigned({counted(len(self), 'trip')}, volume {self.total:g})"
 
 
 class Loads(LongTable):
@@ -302,5 +303,5 @@ class Loads(LongTable):
         best = "".join(f", most {flow:.6g} from {s!r} to {t!r}" for s, t, flow in self.top(1))
         return (
             f"Loads(volume {self.volume:.6g} on {np.count_nonzero(self.arcs):,} of "
-            f"{len(self):,} arcs{lost}{best})"
+            f"{counted(len(self), 'arc')}{lost}{best})"
         )

@@ -16,6 +16,7 @@ from kleene.results.long_table import LongTable
 from kleene.results.tables import BLOCK, Block, label_column
 from kleene.results.timings import Timings
 from kleene.results.verify import Proof
+from kleene.system.formatting import counted
 
 __all__ = ["Measure"]
 
@@ -65,6 +66,11 @@ class Measure(LongTable):
 
         Vertices are labels where the graph has labels.
         """
+        if isinstance(vertices, slice):
+            raise RequestError(
+                "a slice names no vertices: give their labels, or positions where the graph has no "
+                "labels; for a part of the array, slice it: .values[:2]"
+            )
         found = self.values[self.graph.index(vertices)]
         return found.item() if isinstance(found, np.generic) else found
 
@@ -154,7 +160,7 @@ class Measure(LongTable):
 
     @property
     def _size(self) -> str:
-        return f"{len(self):,} {'vertex' if len(self) == 1 else 'vertices'}"
+        return counted(len(self), "vertex", "vertices")
 
     def __repr__(self) -> str:
         best = "".join(f", most {value:.6g} at {label!r}" for label, value in self.top(1))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,10 +11,12 @@ from kleene import _native
 from kleene.graph import Graph
 from kleene.graph.no_path import NO_HOPS, no_path
 from kleene.planning.plan import Plan
+from kleene.results.count_bounds import CountBounds, edges_in
 from kleene.results.searched_rows import SearchedRows
 from kleene.results.timings import Timings
 from kleene.results.verify import Proof
 from kleene.results.verify_rows import ProvedRow, verify_rows
+from kleene.system.formatting import counted
 
 __all__ = ["DistanceReduction", "Reduced", "reduce_rows"]
 
@@ -63,27 +64,9 @@ def reduce_rows(values: Array, hops: bool, edges: Array | None, threads: int = 1
     """
     found = Reduced.empty(len(values), values.dtype, edges)
     none = NO_HOPS if hops else no_path(values.dtype)
-    own = None if edges is None else _edges_in(edges, values.dtype)
+    own = None if edges is None else edges_in(edges, values.dtype)
     _native.reduce_rows(values, none, own, *found, threads)
     return found
-
-
-def _edges_in(edges: Array, dtype: np.dtype[Any]) -> Array:
-    """Return edges in the type of the distances: the smallest values that are not below them."""
-    if dtype.kind == "f":
-        rounded = edges.astype(dtype)
-        return np.where(rounded < edges, np.nextafter(rounded, dtype.type(np.inf)), rounded)
-    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
-    whole = [min(max(math.ceil(edge), least), most) for edge in _finite(edges, least, most)]
-    return np.array(whole, dtype)
-
-
-def _finite(edges: Array, least: int, most: int) -> list[Any]:
-    """Return edges as numbers, of which none is infinite."""
-    bounded: list[Any] = [
-        edge if math.isfinite(edge) else (most if edge > 0 else least) for edge in edges.tolist()
-    ]
-    return bounded
 
 
 class DistanceReduction:
@@ -212,22 +195,19 @@ class DistanceReduction:
                 proved.refuse(f"has the {name} {numbers[row]}, and should have {wanted[0]}")
         if self.histogram is None or right.histogram is None:
             return same
-        held, counts = self.histogram[row], right.histogram[0]
-        near = 0 if proved.exact else self._near_edges(proved, there)
-        if int(np.abs(held - counts).sum()) > 2 * near:
-            proved.refuse(f"has the counts {held.tolist()}, and should have {counts.tolist()}")
-        return same and np.array_equal(held, counts)
-
-    def _near_edges(self, proved: ProvedRow, there: Array) -> int:
-        """Return how many distances are so close to an edge that rounding may move them over it."""
         assert self.edges is not None
-        gaps = np.abs(proved.values[there][:, None] - self.edges[None, :])
-        return int((gaps <= proved.slack[there][:, None]).any(axis=1).sum())
+        held, counts = self.histogram[row], right.histogram[0]
+        bounds = CountBounds(self.edges)
+        bounds.add(proved, own=True)
+        if (at := bounds.first_wrong(held)) is not None:
+            proved.refuse(f"has {held[at]:,} vertices in bin {at}, and should have {counts[at]:,}")
+        return same and np.array_equal(held, counts)
 
     def __repr__(self) -> str:
         what = "hops" if self.hops else "lengths"
-        many = f"{len(self._sources):,} source{'' if len(self._sources) == 1 else 's'}"
+        many = counted(len(self._sources), "source")
         return (
             f"DistanceReduction({what} {'to' if self.reverse else 'from'} {many} of "
-            f"{self.graph.n:,} vertices, {self.maxima.dtype}, {self.stats.total:.3g} s)"
+            f"{counted(self.graph.n, 'vertex', 'vertices')}, {self.maxima.dtype}, "
+            f"{self.stats.total:.3g} s)"
         )

@@ -13,6 +13,7 @@ from kleene.results.display import k_shortest_html
 from kleene.results.paths import Paths
 from kleene.results.route import Route, Routes, make_routes
 from kleene.system.cached_property import cached_property
+from kleene.system.formatting import counted
 
 __all__ = ["KShortest", "KShortestPairs"]
 
@@ -166,7 +167,7 @@ class KShortestPairs(Sequence[KShortest]):
 
     def __repr__(self) -> str:
         paths = sum(map(len, self._each))
-        return f"KShortestPairs({len(self):,} pairs, {paths:,} paths)"
+        return f"KShortestPairs({counted(len(self), 'pair')}, {counted(paths, 'path')})"
 
 
 def _frame(each: Sequence[KShortest]) -> Any:

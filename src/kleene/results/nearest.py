@@ -24,6 +24,7 @@ from kleene.results.timings import Timings
 from kleene.results.verify import Proof
 from kleene.results.verify_nearest import verify_nearest
 from kleene.system.cached_property import cached_property
+from kleene.system.formatting import counted
 
 __all__ = ["Nearest"]
 
@@ -298,8 +299,9 @@ class Nearest(LongTable):
         direction = "from" if self.reverse else "to"
         served = int(np.count_nonzero(self._which[:, 0] >= 0))
         many = f"the {self.k:,} nearest" if self.k > 1 else "the nearest"
+        facilities = counted(count, "facility", "facilities")
+        have = counted(len(self._which), "vertex has", "vertices have")
         return (
-            f"Nearest({what} {direction} {many} of {count:,} "
-            f"{'facility' if count == 1 else 'facilities'}, {served:,} of {len(self._which):,} "
-            f"vertices have one, {self._distances.dtype}, {self.stats.total:.3g} s)"
+            f"Nearest({what} {direction} {many} of {facilities}, {served:,} of {have} one, "
+            f"{self._distances.dtype}, {self.stats.total:.3g} s)"
         )

@@ -22,6 +22,7 @@ from kleene.results.tables import BLOCK, Block, label_column
 from kleene.results.timings import Timings
 from kleene.results.verify import Proof
 from kleene.results.verify_pairs import PairValues, verify_pairs
+from kleene.system.formatting import counted
 
 __all__ = ["PairsResult"]
 
@@ -221,8 +222,8 @@ class PairsResult(Result):
         kind = f"{self.problem} by {self.plan.method} on {self.plan.where}"
         reached, count = int(np.count_nonzero(self.reached)), len(self._sources)
         return (
-            f"PairsResult({kind}, {reached:,} of {count:,} pairs reached, {self.plan.dtype}, "
-            f"{self.stats.total:.3g} s)"
+            f"PairsResult({kind}, {reached:,} of {counted(count, 'pair')} reached, "
+            f"{self.plan.dtype}, {self.stats.total:.3g} s)"
         )
 
     def _repr_html_(self) -> str:

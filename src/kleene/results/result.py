@@ -22,6 +22,7 @@ from kleene.results.saved import Saved
 from kleene.results.tables import BLOCK, Block, label_column, wide_frame
 from kleene.results.timings import Timings
 from kleene.results.verify import Proof, verify
+from kleene.system.formatting import counted
 
 __all__ = ["Result", "Timings"]
 
@@ -257,10 +258,11 @@ class Result(PathQueries):
     def __repr__(self) -> str:
         kind = f"{self.problem} by {self.plan.method} on {self.plan.where}"
         count = None if self._targets is None else len(self._targets)
-        rows = _counted(len(self._sources), "vertex" if self.reverse else "source")
+        ends = ("vertex", "vertices") if self.reverse else ("source",)
+        rows = counted(len(self._sources), *ends)
         shape = f"{'to' if self.reverse else 'from'} {rows}"
         if count is not None:
-            shape += f" from {count:,}" if self.reverse else f" to {_counted(count, 'target')}"
+            shape += f" from {count:,}" if self.reverse else f" to {counted(count, 'target')}"
         return (
             f"Result({kind}, {shape}, {count_reached(self)}, {self.plan.dtype}, "
             f"{self.stats.total:.3g} s)"
@@ -322,8 +324,3 @@ class Result(PathQueries):
             name = "next_hop" if self.reverse else "predecessor"
             block[name] = label_column(self.graph, links[at, far_ends])
         return block
-
-
-def _counted(count: int, what: str) -> str:
-    plural = {"vertex": "vertices"}.get(what, f"{what}s")
-    return f"{count:,} {what if count == 1 else plural}"

@@ -40,7 +40,9 @@ class SearchedRows:
         problem = "sssp" if self.semiring == "min_plus" else "closure"
         problem = "bfs" if self.hops else problem
         asked = None if self.dtype.kind == "b" else str(self.dtype)
-        request = Request(problem, self.semiring, device="cpu", sources=len(sources), dtype=asked)
+        request = Request(
+            problem, self.semiring, device="cpu", sources=len(sources), dtype=asked, keywords=()
+        )
         plan = plan_call(graph_facts(graph, self.hops), request)
         method = find(plan.problem, plan.method, plan.device)
         assert method is not None

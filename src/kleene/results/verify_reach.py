@@ -26,7 +26,8 @@ from kleene.backends.task import WithinAnswer
 from kleene.errors import VerificationError
 from kleene.graph import Graph
 from kleene.graph.no_path import no_path
-from kleene.results.verify import Proof, search_along
+from kleene.results.tight_arcs import search_along
+from kleene.results.verify import Proof
 
 __all__ = ["verify_reach"]
 
