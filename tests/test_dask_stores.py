@@ -16,7 +16,7 @@ import pytest
 from test_dask import CITY, PLACES, SOCIAL, client, hidden  # noqa: F401
 
 import kleene as kl
-from kleene.api import on_cluster, stored_rows
+from kleene.api import on_cluster, prepared_calls, stored_rows
 from kleene.api.stored_rows import BlockSize
 from kleene.distributed import dask_rows
 from kleene.distributed.store import Store
@@ -171,7 +171,7 @@ def test_workers_open_a_device_that_the_client_lacks(
     here = this_machine()
     devices = tuple(device for device in here.devices if device != "emulated")
     bare = LiveMachine(here.cores, None, here.simd, devices, here.absent)
-    for module in (plan, stored_rows):
+    for module in (plan, prepared_calls, stored_rows):
         monkeypatch.setattr(module, "live_machine", lambda: bare)
     asked: dict[str, Any] = {"sources": [0, 9], "device": "emulated", "predecessors": False}
     with pytest.raises(kl.DeviceError):
@@ -183,6 +183,10 @@ def test_workers_open_a_device_that_the_client_lacks(
         assert np.array_equal(found.distances, wanted[:, 7:9])
     kept = kl.sssp(CITY, out=tmp_path / "d.npy", on=client, **asked)
     assert np.array_equal(kept.distances, wanted)
+    prepared = kl.prepare(CITY)
+    matrix = prepared.matrix([0, 9], [3, 5], device="emulated", on=client)
+    assert (matrix.plan.method, matrix.plan.device) == ("prepared", "emulated")
+    assert matrix.distances.tolist() == prepared.matrix([0, 9], [3, 5]).distances.tolist()
     sums = kl.reduce_distances(CITY, sources=[0, 9], device="emulated", on=client).sums
     assert np.array_equal(sums, wanted.sum(axis=1))
     assert "'emulated' on the workers" in str(

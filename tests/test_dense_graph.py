@@ -138,6 +138,11 @@ def test_distances_are_closed_without_a_second_matrix() -> None:
     assert np.allclose(lengths, expected, rtol=1e-12)
 
 
+def test_a_ragged_matrix_is_refused() -> None:
+    with pytest.raises(kl.GraphError, match=r"ragged.* pass rows of the same length$"):
+        kl.Graph.from_dense([[0, 1], [1]])
+
+
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_a_failed_closure_leaves_the_matrix_as_it_was(order: Any) -> None:
     lengths = np.array(np.random.default_rng(1).random((90, 90)), order=order)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import networkx as nx
@@ -13,6 +14,7 @@ from test_methods import ROWS, label, solve
 
 import kleene as kl
 from kleene import csgraph
+from kleene.graph.path_room import beyond, holds, safe_length
 from kleene.registry import Method
 
 ADDING = [row for row in ROWS if row.problem != "bfs" and "min_plus" in row.semirings]
@@ -30,9 +32,9 @@ def test_sums_beyond_float64_are_refused(row: Method) -> None:
     signs = [(1, 1, 1), (1, 1, -1), (-1, -1, -1)] if row.negative else [(1, 1, 1)]
     for sign in signs:
         for dtype in (None, "float64"):
-            with pytest.raises(kl.PathOverflowError, match=r"too much for float64.*no arc"):
+            with pytest.raises(kl.PathOverflowError, match=r"safe up to 4.49423e\+307.*no arc"):
                 solve(row, chain([s * HUGE for s in sign]), "min_plus", dtype=dtype)
-    with pytest.raises(kl.RequestError, match="cannot hold path lengths"):
+    with pytest.raises(kl.RequestError, match="too narrow: path values"):
         solve(row, chain([1e30, 1e38], np.float32), "min_plus", dtype="float32")
 
 
@@ -91,7 +93,7 @@ def test_widths_and_hops_are_no_sums() -> None:
 
 def test_integers_say_the_same() -> None:
     g = chain([2**62] * 3, np.int64)
-    with pytest.raises(kl.PathOverflowError, match="too much for int64; pass dtype='float64'"):
+    with pytest.raises(kl.PathOverflowError, match=r"up to 4.61169e\+18; pass dtype='float64'"):
         kl.sssp(g, 0)
     assert kl.sssp(g, 0, dtype="float64").distances[-1] == 3 * 2.0**62
 
@@ -120,6 +122,73 @@ def test_advice_of_products_speaks_of_entries() -> None:
     assert "arc" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "semiring", "message"),
+    [
+        (5 * 10**18, 0, "min_plus", "reach 5e+18, and int64 is safe up to 4.61169e+18;"),
+        (-5 * 10**18, 0, "max_plus", "reach -5e+18, and int64 is safe down to -4.61169e+18;"),
+        (-5 * 10**18, 0, "min_plus", "reach -5e+18, and int64 is safe down to -4.61169e+18;"),
+        (2**62 - 1, 0, "min_plus", f"reach {2**62 - 1}, and int64 is safe up to {2**62 - 2};"),
+        (1e308, 1e308, "min_plus", "exceed the range of float64, which is safe up to 1.79769e+308"),
+        (-1e308, -1e308, "min_plus", "of float64, which is safe down to -1.79769e+308"),
+    ],
+)
+def test_products_say_what_is_safe(a: Any, b: Any, semiring: Any, message: str) -> None:
+    with pytest.raises(kl.PathOverflowError, match=re.escape(message)):
+        kl.product(np.array([[a]]), np.array([[b]]), semiring)
+
+
+def test_products_say_what_is_safe_beside_other_entries() -> None:
+    a, b = np.array([[-4 * 10**18, 10**18]]), np.zeros((2, 1), np.int64)
+    message = "reach 1e+18, and int64 is safe up to 6.11686e+17 beside entries of -4e+18"
+    with pytest.raises(kl.PathOverflowError, match=re.escape(message)):
+        kl.product(a, b)
+    message = "reach -1e+18, and int64 is safe down to -6.11686e+17 beside entries of 4e+18"
+    with pytest.raises(kl.PathOverflowError, match=re.escape(message)):
+        kl.product(-a, b, "max_plus")
+    a[0, 1] = 611686018427387902  # 2^62 - 2, less the lowest entry
+    assert kl.product(a, b).item() == a[0, 0]
+    a[0, 1] += 1
+    with pytest.raises(kl.PathOverflowError, match="up to 611686018427387902 beside"):
+        kl.product(a, b)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
+def test_the_length_that_messages_call_safe_is_the_limit(dtype: str) -> None:
+    kind = np.dtype(dtype)
+    safe = safe_length(kind)
+    assert holds(kind, safe * 0.999999 if kind.kind == "f" else safe)
+    above = np.nextafter(safe, np.inf) if kind.kind == "f" else safe + 1
+    assert not holds(kind, above)
+    assert f"{dtype} is safe up to {safe}" in beyond(kind, above)
+    assert f"{dtype} is safe up to {safe:g}" in beyond(kind, 1.5 * safe)
+
+
+def test_plans_say_what_is_safe() -> None:
+    g = chain([2**30, 2**29], np.int32)
+    message = "path values may reach 1.61061e+09, and int32 is safe up to 1.07374e+09"
+    assert message in str(kl.explain(g, "sssp"))
+    with pytest.raises(kl.RequestError, match=re.escape(f"{message}; leave out dtype")):
+        kl.sssp(g, 0, dtype="int32")
+    g = chain([2**61, 2**61], np.int64)
+    safe = f"reach {2**62}, and int64 is safe up to {2**62 - 1}"
+    for call in (kl.closeness, kl.betweenness, lambda g: kl.sssp(g, 0), kl.prepare):
+        with pytest.raises(kl.PathOverflowError, match=safe):
+            call(g)
+    assert kl.sssp(chain([2**61, 2**61 - 1], np.int64), 0).distances[-1] == 2**62 - 1
+
+
+def test_widths_use_the_whole_range() -> None:
+    """They are not added, so that only the ends of the type are not widths."""
+    assert kl.closure(chain([2**63 - 2], np.int64), "max_min").values[0, 1] == 2**63 - 2
+    for weight, safe in (
+        (2**63 - 1, f"up to {2**63 - 2}"),
+        (-(2**63), f"down to {-(2**63) + 2}"),
+    ):
+        with pytest.raises(kl.PathOverflowError, match=f"reach {weight}, and int64 is safe {safe}"):
+            kl.closure(chain([weight], np.int64), "max_min")
+
+
 def test_a_heavy_arc_that_no_path_repeats_is_taken() -> None:
     """The bound counts one arc out of every vertex, not n times the heaviest."""
     weights = np.ones(200)
@@ -143,7 +212,7 @@ def test_calls_that_use_searches_refuse_too() -> None:
         kl.close_distances(matrix)
     assert (matrix == kept).all()
     narrow = np.full((3, 3), 3e38, np.float32)
-    with pytest.raises(kl.RequestError, match="cannot hold path lengths"):
+    with pytest.raises(kl.RequestError, match="too narrow: path values"):
         kl.close_distances(narrow)
     assert (narrow == np.float32(3e38)).all()
     apart = np.full((3, 3), HUGE)
@@ -156,7 +225,7 @@ def test_encodings_refuse_too() -> None:
     with pytest.raises(kl.PathOverflowError):
         kl.distance_encodings([g], weighted=True, dtype="float64")
     g = chain([2e38] * 3)
-    with pytest.raises(kl.RequestError, match="too much for float32; pass dtype='float64'"):
+    with pytest.raises(kl.RequestError, match=r"up to 8.50706e\+37; pass dtype='float64'"):
         kl.distance_encodings([g], weighted=True)
     assert kl.distance_encodings([g], weighted=True, dtype="float64")[0, 0, 3] == 6e38
     near = kl.distance_encodings([g], weighted=True, max_distance=5)

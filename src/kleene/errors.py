@@ -35,7 +35,7 @@ class GraphError(KleeneError, ValueError):
 
 
 class PathOverflowError(GraphError, OverflowError):
-    """Path lengths may exceed the widest type there is; nothing was computed."""
+    """Path lengths may exceed what is safe in the widest type there is; nothing was computed."""
 
 
 class FormatError(KleeneError, ValueError):
@@ -90,7 +90,7 @@ class MemoryBudgetError(KleeneError, MemoryError):
     problem : str
         What needs how much, and how much there is.
     advice : tuple of str
-        What makes it fit, in keywords of the call: ``"predecessors=False"``.
+        What makes it fit, in keywords that the call has: ``"predecessors=False"``.
     """
 
     def __init__(self, problem: str, advice: Sequence[str] = ()) -> None:

@@ -116,7 +116,8 @@ def apsp(
     NegativeCycleError
         When a source leads to a cycle of negative length.
     PathOverflowError
-        When path lengths may exceed the widest type.
+        When path lengths may exceed what is safe in the widest type: 2^62 for integers, a quarter
+        of the largest float64 for floats.
     MemoryBudgetError
         When the answer does not fit in memory; the message says what would make it fit.
 

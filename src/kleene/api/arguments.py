@@ -15,7 +15,7 @@ from kleene.api.device_arguments import Devices, as_devices, check_keep
 from kleene.backends.semiring import semiring as find_semiring
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
-from kleene.graph.checks import as_flag
+from kleene.graph.checks import as_flag, require_unmasked
 from kleene.planning.request import Request
 from kleene.system.formatting import type_name
 from kleene.system.machine import as_threads
@@ -119,8 +119,12 @@ def check_call(
         options=options,
         arc_by_arc=arc_by_arc,
     )
-    if pairs is not None and keep == "device":
-        raise RequestError("the paths of pairs are collected on the host: leave out keep='device'")
+    if pairs is not None:
+        if keep == "device":
+            raise RequestError(
+                "the paths of pairs are collected on the host: leave out keep='device'"
+            )
+        request = request._replace(keywords=("predecessors", "dtype"))
     single = source is not None
     return Call(
         request,
@@ -213,6 +217,7 @@ def as_vertices(graph: Graph, vertices: Vertices, name: str) -> Array:
         vertices = list(vertices)
     elif vertices.ndim != 1:
         raise RequestError(f"{name} must be one-dimensional, not of shape {vertices.shape}")
+    require_unmasked(vertices, name, "leave them out", RequestError)
     positions: Array = graph.index(vertices)
     return positions
 

@@ -18,11 +18,11 @@ from kleene.api.arguments import (
     require_graph,
 )
 from kleene.api.length_plans import plan_lengths, wide_dtype
-from kleene.api.number_arguments import as_limit, as_seed, sample_vertices
+from kleene.api.number_arguments import as_limit, sample_vertices
 from kleene.backends.task import BetweennessTask
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
-from kleene.graph.checks import as_flag
+from kleene.graph.checks import as_flag, as_seed
 from kleene.measures.betweenness import Betweenness
 from kleene.measures.zero_cycles import refuse_zero_cycles
 from kleene.planning.plan import Plan
@@ -197,7 +197,7 @@ def _as_sources(
             return _distinct(graph, sources, "sources")
         return np.arange(graph.n, dtype=graph.id_dtype)
     if sources is not None:
-        raise RequestError("give either sources or samples, not both")
+        raise RequestError("give either sources= or samples=, not both")
     return sample_vertices(graph, samples, chance)
 
 

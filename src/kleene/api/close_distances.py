@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.api.apsp import apsp
-from kleene.api.arguments import make_request
+from kleene.api.arguments import check_call, make_request
+from kleene.api.execution import solve
 from kleene.errors import KleeneError, NegativeCycleError, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import is_masked
@@ -17,6 +18,7 @@ from kleene.graph.dense import dense_arcs
 from kleene.planning.plan import plan_call
 from kleene.planning.request import Facts
 from kleene.registry import find
+from kleene.results.result import Result
 
 __all__ = ["close_distances"]
 
@@ -96,9 +98,9 @@ def _close_on_host(lengths: Array, threads: int | None, progress: Progress | Non
         if out is not None and arcs.min_weight < 0:
             # A failed closure overwrites the matrix, so keep one to name the cycle from.
             arcs = dense_arcs(lengths)
-        found = apsp(
-            Graph._from_matrix(arcs), method="tiled", device="cpu", predecessors=False,
-            dtype=lengths.dtype, threads=threads, progress=progress, out=out,
+        found = _apsp(
+            Graph._from_matrix(arcs), method="tiled", dtype=lengths.dtype, threads=threads,
+            progress=progress, out=out,
         )  # fmt: skip
     except KleeneError as error:
         if isinstance(error, NegativeCycleError):
@@ -107,6 +109,12 @@ def _close_on_host(lengths: Array, threads: int | None, progress: Progress | Non
         raise
     if out is None:
         lengths[...] = found.distances
+
+
+def _apsp(graph: Graph, **options: Any) -> Result:
+    """Return the distances of all pairs on the CPU; advice names no keywords of :func:`apsp`."""
+    call = check_call("apsp", graph, device="cpu", predecessors=False, **options)
+    return solve(replace(call, request=call.request._replace(keywords=())))
 
 
 def _close_on_gpu(lengths: Any, progress: Progress | None) -> None:
@@ -122,7 +130,7 @@ def _close_on_gpu(lengths: Any, progress: Progress | None) -> None:
     request = make_request(
         "closure", semiring="min_plus", method="tiled", device="cuda", predecessors=False, out=True
     )
-    plan = plan_call(facts, request)
+    plan = plan_call(facts, request._replace(keywords=()))
     method = find(plan.problem, plan.method, plan.device)
     assert method is not None
     device = open_device(plan.device)
@@ -131,6 +139,6 @@ def _close_on_gpu(lengths: Any, progress: Progress | None) -> None:
     if not method.load_in_place()(device, array, progress or (lambda done, total: None), others):
         # The CPU names the cycle, or finds that it is negative by rounding only.
         lost = Graph.from_dense(device.download(array))
-        found = apsp(lost, device="cpu", predecessors=False, dtype=array.dtype)
+        found = _apsp(lost, dtype=array.dtype)
         device.copy(array, np.ascontiguousarray(found.distances))
         device.synchronize()

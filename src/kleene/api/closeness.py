@@ -85,6 +85,7 @@ def closeness(
         check_distances(
             graph, sources=sources, samples=samples, seed=seed, hops=hops, reverse=reverse,
             limit=limit, device=device, threads=threads, progress=progress,
+            keywords=("samples", "sources"),
         )
     )  # fmt: skip
     found, stats = work.timed("closeness", work.sums)
@@ -149,6 +150,7 @@ def harmonic(
         check_distances(
             graph, sources=sources, samples=samples, seed=seed, hops=hops, reverse=reverse,
             limit=limit, device=device, threads=threads, progress=progress,
+            keywords=("samples", "sources"),
         )
     )  # fmt: skip
     found, stats = work.timed("harmonic", lambda report: work.sums(report, inverses=True))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from kleene.api.arguments import as_vertices
 from kleene.errors import RequestError
 from kleene.graph import Graph
+from kleene.graph.checks import FILL_IN, require_unmasked
 from kleene.graph.tables import column, column_names
 from kleene.measures.loads import Demand
 
@@ -55,6 +56,11 @@ def as_demand(graph: Graph, demand: Any, origin: Any, destination: Any, volume: 
 def _from_matrix(graph: Graph, matrix: Any) -> tuple[Array, list[Array], Array]:
     """Return positions by rows, both ends and the volumes of a matrix."""
     if matrix.shape != (graph.n, graph.n):
+        if matrix.ndim != 2:
+            raise RequestError(
+                f"demand must be a square matrix, {graph.n:,} x {graph.n:,}, not an array of the "
+                f"shape {matrix.shape}"
+            )
         rows, columns = matrix.shape
         raise RequestError(
             f"demand is a matrix of {rows:,} x {columns:,}, and the graph has {graph.n:,} "
@@ -66,6 +72,7 @@ def _from_matrix(graph: Graph, matrix: Any) -> tuple[Array, list[Array], Array]:
         origins = np.repeat(np.arange(graph.n, dtype=graph.id_dtype), counts)
         positions = origins * np.int64(graph.n) + columns
     else:
+        require_unmasked(matrix, "demand", f"{FILL_IN}, 0 for no trip", RequestError)
         matrix = np.asarray(matrix)  # np.matrix keeps two dimensions where one is meant
         _require_numbers(matrix)
         positions = np.flatnonzero(matrix)
@@ -135,6 +142,7 @@ def _from_table(demand: Any, origin: Any, destination: Any, volume: Any) -> list
 
 def _as_volumes(volumes: Any) -> Array:
     """Return volumes as float64."""
+    require_unmasked(volumes, "the volumes of demand", error=RequestError)
     try:
         array = np.asarray(volumes)
     except ValueError:

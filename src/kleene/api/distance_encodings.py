@@ -22,7 +22,8 @@ from kleene.errors import MemoryBudgetError, RequestError
 from kleene.graph.batch import Batch, as_batch
 from kleene.graph.dlpack import to_library
 from kleene.graph.no_path import NO_HOPS, no_path
-from kleene.planning.dtype_choice import NO_ARC, holds, overflow_error
+from kleene.graph.path_room import beyond, holds, overflow_error
+from kleene.planning.dtype_choice import NO_ARC
 from kleene.planning.plan import plan_call
 from kleene.planning.request import Facts, Request
 from kleene.registry import Method, find
@@ -157,8 +158,8 @@ def _plan(batch: Batch, width: int, dtype: np.dtype[Any], path_arcs: int) -> Met
         plan = plan_call(facts, request)
     except MemoryBudgetError as error:
         raise MemoryBudgetError(
-            f"{batch.count:,} graphs, padded to {width:,} vertices: {error}; encode fewer graphs "
-            "at a time, those of a size together, or use a narrower dtype"
+            f"{batch.count:,} graphs, padded to {width:,} vertices: {error.problem}; encode fewer "
+            "graphs at a time, those of a size together, or use a narrower dtype"
         ) from None
     method = find(plan.problem, plan.method, plan.device)
     assert method is not None
@@ -214,8 +215,7 @@ def _require_fit(lengths: Array, longest: int, kind: np.dtype[Any], farthest: fl
         raise overflow_error(np.dtype(np.float64), bound, advice)
     if not holds(kind, min(bound, farthest)):
         raise RequestError(
-            f"distances may reach {bound:g}, too much for {kind}; pass dtype='float64', or "
-            "max_distance"
+            f"{beyond(kind, min(bound, farthest))}; pass dtype='float64', or max_distance"
         )
 
 

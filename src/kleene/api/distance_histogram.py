@@ -86,6 +86,7 @@ def distance_histogram(
     call = check_distances(
         graph, sources=sources, samples=samples, seed=seed, hops=hops, reverse=reverse,
         limit=limit, device=device, threads=threads, progress=progress,
+        keywords=("samples", "sources"),
     )  # fmt: skip
     work = DistanceWork.of(call)
     found, stats = work.timed("distance histogram", lambda report: work.histogram(edges, report))

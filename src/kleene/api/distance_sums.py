@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from kleene import _native
 from kleene.api.arguments import Call, Progress, Vertices, check_call
-from kleene.api.length_plans import require_not_negative
-from kleene.api.number_arguments import as_limit, as_seed, sample_vertices
+from kleene.api.length_plans import COUNT_ARCS, require_not_negative
+from kleene.api.number_arguments import as_limit, sample_vertices
 from kleene.api.reduce_distances import ReduceWork, plan_reduction
 from kleene.errors import RequestError
 from kleene.graph import Graph
-from kleene.graph.checks import as_flag
+from kleene.graph.checks import as_flag, as_seed
 from kleene.measures.distance_histogram import Bins
 from kleene.measures.distance_measure import DistanceSums, Measured
 from kleene.planning.plan import Plan
@@ -39,6 +39,8 @@ __all__ = ["DistanceWork", "check_distances"]
 Array = NDArray[Any]
 T = TypeVar("T")
 
+_INSTEAD = f"{COUNT_ARCS}, or take sums and maxima from kleene.reduce_distances, which allows them"
+
 
 def check_distances(
     graph: Graph | PreparedGraph,
@@ -52,10 +54,12 @@ def check_distances(
     device: str = "auto",
     threads: int | None = None,
     progress: Progress = None,
+    keywords: tuple[str, ...] = (),
 ) -> Call:
     """Check the arguments of a call that measures distances; each source is kept once.
 
-    ``samples`` takes that many random vertices as sources instead.
+    ``samples`` takes that many random vertices as sources instead. ``keywords`` of the user's call
+    may be named in advice.
     """
     call = check_call(
         "apsp", graph,
@@ -69,15 +73,15 @@ def check_distances(
     chance = np.random.default_rng(as_seed(seed))
     if samples is not None:
         if sources is not None:
-            raise RequestError("give either sources or samples, not both")
+            raise RequestError("give either sources= or samples=, not both")
         call = replace(call, sources=sample_vertices(call.graph, samples, chance))
-    request = call.request._replace(takes_dtype=False)
+    request = call.request._replace(keywords=keywords)
     if as_flag(hops, "hops") or call.graph.weight_dtype is None:
         # Added up on the host in less time than rows take to arrive from a device.
         kind = "cpu" if request.device == "auto" else request.device
         request = request._replace(problem="bfs", device=kind, dtype=None)
     else:
-        require_not_negative(graph_facts(call.graph), "this measure", "reduce_distances")
+        require_not_negative(graph_facts(call.graph), "this measure", _INSTEAD)
     return replace(call, request=request._replace(sources=len(call.sources)))
 
 

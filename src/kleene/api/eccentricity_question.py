@@ -20,6 +20,7 @@ from kleene.planning.plan import Plan, plan_call
 from kleene.planning.request import graph_facts
 from kleene.results.components import Components
 from kleene.results.timings import Timings
+from kleene.system.formatting import counted
 from kleene.system.progress import reporter
 
 if TYPE_CHECKING:
@@ -69,7 +70,8 @@ class EccentricityQuestion:
         began = time.perf_counter()
         found = self._find("all")
         stats = Timings(total=time.perf_counter() - began)
-        note = f"bounds: {found.searches:,} searches decide {self.graph.n:,} vertices"
+        decide = counted(found.searches, "search decides", "searches decide")
+        note = f"bounds: {decide} {counted(self.graph.n, 'vertex', 'vertices')}"
         plan = replace(self.plan, reasons=(*self.plan.reasons, note))
         return Eccentricity(
             self.graph, found, self.hops, self._call.reverse, self._dtype, plan, stats

@@ -20,6 +20,7 @@ from kleene.api.apsp import apsp
 from kleene.api.arguments import Out, Progress, Vertices
 from kleene.errors import RequestError
 from kleene.graph import Graph
+from kleene.graph.checks import FILL_IN, require_unmasked
 from kleene.graph.dlpack import to_numpy
 from kleene.system.machine import as_threads, cores
 from kleene.system.threads import or_alone
@@ -117,6 +118,7 @@ def geodesic_distances(
     ((50, 50), 3.14)
     """
     points = to_numpy(X)
+    require_unmasked(points, "X", FILL_IN, RequestError)
     if n_neighbors is not None and radius is not None:
         raise RequestError("give either n_neighbors or radius, not both")
     if radius is not None and not radius >= 0:

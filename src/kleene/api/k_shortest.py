@@ -99,7 +99,8 @@ def k_shortest(
     NegativeCycleError
         When a cycle of negative length leads to a target; the error's ``cycle`` lists it.
     PathOverflowError
-        When path lengths may exceed float64, or integers what it counts exactly (2^53).
+        When path lengths may exceed a quarter of the largest float64, or integers what it counts
+        exactly (2^53).
 
     Examples
     --------

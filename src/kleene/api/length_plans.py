@@ -13,7 +13,11 @@ from kleene.planning.plan import Plan, plan_call
 from kleene.planning.request import Facts, Request, graph_facts
 from kleene.prepared.known import Known
 
-__all__ = ["plan_lengths", "require_not_negative", "wide_dtype"]
+__all__ = ["COUNT_ARCS", "USE_SSSP", "plan_lengths", "require_not_negative", "wide_dtype"]
+
+#: What to do about negative weights: of any call, and of one that returns distances.
+COUNT_ARCS = "count arcs by hops=True"
+USE_SSSP = "use kleene.sssp, which allows them"
 
 
 def plan_lengths(
@@ -27,7 +31,9 @@ def plan_lengths(
     facts = graph_facts(graph, hops)
     if prepared is not None:
         facts = replace(facts, prepared=prepared)
-    require_not_negative(facts, request.problem)
+    searched = request.problem in ("within", "nearest")
+    instead = f"{COUNT_ARCS}, or {USE_SSSP}" if searched else COUNT_ARCS
+    require_not_negative(facts, request.problem, instead)
     try:
         return plan_call(facts, request)
     except MemoryBudgetError as error:
@@ -41,11 +47,10 @@ def wide_dtype(graph: Graph, hops: bool) -> np.dtype[Any]:
     return np.dtype(np.float64 if own is not None and own.kind == "f" else np.int64)
 
 
-def require_not_negative(facts: Facts, call: str, instead: str = "sssp") -> None:
-    """Refuse negative weights; ``instead`` is a call that takes them."""
+def require_not_negative(facts: Facts, call: str, advice: str = COUNT_ARCS) -> None:
+    """Refuse negative weights; ``advice`` says what the user can do instead."""
     if facts.min_weight < 0:
         raise RequestError(
             f"{call} needs weights that are not negative, and the smallest is "
-            f"{facts.min_weight:g}; count arcs by hops=True, or use kleene.{instead}, which "
-            "allows them"
+            f"{facts.min_weight:g}; {advice}"
         )

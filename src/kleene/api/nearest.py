@@ -146,7 +146,8 @@ def nearest(
     )
     parts = None if prepared is None else _parts(prepared, request, hops, reverse)
     known = None if parts is None else Known.of(*parts)
-    plan = plan_lengths(graph, request, hops, "ask for a smaller k", known)
+    advice = "ask for a smaller k" if many else "use a machine with more memory"
+    plan = plan_lengths(graph, request, hops, advice, known)
     dtype = np.dtype(plan.dtype)
     if parts is None:
         plan = look_closer(graph, request, plan, hops)

@@ -1,4 +1,4 @@
-"""Numbers among the arguments: limits, counts and seeds, checked once."""
+"""Numbers among the arguments: limits and counts, checked once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kleene.errors import RequestError
 from kleene.graph import Graph
 
-__all__ = ["as_count", "as_limit", "as_seed", "in_type_of_weights", "sample_vertices"]
+__all__ = ["as_count", "as_limit", "in_type_of_weights", "sample_vertices"]
 
 
 def as_limit(
@@ -67,10 +67,3 @@ def sample_vertices(graph: Graph, samples: Any, chance: np.random.Generator) -> 
     """Return the positions of random vertices, in order: so many, or all if there are fewer."""
     count = min(as_count(samples, "samples"), graph.n)
     return np.sort(chance.choice(graph.n, count, replace=False)).astype(graph.id_dtype)
-
-
-def as_seed(seed: Any) -> int:
-    """Return a seed of random numbers."""
-    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or seed < 0:
-        raise RequestError(f"seed must be a whole number from 0 on, not {seed!r}")
-    return int(seed)

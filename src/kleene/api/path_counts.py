@@ -94,7 +94,7 @@ def path_counts(
     if not unit:
         require_not_negative(graph_facts(graph), "path_counts")
         refuse_zero_cycles(graph)
-    call = replace(call, request=call.request._replace(takes_dtype=False))
+    call = replace(call, request=call.request._replace(keywords=()))
     began = time.perf_counter()
     found = solve(call)
     walked = graph.transpose() if call.reverse else graph

@@ -24,7 +24,7 @@ from kleene.planning.request import Request, graph_facts
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination
 from kleene.prepared.rows import PreparedRows
-from kleene.registry import PATH_PROBLEMS, find
+from kleene.registry import find
 from kleene.results.pairs import PairsResult
 from kleene.results.result import Result
 from kleene.results.searched_rows import SearchedRows
@@ -215,13 +215,16 @@ def plan_prepared(prepared: Prepared, request: Request, entries: int) -> Plan:
     memory = 0 if request.out else entries * prepared.dtype.itemsize
     available = memory_for(memory)
     if memory > available:
-        advice = ["sources=[...] for some of the rows"]
-        if request.problem in PATH_PROBLEMS:
-            advice.append("out='distances.npy' to keep the values in a file")
+        possible = {
+            "sources": "sources=[...] for some of the rows",
+            "out": "out='distances.npy' to keep the values in a file",
+        }
+        several = request.sources != 1
+        advice = [text for name, text in possible.items() if several and request.advises(name)]
         raise MemoryBudgetError(
             f"{request.problem} on {prepared.graph.n:,} vertices needs {format_bytes(memory)} and "
             f"{format_bytes(available)} are available",
-            advice,
+            advice or ["a machine with more memory"],
         )
     device, why_devices = _device(request), ""
     devices: tuple[str, ...] = ()

@@ -22,7 +22,7 @@ from kleene.prepared import files
 from kleene.prepared.cache import bytes_of
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination
-from kleene.system.formatting import format_bytes
+from kleene.system.formatting import counted, format_bytes
 from kleene.system.html import card
 from kleene.system.machine import as_threads
 
@@ -191,6 +191,7 @@ class PreparedGraph(PreparedPairs, PreparedSearches):
     def _facts(self) -> str:
         took = f", {self._steps}" if any(self._steps) else ""
         return (
-            f"{self.graph.n:,} vertices, {self.graph.m:,} arcs, {self._elimination.arcs:,} pairs, "
+            f"{counted(self.graph.n, 'vertex', 'vertices')}, {counted(self.graph.m, 'arc')}, "
+            f"{counted(self._elimination.arcs, 'pair')}, "
             f"{self.semiring} in {self.dtype}, {format_bytes(self.nbytes)}{took}"
         )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kleene.api.arguments import Vertices, make_request
-from kleene.api.length_plans import require_not_negative
+from kleene.api.length_plans import USE_SSSP, require_not_negative
 from kleene.api.number_arguments import as_count, as_limit
 from kleene.api.prepared_calls import Prepared, plan_prepared
 from kleene.api.within import one_or_more
@@ -38,13 +38,14 @@ def prepared_nearest(
 ) -> NearestRows:
     """Check the arguments of ``PreparedGraph.nearest``, and answer."""
     graph, dtype = prepared.graph, prepared.dtype
-    require_not_negative(graph_facts(graph), "nearest")
+    require_not_negative(graph_facts(graph), "nearest", USE_SSSP)
     reverse, k = as_flag(reverse, "reverse"), as_count(k, "k")
     vertices = one_or_more(graph, sources, "sources")
     places = one_or_more(graph, facilities, "facilities")
     if not len(places):
         raise RequestError("facilities is empty: name at least one vertex")
     request = make_request("nearest", sources=len(vertices), threads=threads)
+    request = request._replace(keywords=("sources",))
     bound = as_limit(limit, graph, dtype)
     plan = plan_prepared(prepared, request, 2 * k * len(vertices))
     began = time.perf_counter()
@@ -67,7 +68,7 @@ def prepared_within(
 ) -> Reach:
     """Check the arguments of ``PreparedGraph.within``, and answer."""
     graph, dtype = prepared.graph, prepared.dtype
-    require_not_negative(graph_facts(graph), "within")
+    require_not_negative(graph_facts(graph), "within", USE_SSSP)
     reverse = as_flag(reverse, "reverse")
     if limit is None:
         raise RequestError("within needs a limit; limit=math.inf returns all that is reached")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -228,6 +229,7 @@ class PreparedSearches(Prepared):
         call = check_call(
             "closure", self, semiring=self.semiring, out=out, threads=threads, progress=progress
         )
+        call = replace(call, request=call.request._replace(keywords=("out",)))
         return _solve_to(self, call)
 
     def nearest(

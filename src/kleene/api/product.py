@@ -98,7 +98,8 @@ def product(
     Raises
     ------
     PathOverflowError
-        Values may exceed the widest type.
+        Values may exceed what is safe in the widest type: for sums of integers half of the largest
+        int64, less the lowest entry where that is negative.
     MemoryBudgetError
         The matrices need more memory than there is.
 

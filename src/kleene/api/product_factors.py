@@ -9,12 +9,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.backends.common.product_form import adds_safely
+from kleene.backends.common.product_form import adds_safely, safe_sum
 from kleene.backends.semiring import SEMIRINGS
 from kleene.errors import PathOverflowError, RequestError
 from kleene.graph.checks import as_array, require_memory
 from kleene.graph.dlpack import to_numpy
-from kleene.planning.dtype_choice import overflow_error
+from kleene.graph.path_room import beyond, safe_length
 from kleene.system.machine import threads_for
 
 __all__ = [
@@ -63,7 +63,7 @@ def as_factor(value: Any, name: str, semiring: str, threads: int | None) -> Fact
             f"where an entry of 0 is {_ZERO.get(semiring, 'a path of length 0')}"
         )
     try:
-        array = as_array(to_numpy(value), name)
+        array = as_array(to_numpy(value), name, matrix=True)
     except (BufferError, RuntimeError) as error:  # a type that NumPy does not have
         raise RequestError(f"{name} cannot be read by NumPy: {error}; convert it") from error
     require_matrix(array.shape, name)
@@ -163,31 +163,46 @@ def choose_type(semiring: str, a: Factor, b: Factor, dtype: Any) -> np.dtype[Any
     wide = np.dtype(np.float64 if own.kind == "f" else np.int64)
     if dtype is None:
         types = (own, np.dtype(np.int32), wide) if own.kind == "i" else (own, wide)
-        chosen = next((t for t in types if t >= own and _holds(t, semiring, ends)), None)
-        if chosen is None:
-            raise _overflow(wide, ends)
+        chosen = next((t for t in types if t >= own and _holds(t, semiring, ends)), wide)
+        if chosen.kind == "f" and not _holds(chosen, semiring, ends):
+            farthest = max(ends, key=abs)
+            raise _overflow(wide, farthest, float(np.copysign(np.finfo(np.float64).max, farthest)))
     else:
         chosen = _as_type(dtype, _TYPES)
         if chosen.kind == "i" and own.kind == "f":
-            raise RequestError(f"dtype {chosen} cannot hold products of {own} entries")
+            raise RequestError(
+                f"dtype {chosen} cannot hold the values of {semiring!r} for A of {a.matrix.dtype} "
+                f"and B of {b.matrix.dtype}, which are {own}; leave out dtype, or pass a float type"
+            )
         if not _holds(chosen, semiring, ends):
             raise RequestError(
                 f"dtype {chosen} cannot hold values from {ends[0]:g} to {ends[1]:g}, which entries "
                 "and what they come to may have; leave out dtype, or pass a wider one"
             )
     if chosen.kind == "i" and semiring in _PLUS:
-        sign = -1 if semiring == "max_plus" else 1
-        entries = sorted(sign * end for end in (a.low, b.low, a.high, b.high))
-        highest = max(sign * low, sign * high)
-        if not adds_safely(np.dtype(np.int64), (entries[0], entries[-1]), highest):
-            raise _overflow(np.dtype(np.int64), ends)
+        _require_safe_sums(semiring, a, b)
     return chosen
 
 
-def _overflow(widest: np.dtype[Any], ends: tuple[Any, Any]) -> PathOverflowError:
+def _require_safe_sums(semiring: str, a: Factor, b: Factor) -> None:
+    """Raise for sums of integers that are not safe in int64, the widest type of the engines."""
+    wide, sign = np.dtype(np.int64), -1 if semiring == "max_plus" else 1
+    low, *_, high = sorted(sign * end for end in (a.low, b.low, a.high, b.high))
+    highest = max(sign * end for end in reach(semiring, a, b))
+    if adds_safely(wide, (low, high), highest):
+        return
+    if low < -safe_length(wide):
+        raise _overflow(wide, sign * low, -sign * safe_length(wide))
+    beside = f" beside entries of {sign * low:g}" if low < 0 else ""
+    raise _overflow(wide, sign * highest, sign * safe_sum(wide, low), beside)
+
+
+def _overflow(
+    widest: np.dtype[Any], value: int | float, safe: int | float, beside: str = ""
+) -> PathOverflowError:
     other = "pass dtype='float64', or " if widest.kind == "i" else ""
     advice = f"{other}scale the entries of A and B down"
-    return overflow_error(widest, max(abs(ends[0]), abs(ends[1])), advice)
+    return PathOverflowError(f"{beyond(widest, value, safe)}{beside}; {advice}")
 
 
 def _as_type(dtype: Any, names: tuple[str, ...]) -> np.dtype[Any]:

@@ -19,7 +19,7 @@ from kleene.api.number_arguments import as_limit
 from kleene.api.row_calls import RowCall, plan_rows
 from kleene.errors import RequestError
 from kleene.graph import Graph
-from kleene.graph.checks import as_flag, memory_for
+from kleene.graph.checks import as_flag, memory_for, require_memory, require_unmasked
 from kleene.planning.plan import Plan
 from kleene.registry import find
 from kleene.results.distance_reduction import DistanceReduction, Reduced, reduce_rows
@@ -60,9 +60,9 @@ def reduce_distances(
     """Return the sum, the maximum and the number of the distances from each source.
 
     Closeness, eccentricity and the mean distance follow from them. The distances themselves are
-    not kept: memory is that of the graph and of some rows, at least one a thread and otherwise
-    32 MiB. On a dense graph, a matrix of all pairs is built where it takes no more than 64 MiB, or
-    eight times the memory of the graph.
+    not kept: memory is that of the graph, of the histogram and of some rows, at least one a thread
+    and otherwise 32 MiB. On a dense graph, a matrix of all pairs is built where it takes no more
+    than 64 MiB, or eight times the memory of the graph.
 
     Parameters
     ----------
@@ -116,11 +116,12 @@ def reduce_distances(
         sources=sources, reverse=reverse, limit=limit, predecessors=False, device=device,
         threads=threads, progress=progress,
     )  # fmt: skip
-    request = call.request._replace(takes_dtype=False)
+    request = call.request._replace(keywords=("sources",))
     if hops:
         request = request._replace(problem="bfs", sources=len(call.sources))
     call = replace(call, request=request)
     edges = as_edges(bins)
+    counts = _require_counts(len(call.sources), edges)
     began = time.perf_counter()
     if on is None:
         plan = plan_reduction(call)
@@ -132,6 +133,7 @@ def reduce_distances(
 
         call = replace(call, on=on)
         plan, reduced = reduce_on_cluster(call, plan_rows(call), edges, on)
+    plan = replace(plan, memory=plan.memory + counts)
     stats = Timings(total=time.perf_counter() - began)
     kept = as_limit(call.limit, call.graph, np.dtype(plan.dtype), hops)
     return DistanceReduction(
@@ -145,16 +147,34 @@ def as_edges(bins: Any) -> Array | None:
         return None
     if isinstance(bins, (int, np.integer)) and not isinstance(bins, bool):
         if bins < 1:
-            raise RequestError(f"bins must be a number from 1 on, or edges, and is {bins}")
-        return np.arange(bins + 1)
+            raise RequestError(f"bins must be a whole number from 1 on, or edges, and is {bins}")
+        count = int(bins)
+        require_memory(16 * (count + 1), f"a histogram of {count:,} bins", "take fewer bins")
+        return np.arange(count + 1)
+    require_unmasked(bins, "bins", "leave them out", RequestError)
     try:
-        edges = np.asarray(bins)
+        edges = np.array(bins)  # a copy: the caller may write to its own
     except ValueError:
         edges = np.empty(0)
+    if edges.dtype == object and all(isinstance(edge, int) for edge in edges.flat):
+        raise RequestError("bins has edges that do not fit in int64; pass them as floats")
     right = edges.ndim == 1 and len(edges) > 1 and edges.dtype.kind in "iuf"
-    if not right or not (np.diff(edges) > 0).all():
-        raise RequestError("bins must be a number, or at least two edges in ascending order")
+    if not right or not (edges[1:] > edges[:-1]).all():
+        raise RequestError("bins must be a whole number, or at least two edges in ascending order")
     return edges
+
+
+def _require_counts(sources: int, edges: Array | None) -> int:
+    """Return the bytes of the counts of all sources and bins; raise if they do not fit."""
+    if edges is None:
+        return 0
+    bins = len(edges) - 1
+    require_memory(
+        8 * sources * bins,
+        f"a histogram of {sources:,} sources in {bins:,} bins",
+        "take fewer bins, or sources=[...]; distance_histogram counts all sources together",
+    )
+    return 8 * sources * bins
 
 
 def rows_together(n: int, itemsize: int, threads: int) -> int:

@@ -14,7 +14,7 @@ from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import SpmvTask
 from kleene.errors import RequestError
 from kleene.graph import Graph
-from kleene.graph.checks import as_array, as_weights
+from kleene.graph.checks import FILL_IN, as_array, as_weights, require_unmasked
 from kleene.planning.plan import plan_call
 from kleene.planning.request import Request, graph_facts
 from kleene.registry import find, methods
@@ -87,6 +87,7 @@ def spmv(
     _require_known(form, dict.fromkeys(row.name for row in methods("spmv")), "form")
     kind, names = as_devices(device, None)
     _require_known(kind, _DEVICES, "device")
+    require_unmasked(x, "x", FILL_IN)
     vector = as_array(x, "x")
     if vector.shape != (graph.n,):
         raise RequestError(f"x has shape {vector.shape}, and the graph {graph.n:,} vertices")

@@ -114,7 +114,8 @@ def sssp(
     NegativeCycleError
         When the source leads to a cycle of negative length; the error's ``cycle`` lists it.
     PathOverflowError
-        When path lengths may exceed the widest type.
+        When path lengths may exceed what is safe in the widest type: 2^62 for integers, a quarter
+        of the largest float64 for floats.
 
     Examples
     --------

@@ -11,10 +11,11 @@ from kleene.api.apsp import apsp
 from kleene.api.arguments import Vertices, as_vertices, require_graph
 from kleene.api.sssp import sssp
 from kleene.api.turn_tables import turns_of, u_turns_of
-from kleene.errors import NegativeCycleError, RequestError
+from kleene.errors import MemoryBudgetError, NegativeCycleError, RequestError
 from kleene.graph import Graph
 from kleene.graph.turns import FORBIDDEN, Expansion, expand
 from kleene.results.turns import TurnResult
+from kleene.system.formatting import counted
 
 __all__ = ["TurnGraph"]
 
@@ -183,6 +184,9 @@ class TurnGraph:
         except NegativeCycleError as error:
             cycle = self._expansion.vertex[np.array(error.cycle)]
             raise NegativeCycleError(self.graph.label(cycle).tolist()) from None
+        except MemoryBudgetError as error:
+            advice = [each for each in error.advice if not each.startswith("out=")]
+            raise MemoryBudgetError(error.problem, advice) from None
         return TurnResult(self.graph, self._expansion, result, columns)
 
     def __repr__(self) -> str:
@@ -190,14 +194,10 @@ class TurnGraph:
         delayed = len(self._turns.delays) - forbidden
         split = len(np.unique(self._expansion.vertex[self.graph.n :]))
         parts = [
-            _count(self.graph.n, "vertex", "vertices"),
-            _count(self.graph.m, "arc", "arcs"),
-            _count(forbidden, "turn", "turns") + " forbidden",
-            *([_count(delayed, "turn", "turns") + " delayed"] if delayed else []),
-            _count(split, "vertex", "vertices") + " split",
+            counted(self.graph.n, "vertex", "vertices"),
+            counted(self.graph.m, "arc"),
+            counted(forbidden, "turn") + " forbidden",
+            *([counted(delayed, "turn") + " delayed"] if delayed else []),
+            counted(split, "vertex", "vertices") + " split",
         ]
         return f"TurnGraph({', '.join(parts)})"
-
-
-def _count(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"

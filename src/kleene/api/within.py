@@ -147,7 +147,9 @@ def search_within(
     progress: Progress = None,
 ) -> Reach:
     """Plan and run bounded searches from some positions."""
-    plan = plan_lengths(graph, request, hops, "ask for fewer sources at a time")
+    several = len(sources) > 1
+    advice = "ask for fewer sources at a time" if several else "use a machine with more memory"
+    plan = plan_lengths(graph, request, hops, advice)
     dtype = np.dtype(plan.dtype)
     method = find(plan.problem, plan.method, plan.device)
     assert method is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import operator
 import sys
 from collections.abc import Hashable
@@ -17,10 +18,12 @@ from kleene.system.formatting import format_bytes
 from kleene.system.machine import available_memory
 
 __all__ = [
+    "FILL_IN",
     "as_array",
     "as_flag",
     "as_ids",
     "as_name",
+    "as_seed",
     "as_summable",
     "as_vertex_count",
     "as_weights",
@@ -47,21 +50,25 @@ MOST_VERTICES = 2**56
 MOST_INT32_VERTICES = 2**31 - 1
 
 
+#: What to do about masked entries where none can be left out.
+FILL_IN = "give them values by .filled(...)"
+_LEAVE_OUT = f"leave them out, or {FILL_IN}"
+
 _FOR_NAMES = "for names, use Graph.from_table({'source': [...], 'target': [...]})"
 
 
-def as_array(values: ArrayLike, name: str) -> Array:
-    """Return any array-like as a NumPy array of numbers."""
+def as_array(values: ArrayLike, name: str, matrix: bool = False) -> Array:
+    """Return any array-like as a NumPy array of numbers; messages differ for a matrix."""
     try:
         array = np.asarray(values)
     except ValueError as error:
+        wanted = "rows of the same length" if matrix else "a flat sequence of numbers"
         raise GraphError(
-            f"{name} is ragged: its rows have different lengths; pass a flat sequence of numbers"
+            f"{name} is ragged: its rows have different lengths; pass {wanted}"
         ) from error
     except (TypeError, OverflowError) as error:
         raise GraphError(f"{name} cannot be made an array of numbers: {error}") from error
-    if is_masked(values):
-        require_unmasked(values, name)
+    require_unmasked(values, name, FILL_IN if matrix else _LEAVE_OUT)
     if array.dtype == object:
         names = f"; {_FOR_NAMES}" if name in ("sources", "targets") else ""
         raise GraphError(
@@ -76,12 +83,22 @@ def is_masked(thing: Any) -> TypeGuard[np.ma.MaskedArray[Any, Any]]:
     return ma is not None and isinstance(thing, ma.MaskedArray)
 
 
-def require_unmasked(array: np.ma.MaskedArray[Any, Any], name: str) -> None:
-    """Raise if an entry is masked: whether the arc is absent or its value unknown is not said."""
-    if np.ma.getmaskarray(array).any():
-        raise GraphError(
-            f"{name} has masked entries; leave these arcs out, or give them values by .filled(...)"
-        )
+def require_unmasked(
+    values: Any,
+    name: str,
+    advice: str = _LEAVE_OUT,
+    error: type[GraphError | RequestError] = GraphError,
+) -> None:
+    """Raise if an array, or an array in a list, has a masked entry.
+
+    The mask does not say whether the entry is absent or its value unknown.
+    """
+    if "numpy.ma" not in sys.modules:
+        return
+    nested = isinstance(values, (list, tuple)) and values and hasattr(values[0], "__len__")
+    for array in values if nested else (values,):
+        if is_masked(array) and np.ma.is_masked(array):
+            raise error(f"{name} has masked entries; {advice}")
 
 
 def own(array: Array, given: ArrayLike | None) -> Array:
@@ -197,6 +214,13 @@ def as_flag(value: Any, name: str) -> bool:
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     raise RequestError(f"{name} must be True or False, not {value!r}")
+
+
+def as_seed(seed: Any) -> int:
+    """Return a seed of random numbers."""
+    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or seed < 0:
+        raise RequestError(f"seed must be a whole number from 0 on, not {seed!r}")
+    return int(seed)
 
 
 def as_name(value: Any, what: str) -> Any:

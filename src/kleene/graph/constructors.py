@@ -150,7 +150,7 @@ class Constructors:
         ----------
         matrix : array of shape (n, n)
             The weight of the arc from i to j at (i, j). Infinity means "no arc", and so does the
-            largest value of an integer type.
+            largest value of an integer type, and a masked entry of a masked array.
         null_value : number, optional
             Another value that means "no arc".
 

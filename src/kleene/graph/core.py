@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kleene.errors import DeviceError
-from kleene.graph import convert, derive
+from kleene.graph import checks, convert, derive
 from kleene.graph.constructors import Constructors, Progress
 from kleene.graph.dense import DenseArcs
 from kleene.graph.display import graph_html, graph_text
@@ -354,6 +354,7 @@ class Graph(Storage, Constructors):
                 return int(positions)
             label = self.labels[positions]
             return label.item() if isinstance(label, np.generic) else label
+        checks.require_unmasked(positions, "positions", "leave them out")
         array = np.asarray(positions, dtype=None if len(positions) else np.int64)
         return array if self.labels is None else self.labels[array]
 

@@ -55,7 +55,8 @@ def dense_arcs(matrix: Any, null_value: Any = None, out: Array | None = None) ->
     """Return a square array of weights in canonical form: a copy, or in ``out``."""
     matrix = to_numpy(matrix)
     mask = np.ma.getmaskarray(matrix) if is_masked(matrix) else None
-    array = as_array(np.ma.getdata(matrix) if mask is not None else matrix, "the matrix")
+    data = matrix if mask is None else np.ma.getdata(matrix)
+    array = as_array(data, "the matrix", matrix=True)
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         raise GraphError(f"the matrix must be square, but has shape {array.shape}")
     n, weighted = len(array), array.dtype != bool

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.errors import GraphError
-from kleene.graph.checks import id_dtype
+from kleene.graph.checks import id_dtype, require_unmasked
 from kleene.system.cached_property import cached_property
 
 __all__ = ["LabelIndex", "describe_labels", "is_one_vertex", "range_of_labels"]
@@ -62,6 +62,7 @@ class LabelIndex:
 
     def positions(self, labels: Iterable[Any]) -> Array:
         """Return the positions of several labels."""
+        require_unmasked(labels, "vertices", "leave them out")
         given = labels if isinstance(labels, np.ndarray) else list(labels)
         dtype = id_dtype(self._n)
         numbers = self._labels is None or self._labels.dtype.kind in "iu"

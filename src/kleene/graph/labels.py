@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from kleene import _native
 from kleene.errors import GraphError
-from kleene.graph.checks import is_masked, require_memory
+from kleene.graph.checks import require_memory, require_unmasked
 from kleene.graph.frozen import adopt, frozen
 from kleene.system.machine import threads_for
 
@@ -34,8 +34,7 @@ def as_labels(labels: Iterable[Any] | Array, n: int) -> Array:
     """Return labels as a frozen array of length ``n``: integers, or Python objects."""
     if isinstance(labels, np.ndarray) and labels.ndim != 1:
         raise GraphError(f"labels must be one-dimensional, but has shape {labels.shape}")
-    if is_masked(labels) and np.ma.getmaskarray(labels).any():
-        raise GraphError("labels has masked entries; give every vertex a label")
+    require_unmasked(labels, "labels", "give every vertex a label")
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu":
         array: Array = frozen(labels.astype(labels.dtype.newbyteorder("="), copy=False))
     else:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.errors import GraphError
+from kleene.graph.checks import FILL_IN, require_unmasked
 from kleene.graph.frozen import adopt
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def as_positions(graph: Graph, positions: Any) -> NDArray[np.float64]:
         values = list(positions.values())
     else:
         given, places, values = None, slice(None), positions
+    require_unmasked(values, "positions", FILL_IN)
     try:
         with np.errstate(over="ignore"):  # infinite, which is refused below
             array = np.array(values, dtype=np.float64)

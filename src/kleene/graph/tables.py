@@ -9,14 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.errors import GraphError
-from kleene.graph.checks import (
-    as_flag,
-    as_ids,
-    as_name,
-    as_weights,
-    is_masked,
-    require_unmasked,
-)
+from kleene.graph.checks import as_flag, as_ids, as_name, as_weights, require_unmasked
 from kleene.graph.construct import from_directions
 from kleene.graph.convert import no_such_weight
 from kleene.graph.directions import as_directions
@@ -46,8 +39,7 @@ def column(table: Any, name: Any) -> Array:
         has = ", ".join(map(repr, names))
         raise GraphError(f"the table has no column {name!r}; it has {has}")
     column = table[name]
-    if is_masked(column):
-        require_unmasked(column, f"column {name!r}")
+    require_unmasked(column, f"column {name!r}")
     try:
         return np.asarray(column)
     except (TypeError, ValueError) as error:

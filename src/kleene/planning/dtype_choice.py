@@ -11,19 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import PathOverflowError, RequestError
+from kleene.errors import RequestError
+from kleene.graph.path_room import beyond, holds, overflow_error
 from kleene.planning.request import Facts, Request
 from kleene.registry import LENGTH_PROBLEMS
 from kleene.system.suggestions import did_you_mean
 
-__all__ = ["NO_ARC", "choose_dtype", "holds", "overflow_error"]
-
-#: How many times the longest path floats must hold. Methods on matrices add two paths; Johnson's
-#: algorithm adds two potentials to a path, and rounding comes on top.
-_ROOM = 4
-
-#: Problems whose calls take ``dtype=``.
-_TAKE_DTYPE = ("sssp", "apsp", "closure")
+__all__ = ["NO_ARC", "choose_dtype"]
 
 #: What to do with weights that are not lengths.
 NO_ARC = "if huge weights stand for 'no arc', leave these arcs out"
@@ -54,10 +48,8 @@ def _require_comparable(facts: Facts) -> None:
     own = np.dtype(facts.weight_dtype or np.int64)
     wide = np.dtype(np.float64 if own.kind == "f" else np.int64)
     if not holds(wide, facts.path_bound):
-        raise PathOverflowError(
-            f"path lengths may reach {float(facts.path_bound):g}, too much for {wide}; use smaller "
-            "units, or graph.reweight with smaller weights"
-        )
+        advice = "use smaller units, or graph.reweight with smaller weights"
+        raise overflow_error(wide, facts.path_bound, advice)
 
 
 def _fitting_dtype(facts: Facts, request: Request) -> tuple[np.dtype[Any], str]:
@@ -66,44 +58,47 @@ def _fitting_dtype(facts: Facts, request: Request) -> tuple[np.dtype[Any], str]:
     if request.semiring == "max_times":  # probabilities: no product is larger than its factors
         kept = own if own.kind == "f" else np.dtype(np.float64)
         return kept, whose if own.kind == "f" else "products need floats"
+    if request.semiring == "max_min":
+        return _fitting_widths(facts, request, own, whose)
     bound = facts.path_bound
-    if request.semiring == "max_min":  # paths are as wide as an arc; "no path" is the lowest value
-        if own.kind == "f":
-            return own, whose
-        bound = max(abs(facts.min_weight), abs(facts.max_weight)) / 2
     if holds(own, bound):
         return own, whose
     wide = np.dtype(np.float64 if own.kind == "f" else np.int64)
     if holds(wide, bound):
-        return wide, f"path values may reach {float(bound):g}, too much for {own}"
+        return wide, beyond(own, bound)
     if request.dtype is not None:
         return wide, "the widest type there is"
     raise overflow_error(wide, bound, _advice(request, wide))
 
 
-def holds(dtype: np.dtype[Any], path_bound: int | float) -> bool:
-    """Can this type hold every path length, and the sums that methods make of several?"""
-    if dtype.kind == "f":
-        return _ROOM * float(path_bound) < float(np.finfo(dtype).max)
-    return 2 * path_bound < np.iinfo(dtype).max
+def _fitting_widths(
+    facts: Facts, request: Request, own: np.dtype[Any], whose: str
+) -> tuple[np.dtype[Any], str]:
+    """Return the type of widths: paths are as wide as an arc, and nothing is added."""
+    if own.kind == "f":
+        return own, whose
+    widest = max(facts.min_weight, facts.max_weight, key=abs)
+    sign, wide = (1 if widest > 0 else -1), np.dtype(np.int64)
+    if abs(widest) <= _safe_width(own):
+        return own, whose
+    if abs(widest) <= _safe_width(wide):
+        return wide, beyond(own, widest, sign * _safe_width(own))
+    if request.dtype is not None:
+        return wide, "the widest type there is"
+    raise overflow_error(wide, widest, _advice(request, wide), sign * _safe_width(wide))
 
 
-def overflow_error(
-    widest: np.dtype[Any], path_bound: int | float, advice: str
-) -> PathOverflowError:
-    """Return the error for path values that the widest type of their kind cannot hold."""
-    largest = float(np.iinfo(widest).max if widest.kind == "i" else np.finfo(widest).max)
-    reach = f"reach {float(path_bound):g}" if path_bound < np.inf else f"exceed {largest:.2g}"
-    return PathOverflowError(f"path values may {reach}, too much for {widest}; {advice}")
+def _safe_width(dtype: np.dtype[Any]) -> int:
+    """Return the largest width of an arc; the ends of a type are "no path" and the empty path."""
+    return int(np.iinfo(dtype).max) - 1
 
 
 def _advice(request: Request, widest: np.dtype[Any]) -> str:
     """Return what to do about path values that are too large, in terms of the call."""
     if widest.kind == "f":
         return f"scale the weights down; {NO_ARC} or give them the weight inf"
-    takes_dtype = request.takes_dtype and request.problem in _TAKE_DTYPE
-    first = "pass dtype='float64', or" if takes_dtype else "make the weights float64, or"
-    return f"{first} scale the weights down; {NO_ARC}"
+    other = "pass dtype='float64'" if request.advises("dtype") else "make the weights float64"
+    return f"{other}, or scale the weights down; {NO_ARC}"
 
 
 def _as_value_dtype(dtype: str) -> np.dtype[Any]:
@@ -131,10 +126,10 @@ def _require_fit(
     if request.semiring == "min_plus" and not holds(asked, facts.path_bound):
         if asked == np.float64:
             raise overflow_error(asked, facts.path_bound, _advice(request, asked))
-        raise RequestError(
-            f"dtype {asked} cannot hold path lengths that may reach "
-            f"{float(facts.path_bound):g}; leave out dtype, or pass a wider one"
-        )
+        advice = "leave out dtype, or pass a wider one"
+        if not request.advises("dtype"):
+            advice = "use a wider type"
+        raise RequestError(f"{asked} is too narrow: {beyond(asked, facts.path_bound)}; {advice}")
     if request.semiring == "max_min":
         if asked.kind == "f":
             highest: int | float = float(np.finfo(asked).max)

@@ -15,9 +15,10 @@ import numpy as np
 
 from kleene.backends.common import predecessors
 from kleene.errors import GraphError, MemoryBudgetError, RequestError
+from kleene.graph.path_room import holds
 from kleene.planning.device_choice import choose_device
 from kleene.planning.device_split import choose_devices
-from kleene.planning.dtype_choice import choose_dtype, holds
+from kleene.planning.dtype_choice import choose_dtype
 from kleene.planning.machine import live_machine
 from kleene.planning.prepared_cost import preparation_note
 from kleene.planning.request import Facts, Request
@@ -200,13 +201,16 @@ def make_plan(facts: Facts, request: Request, machine: Machine) -> Plan:
         block = size._replace(sources=min(size.sources, request.block_rows))
         memory = max(rounds.memory, chosen + (limited_workspace(block) if near_limit else 0))
         reasons += (rounds.reason,)
+        if len(devices) > 1:
+            devices, alone = devices[:1], "one device: rounds through files use one"
+            reasons = tuple(alone if why == why_devices else why for why in reasons)
     too_large = available is not None and memory > available
     if too_large and method.name == "prepared" and request.method == "auto":
         refused = Known(0, 0, "counted", refused=f"it would take {format_bytes(workspace)}")
         return make_plan(replace(facts, prepared=refused), request, machine)
     if too_large and not in_blocks and request.method == "auto" and 0 < request.block_rows < rows:
         return make_plan(facts, request._replace(sources=request.block_rows), machine)
-    _require_memory(memory, available, size, facts, request, dtype)
+    _require_memory(memory, available, size, facts, request, method, dtype)
     return Plan(
         request.problem,
         method.name,
@@ -261,22 +265,36 @@ def _require_memory(
     size: Size,
     facts: Facts,
     request: Request,
+    method: Method,
     dtype: np.dtype[Any],
 ) -> None:
     if available is None or memory <= available:
         return
-    advice = []
-    if request.problem in ("apsp", "closure"):
-        advice.append("sources=[...] for some of the rows")
-    if size.sources > 1 and not (request.out or request.block_rows):
-        advice.append("out='distances.npy' to keep the values in a file")
-    if request.predecessors:
-        advice.append("predecessors=False")
     narrower = {"float64": "float32", "int64": "int32"}.get(str(dtype))
-    if narrower is not None and holds(np.dtype(narrower), facts.path_bound):
-        advice.append(f"dtype={narrower!r}")
+    fits = narrower is not None and holds(np.dtype(narrower), facts.path_bound)
+    several, in_memory = size.sources > 1, not (request.out or request.block_rows)
+    samples = _fitting_samples(memory - available, size, method)
+    if request.out and not request.block_rows:  # fewer rows save work only
+        several = samples > 0
+    possible = {
+        "samples": (samples > 0, f"samples={samples} for an estimate"),
+        "sources": (several, "sources=[...] for some of the rows"),
+        "out": (several and in_memory, "out='distances.npy' to keep the values in a file"),
+        "predecessors": (request.predecessors, "predecessors=False"),
+        "dtype": (fits, f"dtype={narrower!r}"),
+    }
+    advice = [text for name, (saves, text) in possible.items() if saves and request.advises(name)]
     raise MemoryBudgetError(
         f"{request.problem} on {size.n:,} vertices needs {format_bytes(memory)} and "
         f"{format_bytes(available)} are available",
-        advice,
+        advice or ["a machine with more memory"],
     )
+
+
+def _fitting_samples(excess: int, size: Size, method: Method) -> int:
+    """Return how many sources would save so many bytes of work; 0 if none do."""
+    for count in (1000, 100, 10, 1):
+        saved = method.workspace(size) - method.workspace(size._replace(sources=count))
+        if count < size.sources and (saved >= excess or not method.by_rows):
+            return count
+    return 0

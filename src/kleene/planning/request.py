@@ -14,6 +14,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Facts", "Request", "graph_facts"]
 
+#: Keywords that advice on memory and types may name, of the calls named as these problems.
+_ADVISED = {
+    "bfs": ("sources", "out", "predecessors", "dtype"),
+    "sssp": ("sources", "out", "predecessors", "dtype"),
+    "apsp": ("sources", "out", "predecessors", "dtype"),
+    "closure": ("sources", "out", "predecessors", "dtype"),
+}
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -55,8 +63,13 @@ class Request(NamedTuple):
     trips: int = 0  # of loads, whose sources are the roots of searches
     split: bool = False  # of loads: over all shortest paths
     because: str = ""  # why the call names the method, where the user did not
-    takes_dtype: bool = True  # whether the user's call has dtype=
+    keywords: tuple[str, ...] | None = None  # that advice may name; None: see _ADVISED
     by_rows: bool = False  # some rows are kept at a time: no method that fills a matrix
+
+    def advises(self, keyword: str) -> bool:
+        """Return whether the user's call has a keyword that advice may name."""
+        own = self.keywords
+        return keyword in (_ADVISED.get(self.problem, ()) if own is None else own)
 
 
 #: The same facts are the same object, which makes plans quick to look up.

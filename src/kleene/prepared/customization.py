@@ -27,8 +27,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from kleene import _native
 from kleene.backends.common.cycles import is_negative
-from kleene.errors import NegativeCycleError, PathOverflowError
+from kleene.errors import NegativeCycleError
 from kleene.graph import Graph
+from kleene.graph.path_room import overflow_error
 from kleene.prepared.elimination import Elimination
 from kleene.prepared.pair_arcs import find_pair_arcs, lengths
 from kleene.system.cached_property import cached
@@ -189,11 +190,11 @@ def narrow_values(
     stats = graph.stats
     if stats.path_bound < too_long:
         return values(np.int32)
-    if stats.path_bound >= np.iinfo(np.int64).max // 2:
-        raise PathOverflowError(
-            f"path lengths may reach {stats.path_bound}, too much for int64; pass "
-            "dtype='float64', or scale the weights down"
-        )
+    wide = np.dtype(np.int64)
+    most = int(np.iinfo(wide).max) // 2 - 1
+    if stats.path_bound > most:
+        advice = "pass dtype='float64', or scale the weights down"
+        raise overflow_error(wide, stats.path_bound, advice, most)
     heaviest = int(stats.max_weight)
     if stats.negative or heaviest >= too_long:
         return None

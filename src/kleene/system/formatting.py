@@ -5,7 +5,16 @@ from __future__ import annotations
 import numbers
 from typing import Any
 
-__all__ = ["format_bytes", "format_duration", "format_number", "type_name"]
+__all__ = ["counted", "format_bytes", "format_duration", "format_number", "type_name"]
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """Return a number of things, in the singular for one.
+
+    >>> counted(1, "arc"), counted(2000, "vertex", "vertices")
+    ('1 arc', '2,000 vertices')
+    """
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def format_bytes(count: float) -> str:

@@ -19,6 +19,7 @@ from kleene.system.threads import for_each
 
 __all__ = [
     "adds_safely", "decoded", "encoded", "engine_shape", "float_form", "new_values", "product_form",
+    "safe_sum",
 ]  # fmt: skip
 
 Array = NDArray[Any]
@@ -65,7 +66,12 @@ def adds_safely(dtype: np.dtype[Any], entries: tuple[int, int], highest: int) ->
     """
     none = int(np.iinfo(dtype).max) // 2
     low, high = entries
-    return -none <= low and high <= none and highest < none + min(0, low)
+    return -none <= low and high <= none and highest <= safe_sum(dtype, low)
+
+
+def safe_sum(dtype: np.dtype[Any], low: int) -> int:
+    """Return the largest sum that is less than "no path" and the lowest entry together."""
+    return int(np.iinfo(dtype).max) // 2 + min(0, low) - 1
 
 
 def _negated(task: ProductTask, ends: tuple[Any, Any]) -> tuple[Any, Any]:

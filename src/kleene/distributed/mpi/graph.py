@@ -25,6 +25,7 @@ from kleene.graph.label_index import LabelIndex
 from kleene.graph.statistics import heaviest_of_rows, magnitude_sum
 from kleene.planning.request import Facts
 from kleene.system.cached_property import cached_property
+from kleene.system.formatting import counted
 
 __all__ = ["DistributedGraph"]
 
@@ -263,6 +264,6 @@ class DistributedGraph:
         kind = "no weights" if self.weights is None else f"{self.weights.dtype} weights"
         ranks = self.partition.ranks
         return (
-            f"DistributedGraph({self.n:,} vertices, {self.m:,} arcs, {kind}, "
-            f"{'directed' if self.directed else 'undirected'}, {ranks} rank{'s' * (ranks != 1)})"
+            f"DistributedGraph({counted(self.n, 'vertex', 'vertices')}, {counted(self.m, 'arc')}, "
+            f"{kind}, {'directed' if self.directed else 'undirected'}, {counted(ranks, 'rank')})"
         )

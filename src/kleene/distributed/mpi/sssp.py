@@ -87,7 +87,8 @@ def sssp(
     GraphError
         When a weight is negative; ``kleene.sssp`` takes such graphs, on one machine.
     PathOverflowError
-        When path lengths may exceed the widest type.
+        When path lengths may exceed what is safe in the widest type: 2^62 for integers, a quarter
+        of the largest float64 for floats.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from kleene.graph import Graph
 from kleene.graph.forms import CSR
 from kleene.graph.frozen import adopt
 from kleene.graph.no_path import no_path
-from kleene.planning.dtype_choice import holds
+from kleene.graph.path_room import holds
 from kleene.system.machine import threads_for
 
 __all__ = ["NULL", "Ours", "may_overflow", "require_no_cycle", "rooted", "solve"]
@@ -81,7 +81,7 @@ def solve(
 
 
 def may_overflow(graph: Graph, ours: Ours) -> bool:
-    """Return whether SciPy has to answer: path lengths may exceed float64, and become infinite.
+    """Return whether SciPy has to answer: path lengths may not be safe in float64.
 
     Other types are refused in that case, as everywhere in Kleene.
     """

@@ -1,9 +1,11 @@
 """Which calls the backend can run, and which it should; both checks take constant time.
 
-``can_run`` looks at the arguments and at one edge. Weights without an exact array form are detected
-when the graph is converted, which then raises NotImplementedError: NetworkX treats that as a
-refusal too, and caches it with the graph. ``should_run`` compares NetworkX's cost of the call with
-the cost of the conversion; a graph that is already converted always runs.
+``can_run`` looks at the arguments and at one edge. NetworkX writes the reason that it returns to
+its log, but not into the error of a call with ``backend="kleene"``. Weights without an exact array
+form are detected when the graph is converted, which then raises NotImplementedError: NetworkX
+treats that as a refusal too, with the reason as the cause of its error, and caches that the
+conversion failed. ``should_run`` compares NetworkX's cost of the call with the cost of the
+conversion; a graph that is already converted always runs.
 """
 
 from __future__ import annotations
@@ -132,7 +134,7 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
     if VERSION >= (3, 7) and name in CHANGED_IF_WEIGHTED and weight is not None:
         return "NetworkX 3.7 changed this function for weighted graphs"
     if bound.get("usebounds") and weight is not None:
-        return "usebounds=True is for unweighted graphs"
+        return "usebounds=True with weight= is not supported: NetworkX's bounds are rounded"
     if callable(weight) and (name in _NAMED_WEIGHTS or bound.get("method") in _NAMED_WEIGHTS):
         return "NetworkX takes the weight function for the name of an attribute here"
     if callable(weight) and name == "negative_edge_cycle":

@@ -78,5 +78,5 @@ def _integers(values: Sequence[Any], n: int) -> NDArray[np.int64] | None:
         raise NotImplementedError("integer weights do not fit 64 bits") from None
     largest = max(int(array.max(initial=0)), -int(array.min(initial=0)))
     if largest * n >= _MAX_INTEGER:
-        raise NotImplementedError("sums of these integer weights may not fit 64 bits")
+        raise NotImplementedError("sums of these integer weights may reach 2^62: not safe in int64")
     return None if (array == 1).all() else array
