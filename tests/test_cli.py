@@ -316,7 +316,7 @@ def test_info(towns: Path, square: Path) -> None:
     assert found["weak_components"] == {"count": 2, "largest": 4}
     assert found["strong_components"] == {"count": 2, "largest": 4}
     assert found["memory"]["dense"] == kl.read(square).dense.nbytes
-    assert "1 vertices" in kleene("info", square).output
+    assert "1 vertex" in kleene("info", square).output
     assert "ann, bob, cy, ..." in kleene("info", towns).output
 
 

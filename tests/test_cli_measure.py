@@ -74,6 +74,14 @@ def test_the_page_lists_the_largest(towns: Path) -> None:
     assert any(row.startswith("mean ") for row in page)
 
 
+def test_bins_are_listed_in_order(grid: Path) -> None:
+    expected = kl.distance_histogram(kl.read(grid), hops=True)
+    found = document("measure", "histogram", grid, "--hops", "--top", 3)
+    assert [row["pairs"] for row in found["rows"]] == expected.counts[:3].tolist()
+    help_text = " ".join(kleene("measure", "--help").output.split())
+    assert "the largest numbers first; bins, and vertices without numbers, in order" in help_text
+
+
 def test_one_number_is_a_line(grid: Path) -> None:
     diameter = kl.diameter(kl.read(grid))
     assert f"diameter {diameter}" in lines("measure", "diameter", grid)
@@ -154,6 +162,37 @@ def test_a_table_and_a_proof(grid: Path, tmp_path: Path) -> None:
     assert len(json.loads((tmp_path / "h.json").read_text())) == 30
 
 
+@pytest.mark.parametrize("weights", [None, np.int32, np.float64])
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("name", sorted(MEASURES))
+def test_every_measure_has_a_proof(name: str, directed: bool, weights: Any, tmp_path: Path) -> None:
+    tails = np.tile(np.arange(12), 2)
+    heads = (tails + np.repeat([1, 5], 12)) % 12
+    lengths = None if weights is None else np.arange(1, 25, dtype=weights)
+    g = kl.Graph.from_edges(tails, heads, lengths, directed=directed)
+    path, more = tmp_path / "graph.npz", [0] if name == "path-counts" else []
+    kl.write(g, path)
+    assert document("measure", name, path, *more, "--verify")["proof"]["rows"] > 0
+
+
+@pytest.mark.parametrize("name", [name for name, row in MEASURES.items() if row.follows_from])
+def test_a_wrong_number_is_noticed(name: str, grid: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    call = MEASURES[name].call
+    right = getattr(kl, call)(kl.read(grid))
+    wrong = right[1:] if np.ndim(right) else right * (1 + 1e-6)
+    monkeypatch.setattr(kl, call, lambda *_, **__: wrong)
+    failed = kleene("measure", name, grid, "--verify")
+    assert failed.exit_code == 1, failed.output
+    assert f"{name} is " in failed.stderr
+
+
+def test_the_proof_of_an_infinite_sum(tmp_path: Path) -> None:
+    path = tmp_path / "islands.csv"
+    path.write_text("a,b\nc,d\n")
+    found = document("measure", "wiener", path, "--verify")
+    assert (found["value"], found["proof"]["rows"]) == ("inf", 4)
+
+
 def test_counts_of_any_size(tmp_path: Path) -> None:
     """A grid of 40 x 40 has more shortest paths than 64 bits can count."""
     path = tmp_path / "large.npz"
@@ -189,10 +228,11 @@ def test_a_prepared_graph(grid: Path, tmp_path: Path) -> None:
         (["diameter", "--sample", "3", "--raw"], "diameter has no --raw and no --sample"),
         (["diameter", "--out", "d.csv"], "diameter is one number: there is no table for --out"),
         (["wiener", "--top", "3"], "wiener is one number: there is no table for --top"),
-        (["diameter", "--verify"], "diameter has no --verify; betweenness, "),
         (["betweenness", "--out", "d.txt"], "a table is saved as"),
         (["betweenness", "--error", "2"], "error must be a number between 0 and 1"),
         (["betweenness", "--error", "0.1", "--sample", "3"], "leave out --sample"),
+        (["betweenness", "--sample", "3", "-s", "ann"], "either --source or --sample, not both"),
+        (["closeness", "--sample", "3", "-s", "ann"], "either --source or --sample, not both"),
         (["path-counts"], "path-counts needs one source: kleene measure path-counts GRAPH SOURCE"),
         (["betweenness", "-s", "nowhere"], "no vertex 'nowhere'"),
         (["betweenness", "--method", "xyz"], "no method 'xyz'"),

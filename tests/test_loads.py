@@ -297,6 +297,7 @@ def test_large_integers_stay_exact() -> None:
         (7, {}, "must be a table"),
         (np.ones((12, 12)), {}, "12 x 12, and the graph has 9"),
         (sp.csr_array((9, 10)), {}, "9 x 10, and the graph has 9"),
+        (sp.coo_array(np.ones(9)), {}, "square matrix, 9 x 9, not|of 1 x 9"),  # of old SciPy
         ({"origin": [0], "target": [1]}, {}, "no column 'destination'"),
         ({"origin": [0], "destination": [1]}, {"volume": "cars"}, "no column 'cars'"),
         (([0], [1], [1e308] * 1), {"limit": math.nan}, "limit"),

@@ -200,7 +200,7 @@ def test_sums_are_those_of_networkx_to_the_last_bit() -> None:
         ("diameter", {"e": {0: 1}}, "nothing to compute"),
         ("eccentricity", {"sp": {}}, "nothing to compute"),
         ("barycenter", {"attr": "b"}, "store results"),
-        ("radius", {"usebounds": True, "weight": "weight"}, "unweighted graphs"),
+        ("radius", {"usebounds": True, "weight": "weight"}, "bounds are rounded"),
         ("transitive_closure_dag", {"topo_order": [0]}, "topo_order"),
     ],
 )

@@ -134,6 +134,38 @@ def test_bins_that_are_none(bins: Any) -> None:
         kl.reduce_distances(CITY, bins=bins)
 
 
+@pytest.mark.parametrize(
+    ("bins", "says"),
+    [
+        (2.0, "bins must be a whole number, or at least two edges"),
+        (0, "bins must be a whole number from 1 on"),
+        ([0, 10**30], "edges that do not fit in int64; pass them as floats"),
+        (np.array([3, 2], np.uint8), "edges in ascending order"),
+        (10**30, "bins needs"),
+        (2**62, "bins needs"),
+    ],
+)
+def test_what_is_wrong_with_bins(bins: Any, says: str) -> None:
+    for call in (kl.reduce_distances, kl.distance_histogram):
+        with pytest.raises(kl.KleeneError, match=says):
+            call(CITY, bins=bins)
+
+
+def test_bins_of_any_integers() -> None:
+    assert len(kl.reduce_distances(CITY, bins=np.uint8(255)).edges) == 256
+    ends = np.iinfo(np.int64)
+    everything = kl.reduce_distances(CITY, bins=[ends.min, ends.max])
+    assert everything.histogram is not None
+    assert everything.histogram[:, 0].tolist() == everything.reached.tolist()
+
+
+def test_edges_are_copied() -> None:
+    edges = np.array([0, 5, 9])
+    r = kl.reduce_distances(CITY, bins=edges)
+    edges[:] = 0
+    assert r.edges.tolist() == [0, 5, 9]
+
+
 def test_progress_and_a_negative_cycle() -> None:
     seen: list[tuple[int, int]] = []
     kl.reduce_distances(CITY, progress=lambda done, total: seen.append((done, total)))

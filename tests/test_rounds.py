@@ -77,6 +77,19 @@ def test_rounds_on_a_gpu(
     assert r.verify()
 
 
+def test_rounds_use_one_of_several_devices(tmp_path: Path, small: pytest.MonkeyPatch) -> None:
+    g, both = graph(n=400), ("emulated:0", "emulated:1")
+    small.setenv("KLEENE_EMULATOR_DEVICES", "2")
+    small.setenv("KLEENE_MEMORY", "900K")
+    options = {"method": "tiled", "devices": both, "predecessors": False}
+    r = kl.closure(g, "min_plus", out=tmp_path / "d.npy", **options)
+    assert r.plan.rounds is not None
+    assert r.plan.devices == ("emulated:0",)
+    assert "one device: rounds through files use one" in str(r.plan)
+    small.delenv("KLEENE_MEMORY")
+    assert kl.closure(g, "min_plus", **options).plan.devices == both
+
+
 def test_rounds_take_the_memory_of_searches_that_wait(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,7 +21,7 @@ __all__ = ["info"]
 def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
     """Describe a graph: size, weights, degrees, components, memory."""
     from kleene.api.components import components
-    from kleene.system.formatting import format_bytes
+    from kleene.system.formatting import counted, format_bytes
 
     if graph.is_prepared:
         prepared = graph.load(threads)
@@ -61,7 +61,7 @@ def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
             f": {describe_graph(read)}",
         )
         line()
-        low, high = document["min_weight"], document["max_weight"]
+        low, high, isolated = (document[n] for n in ("min_weight", "max_weight", "isolated"))
         facts(
             {
                 "format": document["format"],
@@ -72,7 +72,7 @@ def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
                 "degree": f"{degrees['min']:,} to {degrees['max']:,}, mean {degrees['mean']:.3g}",
                 "density": f"{stats.density:.3g}",
                 "symmetric": "yes" if stats.symmetric else "no",
-                "isolated": f"{document['isolated']:,} vertices" if document["isolated"] else None,
+                "isolated": counted(isolated, "vertex", "vertices") if isolated else None,
                 "weak components": _describe_components(weak),
                 "strong components": _describe_components(strong),
                 "diameter": f"at least {stats.diameter_estimate:,} hops (two searches)",

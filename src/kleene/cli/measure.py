@@ -9,7 +9,8 @@ from typer import Argument, Option
 
 from kleene.cli import completion
 from kleene.cli.measure_answers import MeasureAnswer, describe_answer
-from kleene.cli.measure_names import MEASURES, MeasureRow, find_measure
+from kleene.cli.measure_names import MeasureRow, find_measure
+from kleene.cli.measure_proofs import prove
 from kleene.cli.option_groups import with_option_groups
 from kleene.cli.options import Device, Hops, Input, Limit, Output, Reverse, Threads
 from kleene.cli.output import facts, line, number, table
@@ -145,7 +146,14 @@ def measure(
     counting: Counting,
     sampling: Sampling,
     top: Annotated[
-        int | None, Option("--top", metavar="N", min=0, help="List N rows, the largest first.")
+        int | None,
+        Option(
+            "--top",
+            metavar="N",
+            min=0,
+            help="List N rows, the largest numbers first; bins, and vertices without numbers, in "
+            "order.",
+        ),
     ] = None,
     out: TableFile = None,
     verify: Annotated[
@@ -156,15 +164,20 @@ def measure(
 ) -> None:
     """Measure a graph by its shortest paths, such as betweenness or diameter."""
     row = find_measure(name)
-    _check_answer(name, row, out, top, verify)
+    _check_answer(name, row, out, top)
     read, prepared = graph.open(engine.threads)
     given = {**asdict(counting), **asdict(sampling), **asdict(engine)}
     keywords = _keywords(name, row, read, ends, given)
     if "progress" in row.keywords:
         keywords["progress"] = not output.quiet
-    found = row.function(prepared if row.prepared else read, **keywords)
+    measured = prepared if row.prepared else read
+    found = row.function(measured, **keywords)
     answer = describe_answer(name, read, found, counting.edges)
-    proof = answer.verify() if verify else None
+    proof = None
+    if verify and row.follows_from:
+        proof = prove(name, found, find_measure(row.follows_from).function(measured, **keywords))
+    elif verify:
+        proof = found.verify()
     if out is not None:
         answer.save(out)
     rows = answer.listed(None if output.json and top is None else 20 if top is None else top)
@@ -209,9 +222,7 @@ def _show_rows(answer: MeasureAnswer, rows: list[dict[str, Any]]) -> None:
         line(f"  and {answer.count - len(rows):,} more: {more}", style="dim")
 
 
-def _check_answer(
-    name: str, row: MeasureRow, out: str | None, top: int | None, verify: bool
-) -> None:
+def _check_answer(name: str, row: MeasureRow, out: str | None, top: int | None) -> None:
     """Raise for what the answer of a measure does not have, before any work is done."""
     from kleene.errors import RequestError
 
@@ -219,9 +230,6 @@ def _check_answer(
     if not row.table and (out is not None or top is not None):
         option = "--top" if out is None else "--out"
         raise RequestError(f"{name} is one number: there is no table for {option}")
-    if verify and not row.proof:
-        proved = ", ".join(each for each, other in MEASURES.items() if other.proof)
-        raise RequestError(f"{name} has no --verify; {proved} have")
 
 
 def _keywords(

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from kleene import Graph
     from kleene.planning.plan import Plan
     from kleene.results.long_table import LongTable
-    from kleene.results.verify import Proof
 
 __all__ = ["MeasureAnswer", "describe_answer"]
 
@@ -84,11 +83,6 @@ class MeasureAnswer:
             self.table.save(out)
         else:
             save_blocks([self.columns], out)
-
-    def verify(self) -> Proof:
-        """Check a sample of the sources."""
-        proof: Proof = self.found.verify()
-        return proof
 
     def listed(self, most: int | None) -> list[dict[str, Any]]:
         """Return the rows, at most so many, as Python values."""

@@ -16,7 +16,7 @@ class MeasureRow(NamedTuple):
     call: str
     summary: str
     table: bool = True  # or one number
-    proof: bool = True  # whether the answer can be verified
+    follows_from: str = ""  # the measure of each vertex that proves it, if it has no proof itself
     prepared: bool = True  # whether a prepared graph can answer
 
     @property
@@ -33,8 +33,8 @@ class MeasureRow(NamedTuple):
         return frozenset(inspect.signature(self.function).parameters)
 
 
-def _number(call: str, summary: str) -> MeasureRow:
-    return MeasureRow(call, summary, table=False, proof=False)
+def _number(call: str, summary: str, follows_from: str) -> MeasureRow:
+    return MeasureRow(call, summary, table=False, follows_from=follows_from)
 
 
 MEASURES = {
@@ -44,13 +44,17 @@ MEASURES = {
     "closeness": MeasureRow("closeness", "how near each vertex is to the others"),
     "harmonic": MeasureRow("harmonic", "the sum of 1/distance to each vertex"),
     "eccentricity": MeasureRow("eccentricity", "how far the farthest vertex is from each"),
-    "diameter": _number("diameter", "the largest eccentricity"),
-    "radius": _number("radius", "the smallest eccentricity"),
-    "center": MeasureRow("center", "the vertices of the smallest eccentricity", proof=False),
-    "periphery": MeasureRow("periphery", "the vertices of the largest eccentricity", proof=False),
+    "diameter": _number("diameter", "the largest eccentricity", "eccentricity"),
+    "radius": _number("radius", "the smallest eccentricity", "eccentricity"),
+    "center": MeasureRow(
+        "center", "the vertices of the smallest eccentricity", follows_from="eccentricity"
+    ),
+    "periphery": MeasureRow(
+        "periphery", "the vertices of the largest eccentricity", follows_from="eccentricity"
+    ),
     "histogram": MeasureRow("distance_histogram", "how many pairs have each distance"),
-    "efficiency": _number("efficiency", "the mean of 1/distance over all pairs"),
-    "wiener": _number("wiener_index", "the sum of the distances of all pairs"),
+    "efficiency": _number("efficiency", "the mean of 1/distance over all pairs", "harmonic"),
+    "wiener": _number("wiener_index", "the sum of the distances of all pairs", "closeness"),
     "path-counts": MeasureRow(
         "path_counts", "how many shortest paths lead from a source", prepared=False
     ),

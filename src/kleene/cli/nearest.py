@@ -128,20 +128,31 @@ def nearest(
                 "saved": out,
             }
         )
-        line()
-        columns = ["facility", "vertices", "mean distance", "farthest"]
-        largest = sorted(served, key=lambda one: -one["vertices"])[:PAGE]
-        table(columns, [list(one.values()) for one in largest], quantities=columns[1:])
-        if len(served) > len(largest):
-            line(f"  and {len(served) - len(largest):,} more: --json lists all", style="dim")
-        if rows:
-            line()
-            columns = [c for c in rows[0] if c != "rank" or k > 1]
-            table(columns, [[row[c] for c in columns] for row in rows], quantities=["distance"])
-        if left_out:
-            line(f"  and {left_out:,} more: --top {total * k}, or --out table.csv", style="dim")
+        _show_facilities(served)
+        _show_vertices(rows, k, left_out)
 
     output.show(document, page)
+
+
+def _show_facilities(served: list[dict[str, Any]]) -> None:
+    """Print the facilities that serve most vertices."""
+    line()
+    columns = ["facility", "vertices", "mean distance", "farthest"]
+    largest = sorted(served, key=lambda one: -one["vertices"])[:PAGE]
+    table(columns, [list(one.values()) for one in largest], quantities=columns[1:])
+    if len(served) > len(largest):
+        line(f"  and {len(served) - len(largest):,} more: --json lists all", style="dim")
+
+
+def _show_vertices(rows: list[dict[str, Any]], k: int, left_out: int) -> None:
+    """Print the vertices that are listed, with their facilities."""
+    if rows:
+        line()
+        columns = [c for c in rows[0] if c != "rank" or k > 1]
+        table(columns, [[row[c] for c in columns] for row in rows], quantities=["distance"])
+    if left_out:
+        more = f"--top {len(rows) + left_out}, or --out table.csv"
+        line(f"  and {left_out:,} more: {more}", style="dim")
 
 
 def _table(near: Nearest) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:

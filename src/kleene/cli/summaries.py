@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kleene.cli.output import facts, headline, line, number, seconds
 from kleene.cli.vertices import names
+from kleene.system.formatting import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -96,9 +97,9 @@ def describe_graph(graph: Graph) -> str:
     from kleene.graph.label_index import range_of_labels
 
     weights = "unweighted" if graph.weights is None else f"{graph.weights.dtype} weights"
-    arcs = f"{graph.m:,} arcs" if graph.directed else f"{graph.m // 2:,} edges"
+    arcs = counted(graph.m, "arc") if graph.directed else counted(graph.m // 2, "edge")
     labels = "" if graph.labels is None else f", {range_of_labels(graph.labels)}"
-    return f"{graph.n:,} vertices, {arcs}, {weights}{labels}"
+    return f"{counted(graph.n, 'vertex', 'vertices')}, {arcs}, {weights}{labels}"
 
 
 def describe_plan(plan: Plan) -> str:

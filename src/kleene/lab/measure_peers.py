@@ -119,11 +119,10 @@ class IGraphMeasures(MeasurePeer):
         self.graph.es["weight"] = weights.tolist()
         self.named = {} if g.weights is None else {"weights": "weight"}
 
-    def betweenness(self, sources: list[int] | None = None) -> PeerCall:
-        """Return the betweenness of all vertices, by paths from some sources."""
-        some = {} if sources is None else {"sources": sources}
+    def betweenness(self) -> PeerCall:
+        """Return the betweenness of all vertices."""
         scale = (1 if self.g.directed else 2) / self.pairs
-        run = partial(self.graph.betweenness, **self.named, **some)
+        run = partial(self.graph.betweenness, **self.named)
         return PeerCall(run, lambda numbers: np.array(numbers) * scale)
 
     def closeness(self) -> PeerCall:

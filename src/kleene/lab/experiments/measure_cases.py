@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -55,10 +55,6 @@ class Case:
         )
         return (_FEW if few else self.sources or self.vertices) * self.named.arcs
 
-    def tiny(self) -> Case:
-        """Return the case for a quick run."""
-        return replace(self, sources=None if self.sources is None else 8)
-
 
 def connected(named: NamedGraph) -> NamedGraph:
     """Return the largest component of a graph."""
@@ -77,7 +73,7 @@ class _Entry:
         self.case, self.graph = case, graph
         self.options: dict[str, Any] = {}
         if case.sources is not None:
-            self.options["sources"] = sorted(sources_in(graph, case.sources).tolist())
+            self.options["sources"] = sources_in(graph, case.sources).tolist()
         if case.error is not None:
             self.options["error"] = case.error
         self.right, self.how = self._right()
@@ -160,13 +156,12 @@ def _peer_trial(environment: Environment, case: Case, kind: type[MeasurePeer]) -
     check = partial(entry.check, call.distances, False)
     return Trial(
         call.run, check, n=g.n, m=g.m, method=kind.name, repeats=5,
-        work=float(case.sources or g.n) * g.m, unit="sources x arcs",
+        work=float(g.n) * g.m, unit="sources x arcs",
     )  # fmt: skip
 
 
 def plans_of(environment: Environment, case: Case) -> Iterator[Plan]:
     """Yield a point of Kleene for each place, and one of each library that has the measure."""
-    case = case.tiny() if environment.quick else case
     setup = case.named.setup(environment) + case.looks() * _LOOK.get(case.measure, 0)
     size = case.looks()
     for place, device, threads in places(environment):
@@ -178,9 +173,9 @@ def plans_of(environment: Environment, case: Case) -> Iterator[Plan]:
             f"Kleene, {place}", case.x, trial, case.panel, device, threads, guess, setup, size,
             growth=2.4,
         )  # fmt: skip
-    for kind in MEASURE_PEERS:
-        offered = kind.has(case.measure) and (case.sources is None or kind.name == "igraph")
-        if not offered or not (kind.installed() or case.x == 0):  # one point records it is missing
+    for kind in MEASURE_PEERS if case.sources is None else ():
+        listed = kind.installed() or case.x == 0  # one point records that it is missing
+        if not (kind.has(case.measure) and listed):
             continue
         guess = case.looks(kind) * kind.look.get(case.measure, 1e-9)
         if guess > kind.patience and not environment.quick:

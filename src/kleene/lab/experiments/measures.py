@@ -12,6 +12,7 @@ from kleene.lab.environment import Environment
 from kleene.lab.experiment import Axis, Experiment, Plan
 from kleene.lab.experiments.measure_cases import Case, connected, plans_of
 from kleene.lab.experiments.peers import findings_beside
+from kleene.lab.formatting import duration
 from kleene.lab.graphs import NamedGraph, enron, facebook, highways, made, rmat, rome
 from kleene.lab.measure_peers import MEASURE_PEERS
 from kleene.lab.measurements import Measurements, finding, times_as
@@ -28,6 +29,11 @@ _TINY_WEIGHTED = made(
 
 def _hops(scale: int, factor: int = 16) -> NamedGraph:
     return rmat(scale, factor, weighted=False)
+
+
+def _grid(side: int) -> NamedGraph:
+    make = partial(kl.generate.grid, side, side)
+    return made(f"grid {side}, no weights", 4.0 * side**2, make)
 
 
 def _weighted_enron() -> NamedGraph:
@@ -49,12 +55,17 @@ _CASES: dict[str, tuple[Case, ...]] = {
         Case("betweenness", facebook(), 0, 4_039),
         Case("betweenness", _hops(12), 1, 2**12),
         Case("betweenness", _hops(14), 2, 2**14),
-        Case("betweenness", enron(), 3, 36_692, sources=1024),
+        Case("betweenness", enron(), 3, 36_692),
     ),
     "betweenness-weights": (
         Case("betweenness", rome(), 0, 3_353),
         Case("betweenness", rmat(12), 1, 2**12),
-        Case("betweenness", _weighted_enron(), 2, 36_692, sources=1024),
+        Case("betweenness", _weighted_enron(), 2, 36_692),
+    ),
+    "betweenness-sources": (
+        Case("betweenness", _hops(14), 0, 2**14, sources=1024),
+        Case("betweenness", _grid(512), 1, 2**18, sources=16),
+        Case("betweenness", _hops(20), 2, 2**20, sources=256),
     ),
     "closeness": (
         Case("closeness", facebook(), 0, 4_039),
@@ -70,20 +81,20 @@ _CASES: dict[str, tuple[Case, ...]] = {
 }
 
 
+def _labels(id: str) -> tuple[str, ...]:
+    return tuple(map(_label, _CASES[id]))
+
+
 def _label(case: Case) -> str:
     sources = "" if case.sources is None else f", {case.sources:,} sources"
     return case.named.name + sources
-
-
-def _labels(id: str) -> tuple[str, ...]:
-    return tuple(map(_label, _CASES[id]))
 
 
 def _plans(id: str, environment: Environment) -> Iterator[Plan]:
     cases = _CASES[id]
     if environment.quick:
         tiny = _TINY_WEIGHTED if id.endswith("weights") else connected(_TINY)
-        cases = tuple(replace(case, named=tiny) for case in cases)
+        cases = tuple(replace(case, named=tiny, sources=case.sources and 8) for case in cases)
     for case in cases:
         yield from plans_of(environment, case)
 
@@ -91,6 +102,24 @@ def _plans(id: str, environment: Environment) -> Iterator[Plan]:
 def _findings(panels: Sequence[str], labels: Sequence[str], results: Measurements) -> Iterator[str]:
     place = "all cores" if "Kleene, all cores" in results.series else "one core"
     yield from findings_beside(labels, panels, _PEERS, place, results)
+
+
+def _findings_places(labels: Sequence[str], results: Measurements) -> Iterator[str]:
+    """Say how fast the fastest place is, and how much faster than the others."""
+    for x, label in enumerate(labels):
+        points = [point for point in results.points if point.x == x]
+        if not points:
+            continue
+        best = min(points, key=results.value)
+        yield f"{label}: {duration(results.value(best))} on {_place(best)}."
+        for other in points:
+            if other is not best:
+                ratio = results.value(other) / max(results.value(best), 1e-12)
+                yield f"{label}: {times_as(ratio)} as fast as {_place(other)}."
+
+
+def _place(point: Point) -> str:
+    return point.series.removeprefix("Kleene, ").replace("GPU", "a GPU")
 
 
 # ---- growth -------------------------------------------------------------------------------------
@@ -158,19 +187,26 @@ _SHARED: dict[str, Any] = {
 }
 
 
-def _experiment(id: str, title: str, question: str, budget: float = 120) -> Experiment:
+def _experiment(
+    id: str,
+    title: str,
+    question: str,
+    budget: float = 120,
+    patience: float = 60,
+    **others: Any,
+) -> Experiment:
     return Experiment(
         id,
         title,
         question,
         Axis("graph", log=False, labels=_labels(id)),
         partial(_plans, id),
-        partial(_findings, ("",), _labels(id)),
+        others.pop("findings", partial(_findings, ("",), _labels(id))),
         kind="bars",
         budget=budget,
-        patience=60,
+        patience=patience,
         headline=finding(),
-        **_SHARED,
+        **_SHARED | others,
     )
 
 
@@ -180,12 +216,26 @@ EXPERIMENTS = (
         "Betweenness by hops beside other libraries",
         "How fast is exact betweenness by numbers of arcs?",
         240,
+        patience=400,  # --budget 2000 has time for all of Enron
     ),
     _experiment(
         "betweenness-weights",
         "Weighted betweenness beside other libraries",
         "How fast is exact betweenness by weights?",
         240,
+        patience=400,  # --budget 2000 has time for all of Enron
+    ),
+    _experiment(
+        "betweenness-sources",
+        "Betweenness by paths from some sources",
+        "How fast is betweenness by numbers of arcs from some sources, on CPU and GPU?",
+        100,
+        findings=partial(_findings_places, _labels("betweenness-sources")),
+        suites=("measures", "gpu"),
+        notes=(
+            "Whole calls from the graph where it is needed, which is put there before. Answers "
+            "are verified by a plain method, and the same on every device."
+        ),
     ),
     Experiment(
         "betweenness-by-scale",
