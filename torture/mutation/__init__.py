@@ -43,26 +43,24 @@ SECONDS_FOR_A_BUILD = 240
 #: Tests of a mutant stop when the recorded times of them add up to this.
 SECONDS_EACH = 15
 
-VERIFIER_FILES = ("claim.py", "result.py", "saved.py", "verify.py")  # of src/kleene/results
+#: Of src/kleene/results.
+VERIFIER_FILES = (
+    "claim.py", "result.py", "row_arcs.py", "row_checker.py", "saved.py", "tight_arcs.py",
+    "verify.py",
+)  # fmt: skip
 VERIFIER_TESTS = (
     "test_verify*.py", "test_result*.py", "test_within.py", "test_nearest.py", "test_isochrones.py",
     "test_components.py", "test_k_shortest.py", "test_turns.py", "test_keep_device.py",
     "test_prepare.py", "test_prepare_results.py",
 )  # fmt: skip
 CORE_TESTS = (
-    "test_*_native.py",
-    "test_*_boundaries.py",
-    "test_components.py",
-    "test_csgraph.py",
-    "test_dense_graph.py",
-    "test_encodings.py",
-    "test_generate.py",
-    "test_graph.py",
-    "test_io_text.py",
-    "test_k_shortest.py",
-    "test_spmv.py",
+    "test_*_native.py", "test_*_boundaries.py", "test_betweenness*.py", "test_components.py",
+    "test_csgraph.py", "test_dense_graph.py", "test_diameter.py", "test_distance_measures.py",
+    "test_encodings.py", "test_generate.py", "test_graph.py", "test_io_text.py",
+    "test_k_shortest.py", "test_loads.py", "test_path_counts.py", "test_prepare*.py",
+    "test_product.py", "test_product_types.py", "test_reduce_distances.py", "test_spmv.py",
     "test_trees.py",
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
