@@ -193,7 +193,7 @@ struct ChunkParser {
       case Column::kTag:
         return *p++ == layout.tag ? Scan::kDone : Scan::kNotANumber;
       default:
-        if (*p == '\n') return Scan::kNotANumber;
+        if (classes.ends_line(*p)) return Scan::kNotANumber;
         p = quoted ? CharacterClasses::closing_quote(p - 1) : classes.field_end(p);
         return Scan::kDone;
     }

@@ -39,6 +39,7 @@ class CharacterClasses {
   bool blank(char c) const { return is(c, kBlank); }
   bool comment(char c) const { return is(c, kComment); }
   bool ends_field(char c) const { return is(c, kBlank | kSeparator | kEnd); }
+  bool ends_line(char c) const { return is(c, kEnd); }
 
   // Behind the blanks at p. A '\r' belongs to the line end behind it; elsewhere it is a fault.
   const char* skip_blanks(const char* p) const {
@@ -70,7 +71,8 @@ class CharacterClasses {
     return q;
   }
 
-  // Whether a separator stands before p, so that a field begins there, if an empty one.
+  // Whether a separator stands before p, so that a field begins there, if an empty one. Another
+  // field of the line must end before p: the search stops there, not at the beginning of the text.
   bool follows_separator(const char* p) const {
     while (blank(p[-1]) || p[-1] == '\r') --p;
     return is(p[-1], kSeparator);
