@@ -53,8 +53,8 @@ def test_plans_have_names_of_their_own(experiment: Experiment) -> None:
         assert {plan.x for plan in plans} <= set(range(len(experiment.x.labels)))
 
 
-def test_the_suite_takes_twenty_minutes() -> None:
-    assert sum(one.budget for one in MEASURES) <= 1300
+def test_the_suite_takes_25_minutes() -> None:
+    assert sum(one.budget for one in MEASURES) <= 1500
 
 
 # ---- wrong answers ------------------------------------------------------------------------------

@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 
 import kleene as kl
+from kleene import registry
 from kleene.backends.cuda import variants
 from kleene.backends.cuda.runtime import loader
 from kleene.planning.plan import make_plan
 from kleene.planning.request import Facts, Request
+from kleene.registry import betweenness
 from kleene.system.machine import Machine
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
@@ -58,9 +60,12 @@ def test_no_gpu_runs_kernels_that_none_has_run() -> None:
     assert used == waiting
 
 
-def test_a_gpu_says_that_betweenness_runs_elsewhere() -> None:
-    if not any(row.unrecorded for row in kl.methods("betweenness")):
-        pytest.skip("betweenness runs on GPUs")
+def test_a_gpu_says_that_betweenness_runs_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [replace(row, unrecorded=row.device == "cuda") for row in betweenness.ROWS]
+    offered = registry._everywhere(tuple(rows))
+    monkeypatch.setattr(registry, "_ROWS", offered)
+    monkeypatch.setattr(registry, "_ROW_OF", {(r.problem, r.name, r.device): r for r in offered})
+    monkeypatch.setattr(registry, "_offered", registry._offered.__wrapped__)  # not cached
     facts = Facts(100, 500, "int32", 1, 9, 900)
     box = Machine(cores=2, memory=2**30, simd="AVX2", devices=("cuda", "cpu", "reference"))
     for method in ("auto", "batched"):
@@ -77,6 +82,7 @@ def test_a_gpu_says_that_betweenness_runs_elsewhere() -> None:
 def test_records_are_of_the_other_kernels(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr(variants, "UNRECORDED", ("betweenness",))
     folder = tmp_path / "kernels"
     shutil.copytree(loader.FOLDER, folder)
     monkeypatch.setattr(loader, "FOLDER", folder)

@@ -106,7 +106,6 @@ ROWS = (
         no_workspace,
         answer=_answer,
         device_memory=_gpu_counts,
-        unrecorded=True,
     ),
     Method(
         "betweenness",
@@ -119,7 +118,6 @@ ROWS = (
         negative=False,
         answer=_answer,
         device_memory=_gpu_distances,
-        unrecorded=True,
     ),
     Method(
         "betweenness",

@@ -76,7 +76,7 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
 #: Kernel files and headers that have never run on a GPU, by how their names begin. Records of GPUs
 #: are of the others only, and methods that use these are offered for the emulator only: their rows
 #: in the registry say ``unrecorded=True``. With a GPU: empty this, remove that, ``make gpu-check``.
-UNRECORDED: tuple[str, ...] = ("betweenness",)
+UNRECORDED: tuple[str, ...] = ()
 
 
 def is_unrecorded(file: str) -> bool:

@@ -23,14 +23,16 @@ __all__ = ["Case", "connected", "plans_of"]
 
 Array = NDArray[Any]
 
-#: Seconds for a source and an arc on one core, for a first guess.
-_LOOK = {"betweenness": 3e-9, "closeness": 3e-10, "diameter": 1e-9}
+#: Seconds for a source and an arc on one core, for a first guess, and what a GPU takes of that.
+_LOOK = {"betweenness": 6e-9, "closeness": 3e-10, "diameter": 1e-9}
+_GPU_SHARE = 0.05
 
 #: Searches of measures that need few.
 _FEW = 40
 
-#: Plain searches that prove an answer, as many as this many arcs allow, up to so many.
-_PROVED, _MOST_PROVED = 500_000, 8
+#: Plain searches that prove an answer, as many as this many arcs allow, up to so many, and the
+#: seconds that they take for an arc (R-MAT 16 4.5 s).
+_PROVED, _MOST_PROVED, _PROOF = 500_000, 8, 2.5e-6
 
 #: Searches that bound a diameter from below, where all of them take too long.
 _BOUNDS, _ALL = 64, 2e10
@@ -86,14 +88,14 @@ class _Entry:
         found: Callable[..., Any] = getattr(kl, name)
         return found
 
-    def bound(self, device: str, threads: int | None) -> Callable[[], Any]:
+    def bound(self, graph: kl.Graph, device: str, threads: int | None) -> Callable[[], Any]:
         """Return the call with its arguments; a diameter is always one of the CPU."""
         where = {} if self.case.measure == "diameter" else {"device": device}
-        return partial(self.call, self.graph, threads=threads, **where, **self.options)
+        return partial(self.call, graph, threads=threads, **where, **self.options)
 
     def _right(self) -> tuple[Array, str]:
         """Return the right answer, and how it was checked."""
-        found = self.bound("cpu", None)()
+        found = self.bound(self.graph, "cpu", None)()
         if self.case.measure != "diameter":
             plain = min(_MOST_PROVED, max(1, _PROVED // (self.graph.m + 1)))
             proof = found.verify(sample=plain)
@@ -138,7 +140,7 @@ def _parts(answer: Any) -> Parts | None:
 def _ours(environment: Environment, case: Case, device: str, threads: int | None) -> Trial:
     entry = _entry(environment, case)
     g = entry.graph
-    run = entry.bound(device, threads)
+    run = entry.bound(g if device == "cpu" else environment.placed(g), device, threads)
     plan = getattr(run(), "plan", None)
     return Trial(
         run, partial(entry.check, np.asarray, True), _parts, g.n, g.m,
@@ -162,17 +164,20 @@ def _peer_trial(environment: Environment, case: Case, kind: type[MeasurePeer]) -
 
 def plans_of(environment: Environment, case: Case) -> Iterator[Plan]:
     """Yield a point of Kleene for each place, and one of each library that has the measure."""
-    setup = case.named.setup(environment) + case.looks() * _LOOK.get(case.measure, 0)
-    size = case.looks()
+    size, look = case.looks(), _LOOK.get(case.measure, 1e-9)
+    setup = case.named.setup(environment) + size * look / environment.cores
+    if case.measure != "diameter":
+        setup += _PROOF * case.named.arcs
     for place, device, threads in places(environment):
         if device != "cpu" and not kl.methods(case.measure, device):
             continue
         trial = partial(_ours, environment, case, device, threads)
-        guess = case.looks() * _LOOK.get(case.measure, 1e-9) / (threads or 1)
+        guess = size * look * (_GPU_SHARE if device != "cpu" else 1 / (threads or 1))
         yield Plan(
             f"Kleene, {place}", case.x, trial, case.panel, device, threads, guess, setup, size,
             growth=2.4,
         )  # fmt: skip
+        setup = 0.0  # shared with the next
     for kind in MEASURE_PEERS if case.sources is None else ():
         listed = kind.installed() or case.x == 0  # one point records that it is missing
         if not (kind.has(case.measure) and listed):
