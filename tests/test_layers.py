@@ -193,6 +193,23 @@ def test_one_file_has_the_calls_that_cuda_core_lacks() -> None:
     assert users["core"] == {"cuda_device.py", "cuda_kernel.py", "cuda_stream.py", "doctor.py"}
 
 
+#: What parses the header of an .npy file, or Python, by ast: before Python 3.11.8 it fails now and
+#: then where several threads do that (python/cpython#106905).
+PARSED_BY_AST = re.compile(
+    r"^(?!\s*(?:>>>|\.\.\.)).*(?:\bnp\.load\(|\bopen_memmap\(|\bformat\.read_|\bimport ast\b)", re.M
+)
+
+
+def test_files_and_kernels_are_read_without_ast() -> None:
+    found = [
+        f"{file.relative_to(ROOT)}: {line[0].strip()}"
+        for file in ROOT.rglob("*.py")
+        for line in PARSED_BY_AST.finditer(file.read_text())
+    ]
+    assert not found, "read headers of .npy files by system/npy_header.py"
+    assert PARSED_BY_AST.search("    found = np.load(path)")
+
+
 def test_the_root_holds_the_public_names_only() -> None:
     assert {file.name for file in ROOT.glob("*.py")} == {"__init__.py", "csgraph.py", "errors.py"}
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import kleene as kl
 from kleene import FormatError
-from kleene.io.npy import LONGEST_HEADER
+from kleene.system.npy_header import LONGEST_HEADER
 
 
 def test_what_does_not_belong_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

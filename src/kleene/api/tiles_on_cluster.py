@@ -40,6 +40,7 @@ from kleene.results.result import Result
 from kleene.results.timings import Timings
 from kleene.system.formatting import format_bytes, format_duration
 from kleene.system.machine import this_machine
+from kleene.system.npy_header import NpyHeader, read_array
 from kleene.system.progress import reporter
 
 __all__ = ["explain_tiles", "plan_tiles", "solve_in_tiles"]
@@ -244,12 +245,8 @@ def _write(path: Path, arcs: DenseArcs) -> None:
 def _open_matrix(path: str) -> Graph:
     """Return the graph of a matrix in a file, mapped."""
     with open(path, "rb") as file:
-        offsets, heaviest, known, weighted = (
-            np.lib.format.read_array(file, allow_pickle=False) for _ in range(4)
-        )
-        version = np.lib.format.read_magic(file)
-        assert version == (1, 0)
-        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-        matrix = np.memmap(path, dtype, "r", file.tell(), shape)
+        offsets, heaviest, known, weighted = (read_array(file) for _ in range(4))
+        header = NpyHeader.read(file)
+        matrix = np.memmap(path, header.dtype, "r", file.tell(), header.shape)
     low, high = known.tolist()
     return Graph._from_matrix(DenseArcs(matrix, offsets, low, high, heaviest, bool(weighted)))

@@ -28,6 +28,7 @@ from kleene.distributed.store_writer import (
     StoreWriter,
 )
 from kleene.system.atomic_file import reserve_space
+from kleene.system.npy_header import read_array
 
 __all__ = ["NpyWriter"]
 
@@ -73,10 +74,10 @@ class NpyWriter(StoreWriter):
         if not file.is_file():
             return None
         try:
-            found: Array = np.load(file, allow_pickle=False)
-        except (ValueError, EOFError) as error:
+            with naming(file), open(file, "rb") as opened:
+                return read_array(opened)
+        except ValueError as error:
             raise self._damaged(f"{file.name} cannot be read ({error})") from None
-        return found
 
     def discard(self) -> None:
         """Remove the files that have partial names."""
@@ -94,9 +95,12 @@ class NpyWriter(StoreWriter):
 
     def whole(self, name: str) -> Array:
         """Return an array of a finished store, mapped."""
-        with naming(self.path):
-            found: Array = np.load(self.final(name), mmap_mode="r" if self.spec.row_items else None)
-        return found
+        file, dtype = self.final(name), self.spec.arrays[name].newbyteorder("<")
+        with naming(file), open(file, "rb") as opened:
+            self._require_own(name, opened)
+            if not self.spec.row_items:  # there is nothing to map
+                return np.empty(self.spec.shape, dtype)
+            return np.memmap(opened, dtype, "r", len(self._header(name)), self.spec.shape)
 
     @property
     def unfinished(self) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import zlib
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from importlib import import_module
@@ -34,6 +35,12 @@ Array = NDArray[Any]
 
 #: Entries of a chunk: a megabyte of four bytes each; and columns, of which a row has many chunks.
 _CHUNK, _COLUMNS = 2**18, 2**16
+
+#: What Zarr and its codecs raise for damaged bytes; Blosc and Zstandard those of the last line.
+_UNDECODED = (
+    *(ArithmeticError, EOFError, LookupError, TypeError, ValueError, zlib.error),
+    *(RuntimeError, SystemError),
+)
 
 _POSITIONS = {"description": "positions of vertices in the graph, from 0"}
 _METADATA = "zarr.json"  # of the group, and of each array
@@ -88,7 +95,7 @@ class ZarrWriter(StoreWriter):
             return np.asarray(self._open(name)[:])
         except StoreError:
             raise
-        except Exception as error:  # codecs raise what they like
+        except _UNDECODED as error:
             raise self._damaged(f"{name} cannot be read ({error})") from None
 
     def discard(self) -> None:
@@ -205,9 +212,7 @@ class ZarrWriter(StoreWriter):
     def _read(self, name: str, first: int, stop: int) -> Array:
         try:
             found = self._open(name)[first:stop]
-        except OSError:
-            raise
-        except Exception as error:  # codecs raise what they like
+        except _UNDECODED as error:
             raise self._unreadable(name, first, stop, error) from None
         return np.asarray(found)
 

@@ -21,12 +21,12 @@ from kleene.graph import Graph
 from kleene.graph.checks import require_memory
 from kleene.graph.frozen import adopt
 from kleene.io.format import Format
-from kleene.io.npy import LONGEST_HEADER, NpyHeader
-from kleene.io.npz_mapped import map_member
+from kleene.io.npz_mapped import ENCRYPTED, map_member
 from kleene.io.npz_rows import ROW_ENTRIES, entries_of_rows, rows_of_entries
 from kleene.io.sink import Sink
 from kleene.io.source import Source
 from kleene.system.machine import threads_for
+from kleene.system.npy_header import LONGEST_HEADER, NpyHeader
 from kleene.system.threads import for_each
 
 __all__ = [
@@ -35,8 +35,11 @@ __all__ = [
     "TAG",
     "direction_and_name",
     "graph_entries",
+    "raise_error_of_system",
     "read_mapped",
     "read_npz_arrays",
+    "require_written_by_numpy",
+    "text_of_entry",
 ]
 
 Arrays = dict[str, NDArray[Any]]
@@ -55,14 +58,13 @@ _ENTRIES = {
     *("version", "directed", "name", "offsets", "neighbors", "weights", "labels"),
     *("positions", *ROW_ENTRIES),
 }
-DAMAGE = (  # what zipfile raises
+DAMAGE = (  # what zipfile raises for damaged archives
     zipfile.BadZipFile,
     zlib.error,
     struct.error,
     EOFError,
-    OSError,
+    NotImplementedError,
     OverflowError,
-    RuntimeError,
     UnicodeDecodeError,
     ValueError,
 )
@@ -83,7 +85,7 @@ def read_mapped(source: Source) -> Graph:
 def _read(source: Source, directed: bool | None, mapped: bool) -> Graph:
     try:
         arrays = read_npz_arrays(source, _ENTRIES, mapped=mapped)
-        if str(arrays.get("format", "")) == TAG:
+        if text_of_entry(arrays.get("format")) == TAG:
             graph = _from_kleene(source, arrays, directed)
         else:
             graph = _from_scipy(source, arrays)
@@ -128,8 +130,7 @@ def read_npz_arrays(
                     members[name] = member
                     if most is not None and member.file_size > most + LONGEST_HEADER:
                         source.fail(f"found {member.file_size:,} bytes of {name!r}, too many")
-                    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                        source.fail(f"found {name!r} in a compression that NumPy does not write")
+                    require_written_by_numpy(source, member)
             arrays = _mapped_members(source, members) if mapped else {}
             left = {name: member for name, member in members.items() if name not in arrays}
             require_memory(
@@ -142,8 +143,24 @@ def read_npz_arrays(
     except KleeneError:
         raise
     except DAMAGE as error:
+        raise_error_of_system(error)
         kind = "a .kp" if source.suffix == ".kp" else "an .npz"
         source.fail(f"found a damaged archive ({error}), expected {kind} file")
+
+
+def require_written_by_numpy(source: Source, member: zipfile.ZipInfo) -> None:
+    """Raise FormatError for a member that is encrypted, or compressed in an unusual way."""
+    name = member.filename.removesuffix(".npy")
+    if member.flag_bits & ENCRYPTED:
+        source.fail(f"found {name!r} encrypted, expected an archive without a password")
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        source.fail(f"found {name!r} in a compression that NumPy does not write")
+
+
+def raise_error_of_system(damage: Exception) -> None:
+    """Raise the error that the system had while zipfile read, and that it takes for damage."""
+    if isinstance(damage.__context__, OSError):
+        raise damage.__context__ from None
 
 
 def _mapped_members(source: Source, members: dict[str, zipfile.ZipInfo]) -> Arrays:
@@ -190,6 +207,17 @@ def _entry(source: Source, arrays: Arrays, name: str, what: str) -> NDArray[Any]
         held = ", ".join(sorted(arrays))
         source.fail(f"found the entries {held}, expected {name!r} in {what}")
     return arrays[name]
+
+
+def text_of_entry(entry: NDArray[Any] | None) -> str:
+    """Return the string that an entry of an archive is; an empty one for anything else.
+
+    It is taken out of the array, never printed: NumPy's printing leaves marks behind when Ctrl-C
+    interrupts it, and prints other arrays as ``...`` afterwards.
+    """
+    text = None if entry is None or entry.ndim else entry.item()
+    text = text.decode() if isinstance(text, bytes) else text
+    return text if isinstance(text, str) else ""
 
 
 def direction_and_name(source: Source, arrays: Arrays) -> tuple[bool, str]:
@@ -240,7 +268,7 @@ def _from_scipy(source: Source, arrays: Arrays) -> Graph:
             "found no entries 'format' and 'shape', expected a Kleene graph or a SciPy sparse "
             "matrix"
         )
-    form = kind.item().decode() if kind.dtype.kind == "S" else str(kind)
+    form = text_of_entry(kind)
     if form not in _INDEX_ENTRIES:
         source.fail(
             f"found the sparse format {form!r}, expected one of {', '.join(_INDEX_ENTRIES)}"

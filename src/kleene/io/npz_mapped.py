@@ -15,9 +15,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kleene.io.npy import LONGEST_HEADER, NpyHeader
+from kleene.system.npy_header import LONGEST_HEADER, NpyHeader
 
-__all__ = ["begin_of_member", "is_stored", "map_member", "write_aligned"]
+__all__ = ["ENCRYPTED", "begin_of_member", "is_stored", "map_member", "write_aligned"]
 
 _ALIGNMENT = 64  # bytes; headers of .npy are a multiple of it
 _LOCAL_HEADER = struct.Struct("<4s22xHH")  # signature, lengths of name and extra field
@@ -25,7 +25,7 @@ _SIGNATURE = b"PK\x03\x04"
 _EXTRA_HEADER = struct.Struct("<HH")
 _PADDING_ID = 0xD935  # of an extra field that only aligns, as in Android's packages
 _SIZES_BYTES = 20  # of the extra field that zipfile adds for sizes of 64 bits
-_ENCRYPTED = 1
+ENCRYPTED = 1  # a flag of a member
 
 
 def write_aligned(file: IO[bytes], arrays: Mapping[str, ArrayLike]) -> None:
@@ -74,7 +74,7 @@ def begin_of_member(
 
 def is_stored(member: zipfile.ZipInfo) -> bool:
     """Return whether the data of a member is in the archive as it is."""
-    return member.compress_type == zipfile.ZIP_STORED and not member.flag_bits & _ENCRYPTED
+    return member.compress_type == zipfile.ZIP_STORED and not member.flag_bits & ENCRYPTED
 
 
 def map_member(content: NDArray[np.uint8], member: zipfile.ZipInfo) -> NDArray[Any] | None:

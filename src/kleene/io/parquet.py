@@ -120,6 +120,7 @@ def _read_table(source: Source, choose: Choose, words: int = 0) -> _Table:
             if names:  # each name once, however often it occurs
                 file = parquet.ParquetFile(arrow.PythonFile(content, "r"), read_dictionary=names)
             table = file.read(columns=wanted, use_threads=source.threads != 1)
+            table.validate(full=True)  # or codes of a damaged file could have no name
             metadata = file.schema_arrow.metadata or {}
         table = table.unify_dictionaries().combine_chunks()
         arrays = []
@@ -131,9 +132,11 @@ def _read_table(source: Source, choose: Choose, words: int = 0) -> _Table:
             if column.null_count:
                 source.fail(f"found {column.null_count} nulls in {title!r}, expected none")
             arrays.append(_coded_names(source, column) if kind == "name" else column.to_numpy())
-    except (KleeneError, MemoryError):
+    except KleeneError:
         raise
-    except Exception as error:  # PyArrow raises many types for damaged files
+    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
+        if getattr(error, "errno", None) is not None:
+            raise  # of the system, not of the file
         reason = " ".join(str(error).split())
         source.fail(f"PyArrow cannot read the file ({reason}); expected a Parquet file")
     return _Table(wanted, kinds, arrays, metadata)

@@ -29,7 +29,7 @@ from kleene import _native
 from kleene.graph import Graph
 from kleene.graph.fingerprint import fingerprint
 from kleene.graph.frozen import adopt
-from kleene.io.npz import graph_entries, read_mapped, read_npz_arrays
+from kleene.io.npz import graph_entries, read_mapped, read_npz_arrays, text_of_entry
 from kleene.io.npz_mapped import write_aligned
 from kleene.io.source import PathOrFile, Source
 from kleene.prepared.customization import Customization
@@ -160,7 +160,7 @@ def _head(source: Source) -> dict[str, Any]:
     """Return the head, if there is one that this version reads."""
     text = read_npz_arrays(source, ("prepared",), most=_MOST_HEAD).get("prepared")
     try:
-        head = json.loads(str(text))
+        head = json.loads(text_of_entry(text))
     except (ValueError, RecursionError):
         head = None
     if not isinstance(head, dict) or head.get("format") != _FORMAT:

@@ -21,7 +21,7 @@ from kleene.backends.task import Answer
 from kleene.errors import FormatError
 from kleene.graph import Graph
 from kleene.graph.fingerprint import fingerprint
-from kleene.io.npz import read_npz_arrays
+from kleene.io.npz import read_npz_arrays, text_of_entry
 from kleene.io.source import Source, printable
 from kleene.planning.plan import Plan
 from kleene.registry import PATH_PROBLEMS, find
@@ -273,7 +273,7 @@ class _Reader:
     def parsed(self, text: Array | None) -> dict[str, Any]:
         """Return the head, if there is one, of this format and of this graph."""
         try:
-            head = json.loads(str(text))
+            head = json.loads(text_of_entry(text))
         except (ValueError, RecursionError):
             head = None
         if not isinstance(head, dict) or head.get("format") not in _FORMATS:

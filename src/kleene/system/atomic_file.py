@@ -101,7 +101,7 @@ def atomic_array(
             reserve_space(
                 file.fileno(), start, start + dtype.itemsize * math.prod(shape), path, mapped=True
             )
-        mapped = np.lib.format.open_memmap(beside, mode="r+")
+        mapped = np.memmap(beside, dtype, "r+", start, shape)
         yield mapped
         mapped.flush()
 

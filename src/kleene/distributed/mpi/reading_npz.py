@@ -23,10 +23,18 @@ from kleene.distributed.mpi.part_arcs import PartArcs, check_offsets, tails_of_r
 from kleene.distributed.mpi.partition import Partition
 from kleene.errors import KleeneError
 from kleene.graph.checks import as_ids, as_weights
-from kleene.io.npy import LONGEST_HEADER, NpyHeader, require_characters
-from kleene.io.npz import DAMAGE, TAG, direction_and_name, read_npz_arrays
+from kleene.io.npz import (
+    DAMAGE,
+    TAG,
+    direction_and_name,
+    raise_error_of_system,
+    read_npz_arrays,
+    require_written_by_numpy,
+    text_of_entry,
+)
 from kleene.io.npz_mapped import begin_of_member, is_stored
 from kleene.io.source import Source
+from kleene.system.npy_header import LONGEST_HEADER, NpyHeader, require_characters
 
 __all__ = ["read_npz"]
 
@@ -55,6 +63,7 @@ class _Rows:
             held = ", ".join(sorted(self.members))
             self.source.fail(f"found the entries {held}, expected {name!r}")
         member = self.members[name]
+        require_written_by_numpy(self.source, member)
         with self.archive.open(member) as file:
             head = file.read(LONGEST_HEADER)
         header = NpyHeader.parse(head, member.file_size)
@@ -134,6 +143,7 @@ def _step(comm: Communicator, source: Source, work: Callable[[], T]) -> T:
         except KleeneError:
             raise
         except DAMAGE as error:
+            raise_error_of_system(error)
             source.fail(f"found a damaged archive ({error}), expected an .npz file")
 
     return agreed(comm, intact)
@@ -161,8 +171,7 @@ def _read_rows(rows: _Rows, facts: dict[str, Array]) -> PartArcs:
 def _sizes(rows: _Rows, facts: dict[str, Array]) -> tuple[str, tuple[str, str, str], int, int]:
     """Return the form of the rows, the names of their arrays, and the vertices and arcs."""
     source = rows.source
-    form = facts["format"].item() if "format" in facts and facts["format"].ndim == 0 else ""
-    form = form.decode() if isinstance(form, bytes) else str(form)
+    form = text_of_entry(facts.get("format"))
     if form not in _NAMES:
         source.fail(
             f"found the format {form!r}, expected a Kleene graph or SciPy's csr; other matrices "
