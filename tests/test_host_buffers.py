@@ -117,7 +117,8 @@ def test_blocks_come_back_within_a_call(device: Any) -> None:
     with pool.lock:
         del buffer
     assert pool.idle_bytes == 0, "not yet seen"
-    assert pool.take(device, 10) is not None
+    block = pool.take(device, 10)
+    assert block is not None
     assert pool.bytes == 10
 
 

@@ -16,7 +16,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import is_dataclass
 from typing import Any, NamedTuple
-from weakref import ReferenceType, WeakSet, ref
+from weakref import ReferenceType, ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from kleene.prepared.expectation import expect, is_small
 from kleene.prepared.known import BY_ARRAYS, Known
 from kleene.prepared.order import elimination_order
 from kleene.system.formatting import format_bytes
+from kleene.system.live_set import LiveSet
 from kleene.system.machine import available_memory
 
 __all__ = ["Preparation", "bytes_of"]
@@ -45,7 +46,7 @@ _KEPT_SHARE = 0.25
 _MOST_CUSTOMIZED = 4
 
 #: Preparations that keep something.
-_ALL: WeakSet[Preparation] = WeakSet()
+_ALL: LiveSet[Preparation] = LiveSet()
 _CLOCK = itertools.count()
 
 
@@ -168,7 +169,8 @@ class Preparation:
                     return kept
         alone = Graph(graph.csr, graph.directed)  # values that kept the graph would keep themselves
         if "stats" in graph.__dict__:  # what is known of the weights is not computed again
-            known = {k: v for k, v in vars(graph.stats).items() if not k.startswith("_")}
+            found = vars(graph.stats).copy()  # at once: another thread may find more meanwhile
+            known = {k: v for k, v in found.items() if not k.startswith("_")}
             vars(alone.stats).update(known)
         made = by(elimination, alone, semiring, dtype=dtype, threads=threads, progress=progress)
         if elimination is self._elimination:  # others have an order that the caller chose
@@ -245,14 +247,14 @@ def _count_bytes(part: object, found: dict[int, int]) -> None:
     found[id(part)] = part.nbytes if isinstance(part, np.ndarray) else 0
     if isinstance(part, tuple) or is_dataclass(part):
         # A copy: another thread may keep something more meanwhile.
-        for value in part if isinstance(part, tuple) else tuple(vars(part).values()):
+        for value in part if isinstance(part, tuple) else vars(part).copy().values():
             _count_bytes(value, found)
 
 
 def _forget_some(latest: Preparation) -> None:
     """Drop what was not used for the longest time, while preparations take too much memory."""
     _ALL.add(latest)
-    kept = {p: p.nbytes for p in list(_ALL)}
+    kept = {p: p.nbytes for p in _ALL}
     free = available_memory()
     if free is None:
         return

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, NamedTuple, TypeVar
-from weakref import WeakSet, proxy
+from weakref import proxy
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from kleene.graph import Graph
 from kleene.graph.forms import CSR, csr_to_dense
 from kleene.graph.no_path import no_path
 from kleene.system.cached_property import cached_property
+from kleene.system.live_set import LiveSet
 
 __all__ = [
     "Arcs", "DeviceGraph", "Hubs", "Placed", "calls_of_a_device", "deriving", "free_idle",
@@ -57,7 +58,7 @@ class Hubs(NamedTuple):
         return self.segment_hub.size
 
 
-_PLACED: WeakSet[Placed] = WeakSet()
+_PLACED: LiveSet[Placed] = LiveSet()
 
 
 class Placed:
@@ -226,12 +227,12 @@ class DeviceGraph(Placed):
 
 def idle_bytes(device: Device) -> int:
     """Return the bytes that searches of what is placed hold on a device while they wait."""
-    return sum(placed.idle_bytes for placed in list(_PLACED) if placed.device is device)
+    return sum(placed.idle_bytes for placed in _PLACED if placed.device is device)
 
 
 def free_idle(name: str, needed: int | None = None) -> bool:
     """Free the searches that wait on a device; False if there are none, or the memory suffices."""
-    waiting = [one for one in list(_PLACED) if one.idle_bytes]
+    waiting = [one for one in _PLACED if one.idle_bytes]
     if not waiting:  # nor need the device be opened
         return False
     device = open_device(name)

@@ -16,7 +16,6 @@ from __future__ import annotations
 import os
 import random
 import threading
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
@@ -35,6 +34,7 @@ from kleene.backends.cuda.runtime.timing import ThreadTimer
 from kleene.errors import DeviceError, KernelError, MemoryBudgetError
 from kleene.system.device_names import count_from, device_name
 from kleene.system.formatting import format_bytes
+from kleene.system.live_set import LiveSet
 
 __all__ = ["EmulatedDevice", "open_emulated"]
 
@@ -51,7 +51,7 @@ class _Schedule:
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
-        self.streams: weakref.WeakSet[EmulatedStream] = weakref.WeakSet()
+        self.streams: LiveSet[EmulatedStream] = LiveSet()
         self.lock = threading.RLock()  # a thread runs work of any device
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import threading
-import weakref
 from collections import deque
 from math import prod
 from typing import Any, NamedTuple
@@ -20,6 +19,9 @@ from numpy.typing import DTypeLike
 
 from kleene.backends.cuda.runtime.device import Device, HostArray
 from kleene.backends.cuda.tuning import transfers
+from kleene.system.cached_property import cached
+from kleene.system.interrupts import keep
+from kleene.system.live_set import LiveSet
 from kleene.system.machine import total_memory
 
 __all__ = ["HostBuffer", "PinnedPool", "answer_buffer", "pinned_buffer", "pinned_pool"]
@@ -51,27 +53,31 @@ class HostBuffer(NamedTuple):
     lease: _Lease | None = None  # of page-locked memory: copies to it are asynchronous
 
 
-class _BlockRef(weakref.ref[Any]):
-    """A block that is counted; its size is known when the block is gone."""
-
-    nbytes: int
-
-
 class PinnedPool:
     """Page-locked blocks of one device: those in use, and those kept for later.
 
-    Blocks come back, and are freed, at any moment, even while this thread is in ``take``. Such news
-    are queued without a lock, and read with it.
+    Blocks come back, and are freed, at any moment, even while this thread is in ``take``. Those
+    that come back are queued without a lock, and read with it. Bytes are added up when they are
+    asked for, since Ctrl-C may come between a block and its count.
     """
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self._returned: deque[HostArray] = deque()
-        self._freed: deque[_BlockRef] = deque()
-        self._counted: dict[int, _BlockRef] = {}  # by id: a block has no hash
+        self._blocks: LiveSet[HostArray] = LiveSet()
         self._idle: dict[int, list[HostArray]] = {}  # by size; the last used is last
-        self.idle_bytes = 0
-        self.bytes = 0  # of all blocks
+        _POOLS.add(self)
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of all blocks."""
+        return sum(block.nbytes for block in self._blocks)
+
+    @property
+    def idle_bytes(self) -> int:
+        """The bytes of the blocks that are kept for later."""
+        idle = self._idle.copy()
+        return sum(nbytes * len(blocks) for nbytes, blocks in idle.items())
 
     def take(self, device: Device, nbytes: int) -> HostArray | None:
         """Return a block of exactly this size; None if too much memory is locked already."""
@@ -80,7 +86,7 @@ class PinnedPool:
             if nbytes in self._idle:
                 return self._pop(nbytes)
             most = min(transfers.PINNED_CAP, int(transfers.PINNED_PART * total_memory()))
-            others = (pool for pool in list(_POOLS.values()) if pool is not self)
+            others = (pool for pool in _POOLS if pool is not self)
             most -= sum(pool.bytes - pool.idle_bytes for pool in others)  # in use
             while self._idle and self.bytes + nbytes > most:
                 self._free_oldest()
@@ -90,19 +96,19 @@ class PinnedPool:
                 block = device.pinned(nbytes, np.uint8)
             except Exception:  # a limit of the system: pageable memory will do
                 return None
-            ref = _BlockRef(block, self._freed.append)
-            ref.nbytes = nbytes
-            self._counted[id(ref)] = ref
-            self.bytes += nbytes
+            self._blocks.add(block)
             return block
 
     def give_back(self, block: HostArray) -> None:
         """Keep a block for later."""
         self._returned.append(block)
-        if self.lock.acquire(blocking=False):  # else the next call reads it
-            try:
+        locked: list[bool] = []
+        try:
+            keep(locked, self.lock.acquire, False)
+            if locked[0]:  # else the next call reads it
                 self._read_news()
-            finally:
+        finally:
+            if locked and locked[0]:  # no call, at which Ctrl-C could come
                 self.lock.release()
 
     def clear(self) -> None:
@@ -116,37 +122,26 @@ class PinnedPool:
         while self._returned:
             block = self._returned.popleft()
             self._idle[block.nbytes] = [*self._idle.pop(block.nbytes, []), block]
-            self.idle_bytes += block.nbytes
             del block
         while self.idle_bytes > transfers.PINNED_IDLE:
             self._free_oldest()
-        self._count_freed()
 
     def _free_oldest(self) -> None:
         self._pop(next(iter(self._idle)))
-        self._count_freed()
-
-    def _count_freed(self) -> None:
-        while self._freed:
-            ref = self._freed.popleft()
-            del self._counted[id(ref)]
-            self.bytes -= ref.nbytes
 
     def _pop(self, nbytes: int) -> HostArray:
-        block = self._idle[nbytes].pop()
-        if not self._idle[nbytes]:
+        blocks = self._idle[nbytes]
+        if len(blocks) == 1:
             del self._idle[nbytes]
-        self.idle_bytes -= nbytes
-        return block
+        return blocks.pop()
 
 
-_POOLS: weakref.WeakKeyDictionary[Device, PinnedPool] = weakref.WeakKeyDictionary()
+_POOLS: LiveSet[PinnedPool] = LiveSet()
 
 
 def pinned_pool(device: Device) -> PinnedPool:
     """Return the pool of a device."""
-    pool = _POOLS.get(device)
-    return _POOLS.setdefault(device, PinnedPool()) if pool is None else pool
+    return cached(device, "_pinned_pool", PinnedPool)
 
 
 def answer_buffer(
@@ -186,7 +181,7 @@ def _lease(device: Device, nbytes: int) -> HostBuffer | None:
 
 def _renew_locks() -> None:
     """Unlock what a thread of the parent had locked at the moment of the fork."""
-    for pool in _POOLS.values():
+    for pool in _POOLS:
         pool.lock = threading.Lock()
 
 
