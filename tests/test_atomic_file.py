@@ -154,7 +154,7 @@ def test_large_files_are_read_by_several_threads(
     for threads in (1, 3):
         with Source(tmp_path / "x", threads) as source:
             assert np.array_equal(source.data, content)
-    monkeypatch.setattr("threading.Thread.start", lambda self: no_thread())
+    monkeypatch.setattr("kleene.system.threads.start_new_thread", lambda *_: no_thread())
     with Source(tmp_path / "x", 3) as source:
         assert np.array_equal(source.data, content)
 

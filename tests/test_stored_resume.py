@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from kleene.api import stored_rows
 from kleene.api.stored_results import load_stored
 from kleene.distributed.store import Store, StoreWriter
 from kleene.distributed.store_npy import NpyWriter
+from kleene.system import threads
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs file locks and signals")
 
@@ -137,13 +137,10 @@ def test_a_disk_that_fills_up(path: Path, where: str, monkeypatch: pytest.Monkey
 
 
 def test_no_thread_for_writing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def none(self: Any, *_: Any) -> None:
+    def none(*_: Any) -> None:
         raise RuntimeError("can't start new thread")
 
-    class Executor(ThreadPoolExecutor):
-        submit = none
-
-    monkeypatch.setattr(stored_rows, "ThreadPoolExecutor", Executor)
+    monkeypatch.setattr(threads, "start_new_thread", none)
     assert np.array_equal(kl.apsp(GRAPH, out=path, threads=1).distances, kl.apsp(GRAPH).distances)
 
 

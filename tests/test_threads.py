@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import _thread
 import subprocess
 import sys
 import textwrap
-import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from kleene.system import threads
 from kleene.system.threads import ThreadPool, for_each
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="limits memory by RLIMIT_AS")
@@ -148,26 +150,34 @@ def test_threads_that_wait_do_not_keep_a_process() -> None:
 # ---- Python threads -----------------------------------------------------------------------------
 
 
+def ended(before: int) -> bool:
+    """Return whether there are only the Python threads of before, once others have ended."""
+    until = time.monotonic() + 10
+    while _thread._count() > before and time.monotonic() < until:
+        time.sleep(0.001)
+    return _thread._count() <= before
+
+
 @pytest.fixture(params=[0, 1, 2])
 def few_threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Let the system start so many threads only; return how many there are now."""
-    start, left = threading.Thread.start, [None] * request.param
+    left = [None] * request.param
 
-    def refuse(self: threading.Thread) -> None:
+    def start(function: Callable[..., None], args: tuple[Any, ...]) -> int:
         if not left:
             raise RuntimeError("can't start new thread")
         left.pop()
-        start(self)
+        return _thread.start_new_thread(function, args)
 
-    monkeypatch.setattr(threading.Thread, "start", refuse)
-    return threading.active_count()
+    monkeypatch.setattr(threads, "start_new_thread", start)
+    return _thread._count()
 
 
 def test_all_items_are_done(few_threads: int) -> None:
     done: list[int] = []
     for_each(done.append, range(100), 4)
     assert sorted(done) == list(range(100))
-    assert threading.active_count() == few_threads
+    assert ended(few_threads)
 
 
 def test_the_first_error_ends_the_loop(few_threads: int) -> None:
@@ -181,34 +191,107 @@ def test_the_first_error_ends_the_loop(few_threads: int) -> None:
     with pytest.raises(ValueError, match="no"):
         for_each(work, range(100_000), 4)
     assert len(done) < 100_000
-    assert threading.active_count() == few_threads
+    assert ended(few_threads)
 
 
 def test_a_pool_returns_results_and_errors(few_threads: int) -> None:
     def divide(a: int, b: int) -> float:
         return a / b
 
-    with ThreadPool(3, "test") as pool:
+    with ThreadPool(3) as pool:
         futures = [pool.submit(divide, 6, b) for b in (1, 2, 0, 3)]
-    assert [f.result() for f in futures if f.exception() is None] == [6, 3, 2]
-    assert isinstance(futures[2].exception(), ZeroDivisionError)
-    assert threading.active_count() == few_threads
+    assert all(future.done() for future in futures)
+    assert [futures[i].result() for i in (0, 1, 3)] == [6, 3, 2]
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            futures[2].result()
+    assert ended(few_threads)
 
 
 @pytest.mark.parametrize("ctrl_c", [KeyboardInterrupt, SystemExit])
 def test_ctrl_c_is_not_kept_in_a_future(
     ctrl_c: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(self: threading.Thread) -> None:
+    def refuse(function: Callable[..., None], args: tuple[Any, ...]) -> int:
         raise RuntimeError("can't start new thread")
 
     def work() -> None:
         raise ctrl_c()
 
-    monkeypatch.setattr(threading.Thread, "start", refuse)
-    with pytest.raises(BaseException) as raised, ThreadPool(2, "test") as pool:
+    monkeypatch.setattr(threads, "start_new_thread", refuse)
+    with pytest.raises(BaseException) as raised, ThreadPool(2) as pool:
         pool.submit(work)
     assert raised.type is ctrl_c
+
+
+# ---- Ctrl-C --------------------------------------------------------------------------------------
+
+#: Ctrl-C at the k-th moment at which Python may run a signal handler, for k = 1, 2, ...
+AT_EVERY_MOMENT = """
+    import _thread, faulthandler, sys, time
+    from kleene.system.threads import ThreadPool, for_each
+
+    faulthandler.dump_traceback_later(100, exit=True)
+    written = []
+
+    def write(item):
+        time.sleep(0.0002)
+        written.append(item)
+
+    def pooled():
+        with ThreadPool(2) as pool:
+            futures = [pool.submit(write, item) for item in range(3)]
+            futures[0].result()
+
+    def all_items():
+        for_each(write, range(8), 3)
+
+    def interrupted(call, k):
+        moments = 0
+
+        def count(frame, event, argument):
+            nonlocal moments
+            moments += event in ("call", "c_return")
+            if moments == k:
+                moments += 1
+                sys.setprofile(None)
+                raise KeyboardInterrupt
+
+        try:
+            sys.setprofile(count)
+            call()
+            sys.setprofile(None)
+            return False
+        except KeyboardInterrupt:
+            return True
+        finally:
+            sys.setprofile(None)
+
+    sys.unraisablehook = lambda _: None  # Python's own, for Ctrl-C in a __del__
+    for call in (pooled, all_items):
+        k = 1
+        while interrupted(call, k):
+            k += 1
+            until = time.monotonic() + 1
+            while _thread._count() and time.monotonic() < until:
+                time.sleep(0.0002)
+            assert _thread._count() == 0, (call, k)
+        assert k > 20, (call, k)
+    written.clear()
+    all_items()
+    assert sorted(written) == list(range(8))
+    print("no thread is left")
+"""
+
+
+def test_ctrl_c_at_any_moment_leaves_no_thread_and_no_lock() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(AT_EVERY_MOMENT)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (done.returncode, done.stdout) == (0, "no thread is left\n"), done.stderr
 
 
 # ---- the end of the interpreter -----------------------------------------------------------------

@@ -12,7 +12,6 @@ import random
 import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -48,6 +47,7 @@ from kleene.results.searched_rows import SearchedRows
 from kleene.results.timings import Timings
 from kleene.system.formatting import format_bytes
 from kleene.system.progress import reporter
+from kleene.system.threads import Future, ThreadPool
 
 __all__ = ["BLOCKS", "describe_workers", "reduce_on_cluster", "solve_on_cluster"]
 
@@ -84,7 +84,7 @@ class RowsWork:
         proved = random.Random(begin).choice(self.blocks)
         parts: list[Future[Any]] = []
         buffers = self._buffers()
-        with ThreadPoolExecutor(1, "kleene-store") as pool:
+        with ThreadPool(1) as pool:
             for block, buffer in zip(self.blocks, cycle(buffers), strict=False):
                 own = self.sources[block.first - begin : block.stop - begin]
                 result = self.rows.solve(graph, own, None if buffer is None else buffer[: len(own)])

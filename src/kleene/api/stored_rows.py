@@ -11,9 +11,7 @@ from __future__ import annotations
 import errno
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,7 +27,7 @@ from kleene.distributed.empty_stores import find_resumable
 from kleene.distributed.mpi.stored import refuse_stored_by_ranks
 from kleene.distributed.pieces import Piece, choose_block_rows
 from kleene.distributed.round_files import RoundFiles
-from kleene.distributed.store import Receipt, Store, ledger_of
+from kleene.distributed.store import Store, ledger_of
 from kleene.errors import RequestError, StoreError
 from kleene.graph import Graph
 from kleene.planning.cost_model import count_sources
@@ -45,6 +43,7 @@ from kleene.results.result import Result, Timings
 from kleene.results.saved import STORE_SUFFIXES
 from kleene.system.machine import total_memory
 from kleene.system.progress import reporter
+from kleene.system.threads import Future, ThreadPool
 
 __all__ = [
     "BlockSize", "by_rows", "plan_stored", "solve_stored", "with_block_rows",
@@ -237,39 +236,31 @@ def _shifted(
 
 @contextmanager
 def _recording(store: Store) -> Iterator[Callable[[Sequence[Piece], Result], None]]:
-    """Yield a function that writes rows in the background and records them once they are there.
+    """Yield a function that writes rows and records them in the background.
 
-    What was handed in is written and recorded even when the work on the next rows fails.
+    What was handed in is written and recorded even when the work on the next rows fails. Meanwhile
+    the ledger belongs to the thread that writes, which Ctrl-C does not interrupt.
     """
     writer = store.writer()
-    waiting: list[tuple[Sequence[Piece], Callable[[], list[Receipt]]]] = []
 
-    def write(group: Sequence[Piece], result: Result) -> list[Receipt]:
-        receipts, row = [], 0
+    def write(group: Sequence[Piece], result: Result) -> None:
+        row = 0
         for piece in group:
             rows = slice(row, row + piece.stop - piece.first)
             values = result.distances[rows]
             links = None if store.spec.predecessors is None else result._answer.links(rows)
-            receipts.append(writer.write(piece, values, links))
+            store.record(piece, writer.write(piece, values, links))
             row = rows.stop
-        return receipts
 
-    def record() -> None:
-        while waiting:
-            group, receipts = waiting.pop()
-            for piece, receipt in zip(group, receipts(), strict=True):
-                store.record(piece, receipt)
-
-    with ThreadPoolExecutor(1, "kleene-store") as pool:
+    with ThreadPool(1) as thread:
+        last: Future[None] | None = None
 
         def submit(group: Sequence[Piece], result: Result) -> None:
-            record()
-            try:
-                waiting.append((group, pool.submit(write, group, result).result))
-            except RuntimeError:  # no thread starts
-                waiting.append((group, partial(write, group, result)))
+            nonlocal last
+            if last is not None:
+                last.result()  # no more than two blocks are in memory
+            last = thread.submit(write, group, result)
 
-        try:
-            yield submit
-        finally:
-            record()
+        yield submit
+        if last is not None:
+            last.result()

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from kleene.errors import StorageError, StoreError
+from kleene.system.interrupts import keep
 
 if sys.platform != "win32":  # there, two processes are not kept apart
     import fcntl
@@ -176,14 +177,16 @@ def sync_folder(folder: Path) -> None:
     """Bring the names of new files in a folder to the disk, where the system can."""
     if sys.platform == "win32":
         return
-    descriptor = os.open(folder, os.O_RDONLY)
+    opened: list[int] = []
     try:
-        os.fsync(descriptor)
+        keep(opened, os.open, folder, os.O_RDONLY)
+        os.fsync(opened[0])
     except OSError as error:
         if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # file systems without it
             raise
     finally:
-        os.close(descriptor)
+        for descriptor in opened:
+            os.close(descriptor)
 
 
 def _lock(file: IO[bytes], path: Path) -> bool:

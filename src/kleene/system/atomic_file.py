@@ -69,16 +69,10 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     with _naming(path):
         remove_abandoned(path.parent)
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o666
-        beside, locked = _create(path, mode)
-    with locked:
-        try:
-            with _naming(path, beside):
-                yield beside
-                os.fsync(locked)  # or a power failure could leave a part under the final name
-                beside.replace(path)
-        except BaseException:
-            beside.unlink(missing_ok=True)
-            raise
+    with _new_file(path, mode) as (beside, locked), _naming(path, beside):
+        yield beside
+        os.fsync(locked)  # or a power failure could leave a part under the final name
+        beside.replace(path)
 
 
 @contextmanager
@@ -114,12 +108,8 @@ def temporary_path(folder: Path, suffix: str) -> Iterator[Path]:
     """
     with _naming(folder):
         remove_abandoned(folder)
-        path, locked = _create(folder / f"temporary{suffix}", 0o666)
-    with locked:
-        try:
-            yield path
-        finally:
-            path.unlink(missing_ok=True)
+    with _new_file(folder / f"temporary{suffix}", 0o666, folder) as (path, _):
+        yield path
 
 
 def target_file(path: str | Path) -> Path:
@@ -157,25 +147,30 @@ def _naming(path: Path, beside: Path | None = None) -> Iterator[None]:
         raise kind(error.errno, error.strerror, str(path)) from None
 
 
-def _create(path: Path, mode: int) -> tuple[Path, IO[bytes]]:
-    """Create a new file beside ``path``; return its name and the file, open and locked."""
+@contextmanager
+def _new_file(path: Path, mode: int, named: Path | None = None) -> Iterator[tuple[Path, IO[bytes]]]:
+    """Yield the name of a new file beside ``path`` and the file, open and locked.
+
+    At the end it is removed, unless it has another name by then. Errors name ``named``.
+    """
     suffix = path.suffix if len(path.suffix) <= _LONGEST_SUFFIX and path.suffix.isascii() else ""
-    while True:
+    there = False
+    while not there:  # another process may remove the file before it is locked
         beside = path.with_name(f".kleene-{secrets.token_hex(8)}.part{suffix}")
-        # A file object from the start: on Ctrl-C here, it closes itself. (partial is not Python
-        # code, in which a signal handler could run.)
-        locked = open(beside, "xb", opener=partial(os.open, mode=mode))  # noqa: SIM115
-        try:
-            if sys.platform != "win32":
-                with suppress(OSError):  # a file system without locks
-                    fcntl.flock(locked, fcntl.LOCK_EX)
-            if os.fstat(locked.fileno()).st_nlink:
-                return beside, locked
-        except BaseException:
+        try:  # before the file is there: Ctrl-C may come as soon as it is
+            with _naming(named or path):
+                # A file object from the start, which closes itself. (partial is not Python code,
+                # in which a signal handler could run.)
+                locked = open(beside, "xb", opener=partial(os.open, mode=mode))  # noqa: SIM115
+            with locked:
+                if sys.platform != "win32":
+                    with suppress(OSError):  # a file system without locks
+                        fcntl.flock(locked, fcntl.LOCK_EX)
+                there = os.fstat(locked.fileno()).st_nlink > 0
+                if there:
+                    yield beside, locked
+        finally:
             beside.unlink(missing_ok=True)
-            locked.close()
-            raise
-        locked.close()  # another process removed the file before it was locked
 
 
 def remove_abandoned(folder: Path) -> None:

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -28,7 +27,7 @@ from numpy.typing import NDArray
 
 from kleene import _native
 from kleene.backends.common.dense_driver import MatrixForm
-from kleene.system.threads import ThreadPool
+from kleene.system.threads import Future, ThreadPool
 
 __all__ = [
     "BUFFERS", "RoundEngine", "RoundSplit", "RowBuffer", "RowSource", "RowTarget", "overlapped",
@@ -171,7 +170,7 @@ def overlapped(
     free, left = deque(buffers), iter(items)
     reading: deque[tuple[Item, RowBuffer, Future[Any]]] = deque()
     writing: deque[tuple[RowBuffer, Future[Any]]] = deque()
-    with ThreadPool(2, "kleene-rounds") as threads:
+    with ThreadPool(2) as threads:
 
         def start_reads() -> None:
             while free:

@@ -90,7 +90,7 @@ class CpuRounds:
         before, after = range(vertices.start), range(vertices.stop, self._n)
         others = [*_common(missing, after), *_common(missing, before)]
         buffers = [RowBuffer.empty(form, self._n, band, self._paths) for _ in range(BUFFERS)]
-        with ThreadPool(1, "kleene-panel") as thread:  # writes the panel meanwhile
+        with ThreadPool(1) as thread:  # writes the panel meanwhile
             writes = [
                 thread.submit(target.write, own.start, rows.part(own, vertices.start))
                 for own in pieces(_common(missing, vertices), band)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future
 from contextlib import contextmanager
 
 import numpy as np
@@ -18,7 +17,7 @@ from kleene.backends.cuda.row_batches import copy_threads, start_copies, wait_al
 from kleene.backends.cuda.runtime.device import Array, Device, Event, HostArray
 from kleene.backends.cuda.tuning import closure as tuning
 from kleene.backends.task import ProductTask, Task
-from kleene.system.threads import ThreadPool
+from kleene.system.threads import Future, ThreadPool
 
 __all__ = ["copy_in", "copy_out"]
 

@@ -8,7 +8,6 @@ depends on the heights of bands and panel, so a resumed computation keeps those.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import replace
 
 from kleene.backends.common.dense_driver import MatrixForm
@@ -27,7 +26,7 @@ from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.task import Task
 from kleene.errors import MemoryBudgetError
 from kleene.system.formatting import format_bytes
-from kleene.system.threads import ThreadPool
+from kleene.system.threads import Future, ThreadPool
 
 __all__ = ["GpuRounds", "open_rounds"]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -17,7 +16,7 @@ from kleene.backends.cuda.row_batches import start_copies, wait_all
 from kleene.backends.cuda.runtime.device import Device, Event, HostArray
 from kleene.backends.cuda.tuning import closure as tuning
 from kleene.backends.task import Task
-from kleene.system.threads import ThreadPool
+from kleene.system.threads import Future, ThreadPool
 
 if TYPE_CHECKING:
     from kleene.backends.cuda.closure_kernels import DeviceRows

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -29,7 +28,7 @@ from kleene.backends.cuda.runtime.device import (
 from kleene.backends.cuda.runtime.host_buffers import pinned_buffer
 from kleene.backends.cuda.tuning import transfers
 from kleene.backends.task import Answer, Progress, Task
-from kleene.system.threads import ThreadPool
+from kleene.system.threads import Future, ThreadPool
 
 __all__ = [
     "Batch",
@@ -52,7 +51,7 @@ __all__ = [
 
 def copy_threads(threads: int) -> ThreadPool:
     """Return a pool of at most so many threads that copy within the host."""
-    return ThreadPool(max(1, min(threads, transfers.COPY_THREADS)), "kleene-copy")
+    return ThreadPool(max(1, min(threads, transfers.COPY_THREADS)))
 
 
 def start_copies(threads: ThreadPool, to: HostArray, source: HostArray) -> list[Future[None]]:

@@ -5,14 +5,17 @@ Pieces become smaller towards the end, so that all devices end at about the same
 small that a batch of searches is not full. The graph is copied to each device once.
 
 The calling thread waits, and reports progress. The first error stops all devices, at the end of
-the batch that they are in, and is raised once they have stopped; so does Ctrl-C.
+the batch that they are in, and is raised once they have stopped; so does Ctrl-C. That may come at
+any moment of the calling thread, which therefore takes no lock that the threads of the devices do.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from kleene.backends.cuda.device_graph import calls_of_a_device
@@ -46,14 +49,15 @@ class _Pieces:
         self._returned: list[slice] = []
         self._done = 0
         self._running: dict[int, float] = {}  # rows of the running pieces, by their first
-        self.changed = threading.Condition()
-        self.alive = devices
-        self.error: BaseException | None = None
+        self._changed = threading.Condition()  # of the threads of the devices
+        self._news: SimpleQueue[None] = SimpleQueue()  # wakes the calling thread
+        self._left: list[None] = []  # an entry for each device that takes no more pieces
+        self._errors: list[BaseException] = []
         self.stopped = False
 
     def take(self) -> slice | None:
         """Return the next piece, None if there is none or all shall stop."""
-        with self.changed:
+        with self._changed:
             while not self.stopped:
                 piece = self._returned.pop() if self._returned else self._cut()
                 if piece is not None:
@@ -61,7 +65,7 @@ class _Pieces:
                     return piece
                 if self._every or not self._running:
                     return None
-                self.changed.wait(_WAIT)  # another device may give its piece back
+                self._changed.wait(_WAIT)  # another device may give its piece back
             return None
 
     def _cut(self) -> slice | None:
@@ -75,58 +79,55 @@ class _Pieces:
 
         The others are still there: a device waits for pieces as long as one is running.
         """
-        with self.changed:
+        with self._changed:
             if self._every or self._devices == 1:
                 return False
             del self._running[piece.start]
             self._returned.append(piece)
             self._devices -= 1
-            self.changed.notify_all()
+            self._changed.notify_all()
             return True
 
     def report(self, piece: slice, done: int, total: int) -> None:
         """Take note of progress within a piece; ends the work if all shall stop."""
         if self.stopped:
             raise _Stopped
-        with self.changed:
+        with self._changed:
             self._running[piece.start] = (piece.stop - piece.start) * done / max(1, total)
-            self.changed.notify_all()
+        self._news.put(None)
 
     def finish(self, piece: slice) -> None:
         """Take note of a complete piece."""
-        with self.changed:
+        with self._changed:
             del self._running[piece.start]
             self._done += piece.stop - piece.start
-            self.changed.notify_all()
+            self._changed.notify_all()
+        self._news.put(None)
 
-    def stop(self, error: BaseException | None) -> None:
+    def stop(self, error: BaseException) -> None:
         """Stop all devices; the first error stays."""
-        with self.changed:
-            self.error = self.error or error
-            self.stopped = True
-            self.changed.notify_all()
+        self._errors.append(error)
+        self.stopped = True
+        self._news.put(None)
 
     def leave(self) -> None:
         """Take note that a device takes no more pieces."""
-        with self.changed:
-            self.alive -= 1
-            self.changed.notify_all()
+        self._left.append(None)
+        self._news.put(None)
 
-    def watch(self, progress: Progress | None) -> None:
+    def watch(self, progress: Progress | None, devices: int) -> None:
         """Report progress until all devices are done; raise their first error."""
         reported, alive = 0, True
         while alive:
-            with self.changed:
-                done = int(self._done + sum(self._running.values()))
-                alive = self.alive > 0
-                if alive and (done <= reported or self.stopped):
-                    self.changed.wait(_WAIT)
-                    continue
+            with suppress(Empty):
+                self._news.get(timeout=_WAIT)
+            alive = len(self._left) < devices
+            done = int(self._done + sum(self._running.copy().values()))
             if progress is not None and not self.stopped and done > reported:
-                progress(done, self.total)  # in the thread of the caller, without the lock
+                progress(done, self.total)
             reported = max(done, reported)
-        if self.error is not None:
-            raise self.error
+        if self._errors:
+            raise self._errors[0]
         assert self._done == self.total, "rows were left out"
 
 
@@ -161,11 +162,11 @@ def split_rows(
         finally:
             pieces.leave()
 
-    with ThreadPool(len(devices), "kleene-device") as pool:
+    with ThreadPool(len(devices)) as pool:
         try:
             for device in devices:
                 pool.submit(run, device)
-            pieces.watch(progress)
+            pieces.watch(progress, len(devices))
         except BaseException as error:
             pieces.stop(error)  # the pool waits for the devices
             raise

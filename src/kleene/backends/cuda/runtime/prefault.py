@@ -26,7 +26,7 @@ def prefault(threads: int, *arrays: HostArray | None) -> Iterator[None]:
     if sum(array.nbytes for array in new) < transfers.PREFAULT_LEAST:
         yield
         return
-    with ThreadPool(min(threads, transfers.PREFAULT_THREADS), "kleene-prefault") as pool:
+    with ThreadPool(min(threads, transfers.PREFAULT_THREADS)) as pool:
         for array in new:
             whole = array.reshape(-1).view(np.uint8)
             for first in range(0, whole.size, transfers.PREFAULT_PIECE):
