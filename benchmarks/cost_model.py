@@ -23,6 +23,8 @@ from kleene.planning.prepared_cost import cpu_seconds
 #: The largest weight in each experiment.
 _LONGEST = {"crossover-searches": 255, "crossover-all-pairs": 255, "crossover-dense": 1}
 
+_COUNTING = {"Kleene, all cores": CPU, "Kleene, GPU": PLACED}
+
 
 class Comparison(NamedTuple):
     """One call, in seconds."""
@@ -53,6 +55,25 @@ def comparisons(record: Record) -> Iterator[Comparison]:
             call = f"{point.experiment.partition('-')[2]}, {point.panel}, n = {point.n:,}"
             measured = statistics.median(point.seconds)
             yield Comparison(call, point.series, point.method, measured, seconds)
+
+
+def of_betweenness(record: Record) -> Iterator[Comparison]:
+    """Yield the calls of the experiment on betweenness; one core is not compared."""
+    for point in record.latest().points:
+        if point.experiment != "betweenness-sources" or point.series not in _COUNTING:
+            continue
+        n, m, where = int(point.n or 0), int(point.m or 0), _COUNTING[point.series]
+        sources = round(float(point.work or 0) / m)
+        request = Request("betweenness", sources=sources, predecessors=False)
+        lanes = point.method == "lanes"  # by hops
+        device = "cuda" if where == PLACED else "cpu"
+        facts = Facts(n, m, None if lanes else "int32", 1, 255, 255 * n, True, device)
+        if where == CPU:
+            seconds = cpu_seconds(facts, request, int(record.runs[point.run].machine["cores"]))
+        else:
+            seconds = gpu_cost(facts, request, point.method).total
+        call = f"betweenness, {'hops' if lanes else 'lengths'}, n = {n:,}, {sources:,} sources"
+        yield Comparison(call, where, point.method, statistics.median(point.seconds), seconds)
 
 
 def _request(point: Point) -> Request:
@@ -92,7 +113,8 @@ def misplaced(every: list[Comparison]) -> list[str]:
 
 def main(arguments: list[str]) -> int:
     for path in arguments:
-        every = list(comparisons(read(path)))
+        record = read(path)
+        every = [*comparisons(record), *of_betweenness(record)]
         print("\n".join(map(str, every)) if every else f"{path} has no crossovers")
         print("\n".join(misplaced(every)))
     return 0

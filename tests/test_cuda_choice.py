@@ -148,6 +148,20 @@ def test_auto_requires_all_the_memory_unless_the_method_streams() -> None:
     assert "the GPU does not open" in closed.reasons[0]
 
 
+def test_betweenness_goes_where_it_is_faster() -> None:
+    box = machine.Machine(16, 2**37, "avx512", ("cuda", "cpu", "reference"), gpu_memory=2**36)
+    small, large = Facts(2**14, 426_482, None, 1, 1, 2**14, True), 31_399_818
+
+    def device(facts: Facts, sources: int) -> str:
+        request = Request("betweenness", sources=sources, predecessors=False)
+        return make_plan(facts, request, box).device
+
+    assert device(small, 1024) == "cpu"  # 45 ms, and opening the GPU takes 350
+    assert device(replace(small, device="cuda"), 1024) == "cuda"
+    assert device(Facts(2**20, large, None, 1, 1, 2**20, True), 256) == "cuda"
+    assert device(Facts(2**18, 7_610_750, "int32", 1, 9, 9 * 2**18, True), 2**14) == "cuda"
+
+
 def test_auto_never_chooses_the_emulator() -> None:
     facts = Facts(1000, 10**6, "float32", 0, 1, 1000)
     box = machine.Machine(4, None, "avx2", ("emulated", "reference"))

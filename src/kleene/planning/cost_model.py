@@ -140,6 +140,22 @@ _CPU_LABEL = 9e-8
 #: ms, a grid of 300 x 300 5.7 ms; hops. Two Zen 3 cores that had other work too.
 _CPU_LOADS, _CPU_LOADS_HOPS = 1.5e-8, 8e-9
 
+#: Betweenness on the GPU: one call; a level, there and back; vertices of a batch, of 32 sources or
+#: more; sources and arcs a second. By hops: R-MAT 14, 1,024 sources 6.5 ms, R-MAT 20, 256 sources
+#: 80 ms, grid 512 x 512, 16 sources 17.5 ms. By lengths: Rome, all sources 21 ms, R-MAT 14, 1,024
+#: sources 20 ms, R-MAT 18, 64 sources 21 ms.
+_GPU_COUNTS_CALL, _GPU_COUNTS_BATCH, _GPU_COUNTS_GROUP = 1.2e-3, 2**17, 32
+_GPU_COUNTS_HOPS, _GPU_COUNTS_HOPS_LEVEL = 1e11, 1.7e-5
+_GPU_COUNTS_LENGTHS, _GPU_COUNTS_LENGTHS_LEVEL = 2.5e10, 6e-5
+
+#: Betweenness on the CPU, a source, arc and core: by hops 0.14 to 0.6 ns (the calls above on one
+#: core of a Xeon, and all of Facebook and of R-MAT 14 on two Zen 5), on a grid 40, which cores do
+#: not share; by lengths 1.2 to 2.3 ns, on Rome 7 to 15. On graphs of more vertices, whose rows no
+#: cache holds, 2.2 and 4.2 ns (R-MAT 17, 20; 18). Cores share it to this power.
+_CPU_COUNTS_HOPS, _CPU_COUNTS_ROAD_HOPS, _CPU_COUNTS_FAR_HOPS = 4e-10, 4e-8, 2.2e-9
+_CPU_COUNTS_LENGTHS, _CPU_COUNTS_ROAD_LENGTHS, _CPU_COUNTS_FAR_LENGTHS = 2e-9, 1.2e-8, 4.2e-9
+_CPU_COUNTS_FAR, _CPU_COUNTS_SHARED = 2**16, 0.8
+
 
 class Cost(NamedTuple):
     """Where the seconds of a call on a GPU go."""
@@ -192,6 +208,7 @@ _MODELLED = {
     "apsp": ("batched", "tiled", "prepared"),
     "closure": ("tiled", "prepared"),
     "product": ("tiled",),
+    "betweenness": ("lanes", "batched"),
 }
 
 
@@ -239,6 +256,8 @@ def gpu_cost(facts: Facts, request: Request, method: str, gpus: int = 1) -> Cost
     start = 0.0 if facts.device == "cuda" else GPU_START
     if method == "tiled":
         return Cost(start, _GPU_CALL, *_tiled(facts, request, gpus))
+    if request.problem == "betweenness":
+        return Cost(start, _GPU_COUNTS_CALL, *_counts(facts, request, method))
     n, m, sources = facts.n, facts.m, count_sources(facts, request)
     hops = request.problem == "bfs" or facts.weight_dtype is None
     many = method in ("multi_source", "batched")
@@ -257,6 +276,21 @@ def gpu_cost(facts: Facts, request: Request, method: str, gpus: int = 1) -> Cost
         work += sources * _length_search(facts, request)
     call = _GPU_PLACED_CALL if facts.device == "cuda" else _GPU_SEARCH_CALL
     return Cost(start, _GPU_CALL if many else sources * call, copies, work)
+
+
+def _counts(facts: Facts, request: Request, method: str) -> tuple[float, float]:
+    """Estimate copies and work of betweenness: levels of batches, and arcs of all sources."""
+    n, m, sources = facts.n, facts.m, count_sources(facts, request)
+    copies = 8 * (n + (m if request.predecessors else 0)) / _COPY_OUT
+    work = 0.0 if facts.csc else m * _INCOMING
+    hops = method == "lanes"
+    if facts.device != "cuda":
+        copies += (16 * n + (8 if hops else 8 + 2 * _item(facts, request)) * m) / _COPY_IN
+    groups = ceil(sources / _GPU_COUNTS_GROUP)
+    batches = ceil(groups / max(1, _GPU_COUNTS_BATCH // max(1, n)))
+    level = _GPU_COUNTS_HOPS_LEVEL if hops else _GPU_COUNTS_LENGTHS_LEVEL
+    rate = _GPU_COUNTS_HOPS if hops else _GPU_COUNTS_LENGTHS
+    return copies, work + batches * _levels(facts) * level + float(sources) * m / rate
 
 
 def _pair(request: Request, item: int) -> int:
@@ -359,6 +393,8 @@ def searched_seconds(facts: Facts, request: Request, threads: int) -> float:
         return _CPU_CALL + work * (_CPU_LOADS_HOPS if hops else _CPU_LOADS) / max(
             1, min(threads, sources)
         )
+    if request.problem == "betweenness":
+        return _CPU_CALL + work * _cpu_counts(facts, hops, threads)
     matrix = _cpu_team(facts, threads) + _relaxations(facts, request) / (
         _CPU_TILED * _tiled_relative(facts, request) * threads
     )
@@ -372,6 +408,16 @@ def searched_seconds(facts: Facts, request: Request, threads: int) -> float:
 def _cpu_team(facts: Facts, threads: int) -> float:
     """Estimate what many cores cost that must meet often."""
     return _CPU_TEAM * max(0, threads - 2) if facts.n + facts.m >= _SHARED_FROM else 0.0
+
+
+def _cpu_counts(facts: Facts, hops: bool, threads: int) -> float:
+    """Estimate a source and arc of betweenness on all cores."""
+    near, road, far = _CPU_COUNTS_LENGTHS, _CPU_COUNTS_ROAD_LENGTHS, _CPU_COUNTS_FAR_LENGTHS
+    if hops:
+        near, road, far = _CPU_COUNTS_HOPS, _CPU_COUNTS_ROAD_HOPS, _CPU_COUNTS_FAR_HOPS
+    if is_road_like(facts):
+        return road if hops else float(road / threads**_CPU_COUNTS_SHARED)
+    return float((near if facts.n < _CPU_COUNTS_FAR else far) / threads**_CPU_COUNTS_SHARED)
 
 
 def _cpu_bits(request: Request) -> float:
