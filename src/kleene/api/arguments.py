@@ -16,6 +16,8 @@ from kleene.backends.semiring import semiring as find_semiring
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag, require_unmasked
+from kleene.graph.foreign_columns import as_numpy
+from kleene.graph.tables import column, column_names, is_table
 from kleene.planning.request import Request
 from kleene.system.formatting import type_name
 from kleene.system.machine import as_threads
@@ -213,13 +215,11 @@ def as_vertices(graph: Graph, vertices: Vertices, name: str) -> Array:
     """Return the positions of a sequence of vertices."""
     if isinstance(vertices, (str, bytes)) or not np.iterable(vertices):
         raise RequestError(f"{name} must be a sequence of vertices, not {vertices!r}")
-    if not isinstance(vertices, np.ndarray):
-        vertices = list(vertices)
-    elif vertices.ndim != 1:
+    vertices = as_numpy(vertices, name)
+    if isinstance(vertices, np.ndarray) and vertices.ndim != 1:
         raise RequestError(f"{name} must be one-dimensional, not of shape {vertices.shape}")
     require_unmasked(vertices, name, "leave them out", RequestError)
-    positions: Array = graph.index(vertices)
-    return positions
+    return graph._labels.positions(vertices)
 
 
 def _as_sources(
@@ -248,12 +248,11 @@ def _refuse_with_pairs(reverse: bool, others: dict[str, Any]) -> None:
 
 def as_pairs(graph: Graph, pairs: Any) -> Pairs:
     """Return the positions of the origins and of the destinations of a list of pairs."""
-    columns = getattr(pairs, "columns", None)
-    if columns is not None:  # of a pandas, Polars or Arrow table
-        names = list(getattr(pairs, "column_names", columns))
+    if is_table(pairs) and not isinstance(pairs, Mapping):
+        names = column_names(pairs)
         if len(names) != 2:
             raise RequestError(f"pairs must have two columns, and this table has {len(names)}")
-        ends: list[Any] = [np.asarray(pairs[name]) for name in names]
+        ends: list[Any] = [column(pairs, name) for name in names]
     elif isinstance(pairs, np.ndarray):
         if pairs.ndim != 2 or pairs.shape[1] != 2:
             raise RequestError(f"pairs must have the shape (k, 2), not {pairs.shape}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,8 @@ from kleene.api.arguments import as_vertices
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import FILL_IN, require_unmasked
-from kleene.graph.tables import column, column_names
+from kleene.graph.foreign_columns import as_numpy
+from kleene.graph.tables import column, column_names, is_table
 from kleene.measures.loads import Demand
 
 __all__ = ["as_demand"]
@@ -29,7 +29,7 @@ def as_demand(graph: Graph, demand: Any, origin: Any, destination: Any, volume: 
     else:
         if isinstance(demand, (tuple, list)):
             columns = _from_sequence(demand)
-        elif isinstance(demand, Mapping) or hasattr(demand, "columns"):
+        elif is_table(demand):
             columns = _from_table(demand, origin, destination, volume)
         else:
             raise RequestError(
@@ -101,7 +101,8 @@ def _from_sequence(demand: Any) -> list[Any]:
             "demand must be a tuple of three arrays (origins, destinations, volumes), and has "
             f"{len(demand)} entries; trips go in a list: [(origin, destination, volume), ...]"
         )
-    for name, values in zip(("origins", "destinations", "volumes"), demand, strict=True):
+    names = ("origins", "destinations", "volumes")
+    for name, values in zip(names, demand, strict=True):
         if isinstance(values, (str, bytes)) or not np.iterable(values):
             raise RequestError(f"the {name} of demand must be an array, not {values!r}")
         if isinstance(values, tuple):
@@ -109,7 +110,8 @@ def _from_sequence(demand: Any) -> list[Any]:
                 f"the {name} of demand are a tuple: pass an array or a list; trips go in a list: "
                 "[(origin, destination, volume), ...]"
             )
-    return [v if isinstance(v, np.ndarray) else list(v) for v in demand]
+    columns = (as_numpy(v, f"the {n} of demand") for n, v in zip(names, demand, strict=True))
+    return [v if isinstance(v, np.ndarray) else list(v) for v in columns]
 
 
 def _from_trips(trips: list[Any]) -> list[Any]:

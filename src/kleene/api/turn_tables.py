@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
+from kleene.graph.labels import is_missing
 from kleene.graph.tables import column, column_names
 from kleene.graph.turns import FORBIDDEN, Turns, spans
 from kleene.results.paths import arcs_between
@@ -65,7 +66,7 @@ def _delays(values: Array) -> Array:
     """Return delays as floats; missing ones are infinite."""
     try:
         if values.dtype == object:
-            values = np.array([FORBIDDEN if _is_missing(v) else float(v) for v in values.tolist()])
+            values = np.array([FORBIDDEN if is_missing(v) else float(v) for v in values.tolist()])
         delays = values.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise GraphError(f"column 'delay' must hold numbers: {error}") from None
@@ -75,12 +76,8 @@ def _delays(values: Array) -> Array:
     return delays
 
 
-def _is_missing(value: Any) -> bool:
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
-
-
 def _as_rows(values: Array) -> Array:
-    if values.dtype.kind not in "iu":
+    if len(values) and values.dtype.kind not in "iu":
         raise GraphError(f"'from_row' and 'to_row' must hold row numbers, not {values.dtype}")
     return values.astype(np.int64)
 

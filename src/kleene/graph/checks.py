@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kleene._native import BadArc
 from kleene.errors import GraphError, MemoryBudgetError, RequestError
+from kleene.graph.foreign_columns import as_numpy
 from kleene.graph.frozen import adopt, copied, is_frozen
 from kleene.system.formatting import format_bytes
 from kleene.system.machine import available_memory
@@ -59,8 +60,9 @@ _FOR_NAMES = "for names, use Graph.from_table({'source': [...], 'target': [...]}
 
 def as_array(values: ArrayLike, name: str, matrix: bool = False) -> Array:
     """Return any array-like as a NumPy array of numbers; messages differ for a matrix."""
+    given = as_numpy(values, name)
     try:
-        array = np.asarray(values)
+        array = np.asarray(given)
     except ValueError as error:
         wanted = "rows of the same length" if matrix else "a flat sequence of numbers"
         raise GraphError(
@@ -71,8 +73,10 @@ def as_array(values: ArrayLike, name: str, matrix: bool = False) -> Array:
     require_unmasked(values, name, FILL_IN if matrix else _LEAVE_OUT)
     if array.dtype == object:
         names = f"; {_FOR_NAMES}" if name in ("sources", "targets") else ""
+        one = next((value for value in array.flat if type(value) not in (int, float, bool)), None)
         raise GraphError(
-            f"{name} holds Python objects; pass numbers of one type, without None{names}"
+            f"{name} holds Python objects, such as {str(one)[:40]!r} of the type "
+            f"{type(one).__name__}; pass numbers of one type, without None{names}"
         )
     return array
 
@@ -105,7 +109,7 @@ def own(array: Array, given: ArrayLike | None) -> Array:
     """Return an array made from ``given``, copied if it can change with it: they share memory."""
     if isinstance(given, (list, tuple)) or is_frozen(array):
         return array
-    if not np.may_share_memory(array, np.asarray(given)):
+    if not np.may_share_memory(array, np.asarray(as_numpy(given, "the array"))):
         return array
     return copied(array)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kleene.errors import GraphError
 from kleene.graph.checks import as_array, as_name, as_weights
 from kleene.graph.dlpack import to_numpy
-from kleene.graph.labels import as_labels
+from kleene.graph.labels import as_labels, is_missing
 
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
@@ -172,7 +172,7 @@ def from_igraph(cls: type[Graph], graph: Any, weight: str | None = "auto") -> Gr
         raise no_such_weight(str(name), "edge attribute", attributes)
     names = graph.vs["name"] if "name" in graph.vs.attributes() else None
     if names is not None and not _are_labels(names):
-        raise GraphError("the vertex attribute 'name' must be unique")
+        raise GraphError("the vertex attribute 'name' must be unique, and no vertex without it")
     made = cls.from_edges(
         ends[::2],
         ends[1::2],
@@ -188,9 +188,9 @@ def from_igraph(cls: type[Graph], graph: Any, weight: str | None = "auto") -> Gr
 
 
 def _are_labels(names: list[Any]) -> bool:
-    """Return whether the names are hashable, unique and not None."""
+    """Return whether the names are hashable, unique and not missing."""
     try:
-        return None not in names and len(set(names)) == len(names)
+        return len(set(names)) == len(names) and not any(map(is_missing, names))
     except TypeError:  # not hashable
         return False
 

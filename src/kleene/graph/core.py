@@ -13,11 +13,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kleene.errors import DeviceError
+from kleene.errors import DeviceError, GraphError
 from kleene.graph import checks, convert, derive
 from kleene.graph.constructors import Constructors, Progress
 from kleene.graph.dense import DenseArcs
 from kleene.graph.display import graph_html, graph_text
+from kleene.graph.foreign_columns import as_numpy
 from kleene.graph.forms import CSC, CSR
 from kleene.graph.frozen import adopt
 from kleene.graph.label_index import LabelIndex, is_one_vertex
@@ -355,7 +356,11 @@ class Graph(Storage, Constructors):
             label = self.labels[positions]
             return label.item() if isinstance(label, np.generic) else label
         checks.require_unmasked(positions, "positions", "leave them out")
-        array = np.asarray(positions, dtype=None if len(positions) else np.int64)
+        array = np.asarray(
+            as_numpy(positions, "positions"), dtype=None if len(positions) else np.int64
+        )
+        if array.dtype.kind not in "iub":
+            raise GraphError(f"positions must be integers, not {array.dtype}; for labels, use index")
         return array if self.labels is None else self.labels[array]
 
     @cached_property

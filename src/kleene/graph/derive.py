@@ -43,7 +43,7 @@ def symmetrise(graph: Graph, combine: Any) -> Graph:
 
 
 def subgraph(graph: Graph, vertices: Any) -> Graph:
-    chosen = graph.index(vertices if isinstance(vertices, np.ndarray) else list(vertices))
+    chosen = graph._labels.positions(vertices)
     new_position = np.full(graph.n, -1, dtype=graph.id_dtype)
     new_position[chosen] = np.arange(len(chosen))
     if len(chosen) != np.count_nonzero(new_position >= 0):

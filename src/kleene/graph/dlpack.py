@@ -12,17 +12,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.graph.foreign_columns import as_numpy
+
 __all__ = ["is_foreign", "library_of", "on_gpu", "to_library", "to_numpy", "without_gradients"]
 
 Array = NDArray[Any]
+
+_OF_NUMPY = (np.ndarray, np.generic)
 
 #: DLPack's device types of host memory: pageable and pinned.
 _HOST_MEMORY = (1, 3)
 
 
 def is_foreign(value: Any) -> bool:
-    """Return whether this is an array of a library other than NumPy."""
-    return hasattr(value, "__dlpack__") and not isinstance(value, (np.ndarray, np.generic))
+    """Return whether this is an array of a library other than NumPy; a column is none."""
+    column = type(value).__module__.startswith("pyarrow.")
+    return hasattr(value, "__dlpack__") and not (column or isinstance(value, _OF_NUMPY))
 
 
 def _on_host(array: Any) -> bool:
@@ -47,12 +52,12 @@ def library_of(array: Any) -> Any:
 
 
 def to_numpy(value: Any) -> Any:
-    """Return an array of any library as a NumPy array, without a copy if it is in host memory.
+    """Return an array or column of any library as a NumPy array, without a copy where possible.
 
     Anything else is returned unchanged.
     """
     if not is_foreign(value):
-        return value
+        return as_numpy(value, "the array")
     array = without_gradients(value)
     if _on_host(array):
         return np.from_dlpack(array)

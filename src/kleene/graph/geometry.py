@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.errors import GraphError
+from kleene.graph.labels import is_missing
 from kleene.graph.rows import Lines
 
 __all__ = ["LINESTRING", "lines_of", "oriented"]
@@ -29,7 +30,7 @@ def lines_of(geometries: Iterable[Any]) -> Lines:
 
 
 def _coordinates(row: int, geometry: Any) -> Array:
-    if geometry is None or geometry != geometry:  # None, or NaN of a table
+    if is_missing(geometry):
         return np.empty((0, 2))
     try:
         if isinstance(geometry, str):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from kleene.errors import GraphError
 from kleene.graph.checks import id_dtype, require_unmasked
+from kleene.graph.foreign_columns import as_numpy
 from kleene.system.cached_property import cached_property
 
 __all__ = ["LabelIndex", "describe_labels", "is_one_vertex", "range_of_labels"]
@@ -63,6 +64,7 @@ class LabelIndex:
     def positions(self, labels: Iterable[Any]) -> Array:
         """Return the positions of several labels."""
         require_unmasked(labels, "vertices", "leave them out")
+        labels = as_numpy(labels, "vertices")
         given = labels if isinstance(labels, np.ndarray) else list(labels)
         dtype = id_dtype(self._n)
         numbers = self._labels is None or self._labels.dtype.kind in "iu"
@@ -70,6 +72,8 @@ class LabelIndex:
         if array is None or array.dtype.kind not in "iu" or array.ndim != 1:
             if array is not None and array.ndim != 1:
                 raise GraphError(f"vertices must be one-dimensional, not of shape {array.shape}")
+            if array is not None and array.dtype.kind == "f" and np.isnan(array).any():
+                self._refuse(np.nan)  # of a column of integers with nulls
             return np.fromiter(map(self.position, given), dtype, count=len(given))
         if self._labels is None:
             wrong = (array < 0) | (array >= self._n)

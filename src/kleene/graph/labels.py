@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from kleene import _native
 from kleene.errors import GraphError
 from kleene.graph.checks import require_memory, require_unmasked
+from kleene.graph.foreign_columns import as_numpy
 from kleene.graph.frozen import adopt, frozen
 from kleene.system.machine import threads_for
 
-__all__ = ["NAME_BYTES", "as_labels", "ids_from_names", "ids_from_numbers"]
+__all__ = ["NAME_BYTES", "as_labels", "ids_from_names", "ids_from_numbers", "is_missing"]
 
 Array = NDArray[Any]
 
@@ -35,6 +36,7 @@ def as_labels(labels: Iterable[Any] | Array, n: int) -> Array:
     if isinstance(labels, np.ndarray) and labels.ndim != 1:
         raise GraphError(f"labels must be one-dimensional, but has shape {labels.shape}")
     require_unmasked(labels, "labels", "give every vertex a label")
+    labels = as_numpy(labels, "labels")
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu":
         array: Array = frozen(labels.astype(labels.dtype.newbyteorder("="), copy=False))
     else:
@@ -43,6 +45,7 @@ def as_labels(labels: Iterable[Any] | Array, n: int) -> Array:
         least = f"more than {n}" if len(array) > n else len(array)  # of a generator
         count = len(labels) if isinstance(labels, Sized) else least
         raise GraphError(f"got {count} labels for {n} vertices")
+    _require_all_named(array)
     rising = array.dtype.kind in "iu" and bool((array[1:] > array[:-1]).all())
     try:
         distinct = n if rising else len(set(array.tolist()))
@@ -51,6 +54,18 @@ def as_labels(labels: Iterable[Any] | Array, n: int) -> Array:
     if distinct != n:
         raise GraphError(f"labels must be unique, but only {distinct} of {n} are distinct")
     return array
+
+
+def _require_all_named(labels: Array) -> None:
+    """Raise for a label that is missing: None, NaN or NaT, by which no vertex can be found."""
+    if labels.dtype.kind in "iu" or {str, int, tuple}.issuperset(map(type, labels)):
+        return
+    at = next((at for at, label in enumerate(labels) if is_missing(label)), None)
+    if at is not None:
+        raise GraphError(
+            f"the label of vertex {at} is missing ({labels[at]}); give every vertex a label of its "
+            "own, or pass no labels"
+        )
 
 
 def _from_sequence(labels: Iterable[Any], n: int) -> Array:
@@ -93,20 +108,23 @@ def ids_from_numbers(sources: Array, targets: Array) -> tuple[Array, Array, Arra
     return *renumbered, len(renumbered[2])
 
 
-def _is_missing(name: Any) -> bool:
+def is_missing(name: Any) -> bool:
+    """Return whether a name is None, NaN, NaT or pandas.NA, which is not equal to itself."""
     if name is None:
         return True
     try:
         return bool(name != name)  # only NaN differs from itself
-    except (TypeError, ValueError):  # pandas.NA, whose comparisons have no truth; arrays
+    except TypeError:  # pandas.NA, whose comparisons have no truth
         return True
+    except ValueError:  # an array
+        return False
 
 
 def ids_from_names(sources: Sequence[Any], targets: Sequence[Any]) -> tuple[Array, Array, Array]:
     """Return (source ids, target ids, labels) from hashable names."""
     for names, end in ((sources, "source"), (targets, "target")):
         for row, name in enumerate(names):
-            if _is_missing(name):
+            if is_missing(name):
                 raise GraphError(f"the {end} in row {row} is missing ({name})")
     ids: dict[Any, int] = {}
     try:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kleene.errors import GraphError
 from kleene.graph.checks import FILL_IN, require_unmasked
+from kleene.graph.foreign_columns import as_numpy
 from kleene.graph.frozen import adopt
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def as_positions(graph: Graph, positions: Any) -> NDArray[np.float64]:
     require_unmasked(values, "positions", FILL_IN)
     try:
         with np.errstate(over="ignore"):  # infinite, which is refused below
-            array = np.array(values, dtype=np.float64)
+            array = np.array(as_numpy(values, "positions"), dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise GraphError(f"positions must be pairs of numbers (x, y): {error}") from None
     if array.size == 0:

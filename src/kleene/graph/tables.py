@@ -13,37 +13,65 @@ from kleene.graph.checks import as_flag, as_ids, as_name, as_weights, require_un
 from kleene.graph.construct import from_directions
 from kleene.graph.convert import no_such_weight
 from kleene.graph.directions import as_directions
+from kleene.graph.foreign_columns import as_numpy
 from kleene.graph.label_index import LabelIndex
 from kleene.graph.labels import as_labels, ids_from_names, ids_from_numbers
 
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
 
-__all__ = ["column", "column_names", "from_table"]
+__all__ = ["as_column", "column", "column_names", "from_table", "is_table"]
 
 Array = NDArray[Any]
 
 
 def column_names(table: Any) -> list[Any]:
     """Return the names of the columns of a table."""
-    names = getattr(table, "column_names", None)
-    if names is None:
-        names = getattr(table, "columns", None)
-    if names is None and not isinstance(table, Mapping):
+    if not is_table(table):
         raise GraphError(f"expected a table or a dict of columns, not {type(table).__name__}")
-    return list(table if names is None else names)
+    if isinstance(table, Mapping):
+        return list(table)
+    return list(table.column_names if hasattr(table, "column_names") else table.columns)
+
+
+def is_table(thing: Any) -> bool:
+    """Return whether this has columns: a table of some library, or a dict."""
+    if type(thing).__name__ == "LazyFrame":
+        raise GraphError("a LazyFrame of Polars has no rows yet; pass frame.collect()")
+    return isinstance(thing, Mapping) or hasattr(thing, "column_names") or hasattr(thing, "columns")
 
 
 def column(table: Any, name: Any) -> Array:
+    """Return a column of a table as an array with one value in each row."""
     if as_name(name, "a column") not in (names := column_names(table)):
         has = ", ".join(map(repr, names))
         raise GraphError(f"the table has no column {name!r}; it has {has}")
-    column = table[name]
-    require_unmasked(column, f"column {name!r}")
+    if (count := names.count(name)) > 1:
+        raise GraphError(f"the table has {count} columns {name!r}; rename all but one of them")
+    return as_column(table[name], f"column {name!r}")
+
+
+def as_column(values: Any, what: str) -> Array:
+    """Return values as an array with one value in each row; text stays as it is, in objects.
+
+    Texts of fixed width would lose the NULs that they end in, and turn numbers among them to text.
+    """
+    require_unmasked(values, what)
+    given = as_numpy(values, what)
     try:
-        return np.asarray(column)
+        array = np.asarray(given)
     except (TypeError, ValueError) as error:
-        raise GraphError(f"column {name!r} cannot be made an array: {error}") from error
+        if not isinstance(given, (list, tuple)):
+            raise GraphError(f"{what} cannot be made an array: {error}") from error
+        array = np.empty(0, object)
+    if isinstance(given, (list, tuple)) and (array.ndim != 1 or array.dtype.kind not in "biufcmM"):
+        array = np.fromiter(given, dtype=object, count=len(given))
+    if array.ndim != 1:
+        raise GraphError(
+            f"{what} must hold one value in each row, but has the shape {array.shape}; pass a "
+            "list, or a column of numbers or text"
+        )
+    return array
 
 
 def _weights(table: Any, weight: Any) -> Array | None:

@@ -12,6 +12,7 @@ from kleene.errors import GraphError, KleeneError, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_ids, as_weights, require_memory
 from kleene.graph.convert import no_such_weight
+from kleene.graph.foreign_columns import as_numpy
 from kleene.graph.labels import NAME_BYTES, ids_from_numbers
 from kleene.io.build import build_graph, directions_of, weight_options
 from kleene.io.format import Format
@@ -114,6 +115,8 @@ def _read_table(source: Source, choose: Choose, words: int = 0) -> _Table:
             for title in wanted:
                 if title not in titles:
                     source.fail(f"found the columns {', '.join(titles)}, expected {title!r}")
+                if (count := titles.count(title)) > 1:
+                    source.fail(f"found {count} columns {title!r}, expected one")
             kinds = [_kind(source, arrow, file.schema_arrow, title) for title in wanted]
             names = [title for title, kind in zip(wanted, kinds, strict=True) if kind == "name"]
             _require_memory(source, file, names)
@@ -131,7 +134,8 @@ def _read_table(source: Source, choose: Choose, words: int = 0) -> _Table:
                 continue
             if column.null_count:
                 source.fail(f"found {column.null_count} nulls in {title!r}, expected none")
-            arrays.append(_coded_names(source, column) if kind == "name" else column.to_numpy())
+            named = kind == "name"
+            arrays.append(_coded_names(source, column) if named else as_numpy(column, title))
     except KleeneError:
         raise
     except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:

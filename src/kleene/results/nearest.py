@@ -222,9 +222,7 @@ class Nearest(LongTable):
             return self._places
         if isinstance(vertices, (str, bytes)) or not np.iterable(vertices):
             raise RequestError(f"vertices must be a sequence of vertices, not {vertices!r}")
-        given = vertices if isinstance(vertices, np.ndarray) else list(vertices)
-        found: Array = self.graph.index(given)
-        return found
+        return self.graph._labels.positions(vertices)
 
     def _walks(self, ends: Array, rank: int) -> Walks:
         """Return paths by position."""

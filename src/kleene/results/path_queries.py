@@ -207,7 +207,7 @@ class PathQueries(ResultViews):
         row = 0 if source is None else self._row(source, what)
         if targets is None:
             return self._walk(row, self._far_ends)
-        far = self.graph.index(targets if isinstance(targets, np.ndarray) else list(targets))
+        far = self.graph._labels.positions(targets)
         self._require_targets(far)
         return self._walk(row, far)
 
