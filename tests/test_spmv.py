@@ -99,6 +99,57 @@ def test_negative_floats_and_no_path(form: str) -> None:
                 np.testing.assert_array_equal(y, expected(g, x, semiring))
 
 
+@pytest.mark.parametrize("weights", [None, np.int32, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize("x_dtype", [np.int8, np.int16, ">i4", np.int32, np.int64, np.float32])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("semiring", ["min_plus", "max_min", "max_times"])
+def test_no_path_stays_no_path(semiring: str, form: str, x_dtype: Any, weights: Any) -> None:
+    given = None if weights is None else np.array([5, 5, 7, 1], weights)
+    g = kl.Graph.from_edges([0, 1, 2, 3], [2, 3, 4, 4], given, n=6)
+    none = nothing(semiring, np.dtype(x_dtype))
+    x = np.array([none, 3, none, 2, 1, 1], x_dtype)
+    for device in ("cpu", *EMULATED):
+        y = kl.spmv(g, x, semiring, form=form, device=device)
+        absent = nothing(semiring, y.dtype)
+        assert (y == absent).tolist() == [True, True, True, False, False, True]
+        w = [1, 1, 1, 1] if given is None else given.tolist()
+        times = {"min_plus": int.__add__, "max_min": min, "max_times": int.__mul__}[semiring]
+        assert y[3:5].tolist() == [times(3, int(w[1])), times(2, int(w[3]))]
+
+
+def test_distances_of_a_search_go_one_step_further() -> None:
+    """One step from the distances of an integer search, over weights of a wider type."""
+    g = kl.Graph.from_edges([0, 1, 3], [1, 2, 2], np.array([5, 4, 1], np.int32), n=4)
+    distances = kl.sssp(g, 0).distances
+    wide = g.reweight(arcs=g.weights.astype(np.float64))  # type: ignore[union-attr]
+    assert kl.spmv(wide, distances, "min_plus").tolist() == [np.inf, 5, 9, np.inf]
+
+
+@pytest.mark.parametrize("semiring", ["min_plus", "max_min", "max_times", "boolean"])
+def test_nan_is_no_value_of_a_semiring(semiring: str) -> None:
+    g = kl.Graph.from_edges([0], [1], [0.5])
+    for x in ([1.0, np.nan], np.array([1, np.nan], np.float16)):
+        with pytest.raises(kl.RequestError, match=f"x holds nan at 1, .* of '{semiring}'"):
+            kl.spmv(g, x, semiring)
+    assert np.isnan(kl.spmv(g, [np.nan, 1.0])[1])
+
+
+@pytest.mark.parametrize("semiring", ADD)
+def test_the_largest_weight_in_every_form(semiring: str) -> None:
+    largest = np.iinfo(np.int32).max
+    g = kl.Graph.from_edges([0, 0], [1, 2], np.array([largest, 5], np.int32))
+    narrow, wide = np.array([-2, 1, 1], np.int32), np.array([-2, 1, 1], np.int64)
+    for form in FORMS:
+        if form == "dense" and semiring != "boolean":
+            with pytest.raises(kl.RequestError, match=f"no entry for an arc of weight {largest}"):
+                kl.spmv(g, narrow, semiring, form=form)
+        else:
+            y = kl.spmv(g, narrow, semiring, form=form)
+            assert (y == kl.spmv(g, narrow, semiring)).all()
+        y = kl.spmv(g, wide, semiring, form=form)
+        assert (y == kl.spmv(g, wide, semiring)).all()
+
+
 @needs_checked
 @pytest.mark.parametrize("seed", [0, 3])
 def test_hubs_on_a_device(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -216,7 +216,7 @@ def _multiply(
     entries = min(a.low, b.low), max(a.high, b.high)
     with reporter(progress, "product") as report:
         task = ProductTask(
-            as_dtype(a, semiring, kind), as_dtype(b, semiring, kind), semiring, none,
+            as_dtype(a.matrix, semiring, kind), as_dtype(b.matrix, semiring, kind), semiring, none,
             reach(semiring, a, b), entries, argmin, plan.threads, plan.first_device, report, out,
         )  # fmt: skip
         run = partial(method.load(), task)

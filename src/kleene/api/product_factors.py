@@ -228,9 +228,8 @@ def _holds(dtype: np.dtype[Any], semiring: str, ends: tuple[Any, Any]) -> bool:
     return bool(least + (none == least) <= low and high <= largest - (none == largest))
 
 
-def as_dtype(factor: Factor, semiring: str, dtype: np.dtype[Any]) -> Array:
-    """Return a matrix in another type, with that type's "no path"."""
-    matrix = factor.matrix
+def as_dtype(matrix: Array, semiring: str, dtype: np.dtype[Any]) -> Array:
+    """Return a matrix or vector in another type, with that type's "no path"."""
     if matrix.dtype == dtype:
         return matrix
     with np.errstate(over="ignore"):

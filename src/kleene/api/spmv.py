@@ -10,11 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from kleene.api.arguments import require_graph
 from kleene.api.device_arguments import as_devices
+from kleene.api.product_factors import as_dtype
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import SpmvTask
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import FILL_IN, as_array, as_weights, require_unmasked
+from kleene.graph.no_path import no_path
 from kleene.planning.plan import plan_call
 from kleene.planning.request import Request, graph_facts
 from kleene.registry import find, methods
@@ -49,7 +51,8 @@ def spmv(
     graph : Graph
         The matrix; arcs without weights count 1.
     x : array
-        One number per vertex.
+        One number per vertex. "No path" is that of its type and of the semiring, as in
+        :func:`product`, and becomes that of the answer; no entry is NaN but in ordinary arithmetic.
     semiring : {"plus_times", "min_plus", "boolean", "max_min", "max_times"}
         Ordinary arithmetic, or what takes its place: ``"min_plus"`` adds weights and keeps the
         smallest sum. A vertex without incoming arcs gets the semiring's "no path" (0 in ordinary
@@ -92,6 +95,8 @@ def spmv(
     if vector.shape != (graph.n,):
         raise RequestError(f"x has shape {vector.shape}, and the graph {graph.n:,} vertices")
     values = np.ascontiguousarray(_values(graph, vector, semiring))
+    if form == "dense":
+        _require_dense_form(graph, values.dtype, semiring)
     request = Request(
         "spmv", semiring, form, kind, sources=1, predecessors=False, dtype=str(values.dtype),
         threads=as_threads(threads), devices=names,
@@ -110,12 +115,26 @@ def _require_known(name: str, known: Iterable[str], what: str) -> None:
         raise RequestError(no_such(what, name, known))
 
 
+def _require_dense_form(graph: Graph, dtype: np.dtype[Any], semiring: str) -> None:
+    """Raise for an arc whose weight is what means "no arc" in a matrix of this type."""
+    if semiring == "boolean" or graph.weights is None or graph.stats.max_weight < no_path(dtype):
+        return
+    raise RequestError(
+        f"form='dense' of {dtype} has no entry for an arc of weight {no_path(dtype)}, which means "
+        "no arc there; take another form, or x of a wider type"
+    )
+
+
 def _values(graph: Graph, x: Array, semiring: str) -> Array:
     """Return x in the type of the answer."""
-    if semiring == "boolean":
-        return x.astype(bool).astype(np.int32)
     values = as_weights(x, "x")
     assert values is not None
-    if graph.weights is None:
-        return values
-    return values.astype(np.result_type(values, graph.weights), copy=False)
+    if semiring != "plus_times" and values.dtype.kind == "f" and np.isnan(values).any():
+        at = int(np.isnan(values).argmax())
+        raise RequestError(f"x holds nan at {at}, which is no value of {semiring!r}; replace it")
+    if semiring == "boolean":
+        return x.astype(bool).astype(np.int32)
+    dtype = values.dtype if graph.weights is None else np.result_type(values, graph.weights)
+    if semiring == "plus_times" or x.dtype.kind != "i":
+        return values.astype(dtype, copy=False)
+    return as_dtype(x, semiring, dtype)  # x itself: int16 has a "no path" of its own

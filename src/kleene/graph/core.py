@@ -360,7 +360,9 @@ class Graph(Storage, Constructors):
             as_numpy(positions, "positions"), dtype=None if len(positions) else np.int64
         )
         if array.dtype.kind not in "iub":
-            raise GraphError(f"positions must be integers, not {array.dtype}; for labels, use index")
+            raise GraphError(
+                f"positions must be integers, not {array.dtype}; for labels, use index"
+            )
         return array if self.labels is None else self.labels[array]
 
     @cached_property
