@@ -73,8 +73,8 @@ def spmv(
     Returns
     -------
     array
-        One number per vertex, in the type that NumPy gives to ``x`` times the weights; booleans
-        over ``"boolean"``.
+        One number per vertex, in the type that NumPy gives to ``x`` times the weights, where
+        integers of fewer than 32 bits count as int32; booleans over ``"boolean"``.
 
     Examples
     --------

@@ -32,13 +32,22 @@ def as_numpy(values: Any, name: str) -> Any:
             return np.stack(columns, axis=1) if columns else np.empty((values.num_rows, 0))
         if library == "polars" and hasattr(values, "to_numpy"):
             return values.to_numpy()
-    except Exception as error:  # of many types, and not of ours
+    except MemoryError:
+        raise
+    except _errors_of(library) as error:
         kind = getattr(values, "type", getattr(values, "dtype", type(values).__name__))
         raise GraphError(
             f"{name} has the type {kind}, which NumPy does not have; cast it to integers of 64 "
             "bits, float64 or text"
         ) from error
     return values
+
+
+def _errors_of(library: str) -> tuple[type[Exception], ...]:
+    """Return what a library raises for a type that NumPy does not have."""
+    module: Any = sys.modules[library]
+    own = module.ArrowException if library == "pyarrow" else module.exceptions.PolarsError
+    return TypeError, ValueError, own
 
 
 def _from_arrow(column: Any) -> Array:
