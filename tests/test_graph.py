@@ -50,10 +50,11 @@ def test_from_edges_against_a_dictionary(
     rule = {"min": min, "max": max, "sum": lambda a, b: a + b}[combine]
     wanted: dict[tuple[int, int], float] = {}
     for s, t, w in arcs:
-        if w == float("inf") or (s == t and w >= 0):
+        if w == float("inf"):
             continue
         for arc in {(s, t)} if directed else {(s, t), (t, s)}:
             wanted[arc] = rule(wanted[arc], w) if arc in wanted else w
+    wanted = {(s, t): w for (s, t), w in wanted.items() if s != t or w < 0}
     s_, t_, w_ = (np.array(x) for x in zip(*arcs, strict=True)) if arcs else (np.empty(0),) * 3
     g = Graph.from_edges(
         s_.astype(id_type), t_.astype(id_type), w_.astype(float), n, directed,

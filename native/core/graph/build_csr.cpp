@@ -28,13 +28,21 @@ bool refused([[maybe_unused]] Weight w) {
   }
 }
 
-// An infinite weight means "no arc"; a self-loop matters only when it is a negative cycle.
+// An infinite weight means "no arc".
+template <class Weight>
+bool absent([[maybe_unused]] Weight weight) {
+  if constexpr (std::is_floating_point_v<Weight>) {
+    return weight == std::numeric_limits<Weight>::infinity();
+  } else {
+    return false;
+  }
+}
+
+// A self-loop matters only if it is a negative cycle, and whether it is one shows only when
+// parallel loops have been combined.
 template <class Id, class Weight>
-bool dropped(Id tail, Id head, [[maybe_unused]] Weight weight) {
+bool idle_loop(Id tail, Id head, [[maybe_unused]] Weight weight) {
   if constexpr (kWeighted<Weight>) {
-    if constexpr (std::is_floating_point_v<Weight>) {
-      if (weight == std::numeric_limits<Weight>::infinity()) return true;
-    }
     return tail == head && !(weight < Weight{0});
   } else {
     return tail == head;
@@ -145,7 +153,7 @@ BucketedArcs<Id, Weight> partition_arcs(std::int64_t n, std::int64_t arcs, const
       bool bad = !in_range(tail) || !in_range(head);
       if constexpr (kWeighted<Weight>) bad = bad || refused(weight);
       if (bad) return fault.note(i);
-      if (dropped(tail, head, weight)) continue;
+      if (absent(weight)) continue;
       put(tail, head, weight);
       if (symmetric && tail != head) put(head, tail, weight);
     }
@@ -204,9 +212,9 @@ BucketedArcs<Id, Weight> partition_arcs(std::int64_t n, std::int64_t arcs, const
   return bucketed;
 }
 
-// Sorts one bucket into rows, sorts and combines each row, and writes them one after another over
-// the start of the bucket. lengths[v] is set for its vertices [first, first + vertices); until then
-// it holds the end of row v.
+// Sorts one bucket into rows, sorts and combines each row, drops idle loops, and writes the rows
+// one after another over the start of the bucket. lengths[v] is set for its vertices [first, first
+// + vertices); until then it holds the end of row v.
 template <class Id, class Weight>
 void sort_bucket(BucketedArcs<Id, Weight>& bucketed, std::int64_t bucket, std::int64_t first,
                  std::int64_t vertices, Combine rule, std::int64_t* lengths) {
@@ -230,15 +238,16 @@ void sort_bucket(BucketedArcs<Id, Weight>& bucketed, std::int64_t bucket, std::i
     const auto row = std::exchange(row_end, entries.begin() + rows[v]);
     if (!std::is_sorted(row, row_end)) std::sort(row, row_end);
     const std::int64_t row_out = out;
-    for (auto entry = row; entry != row_end; ++entry) {
-      if (out > row_out && bucketed.heads[out - 1] == entry->id) {
-        if constexpr (kWeighted<Weight>) {
-          bucketed.weights[out - 1] = combined(bucketed.weights[out - 1], entry->weight, rule);
-        }
-        continue;
+    for (auto entry = row; entry != row_end;) {
+      const Id head = entry->id;
+      Weight weight{};
+      if constexpr (kWeighted<Weight>) weight = entry->weight;
+      while (++entry != row_end && entry->id == head) {
+        if constexpr (kWeighted<Weight>) weight = combined(weight, entry->weight, rule);
       }
-      bucketed.heads[out] = entry->id;
-      if constexpr (kWeighted<Weight>) bucketed.weights[out] = entry->weight;
+      if (idle_loop(static_cast<Id>(first + v), head, weight)) continue;
+      bucketed.heads[out] = head;
+      if constexpr (kWeighted<Weight>) bucketed.weights[out] = weight;
       ++out;
     }
     rows[v] = out - row_out;
@@ -266,7 +275,7 @@ Csr<Id, Weight> build_csr(std::int64_t n, std::int64_t arcs, const InId* tails, 
   for (std::int64_t v = 0; v <= n; ++v) sum += std::exchange(csr.offsets[v], sum);
   bucketed.tails = {};
 
-  if (sum == bucketed.heads.size()) {  // nothing was combined: the buckets are the rows already
+  if (sum == bucketed.heads.size()) {  // nothing was combined or dropped: the buckets are the rows
     csr.neighbors = std::move(bucketed.heads);
     csr.weights = std::move(bucketed.weights);
     return csr;
@@ -302,7 +311,8 @@ bool is_canonical(const Arcs<Id, Weight>& arcs, int threads, Monitor& monitor) {
         const bool in_order = i == offsets[v] || neighbors[i - 1] < u;
         Weight weight{};
         if constexpr (kWeighted<Weight>) weight = weights[i];
-        if (!in_order || dropped(static_cast<Id>(v), u, weight)) canonical = false;
+        const bool dropped = absent(weight) || idle_loop(static_cast<Id>(v), u, weight);
+        if (!in_order || dropped) canonical = false;
       }
     }
   });

@@ -2,6 +2,7 @@
 //
 // build_csr turns a list of arcs in any order into the canonical form that all methods rely on:
 // rows sorted by head, no parallel arcs, no self-loops except negative ones, no infinite weights.
+// Arcs of infinite weight go first, then parallel arcs are combined, then self-loops go.
 //
 // Arcs are first partitioned into buckets of consecutive tails, each small enough for a core's
 // cache; then one thread per bucket sorts them into rows, sorts each row and combines its parallel
