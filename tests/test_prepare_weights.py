@@ -47,7 +47,14 @@ def test_closed_streets() -> None:
     assert closed.distance("b", "d") == math.inf
     closed.trees().verify()
     assert closed.customize(g).distance("a", "d") == 9, "and open again"
-    assert p.customize(g.update({("a", "b"): math.inf})).path("a", "e") == ["a", "d", "e"]
+    for closing in (
+        p.customize(g.update({("a", "b"): math.inf})),
+        p.customize({("a", "b"): math.inf}),
+        p.customize(rows={0: math.inf}),
+    ):
+        assert closing.path("a", "e") == ["a", "d", "e"]
+        assert closing.dtype == p.dtype
+        assert closing.customize(rows={0: 2}).path("a", "e") == p.path("a", "e")
 
 
 def test_new_weights_that_do_not_fit() -> None:
@@ -98,9 +105,9 @@ def test_wrong_weights_are_explained() -> None:
     with pytest.raises(kl.GraphError, match="3 weights for 2 arcs; where an arc was closed"):
         closed.customize(arcs=[1, 1, 1])
     assert closed.customize([1, 1, 1]).graph.m == 3, "by the rows of the table, it is open again"
-    changes: Any = {(0, 1): 7}
-    with pytest.raises(kl.GraphError, match=r"customize\(graph\.update\(\.\.\.\)\)"):
-        p.customize(changes)
+    for options in ({"rows": {0: 1}, "arcs": [1, 1, 1]}, {"weights": {(0, 1): 7}, "rows": {0: 1}}):
+        with pytest.raises(kl.GraphError, match="give the weights once: a dict"):
+            p.customize(**options)
     with pytest.raises(kl.GraphError, match=r"customize\(prepared\.graph\)"):
         p.customize(p)
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kleene as kl
+from kleene.graph.forms import arcs_between
 from kleene.graph.rows import Lines
-from kleene.results.paths import arcs_between
 from kleene.results.route import Route, make_route
 
 #: Row 0 is dropped, rows 2 and 3 are parallel, row 4 runs against its arc in one direction.

@@ -91,33 +91,6 @@ def test_one_way_columns_change_too() -> None:
     assert g.reweight(rows=column).equals(new)
 
 
-def test_update() -> None:
-    g = Graph.from_table(TABLE, directed=False)
-    new = g.update({("b", "a"): 30, ("c", "b"): 2.5})
-    weights = {
-        (new.label(s), new.label(t)): w
-        for s, t, w in zip(*(c.tolist() for c in new.coo), strict=True)
-    }
-    assert weights == {("a", "b"): 30, ("b", "a"): 30, ("b", "c"): 2.5, ("c", "b"): 2.5}
-    assert not new.directed
-    assert g.update({}) is g
-    assert g.update({("a", "b"): INF}).m == g.m - 2
-    narrow = Graph.from_edges([0, 1], [1, 2], np.array([1, 2], np.int32))
-    for weight, dtype in ((7, np.int32), (2**40, np.int64), (0.5, np.float64), (INF, np.float64)):
-        assert narrow.update({(0, 1): weight}).weight_dtype == dtype
-    hops = Graph.from_edges([0, 1], [1, 2]).update({(0, 1): 5})
-    assert hops.weights.tolist() == [5, 1]  # type: ignore[union-attr]
-    for changes, message in (
-        ({("a", "c"): 1}, "no arc from 'a' to 'c'"),
-        ({("a", "q"): 1}, "no vertex 'q'"),
-        ({"a": 1}, "the keys of update must be pairs"),
-        ({("a", "b"): float("nan")}, "is nan"),
-        ([("a", "b", 1)], r"update takes a dict \{\(source, target\): weight\}"),
-    ):
-        with pytest.raises(kl.GraphError, match=message):
-            g.update(changes)  # type: ignore[arg-type]
-
-
 @st.composite
 def tables(draw: st.DrawFn) -> tuple[dict[str, Any], list[float]]:
     rows = draw(st.integers(0, 12))

@@ -37,7 +37,8 @@ axes.legend(frameon=False)
 plt.show()
 
 # %%
-# A closed street is an update: infinity removes the arc.
+# A closed street is an update: infinity closes all rows of the table from J8 to K8, here a bridge
+# that goes both ways, in both directions. ``update(rows={17: np.inf})`` closes one row.
 
 closed = g.update({("J8", "K8"): np.inf})
 kl.sssp(g, "J8").path("K8"), kl.sssp(closed, "J8").path("K8")

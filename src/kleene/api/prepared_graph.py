@@ -79,14 +79,16 @@ class PreparedGraph(PreparedPairs, PreparedSearches):
 
         Parameters
         ----------
-        weights : Graph, array, number or function, optional
+        weights : Graph, dict, array, number or function, optional
             A graph with the same vertices and the same arcs, or fewer. Arcs may also be reversed,
-            or join vertices that the elimination joined. Or an array with one weight
+            or join vertices that the elimination joined. Or a dict of pairs, as
+            :meth:`Graph.update` takes it. Or an array with one weight
             for each row of the table that the graph was made from, or for each arc, as their
             number tells, or if both have the same order; or what :meth:`Graph.reweight` takes. By
             default weights stay.
-        rows : column, optional
-            Instead: one weight for each row of the table that the graph was made from.
+        rows : column or dict, optional
+            Instead: one weight for each row of the table that the graph was made from, or a dict
+            of those that change, ``{row: weight}``; infinity closes a row.
         arcs : array, optional
             Instead: one weight for each arc, in the order of :attr:`Graph.coo`. An infinite weight
             closes an arc, which :attr:`graph` then does not have.
@@ -122,7 +124,7 @@ class PreparedGraph(PreparedPairs, PreparedSearches):
         >>> p = kl.prepare(g)
         >>> p.distance("a", "c"), p.customize(rows=[2, 8, 9]).distance("a", "c")
         (4, 9)
-        >>> p.customize(g.update({("a", "b"): float("inf")})).path("a", "c")
+        >>> p.customize(rows={0: float("inf")}).path("a", "c")
         ['a', 'c']
         """
         graph = reweighted(self.graph, weights, rows, arcs)

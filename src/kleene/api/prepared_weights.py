@@ -27,6 +27,10 @@ def reweighted(graph: Graph, weights: Any, rows: Any, arcs: Any) -> Graph:
         if not np.array_equal(named, others):
             raise GraphError("the other graph has other vertices: prepare it by itself")
         return weights
+    if isinstance(weights, Mapping) or isinstance(rows, Mapping):
+        if (weights is not None) + (rows is not None) + (arcs is not None) > 1:
+            raise GraphError("give the weights once: a dict, or rows=, or arcs=")
+        return graph.update(weights, rows=rows)
     if rows is None and arcs is None and np.iterable(weights):
         return _by_number(graph, weights)
     if weights is None and rows is None:
@@ -38,15 +42,14 @@ def _refuse_other_types(weights: Any) -> None:
     """Raise for what looks like weights, and is given in another way."""
     if isinstance(weights, str):
         raise GraphError(f"give the column itself, not its name: customize(table[{weights!r}])")
-    if isinstance(weights, Mapping):
-        raise GraphError("for the weights of some arcs, pass a graph: customize(graph.update(...))")
     if isinstance(weights, Prepared):
         raise GraphError("give the graph itself: customize(prepared.graph)")
 
 
 def _by_number(graph: Graph, weights: Any) -> Graph:
     """Return the graph with one weight for each row of its table, or for each arc."""
-    values = as_weights(weights if hasattr(weights, "__len__") else list(weights), "weights")
+    weights = weights if hasattr(weights, "__len__") else list(weights)
+    values = as_weights(weights, "weights")
     assert values is not None
     given, rows = values.shape, None if graph.rows is None else (graph.rows.count,)
     if given == rows and not (given == (graph.m,) and _are_in_order(graph)):
@@ -55,8 +58,8 @@ def _by_number(graph: Graph, weights: Any) -> Graph:
                 f"there are {graph.m:,} arcs and as many rows of the table that they were made "
                 "from, in another order: say which one the weights are in, rows=array or arcs=array"
             )
-        return graph.reweight(rows=values)
-    return _by_arc(graph, values)
+        return graph.reweight(rows=weights)
+    return _by_arc(graph, weights)
 
 
 def _are_in_order(graph: Graph) -> bool:
@@ -76,4 +79,4 @@ def _by_arc(graph: Graph, weights: Any) -> Graph:
     if values.ndim:
         table = "" if graph.rows is None else f", or {graph.rows.count:,} rows of the table"
         require_one_each(values, graph.m, f"arcs{table}")
-    return graph.reweight(arcs=values)
+    return graph.reweight(arcs=weights)

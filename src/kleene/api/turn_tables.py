@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
+from kleene.graph.forms import arcs_between, spans
 from kleene.graph.labels import is_missing
 from kleene.graph.tables import column, column_names
-from kleene.graph.turns import FORBIDDEN, Turns, spans
-from kleene.results.paths import arcs_between
+from kleene.graph.turns import FORBIDDEN, Turns
 
 __all__ = ["turns_of", "u_turns_of"]
 

@@ -15,6 +15,7 @@ from kleene.graph.forms import CSR, csr_to_coo
 from kleene.graph.frozen import adopt
 from kleene.graph.labels import as_labels
 from kleene.graph.rows import EdgeRows
+from kleene.graph.table_index import index_digest
 from kleene.system.machine import as_threads, threads_for
 from kleene.system.progress import reporter
 
@@ -66,7 +67,8 @@ def from_edges(
         needed = 2 * checks.id_dtype(n).itemsize * len(tails)
         _require_rows(csr, needed + (0 if values is None else values.nbytes), available)
         ends = checks.kept_ids(tails, sources, n), checks.kept_ids(heads, targets, n)
-        rows = _rows(csr, EdgeRows(*ends, not directed, combine=combine), values, weights)
+        made = EdgeRows(*ends, not directed, combine=combine, index=index_digest(sources))
+        rows = _rows(csr, made, values, weights)
     return cls(csr, directed, kept, name, rows=rows)
 
 
@@ -119,8 +121,7 @@ def from_rows(like: Graph, rows: EdgeRows, weights: Array | None) -> Graph:
 
 def _rows(csr: CSR, rows: EdgeRows, weights: Array | None, given: ArrayLike | None) -> EdgeRows:
     """Return the rows, with their weights if an arc could come from several of them."""
-    entries = len(rows.arcs()[0]) * (2 if rows.undirected else 1)
-    if weights is None or entries == len(csr.neighbors):
+    if weights is None or rows.count_entries() == len(csr.neighbors):
         return rows.with_weights(None)
     return rows.with_weights(checks.own(weights, given))
 

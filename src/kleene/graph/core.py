@@ -25,6 +25,7 @@ from kleene.graph.label_index import LabelIndex, is_one_vertex
 from kleene.graph.positions import as_positions
 from kleene.graph.rows import ArcRows
 from kleene.graph.storage import Storage
+from kleene.graph.update import update
 from kleene.system.cached_property import cached_property
 from kleene.system.device_names import INDEXED, short_name, split_name
 from kleene.system.suggestions import no_such
@@ -41,8 +42,8 @@ class Graph(Storage, Constructors):
     :meth:`from_networkx`, :meth:`from_igraph`, :meth:`from_rustworkx` or :meth:`from_table`, with
     :meth:`from_any`, which chooses by the type of its argument, or with ``kleene.read`` and
     ``kleene.generate``.
-    For every input, the lightest of parallel arcs is kept, self-loops are dropped unless negative,
-    and an infinite weight means "no arc".
+    For every input, an infinite weight means "no arc", the lightest of parallel arcs is kept, and
+    self-loops are then dropped unless negative.
 
     A graph never changes: it keeps copies of the arrays it is made from, and the arrays it gives
     out cannot be written to.
@@ -188,7 +189,8 @@ class Graph(Storage, Constructors):
         Parameters
         ----------
         combine : {"min", "max", "sum"}
-            The weight of an edge whose two arcs differ: the smaller, the larger, or the sum.
+            The weight of an edge whose two arcs differ: the smaller, the larger, or the sum. Rows
+            of the table are kept if the same rule combined parallel rows, or none were parallel.
 
         Examples
         --------
@@ -235,7 +237,8 @@ class Graph(Storage, Constructors):
         rows : column, optional
             Instead: one weight per row of the table (or edge arrays, or file) that the graph was
             made from. The graph is the one that the table with this column would give, parallel
-            rows, one-way streets and all.
+            rows, one-way streets and all. A pandas column is taken by its index, or refused if that
+            is not the index of the table.
         arcs : array, optional
             Instead: one weight per arc, in the order of :attr:`coo`.
 
@@ -252,23 +255,42 @@ class Graph(Storage, Constructors):
         """
         return derive.reweight(self, weights, rows, arcs)
 
-    def update(self, changes: Mapping[tuple[Any, Any], Any]) -> Graph:
-        """Return the graph with other weights of some arcs.
+    def update(
+        self,
+        changes: Mapping[tuple[Any, Any], Any] | None = None,
+        *,
+        rows: Mapping[int, Any] | None = None,
+    ) -> Graph:
+        """Return the graph with other weights of some rows of its table, or of some arcs.
+
+        Infinity closes a street, and leaves the type of the weights as it is. A later update may
+        open it again. Where a row closes, parallel rows remain.
 
         Parameters
         ----------
-        changes : dict
-            The new weights, ``{(source, target): weight}``; infinity removes the arc. In an
-            undirected graph both directions change.
+        changes : dict, optional
+            ``{(source, target): weight}``. In a graph made from a table, a pair stands for all rows
+            that lead from source to target; a row that goes both ways changes in both directions.
+            A finite weight is refused where several rows lead from one to the other, or where two
+            pairs give a row that goes both ways different weights. In a graph without rows, a pair
+            is an arc, or an edge of an undirected graph.
+        rows : dict, optional
+            Instead: ``{row: weight}``, by the number of the row in the table, from 0.
 
         Examples
         --------
         >>> import kleene as kl
-        >>> g = kl.Graph.from_table({"source": ["a"], "target": ["b"], "weight": [5]})
-        >>> g.update({("a", "b"): 7}).weights.tolist()
-        [7]
+        >>> g = kl.Graph.from_table(
+        ...     {"source": ["a", "a"], "target": ["b", "b"], "weight": [5, 8]}, directed=False
+        ... )
+        >>> g.update(rows={0: 9}).weights.tolist()
+        [8, 8]
+        >>> g.update(rows={0: float("inf")}).weights.tolist()
+        [8, 8]
+        >>> g.update({("a", "b"): float("inf")}).m
+        0
         """
-        return derive.update(self, changes)
+        return update(self, changes, rows)
 
     def with_positions(self, positions: Any) -> Graph:
         """Return the graph with coordinates of its vertices, for maps and pictures.
@@ -369,7 +391,8 @@ class Graph(Storage, Constructors):
     def arc_rows(self) -> ArcRows:
         """The table row of each arc, in the order of :attr:`coo`, and whether it runs against it.
 
-        Of parallel rows it is the first of the lightest.
+        Of parallel rows it is the first of the lightest; with ``combine="max"`` of the heaviest,
+        and with ``combine="sum"``, where all make the arc, of all.
         """
         if self.rows is None:
             return ArcRows(adopt(np.full(self.m, -1)), adopt(np.zeros(self.m, bool)))

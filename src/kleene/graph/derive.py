@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,32 +15,65 @@ from kleene.graph import checks
 from kleene.graph.construct import from_rows
 from kleene.graph.forms import CSR
 from kleene.graph.frozen import adopt, frozen
+from kleene.graph.rows import EdgeRows, require_rows
+from kleene.graph.table_index import in_order
 from kleene.system.machine import threads_for
 
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
 
-__all__ = ["reweight", "subgraph", "symmetrise", "update"]
+__all__ = ["reweight", "subgraph", "symmetrise"]
 
 Array = NDArray[Any]
 
 
 def symmetrise(graph: Graph, combine: Any) -> Graph:
-    rows = None if graph.rows is None else graph.rows.symmetrise()
+    if not graph.directed and isinstance(combine, str) and combine in ("min", "max", "sum"):
+        return graph
+    csr = _undirected(graph, combine)
+    return graph._derived(csr, directed=False, rows=_undirected_rows(graph, combine, csr))
+
+
+def _undirected(graph: Graph, combine: Any) -> CSR:
+    """Return the arcs and their reverse arcs."""
     if not isinstance(combine, str) or combine != "min":
         s, t, w = graph.coo
         made = graph.from_edges(s, t, w, graph.n, False, combine=combine, keep_rows=False)
-        return graph._derived(made.csr, directed=False, rows=rows)
+        return made.csr
     if graph.stats.symmetric:
-        return graph._derived(graph.csr, directed=False, rows=rows)
+        return graph.csr
     arc = graph.neighbors.itemsize + (0 if graph.weights is None else graph.weights.itemsize)
     checks.require_memory(  # the reverse arcs, and the union
         16 * (graph.n + 1) + 3 * arc * graph.m,
         f"the undirected form of {graph.m:,} arcs",
         "use a machine with more memory",
     )
-    joined = _native.csr_union(*graph.csr, *graph.csc, threads_for(graph.m))
-    return graph._derived(CSR(*map(adopt, joined)), directed=False, rows=rows)
+    return CSR(*map(adopt, _native.csr_union(*graph.csr, *graph.csc, threads_for(graph.m))))
+
+
+def _undirected_rows(graph: Graph, combine: str, csr: CSR) -> EdgeRows | None:
+    """Return the rows of the undirected graph.
+
+    Rows combine by one rule. Where those of an arc were combined by another one, or the arc was
+    given a weight of its own, or a two-way row would be added to itself, there are none.
+    """
+    rows = graph.rows
+    if rows is None:
+        return None
+    entries = rows.count_entries()
+    if entries != graph.m and rows.combine != combine:
+        return None
+    if combine == "sum" and rows.direction is not None and (rows.direction == 0).any():
+        return None
+    if rows.by_arc and rows.weights is not None:
+        return None
+    both = rows.symmetrise(combine)
+    if rows.weights is not None or graph.weights is None or both.count_entries() == len(csr[1]):
+        return both
+    # Rows that made an arc each now share one: their weights tell which it comes from.
+    weights = np.zeros(len(rows.sources), graph.weights.dtype)
+    weights[rows.of_arcs_by_place(graph.csr).rows] = graph.weights
+    return both.with_weights(weights)
 
 
 def subgraph(graph: Graph, vertices: Any) -> Graph:
@@ -90,7 +124,7 @@ def reweight(
     if rows is not None:
         return _by_rows(graph, rows)
     s, t, _ = graph.coo
-    values: Any = arcs if arcs is not None else weights
+    values: Any = weights if arcs is None else in_order(arcs, graph.m, None, "arcs")
     if callable(weights):
         values = weights(s, t)
     elif np.iterable(weights):
@@ -102,9 +136,20 @@ def reweight(
     csr = _with_weights(graph, values)
     if csr is None:
         csr = graph.from_edges(s, t, values, n=graph.n, keep_rows=False).csr
-    made = graph._derived(_shared(csr, graph), directed=True)
+    kept = _rows_by_arc(graph, csr.weights is not None)
+    made = graph._derived(_shared(csr, graph), directed=True, rows=kept)
     undirected = not graph.directed and made.stats.symmetric
     return made._derived(made.csr, directed=False) if undirected else made
+
+
+def _rows_by_arc(graph: Graph, weighted: bool) -> EdgeRows | None:
+    """Return the rows of a graph whose arcs get weights of their own, or none."""
+    rows = graph.rows
+    if rows is None or not weighted:
+        return rows if rows is None else replace(rows, by_arc=False)
+    if graph.weights is None and rows.weights is None and rows.count_entries() != graph.m:
+        rows = rows.with_weights(np.ones(len(rows.sources), np.int32))  # some share an arc
+    return replace(rows, by_arc=True)
 
 
 def _with_weights(graph: Graph, values: Any) -> CSR | None:
@@ -133,46 +178,13 @@ def _shared(csr: CSR, graph: Graph) -> CSR:
 
 
 def _by_rows(graph: Graph, column: ArrayLike) -> Graph:
-    if graph.rows is None:
+    rows = replace(require_rows(graph.rows), closed=None, by_arc=False)
+    if isinstance(column, Mapping):
         raise GraphError(
-            "this graph does not know the rows of its table: make it with Graph.from_table, or "
-            "Graph.from_edges(..., keep_rows=True); or give the weights by arcs="
+            "reweight(rows=...) takes a weight for every row; for some of them use "
+            "update(rows={row: weight})"
         )
-    values = checks.as_weights(column, "rows")
+    values = checks.as_weights(in_order(column, rows.count, rows.index, "rows"), "rows")
     assert values is not None
-    made = from_rows(graph, graph.rows, graph.rows.column(values))
+    made = from_rows(graph, rows, rows.column(values))
     return made._derived(_shared(made.csr, graph))
-
-
-def update(graph: Graph, changes: Mapping[tuple[Any, Any], Any]) -> Graph:
-    if not isinstance(changes, Mapping):
-        raise GraphError(
-            f"update takes a dict {{(source, target): weight}}, not {type(changes).__name__}"
-        )
-    if not changes:
-        return graph
-    try:
-        ends = [(u, v) for u, v in changes]
-    except (TypeError, ValueError):
-        raise GraphError("the keys of update must be pairs (source, target)") from None
-    tails, heads = (graph.index([pair[side] for pair in ends]) for side in (0, 1))
-    values = checks.as_weights(list(changes.values()), "the new weights")
-    assert values is not None
-    old = np.ones(graph.m, np.int32) if graph.weights is None else graph.weights
-    with np.errstate(invalid="ignore"):
-        exact = bool((values.astype(old.dtype) == values).all())
-    weights = old.astype(old.dtype if exact else np.result_type(old, values))  # a copy
-    for tail, head, value in zip(tails.tolist(), heads.tolist(), values, strict=True):
-        weights[_arc(graph, tail, head)] = value
-        if not graph.directed:
-            weights[_arc(graph, head, tail)] = value
-    return reweight(graph, None, None, weights)
-
-
-def _arc(graph: Graph, tail: int, head: int) -> int:
-    """Return the place of an arc."""
-    begin, end = map(int, graph.offsets[tail : tail + 2])
-    at = begin + int(np.searchsorted(graph.neighbors[begin:end], head))
-    if at == end or graph.neighbors[at] != head:
-        raise GraphError(f"no arc from {graph.label(tail)!r} to {graph.label(head)!r}")
-    return at

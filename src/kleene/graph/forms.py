@@ -7,14 +7,27 @@ form is a tuple of arrays, independent of the others.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kleene.graph.no_path import no_path
 
-__all__ = ["COO", "CSC", "CSR", "ELL", "csr_to_coo", "csr_to_dense", "csr_to_ell"]
+if TYPE_CHECKING:
+    from kleene.graph.core import Graph
+
+__all__ = [
+    "COO",
+    "CSC",
+    "CSR",
+    "ELL",
+    "arcs_between",
+    "csr_to_coo",
+    "csr_to_dense",
+    "csr_to_ell",
+    "spans",
+]
 
 Array = NDArray[Any]
 
@@ -82,3 +95,26 @@ def csr_to_dense(csr: CSR, dtype: np.dtype[Any], null: Any, diagonal: Any) -> Ar
     coo = csr_to_coo(csr)
     dense[coo.sources, coo.targets] = 1 if csr.weights is None else csr.weights
     return dense
+
+
+def arcs_between(csr: CSR | Graph, tails: Array, heads: Array) -> NDArray[np.int64]:
+    """Return the place of the arc from each tail to its head, in the order of COO; -1 for none."""
+    low, high = csr.offsets[tails].copy(), csr.offsets[tails + 1]
+    end = high.copy()
+    while (open_ := low < high).any():  # a binary search in each row, all together
+        middle = (low + high) // 2
+        right = open_ & (csr.neighbors[np.minimum(middle, len(csr.neighbors) - 1)] < heads)
+        low = np.where(right, middle + 1, low)
+        high = np.where(open_ & ~right, middle, high)
+    found = low < end
+    found[found] = csr.neighbors[low[found]] == heads[found]
+    return np.where(found, low, -1)
+
+
+def spans(begins: Array, counts: Array) -> tuple[Array, Array]:
+    """Return the numbers from each beginning on, so many, one span after another.
+
+    The first array holds which span each number belongs to.
+    """
+    span = np.repeat(np.arange(len(begins)), counts)
+    return span, np.arange(len(span)) + (begins - np.cumsum(counts) + counts)[span]

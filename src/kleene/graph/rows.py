@@ -21,7 +21,7 @@ from kleene.graph.forms import CSR, csr_to_coo
 from kleene.graph.frozen import adopt, frozen
 from kleene.system.machine import threads_for
 
-__all__ = ["ArcRows", "EdgeRows", "Lines"]
+__all__ = ["ArcRows", "EdgeRows", "Lines", "require_rows"]
 
 Array = NDArray[Any]
 
@@ -70,6 +70,13 @@ class EdgeRows:
         The geometry of the rows.
     flipped : bool
         Whether sources and targets were exchanged, so that lines run the other way.
+    closed : array of bool, optional
+        Which rows :meth:`Graph.update` closed: they make no arc, whatever their weight.
+    by_arc : bool
+        Whether the weights of the arcs were given by arc since, so that ``weights`` only tell which
+        row an arc comes from.
+    index : int, optional
+        A digest of the index of the pandas table, if it is not 0, 1, 2 ...; see ``table_index.py``.
     """
 
     sources: Array
@@ -82,6 +89,9 @@ class EdgeRows:
     count: int = -1
     lines: Lines | None = field(default=None, repr=False)
     flipped: bool = False
+    closed: Array | None = None
+    by_arc: bool = False
+    index: int | None = None
 
     def __post_init__(self) -> None:
         if self.count < 0:
@@ -96,9 +106,9 @@ class EdgeRows:
         """Return the rows of the graph with every arc reversed."""
         return replace(self, sources=self.targets, targets=self.sources, flipped=not self.flipped)
 
-    def symmetrise(self) -> EdgeRows:
-        """Return the rows of the undirected graph."""
-        return replace(self, undirected=True, direction=None)
+    def symmetrise(self, combine: str) -> EdgeRows:
+        """Return the rows of the undirected graph, combined by this rule."""
+        return replace(self, undirected=True, direction=None, combine=combine)
 
     def select(self, new_positions: Array) -> EdgeRows:
         """Return the rows of a subgraph; ``new_positions`` is -1 for vertices outside."""
@@ -114,6 +124,7 @@ class EdgeRows:
             targets=of_kept(targets),
             direction=of_kept(self.direction),
             weights=of_kept(self.weights),
+            closed=of_kept(self.closed),
             numbers=adopt(kept) if self.numbers is None else of_kept(self.numbers),
         )
 
@@ -145,23 +156,74 @@ class EdgeRows:
         return values if self.numbers is None else values[self.numbers]
 
     def arcs(self) -> tuple[Array, Array, Array | None]:
-        """Return (tails, heads, row of each); the rows are None if every row makes one entry.
+        """Return (tails, heads, row of each) of the rows that are not closed.
 
-        An undirected row makes one entry here.
+        An undirected row makes one entry here. The rows are None if every row makes one entry.
         """
-        if self.direction is None:
+        if self.direction is not None:
+            return self._directed_entries(self._not_closed())
+        if self.closed is None:
             return self.sources, self.targets, None
-        ahead = np.flatnonzero(self.direction >= 0)
-        back = np.flatnonzero(self.direction <= 0)
+        rows = self._not_closed()
+        return self.sources[rows], self.targets[rows], rows
+
+    def entries(self, rows: Array) -> tuple[Array, Array, Array]:
+        """Return (tails, heads, row of each) of some rows, closed or not.
+
+        A row that may be travelled both ways makes two entries.
+        """
+        if self.direction is not None:
+            return self._directed_entries(rows)
+        tails, heads = self.sources[rows], self.targets[rows]
+        if not self.undirected:
+            return tails, heads, rows
+        back = tails != heads
+        return (
+            np.concatenate([tails, heads[back]]),
+            np.concatenate([heads, tails[back]]),
+            np.concatenate([rows, rows[back]]),
+        )
+
+    def _directed_entries(self, rows: Array) -> tuple[Array, Array, Array]:
+        assert self.direction is not None
+        ways, loops = self.direction[rows], self.sources[rows] == self.targets[rows]
+        ahead = rows[ways >= 0]
+        back = rows[(ways < 0) | ((ways == 0) & ~loops)]  # a loop is one arc
         tails = np.concatenate([self.sources[ahead], self.targets[back]])
         heads = np.concatenate([self.targets[ahead], self.sources[back]])
         return tails, heads, np.concatenate([ahead, back])
 
+    def _not_closed(self) -> Array:
+        return np.arange(len(self.sources)) if self.closed is None else np.flatnonzero(~self.closed)
+
+    def is_open(self, rows: Array) -> Array:
+        """Return whether these rows make arcs: neither closed nor of infinite weight."""
+        found = np.ones(len(rows), bool) if self.closed is None else ~self.closed[rows]
+        if self.weights is not None and self.weights.dtype.kind == "f":
+            found &= self.weights[rows] != np.inf
+        return found
+
+    def count_entries(self) -> int:
+        """Return how many arcs the rows would make if no two made the same and no loop went."""
+        tails, heads, _ = self.arcs()
+        loops = int(np.count_nonzero(tails == heads)) if self.undirected else 0
+        return 2 * len(tails) - loops if self.undirected else len(tails)
+
     def of_arcs(self, csr: CSR) -> ArcRows:
-        """Return the row of each arc of a graph that was made from these rows; -1 for none.
+        """Return the row of each arc of a graph that was made from these rows; -1 for none."""
+        places, against = self.of_arcs_by_place(csr)
+        if self.numbers is None:
+            return ArcRows(places, against)
+        rows, known = np.full(len(places), -1), places >= 0
+        rows[known] = self.numbers[places[known]]
+        return ArcRows(adopt(rows), against)
+
+    def of_arcs_by_place(self, csr: CSR) -> ArcRows:
+        """Return the place of the row of each arc among these rows, instead of its number.
 
         The core builds arcs from the rows once more, with the rank of each row as its weight: the
-        first of the lightest rows has the smallest.
+        smallest of parallel rows is the one that the arc comes from. Ranks are negative, so that
+        self-loops stay.
         """
         n = len(csr.offsets) - 1
         require_memory(
@@ -171,7 +233,7 @@ class EdgeRows:
         )
         tails, heads, entries = self.arcs()
         rank, row_of_rank = self._ranks()
-        ranks = rank if entries is None else rank[entries]
+        ranks = (rank if entries is None else rank[entries]) - len(rank)
         built = CSR(
             *_native.build_csr(
                 n, tails, heads, ranks, symmetric=self.undirected, combine="min",
@@ -183,23 +245,42 @@ class EdgeRows:
         assert built.weights is not None
         entry = np.full(len(found), -1)
         known = found >= 0
-        entry[known] = row_of_rank[built.weights[found[known]]]
+        entry[known] = row_of_rank[built.weights[found[known]] + len(rank)]
         against = np.zeros(len(found), bool)
         against[known] = (self.sources[entry[known]] != coo.sources[known]) != self.flipped
-        if self.numbers is not None:
-            entry[known] = self.numbers[entry[known]]
         return ArcRows(adopt(entry.astype(np.int64)), adopt(against))
 
     def _ranks(self) -> tuple[Array, Array]:
-        """Return the rank of each row among all, the lightest first, and the row of each rank."""
+        """Return the rank of each row among all, and the row of each rank.
+
+        Of parallel rows, the arc comes from the one of the smallest rank: the first of the
+        lightest, with ``combine="max"`` of the heaviest, and with "sum" of all that make an arc.
+        """
         places = np.arange(len(self.sources), dtype=np.int64)
-        if self.weights is None or self.combine == "sum":
+        if self.weights is None:
             return places, places
-        weights = self.weights if self.combine == "min" else -self.weights.astype(np.float64)
-        order = np.argsort(weights, kind="stable")
+        order = np.argsort(self._preference(self.weights), kind="stable")
         rank = np.empty_like(places)
         rank[order] = places
         return rank, order
+
+    def _preference(self, weights: Array) -> Array:
+        """Return a number per row, smaller for a row that arcs come from rather than others."""
+        if self.combine == "min":
+            return weights
+        if weights.dtype.kind == "i":
+            return ~weights if self.combine == "max" else np.zeros_like(weights)
+        return np.where(np.isposinf(weights), weights, -weights if self.combine == "max" else 0)
+
+
+def require_rows(rows: EdgeRows | None) -> EdgeRows:
+    """Return the rows of a graph, or raise where it has none."""
+    if rows is None:
+        raise GraphError(
+            "this graph does not know the rows of its table: make it with Graph.from_table, or "
+            "Graph.from_edges(..., keep_rows=True); or give the weights by arcs="
+        )
+    return rows
 
 
 def _matching_arcs(csr: CSR, built: CSR) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from kleene.graph.directions import as_directions
 from kleene.graph.foreign_columns import as_numpy
 from kleene.graph.label_index import LabelIndex
 from kleene.graph.labels import as_labels, ids_from_names, ids_from_numbers
+from kleene.graph.table_index import index_digest
 
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
@@ -125,6 +127,9 @@ def from_table(
         graph = from_directions(cls, sources, targets, weights, n, direction, labels)
     else:
         graph = cls.from_edges(sources, targets, weights, n=n, directed=direction, labels=labels)
+    digest = index_digest(table)
+    if digest is not None and graph.rows is not None:
+        graph = graph._derived(graph.csr, rows=replace(graph.rows, index=digest))
     if nodes is None or not {x, y} <= set(column_names(nodes)):
         return graph
     return graph.with_positions(np.stack([column(nodes, x), column(nodes, y)], axis=1))

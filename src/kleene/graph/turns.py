@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from kleene.graph.checks import id_dtype
 from kleene.graph.core import Graph
+from kleene.graph.forms import spans
 
-__all__ = ["FORBIDDEN", "Expansion", "Turns", "expand", "spans"]
+__all__ = ["FORBIDDEN", "Expansion", "Turns", "expand"]
 
 Array = NDArray[Any]
 
@@ -99,15 +100,6 @@ def expand(graph: Graph, turns: Turns) -> Expansion:
     copies = np.argsort(vertex, kind="stable")
     offsets = np.searchsorted(vertex[copies], np.arange(n + 1))
     return Expansion(Graph(made.csr), vertex, copies, offsets)  # without the rows of the lists
-
-
-def spans(begins: Array, counts: Array) -> tuple[Array, Array]:
-    """Return the numbers from each beginning on, so many, one span after another.
-
-    The first array holds which span each number belongs to.
-    """
-    span = np.repeat(np.arange(len(begins)), counts)
-    return span, np.arange(len(span)) + (begins - np.cumsum(counts) + counts)[span]
 
 
 def _weights(graph: Graph, arc: Array, delays: Array) -> Array | None:

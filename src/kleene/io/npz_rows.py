@@ -20,10 +20,11 @@ __all__ = ["ROW_ENTRIES", "entries_of_rows", "rows_of_entries"]
 
 Arrays = dict[str, NDArray[Any]]
 
-_COLUMNS = ("sources", "targets", "direction", "weights", "numbers")
+_COLUMNS = ("sources", "targets", "direction", "weights", "numbers", "closed")
 _FACTS = ("undirected", "flipped", "count", "combine")
+_LATER_FACTS = ("by_arc", "index")  # files may lack them
 _LINES = ("line_offsets", "line_coordinates")
-ROW_ENTRIES = tuple(f"rows_{name}" for name in (*_COLUMNS, *_FACTS, *_LINES))
+ROW_ENTRIES = tuple(f"rows_{name}" for name in (*_COLUMNS, *_FACTS, *_LATER_FACTS, *_LINES))
 
 
 def entries_of_rows(rows: EdgeRows | None) -> dict[str, Any]:
@@ -31,14 +32,15 @@ def entries_of_rows(rows: EdgeRows | None) -> dict[str, Any]:
     if rows is None:
         return {}
     lines = rows.lines or Lines(None, None)  # type: ignore[arg-type]
-    named = {name: getattr(rows, name) for name in (*_COLUMNS, *_FACTS)}
+    named = {name: getattr(rows, name) for name in (*_COLUMNS, *_FACTS, *_LATER_FACTS)}
     named.update(zip(_LINES, lines, strict=True))
     return {f"rows_{name}": value for name, value in named.items()}
 
 
 def rows_of_entries(arrays: Arrays, n: int) -> EdgeRows | None:
     """Return the rows that these entries hold, for a graph of ``n`` vertices, or None."""
-    held = {name: arrays.get(f"rows_{name}") for name in (*_COLUMNS, *_FACTS, *_LINES)}
+    names = (*_COLUMNS, *_FACTS, *_LATER_FACTS, *_LINES)
+    held = {name: arrays.get(f"rows_{name}") for name in names}
     if held["sources"] is None:
         return None
     require_memory(  # copies in other types
@@ -65,6 +67,9 @@ def rows_of_entries(arrays: Arrays, n: int) -> EdgeRows | None:
         else _integers(held["numbers"], count, len(sources), "numbers").astype(np.int64),
         count,
         flipped=bool(flipped),
+        closed=_closed(held["closed"], len(sources)),
+        by_arc=bool(_later_fact(held["by_arc"], "b") or False),
+        index=_later_fact(held["index"], "i"),
     )
     if held["numbers"] is None and count != len(sources):
         raise GraphError(f"the table has {count} rows, and {len(sources)} are there")
@@ -92,6 +97,23 @@ def _direction(array: Any, length: int) -> Any:
     if array.dtype != np.int8 or not np.isin(array, (-1, 0, 1)).all():
         raise GraphError("the rows' direction must be -1, 0 or 1")
     return adopt(array)
+
+
+def _closed(array: Any, length: int) -> Any:
+    if array is None:
+        return None
+    _require_length(array, length, "closed")
+    if array.dtype != bool:
+        raise GraphError("the rows' closed must be true or false")
+    return adopt(array)
+
+
+def _later_fact(array: Any, kind: str) -> Any:
+    if array is None:
+        return None
+    if array.ndim or array.dtype.kind != kind:
+        raise GraphError("the table rows have an entry of another type")
+    return array.item()
 
 
 def _weights(array: Any, length: int) -> Any:

@@ -12,7 +12,7 @@ from kleene.errors import VerificationError
 from kleene.graph import Graph
 from kleene.system.cached_property import cached_property
 
-__all__ = ["Paths", "Walks", "arcs_between", "cyclic", "follow_links", "select_walks"]
+__all__ = ["Paths", "Walks", "cyclic", "follow_links", "select_walks"]
 
 Array = NDArray[Any]
 
@@ -121,17 +121,3 @@ def cyclic() -> VerificationError:
     return VerificationError(
         "the predecessors form a cycle: verify() would have refused this result"
     )
-
-
-def arcs_between(graph: Graph, tails: Array, heads: Array) -> NDArray[np.int64]:
-    """Return the place of the arc from each tail to its head, in the order of COO; -1 for none."""
-    low, high = graph.offsets[tails].copy(), graph.offsets[tails + 1]
-    end = high.copy()
-    while (open_ := low < high).any():  # a binary search in each row, all together
-        middle = (low + high) // 2
-        right = open_ & (graph.neighbors[np.minimum(middle, graph.m - 1)] < heads)
-        low = np.where(right, middle + 1, low)
-        high = np.where(open_ & ~right, middle, high)
-    found = low < end
-    found[found] = graph.neighbors[low[found]] == heads[found]
-    return np.where(found, low, -1)

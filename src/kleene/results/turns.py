@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from kleene.backends.task import Answer
 from kleene.errors import RequestError
 from kleene.graph import Graph
-from kleene.graph.turns import Expansion, spans
+from kleene.graph.forms import spans
+from kleene.graph.turns import Expansion
 from kleene.results.paths import Walks
 from kleene.results.result import Result
 from kleene.results.verify import Proof

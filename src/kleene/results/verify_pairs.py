@@ -24,10 +24,11 @@ from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Task
 from kleene.errors import NegativeCycleError, VerificationError
 from kleene.graph import Graph
+from kleene.graph.forms import arcs_between
 from kleene.graph.no_path import NO_HOPS
 from kleene.registry import find
 from kleene.results.claim import Fail, PathValues, check_claim, check_ids
-from kleene.results.paths import Walks, arcs_between, follow_links, select_walks
+from kleene.results.paths import Walks, follow_links, select_walks
 from kleene.results.verify import Proof, sample_rows, verify
 from kleene.system.machine import threads_for
 

@@ -22,9 +22,9 @@ from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Answer
 from kleene.errors import NegativeCycleError, VerificationError
 from kleene.graph import Graph
+from kleene.graph.forms import arcs_between
 from kleene.graph.no_path import NO_HOPS
 from kleene.results.claim import PathValues
-from kleene.results.paths import arcs_between
 from kleene.results.verify import Proof, sample_rows, verify
 from kleene.system.cached_property import cached_property
 

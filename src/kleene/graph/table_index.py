@@ -1,0 +1,65 @@
+"""The index of a pandas table, by which a column that was sorted in between is noticed.
+
+A graph keeps rows in the order of its table. A column of pandas has an index, which says what row
+each entry belongs to, whatever their order. Where the index of the table is 0, 1, 2 ..., that of a
+column must number the same rows, and its entries are taken in their order. Any other index is known
+by a digest, and a column must have the same one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.errors import GraphError
+
+__all__ = ["in_order", "index_digest"]
+
+
+def index_digest(table: Any) -> int | None:
+    """Return a number for the index of a pandas table or column, None if it is 0, 1, 2 ...
+
+    None also for everything that has no index.
+    """
+    index = _index(table)
+    if index is None or _is_plain(index):
+        return None
+    import pandas as pd
+
+    hashes = pd.util.hash_pandas_object(index, index=False).to_numpy()
+    digest = hashlib.blake2b(hashes.tobytes(), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)
+
+
+def in_order(column: Any, count: int, digest: int | None, name: str) -> Any:
+    """Return the entries of a column in the order of the rows; what has no index, as it is.
+
+    ``digest`` is that of the table. Raises GraphError if the index names other rows.
+    """
+    index = _index(column)
+    if index is None or len(index) != count or index_digest(column) == digest:
+        return column
+    if digest is None and index.dtype.kind in "iu":
+        order = np.argsort(index.to_numpy(), kind="stable")
+        if _is_plain(index[order]):
+            return column.iloc[order]
+    raise GraphError(
+        f"{name}= has an index that does not match the rows; if its entries are in the order of "
+        f"the rows, pass {name}=column.to_numpy(), else sort them first: column.loc[table.index]"
+    )
+
+
+def _index(table: Any) -> Any:
+    """Return the index of a pandas Series or DataFrame, without importing pandas."""
+    pd = sys.modules.get("pandas")
+    kinds = () if pd is None else (pd.Series, pd.DataFrame)
+    return table.index if isinstance(table, kinds) else None
+
+
+def _is_plain(index: Any) -> bool:
+    numbers: NDArray[np.int64] = np.arange(len(index))
+    return index.nlevels == 1 and index.dtype.kind in "iu" and np.array_equal(index, numbers)
