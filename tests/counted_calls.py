@@ -2,8 +2,8 @@
 
     python tests/counted_calls.py     # writes data/small_calls.json
 
-``test_small_calls`` compares; ``benchmarks/small_calls.py`` has the calls, and measures them. A count
-does not depend on the machine. It does on Python: those of the file are of one version.
+``test_small_calls`` compares; ``benchmarks/small_calls.py`` has the calls, and measures them. A
+count does not depend on the machine. It does on Python: those of the file are of one version.
 """
 
 from __future__ import annotations
