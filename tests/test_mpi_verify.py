@@ -98,6 +98,25 @@ def test_spoiled_distances_without_predecessors(ranks: int) -> None:
 
 
 @pytest.mark.parametrize("ranks", SOME)
+@pytest.mark.parametrize("search", [bfs, sssp])
+@pytest.mark.parametrize("predecessors", [True, False])
+def test_no_path_of_another_problem_is_no_distance(
+    predecessors: bool, search: Any, ranks: int
+) -> None:
+    """2,147,483,647 plus one is taken for itself, so that a cycle of it might attain itself."""
+    graph = kl.Graph.from_edges([0, 2, 3], [1, 3, 2], [1, 1, 1])
+    other = -1 if search is sssp else 2**31 - 1
+
+    def spoil(result: Any) -> None:
+        for vertex, before in ((2, 3), (3, 2)):
+            set_at(vertex, other)(result)
+            if predecessors:
+                set_at(vertex, before, "predecessors")(result)
+
+    assert "vertex" in refused(graph, spoil, ranks, search, predecessors=predecessors)
+
+
+@pytest.mark.parametrize("ranks", SOME)
 @pytest.mark.parametrize("predecessors", [True, False])
 def test_a_cycle_of_zeros_hangs_on_nothing(predecessors: bool, ranks: int) -> None:
     """Vertices 1, 2 and 3 attain each other's distance, which no path from the source gives."""

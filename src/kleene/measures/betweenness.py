@@ -213,8 +213,9 @@ class Betweenness(Measure):
             if what == "arc":
                 differences = self._of_edges(differences)
             off = np.abs(differences) * whole_scale(n, True, graph.directed, ends)
-            if (off > self.error + own + _ROUNDING).any():
-                at = int(np.argmax(off))
+            beyond = ~(off <= self.error + own + _ROUNDING)  # NaN too
+            if beyond.any():
+                at = int(np.argmax(beyond))
                 raise VerificationError(
                     f"{what} {_name(graph, what, at)} is off by {off[at]:.3g}, and "
                     f"{self.error:.3g} was allowed; {count:,} sources leave {own:.3g} open"

@@ -113,8 +113,7 @@ class Eccentricity(Measure):
         """Compare the number of a vertex with that of its row."""
         there = proved.values != proved.no_path
         right = proved.values[there].max()
-        slack = float(np.max(proved.slack[there]))
-        held = self.values[vertex]
-        if not abs(float(held) - float(right)) <= slack:
+        held, slack = self.values[vertex], float(np.max(proved.slack[there]))
+        if proved.differs(held, right, slack):
             proved.refuse(f"has the eccentricity {held}, and should have {right}")
         return bool(held == right)

@@ -191,7 +191,7 @@ class DistanceReduction:
             ("number of vertices", self.reached, right.reached, 0.0),
         ):
             same &= bool(numbers[row] == wanted[0])
-            if abs(float(numbers[row]) - float(wanted[0])) > most:
+            if proved.differs(numbers[row], wanted[0], most):
                 proved.refuse(f"has the {name} {numbers[row]}, and should have {wanted[0]}")
         if self.histogram is None or right.histogram is None:
             return same

@@ -286,7 +286,7 @@ class Nearest(LongTable):
         >>> proof.tolerance
         'exact'
         """
-        return verify_nearest(self._task, self._distances, self._which, self._search)
+        return verify_nearest(self._task, self._distances, self._which, self.no_path, self._search)
 
     def _repr_html_(self) -> str:
         return nearest_html(self)

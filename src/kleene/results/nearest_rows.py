@@ -95,6 +95,8 @@ class NearestRows(Nearest):
         facilities, limit = self._task.facilities, self._task.limit
         which, held = self._which[row], self._distances[row]
         count = int(np.count_nonzero(which >= 0))
+        if (held[count:] != self.no_path).any():
+            proved.refuse(f"holds {held.tolist()}, and only {count:,} of these have a facility")
         rest, which, held = which[count:], which[:count], held[:count]
         offered = proved.values[facilities]
         nearest = np.lexsort((np.arange(len(offered)), offered))[: self.k]

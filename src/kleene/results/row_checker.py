@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.graph.no_path import NO_HOPS
 from kleene.results.claim import PathValues
 from kleene.results.row_arcs import RowArcs
 from kleene.results.tight_arcs import follow_chains, search_along
@@ -78,16 +79,20 @@ class RowChecker(RowArcs):
         self.fail_at(wide & (self.values != self.zero), f"too much for a length in {self.dtype}")
 
     def check_hops(self) -> None:
-        """Hop counts are whole; -1 says "no path", for which the semiring has its own value."""
+        """Hop counts are whole and below n; -1 says "no path", for which the semiring has another.
+
+        That of the semiring is no hop count: it would read as "not reached" from here on.
+        """
         values = self.values
-        self.fail_at(values < -1, "which is no hop count")
+        self.fail_at(values < NO_HOPS, "which is no hop count")
         if self.dtype.kind == "f":
             self.fail_at(values != np.floor(values), "which is not whole")
             exact = 2 / np.finfo(self.dtype).eps
             self.fail_at(values >= exact, f"and {self.dtype} counts exactly only below {exact:g}")
             self.horizon = np.floor(self.horizon)
             self.limit = None if self.limit is None else math.floor(self.limit)
-        self.values = np.where(values < 0, self.zero, values)
+        self.fail_at(values >= self.n, f"and no path over {self.n:,} vertices has so many arcs")
+        self.values = np.where(values == NO_HOPS, self.zero, values)
 
     def check_horizon(self) -> None:
         targets, limit = self.claim.targets, self.limit

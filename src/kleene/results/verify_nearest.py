@@ -38,10 +38,15 @@ Search = Callable[[Array, Array], WithinAnswer]
 _PIECE = 2**19
 
 
-def verify_nearest(task: NearestTask, distances: Array, which: Array, search: Search) -> Proof:
-    """Prove all labels, or raise VerificationError at the first fault."""
+def verify_nearest(
+    task: NearestTask, distances: Array, which: Array, no_path: Any, search: Search
+) -> Proof:
+    """Prove all labels, or raise VerificationError at the first fault.
+
+    ``no_path`` is the distance of a vertex for which there is no facility.
+    """
     began = time.perf_counter()
-    _check_rows(task, distances, which)
+    _check_rows(task, distances, which, no_path)
     attained = _own_labels(task, distances, which)
     tails, heads, _ = task.graph.coo
     lengths = lengths_or_none(task.graph, task.dtype, task.unit)
@@ -69,7 +74,7 @@ def _fail_first(wrong: Array, what: str) -> None:
         _fail(np.flatnonzero(wrong.reshape(len(wrong), -1).any(axis=1))[0], what)
 
 
-def _check_rows(task: NearestTask, distances: Array, which: Array) -> None:
+def _check_rows(task: NearestTask, distances: Array, which: Array, no_path: Any) -> None:
     shape = (task.graph.n, task.k)
     if distances.shape != shape or which.shape != shape or distances.dtype != task.dtype:
         raise VerificationError(f"labels are not {task.dtype} of shape {shape}")
@@ -82,6 +87,7 @@ def _check_rows(task: NearestTask, distances: Array, which: Array) -> None:
     ordered = (before < after) | ((before == after) & (which[:, :-1] < which[:, 1:]))
     both = there[:, 1:] & there[:, :-1]
     _fail_first(there[:, 1:] & ~there[:, :-1], "a label after none")
+    _fail_first(~there & (distances != no_path), "a distance to no facility")
     _fail_first(both & ~ordered, "labels that are not in order")
     held = np.sort(which, axis=1)
     _fail_first((held[:, 1:] == held[:, :-1]) & (held[:, 1:] >= 0), "a facility twice")

@@ -140,11 +140,10 @@ def _check_values(claim: PairValues, rows: PathValues, pairs: Array, at: Array, 
     slack = _sums(claim, rows.graph, walks).slack(claim)
     _refuse_where(claimed & ~joined, claim, pairs, "but there is no path")
     both = claimed & joined
-    off = np.zeros(len(pairs), slack.dtype)
-    off[both] = np.abs(found[both].astype(slack.dtype) - right[both])
-    wrong = off > slack
+    wrong = both & _beyond(found, right, slack)
     if claim.walks is not None and wrong.any():
-        wrong[wrong] = off[wrong] > slack[wrong] + _own_slack(claim, pairs[wrong])
+        wider = slack[wrong] + _own_slack(claim, pairs[wrong])
+        wrong[wrong] = _beyond(found[wrong], right[wrong], wider)
     _refuse_where(wrong, claim, pairs, "but the row of its search holds another value")
     missing = joined & ~claimed
     if claim.limit is not None:
@@ -152,6 +151,20 @@ def _check_values(claim: PairValues, rows: PathValues, pairs: Array, at: Array, 
         missing[missing] = right[missing].astype(slack.dtype) + slack[missing] <= claim.limit
     _refuse_where(missing, claim, pairs, "but there is a path")
     return bool((found == right)[both].all())
+
+
+def _beyond(found: Array, right: Array, slack: Array) -> Array:
+    """Return which values are off by more than rounding may move them, as NaN always is.
+
+    Integers are compared and not subtracted: differences may wrap to nothing.
+    """
+    beyond: Array
+    if slack.dtype.kind == "i":
+        beyond = found != right
+        return beyond
+    with np.errstate(invalid="ignore"):  # infinity from itself
+        beyond = ~(np.abs(found.astype(slack.dtype) - right) <= slack)
+    return beyond
 
 
 def _own_slack(claim: PairValues, pairs: Array) -> Array:
@@ -176,9 +189,20 @@ def _check_paths(claim: PairValues, pairs: Array) -> None:
     _refuse_where(wrong, claim, pairs, "but its path has other ends")
     sums = _sums(claim, claim.graph, select_walks(claim.walks, pairs))
     _refuse_where(~sums.valid, claim, pairs, "but its path uses an arc that is not there")
-    slack = sums.slack(claim)
-    off = np.abs(sums.total - claim.values[pairs].astype(slack.dtype)) > slack
+    twice = _repeats(select_walks(claim.walks, pairs), claim.graph.n)
+    _refuse_where(twice, claim, pairs, "but its path visits a vertex twice")
+    off = _beyond(claim.values[pairs], sums.total, sums.slack(claim))
     _refuse_where(off, claim, pairs, "but its path adds up to something else")
+
+
+def _repeats(walks: Walks, n: int) -> Array:
+    """Return which walks visit a vertex twice: their integers might add up to more than fits."""
+    positions, offsets = walks
+    walk = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    visits = np.sort(walk * n + positions)
+    repeats = np.zeros(len(offsets) - 1, bool)
+    repeats[visits[1:][visits[1:] == visits[:-1]] // n] = True
+    return repeats
 
 
 class _Sums(NamedTuple):

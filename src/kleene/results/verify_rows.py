@@ -90,6 +90,15 @@ class ProvedRow:
         same[both] = np.abs(values[both] - right[both]) <= self.slack[vertices[both]]
         return same
 
+    def differs(self, held: Any, right: Any, slack: float) -> bool:
+        """Return whether a number is not the right one, up to a slack; NaN never is.
+
+        Where sums are exact, numbers are compared as they are: floats would round large integers.
+        """
+        if self.exact:
+            return bool(held != right)
+        return not abs(float(held) - float(right)) <= slack
+
     def refuse(self, what: str, vertex: Any = None) -> NoReturn:
         """Raise VerificationError for a vertex of this row."""
         name = repr(self.graph.label(self.source))

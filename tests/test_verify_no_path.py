@@ -1,0 +1,224 @@
+"""No proof takes "no path" of another type or problem, or what is no number, for a distance."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from edited_results import edited
+
+import kleene as kl
+from kleene.errors import VerificationError
+from kleene.results.paths import Walks
+from kleene.results.verify_pairs import PairValues, verify_pairs
+
+#: A path of two arcs from 0, and a vertex that nothing leads to.
+TAILS, HEADS, FAR = [0, 1], [1, 2], 3
+TYPES = ("int32", "int64", "float32", "float64")
+
+#: What some type or problem calls "no path", and sums that no path has.
+WRONG: tuple[Any, ...] = (
+    -1, -2, 2**31 - 1, -(2**31), 2**31, 2**63 - 1, -(2**63), np.inf, -np.inf, np.nan,
+    float(np.finfo(np.float32).max), float(np.finfo(np.float64).max),
+)  # fmt: skip
+
+
+def _graph(dtype: str) -> kl.Graph:
+    return kl.Graph.from_edges(TAILS, HEADS, np.array([4, 5], dtype), n=4)
+
+
+def _wrong_for(values: Any, right: Any) -> list[Any]:
+    """Return the wrong values that the type can hold, as scalars of it."""
+    integer = values.dtype.kind == "i"
+    fits = np.iinfo(values.dtype) if integer else np.finfo(values.dtype)
+    found = []
+    for wrong in WRONG:
+        if integer and (not np.isfinite(wrong) or not fits.min <= int(wrong) <= fits.max):
+            continue
+        if not integer and np.isfinite(wrong) and abs(wrong) > float(fits.max):
+            continue
+        value = values.dtype.type(wrong)
+        if value != right:
+            found.append(value)
+    return found
+
+
+def _changed(values: Any, at: int, value: Any) -> Any:
+    copied = values.copy()
+    copied.reshape(-1)[at] = value
+    return copied
+
+
+#: Calls whose distances a file holds, and options that leave out a part of the answer.
+CALLS: dict[str, Callable[[kl.Graph], kl.Result]] = {
+    "a row": lambda g: kl.sssp(g, 0),
+    "a row without predecessors": lambda g: kl.sssp(g, 0, predecessors=False),
+    "hops": lambda g: kl.bfs(g, 0),
+    "hops without predecessors": lambda g: kl.bfs(g, 0, predecessors=False),
+    "hops to a row": lambda g: kl.bfs(g, 2, reverse=True),
+    "hops in floats": lambda g: kl.bfs(g, 0, dtype="float32"),
+    "hops within a limit": lambda g: kl.bfs(g, 0, limit=5),
+    "all pairs": lambda g: kl.apsp(g),
+    "some columns": lambda g: kl.sssp(g, 0, targets=[0, 1, 2, 3]),
+    "hops of pairs": lambda g: kl.bfs(g, pairs=[(0, v) for v in range(4)]),
+    "pairs": lambda g: kl.sssp(g, pairs=[(0, v) for v in range(4)]),
+    "pairs without paths": lambda g: kl.sssp(
+        g, pairs=[(0, v) for v in range(4)], predecessors=False
+    ),
+    "a prepared tree": lambda g: kl.prepare(g).tree(0),
+    "a prepared matrix": lambda g: kl.prepare(g).matrix([0], [0, 1, 2, 3]),
+    "prepared pairs": lambda g: kl.sssp(kl.prepare(g), pairs=[(0, v) for v in range(4)]),
+}
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("name", CALLS)
+def test_no_path_of_another_kind_is_no_distance_in_a_file(
+    name: str, dtype: str, tmp_path: Path
+) -> None:
+    result = CALLS[name](_graph(dtype))
+    assert edited(result, tmp_path).verify()
+    values = np.load(tmp_path / "result.npz")["values"]
+    for at in range(4):
+        for wrong in _wrong_for(values, values.reshape(-1)[at]):
+            loaded = edited(result, tmp_path, values=_changed(values, at, wrong))
+            with pytest.raises(VerificationError):
+                loaded.verify()
+
+
+def test_a_hop_count_is_less_than_the_number_of_vertices(tmp_path: Path) -> None:
+    """2,147,483,647 is "no path" of int32 lengths; it read as such, and stayed a hop count."""
+    g = kl.Graph.from_edges([0], [1], n=4)
+    for count in (2**31 - 1, 4):
+        for predecessors in (True, False):
+            values = np.array([[0, 1, -1, count]], np.int32)
+            spoiled = edited(kl.bfs(g, 0, predecessors=predecessors), tmp_path, values=values)
+            with pytest.raises(VerificationError, match="no path over 4 vertices has so many"):
+                spoiled.verify()
+    chain = kl.bfs(kl.generate.path(4), 0)
+    assert chain.distances.max() == 3, "as many as there can be"
+    assert chain.verify()
+
+
+@pytest.mark.parametrize("targets", [None, [0, 1, 2, 3]])
+def test_no_path_of_lengths_is_no_hop_count_in_a_store(targets: Any, tmp_path: Path) -> None:
+    g = kl.Graph.from_edges([0], [1], n=4)
+    zarr, path = pytest.importorskip("zarr"), tmp_path / "hops.zarr"
+    assert kl.bfs(g, sources=[0, 1], targets=targets, out=path).verify()
+    for name, array in zarr.open_group(path).arrays():
+        if name == "distances":
+            array[0, 3] = 2**31 - 1
+    with pytest.raises(VerificationError):
+        kl.Result.load(path, g).verify()
+
+
+def test_a_pair_is_not_off_by_a_difference_that_wraps() -> None:
+    g = kl.Graph.from_edges([0, 1], [1, 2], np.array([2**40, 3], np.int64))
+    for predecessors in (True, False):
+        r = kl.sssp(g, pairs=[(0, 2)], predecessors=predecessors)
+        claim = _pairs_of(r)
+        verify_pairs(claim)
+        wrong = replace(claim, values=claim.values + np.iinfo(np.int64).min)
+        with pytest.raises(VerificationError, match="holds another value"):
+            verify_pairs(wrong)
+
+
+def test_a_path_that_goes_round_until_its_sum_wraps_is_refused() -> None:
+    """Sixteen arcs of 2^60 come to 2^64, which is nothing in int64."""
+    round_trip = np.array([2**60, 2**60], np.int64)
+    g = kl.Graph.from_edges([0, 1, 0], [1, 0, 2], np.append(round_trip, 5), n=40)
+    claim = _pairs_of(kl.sssp(g, pairs=[(0, 2)]))
+    vertices = np.array([0, 1] * 8 + [0, 2], np.int32)
+    walks: Walks = (vertices, np.array([0, len(vertices)]))
+    with pytest.raises(VerificationError, match="its path visits a vertex twice"):
+        verify_pairs(replace(claim, walks=walks))
+
+
+def _pairs_of(r: Any) -> PairValues:
+    return PairValues(
+        r.graph, r.problem == "bfs", r._sources, r._targets, r.distances, r._stored_walks,
+        r._limit, r._by_target,
+    )  # fmt: skip
+
+
+def _labels(answer: Any, at: int, value: Any) -> None:
+    answer._distances = _changed(answer._distances, at, value)
+
+
+def _reached(answer: Any, at: int, value: Any) -> None:
+    distances = _changed(answer._answer.distances, at, value)
+    answer._answer = answer._answer._replace(distances=distances)
+
+
+def _attribute(name: str) -> Callable[[Any, int, Any], None]:
+    def spoil(answer: Any, at: int, value: Any) -> None:
+        setattr(answer, name, _changed(getattr(answer, name), at, value))
+
+    return spoil
+
+
+#: Answers in memory, where their distances are, and what puts another there.
+ANSWERS: dict[str, tuple[Callable[[kl.Graph], Any], Callable[[Any], Any], Any]] = {
+    "nearest": (lambda g: kl.nearest(g, [2]), lambda r: r._distances, _labels),
+    "nearest by hops": (
+        lambda g: kl.nearest(g, [2], hops=True), lambda r: r._distances, _labels
+    ),
+    "two nearest": (lambda g: kl.nearest(g, [2, 1], 2), lambda r: r._distances, _labels),
+    "nearest of some": (
+        lambda g: kl.prepare(g).nearest([0, 1, 2, 3], [2]), lambda r: r._distances, _labels
+    ),
+    "two nearest of some": (
+        lambda g: kl.prepare(g).nearest([0, 1, 2, 3], [2, 1], 2), lambda r: r._distances, _labels
+    ),
+    "within": (
+        lambda g: kl.within(g, [0], limit=20), lambda r: r._answer.distances, _reached
+    ),
+    "within some hops": (
+        lambda g: kl.within(g, [0], limit=2, hops=True), lambda r: r._answer.distances, _reached
+    ),
+    "within, prepared": (
+        lambda g: kl.prepare(g).within([0], 20), lambda r: r._answer.distances, _reached
+    ),
+    "path counts": (
+        lambda g: kl.path_counts(g, 0), lambda r: r.distances, _attribute("distances")
+    ),
+    "eccentricity": (
+        lambda g: kl.eccentricity(g, unreachable="ignore"), lambda r: r.values,
+        _attribute("values"),
+    ),
+    "maxima": (kl.reduce_distances, lambda r: r.maxima, _attribute("maxima")),
+    "sums": (kl.reduce_distances, lambda r: r.sums, _attribute("sums")),
+    "closeness": (kl.closeness, lambda r: r.totals, _attribute("totals")),
+    "harmonic": (kl.harmonic, lambda r: r.totals, _attribute("totals")),
+    "betweenness": (kl.betweenness, lambda r: r.values, _attribute("values")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("name", ANSWERS)
+def test_no_path_of_another_kind_is_no_distance_in_memory(name: str, dtype: str) -> None:
+    call, distances, spoil = ANSWERS[name]
+    answer = call(_graph(dtype))
+    right = distances(answer)
+    assert answer.verify()
+    for at in range(right.size):
+        for wrong in _wrong_for(right, right.reshape(-1)[at]):
+            spoiled = copy.copy(answer)
+            spoil(spoiled, at, wrong)
+            with pytest.raises(VerificationError):
+                spoiled.verify()
+
+
+def test_integers_that_floats_cannot_tell_apart_are_compared_as_they_are() -> None:
+    g = kl.Graph.from_edges([0, 1], [1, 0], np.array([2**60, 1], np.int64))
+    for call, name in ((kl.eccentricity, "values"), (kl.reduce_distances, "maxima")):
+        answer: Any = call(g)
+        assert answer.verify().tolerance == "exact"
+        setattr(answer, name, getattr(answer, name) + 1)
+        with pytest.raises(VerificationError):
+            answer.verify()
