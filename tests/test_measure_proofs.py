@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import kleene as kl
@@ -185,3 +186,30 @@ def test_volumes_under_another_name_are_not_lost() -> None:
 def _weighted() -> kl.Graph:
     tails, heads, _ = GRID.coo
     return kl.Graph.from_edges(tails, heads, 1 + (tails + heads) % 3)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("limit", [None, 5, 2**29])
+@pytest.mark.parametrize("weights", [(2**29 - 1, 2**30 - 2, 1), (2**30 - 2, 1, 1)])
+def test_a_type_that_fits_in_one_direction_is_right_in_both(
+    weights: tuple[int, ...], limit: int | None, reverse: bool
+) -> None:
+    """Paths of a star are arcs; seen from its leaves, bounds add up what leaves them."""
+    star = kl.Graph.from_edges([3, 3, 3], [1, 0, 2], np.array(weights, np.int32), n=4)
+    for g in (star, star.transpose()):
+        for result in (
+            kl.closeness(g, limit=limit, reverse=reverse),
+            kl.harmonic(g, limit=limit, reverse=reverse),
+            kl.distance_histogram(g, limit=limit, reverse=reverse),
+            kl.reduce_distances(g, limit=limit, reverse=reverse),
+            kl.eccentricity(g, unreachable="ignore", reverse=reverse),
+            kl.apsp(g, limit=limit, reverse=reverse),
+            kl.sssp(g, pairs=[(3, 0), (3, 1), (0, 3), (1, 3)], limit=limit),
+            kl.sssp(g, pairs=[(3, 0), (2, 0), (1, 0), (0, 3)], limit=limit),
+            kl.within(g, [3, 0], limit=5, reverse=reverse),
+            kl.nearest(g, [3, 0], 2, limit=limit, reverse=reverse),
+            kl.prepare(g).trees([3, 0], reverse=reverse),
+            kl.prepare(g).matrix([3, 0], [0, 1, 2]),
+            kl.prepare(g).nearest([0, 1, 2, 3], [3, 0], limit=limit, reverse=reverse),
+        ):
+            assert result.verify()  # type: ignore[attr-defined]

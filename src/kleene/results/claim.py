@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from kleene.backends.semiring import Semiring
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
+from kleene.graph.path_room import holds
 from kleene.planning.dtype_choice import choose_dtype
-from kleene.planning.request import Request, graph_facts
+from kleene.planning.request import Facts, Request, graph_facts
 
-__all__ = ["Fail", "PathValues", "check_claim", "check_ids"]
+__all__ = ["Fail", "PathValues", "check_claim", "check_ids", "searched_facts"]
 
 Array = NDArray[Any]
 Fail = Callable[[str], NoReturn]
@@ -69,6 +70,18 @@ def check_claim(claim: PathValues, fail: Fail) -> None:
         _check_horizons(claim, claim.horizons, fail)
 
 
+def searched_facts(graph: Graph, dtype: np.dtype[Any], hops: bool) -> Facts:
+    """Return the facts of a graph by which a type is judged, whichever way the call searched.
+
+    A path is as long in both directions, and so the bound of either direction bounds both.
+    """
+    facts = graph_facts(graph, hops)
+    if hops or dtype.kind not in "if" or holds(dtype, facts.path_bound):
+        return facts
+    other = graph.transpose().stats.path_bound
+    return replace(facts, path_bound=min(facts.path_bound, other))
+
+
 def check_ids(ids: Array, name: str, n: int, fail: Fail) -> None:
     """Call ``fail`` unless these are positions of vertices."""
     if ids.ndim != 1 or ids.dtype not in _IDS:
@@ -85,10 +98,7 @@ def _check_dtype(claim: PathValues, fail: Fail) -> None:
         fail(f"values are {dtype}, and should be int32, int64, float32, float64 or bool")
     if claim.hops and name != "min_plus":
         fail(f"semiring is {name}, and hop counts go with min_plus")
-    facts = graph_facts(claim.graph, claim.hops)
-    if claim.reverse and not claim.hops:  # a path is as long in both directions, and so is a bound
-        other = claim.graph.transpose().stats.path_bound
-        facts = replace(facts, path_bound=min(facts.path_bound, other))
+    facts = searched_facts(claim.graph, dtype, claim.hops)
     if name == "max_times" and claim.graph.m and (facts.min_weight < 0 or facts.max_weight > 1):
         fail("semiring is max_times, and the graph's weights are no probabilities")
     problem = "bfs" if claim.hops else "closure"

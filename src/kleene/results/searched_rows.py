@@ -14,8 +14,9 @@ from kleene.backends.task import Answer, Task
 from kleene.graph import Graph
 from kleene.graph.no_path import NO_HOPS
 from kleene.planning.plan import plan_call
-from kleene.planning.request import Request, graph_facts
+from kleene.planning.request import Request
 from kleene.registry import find
+from kleene.results.claim import searched_facts
 from kleene.results.paths import Walks, follow_links
 
 __all__ = ["SearchedRows"]
@@ -43,7 +44,7 @@ class SearchedRows:
         request = Request(
             problem, self.semiring, device="cpu", sources=len(sources), dtype=asked, keywords=()
         )
-        plan = plan_call(graph_facts(graph, self.hops), request)
+        plan = plan_call(searched_facts(graph, self.dtype, self.hops), request)
         method = find(plan.problem, plan.method, plan.device)
         assert method is not None
         semiring, sources = SEMIRINGS[self.semiring], sources.astype(graph.id_dtype, copy=False)
