@@ -100,9 +100,9 @@ def test_an_arc_that_improves_by_more_than_rounding() -> None:
 def test_negative_weights_have_more_room(tree: Any) -> None:
     g = chain(1.0, -0.25)
     assert prove(g, [0, 1, 0.75], tree).tolerance == "exact in float64"
-    prove(g, [0, 1 + 24 * EPS, 0.75], tree)  # 8 eps, three arcs
+    prove(g, [0, 1 + 48 * EPS, 0.75], tree)  # 8 eps, three arcs, the power of two beyond 1
     with pytest.raises(VerificationError, match="vertex 1 holds"):
-        prove(g, [0, 1 + 25 * EPS, 0.75], tree)
+        prove(g, [0, 1 + 49 * EPS, 0.75], tree)
 
 
 def test_sums_that_cancel_round_by_the_largest() -> None:
@@ -356,3 +356,40 @@ def test_a_cycle_of_about_zero_rounds_by_its_own_weights() -> None:
             prove(g, [0, -1e-13, 0.3, second], tree)
     with pytest.raises(VerificationError, match="vertex 1 holds"):  # without the cycle
         prove(kl.Graph.from_edges(*(part[:2] + part[3:] for part in cycle)), values)
+
+
+@pytest.mark.parametrize("tree", [None, [-1, 0, 0]])
+def test_the_head_rounds_by_the_largest_path_that_is_as_long(tree: Any) -> None:
+    """Vertex 1 may hold the sum over 4096, whatever its predecessor; elsewhere 4096 is nothing."""
+    tails, heads, weights = [0, 0, 2], [1, 2, 1], np.array([1.0, 4096.0, -4095.0])
+    g = kl.Graph.from_edges(tails, heads, weights)
+    most = 8 * 2 * 2**13 * EPS  # 8 eps, two arcs, the power of two beyond 4096 + 4095
+    prove(g, [0, 1 + most - EPS, 4096], [-1, 0, 0])
+    with pytest.raises(VerificationError, match="vertex 1 holds"):
+        prove(g, [0, 1 + most + 2 * EPS, 4096], [-1, 0, 0])
+    apart = kl.Graph.from_edges(tails, heads, np.array([1.0, 4096.0, -4000.0]))  # leads nowhere
+    with pytest.raises(VerificationError, match="vertex 1 holds"):
+        prove(apart, [0, 1 + 100 * EPS, 4096], tree)
+
+
+def test_answers_of_every_way_where_cycles_weigh_about_zero() -> None:
+    """Weights are differences of potentials, so that all paths are as long but for rounding."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(5, 30))
+        tails, heads = rng.integers(0, n, (2, 3 * n))
+        tails, heads = np.append(tails, heads), np.append(heads, tails)
+        height = rng.normal(size=n) * 10.0 ** rng.integers(-2, 4)
+        weights = (height[heads] - height[tails]).astype(["float32", "float64"][seed % 2])
+        different = tails != heads
+        g = kl.Graph.from_edges(tails[different], heads[different], weights[different], n=n)
+        prepared, pairs = kl.prepare(g), [(0, v) for v in range(n)]
+        for result in (
+            prepared.trees([0, 1, 2]),
+            prepared.trees([0, 1, 2], reverse=True),
+            prepared.matrix([0, 1, 2], range(n)),
+            kl.sssp(prepared, pairs=pairs),
+            kl.sssp(prepared, pairs=pairs, predecessors=False),
+            kl.apsp(g),
+        ):
+            assert result.verify()

@@ -56,6 +56,13 @@ class RowChecker(RowArcs):
         self.check_no_arc_improves()
         self.check_meaning()
 
+    def rounding(self, row: int) -> Array:
+        """Prove a row, and return by how much other orders of adding may move each value of it."""
+        self.check(row)
+        longest, peaks = self.measure()
+        moved: Array = self.allowed * self.eps * (longest + 1) * peaks
+        return moved
+
     # ---- values -----------------------------------------------------------------------------
 
     def check_numbers(self) -> None:
@@ -118,6 +125,9 @@ class RowChecker(RowArcs):
         if self.sums:
             size = self.sizes(arcs)
             largest = np.maximum(peaks[self.arcs.sources[arcs]], size)
+            if self.claim.negative:  # what a head holds may be the sum of another path to it
+                heads = self.arcs.targets[arcs]
+                largest = np.maximum(largest, np.where(self.reached[heads], peaks[heads], 0))
         else:
             size = largest = through
             lost = (longest + 1) * float(np.finfo(self.dtype).smallest_subnormal)

@@ -3,12 +3,11 @@
 The distances of pairs say little about other vertices, so they cannot be checked against each
 other. Instead, the rows that they belong to are computed once more by a plain search on the CPU
 and proved by ``verify``, which does not care where rows come from; the pairs must agree with them.
-Integers and hop counts agree exactly. Floats may have been added in another order: over a path of h
-arcs they agree up to 8 eps (h + 1) of the sum of its weights without their signs. Every path must
-consist of arcs of the graph that add up to the distance, within the same tolerance. Where weights
-are negative, sums rise and fall again, and of two paths that are about as long rounding may choose
-the one with the larger weights: the rounding of its own path counts as well for a distance that is
-to the last bit the sum along it.
+Integers and hop counts agree exactly, floats as ``verify_rows.py`` says. Every path must consist of
+arcs of the graph, visit no vertex twice and add up to the distance: in floats, up to 8 eps (h + 1)
+of the sum of its h weights without their signs. Where weights are negative, sums rise and fall
+again, and of two paths that are about as long rounding may choose the one with the larger weights:
+the rounding of its own path counts as well for a distance that is to the last bit the sum along it.
 """
 
 from __future__ import annotations
@@ -28,8 +27,9 @@ from kleene.graph.forms import arcs_between
 from kleene.graph.no_path import NO_HOPS
 from kleene.registry import find
 from kleene.results.claim import Fail, PathValues, check_claim, check_ids
-from kleene.results.paths import Walks, follow_links, select_walks
+from kleene.results.paths import Walks, select_walks
 from kleene.results.verify import Proof, sample_rows, verify
+from kleene.results.verify_rows import ProvedRow
 from kleene.system.machine import threads_for
 
 __all__ = ["PairValues", "check_pairs", "verify_pairs"]
@@ -57,6 +57,11 @@ class PairValues:
     def searched(self) -> Graph:
         """The graph in the direction of the searches."""
         return self.graph.transpose() if self.by_target else self.graph
+
+    @property
+    def exact(self) -> bool:
+        """Whether every order of sums gives the same values."""
+        return self.hops or self.values.dtype.kind == "i"
 
     @property
     def no_path(self) -> Any:
@@ -135,9 +140,7 @@ def _check_values(claim: PairValues, rows: PathValues, pairs: Array, at: Array, 
     """Compare the values of some pairs with proved rows; return whether they are the same."""
     found, right = claim.values[pairs], rows.values[at, far]
     joined, claimed = right != claim.no_path, found != claim.no_path
-    assert rows.predecessors is not None
-    walks = follow_links(rows.predecessors, at, np.where(joined, far, -1), to_root=False)
-    slack = _sums(claim, rows.graph, walks).slack(claim)
+    slack = _slack_of_rows(claim, rows, at, far, found != right)
     _refuse_where(claimed & ~joined, claim, pairs, "but there is no path")
     both = claimed & joined
     wrong = both & _beyond(found, right, slack)
@@ -151,6 +154,22 @@ def _check_values(claim: PairValues, rows: PathValues, pairs: Array, at: Array, 
         missing[missing] = right[missing].astype(slack.dtype) + slack[missing] <= claim.limit
     _refuse_where(missing, claim, pairs, "but there is a path")
     return bool((found == right)[both].all())
+
+
+def _slack_of_rows(
+    claim: PairValues, rows: PathValues, at: Array, far: Array, differs: Array
+) -> Array:
+    """Return by how much each value may be off its row; 0 where it does not differ."""
+    assert rows.predecessors is not None
+    slack = np.zeros(len(far), np.int64 if claim.exact else np.float64)
+    for row in np.unique(at[differs]).tolist() if not claim.exact else ():
+        proved = ProvedRow(
+            rows.graph, "min_plus", int(rows.sources[row]), rows.values[row],
+            rows.predecessors[row], rows.hops,
+        )  # fmt: skip
+        own = at == row
+        slack[own] = proved.slack[far[own]]
+    return slack
 
 
 def _beyond(found: Array, right: Array, slack: Array) -> Array:
@@ -215,7 +234,7 @@ class _Sums(NamedTuple):
 
     def slack(self, claim: PairValues) -> Array:
         """Return by how much a value may be off: nothing, for integers."""
-        if claim.hops or claim.values.dtype.kind == "i":
+        if claim.exact:
             return np.zeros(len(self.size), np.int64)
         eps = float(np.finfo(claim.values.dtype).eps)
         slack: Array = 8 * eps * (self.arcs + 1) * self.size
@@ -231,7 +250,7 @@ def _sums(claim: PairValues, graph: Graph, walks: Walks) -> _Sums:
     arcs, walk = arcs[inside], walk[1:][inside]
     valid = np.ones(len(offsets) - 1, bool)
     valid[walk[arcs < 0]] = False
-    wide = np.int64 if claim.hops or claim.values.dtype.kind == "i" else np.float64
+    wide = np.int64 if claim.exact else np.float64
     weights = np.ones(len(arcs), wide)
     if graph.weights is not None and not claim.hops:
         weights = graph.weights[arcs].astype(claim.values.dtype).astype(wide)  # as searches do

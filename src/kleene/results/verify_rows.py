@@ -5,7 +5,9 @@ Whole rows of the same sources are computed, and proved by ``verify`` on the ori
 does not care where rows come from; what the answer holds must agree with them. Integers, booleans
 and widest paths agree exactly. Sums and products of floats may have been formed in another order:
 over a path of h arcs they agree up to 8 eps (h + 1) of the sum of its weights without their signs,
-or of the product.
+or of the product. Where weights are negative, another path may be as long whose sums rise and fall
+further, around a cycle of about zero: then values agree up to 8 eps (h + 1) of the largest sum on
+any path to the vertex that is tight up to rounding, where h is that of the longest path of the row.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from kleene.graph import Graph
 from kleene.graph.forms import arcs_between
 from kleene.graph.no_path import NO_HOPS
 from kleene.results.claim import PathValues
+from kleene.results.row_checker import RowChecker
 from kleene.results.verify import Proof, sample_rows, verify
 from kleene.system.cached_property import cached_property
 
@@ -78,7 +81,19 @@ class ProvedRow:
         size = np.abs(self.values) if self.semiring == "max_times" else sizes
         tiny = np.finfo(self.values.dtype).smallest_subnormal  # products may underflow
         slack: Array = (steps + 1) * (8 * np.finfo(self.values.dtype).eps * size + tiny)
+        if self.semiring == "min_plus" and self.graph.stats.negative:
+            there = self.values != self.no_path
+            slack[there] = np.maximum(slack, self._rounding_of_others)[there]
         return slack
+
+    @property
+    def _rounding_of_others(self) -> Array:
+        """By how much other paths round that are as long, and whose sums rise and fall further."""
+        row = PathValues(
+            self.graph, SEMIRINGS[self.semiring], np.array([self.source], self.graph.id_dtype),
+            self.values[None], self.predecessors[None], None, self.hops,
+        )  # fmt: skip
+        return RowChecker(row).rounding(0)
 
     def agrees(self, vertices: Array, values: Array) -> Array:
         """Return which of some values agree with those that the row holds for some vertices."""
