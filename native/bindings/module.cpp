@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <exception>
+#include <new>
 #include <vector>
 
 #include "arrays.hpp"
@@ -63,6 +65,20 @@ void bind_methods(nb::module_& m) {
   });
 }
 
+// Out of memory, wherever it happens, is Kleene's error for it.
+void bind_errors() {
+  nb::register_exception_translator([](const std::exception_ptr& error, void*) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const std::bad_alloc&) {
+      const nb::object type = nb::module_::import_("kleene.errors").attr("MemoryBudgetError");
+      PyErr_SetString(type.ptr(),
+                      "the system gave no more memory for this call, which kept nothing; free "
+                      "some, raise the limit of the process, or ask for less at a time");
+    }
+  });
+}
+
 }  // namespace
 }  // namespace kleene::bindings
 
@@ -70,6 +86,7 @@ NB_MODULE(_native, m) {
   using namespace kleene::bindings;
   m.doc() = "Kleene's C++ core. Arguments are trusted: the Python layers check them first.";
   nb::set_leak_warnings(false);  // a daemon thread inside a call holds references at exit
+  bind_errors();
   bind_apsp_distance_encodings(m);
   bind_bfs(m);
   bind_closure(m);

@@ -83,7 +83,7 @@ class KernelError(DeviceError):
 
 
 class MemoryBudgetError(KleeneError, MemoryError):
-    """The answer would not fit in memory; nothing was allocated.
+    """The answer would not fit in memory, or the system gave no more; nothing of it is kept.
 
     Attributes
     ----------

@@ -42,7 +42,8 @@ struct Chunk {
   const char* begin;
   const char* end;
   std::int64_t line = 0;   // the number of its first line
-  std::int64_t first = 0;  // how many lines (or rows) there are before it
+  std::int64_t lines = 0;  // how many it has
+  std::int64_t first = 0;  // how many lines (or slots, or rows) there are before it
 };
 
 class Chunks {
@@ -61,8 +62,8 @@ class Chunks {
       chunks_.push_back({at, newline + 1});
       at = newline + 1;
     }
-    lines_ = number(threads, monitor,
-                    [](const Chunk& chunk) { return count_lines(chunk.begin, chunk.end); });
+    number(threads, monitor,
+           [](Chunk& chunk) { return chunk.lines = count_lines(chunk.begin, chunk.end); });
     for (Chunk& chunk : chunks_) chunk.line = text.line + chunk.first;
   }
 
@@ -78,7 +79,6 @@ class Chunks {
 
   std::int64_t size() const { return static_cast<std::int64_t>(chunks_.size()); }
   const Chunk& operator[](std::int64_t i) const { return chunks_[static_cast<std::size_t>(i)]; }
-  std::int64_t lines() const { return lines_; }
 
   // Where a pointer into a chunk lies in the text.
   std::int64_t offset(const char* p) const {
@@ -102,7 +102,6 @@ class Chunks {
   std::vector<Chunk> chunks_;
   std::string tail_;
   std::int64_t tail_at_ = 0;
-  std::int64_t lines_ = 0;
 };
 
 // One pass: parses all chunks in parallel and throws the fault that comes first in the text.

@@ -2,8 +2,10 @@
 //
 // A text is cut into chunks at line ends. The lines of every chunk are counted first; a file with
 // one arc a line then has a slot for each arc before any is parsed, and the line of every fault is
-// known. Chunks are parsed straight into the arrays that Python receives, in the narrowest types
-// that fit: a number that does not fit ends the pass, and the next pass uses wider types.
+// known. Blank lines, of which a small compressed file may hold a billion, take no slots beyond
+// the arcs that a text of this size may hold. Chunks are parsed straight into the arrays that
+// Python receives, in the narrowest types that fit: a number that does not fit ends the pass, and
+// the next pass uses wider types.
 //
 // Sizes declared by a file are not trusted: memory is allocated for lines that are there.
 #pragma once

@@ -79,13 +79,13 @@ class NameEnds {
 
 // ---- lines --------------------------------------------------------------------------------------
 
-// The arcs of a pass: there is a slot for every line of the text.
+// The arcs of a pass: there is a slot for every line that may hold one.
 template <class Id, class Weight>
 struct ArcSlots {
-  ArcSlots(const Layout& layout, std::int64_t lines)
-      : tails(layout.tail < 0 ? 0 : lines),
-        heads(layout.head < 0 ? 0 : lines),
-        weights(layout.weight < 0 ? 0 : lines) {}
+  ArcSlots(const Layout& layout, std::int64_t slots)
+      : tails(layout.tail < 0 ? 0 : slots),
+        heads(layout.head < 0 ? 0 : slots),
+        weights(layout.weight < 0 ? 0 : slots) {}
 
   Buffer<Id> tails;
   Buffer<Id> heads;
@@ -115,6 +115,20 @@ std::vector<Column> columns_of(const Layout& layout) {
   if (layout.head >= 0) columns[layout.head] = Column::kHead;
   if (layout.weight >= 0) columns[layout.weight] = Column::kWeight;
   return columns;
+}
+
+// Numbers the slots of every chunk; returns how many there are. A chunk has no more lines with an
+// arc than lines of the fewest characters fit in it, and perhaps one at fault: what blank lines
+// take is bounded by the size of the text.
+std::int64_t number_slots(Chunks& chunks, const Layout& layout, bool words, int threads,
+                          Monitor& monitor) {
+  const auto columns = static_cast<std::int64_t>(columns_of(layout).size());
+  const int filled = (layout.tag != '\0') + (layout.tail >= 0 && !words) + (layout.head >= 0) +
+                     (layout.weight >= 0);
+  const std::int64_t shortest = columns + filled;  // separators, a character each, and the line end
+  return chunks.number(threads, monitor, [&](const Chunk& chunk) {
+    return std::min(chunk.lines, (chunk.end - chunk.begin) / shortest + 1);
+  });
 }
 
 // Parses the lines of one chunk into their slots, until one is at fault.
@@ -214,10 +228,10 @@ struct ChunkParser {
 // One pass over all chunks with these types. ends[i] takes the vertices of chunk i; settle(slots,
 // arcs) may change them afterwards, arcs[i] being their number.
 template <class Ends, class Id, class Weight, class Settle>
-ParsedArcs parse_pass(const Chunks& chunks, const Layout& layout, const CharacterClasses& classes,
-                      std::vector<Ends>& ends, Widths& widths, int threads, Monitor& monitor,
-                      Settle&& settle) {
-  ArcSlots<Id, Weight> slots(layout, chunks.lines());
+ParsedArcs parse_pass(const Chunks& chunks, std::int64_t slot_count, const Layout& layout,
+                      const CharacterClasses& classes, std::vector<Ends>& ends, Widths& widths,
+                      int threads, Monitor& monitor, Settle&& settle) {
+  ArcSlots<Id, Weight> slots(layout, slot_count);
   const std::vector<Column> columns = columns_of(layout);
   std::vector<std::int64_t> arcs(static_cast<std::size_t>(chunks.size()));
   parse_chunks(chunks, widths, threads, monitor, [&](const Chunk& chunk, std::int64_t i) {
@@ -262,20 +276,22 @@ void pack_names(const std::vector<std::string_view>& names, NamedArcs& named) {
 }  // namespace
 
 ParsedArcs parse_arcs(const Text& text, const Layout& layout, int threads, Monitor& monitor) {
-  const Chunks chunks(text, threads, monitor);
+  Chunks chunks(text, threads, monitor);
+  const std::int64_t slots = number_slots(chunks, layout, false, threads, monitor);
   const CharacterClasses classes(layout.separator, layout.comments);
   Widths widths(layout.weight >= 0, layout.kind);
   ParsedArcs arcs;
   widths.until_wide_enough([&]<class Id, class Weight>(Id, Weight) {
     std::vector<NumberEnds<Id>> ends(static_cast<std::size_t>(chunks.size()), {layout});
-    arcs = parse_pass<NumberEnds<Id>, Id, Weight>(chunks, layout, classes, ends, widths, threads,
-                                                  monitor, [](auto&, auto&) {});
+    arcs = parse_pass<NumberEnds<Id>, Id, Weight>(chunks, slots, layout, classes, ends, widths,
+                                                  threads, monitor, [](auto&, auto&) {});
   });
   return arcs;
 }
 
 NamedArcs parse_named_arcs(const Text& text, const Layout& layout, int threads, Monitor& monitor) {
-  const Chunks chunks(text, threads, monitor);
+  Chunks chunks(text, threads, monitor);
+  const std::int64_t slots = number_slots(chunks, layout, layout.head < 0, threads, monitor);
   const CharacterClasses classes(layout.separator, layout.comments);
   Widths widths(layout.weight >= 0, layout.kind);
   NamedArcs named;
@@ -291,8 +307,8 @@ NamedArcs parse_named_arcs(const Text& text, const Layout& layout, int threads, 
         }
       });
     };
-    named.arcs = parse_pass<NameEnds, std::int32_t, Weight>(chunks, layout, classes, ends, widths,
-                                                            threads, monitor, renumber);
+    named.arcs = parse_pass<NameEnds, std::int32_t, Weight>(chunks, slots, layout, classes, ends,
+                                                            widths, threads, monitor, renumber);
     pack_names(all.names(), named);
   });
   return named;

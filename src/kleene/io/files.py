@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kleene.errors import FormatError, GraphError, RequestError
+from kleene.errors import FormatError, GraphError, MemoryBudgetError, RequestError
 from kleene.graph import Graph
 from kleene.io.dimacs import DIMACS
 from kleene.io.edge_list import EDGE_LIST
@@ -139,7 +141,11 @@ def read_with_format(
     chosen = None if format is None else _by_name(format)
     if chosen is not None:
         chosen.check_options(chosen.read, options)
-    with reporter(progress, f"reading {path}") as report, Source(path, threads, report) as source:
+    with (
+        reporter(progress, f"reading {path}") as report,
+        _memory_named(path),
+        Source(path, threads, report) as source,
+    ):
         if source.size == 0:
             source.fail("found an empty file, expected a graph")
         if chosen is None:
@@ -148,8 +154,24 @@ def read_with_format(
         graph = chosen.read(source, **options)
     if positions is not None:
         names = chosen.name_in_tables(graph.label(np.arange(graph.n)))
-        graph = with_positions_from(positions, graph, names, threads)
+        with _memory_named(positions):
+            graph = with_positions_from(positions, graph, names, threads)
     return graph, chosen.name
+
+
+@contextmanager
+def _memory_named(path: PathOrFile) -> Iterator[None]:
+    """Turn the end of memory, which checks could not foresee, into an error that names the file."""
+    try:
+        yield
+    except MemoryBudgetError:
+        raise
+    except MemoryError as error:
+        said = f" ({error})" if str(error) else ""
+        raise MemoryBudgetError(
+            f"reading {path}: the system gave no more memory{said}; use a machine with more "
+            "memory, or raise the limit of the process"
+        ) from None
 
 
 def write(
@@ -248,6 +270,7 @@ def detect_format(source: Source, named: str | None = None) -> Format:
         return known
     if head.startswith((b"#", b"%")) or _NUMBERS.match(head):
         return EDGE_LIST
+    source.require_utf8()
     raise FormatError(
         f'{source.name}: cannot detect the format. For an edge list, pass format="edge_list". '
         f"{_known()}"

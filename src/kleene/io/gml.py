@@ -43,6 +43,7 @@ def read(
     weighted: bool | None = None,
     labels: str | None = None,
 ) -> Graph:
+    source.require_utf8()
     label, optional = ("label", True) if labels is None else (labels, False)
     found = NodesAndEdges(source, weight, weighted, label, optional)
     parser = _Parser(source, found)

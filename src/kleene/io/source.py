@@ -18,7 +18,7 @@ import zlib
 from collections.abc import Iterator
 from os import PathLike, fspath, fstat
 from pathlib import Path
-from stat import S_ISREG
+from stat import S_ISBLK, S_ISCHR, S_ISREG
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -44,6 +44,15 @@ _PIECE = 1 << 22  # bytes that a thread reads at a time
 _MEMORY_STEP = 1 << 26  # bytes between checks of available memory
 _GZIP_MAGIC = b"\x1f\x8b"
 _TEXT_TO_ARCS = 3  # bound on the memory of arcs relative to their text
+
+#: Byte order marks of encodings that Kleene does not read; UTF-32 begins like UTF-16.
+_MARKS = {
+    b"\xff\xfe\0\0": "UTF-32LE",
+    b"\0\0\xfe\xff": "UTF-32BE",
+    b"\xff\xfe": "UTF-16LE",
+    b"\xfe\xff": "UTF-16BE",
+    b"\x84\x31\x95\x33": "GB18030",
+}
 
 
 class Source:
@@ -122,6 +131,15 @@ class Source:
         """Raise the error for a line, or for the whole file."""
         raise self.error(what, line) from None
 
+    def require_utf8(self) -> None:
+        """Raise if the content begins as text in another encoding does."""
+        encoding = _encoding(self.head(64))
+        if encoding is not None:
+            self.fail(
+                f"found text in {encoding}, expected UTF-8; save the file as UTF-8, or convert it: "
+                f"iconv -f {encoding} -t UTF-8"
+            )
+
     def head(self, size: int = 4096) -> bytes:
         """Return the first bytes."""
         return self.read(np.dtype(np.uint8), min(size, self.size), 0).tobytes()
@@ -188,7 +206,10 @@ class Source:
     def _set_content(self, file: IO[bytes]) -> None:
         self._descriptor = _regular_file(file)
         if self._descriptor is None:
-            self._content = self._joined(self._chunks(file))
+            chunks = self._chunks(file)
+            if _is_device(file) and next(chunks, b""):
+                self.fail("found a device, which has no end, expected a file")
+            self._content = self._joined(chunks)
             self.size = len(self._content)
         else:
             self.size = fstat(self._descriptor).st_size
@@ -327,6 +348,31 @@ def _regular_file(file: Any) -> int | None:
     if not S_ISREG(status.st_mode) or status.st_size == 0 or file.tell() != 0:
         return None
     return int(file.fileno())
+
+
+def _is_device(file: IO[bytes]) -> bool:
+    """Return whether this is a device such as /dev/zero; a terminal is none."""
+    try:
+        mode = fstat(file.fileno()).st_mode
+    except (AttributeError, OSError, TypeError):  # in memory
+        return False
+    return S_ISBLK(mode) or (S_ISCHR(mode) and not file.isatty())
+
+
+def _encoding(head: bytes) -> str | None:
+    """Return the encoding of text that begins so, None for UTF-8 or what is no text.
+
+    UTF-16 without a mark has a zero in every second byte of plain characters.
+    """
+    for mark, encoding in _MARKS.items():
+        if head.startswith(mark):
+            return encoding
+    pairs = head[: len(head) // 2 * 2]
+    if len(pairs) >= 4 and all(pairs[::2]) and not any(pairs[1::2]):
+        return "UTF-16LE"
+    if len(pairs) >= 4 and all(pairs[1::2]) and not any(pairs[::2]):
+        return "UTF-16BE"
+    return None
 
 
 def require_path_or_file(target: Any, action: str) -> None:

@@ -80,6 +80,8 @@ class TextReader:
 
     def __init__(self, source: Source, lines: tuple[int, int] | None = None) -> None:
         begin, end = lines or (0, source.size)
+        if begin == 0:
+            source.require_utf8()
         self.source = source
         self.data = (
             source.data if lines is None else source.read(np.dtype(np.uint8), end - begin, begin)
