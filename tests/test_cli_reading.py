@@ -28,7 +28,9 @@ def test_columns_by_name_and_number(streets: Path) -> None:
     assert distance(streets, "x", "-t", "z", "--columns", "from,to,km") == 4.0
     assert distance(streets, "x", "-t", "z", "--columns", "from, to, minutes") == 1
     assert distance(streets, "x", "-t", "z", "--columns", "1,2,3", "--header") == 4.0
-    assert document("info", streets, "--columns", "from,to")["weights"] is None
+    refused = kleene("info", streets, "--columns", "from,to")
+    assert refused.exit_code == 3
+    assert "'km' and 'minutes' may be the weights: say which, --weight km" in refused.stderr
     options = ("--columns", "from", "--columns", "to", "--columns", "km")
     assert distance(streets, "x", "-t", "z", *options) == 4.0
 

@@ -218,11 +218,14 @@ def test_igraph_names_and_weights() -> None:
         ["Rome", "Ostia", "Tivoli"],
     )
     assert arcs_of(g) == {(0, 1): 28, (1, 0): 28, (0, 2): 1, (2, 0): 1, (1, 2): 1, (2, 1): 1}
+    with pytest.raises(GraphError, match="'km' and 'weight' may be the weights: say which"):
+        Graph.from_igraph(made)
     made.es["nothing"] = [None] * 4
     with pytest.raises(GraphError, match="no edge attribute 'nothing' for the weights: there are"):
         Graph.from_igraph(made, weight="nothing")
     with pytest.raises(GraphError, match="no edge attribute 'miles' for the weights: there are"):
         Graph.from_igraph(made, weight="miles")
+    del made.es["km"]
     made.es["some"] = [28, None, 31, None]
     with pytest.raises(GraphError, match="edge attribute 'some': edge 1 of 4 has none"):
         Graph.from_igraph(made, weight="some")
@@ -268,7 +271,8 @@ def test_rustworkx_weights() -> None:
     assert weights(None, None) is None
     assert weights({"weight": 2}, 7) == [2, 7]
     assert weights({"km": 2}, {"km": 3}, weight="km") == [2, 3]
-    assert weights({"km": 2}) is None
+    assert weights({"km": 2}) == [2]
+    assert weights({"lanes": 2}) is None
     assert weights(2, 3, weight=None) is None
     assert weights("ab", "c", weight=len) == [2, 1]
     with pytest.raises(GraphError, match="edge 0 of 2 has none; give every edge one"):

@@ -150,21 +150,22 @@ def test_weights_and_defaults() -> None:
     data = '<data key="k">{}</data><data key="t">2.5</data>'
     edge = '<edge source="a" target="b">{}</edge><edge source="b" target="a">{}</edge>'
     whole = graphml_of(PAIR + edge.format(data.format(7), ""), KEYS)
+    with pytest.raises(kl.GraphError, match="'weight' and 'minutes' may be the weights: say which"):
+        read(whole)
+    whole = whole.replace("minutes", "lanes")
     assert edges(read(whole)) == {("a", "b", 7), ("b", "a", 3)}
     assert read(whole).weights.dtype == np.int32  # type: ignore[union-attr]
     assert edges(read(whole, labels="name")) == {("A", "B", 7), ("B", "A", 3)}
     assert read(whole, weight=None).weights is None
     assert read(whole, weighted=False).weights is None
-    with pytest.raises(
-        kl.FormatError, match=r"<stream>:1: found an edge without 'minutes', which 1"
-    ):
-        read(whole, weight="minutes")
+    with pytest.raises(kl.FormatError, match=r"<stream>:1: found an edge without 'lanes', which 1"):
+        read(whole, weight="lanes")
     with pytest.raises(
         kl.GraphError, match="no edge attribute 'km' for the weights: there are 'we"
     ):
         read(whole, weight="km")
     with pytest.raises(kl.RequestError, match="contradicts"):
-        read(whole, weight="minutes", weighted=False)
+        read(whole, weight="lanes", weighted=False)
     with pytest.raises(kl.FormatError, match="found '7x', expected a number"):
         read(whole.replace(">7<", ">7x<"))
     with pytest.raises(kl.FormatError, match="found 'nan', expected a weight other than NaN"):

@@ -157,7 +157,6 @@ def test_damaged_gzip() -> None:
         ({"columns": [0, -1]}, "columns are names or numbers from 0"),
         ({"columns": [1, 1]}, "must be distinct"),
         ({"columns": ["a", "b"], "header": False}, "needs a header line"),
-        ({"columns": [0, 1], "weighted": True}, "needs a third"),
         ({"weight": "to"}, "the column 'to' is taken for the target, and cannot be the weight"),
         ({"columns": ["to", "from"], "weight": "to"}, "is taken for the source"),
         ({"separator": "::"}, "a single ASCII character"),

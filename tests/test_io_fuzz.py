@@ -14,6 +14,8 @@ from torture.fuzz import CORPUS
 from torture.fuzz_seeds import samples
 from torture.fuzz_targets import TARGETS
 
+pytestmark = pytest.mark.filterwarnings("ignore::kleene.GraphWarning")
+
 SAMPLES = samples()
 TOKENS = [b"-1", b"99999999999999999999", b"nan", b"-inf", b"1e400", b"\x00", b"\n", b"\r", b'"']
 TOKENS += [b" ", b",", b"%", b"#", b"c", b"\xff\xfe", b"a 1 1 1\n", b"1 2\n", b"0", b"9" * 18]

@@ -89,13 +89,16 @@ def test_one_way_streets_in_parquet(flags: list[Any], names: list[Any]) -> None:
 
 
 def test_weights_by_name() -> None:
-    assert read(STREETS).weights is None  # km is no name that a weight is known by
+    with pytest.raises(kl.GraphError, match="'km' and 'minutes' may be the weights: say which"):
+        read(STREETS)
     assert arcs(read(STREETS, weight="km")) == {(1, 2, 10), (2, 3, 20), (3, 4, 30), (4, 1, 40)}
-    assert read(STREETS.replace("km", "cost")).weights is not None
-    assert read(STREETS.replace("km", "cost"), weight=None).weights is None
+    one = STREETS.replace("minutes", "lanes")
+    assert arcs(read(one)) == arcs(read(STREETS, weight="km"))
+    assert read(one, weight=None).weights is None
     assert arcs(read(STREETS, columns=["to", "from"], weight="km")) >= {(2, 1, 10)}
     table = parquet(source=[0], target=[1], weight=[2], km=[3.5])
-    assert arcs(read(table, "parquet")) == {(0, 1, 2)}
+    with pytest.raises(kl.GraphError, match="'weight' and 'km' may be the weights"):
+        read(table, "parquet")
     assert arcs(read(table, "parquet", weight="km")) == {(0, 1, 3.5)}
     assert arcs(read(table, "parquet", weight=None)) == {(0, 1)}
 
@@ -130,7 +133,7 @@ def test_columns_that_are_not_there(options: dict[str, Any], message: str, forma
 
 def test_a_street_without_its_last_column() -> None:
     with pytest.raises(kl.FormatError, match="<stream>:3: found the end of the line in '2,3,20,2'"):
-        read(STREETS.replace("2,3,20,2,", "2,3,20,2"), directed="oneway")
+        read(STREETS.replace("2,3,20,2,", "2,3,20,2"), directed="oneway", weight="km")
 
 
 # ---- positions in another file ------------------------------------------------------------------
@@ -179,7 +182,7 @@ def test_positions(grain: int) -> None:
         (b"", "found an empty file, expected the positions of vertices"),
         (b"PAR1", "PyArrow cannot read the file"),
         (parquet(id=[1], x=[2.0]), "found the columns id, x, expected id, x and y"),
-        (b"\xff\xfe\x00", "expected a vertex, x and y"),
+        (b"\xff\xfe\x00", "found text in UTF-16LE, expected UTF-8"),
     ],
 )
 def test_positions_that_are_not(contents: str | bytes, message: str) -> None:

@@ -172,7 +172,10 @@ def test_names(grain: int) -> None:
         ("Paris", 'say "hi"', 5.5),
         ("New York", "Rome", 4),
     ]
-    assert list(read("São Paulo\tZürich\n", "edge_list").labels) == ["São Paulo", "Zürich"]  # type: ignore[arg-type]
+    assert list(read("São Paulo\tZürich\n", "edge_list", header=False).labels) == [
+        "São Paulo",
+        "Zürich",
+    ]  # type: ignore[arg-type]
     assert list(read("1 2\n", names=True).labels) == ["1", "2"]  # type: ignore[arg-type]
 
 
@@ -220,7 +223,7 @@ def test_an_unnamed_third_column_is_the_weight() -> None:
     assert read(table, "edge_list", weighted=False).weights is None
     assert read("from,to,road\na,b,A1\n", "edge_list").weights is None
     assert read("id,from,to\n7,a,b\n", "edge_list").weights is None
-    assert read("from,to,km,minutes\na,b,3,4\n", "edge_list").weights is None
+    assert read("from,to,speed,lanes\na,b,3,4\n", "edge_list").weights is None
     with pytest.raises(kl.FormatError, match="found 'A1' in 'a,b,A1', expected a number"):
         read("from,to,road\na,b,A1\n", "edge_list", weighted=True)
     with pytest.raises(kl.FormatError, match="expected a column named 'weight'"):

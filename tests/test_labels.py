@@ -119,7 +119,8 @@ def test_weight_names() -> None:
     roads = nx.Graph()
     roads.add_edge("a", "b", km=3)
     roads.add_edge("b", "c", km=4)
-    assert Graph.from_networkx(roads).weights is None
+    assert Graph.from_networkx(roads).weights is not None
+    assert Graph.from_networkx(roads, weight=None).weights is None
     assert Graph.from_networkx(roads, weight="km").weights is not None
     with pytest.raises(kl.GraphError, match="no edge attribute 'kn' for the weights: there are 'k"):
         Graph.from_networkx(roads, weight="kn")

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         DeviceError,
         FormatError,
         GraphError,
+        GraphWarning,
         KleeneError,
         MemoryBudgetError,
         NegativeCycleError,
@@ -86,9 +87,9 @@ _MODULES = {
     **dict.fromkeys(("center", "diameter", "periphery", "radius"), "kleene.api.eccentricity"),
     **dict.fromkeys(
         (
-            "ClusterError", "DeviceError", "FormatError", "GraphError", "KleeneError",
-            "MemoryBudgetError", "NegativeCycleError", "PathOverflowError", "RequestError",
-            "StorageError", "StoreError", "VerificationError",
+            "ClusterError", "DeviceError", "FormatError", "GraphError", "GraphWarning",
+            "KleeneError", "MemoryBudgetError", "NegativeCycleError", "PathOverflowError",
+            "RequestError", "StorageError", "StoreError", "VerificationError",
         ),
         "kleene.errors",
     ),
@@ -124,6 +125,7 @@ __all__ = [
     "FormatError",
     "Graph",
     "GraphError",
+    "GraphWarning",
     "Isochrones",
     "KleeneError",
     "Loads",

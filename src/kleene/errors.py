@@ -14,6 +14,7 @@ __all__ = [
     "DeviceError",
     "FormatError",
     "GraphError",
+    "GraphWarning",
     "KernelError",
     "KleeneError",
     "MemoryBudgetError",
@@ -108,6 +109,10 @@ class StorageError(KleeneError, OSError):
 
 class StoreError(KleeneError, ValueError):
     """A store, or its ledger, belongs to another call, is in use, or is damaged."""
+
+
+class GraphWarning(UserWarning):
+    """The input can be read in two ways; the message says which was taken, and names the other."""
 
 
 class VerificationError(KleeneError, AssertionError):

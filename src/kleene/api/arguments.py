@@ -18,6 +18,7 @@ from kleene.graph import Graph
 from kleene.graph.checks import as_flag, require_unmasked
 from kleene.graph.foreign_columns import as_numpy
 from kleene.graph.tables import column, column_names, is_table
+from kleene.graph.weight_names import warn_of_numbers_left
 from kleene.planning.request import Request
 from kleene.system.formatting import type_name
 from kleene.system.machine import as_threads
@@ -89,12 +90,15 @@ def check_call(
     options: Mapping[str, int] | None = None,
     arc_by_arc: bool = False,
     on: Any = None,
+    hops: bool = False,
 ) -> Call:
     """Check the arguments of a path problem; a prepared graph stands for its graph."""
     prepared = None
     if not isinstance(graph, Graph):
         prepared = as_prepared(graph)
         graph = prepared.graph
+    if not hops and problem != "bfs" and semiring != "boolean":
+        warn_of_numbers_left(graph)
     listed = None
     if pairs is not None:
         others = {"source": source, "sources": sources, "targets": targets, "out": out}

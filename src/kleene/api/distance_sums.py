@@ -64,7 +64,7 @@ def check_distances(
     call = check_call(
         "apsp", graph,
         sources=sources, reverse=reverse, limit=limit, predecessors=False, device=device,
-        threads=threads, progress=progress,
+        threads=threads, progress=progress, hops=as_flag(hops, "hops"),
     )  # fmt: skip
     if sources is not None:
         call = replace(call, sources=np.unique(call.sources))
@@ -76,7 +76,7 @@ def check_distances(
             raise RequestError("give either sources= or samples=, not both")
         call = replace(call, sources=sample_vertices(call.graph, samples, chance))
     request = call.request._replace(keywords=keywords)
-    if as_flag(hops, "hops") or call.graph.weight_dtype is None:
+    if hops or call.graph.weight_dtype is None:
         # Added up on the host in less time than rows take to arrive from a device.
         kind = "cpu" if request.device == "auto" else request.device
         request = request._replace(problem="bfs", device=kind, dtype=None)

@@ -14,6 +14,7 @@ from kleene.backends.task import KShortestTask
 from kleene.errors import GraphError, PathOverflowError, RequestError
 from kleene.graph import Graph
 from kleene.graph.label_index import is_one_vertex
+from kleene.graph.weight_names import warn_of_numbers_left
 from kleene.planning.plan import plan_call
 from kleene.planning.request import graph_facts
 from kleene.registry import find
@@ -117,6 +118,7 @@ def k_shortest(
     require_graph(graph)
     count = _as_count(k)
     ends = _as_ends(graph, source, target, pairs)
+    warn_of_numbers_left(graph)
     _require_exact(graph)
     team = as_threads(threads) or this_machine().cores
     with reporter(progress, "k_shortest by yen") as report:

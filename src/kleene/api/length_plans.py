@@ -9,6 +9,7 @@ import numpy as np
 
 from kleene.errors import MemoryBudgetError, RequestError
 from kleene.graph import Graph
+from kleene.graph.weight_names import warn_of_numbers_left
 from kleene.planning.plan import Plan, plan_call
 from kleene.planning.request import Facts, Request, graph_facts
 from kleene.prepared.known import Known
@@ -28,6 +29,8 @@ def plan_lengths(
     ``advice`` says what to do where memory does not suffice, ``prepared`` what the graph was
     prepared for by the user.
     """
+    if not hops:
+        warn_of_numbers_left(graph)
     facts = graph_facts(graph, hops)
     if prepared is not None:
         facts = replace(facts, prepared=prepared)

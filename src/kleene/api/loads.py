@@ -15,6 +15,7 @@ from kleene.backends.task import LoadsTask
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
+from kleene.graph.weight_names import warn_of_numbers_left
 from kleene.measures.loads import Demand, Loads
 from kleene.measures.zero_cycles import refuse_zero_cycles
 from kleene.planning.plan import Plan, plan_call
@@ -162,6 +163,8 @@ def plan_loads(
     graph: Graph, request: Request, hops: bool, prepared: bool, order: bool = True
 ) -> Plan:
     """Plan a call, or refuse what no method does; ``order`` is that of ``look_closer``."""
+    if not hops:
+        warn_of_numbers_left(graph)
     facts = graph_facts(graph, hops)
     searched = request.split or request.limited
     if searched and request.method == "prepared":

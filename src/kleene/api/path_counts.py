@@ -13,6 +13,7 @@ from kleene.api.number_arguments import as_limit
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
+from kleene.graph.weight_names import warn_of_numbers_left
 from kleene.measures.path_counts import PathCounts, count_paths
 from kleene.measures.zero_cycles import refuse_zero_cycles
 from kleene.planning.request import graph_facts
@@ -85,6 +86,8 @@ def path_counts(
     hops, exact = as_flag(hops, "hops"), as_flag(exact, "exact")
     own = None if hops else graph.weight_dtype
     unit, wide = own is None, wide_dtype(graph, hops)
+    if not hops:
+        warn_of_numbers_left(graph)
     bound = as_limit(limit, graph, wide, unit)
     call = check_call(
         "bfs" if unit else "sssp", graph, source=source, reverse=reverse, limit=bound,

@@ -10,6 +10,7 @@ from kleene.api.prepared_graph import PreparedGraph
 from kleene.api.prepared_steps import Steps, customize_graph, eliminate_graph, value_dtype
 from kleene.backends.semiring import semiring as find_semiring
 from kleene.graph import Graph
+from kleene.graph.weight_names import warn_of_numbers_left
 from kleene.prepared import files
 from kleene.prepared.cache import Preparation
 from kleene.system.machine import as_threads
@@ -79,6 +80,8 @@ def prepare(
     """
     require_graph(graph)
     name = find_semiring(semiring).name
+    if name != "boolean":
+        warn_of_numbers_left(graph)
     kind = value_dtype(graph, name, dtype)
     threads = as_threads(threads)
     with reporter(progress, "preparing a graph") as report:

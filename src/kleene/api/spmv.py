@@ -17,6 +17,7 @@ from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import FILL_IN, as_array, as_weights, require_unmasked
 from kleene.graph.no_path import no_path
+from kleene.graph.weight_names import warn_of_numbers_left
 from kleene.planning.plan import plan_call
 from kleene.planning.request import Request, graph_facts
 from kleene.registry import find, methods
@@ -94,6 +95,8 @@ def spmv(
     vector = as_array(x, "x")
     if vector.shape != (graph.n,):
         raise RequestError(f"x has shape {vector.shape}, and the graph {graph.n:,} vertices")
+    if semiring != "boolean":
+        warn_of_numbers_left(graph)
     values = np.ascontiguousarray(_values(graph, vector, semiring))
     if form == "dense":
         _require_dense_form(graph, values.dtype, semiring)

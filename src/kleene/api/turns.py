@@ -14,6 +14,7 @@ from kleene.api.turn_tables import turns_of, u_turns_of
 from kleene.errors import MemoryBudgetError, NegativeCycleError, RequestError
 from kleene.graph import Graph
 from kleene.graph.turns import FORBIDDEN, Expansion, expand
+from kleene.graph.weight_names import warn_of_numbers_left
 from kleene.results.turns import TurnResult
 from kleene.system.formatting import counted
 
@@ -175,6 +176,7 @@ class TurnGraph:
         for name in ("reverse", "pairs", "out"):
             if options.get(name):
                 raise RequestError(f"a TurnGraph does not take {name}=")
+        warn_of_numbers_left(self.graph)
         columns = None if targets is None else as_vertices(self.graph, targets, "targets")
         if columns is not None:  # all copies of the targets
             wanted = np.isin(self._expansion.vertex, columns)

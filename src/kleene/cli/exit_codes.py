@@ -11,7 +11,14 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, NoReturn
 
-__all__ = ["ANSWER_NO", "EPILOG", "exit_code", "exit_on_error", "stop_on_signals"]
+__all__ = [
+    "ANSWER_NO",
+    "EPILOG",
+    "exit_code",
+    "exit_on_error",
+    "stop_on_signals",
+    "warnings_in_one_line",
+]
 
 #: The answer is "no": there is no path, or the verification failed.
 ANSWER_NO = 1
@@ -44,6 +51,34 @@ def exit_on_error() -> Iterator[None]:
         _discard_output()
         _print_error(_message(error))
         raise SystemExit(code) from None
+
+
+@contextmanager
+def warnings_in_one_line() -> Iterator[None]:
+    """Print Kleene's warnings as messages, in the options of the command."""
+    import warnings
+
+    shown = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        from kleene.errors import GraphWarning
+
+        if not issubclass(category, GraphWarning):
+            shown(message, category, *place, **more)
+            return
+        from click import get_current_context
+
+        from kleene.cli.wording import in_options
+
+        context = get_current_context(silent=True)
+        text = str(message) if context is None else in_options(str(message), context.command)
+        _print_error(f"warning: {text}")
+
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = shown
 
 
 @contextmanager

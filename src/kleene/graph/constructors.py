@@ -175,8 +175,9 @@ class Constructors:
         graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
             The graph.
         weight : str or None
-            The edge attribute that holds the weights; every edge must have it. "auto" takes
-            "weight" if the edges have it; None makes an unweighted graph.
+            The edge attribute that holds the weights; every edge must have it. "auto" takes the
+            one called weight, w, cost, length, distance, time, minutes or km, and refuses two of
+            them; None makes an unweighted graph.
 
         Examples
         --------
@@ -229,8 +230,9 @@ class Constructors:
         graph : igraph.Graph
             The graph.
         weight : str or None
-            The edge attribute that holds the weights; every edge must have it. "auto" takes
-            "weight" if the edges have it; None makes an unweighted graph.
+            The edge attribute that holds the weights; every edge must have it. "auto" takes the
+            one called weight, w, cost, length, distance, time, minutes or km, and refuses two of
+            them; None makes an unweighted graph.
 
         Examples
         --------
@@ -255,8 +257,9 @@ class Constructors:
             The graph.
         weight : str, callable or None
             Where the weight of an edge is in its payload: an entry of a dict, or a function of
-            the payload. "auto" takes a number, or the entry "weight"; if all payloads are None,
-            the graph is unweighted, as with None.
+            the payload. "auto" takes a number, or the entry called weight, w, cost, length,
+            distance, time, minutes or km, and refuses two of them; without any, the graph is
+            unweighted, as with None.
 
         Examples
         --------
@@ -323,8 +326,9 @@ class Constructors:
         source, target : str
             The columns of the two ends.
         weight : str or None
-            The column of the weights. "auto" takes "weight" if there is such a column; None makes
-            an unweighted graph.
+            The column of the weights. "auto" takes the one called weight, w, cost, length,
+            distance, time, minutes or km, and refuses two of them; without one, the third column
+            of three, if it holds numbers. None makes an unweighted graph.
         directed : bool or str
             Whether rows are arcs or undirected edges, or the column that says which rows are
             one-way: True, 1 or "yes"; False, 0, "no" or missing for both ways; -1 or "reverse"

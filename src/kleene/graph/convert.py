@@ -17,6 +17,7 @@ from kleene.errors import GraphError
 from kleene.graph.checks import as_array, as_name, as_weights
 from kleene.graph.dlpack import to_numpy
 from kleene.graph.labels import as_labels, is_missing
+from kleene.graph.weight_names import NumbersLeft, keeping_numbers_left, named_weight
 
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
@@ -78,25 +79,41 @@ def from_networkx(cls: type[Graph], graph: Any, weight: str | None = "auto") -> 
     ids = {node: i for i, node in enumerate(nodes)}
     edges = list(graph.edges(data=True))
     labels = None if nodes == list(range(len(nodes))) else as_labels(nodes, len(nodes))
+    name, left = weight, None
+    if weight == "auto":
+        name, left = _known_attribute([data for *_, data in edges])
     made = cls.from_edges(
         np.fromiter((ids[u] for u, _, _ in edges), np.int64, count=len(edges)),
         np.fromiter((ids[v] for _, v, _ in edges), np.int64, count=len(edges)),
-        _edge_weights(edges, weight),
+        _edge_weights(edges, name),
         n=len(nodes),
         directed=graph.is_directed(),
         labels=labels,
         name=str(graph.name or ""),
     )
+    made = keeping_numbers_left(made, left)
     positions = _node_positions(graph)
     return made if positions is None else made.with_positions(positions)
 
 
+def _known_attribute(attributes: list[Mapping[str, Any]]) -> tuple[str | None, NumbersLeft | None]:
+    """Return the attribute of edges that is known for weights; or numbers that may be some."""
+    name = named_weight(sorted(set().union(*attributes), key=str), "edge attributes")
+    if name is not None or not attributes:
+        return name, None
+    numbers = [key for key, value in attributes[0].items() if _is_number(value)]
+    return None, NumbersLeft(numbers) if numbers else None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
 def _edge_weights(edges: list[Any], weight: str | None) -> list[Any] | None:
-    """Return the attribute ``weight`` of NetworkX edges; with "auto", "weight" if there is one."""
+    """Return the attribute ``weight`` of NetworkX edges."""
     if weight is None:
         return None
     name = as_name(weight, "weight")
-    name = "weight" if name == "auto" else name
     try:
         return [data[name] for *_, data in edges] or None
     except KeyError:
@@ -107,8 +124,6 @@ def _edge_weights(edges: list[Any], weight: str | None) -> list[Any] | None:
             f"{have:,} of {len(edges):,} edges have the attribute {name!r}, but not the edge "
             f"{missing!r}; give it one, or pass weight=None for an unweighted graph"
         )
-    if name != weight:  # "auto"
-        return None
     known = sorted({str(key) for *_, data in edges for key in data})
     raise no_such_weight(name, "edge attribute", known)
 
@@ -165,7 +180,11 @@ def from_igraph(cls: type[Graph], graph: Any, weight: str | None = "auto") -> Gr
     _require_kind(graph, "igraph", "vcount", "ecount", "get_edgelist")
     n, m = graph.vcount(), graph.ecount()
     ends = np.fromiter(chain.from_iterable(graph.get_edgelist()), dtype=np.int32, count=2 * m)
-    name, attributes = "weight" if weight == "auto" else weight, graph.es.attributes()
+    attributes, left = graph.es.attributes(), None
+    name: str | None = weight
+    if weight == "auto":
+        rows = {key: graph.es[0][key] for key in attributes} if m else {}
+        name, left = _known_attribute([rows])
     given = graph.es[name] if name in attributes else [None] * m
     weights = _values(given, f"the edge attribute {name!r}")
     if weights is None and m and weight not in (None, "auto"):
@@ -182,6 +201,7 @@ def from_igraph(cls: type[Graph], graph: Any, weight: str | None = "auto") -> Gr
         labels=None if names is None or names == list(range(n)) else names,
         name=str(graph["name"]) if "name" in graph.attributes() and graph["name"] else "",
     )
+    made = keeping_numbers_left(made, left)
     if {"x", "y"} <= set(graph.vs.attributes()):
         made = made.with_positions(list(zip(graph.vs["x"], graph.vs["y"], strict=True)))
     return made
@@ -209,14 +229,18 @@ def from_rustworkx(
         labels = nodes
     if n and nodes[-1] != n - 1:  # nodes were removed: indices have gaps
         ends = np.searchsorted(nodes, ends)
-    return cls.from_edges(
+    payloads, left = graph.edges(), None
+    if weight == "auto" and any(isinstance(payload, Mapping) for payload in payloads):
+        weight, left = _known_attribute([p for p in payloads if isinstance(p, Mapping)])
+    made = cls.from_edges(
         ends[:, 0],
         ends[:, 1],
-        _payload_weights(graph.edges(), weight),
+        _payload_weights(payloads, weight),
         n=n,
         directed=hasattr(graph, "successors"),
         labels=labels,
     )
+    return keeping_numbers_left(made, left)
 
 
 def _payload_weights(
@@ -228,11 +252,10 @@ def _payload_weights(
     if callable(weight):
         return _values([weight(payload) for payload in payloads], "the values of weight()")
     if any(isinstance(payload, Mapping) for payload in payloads):
-        name = "weight" if weight == "auto" else weight
         known = sorted({str(key) for p in payloads if isinstance(p, Mapping) for key in p})
-        payloads = [p.get(name) if isinstance(p, Mapping) else p for p in payloads]
-        if weight != "auto" and all(p is None for p in payloads):
-            raise no_such_weight(name, "entry of the edge payloads", known)
+        payloads = [p.get(weight) if isinstance(p, Mapping) else p for p in payloads]
+        if all(p is None for p in payloads):
+            raise no_such_weight(weight, "entry of the edge payloads", known)
     values = np.array(payloads, dtype=object)
     numbers = {type(v) for v in payloads} - {type(None)}
     unsupported = [t for t in numbers if not issubclass(t, (int, float, np.number))]

@@ -26,6 +26,7 @@ from kleene.graph.positions import as_positions
 from kleene.graph.rows import ArcRows
 from kleene.graph.storage import Storage
 from kleene.graph.update import update
+from kleene.graph.weight_names import keeping_numbers_left, numbers_left
 from kleene.system.cached_property import cached_property
 from kleene.system.device_names import INDEXED, short_name, split_name
 from kleene.system.suggestions import no_such
@@ -76,7 +77,8 @@ class Graph(Storage, Constructors):
     def _derived(self, csr: CSR, **changes: Any) -> Graph:
         """Return a graph with these arcs that is like this one in all but ``changes``."""
         names = ("directed", "labels", "name", "positions", "rows")
-        return Graph(csr, **{**{name: getattr(self, name) for name in names}, **changes})
+        made = Graph(csr, **{**{name: getattr(self, name) for name in names}, **changes})
+        return keeping_numbers_left(made, numbers_left(self))
 
     @classmethod
     def _from_matrix(cls, arcs: DenseArcs) -> Graph:

@@ -17,6 +17,7 @@ from kleene.graph.forms import CSR
 from kleene.graph.frozen import adopt, frozen
 from kleene.graph.rows import EdgeRows, require_rows
 from kleene.graph.table_index import in_order
+from kleene.graph.weight_names import without_numbers_left
 from kleene.system.machine import threads_for
 
 if TYPE_CHECKING:
@@ -139,7 +140,8 @@ def reweight(
     kept = _rows_by_arc(graph, csr.weights is not None)
     made = graph._derived(_shared(csr, graph), directed=True, rows=kept)
     undirected = not graph.directed and made.stats.symmetric
-    return made._derived(made.csr, directed=False) if undirected else made
+    made = made._derived(made.csr, directed=False) if undirected else made
+    return without_numbers_left(made) if values is None else made
 
 
 def _rows_by_arc(graph: Graph, weighted: bool) -> EdgeRows | None:

@@ -18,6 +18,12 @@ from kleene.graph.foreign_columns import as_numpy
 from kleene.graph.label_index import LabelIndex
 from kleene.graph.labels import as_labels, ids_from_names, ids_from_numbers
 from kleene.graph.table_index import index_digest
+from kleene.graph.weight_names import (
+    NumbersLeft,
+    choose_weight,
+    holds_numbers,
+    keeping_numbers_left,
+)
 
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
@@ -76,11 +82,26 @@ def as_column(values: Any, what: str) -> Array:
     return array
 
 
-def _weights(table: Any, weight: Any) -> Array | None:
+def _weight_name(
+    table: Any, weight: Any, ends: tuple[Any, Any], directed: bool | str
+) -> tuple[Any, NumbersLeft | None]:
+    """Return the name of the column of weights, or None; and numbers that are left then."""
+    name, names = as_name(weight, "weight"), column_names(table)
+    if name != "auto" or name in names:
+        return name, None
+    directions = names.index(directed) if isinstance(directed, str) and directed in names else None
+    chosen = choose_weight(
+        names, [names.index(end) for end in ends], directions,
+        lambda i: names.count(names[i]) == 1 and holds_numbers(table[names[i]]),
+    )  # fmt: skip
+    if chosen.at is not None:
+        return names[chosen.at], None
+    return None, NumbersLeft([names[i] for i in chosen.others]) if chosen.others else None
+
+
+def _weights(table: Any, name: Any) -> Array | None:
     names = column_names(table)
-    name = as_name(weight, "weight")
-    name = "weight" if name == "auto" and "weight" in names else name
-    if name is None or (name == "auto" and name not in names):
+    if name is None:
         return None
     if name not in names:
         raise no_such_weight(name, "column", names)
@@ -113,7 +134,8 @@ def from_table(
             f"columns {source!r} and {target!r} differ in length: "
             f"{len(names[0])} and {len(names[1])}"
         )
-    weights = _weights(table, weight)
+    name, left = _weight_name(table, weight, (source, target), directed)
+    weights = _weights(table, name)
     if weights is not None and weights.shape != names[0].shape:
         raise GraphError(f"got {weights.size} weights for {len(names[0])} rows")
     direction = _direction(table, directed, len(names[0]))
@@ -130,6 +152,7 @@ def from_table(
     digest = index_digest(table)
     if digest is not None and graph.rows is not None:
         graph = graph._derived(graph.csr, rows=replace(graph.rows, index=digest))
+    graph = keeping_numbers_left(graph, left)
     if nodes is None or not {x, y} <= set(column_names(nodes)):
         return graph
     return graph.with_positions(np.stack([column(nodes, x), column(nodes, y)], axis=1))

@@ -15,10 +15,10 @@ from kleene.graph.construct import from_directions
 from kleene.graph.directions import as_directions
 from kleene.graph.geometry import oriented
 from kleene.graph.rows import Lines
+from kleene.graph.weight_names import NumbersLeft, keeping_numbers_left
 from kleene.io.source import Source
 
 __all__ = [
-    "WEIGHT_NAMES",
     "X_NAMES",
     "Y_NAMES",
     "build_graph",
@@ -29,8 +29,7 @@ __all__ = [
 
 Array = NDArray[Any]
 
-#: Names of columns and attributes, in lower case, the best first; x and y of a pair agree.
-WEIGHT_NAMES = ("weight", "w", "cost", "length", "distance")
+#: Names of columns and attributes, in lower case; x and y of a pair agree.
 X_NAMES = ("x", "lon", "longitude", "lng", "xcoord")
 Y_NAMES = ("y", "lat", "latitude", "lat", "ycoord")
 
@@ -77,11 +76,12 @@ def build_graph(
     positions: Array | None = None,
     lines: Lines | None = None,
     keep_rows: bool = True,
+    left: NumbersLeft | None = None,
 ) -> Graph:
     """Return the graph of edges that were read.
 
     ``directed`` is one for all edges, or an array with the direction of each: 1 from source to
-    target, -1 from target to source, 0 for both.
+    target, -1 from target to source, 0 for both. ``left`` are columns that may be weights.
     """
     try:
         if isinstance(directed, np.ndarray):
@@ -102,4 +102,4 @@ def build_graph(
         if graph.positions is not None:
             lines = oriented(lines, graph.positions, sources, targets)
         graph = graph._derived(graph.csr, rows=graph.rows.with_lines(lines))
-    return graph
+    return keeping_numbers_left(graph, left)

@@ -1,25 +1,29 @@
 """Edge lists: SNAP, TSV, CSV and similar, one arc per line, with or without a weight.
 
-The first line that is not a comment determines the separator, whether that line is a header,
-whether vertices are numbers or names, and whether there is a weight; options override each. The
-vertices are the numbers that occur, in increasing order, or the names in order of first appearance;
-they become the labels of the graph unless they are 0 .. n - 1.
+The first line that is not a comment determines the separator, whether vertices are numbers or
+names, and whether there is a weight; options override each. It is a header if it has no number
+where the next line has one, or if it calls the ends as tables do (``io/headers``) and they are no
+vertices. The vertices are the numbers that occur, in increasing order, or the names in order of
+first appearance; they become the labels of the graph unless they are 0 .. n - 1.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.errors import GraphError, RequestError
+from kleene.errors import FormatError, GraphError, GraphWarning, RequestError
 from kleene.graph import Graph
 from kleene.graph.convert import no_such_weight
 from kleene.graph.labels import ids_from_numbers
-from kleene.io.build import WEIGHT_NAMES, build_graph, directions_of, weight_options
+from kleene.graph.weight_names import NumbersLeft, choose_weight, level_of_user
+from kleene.io.build import build_graph, directions_of, weight_options
 from kleene.io.fields import (
     SEPARATORS,
     guess_separator,
@@ -29,17 +33,21 @@ from kleene.io.fields import (
     unquoted,
 )
 from kleene.io.format import Format
+from kleene.io.headers import FirstLine, first_line, known_ends
 from kleene.io.sink import Sink
 from kleene.io.source import Source, printable
-from kleene.io.text import ColumnLayout, TextReader, VertexNames, write_arcs
+from kleene.io.text import Arcs, ColumnLayout, TextReader, VertexNames, write_arcs
 
 __all__ = ["EDGE_LIST", "find_layout"]
 
-_COLUMN_NAMES = (
-    ("source", "src", "from", "fromnodeid", "u"),
-    ("target", "dst", "to", "tonodeid", "v"),
-    WEIGHT_NAMES,
-)
+
+class Found(NamedTuple):
+    """What the first lines of a text say."""
+
+    layout: ColumnLayout
+    oneway: int  # the column of directions, -1 for none
+    left: NumbersLeft | None  # columns of numbers that may be weights
+    first: FirstLine | None  # what the first line may be instead
 
 
 def read(
@@ -59,15 +67,23 @@ def read(
     text = TextReader(source)
     direction: bool | NDArray[Any]
     oneway, direction = (directed, True) if isinstance(directed, str) else (None, directed)
-    found = find_layout(
-        text, weight, weighted, relabel, names, columns, header, separator, comments, oneway
-    )
+    layout_of = partial(
+        find_layout, text, weight, weighted, relabel, names, columns,
+        separator=separator, comments=comments, oneway=oneway,
+    )  # fmt: skip
+    found = layout_of(header=header)
     if found is None:
         return Graph.from_edges([], [], n=0, directed=direction, name=source.stem)
-    layout, oneway_column = found
-    sources, targets, weights, labels = text.arcs(layout)
+    first, arcs = found.first, _arcs(text, found)
+    if arcs is None:  # the first line is no header
+        found = layout_of(header=False)
+        assert found is not None
+        arcs = text.arcs(found.layout)
+    if first is not None and first.offset == text.offset:
+        _warn_of_header(source, first, arcs)
+    sources, targets, weights, labels = arcs
     if oneway is not None:
-        direction = _directions(text, layout, oneway, oneway_column)
+        direction = _directions(text, found.layout, oneway, found.oneway)
     n: int | None = None
     kept: Any = labels
     if labels is not None:
@@ -75,7 +91,42 @@ def read(
     elif relabel:
         sources, targets, kept, n = ids_from_numbers(sources, targets)
     return build_graph(
-        source, sources, targets, weights, n, direction, labels=kept, keep_rows=keep_rows
+        source, sources, targets, weights, n, direction, labels=kept, keep_rows=keep_rows,
+        left=found.left,
+    )  # fmt: skip
+
+
+def _arcs(text: TextReader, found: Found) -> Arcs | None:
+    """Return the arcs; None, at the first line again, if the supposed header is an arc itself."""
+    first = found.first
+    if first is None or not first.is_header:
+        return text.arcs(found.layout)
+    try:
+        arcs = text.arcs(found.layout)
+    except FormatError:
+        if first.kind != "above integers":
+            raise
+        arcs = None  # names follow the integers
+    if arcs is not None and (arcs.names is None or not any(w in arcs.names for w in first.words)):
+        return arcs
+    text.offset, text.line = first.offset, first.line
+    return None
+
+
+def _warn_of_header(source: Source, first: FirstLine, arcs: Arcs) -> None:
+    """Warn if the ends of the first line are no vertices elsewhere, and so may be a header."""
+    if arcs.names is None:
+        return
+    tail, head = arcs.sources[0], arcs.targets[0]
+    others = arcs.sources[1:], arcs.targets[1:]
+    if any(np.any(column == end) for column in others for end in (tail, head)):
+        return
+    words = printable(" and ".join(map(repr, first.words)))
+    warnings.warn(
+        f"{printable(source.name)}:{first.line}: took the first line for an edge between {words}, "
+        "which no other line has; pass header=True if it names the columns, header=False if not",
+        GraphWarning,
+        stacklevel=level_of_user(),
     )
 
 
@@ -101,32 +152,46 @@ def find_layout(
     separator: str | None = None,
     comments: str = "#%",
     oneway: str | None = None,
-) -> tuple[ColumnLayout, int] | None:
-    """Return the layout of the lines and the column of directions, -1 if there is none.
+) -> Found | None:
+    """Return what the first lines say; None for a text without lines.
 
-    None for a text without lines. The text is then at its first line behind the header.
+    The text is then at its first line behind the header.
     """
     weight, weighted = weight_options(weight, weighted, columns)
-    first = text.peek(comments)
-    if first is None:
+    line = text.peek(comments)
+    if line is None:
         return None
     if separator is None:
-        separator = guess_separator(first)
+        separator = guess_separator(line)
     elif len(separator) != 1 or not separator.isascii() or separator in '\r\n"':
         raise RequestError(f"separator must be a single ASCII character, not {separator!r}")
-    fields = split_fields(first, separator)
+    fields = split_fields(line, separator)
+    titles = [unquoted(field) for field in fields]
+    named = [c for c in (*(columns or ()), weight, oneway) if isinstance(c, str)]
+    first: FirstLine | None = None
     if header is None:
-        header = weight is not None or oneway is not None or _is_header(fields, columns)
-    column_names = [unquoted(field) for field in fields] if header else None
+        below = [unquoted(field) for field in split_fields(text.line_below(comments), separator)]
+        given = (columns or ())[:2]
+        numbers = [c for c in given if isinstance(c, int)]
+        tail, head = numbers if len(numbers) == 2 else (0, 1)
+        first = first_line(titles, below, (tail, head), text.offset, text.line)
+        header = bool(named) or first.is_header
+        if named or first.kind in ("header", "edge"):
+            first = None
+    column_names = titles if header else None
     if header:
         text.skip_line()
-        first = text.peek(comments)
-        fields = fields if first is None else split_fields(first, separator)
-    indices = _find_columns(text, columns, column_names, fields, weight, weighted)
+        line = text.peek(comments)
+        fields = fields if line is None else split_fields(line, separator)
     oneway_column = -1 if oneway is None else _column_index(oneway, column_names)
+    ends = _find_ends(text, columns, column_names, fields)
+    weight_column, left = _find_weight(
+        text, columns, column_names, fields, weight, weighted, ends, oneway_column
+    )
+    indices = (*ends, weight_column)
     last = max(*indices, oneway_column)
     if last >= len(fields):
-        text.fail_at(first, f"at least {last + 1} columns")
+        text.fail_at(line, f"at least {last + 1} columns")
     if names is None:
         names = _are_names(fields, indices)
     layout = ColumnLayout(
@@ -137,21 +202,7 @@ def find_layout(
         low=np.iinfo(np.int64).min if relabel else 0,
         names=bool(names),
     )
-    return layout, oneway_column
-
-
-def _is_header(fields: list[str], columns: Sequence[str | int] | None) -> bool:
-    """Return whether the first line is a header.
-
-    It is if ``columns`` gives names, or if it has known names for both ends and no number. Names of
-    one letter do not count, since vertices may have such names.
-    """
-    if columns is not None and any(isinstance(column, str) for column in columns):
-        return True
-    lower = [unquoted(field).lower() for field in fields]
-    return not any(is_number(field) for field in lower) and all(
-        any(len(name) > 1 and name in lower for name in known) for known in _COLUMN_NAMES[:2]
-    )
+    return Found(layout, oneway_column, left, first)
 
 
 def _are_names(fields: list[str], indices: tuple[int, int, int]) -> bool:
@@ -164,60 +215,77 @@ def _are_names(fields: list[str], indices: tuple[int, int, int]) -> bool:
     return quoted or not all(is_integer(unquoted(field)) for field in ends)
 
 
-def _find_columns(
+def _find_ends(
     text: TextReader,
     columns: Sequence[str | int] | None,
     names: list[str] | None,
     fields: list[str],
-    weight: str | None,
-    weighted: bool | None,
-) -> tuple[int, int, int]:
-    """Return the indices of source, target and weight; -1 for no weight."""
+) -> tuple[int, int]:
+    """Return the columns of source and target."""
     if columns is not None:
         if len(columns) not in (2, 3):
             raise RequestError("columns must give the source, the target and optionally the weight")
         indices = [_column_index(column, names) for column in columns]
         if len(set(indices)) < len(indices):
             raise RequestError("columns must be distinct")
-        if weighted and weight is None and len(indices) == 2:
-            raise RequestError("weighted=True needs a third entry in columns, for the weight")
-    else:
-        indices = _known_columns(names, fields, weighted) or list(range(min(len(fields), 3)))
-    if len(indices) < 2:
+        return indices[0], indices[1]
+    known = known_ends(names or [])
+    if known is not None:
+        return known
+    if len(fields) < 2:
         text.fail_at(text.peek(comments=""), "two columns: a source and a target")
+    return 0, 1
+
+
+def _find_weight(
+    text: TextReader,
+    columns: Sequence[str | int] | None,
+    names: list[str] | None,
+    fields: list[str],
+    weight: str | None,
+    weighted: bool | None,
+    ends: tuple[int, int],
+    oneway: int,
+) -> tuple[int, NumbersLeft | None]:
+    """Return the column of the weight, or -1 and the columns of numbers that are left."""
     if weight is not None:
         if weight not in (names or []):
             raise no_such_weight(weight, "column", names or [])
-        indices = [*indices[:2], (names or []).index(weight)]
-        if indices[2] in indices[:2]:
-            end = "source" if indices[2] == indices[0] else "target"
+        at = (names or []).index(weight)
+        if at in ends:
+            end = "source" if at == ends[0] else "target"
             raise RequestError(
                 f"the column {weight!r} is taken for the {end}, and cannot be the weight: say "
                 "which columns are the ends, columns=['from', 'to']"
             )
-    elif weighted is False:
-        indices = indices[:2]
-    elif weighted and len(indices) == 2:
-        if len(fields) > 2:
-            text.fail(f"the columns {', '.join(names or [])}", "a column named 'weight'")
-        indices.append(2)  # missing: the caller reports it
-    return indices[0], indices[1], indices[2] if len(indices) == 3 else -1
+        return at, None
+    if columns is not None and len(columns) == 3:
+        return (-1 if weighted is False else _column_index(columns[2], names)), None
+    if weighted is False:
+        return -1, None
+    titles: Sequence[Any] = names if names is not None else range(_width(fields))
+    chosen = choose_weight(
+        titles, ends, oneway, lambda i: i < len(fields) and is_number(unquoted(fields[i]))
+    )
+    rest = [i for i in range(len(titles)) if i not in (*ends, oneway)]
+    if chosen.at is not None:
+        return chosen.at, None
+    if names is None and rest and not chosen.others:
+        return rest[0], None  # no number: the parser says so
+    if weighted:
+        if rest and (len(rest) > 1 or rest[0] < max(ends)):
+            listed = ", ".join(map(str, titles))
+            text.fail(f"the columns {listed}", "a column named 'weight'")
+        return (rest[0] if rest else len(fields)), None  # missing: the caller reports it
+    if not chosen.others:
+        return -1, None
+    advice = "" if names is not None else f"columns={[*ends, chosen.others[0]]}"
+    return -1, NumbersLeft([titles[i] for i in chosen.others], advice)
 
 
-def _known_columns(names: list[str] | None, fields: list[str], weighted: bool | None) -> list[int]:
-    """Return the indices of columns with known names; empty unless both ends are found.
-
-    A third column without a known name is the weight if it holds numbers.
-    """
-    lower = [name.lower() for name in names or []]
-    indices = [next((lower.index(n) for n in known if n in lower), -1) for known in _COLUMN_NAMES]
-    if -1 in indices[:2]:
-        return []
-    if indices[2] >= 0:
-        return indices
-    unnamed = len(lower) == 3 and 2 not in indices and len(fields) > 2
-    is_weight = unnamed and (weighted or is_number(unquoted(fields[2])))
-    return [*indices[:2], 2] if is_weight else indices[:2]
+def _width(fields: list[str]) -> int:
+    """Return how many columns there are; a separator may end the line."""
+    return len(fields) - (len(fields) > 2 and not fields[-1])
 
 
 def _column_index(column: str | int, names: list[str] | None) -> int:
@@ -247,9 +315,9 @@ def write(
     if not table:
         sink.write(_comment(graph).encode())
     if header is None:
-        header = table or _may_look_like_header(graph)
+        header = table or names.characters is not None
     if header:
-        columns = ["source", "target"] + ["weight"] * (graph.weights is not None)
+        columns = [*_titles(graph), *["weight"] * (graph.weights is not None)]
         sink.write((separator.join(columns) + "\n").encode())
     directions = "all" if graph.directed else "upward"
     write_arcs(graph, sink, names=names, separator=separator, directions=directions)
@@ -262,11 +330,13 @@ def _comment(graph: Graph) -> str:
     return f"# {kind} a line{title}\n# Nodes: {graph.n} Edges: {edges}\n"
 
 
-def _may_look_like_header(graph: Graph) -> bool:
-    """Return whether a line of labels could be mistaken for a header."""
-    known = {name for names in _COLUMN_NAMES[:2] for name in names}
-    labels = [] if graph.labels is None else graph.labels.tolist()
-    return any(isinstance(label, str) and label.lower() in known for label in labels)
+def _titles(graph: Graph) -> tuple[str, str]:
+    """Return known names of the ends that are no vertices."""
+    labels = set() if graph.labels is None else set(graph.labels.tolist())
+    source, target = "source", "target"
+    while labels & {source, target}:
+        source, target = f"{source}_id", f"{target}_id"
+    return source, target
 
 
 def _vertex_names(graph: Graph, separator: str) -> VertexNames:

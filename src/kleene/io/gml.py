@@ -25,8 +25,8 @@ __all__ = ["GML"]
 
 CHUNK = 1 << 20  # bytes that are cut into tokens at a time
 _DEEPEST = 200  # lists inside each other
-# A line end, a comment, a word, a string, a bracket; the last is a string that is not closed yet.
-_TOKEN = re.compile(r'\n|#[^\n]*|[^\s"\[\]]+|"[^"]*"|[\[\]]|"[^"]*\Z')
+# Line ends, a comment, a word, a string, a bracket; the last is a string that is not closed yet.
+_TOKEN = re.compile(r'\n+|#[^\n]*|[^\s"\[\]]+|"[^"]*"|[\[\]]|"[^"]*\Z')
 _WANTED = {("graph", "node"), ("graph", "edge"), ("graph", "node", "graphics")}
 _INTEGER = re.compile(r"[+-]?[0-9]{1,19}")
 _CLAIM = re.compile(
@@ -68,7 +68,7 @@ class _Parser:
         for token in self._tokens():
             first = token[0]
             if first == "\n":
-                self._line += 1
+                self._line += len(token)
             elif first == "[":
                 if not key:
                     self._fail("'['", "a key before it")
@@ -180,7 +180,7 @@ class _Parser:
     def _end_edge(self, values: list[str]) -> None:
         self._found.add_edge(self._id(values, "source"), self._id(values, "target"), 0, self._line)
         for key, token in _pairs(values):
-            if self._found.wants(key, of_node=False):
+            if key not in ("source", "target") and self._found.wants(key, of_node=False):
                 self._found.set_of_edge(key, _text(token))
 
     def _id(self, values: list[str], key: str) -> str:

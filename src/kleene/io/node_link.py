@@ -20,8 +20,9 @@ from kleene.graph import Graph
 from kleene.graph.checks import require_memory
 from kleene.graph.convert import no_such_weight
 from kleene.graph.labels import NAME_BYTES
+from kleene.graph.weight_names import NumbersLeft, is_weight_name, named_weight
 from kleene.io.attributes import Column, LineColumn
-from kleene.io.build import WEIGHT_NAMES, X_NAMES, Y_NAMES, build_graph, weight_options
+from kleene.io.build import X_NAMES, Y_NAMES, build_graph, weight_options
 from kleene.io.source import Source
 from kleene.io.text import excerpt
 
@@ -55,21 +56,18 @@ class NodesAndEdges:
         self.label = None if label == "id" else label
         self._label_is_optional = label_is_optional
         self._source = source
-        named, weighted = weight_options(weight, weighted)
-        self._weight_names = WEIGHT_NAMES if named is None else (named,)
-        self._required = weighted is True
+        self._weight, weighted = weight_options(weight, weighted)
+        self._required, self._wanted = weighted is True, weighted is not False
         self._numbers: dict[str, int] = {}  # of ids
         self._undeclared: dict[int, int] = {}  # numbers of ids that only edges have, and a line
         self._node = self._line = 0  # the node, and the line, that was added last
         self._sources, self._targets, self._directions = array("q"), array("q"), array("b")
         self._edge_lines = array("q")
-        self._weights = {
-            name: Column(source) for name in self._weight_names if weighted is not False
-        }
+        self._weights: dict[str, Column] = {}
         self._positions = {name: Column(source) for name in (*X_NAMES, *Y_NAMES)}
         self._geometry = LineColumn(source)
         self._names: dict[int, str] = {}  # of vertices
-        self._known: dict[str, None] = {}  # attributes of edges, as an ordered set
+        self._known: dict[str, bool | None] = {}  # attributes of edges: whether they are numbers
 
     # ---- while the file is read -------------------------------------------------------------
 
@@ -96,9 +94,15 @@ class NodesAndEdges:
         """Return whether an attribute is read; one of an edge is known from then on."""
         if of_node:
             return name == self.label or name.lower() in self._positions
-        if len(self._known) < _MOST_KNOWN:
+        if name not in self._known and len(self._known) < _MOST_KNOWN:
             self._known[name] = None
-        return name in self._weights or name == "geometry"
+        return self._is_weight(name) or name == "geometry" or self._known.get(name, True) is None
+
+    def _is_weight(self, name: str) -> bool:
+        """Return whether an attribute of edges may be the weight."""
+        return self._wanted and (
+            is_weight_name(name) if self._weight is None else name == self._weight
+        )
 
     def set_of_node(self, name: str, text: str) -> None:
         """Set a wanted attribute of the last node."""
@@ -111,9 +115,10 @@ class NodesAndEdges:
     def set_of_edge(self, name: str, text: str) -> None:
         """Set a wanted attribute of the last edge."""
         row = len(self._sources) - 1
-        column = self._weights.get(name)
-        if column is not None:
-            column.add(row, text, self._line)
+        if self._known.get(name, True) is None:
+            self._known[name] = _is_number(text)
+        if self._is_weight(name):
+            self._weights.setdefault(name, Column(self._source)).add(row, text, self._line)
         elif name == "geometry":
             self._geometry.add(row, text, self._line)
 
@@ -159,25 +164,35 @@ class NodesAndEdges:
             labels=self._vertex_names(),
             positions=positions,
             lines=lines,
+            left=self._numbers_left(),
         )
 
     def _weight_column(self, defaults: Mapping[str, str]) -> Array | None:
         m = len(self._sources)
-        for name, column in self._weights.items():
-            if not len(column.rows) and name not in defaults:
-                continue
-            values = column.values(m, defaults.get(name))
-            if values is None:
-                lacking = int(np.setdiff1d(np.arange(m), np.asarray(column.rows))[0])
-                self._source.fail(
-                    f"found an edge without {name!r}, which {len(column.rows):,} of {m:,} edges "
-                    "have, expected it on all; pass weight=None for an unweighted graph",
-                    self._edge_lines[lacking],
-                )
-            return values
-        if self._required and m:
-            raise no_such_weight(self._weight_names[0], "edge attribute", list(self._known))
-        return None
+        given = [*self._weights, *(name for name in defaults if name not in self._weights)]
+        name = named_weight(filter(self._is_weight, given), "edge attributes")
+        name = self._weight if name is None and self._weight in given else name
+        if name is None or not self._wanted:
+            if self._required and m:
+                raise no_such_weight(self._weight or "weight", "edge attribute", list(self._known))
+            return None
+        column = self._weights.get(name, Column(self._source))
+        values = column.values(m, defaults.get(name))
+        if values is None:
+            lacking = int(np.setdiff1d(np.arange(m), np.asarray(column.rows))[0])
+            self._source.fail(
+                f"found an edge without {name!r}, which {len(column.rows):,} of {m:,} edges "
+                "have, expected it on all; pass weight=None for an unweighted graph",
+                self._edge_lines[lacking],
+            )
+        return values
+
+    def _numbers_left(self) -> NumbersLeft | None:
+        """Return the attributes of edges that are numbers, and may have been meant as weights."""
+        if self._weight is not None or not self._wanted:
+            return None
+        names = [name for name, is_number in self._known.items() if is_number]
+        return NumbersLeft(names) if names else None
 
     def _position_columns(self) -> Array | None:
         """Return x and y of every node, or None."""

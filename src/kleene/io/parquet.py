@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from kleene.graph.checks import as_ids, as_weights, require_memory
 from kleene.graph.convert import no_such_weight
 from kleene.graph.foreign_columns import as_numpy
 from kleene.graph.labels import NAME_BYTES, ids_from_numbers
+from kleene.graph.weight_names import NumbersLeft, choose_weight
 from kleene.io.build import build_graph, directions_of, weight_options
 from kleene.io.format import Format
 from kleene.io.sink import Sink
@@ -22,7 +24,8 @@ from kleene.io.source import Source
 __all__ = ["PARQUET", "is_parquet", "read_columns"]
 
 Array = NDArray[Any]
-Choose = Callable[[list[str]], list[str]]  # the wanted columns, from the names of all
+#: The wanted columns, from the names of all and whether one of them holds numbers.
+Choose = Callable[[list[str], Callable[[int], bool]], list[str]]
 Coded = tuple[Array, list[Any]]  # a code for each row, and what the codes stand for
 
 _DIRECTED = b"kleene.directed"  # key of the table's metadata
@@ -59,9 +62,26 @@ def read(
         raise RequestError("columns must name the source, the target and optionally the weight")
     weight, weighted = weight_options(weight, weighted, columns)
     oneway = [directed] if isinstance(directed, str) else []
+    left: NumbersLeft | None = None
 
-    def choose(titles: list[str]) -> list[str]:
-        return _column_names(source, titles, columns, weight, weighted) + oneway
+    def choose(titles: list[str], holds_numbers: Callable[[int], bool]) -> list[str]:
+        nonlocal left
+        wanted = list(columns or ("source", "target"))
+        if len(wanted) == 2 and weight is not None:
+            if weight not in titles:
+                raise no_such_weight(weight, "column", titles)
+            wanted.append(weight)
+        elif len(wanted) == 2 and weighted is not False and {*wanted, *oneway} <= {*titles}:
+            ends = [titles.index(name) for name in wanted]
+            directions = titles.index(oneway[0]) if oneway else None
+            chosen = choose_weight(titles, ends, directions, holds_numbers)
+            if chosen.at is not None:
+                wanted.append(titles[chosen.at])
+            elif weighted:
+                wanted.append("weight")  # which the file lacks
+            elif chosen.others:
+                left = NumbersLeft([titles[i] for i in chosen.others])
+        return wanted + oneway
 
     table = _read_table(source, choose, len(oneway))
     arrays, kinds = table.arrays, table.kinds
@@ -82,13 +102,14 @@ def read(
     except GraphError as error:
         source.fail(str(error))
     return build_graph(
-        source, sources, targets, weights, n, direction, labels=labels, keep_rows=keep_rows
-    )
+        source, sources, targets, weights, n, direction, labels=labels, keep_rows=keep_rows,
+        left=left,
+    )  # fmt: skip
 
 
-def read_columns(source: Source, choose: Choose) -> list[Any]:
+def read_columns(source: Source, choose: Callable[[list[str]], list[str]]) -> list[Any]:
     """Return columns of a table: arrays of numbers, or lists of names."""
-    table = _read_table(source, choose)
+    table = _read_table(source, lambda titles, _: choose(titles))
     return [
         column if isinstance(column, np.ndarray) else [column[1][i] for i in column[0].tolist()]
         for column in table.arrays
@@ -111,7 +132,7 @@ def _read_table(source: Source, choose: Choose, words: int = 0) -> _Table:
         with source.open() as content:
             file = parquet.ParquetFile(arrow.PythonFile(content, "r"))
             titles = file.schema_arrow.names
-            wanted = choose(titles)
+            wanted = choose(titles, partial(_is_number, arrow, file.schema_arrow))
             for title in wanted:
                 if title not in titles:
                     source.fail(f"found the columns {', '.join(titles)}, expected {title!r}")
@@ -144,6 +165,12 @@ def _read_table(source: Source, choose: Choose, words: int = 0) -> _Table:
         reason = " ".join(str(error).split())
         source.fail(f"PyArrow cannot read the file ({reason}); expected a Parquet file")
     return _Table(wanted, kinds, arrays, metadata)
+
+
+def _is_number(arrow: Any, schema: Any, column: int) -> bool:
+    """Return whether a column holds numbers; flags are none."""
+    kind = schema.field(column).type
+    return bool(arrow.types.is_integer(kind) or arrow.types.is_floating(kind))
 
 
 def _kind(source: Source, arrow: Any, schema: Any, title: str) -> str:
@@ -236,24 +263,6 @@ def _ids_from_codes(sources: Coded, targets: Coded) -> tuple[Array, Array, list[
     ids[order] = np.arange(len(order))
     labels = list(numbers)
     return ids[codes[:, 0]], ids[codes[:, 1]], [labels[i] for i in order.tolist()]
-
-
-def _column_names(
-    source: Source,
-    titles: list[str],
-    columns: Sequence[str] | None,
-    weight: str | None,
-    weighted: bool | None,
-) -> list[str]:
-    """Return the names of the columns source, target and, if there is one, weight."""
-    wanted = list(columns or ("source", "target", "weight"))
-    if weight is not None:
-        if weight not in titles:
-            raise no_such_weight(weight, "column", titles)
-        return [*wanted[:2], weight]
-    if weighted is False or (columns is None and weighted is None and "weight" not in titles):
-        wanted = wanted[:2]
-    return wanted
 
 
 def write(graph: Graph, sink: Sink) -> None:

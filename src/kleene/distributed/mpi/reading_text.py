@@ -80,7 +80,7 @@ def _layout(
         size *= 4
     if found is None:
         return text.offset, None
-    layout, _ = found
+    layout = found.layout
     if layout.names:
         source.fail(
             "found names of vertices, expected numbers: names are numbered by one process; "
