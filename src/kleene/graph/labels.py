@@ -22,7 +22,14 @@ from kleene.graph.foreign_columns import as_numpy
 from kleene.graph.frozen import adopt, frozen
 from kleene.system.machine import threads_for
 
-__all__ = ["NAME_BYTES", "as_labels", "ids_from_names", "ids_from_numbers", "is_missing"]
+__all__ = [
+    "NAME_BYTES",
+    "as_labels",
+    "ids_from_names",
+    "ids_from_numbers",
+    "is_missing",
+    "unwritable_label",
+]
 
 Array = NDArray[Any]
 
@@ -79,6 +86,14 @@ def _from_sequence(labels: Iterable[Any], n: int) -> Array:
         with suppress(OverflowError):
             return np.array(given, dtype=np.int64)
     return np.fromiter(given, dtype=object, count=len(given))
+
+
+def unwritable_label(error: UnicodeEncodeError) -> GraphError:
+    """Return the error for a label that UTF-8 cannot hold."""
+    return GraphError(
+        f"label {error.object!r} cannot be written: {error.object[error.start]!r} is a lone "
+        "surrogate, which has no UTF-8 encoding"
+    )
 
 
 def ids_from_numbers(sources: Array, targets: Array) -> tuple[Array, Array, Array | None, int]:

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import FormatError, GraphError, MemoryBudgetError, RequestError
+from kleene.errors import FormatError, MemoryBudgetError, RequestError
 from kleene.graph import Graph
+from kleene.graph.labels import unwritable_label
 from kleene.io.dimacs import DIMACS
 from kleene.io.edge_list import EDGE_LIST
 from kleene.io.format import Format
@@ -248,10 +249,7 @@ def write(
         ):
             chosen.write(graph, Sink(file, suffix, threads, report), **options)
     except UnicodeEncodeError as error:
-        raise GraphError(
-            f"label {error.object!r} cannot be written: {error.object[error.start]!r} is a lone "
-            "surrogate, which has no UTF-8 encoding"
-        ) from None
+        raise unwritable_label(error) from None
 
 
 # ---- format detection -------------------------------------------------------------------------

@@ -40,6 +40,8 @@ class Format:
     numbered_from : int or None
         The number of the first vertex, in a format that numbers vertices in their order and so
         cannot hold other labels. None for a format with labels.
+    wide_labels : bool
+        Whether labels may be integers from 2^63 on.
     name_in_tables : callable
         The names, in a table of positions, of the vertices with these labels.
     """
@@ -52,6 +54,7 @@ class Format:
     claims: Callable[[bytes], bool] = lambda head: False
     text: bool = False
     numbered_from: int | None = None
+    wide_labels: bool = False
     name_in_tables: Callable[[NDArray[Any]], NDArray[Any]] = lambda labels: labels
 
     def require_labels(self, graph: Graph) -> None:
@@ -59,7 +62,10 @@ class Format:
 
         A graph whose vertices are 0 .. n - 1 or 1 .. n may be written in either numbering.
         """
-        if self.numbered_from is None or graph.labels is None:
+        if graph.labels is None:
+            return
+        if self.numbered_from is None:
+            self._require_narrow(graph.labels)
             return
         first = graph.labels[0] if graph.n else 0
         if graph.labels.dtype.kind not in "iu" or not (
@@ -70,6 +76,16 @@ class Format:
                 f"labels such as {graph.label(0)!r}; write graph.unlabelled() to number them in "
                 "their order, or use a format with labels: .csv, .parquet, .graphml or .npz"
             )
+
+    def _require_narrow(self, labels: NDArray[Any]) -> None:
+        """Raise for integers that readers of this format do not take."""
+        if not self.wide_labels and labels.dtype == np.uint64 and len(labels):
+            largest = int(labels.max())
+            if largest > np.iinfo(np.int64).max:
+                raise GraphError(
+                    f"{self.title} files hold integer labels up to 2^63 - 1, and {largest} is one "
+                    "beyond; write .npz, or use strings as labels"
+                )
 
     def check_options(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         """Raise for an option that the function does not take, or not with this type of value."""

@@ -17,7 +17,7 @@ from kleene.errors import GraphError, KleeneError
 from kleene.graph import Graph
 from kleene.io.attributes import LONGEST_VALUE
 from kleene.io.format import Format
-from kleene.io.node_link import NodesAndEdges
+from kleene.io.node_link import NodesAndEdges, are_read_as_integers
 from kleene.io.sink import Sink
 from kleene.io.source import Source, printable
 
@@ -256,12 +256,18 @@ def _node_names(graph: Graph) -> list[str]:
     if graph.labels is None:
         return [f'"{i}"' for i in range(graph.n)]
     labels = graph.labels.tolist()
+    integers = graph.labels.dtype.kind in "iu"
     for label in labels:
-        if not isinstance(label, (int, str)) or _UNWRITABLE.search(str(label)):
+        if not integers and (not isinstance(label, str) or _UNWRITABLE.search(label)):
             raise GraphError(
                 f"label {label!r} cannot be written to GraphML: labels must be integers, or "
                 "strings without control characters"
             )
+    if not integers and graph.n and are_read_as_integers(labels):
+        raise GraphError(
+            f"labels such as {labels[0]!r} cannot be written to GraphML: strings that are all "
+            "integers are read as integers; use integers as labels, or write .npz or .csv"
+        )
     return [quoteattr(str(label)) for label in labels]
 
 

@@ -26,11 +26,11 @@ from kleene.io.build import X_NAMES, Y_NAMES, build_graph, weight_options
 from kleene.io.source import Source
 from kleene.io.text import excerpt
 
-__all__ = ["NodesAndEdges", "labels_of_names"]
+__all__ = ["NodesAndEdges", "are_read_as_integers", "labels_of_names"]
 
 Array = NDArray[Any]
 
-_CANONICAL = re.compile(r"0|-?[1-9][0-9]{0,17}")
+_CANONICAL = re.compile(r"0|-?[1-9][0-9]{0,18}")
 _EDGE_BYTES = 100  # bound on the memory that an edge takes while the graph is built
 _ADVICE = 'pass labels="id" to name vertices by their ids'
 _MOST_KNOWN = 20  # attributes that a message lists
@@ -221,9 +221,15 @@ class NodesAndEdges:
         return labels_of_names(names)
 
 
+def are_read_as_integers(names: list[str]) -> bool:
+    """Return whether all names are integers of 64 bits in the usual notation."""
+    low, high = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+    return all(_CANONICAL.fullmatch(name) and low <= int(name) <= high for name in names)
+
+
 def labels_of_names(names: list[str]) -> Array | list[str] | None:
     """Return labels: integers if all names are; None if they are 0 .. n - 1."""
-    if not all(map(_CANONICAL.fullmatch, names)):
+    if not are_read_as_integers(names):
         return names
     labels = np.fromiter(map(int, names), np.int64, count=len(names))
     return None if np.array_equal(labels, np.arange(len(labels))) else labels

@@ -9,9 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kleene.errors import FormatError, GraphError
 from kleene.graph import Graph
+from kleene.graph.no_path import no_path
 from kleene.io.format import Format
 from kleene.io.sink import Sink
 from kleene.io.source import Source
@@ -40,11 +42,27 @@ def write(graph: Graph, sink: Sink) -> None:
         raise GraphError(
             "an .npy matrix has a zero diagonal and cannot hold negative self-loops; use .npz"
         )
-    matrix = graph.dense
+    matrix = _dense(graph)
     np.lib.format.write_array_header_1_0(
         sink.file, np.lib.format.header_data_from_array_1_0(matrix)
     )
     sink.write(matrix.reshape(-1).view(np.uint8).data)
+
+
+def _dense(graph: Graph) -> NDArray[Any]:
+    """Return the matrix, in a type whose largest integer, which means "no arc", is no weight."""
+    weights = graph.weights
+    if weights is None or weights.dtype.kind != "i" or not graph.m:
+        return graph.dense
+    largest = weights.max()
+    if largest < no_path(weights.dtype):
+        return graph.dense
+    if largest == no_path(np.dtype(np.int64)):
+        raise GraphError(
+            f"an .npy matrix of integers cannot hold the weight {largest}, which means 'no arc' "
+            "there; write .npz"
+        )
+    return graph.reweight(arcs=weights.astype(np.int64)).dense
 
 
 NPY = Format(

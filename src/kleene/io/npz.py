@@ -331,5 +331,11 @@ def _storable(labels: NDArray[Any] | None) -> NDArray[Any] | None:
 
 
 NPZ = Format(
-    "npz", "NumPy .npz", (".npz",), read, write, claims=lambda head: head.startswith(b"PK\x03\x04")
+    "npz",
+    "NumPy .npz",
+    (".npz",),
+    read,
+    write,
+    claims=lambda head: head.startswith(b"PK\x03\x04"),
+    wide_labels=True,
 )

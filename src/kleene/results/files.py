@@ -7,12 +7,13 @@ import json
 import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kleene.errors import RequestError
+from kleene.graph.labels import unwritable_label
 from kleene.results.tables import BLOCK, Block, arrow_batches
 from kleene.system.atomic_file import atomic_array, atomic_path
 
@@ -61,8 +62,11 @@ def save(result: ResultViews, path: str | Path) -> None:
 def save_blocks(blocks: Iterable[Block], path: str | Path) -> None:
     """Write a table, which comes in blocks, in the format that the name asks for."""
     write = _TABLES[check_table_suffix(path)]
-    with atomic_path(path) as beside:
-        write(blocks, beside)
+    try:
+        with atomic_path(path) as beside:
+            write(blocks, beside)
+    except UnicodeEncodeError as error:
+        raise unwritable_label(error) from None
 
 
 def _save_values(values: NDArray[Any], path: str | Path) -> None:
@@ -73,9 +77,22 @@ def _save_values(values: NDArray[Any], path: str | Path) -> None:
             mapped[row : row + step] = values[row : row + step]
 
 
+class _Lines:
+    """A file of lines that end in a line feed.
+
+    The writer quotes a field that has a character of its line end: of both, to be read anywhere.
+    """
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+
+    def write(self, line: str) -> None:
+        self._file.write(line[:-2] + "\n")
+
+
 def _write_csv(blocks: Iterable[Block], path: Path, separator: str = ",") -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, delimiter=separator, lineterminator="\n")
+        writer = csv.writer(_Lines(file), delimiter=separator, lineterminator="\r\n")
         for i, block in enumerate(blocks):
             if i == 0:
                 writer.writerow(block)
