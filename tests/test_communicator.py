@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +19,7 @@ from hypothesis import strategies as st
 
 import kleene as kl
 from kleene.distributed import Communicator, MpiCommunicator, Partition
+from kleene.distributed.mpi import last_words
 from kleene.distributed.mpi.agreement import agreed, guarded
 from kleene.distributed.mpi.arcs import number_heads
 
@@ -244,3 +252,50 @@ def test_slots_of_heads(heads: list[int], rank: int) -> None:
     assert ghosts.tolist() == sorted({v for v in heads if not first <= v < stop})
     vertices = [*range(first, stop), *ghosts.tolist()]
     assert [vertices[slot] for slot in slots.tolist()] == heads
+
+
+@pytest.mark.parametrize("make", [os.pipe, socket.socketpair])
+def test_a_rank_is_heard_before_it_ends_the_job(
+    make: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is left in the pipe to mpiexec when the job is aborted is lost."""
+    read, written = (end if isinstance(end, int) else end.detach() for end in make())
+    heard: list[bytes] = []
+
+    def listen() -> None:
+        time.sleep(0.1)
+        heard.append(os.read(read, 1000))
+
+    class Aborts:
+        def Get_rank(self) -> int:  # noqa: N802
+            return 1
+
+        def Get_size(self) -> int:  # noqa: N802
+            return 3
+
+        def Abort(self, code: int) -> None:  # noqa: N802
+            raise SystemExit(list(heard))
+
+    launcher = threading.Thread(target=listen)
+    with open(written, "w") as stderr, open(read, "rb"):
+        monkeypatch.setattr(sys, "stderr", stderr)
+        launcher.start()
+        with pytest.raises(SystemExit) as ended:
+            Communicator(Aborts()).abort("rank 1 of 3 failed")
+        launcher.join()
+    assert ended.value.code == [b"kleene: rank 1 of 3 failed; the job ends\n"]
+
+
+def test_a_launcher_that_does_not_read_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(last_words, "PATIENCE", 0.05)
+    read, written = os.pipe()
+    with open(read, "rb") as launcher:
+        with open(written, "w") as stderr:
+            monkeypatch.setattr(sys, "stderr", stderr)
+            began = time.monotonic()
+            last_words.deliver("first")
+            assert time.monotonic() - began >= 0.05
+        last_words.deliver("closed")
+        monkeypatch.setattr(sys, "stderr", io.StringIO())
+        last_words.deliver("no file")
+        assert launcher.read() == b"first\n"

@@ -21,6 +21,7 @@ from kleene.cli.exit_codes import exit_code
 from kleene.cli.options import Input, Method, Output
 from kleene.cli.output import facts, headline, line, number, seconds
 from kleene.cli.solve import ResultOptions, SearchEndpoints, check_store
+from kleene.distributed.mpi.last_words import await_reader
 from kleene.distributed.mpi.launch import launched_rank, launched_ranks
 
 if TYPE_CHECKING:
@@ -263,7 +264,8 @@ def _end_on_signals() -> None:
         received = arrives.recv(1)[0]
         if launched_rank() == 0:
             what = "interrupted" if received == signal.SIGINT else "terminated"
-            os.write(2, f"kleene: {what}\n".encode())
+            os.write(2, f"kleene: {what}\n".encode())  # no lock that the main thread may hold
+            await_reader(2)
         sent.close()  # open until now
         os._exit(128 + received)
 

@@ -26,13 +26,13 @@ counted there alone.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.distributed.mpi.last_words import deliver
 from kleene.errors import RequestError
 
 __all__ = ["Communicator", "MpiCommunicator", "Traffic"]
@@ -192,7 +192,7 @@ class Communicator:
         message : str
             What happened.
         """
-        print(f"kleene: {message}; the job ends", file=sys.stderr, flush=True)
+        deliver(f"kleene: {message}; the job ends")
         self._comm.Abort(1)
         os._exit(1)  # MPICH may return while it ends the others
 
