@@ -76,6 +76,38 @@ def test_an_error_is_one_line_and_an_exit_code(
     assert result.stdout == ""
 
 
+#: Calls with a file, @, that they read or write.
+FILES = [
+    "info @", "bfs @ ann", "bfs towns.csv ann --positions @", "bfs towns.csv --pairs @",
+    "sssp towns.csv ann -o @", "sssp towns.csv ann -o @ --resume", "sssp towns.csv ann --turns @",
+    "sssp towns.csv ann --target bob -o @", "apsp towns.csv -o @", "closure towns.csv -o @",
+    "matrix towns.csv --sources @", "matrix towns.csv --sources towns.csv -o @",
+    "path towns.csv ann bob -o @", "k-shortest towns.csv ann bob -o @", "loads towns.csv @",
+    "nearest towns.csv --facilities @", "nearest towns.csv ann -o @", "components towns.csv -o @",
+    "components towns.csv --largest @", "measure betweenness towns.csv -o @", "prepare @ -o x.kp",
+    "prepare towns.csv -o @", "convert @ x.npz", "convert towns.csv @",
+    "convert towns.csv @ --to npz", "draw towns.csv -o @", "verify @ x.npz", "verify towns.csv @",
+    "explain @ apsp", "generate path @ --n 5", "generate complete @ --n 5", "store info @",
+    "store verify @", "lab report @ -o x.html", "lab compare @ @",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", FILES)
+def test_names_that_are_no_files_are_mistakes(
+    arguments: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "towns.csv").write_text(TOWNS)
+    monkeypatch.chdir(tmp_path)
+    for name in (".", "/", "..", ""):
+        result = kleene(*(name if word == "@" else word for word in arguments.split()))
+        assert isinstance(result.exception, SystemExit), (name, result.exception)
+        assert result.exit_code in (2, 3), (name, result.output)
+        assert result.stdout == ""
+        usage = result.stderr.startswith("Usage: ")
+        assert usage or result.stderr.count("\n") == 1, (name, result.stderr)
+        assert "standard output" not in result.stderr, name
+
+
 @pytest.mark.parametrize("arguments", ["bfs", "no-such-command", "info --no-such-option", "info"])
 def test_invalid_usage_is_code_2(arguments: str) -> None:
     result = kleene(*arguments.split())

@@ -145,8 +145,11 @@ def exit_code(error: Exception) -> int | None:
 
 
 def _message(error: Exception) -> str:
+    from kleene.io.source import printable
+
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename or 'standard output'}: {error.strerror}"
+        name = "standard output" if error.filename is None else str(error.filename) or "''"
+        return f"{printable(name)}: {error.strerror}"
     return str(error) or type(error).__name__
 
 

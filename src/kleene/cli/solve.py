@@ -244,14 +244,15 @@ def check_store(out: str, resume: bool) -> bool:
     stored = Path(out).suffix in STORE_SUFFIXES
     if resume and not stored:
         raise RequestError(f"--resume is for .zarr and .npy, and --out is {out}")
-    kept = stored and not resume and Ledger.read(ledger_of(out)) is not None
-    if kept and not is_empty(Store.look(out)):
+    if not stored or resume:
+        return stored
+    if Ledger.read(ledger_of(out)) is not None and not is_empty(Store.look(out)):
         raise StoreError(
             f"{out} is of an earlier run, by its ledger {ledger_of(out)}: add --resume to continue "
             "or reuse it, choose another name, or remove the ledger and all files of the store"
         )
     rounds = RoundFiles.folder_of(Path(out))
-    if stored and not resume and rounds.exists():
+    if rounds.exists():
         raise StoreError(
             f"{out} was begun by an earlier run, which left {rounds}: add --resume to continue it, "
             "choose another name, or remove that directory"

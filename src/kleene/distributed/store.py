@@ -232,6 +232,8 @@ def ledger_of(path: str | Path) -> Path:
     """Return the ledger of a store: beside the file itself, where the name is a link."""
     path = Path(path)
     path = Path(os.path.realpath(path)) if path.is_symlink() else path
+    if path.name in ("", ".."):  # ".", "/"
+        raise RequestError(f"{path} is a directory; name a file in it")
     return path.with_name(path.name + ".ledger")
 
 
