@@ -118,14 +118,18 @@ def test_another_call_is_refused(path: Path, changed: dict[str, Any]) -> None:
         assert store.spec.block_rows == 5
 
 
-def test_a_plain_file_is_replaced_at_the_end(npy: Path) -> None:
-    path = npy
-    np.save(path, np.arange(3))
-    with Store.open(path, SPEC) as store:
-        assert np.load(path).tolist() == [0, 1, 2]
-        assert not store.finished
-    fill(path)
-    assert np.load(path).shape == SPEC.shape
+@pytest.mark.parametrize("other", ["d.npy", "d.predecessors.npy"])
+def test_a_file_without_a_ledger_is_not_replaced(npy: Path, other: str) -> None:
+    """It may be of another graph."""
+    file = npy.with_name(other)
+    np.save(file, np.arange(3))
+    with pytest.raises(StoreError, match="is there already, without a ledger"):
+        fill(npy)
+    assert os.listdir(npy.parent) == [other]
+    assert np.load(file).tolist() == [0, 1, 2]
+    file.unlink()
+    fill(npy)
+    assert np.load(npy).shape == SPEC.shape
 
 
 def test_a_directory_without_a_ledger_is_not_replaced(tmp_path: Path) -> None:

@@ -142,6 +142,12 @@ def test_small_answers_are_plain_files(tmp_path: Path) -> None:
     for options in ({"sources": [3]}, {"source": 3}):
         kl.sssp(GRAPH, out=path, **options)
         assert os.listdir(tmp_path) == ["d.npy"]
+        before = path.read_bytes()
+        for graph in (GRAPH, GRAPH.transpose()):  # a plain file does not say whose it is
+            with pytest.raises(kl.StoreError, match="is there already, without a ledger"):
+                kl.sssp(graph, out=path, **options)
+        assert path.read_bytes() == before
+        path.unlink()
     one = kl.bfs(GRAPH, 3, out=tmp_path / "e.zarr")
     assert one.distances.shape == (300,)
     assert one.path(3) == [3]

@@ -36,14 +36,16 @@ def file_cases() -> Iterator[Case]:
     yield Case("read names", on(lambda: b"ann,bob,1\nbob,cy,2\n" * 90, read_bytes))
     yield Case("Result.save", saving, final="result.npz")
     yield Case("Result.load", loading)
-    yield Case("out=", mapping, final="values.npy")
+    yield Case("out=", mapping, final="values.npy", replaces=False)
     left = tuple(f"d{end}" for end in (".npy.ledger", ".npy.partial", ".predecessors.npy.partial"))
     left += ("d.predecessors.npy",)
-    yield Case("out=, in blocks", storing, final="d.npy", leaves=left)
-    yield Case("out=, in rounds", closing, final="d.npy", leaves=(*left, "d.npy.rounds"))
+    yield Case("out=, in blocks", storing, final="d.npy", replaces=False, leaves=left)
+    yield Case(
+        "out=, in rounds", closing, final="d.npy", replaces=False, leaves=(*left, "d.npy.rounds")
+    )
     for file in ("parts.npz", "parts.wsg", "parts.txt"):
         yield Case(f"read {file} in parts", reading_parts(file))
-    yield Case("write in parts", writing_parts, final="d.npy", leaves=left)
+    yield Case("write in parts", writing_parts, final="d.npy", replaces=False, leaves=left)
     yield Case("lab record", recording, final="record.jsonl")
 
 
@@ -110,6 +112,7 @@ def mapping(folder: Path) -> Call:
     g = small()
 
     def call() -> Any:
+        (folder / "values.npy").unlink(missing_ok=True)  # it is not replaced
         kl.apsp(g, out=str(folder / "values.npy"), threads=3)
         return lambda: np.load(folder / "values.npy")
 

@@ -24,6 +24,7 @@ class Case:
     name: str
     prepare: Callable[[Path], Call]
     final: str | None = None  # the file that it writes
+    replaces: bool = True  # a file that is there; answers by ``out=`` refuse it
     device: str = "cpu"
     leaves: tuple[str, ...] = ()  # files that may stay after a fault, for the next call
 

@@ -149,6 +149,7 @@ class Trial:
 
     def attempt(self, kind: str, number: int, error: int, lasts: bool, old: bool) -> None:
         """Call with a fault; note what is wrong afterwards."""
+        old = old and self.case.replaces
         where = f"{self.case.name}: {kind} {number}{' and all after' if lasts else ''}"
         if kind in KINDS[2:]:
             where += f" ({errno.errorcode[error]})"

@@ -85,7 +85,8 @@ class Campaign:
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             path = Path(folder, "inside", writer.file)
             path.parent.mkdir()
-            path.write_bytes(OLD)
+            if writer.replaces:
+                path.write_bytes(OLD)
             Path(folder, "said").touch()
             yield path
 
@@ -148,8 +149,10 @@ class Campaign:
                 self._fail(writer, trouble, "finished, and the old file is still there")
             return
         try:
-            if content is None:
-                self._fail(writer, trouble, "the old file is gone")
+            if content is None and (writer.replaces or ended == "finished"):
+                self._fail(writer, trouble, "the file is gone")
+            elif content is None:
+                return
             elif writer.check is not None:
                 writer.check(path)
             elif content != writer.content:

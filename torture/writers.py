@@ -21,6 +21,7 @@ class Writer:
     file: str
     write: Callable[[Path], object]
     command: bool = False  # of the command line: exits by itself
+    replaces: bool = True  # a file that is there; answers by ``out=`` refuse it
     check: Callable[[Path], object] | None = None
     content: bytes = b""  # that it writes
     seconds: float = 0.0  # that it takes
@@ -57,8 +58,13 @@ def writers_of_files(folder: Path) -> list[Writer]:
         Writer("save .npz of pairs", "p.npz", pairs.save),
         Writer("save .csv of loads", "f.csv", traffic.save),
         Writer("save .kp", "p.kp", prepared.save),
-        Writer("matrix out=", "e.npy", lambda path: prepared.matrix(range(300), out=path)),
-        Writer("out=", "d.npy", lambda path: kl.apsp(small, out=path, threads=1)),
+        Writer(
+            "matrix out=",
+            "e.npy",
+            lambda path: prepared.matrix(range(300), out=path),
+            replaces=False,
+        ),
+        Writer("out=", "d.npy", lambda path: kl.apsp(small, out=path, threads=1), replaces=False),
         Writer("record", "r.jsonl", lambda path: record.write(path, lines)),
         Writer("draw .svg", "p.svg", lambda path: kl.draw(drawn, path)),
         Writer("picture .svg", "q.svg", kl.draw(drawn.graph).save),
@@ -95,7 +101,10 @@ def writers_of_files(folder: Path) -> list[Writer]:
     ]
     for file, arguments, check in commands:
         name = f"kleene {' '.join(Path(a).name for a in arguments)}"
-        writers.append(Writer(name, file, lambda path, a=arguments: _command(a, path), True, check))
+        replaces = not file.endswith(".npy")
+        writers.append(
+            Writer(name, file, lambda path, a=arguments: _command(a, path), True, replaces, check)
+        )
     return writers
 
 

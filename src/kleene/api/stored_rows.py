@@ -28,6 +28,7 @@ from kleene.distributed.mpi.stored import refuse_stored_by_ranks
 from kleene.distributed.pieces import Piece, choose_block_rows
 from kleene.distributed.round_files import RoundFiles
 from kleene.distributed.store import Store, ledger_of
+from kleene.distributed.store_writer import refuse_existing
 from kleene.errors import RequestError, StoreError
 from kleene.graph import Graph
 from kleene.planning.cost_model import count_sources
@@ -65,6 +66,7 @@ def solve_stored(call: Call, solve: Solve, plain_targets: bool = False) -> Resul
     """
     stored = plan_stored(call, plain_targets)
     if stored is None:
+        refuse_existing(Path(str(call.out)))
         return None
     if stored.plan.rounds is not None:
         from kleene.api.rounds import solve_in_rounds

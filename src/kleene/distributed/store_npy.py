@@ -26,6 +26,7 @@ from kleene.distributed.store_writer import (
     SOURCE,
     TARGET,
     StoreWriter,
+    refuse_existing,
 )
 from kleene.system.atomic_file import reserve_space
 from kleene.system.npy_header import read_array
@@ -44,6 +45,8 @@ class NpyWriter(StoreWriter):
 
     def create(self, vertices: Mapping[str, Array]) -> None:
         """Make the files under their partial names, empty; with lists of sources and targets."""
+        for name in (*self.spec.arrays, *vertices):
+            refuse_existing(self.final(name))
         with naming(self.path):
             for name, ids in vertices.items():
                 with open(self._partial(name), "wb") as file:

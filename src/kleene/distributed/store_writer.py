@@ -29,6 +29,7 @@ __all__ = [
     "Receipt",
     "StoreSpec",
     "StoreWriter",
+    "refuse_existing",
 ]
 
 Array = NDArray[Any]
@@ -198,6 +199,15 @@ class StoreWriter(ABC):
     def _unreadable(self, name: str, first: int, stop: int, why: object) -> StoreError:
         return StoreError(
             f"{self.path}: the {name} of rows {first:,} to {stop - 1:,} cannot be read ({why})"
+        )
+
+
+def refuse_existing(path: Path) -> None:
+    """Refuse a file that may be of another graph: it has no ledger that says whose it is."""
+    if path.exists():
+        raise StoreError(
+            f"{path} is there already, without a ledger beside it that says what it holds: remove "
+            "it, or choose another name"
         )
 
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from kleene.distributed.ledger import naming, sync_folder
 from kleene.distributed.pieces import Piece
-from kleene.distributed.store_writer import DISTANCES, PARTIAL, StoreWriter
+from kleene.distributed.store_writer import DISTANCES, PARTIAL, StoreWriter, refuse_existing
 from kleene.errors import MemoryBudgetError, RequestError, StoreError
 from kleene.system.formatting import format_bytes
 from kleene.system.machine import available_memory
@@ -53,11 +53,7 @@ class ZarrWriter(StoreWriter):
         """Make the group under its partial name, without data; with lists of vertices."""
         zarr = _import_zarr()
         partial = self._partial
-        if self.path.exists():
-            raise StoreError(
-                f"{self.path} is there already, without a ledger beside it: remove it, or choose "
-                "another name"
-            )
+        refuse_existing(self.path)
         with naming(self.path):
             if partial.exists():
                 shutil.rmtree(partial)
