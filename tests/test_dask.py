@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -193,3 +195,59 @@ def test_a_closed_client_is_refused(what: str) -> None:
     finally:
         closed.close()
         cluster.close()
+
+
+# ---- what Dask raises ---------------------------------------------------------------------------
+
+
+def failing(real: Any, times: float, error: Exception) -> Any:
+    """Return a method of a client that raises so many times."""
+    left = [times]
+
+    def method(*arguments: Any, **keywords: Any) -> Any:
+        left[0] -= 1
+        if left[0] >= 0:
+            raise error
+        return real(*arguments, **keywords)
+
+    return method
+
+
+def lost() -> list[Exception]:
+    from distributed.client import CancelledError, ClosedClientError
+    from distributed.comm.core import CommClosedError
+
+    return [CommClosedError("in <TCP (closed)>"), ClosedClientError("c"), CancelledError("task")]
+
+
+def test_a_worker_that_ends_while_the_graph_is_registered(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register = failing(client.register_plugin, 2, lost()[0])
+    monkeypatch.setattr(client, "register_plugin", register)
+    there = kl.sssp(CITY, sources=range(9), targets=[5], on=client)
+    assert np.array_equal(there.distances, kl.sssp(CITY, sources=range(9), targets=[5]).distances)
+
+
+@pytest.mark.parametrize("name", ["register_plugin", "run", "submit", "map"])
+@pytest.mark.parametrize("error", lost(), ids=lambda error: type(error).__name__)
+def test_errors_of_dask_are_cluster_errors(
+    client: Any, name: str, error: Exception, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(client, name, failing(getattr(client, name), np.inf, error))
+    if name == "map":
+        call = partial(kl.apsp, SOCIAL, method="tiled", out=tmp_path / "d.npy")
+    else:
+        call = partial(kl.sssp, CITY, sources=range(9), targets=[5])
+    with pytest.raises(kl.ClusterError, match=re.escape(str(error))) as raised:
+        call(on=client)
+    assert raised.value.__cause__ is error
+    assert "the same call resumes it" in str(raised.value)
+
+
+def test_a_cluster_that_goes_while_it_is_cleaned_up(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("unregister_worker_plugin", "cancel"):
+        monkeypatch.setattr(client, name, failing(None, np.inf, lost()[1]))
+    assert kl.sssp(CITY, sources=range(9), targets=[5], on=client).distances.shape == (9, 1)

@@ -8,16 +8,16 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
-from kleene.errors import ClusterError, RequestError
+from kleene.errors import ClusterError, KleeneError, RequestError
 from kleene.system.formatting import type_name
 
 __all__ = [
-    "LOOK", "PATIENCE", "POLL", "RESUMED", "Workers", "import_dask", "open_client",
+    "LOOK", "PATIENCE", "POLL", "RESUMED", "Workers", "asking", "import_dask", "open_client",
     "scheduler_lost", "task_failed", "worker_threads",
 ]  # fmt: skip
 
@@ -39,6 +39,21 @@ def import_dask() -> Any:
         raise RequestError(
             'on= needs dask.distributed: pip install "kleene[dask]", here and on the workers'
         ) from None
+
+
+@contextmanager
+def asking(what: str) -> Iterator[None]:
+    """Raise ClusterError for whatever a client raises while it asks the cluster for something.
+
+    That is an OSError where a connection closes, TimeoutError, ClosedClientError, CancelledError
+    and others, some of them of classes that Dask does not export.
+    """
+    try:
+        yield
+    except KleeneError:
+        raise
+    except Exception as error:
+        raise ClusterError(f"{what}: {type(error).__name__}: {error}; {RESUMED}") from error
 
 
 def scheduler_lost(name: str) -> ClusterError:
@@ -90,10 +105,9 @@ def open_client(on: Any) -> Iterator[Any]:
 
 def worker_threads(client: Any) -> dict[str, int]:
     """Return how many threads each worker has, by address; none where the scheduler is gone."""
-    try:
+    with suppress(Exception):
         return dict(client.nthreads())
-    except (OSError, RuntimeError):
-        return {}
+    return {}
 
 
 class Workers:
@@ -130,10 +144,8 @@ def _installed(dask_worker: Any) -> str:
 
 def _check_workers(client: Any) -> None:
     """Refuse workers without Kleene, or with another version of it."""
-    try:
+    with asking("the cluster does not answer"):
         found = client.run(_installed, on_error="return")
-    except (OSError, RuntimeError, ValueError) as error:
-        raise ClusterError(f"the cluster does not answer: {error}") from None
     own = version("kleene")
     for worker, there in found.items():
         if isinstance(there, ImportError):

@@ -14,12 +14,13 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kleene.distributed.dask_client import import_dask, worker_threads
+from kleene.distributed.dask_client import POLL, asking, import_dask, worker_threads
 from kleene.errors import ClusterError
 from kleene.system.allocator import keep_freed_memory
 from kleene.system.atomic_file import temporary_path
@@ -31,6 +32,9 @@ _PART = 2**23
 
 #: Seconds between two looks whether a worker that receives a graph is still there.
 _LOOK = 2.0
+
+#: How often a plugin is registered where workers end at that moment.
+_ATTEMPTS = 5
 
 
 class SharedGraph(NamedTuple):
@@ -70,12 +74,25 @@ def share_graph(
     with temporary_path(folder or _default_folder(), ".kp") as path:
         write(path)
         shared = SharedGraph(str(path.resolve()), load)
-        client.register_plugin(GraphPlugin(shared), name=shared.name)
+        _register(client, GraphPlugin(shared), shared.name)
         try:
             yield shared
         finally:
-            with suppress(OSError, RuntimeError, ValueError):  # the cluster may be gone
+            with suppress(Exception):  # the cluster may be gone
                 client.unregister_worker_plugin(shared.name)
+
+
+def _register(client: Any, plugin: Any, name: str) -> None:
+    """Register a plugin on all workers; one that ends meanwhile ends the attempt for all."""
+    for left in reversed(range(_ATTEMPTS)):
+        try:
+            with asking("the workers cannot open the graph"):
+                client.register_plugin(plugin, name=name)
+            return
+        except ClusterError:
+            if not left:
+                raise
+        time.sleep(POLL)  # the scheduler notices that the worker is gone
 
 
 def _default_folder() -> Path:
@@ -87,7 +104,7 @@ def _default_folder() -> Path:
 def send_graph(client: Any, shared: SharedGraph, workers: Sequence[str]) -> None:
     """Send a graph to workers that do not see its file; those that end meanwhile are skipped."""
     size = os.path.getsize(shared.path)
-    with open(shared.path, "rb") as file:
+    with open(shared.path, "rb") as file, asking("the graph cannot be sent"):
         for offset in range(0, size, _PART):
             part = file.read(_PART)
             last = offset + len(part) == size

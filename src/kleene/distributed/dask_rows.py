@@ -26,6 +26,7 @@ from kleene.distributed.dask_client import (
     POLL,
     RESUMED,
     Workers,
+    asking,
     import_dask,
     scheduler_lost,
     task_failed,
@@ -240,14 +241,16 @@ class _Flight:
     def start(self, piece: list[Any]) -> None:
         """Send a piece to the scheduler."""
         self._started += 1
-        future = self._client.submit(
-            run_piece,
-            self._shared,
-            self._make_work(piece),
-            key=f"{self._what}-{_rows(piece)}-{self._run}-{self._started}",
-            pure=False,
-            retries=_RETRIES,
-        )
+        work = self._make_work(piece)
+        with asking(f"{self._what} {_rows(piece)} cannot be sent"):
+            future = self._client.submit(
+                run_piece,
+                self._shared,
+                work,
+                key=f"{self._what}-{_rows(piece)}-{self._run}-{self._started}",
+                pure=False,
+                retries=_RETRIES,
+            )
         self.tasks[future] = piece
         self._done.add(future)
 
@@ -263,7 +266,7 @@ class _Flight:
     def cancel(self) -> None:
         """Take back what is not done."""
         if self.tasks:
-            with suppress(OSError, RuntimeError, ValueError, TypeError):  # the cluster is gone
+            with suppress(Exception):  # the cluster is gone
                 self._client.cancel(list(self.tasks), force=True)
             self.tasks.clear()
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any
 from weakref import WeakSet
 
-from kleene.distributed.dask_client import POLL, Workers, scheduler_lost, task_failed
+from kleene.distributed.dask_client import POLL, Workers, asking, scheduler_lost, task_failed
 from kleene.distributed.tile_grid import Cluster
 from kleene.errors import KleeneError
 
@@ -48,10 +48,11 @@ class TaskRun:
     ) -> Any:
         """Send one task to the scheduler."""
         where = {} if place is None else {"workers": [place], "allow_other_workers": True}
-        future = self._client.submit(
-            function, *arguments, key=self._key(step, name), pure=False, priority=priority,
-            retries=retries, **where,
-        )  # fmt: skip
+        with asking(f"{self._what} {step} cannot be sent"):
+            future = self._client.submit(
+                function, *arguments, key=self._key(step, name), pure=False, priority=priority,
+                retries=retries, **where,
+            )  # fmt: skip
         self._futures.add(future)
         return future
 
@@ -74,10 +75,11 @@ class TaskRun:
         for owner, group in groups.items():
             own, *columns = zip(*group, strict=True)
             keys = [self._key(step, f"{name} {i},{j}") for i, j in own]
-            futures = self._client.map(
-                function, *columns, key=keys, workers=[owner], allow_other_workers=True,
-                pure=False, priority=priority, retries=retries, **constants,
-            )  # fmt: skip
+            with asking(f"{self._what} {step} cannot be sent"):
+                futures = self._client.map(
+                    function, *columns, key=keys, workers=[owner], allow_other_workers=True,
+                    pure=False, priority=priority, retries=retries, **constants,
+                )  # fmt: skip
             self._futures.update(futures)
             found.update(zip(own, futures, strict=True))
         return found
@@ -108,7 +110,7 @@ class TaskRun:
 
     def cancel(self) -> None:
         """Take back what is not done."""
-        with suppress(OSError, RuntimeError, ValueError, TypeError):  # the cluster may be gone
+        with suppress(Exception):  # the cluster may be gone
             self._client.cancel([future for future in self._futures if not future.done()])
 
 

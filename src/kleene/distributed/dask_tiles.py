@@ -19,7 +19,7 @@ from contextlib import suppress
 from typing import Any
 
 from kleene.backends.task import Progress as Report
-from kleene.distributed.dask_client import PATIENCE, POLL, worker_threads
+from kleene.distributed.dask_client import PATIENCE, POLL, asking, worker_threads
 from kleene.distributed.dask_graphs import SharedGraph, send_graph
 from kleene.distributed.dask_task_run import (
     TaskRun,
@@ -72,7 +72,8 @@ def measure_cluster(client: Any, work: TileWork) -> Cluster:
         threads = worker_threads(client)
         answers = {}
         if threads:
-            answers = client.run(measure_slot, work, workers=list(threads), on_error="return")
+            with asking("the workers do not say how fast they are"):
+                answers = client.run(measure_slot, work, workers=list(threads), on_error="return")
         found = {worker: slot for worker, slot in answers.items() if isinstance(slot, tuple)}
         refused = [error for error in answers.values() if isinstance(error, KleeneError)]
         if refused:
@@ -113,7 +114,8 @@ def close_on_cluster(
         except WorkersLostError:
             cluster = measure_cluster(client, work)
         except NoGraphError:
-            found = client.run(has_graph, shared, on_error="return")
+            with asking("the workers do not say whether they have the graph"):
+                found = client.run(has_graph, shared, on_error="return")
             send_graph(client, shared, [worker for worker, has in found.items() if has is False])
             cluster = measure_cluster(client, work)
         finally:
