@@ -128,7 +128,6 @@ def test_a_rank_that_cannot_write(
     sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "d.npy"
-    out.write_bytes(b"old")
     original = NpyWriter._write
 
     def full(self: Any, name: str, piece: Any, block: Any) -> None:
@@ -141,9 +140,19 @@ def test_a_rank_that_cannot_write(
         (said,) = set(run_ranks(3, search_and_write(sample, out)))
     assert said[0] is kl.StorageError
     assert "No space left" in said[1]
-    assert out.read_bytes() == b"old"
+    assert not out.exists()
     run_ranks(3, search_and_write(sample, out))
     assert np.load(out).tolist() == kl.sssp(kl.read(sample), 0).distances.tolist()
+
+
+def test_a_file_without_a_ledger_is_not_replaced(sample: Path, tmp_path: Path) -> None:
+    out = tmp_path / "d.npy"
+    out.write_bytes(b"old")
+    (said,) = set(run_ranks(3, search_and_write(sample, out)))
+    assert said[0] is kl.StoreError
+    assert "is there already, without a ledger" in said[1]
+    assert [path.name for path in tmp_path.iterdir() if path.suffix != sample.suffix] == ["d.npy"]
+    assert out.read_bytes() == b"old"
 
 
 def test_the_same_again_and_something_else(sample: Path, tmp_path: Path) -> None:
