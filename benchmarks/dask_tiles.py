@@ -29,7 +29,8 @@ import kleene as kl
 
 def matrix_graph(n: int, seed: int = 1) -> kl.Graph:
     """Return a complete graph of random lengths."""
-    return kl.Graph.from_dense(np.random.default_rng(seed).random((n, n), dtype=np.float32))
+    lengths = np.random.default_rng(seed).random((n, n), dtype=np.float32)
+    return kl.Graph.from_dense(lengths, null_value=np.inf)
 
 
 def closed(graph: kl.Graph, paths: bool, **where: Any) -> tuple[float, kl.Result]:

@@ -97,7 +97,7 @@ def matrices() -> Iterator[Case]:
     matrix = np.random.default_rng(0).random((3000, 3000)) * 100
     for dtype in (np.float32, np.float64, np.int8, bool):
         given = matrix.astype(dtype)
-        yield f"dense {dtype.__name__}", lambda a=given: kl.Graph.from_dense(a)
+        yield f"dense {dtype.__name__}", lambda a=given: kl.Graph.from_dense(a, np.inf)
     yield "dense transposed", lambda: kl.Graph.from_dense(matrix.T)
     masked = np.ma.masked_greater(matrix, 50)
     yield "dense masked", lambda: kl.Graph.from_dense(masked)

@@ -130,7 +130,7 @@ def test_predecessors_are_recovered_or_computed_along(weights: tuple[int, int]) 
     """Few tight arcs, all arcs tight, and weights of zero."""
     rng = np.random.default_rng(1)
     dense = rng.integers(weights[0], weights[1], (150, 150), endpoint=True).astype(np.float32)
-    g = kl.Graph.from_dense(dense)
+    g = kl.Graph.from_dense(dense, null_value=np.inf)
     kl.apsp(g, method="tiled", device="emulated").verify()
     half = kl.Graph.from_dense(np.where(rng.random((150, 150)) < 0.5, dense, np.inf))
     kl.apsp(half, method="tiled", device="emulated").verify()
@@ -143,7 +143,7 @@ def shifted(n: int, dtype: str, cycles: int = 1, seed: int = 1) -> kl.Graph:
     lengths = rng.integers(cycles, 100, (n, n)) + heights[:, None] - heights
     np.fill_diagonal(lengths, 0)
     scale = 1 if dtype.startswith("int") else 1 / 7
-    return kl.Graph.from_dense((lengths * scale).astype(dtype))
+    return kl.Graph.from_dense((lengths * scale).astype(dtype), null_value=np.inf)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])

@@ -50,7 +50,8 @@ def matrices(draw: Any) -> np.ndarray[Any, Any]:
 def test_a_matrix_makes_the_graph_of_its_arcs(matrix: np.ndarray[Any, Any], null: Any) -> None:
     if null is not None and null != null and matrix.dtype.kind != "f":
         null = None
-    made, expected = kl.Graph.from_dense(matrix, null_value=null), by_edges(matrix, null)
+    said = INF if null is None else null  # a zero is an arc
+    made, expected = kl.Graph.from_dense(matrix, null_value=said), by_edges(matrix, null)
     assert (made.n, made.m, made.weight_dtype) == (expected.n, expected.m, expected.weight_dtype)
     for fact in ("min_weight", "max_weight", "path_bound", "max_degree"):
         assert getattr(made.stats, fact) == getattr(expected.stats, fact), fact
@@ -170,7 +171,7 @@ def test_the_fingerprint_of_a_matrix_is_that_of_its_arcs(
     if dtype.startswith("float"):
         matrix[rng.random((37, 37)) < 0.3] = np.inf
         matrix[5, 5] = -1
-    g = kl.Graph.from_dense(matrix)
+    g = kl.Graph.from_dense(matrix, null_value=INF)
     found = module.fingerprint(g)
     assert "neighbors" not in g.__dict__
     assert g.neighbors is not None
@@ -196,3 +197,80 @@ def test_the_fingerprint_of_a_complete_matrix(
     assert "neighbors" not in g.__dict__
     assert g.neighbors is not None
     assert found == module.fingerprint(g)
+
+
+# ---- zeros off the diagonal ---------------------------------------------------------------------
+
+ADJACENCY = [[0, 1, 0, 0], [1, 0, 2, 0], [0, 2, 0, 3], [0, 0, 3, 0]]
+REFUSED = r"6 entries of the matrix .* zero \(50 %\).*null_value=0 .*null_value=inf"
+
+
+@pytest.mark.parametrize("dtype", [*TYPES, "int64", "uint32"])
+def test_what_a_zero_means_must_be_said(dtype: str, tmp_path: Any) -> None:
+    """SciPy, NetworkX and igraph take it as no arc; in a matrix of lengths it is an arc."""
+    matrix = np.array(ADJACENCY, dtype)
+    file = tmp_path / "adjacency.npy"
+    np.save(file, matrix)
+    for make in (kl.Graph.from_dense, kl.Graph.from_any, kl.Graph.from_dense):
+        with pytest.raises(kl.GraphError, match=REFUSED):
+            make(matrix)
+        assert make(matrix, null_value=0).m == 6
+        assert make(matrix, null_value=INF).m == 12
+        assert make(matrix, null_value=9).m == 12, "something means no arc"
+    with pytest.raises(kl.FormatError, match=rf"adjacency.npy: {REFUSED}"):
+        kl.read(file)
+    assert [kl.read(file, null_value=null).m for null in (0, INF)] == [6, 12]
+    largest = INF if matrix.dtype.kind == "f" else np.iinfo(dtype).max
+    for place in ((0, 1), (2, 2)):
+        marked = matrix.copy()
+        marked[place] = largest
+        assert kl.Graph.from_dense(marked).m == 12 - (place != (2, 2))
+    masked = np.ma.array(matrix, mask=matrix == 2)
+    assert kl.Graph.from_dense(masked).m == 10
+    with pytest.raises(kl.GraphError, match=REFUSED):
+        kl.Graph.from_dense(np.ma.array(matrix))
+
+
+def test_encodings_of_matrices() -> None:
+    with pytest.raises(kl.GraphError, match=rf"graphs\[1\]: {REFUSED}.*Graph.from_dense\(graphs"):
+        kl.distance_encodings([np.ones((3, 3)), np.array(ADJACENCY)])
+    adjacency = kl.Graph.from_dense(ADJACENCY, null_value=0)
+    assert kl.distance_encodings([adjacency])[0].max() == 3
+
+
+def test_zeros_that_mean_nothing_else() -> None:
+    assert kl.Graph.from_dense(np.array(ADJACENCY, bool)).m == 6
+    assert kl.Graph.from_dense([[0, 1], [1, 0]]).m == 2
+    assert kl.Graph.from_dense([[0.0]]).m == 0
+    assert kl.Graph.from_dense(np.zeros((0, 0))).m == 0
+    with pytest.raises(kl.GraphError, match=r"100 %"):
+        kl.Graph.from_dense(np.zeros((3, 3)))
+    with pytest.raises(kl.GraphError, match=r"1 entries .* \(50 %\)"):
+        kl.Graph.from_dense([[0, -1], [0, 0]])
+    lengths = np.zeros((3, 3))
+    assert kl.close_distances(lengths).tolist() == [[0] * 3] * 3
+    assert kl.product(np.zeros((2, 2)), np.zeros((2, 2)), "min_plus").tolist() == [[0, 0]] * 2
+
+
+@given(matrices())
+def test_the_dense_form_makes_its_graph(matrix: np.ndarray[Any, Any]) -> None:
+    g = kl.Graph.from_dense(matrix, null_value=INF)
+    for graph in (g, kl.Graph.from_csr(*g.csr)):
+        assert kl.Graph.from_dense(graph.dense).equals(graph)
+
+
+def test_a_complete_graph_of_zeros_goes_through_a_file(tmp_path: Any) -> None:
+    for weights in ([0, 3], [0.0, 3.5], [0, 0]):
+        g = kl.Graph.from_edges([0, 1], [1, 0], weights)
+        kl.write(g, tmp_path / "g.npy")
+        assert kl.read(tmp_path / "g.npy").equals(g)
+
+
+def test_the_largest_integer_is_a_weight() -> None:
+    g = kl.Graph.from_edges([0, 1], [1, 2], np.array([2**31 - 1, 7], np.int32))
+    assert g.dense.dtype == np.int64
+    assert kl.Graph.from_dense(g.dense).weights.tolist() == [2**31 - 1, 7]
+    assert kl.closure(g, "max_min", device="cpu").distances[0, 1] == 2**31 - 1
+    largest = kl.Graph.from_edges([0, 1], [1, 2], [2**63 - 1, 7])
+    with pytest.raises(kl.GraphError, match="9223372036854775807 means 'no arc'"):
+        _ = largest.dense

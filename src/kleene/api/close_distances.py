@@ -94,10 +94,10 @@ def _close_on_host(lengths: Array, threads: int | None, progress: Progress | Non
     out = lengths if lengths.flags.c_contiguous and lengths.dtype.isnative else None
     own_diagonal = lengths.diagonal().copy()
     try:
-        arcs = dense_arcs(lengths, out=out)
+        arcs = dense_arcs(lengths, np.inf, out)
         if out is not None and arcs.min_weight < 0:
             # A failed closure overwrites the matrix, so keep one to name the cycle from.
-            arcs = dense_arcs(lengths)
+            arcs = dense_arcs(lengths, np.inf)
         found = _apsp(
             Graph._from_matrix(arcs), method="tiled", dtype=lengths.dtype, threads=threads,
             progress=progress, out=out,
@@ -138,7 +138,7 @@ def _close_on_gpu(lengths: Any, progress: Progress | None) -> None:
     others = [each for name in plan.devices if (each := open_device(name)) is not device]
     if not method.load_in_place()(device, array, progress or (lambda done, total: None), others):
         # The CPU names the cycle, or finds that it is negative by rounding only.
-        lost = Graph.from_dense(device.download(array))
+        lost = Graph.from_dense(device.download(array), null_value=np.inf)
         found = _apsp(lost, dtype=array.dtype)
         device.copy(array, np.ascontiguousarray(found.distances))
         device.synchronize()

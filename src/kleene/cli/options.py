@@ -155,6 +155,15 @@ class Input:
             rich_help_panel=_FILE,
         ),
     ] = None
+    null_value: Annotated[
+        float | None,
+        Option(
+            "--null-value",
+            metavar="NUMBER",
+            help="What means 'no arc' in a matrix: 0 in an adjacency matrix, inf if 0 is an arc.",
+            rich_help_panel=_FILE,
+        ),
+    ] = None
     positions: Annotated[
         str | None,
         Option(
@@ -225,6 +234,7 @@ class Input:
             "separator": self.separator and _SEPARATORS.get(self.separator, self.separator),
             "header": self.header,
             "through": self.through,
+            "null_value": self.null_value,
             "positions": self.positions,
         }
         return {name: value for name, value in given.items() if value is not None}

@@ -25,7 +25,7 @@ SEARCHES = ("bfs", "sssp")
 _OPTIONS = {
     *(field.name for group in (Input, Output) for field in fields(group)),
     *("sources", "source", "out", "resume", "verify", "predecessors", "dtype"),
-} - {"oneway", "through", "positions"}
+} - {"oneway", "through", "null_value", "positions"}
 _VALUES = {"method": ("auto",), "device": ("auto", "cpu")}
 
 

@@ -203,6 +203,12 @@ def _part(at: int, item: Any, size: int | None, weights: Any) -> tuple[int, Arra
                 f"{name} is an edge index, which does not give the number of vertices; "
                 "pass n=, one number per graph"
             )
-        g = Graph.from_any(item)
+        try:
+            g = Graph.from_any(item)
+        except GraphError as error:
+            if "null_value=" not in str(error):
+                raise
+            made = f"Graph.from_dense({name}, null_value=...)"
+            raise GraphError(f"{name}: {error}, in a graph of its own: {made}") from None
         return g.n, np.stack(g.coo[:2]), g.weights if weights is None else to_numpy(weights)
     return size, _edge_index(item, name), to_numpy(weights)

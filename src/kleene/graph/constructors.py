@@ -143,8 +143,11 @@ class Constructors:
     def from_dense(cls, matrix: ArrayLike, null_value: Any = None) -> Graph:
         """Make a graph from a square array of weights.
 
-        A zero off the diagonal is an arc of weight zero: pass ``null_value=0`` for the habit of
-        SciPy. A boolean array makes an unweighted graph.
+        A boolean array makes an unweighted graph. The ``dense`` form of a graph makes that graph.
+
+        A zero off the diagonal is an arc of weight zero if some entry means "no arc". Where none
+        does, as in an adjacency matrix, the matrix is refused until ``null_value`` says what a zero
+        means: 0 if it is no arc, as in SciPy and NetworkX, infinity if it is an arc.
 
         Parameters
         ----------
@@ -152,7 +155,7 @@ class Constructors:
             The weight of the arc from i to j at (i, j). Infinity means "no arc", and so does the
             largest value of an integer type, and a masked entry of a masked array.
         null_value : number, optional
-            Another value that means "no arc".
+            Another value that means "no arc"; infinity for none.
 
         Examples
         --------
@@ -160,6 +163,8 @@ class Constructors:
         >>> inf = float("inf")
         >>> kl.Graph.from_dense([[0, 3, inf], [inf, 0, 1], [2, inf, 0]])
         Graph(3 vertices, 3 arcs, float64 weights 1 to 3, directed)
+        >>> kl.Graph.from_dense([[0, 1, 0], [1, 0, 1], [0, 1, 0]], null_value=0)
+        Graph(3 vertices, 4 arcs, int64 weights 1 to 1, directed)
         """
         return cls._graph()._from_matrix(dense_arcs(matrix, null_value))
 

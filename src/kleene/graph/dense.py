@@ -2,6 +2,9 @@
 
 Dense methods read the matrix itself. The CSR form is built, on all cores, on first access: a graph
 of 16,384 vertices has 268 million arcs, and their ids alone take as much memory as the matrix.
+
+A zero off the diagonal is an arc of weight zero, or no arc, as in SciPy and NetworkX. A matrix says
+which where some other entry means "no arc". Where none does, the caller must say it.
 """
 
 from __future__ import annotations
@@ -18,10 +21,11 @@ from kleene.errors import GraphError
 from kleene.graph.checks import as_array, as_weights, is_masked, require_memory, weight_dtype
 from kleene.graph.dlpack import to_numpy
 from kleene.graph.forms import CSR
+from kleene.graph.frozen import is_ours
 from kleene.graph.no_path import no_path
 from kleene.system.machine import threads_for
 
-__all__ = ["DenseArcs", "dense_arcs"]
+__all__ = ["DenseArcs", "ambiguous_zeros", "dense_arcs"]
 
 Array = NDArray[Any]
 
@@ -83,7 +87,32 @@ def dense_arcs(matrix: Any, null_value: Any = None, out: Array | None = None) ->
     offsets = np.concatenate(([0], np.cumsum(degrees)))
     if offsets[-1] == 0:
         lowest = highest = 0
-    return DenseArcs(canonical, offsets, lowest, highest, heaviest, weighted)
+    arcs = DenseArcs(canonical, offsets, lowest, highest, heaviest, weighted)
+    if null_value is None and weighted and lowest <= 0 and not is_ours(matrix):
+        _require_known_zeros(entries)
+    return arcs
+
+
+def ambiguous_zeros(matrix: Array) -> int:
+    """Return how many zeros off the diagonal may be arcs or none, since no entry means none."""
+    diagonal = matrix.diagonal()
+    zeros = matrix.size - np.count_nonzero(matrix)
+    zeros -= len(diagonal) - np.count_nonzero(diagonal)
+    if not zeros or matrix.max() == no_path(matrix.dtype):
+        return 0
+    return int(zeros)
+
+
+def _require_known_zeros(entries: Array) -> None:
+    """Raise for a matrix in which a zero may be an arc, or none."""
+    zeros = ambiguous_zeros(entries)
+    if zeros:
+        share = 100 * zeros / (entries.size - len(entries))
+        raise GraphError(
+            f"{zeros:,} entries of the matrix off the diagonal are zero ({share:.3g} %), and none "
+            "means 'no arc': pass null_value=0 if a zero is no arc, as in an adjacency matrix, or "
+            "null_value=inf if it is an arc of weight 0"
+        )
 
 
 def _bytes_per_entry(array: Array, masked: bool, in_place: bool) -> int:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kleene import _native
 from kleene.system.machine import threads_for
 
-__all__ = ["adopt", "copied", "frozen", "is_frozen"]
+__all__ = ["adopt", "copied", "frozen", "is_frozen", "is_ours"]
 
 Array = NDArray[Any]
 
@@ -56,6 +56,11 @@ def is_frozen(array: Array) -> bool:
     """Return whether nothing can write to an array."""
     base: Any = array.base
     return type(base) in (_Memory, bytes)
+
+
+def is_ours(array: Any) -> bool:
+    """Return whether this is an array that Kleene gave out, as it stands, of two dimensions."""
+    return isinstance(array, np.ndarray) and type(array.base) is _Memory
 
 
 def copied(array: Array) -> Array:

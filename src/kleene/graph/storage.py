@@ -144,9 +144,17 @@ class Storage:
     def dense(self) -> Array:
         """The matrix of weights: 0 on the diagonal, infinity (or the largest integer) for no arc.
 
-        An unweighted graph gives int32 with 1 for an arc.
+        An unweighted graph gives int32 with 1 for an arc, and one with an int32 weight of 2^31 - 1,
+        which would mean "no arc", int64.
         """
         dtype = np.dtype(np.int32) if self.weights is None else self.weights.dtype
+        if dtype.kind == "i" and self.stats.max_weight == no_path(dtype):
+            if dtype == np.int64:
+                raise GraphError(
+                    f"the weight {no_path(dtype)} means 'no arc' in a matrix of int64; use the "
+                    "CSR form, a sparse file such as .npz, or weights of float64"
+                )
+            dtype = np.dtype(np.int64)
         self.require_dense(dtype)
         matrix: Array = adopt(csr_to_dense(self.csr, dtype, no_path(dtype), 0))
         return matrix

@@ -102,7 +102,8 @@ def read(
             by name or number; whether the first line is a header; the column separator; the
             characters that start a comment.
         null_value : number
-            For ``.npy`` and MatrixMarket arrays: the entry that means "no arc".
+            For ``.npy`` and MatrixMarket arrays: the entry that means "no arc"; infinity if zeros
+            are arcs of weight zero.
 
     Raises
     ------

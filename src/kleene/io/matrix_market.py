@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kleene.errors import FormatError, GraphError
 from kleene.graph import Graph
 from kleene.graph.checks import require_memory
 from kleene.io.build import build_graph, labels_from_one
@@ -56,7 +57,12 @@ def read(
     header = _read_header(text)
     undirected = header.symmetry == "symmetric" or directed is False
     if header.storage == "array":
-        graph = Graph.from_dense(_read_array(text, header), null_value)
+        try:
+            graph = Graph.from_dense(_read_array(text, header), null_value)
+        except FormatError:
+            raise
+        except GraphError as error:
+            source.fail(str(error))
         graph = graph if weighted else graph.reweight(None)
         graph = graph.symmetrise() if undirected else graph
         return graph._derived(graph.csr, labels=labels_from_one(graph.n), name=source.stem)

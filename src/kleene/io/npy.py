@@ -1,7 +1,9 @@
 """Dense matrices in NumPy's ``.npy``: entry (i, j) is the weight of the arc from i to j.
 
-Infinity (the largest integer of an integer type) means "no arc"; see ``Graph.from_dense``. Arrays
-are never unpickled, and the size in the header is checked against the size of the file.
+Infinity (the largest integer of an integer type) means "no arc"; see ``Graph.from_dense``. A graph
+in which every vertex has an arc to every other one, some of weight zero, is written with that value
+on the diagonal, so that its zeros are read as arcs. Arrays are never unpickled, and the size in the
+header is checked against the size of the file.
 """
 
 from __future__ import annotations
@@ -9,10 +11,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kleene.errors import FormatError, GraphError
 from kleene.graph import Graph
+from kleene.graph.checks import require_memory
+from kleene.graph.dense import ambiguous_zeros
 from kleene.graph.no_path import no_path
 from kleene.io.format import Format
 from kleene.io.sink import Sink
@@ -42,27 +45,15 @@ def write(graph: Graph, sink: Sink) -> None:
         raise GraphError(
             "an .npy matrix has a zero diagonal and cannot hold negative self-loops; use .npz"
         )
-    matrix = _dense(graph)
+    matrix = graph.dense
+    if ambiguous_zeros(matrix):
+        require_memory(matrix.nbytes, f"a copy of {graph.n:,} rows", "write .npz")
+        matrix = matrix.copy()
+        np.fill_diagonal(matrix, no_path(matrix.dtype))
     np.lib.format.write_array_header_1_0(
         sink.file, np.lib.format.header_data_from_array_1_0(matrix)
     )
     sink.write(matrix.reshape(-1).view(np.uint8).data)
-
-
-def _dense(graph: Graph) -> NDArray[Any]:
-    """Return the matrix, in a type whose largest integer, which means "no arc", is no weight."""
-    weights = graph.weights
-    if weights is None or weights.dtype.kind != "i" or not graph.m:
-        return graph.dense
-    largest = weights.max()
-    if largest < no_path(weights.dtype):
-        return graph.dense
-    if largest == no_path(np.dtype(np.int64)):
-        raise GraphError(
-            f"an .npy matrix of integers cannot hold the weight {largest}, which means 'no arc' "
-            "there; write .npz"
-        )
-    return graph.reweight(arcs=weights.astype(np.int64)).dense
 
 
 NPY = Format(

@@ -97,7 +97,7 @@ def _graph(matrix: Array) -> kl.Graph:
     if matrix.dtype == bool:  # sparse: as a matrix of weights it would take four times the memory
         tails, heads = np.nonzero(matrix)
         return kl.Graph.from_edges(tails, heads, n=len(matrix))
-    return kl.Graph.from_dense(matrix)
+    return kl.Graph.from_dense(matrix, null_value=np.inf)
 
 
 def _device(environment: Environment) -> str:

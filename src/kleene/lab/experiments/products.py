@@ -56,7 +56,8 @@ def _trial(environment: Environment, n: int, make: Callable[..., Any] | None) ->
 
 def _there(environment: Environment, n: int) -> Trial:
     """Return the trial of matrices that are on the GPU: a closure, which is its own product."""
-    graph, gpu = kl.Graph.from_dense(_factors(n)[0]), environment.gpu or "cuda"
+    graph = kl.Graph.from_dense(_factors(n)[0], null_value=np.inf)
+    gpu = environment.gpu or "cuda"
     kept = kl.closure(graph, "min_plus", method="tiled", device=gpu, keep="device")
     there = kept.device_arrays.distances
     run = partial(kl.product, there, there, device=gpu)
