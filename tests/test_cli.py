@@ -381,7 +381,7 @@ def test_what_zeros_of_a_matrix_mean(tmp_path: Path) -> None:
     file = tmp_path / "adjacency.npy"
     np.save(file, np.eye(3, k=1))
     refused = kleene("info", file)
-    assert refused.exit_code == 1
+    assert refused.exit_code == 3
     assert "pass --null-value 0 if a zero is no arc" in refused.stderr
     assert "or --null-value inf if it is an arc" in refused.stderr
     assert [document("info", file, "--null-value", null)["arcs"] for null in (0, "inf")] == [2, 6]

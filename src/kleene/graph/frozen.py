@@ -59,8 +59,9 @@ def is_frozen(array: Array) -> bool:
 
 
 def is_ours(array: Any) -> bool:
-    """Return whether this is an array that Kleene gave out, as it stands, of two dimensions."""
-    return isinstance(array, np.ndarray) and type(array.base) is _Memory
+    """Return whether this is a matrix that Kleene gave out, as it stands."""
+    base: Any = getattr(array, "base", None)
+    return isinstance(array, np.ndarray) and type(base) is _Memory
 
 
 def copied(array: Array) -> Array:
