@@ -45,6 +45,21 @@ def test_readers_ask_for_what_they_take(group: str) -> None:
     assert [row for row in rows if int(row[1]) > int(row[2]) + slack] == []
 
 
+@linux
+@pytest.mark.parametrize("group", ["arrays", "new", "files"])
+def test_answers_are_computed_in_their_own_memory(group: str) -> None:
+    """Beyond the answer there is work, a part of it, and never a second copy."""
+    program = Path(__file__).with_name("answer_peaks.py")
+    environment = os.environ | {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_ARENA_MAX": "2"}
+    made = subprocess.run(
+        [sys.executable, str(program), group],
+        env=environment, capture_output=True, text=True, timeout=300, check=True,
+    )  # fmt: skip
+    rows = [line.split("\t") for line in made.stdout.splitlines()]
+    assert len(rows) >= 5
+    assert [row for row in rows if int(row[2]) > int(row[3])] == []
+
+
 def limited(limit: str, program: str) -> str:
     """Run a program that may take 1 GB more than it has; return its output."""
     start = f"""
