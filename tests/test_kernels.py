@@ -5,74 +5,27 @@ The compiler comes from PyPI and needs no GPU and no driver.
 
 from __future__ import annotations
 
-import ctypes
+import json
 import re
 import shutil
-from collections.abc import Iterator
-from functools import cache
-from importlib import metadata
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+import kernel_digests
+import nvrtc
 import pytest
 
 from kleene.backends.cuda.runtime import loader
 from kleene.backends.cuda.runtime.signature import signatures
 from kleene.backends.cuda.variants import VARIANTS, variant_name
 
-#: For CUDA 12 and 13: the package, and the architectures that kernels are tried for. The oldest,
-#: the first with asynchronous copies, the first with combined additions and minima, the newest.
-COMPILERS = {"nvidia-cuda-nvrtc-cu12": (70, 80), "nvidia-cuda-nvrtc": (90, 120)}
-TARGETS = [(package, arch) for package, archs in COMPILERS.items() for arch in archs]
 KERNEL = re.compile(r"KL_KERNEL(?:_BOUNDS\([^,]+,[^,]+,|\()\s*(\w+)")
 
 
-@cache
-def nvrtc(package: str) -> ctypes.CDLL:
-    try:
-        files = metadata.files(package) or []
-    except metadata.PackageNotFoundError:
-        pytest.skip(f"{package} is not installed")
-    paths = [Path(str(file.locate())) for file in files]
-    library = next(p for p in paths if re.fullmatch(r"libnvrtc\.so\.\d+", p.name))
-    builtins = next(p for p in paths if p.name.startswith("libnvrtc-builtins.so"))
-    ctypes.CDLL(str(builtins))
-    return ctypes.CDLL(str(library))
-
-
-def command_line(options: dict[str, Any]) -> Iterator[str]:
-    """Yield the options as NVRTC takes them; cuda.core, which does the same, has one NVRTC only."""
-    assert options.pop("device_as_default_execution_space")
-    yield "--device-as-default-execution-space"
-    for name, value in options.pop("define_macro") or ():
-        yield f"--define-macro={name}={value}"
-    for name, value in options.items():
-        yield f"--{name.replace('_', '-')}={value}"
-
-
-def compiled(package: str, path: Path, defines: dict[str, Any], arch: int) -> tuple[bytes, str]:
-    """Return (machine code, messages); no code when it does not compile."""
-    library = nvrtc(package)
-    program = ctypes.c_void_p()
-    source = path.read_bytes()
-    assert not library.nvrtcCreateProgram(
-        ctypes.byref(program), source, path.name.encode(), 0, None, None
-    )
-    options = [*command_line(loader.program_options(defines)), f"-arch=sm_{arch}"]
-    given = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
-    failed = library.nvrtcCompileProgram(program, len(options), given)
-    size = ctypes.c_size_t()
-    library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
-    log = ctypes.create_string_buffer(size.value)
-    library.nvrtcGetProgramLog(program, log)
-    image = b""
-    if not failed:
-        library.nvrtcGetCUBINSize(program, ctypes.byref(size))
-        room = ctypes.create_string_buffer(size.value)
-        library.nvrtcGetCUBIN(program, room)
-        image = room.raw
-    library.nvrtcDestroyProgram(ctypes.byref(program))
-    return image, log.value.decode()
+KEPT = json.loads(kernel_digests.FILE.read_text())
+RENEW = "python tests/kernel_digests.py renews data/kernels.json"
 
 
 ROWS = [(file, row) for file, rows in VARIANTS.items() for row in rows]
@@ -83,30 +36,92 @@ ROWS = [(file, row) for file, rows in VARIANTS.items() for row in rows]
 )
 def test_every_kernel_compiles(file: str, row: dict[str, Any]) -> None:
     """Every row for one target, and every file, over its rows, for all: there are many rows."""
-    package, arch = TARGETS[VARIANTS[file].index(row) % len(TARGETS)]
+    package, arch = nvrtc.TARGETS[VARIANTS[file].index(row) % len(nvrtc.TARGETS)]
     names = set(signatures(file, variant_name(row)))
-    require_clean(package, (arch,), loader.FOLDER / f"{file}.cu", row, names)
+    (ptx,) = require_clean(package, (arch,), loader.FOLDER / f"{file}.cu", row, names)
+    if KEPT["compilers"][package] == nvrtc.version(package):
+        kept = KEPT["kernels"][f"{file} {variant_name(row)}".strip()]
+        found = kernel_digests.digest(kernel_digests.plain(ptx))
+        assert kept[kernel_digests.target_name(package, arch)] == found, RENEW
+
+
+def test_sources_of_kernels_are_those_of_the_file() -> None:
+    """The same text for the compiler, wherever it stands; PTX is compared where it is compiled."""
+    found = {variant.name: variant.source for variant in kernel_digests.variants()}
+    kept = {name: digests["source"] for name, digests in KEPT["kernels"].items()}
+    assert found == kept, RENEW
+
+
+def test_moves_of_files_change_no_digest(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    folder = tmp_path / "kernels"
+    shutil.copytree(loader.FOLDER, folder)
+    monkeypatch.setattr(loader, "FOLDER", folder)
+    before = {variant.name: variant.source for variant in kernel_digests.variants()}
+    header, kernel = folder / "algebra" / "semiring.cuh", folder / "spmv.cu"
+    header.parent.mkdir()
+    (folder / "spmv_semiring.cuh").rename(header)
+    kernel.write_text(kernel.read_text().replace("spmv_semiring.cuh", "algebra/semiring.cuh"))
+    assert {variant.name: variant.source for variant in kernel_digests.variants()} == before
+    header.write_text(header.read_text() + "\nint more;\n")
+    after = {variant.name: variant.source for variant in kernel_digests.variants()}
+    changed = [name for name in before if before[name] != after[name]]
+    assert changed == [name for name in before if name.startswith("spmv ")]
+
+
+def test_the_ptx_of_two_checkouts_is_compared(tmp_path: Path) -> None:
+    """Comments and places do not count, and a constant does; neither checkout is built."""
+    if nvrtc.version("nvidia-cuda-nvrtc") is None:
+        pytest.skip("nvidia-cuda-nvrtc is not installed")
+    package = loader.FOLDER.parents[2]
+    unbuilt = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__")
+    shutil.copytree(package, tmp_path / "src" / "kleene", ignore=unbuilt)
+    copied = tmp_path / "src" / "kleene" / loader.FOLDER.relative_to(package)
+    program = [sys.executable, kernel_digests.__file__, "--compare", tmp_path, "--only", "bfs_scan"]
+
+    def compared() -> tuple[int, str]:
+        made = subprocess.run(program, capture_output=True, text=True, timeout=120)
+        return made.returncode, made.stdout + made.stderr
+
+    kernel, tuning = copied / "bfs_scan.cu", copied / "tuning" / "bfs.cuh"
+    kernel.write_text("\n\n// moved\n" + kernel.read_text())
+    status, said = compared()
+    assert (status, "1 variants in both, 1 of the same source; 0 differ" in said) == (0, True), said
+    text = tuning.read_text()
+    tuning.write_text(text.replace("kSerialArcs = 32", "kSerialArcs = 64"))
+    assert tuning.read_text() != text
+    status, said = compared()
+    assert status == 1
+    assert "! bfs_scan: another PTX" in said
+    assert "+.global .align 4 .u32 kSerialArcs = 32;" in said
 
 
 def require_clean(
     package: str, archs: tuple[int, ...], path: Path, row: dict[str, Any], names: set[str]
-) -> None:
+) -> list[str]:
+    """Require machine code of these kernels without a warning; return the PTX."""
+    if nvrtc.version(package) is None:
+        pytest.skip(f"{package} is not installed")
+    options, found = list(nvrtc.command_line(loader.program_options(row))), []
     for arch in archs:
-        image, messages = compiled(package, path, row, arch)
+        image, ptx, messages = nvrtc.compiled(package, path, options, f"sm_{arch}")
         assert image, f"sm_{arch}: {messages}"
         others = [m for m in messages.splitlines() if "Architectures prior to" not in m]
         assert not others, f"sm_{arch}: {messages}"
         for name in names:
             assert name.encode() in image
+        found.append(ptx)
+    return found
 
 
 TESTS = Path(__file__).parent.parent / "native" / "emulator" / "tests"
 
 
 @pytest.mark.parametrize("path", sorted(TESTS.glob("*.cu")), ids=lambda path: path.stem)
-@pytest.mark.parametrize("package", COMPILERS)
+@pytest.mark.parametrize("package", nvrtc.COMPILERS)
 def test_the_emulator_promises_nothing_that_a_gpu_does_not_have(package: str, path: Path) -> None:
-    require_clean(package, COMPILERS[package], path, {}, set(KERNEL.findall(path.read_text())))
+    require_clean(
+        package, nvrtc.COMPILERS[package], path, {}, set(KERNEL.findall(path.read_text()))
+    )
 
 
 def test_every_file_has_rows_and_every_row_a_file() -> None:
