@@ -117,6 +117,17 @@ def test_a_street_opens_again() -> None:
     assert closed.reweight(rows=BRIDGES["weight"]).equals(g)
 
 
+def test_a_street_opens_beside_another_one() -> None:
+    """While it was closed, the other was alone on its arcs, and needed no weight of its own."""
+    one_each = Graph.from_edges([0, 1], [1, 0], [3, 5])
+    alone = one_each.update(rows={1: INF}).symmetrise()
+    for weight, row in ((2, 1), (3, 0), (4, 0)):
+        opened = alone.update(rows={1: weight})
+        assert opened.weights.tolist() == [min(weight, 3)] * 2
+        assert opened.arc_rows.rows.tolist() == [row] * 2
+        assert opened.update(rows={0: INF}).weights.tolist() == [weight] * 2
+
+
 def test_parts_and_reversed_graphs() -> None:
     g = Graph.from_table(BRIDGES)
     back = g.transpose().update({("b", "a"): 8})

@@ -72,9 +72,7 @@ def _undirected_rows(graph: Graph, combine: str, csr: CSR) -> EdgeRows | None:
     if rows.weights is not None or graph.weights is None or both.count_entries() == len(csr[1]):
         return both
     # Rows that made an arc each now share one: their weights tell which it comes from.
-    weights = np.zeros(len(rows.sources), graph.weights.dtype)
-    weights[rows.of_arcs_by_place(graph.csr).rows] = graph.weights
-    return both.with_weights(weights)
+    return both.with_weights(rows.weights_of_arcs(graph.csr))
 
 
 def subgraph(graph: Graph, vertices: Any) -> Graph:

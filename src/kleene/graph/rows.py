@@ -250,6 +250,15 @@ class EdgeRows:
         against[known] = (self.sources[entry[known]] != coo.sources[known]) != self.flipped
         return ArcRows(adopt(entry.astype(np.int64)), adopt(against))
 
+    def weights_of_arcs(self, csr: CSR) -> Array:
+        """Return the weight of each row, where each makes its arcs alone: theirs; 0 without one."""
+        assert csr.weights is not None
+        places, _ = self.of_arcs_by_place(csr)
+        known = places >= 0
+        weights = np.zeros(len(self.sources), csr.weights.dtype)
+        weights[places[known]] = csr.weights[known]
+        return weights
+
     def _ranks(self) -> tuple[Array, Array]:
         """Return the rank of each row among all, and the row of each rank.
 

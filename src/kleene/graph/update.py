@@ -237,7 +237,7 @@ def _update_rows(graph: Graph, given: Changes) -> Graph:
             values = np.where(changed >= 0, given.weights.astype(dtype)[changed], values)
     csr = _with_arcs(graph, ends, kept.tails, kept.heads, values, rows.combine)
     directed = graph.directed or not rows.undirected
-    return graph._derived(csr, directed=directed, rows=_changed_rows(graph, given))
+    return graph._derived(csr, directed=directed, rows=_changed_rows(graph, given, csr))
 
 
 def _entries(graph: Graph, tails: Array, heads: Array, both: bool = False) -> Entries:
@@ -280,22 +280,26 @@ def _current(graph: Graph, entries: Entries, given: Changes) -> Array:
     return weights
 
 
-def _changed_rows(graph: Graph, given: Changes) -> EdgeRows:
-    """Return the rows with their new weights, and those closed that were closed."""
+def _changed_rows(graph: Graph, given: Changes, csr: CSR) -> EdgeRows:
+    """Return the rows that make these arcs, with their new weights where rows share an arc."""
     rows = require_rows(graph.rows)
     closed = ~rows.is_open(np.arange(len(rows.sources)))
     closed[given.places] = given.closed
-    weights = rows.weights
-    if given.weights is not None:
-        if graph.weights is None:
-            weights = np.ones(len(rows.sources), np.int32)
-        if weights is not None:
-            weights = _as(weights, _holding(weights, given.weights)).copy()
-            opened = ~given.closed
-            weights[given.places[opened]] = given.weights[opened]
     by_arc = rows.by_arc and graph.weights is not None
-    kept = adopt(closed) if closed.any() else None
-    return replace(rows, weights=adopt(weights), closed=kept, by_arc=by_arc)
+    made = replace(rows, closed=adopt(closed) if closed.any() else None, by_arc=by_arc)
+    if given.weights is None:
+        return made
+    weights = rows.weights
+    if graph.weights is None:
+        weights = np.ones(len(rows.sources), np.int32)
+    elif weights is None:
+        if made.count_entries() == len(csr.neighbors):
+            return made
+        weights = rows.weights_of_arcs(graph.csr)
+    weights = _as(weights, _holding(weights, given.weights)).copy()
+    opened = ~given.closed
+    weights[given.places[opened]] = given.weights[opened]
+    return made.with_weights(weights)
 
 
 def _update_arcs(graph: Graph, given: Changes, tails: Array, heads: Array) -> Graph:
