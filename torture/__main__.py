@@ -17,7 +17,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m torture", description=__doc__)
     names = [part.name for part in PARTS]
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(names)}; all if none is given")
-    parser.add_argument("--minutes", type=float, default=4, help="for all parts together")
+    parser.add_argument("--minutes", type=float, default=5, help="for all parts together")
     parser.add_argument("--seed", type=int, help="random if not given; printed")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     parser.add_argument(

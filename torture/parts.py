@@ -58,6 +58,23 @@ PARTS: tuple[Part, ...] = (
         share=0.7,
     ),
     Part(
+        "interrupts",
+        "Ctrl-C ends every call at once, by KeyboardInterrupt; no thread, descriptor, lock or "
+        "temporary file is left, the same call succeeds afterwards, and a store resumes.",
+        "Every public call is interrupted on the main thread, by signals at random moments and at "
+        "random places where Python may run a signal handler; then another thread makes the same "
+        "call. Stores are interrupted several times, and must keep what was recorded.",
+        share=0.85,
+    ),
+    Part(
+        "threads",
+        "Threads may make any calls at once, on the same graphs, prepared graphs, results and "
+        "files: they get the answers of one thread.",
+        "Random public calls from up to 6 threads that take turns as often as Python can, on "
+        "objects that are new in every round, so that their first uses meet.",
+        share=0.85,
+    ),
+    Part(
         "clusters",
         "Rows that a Dask cluster writes to a store are those of one process, byte for byte, "
         "whatever is killed meanwhile; the same call resumes, and does no finished block again.",

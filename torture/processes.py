@@ -35,6 +35,7 @@ def run_processes(module: str, budget: Budget) -> Outcome:
         except (subprocess.TimeoutExpired, IndexError, ValueError):
             worker.kill()
             _, complained = worker.communicate()
+            print(complained, file=sys.stderr)  # stacks, where it was the watchdog
             last = " | ".join(complained.strip().splitlines()[-3:])
             failures.append(f"seed {budget.seed + job}: the campaign itself failed: {last}")
             continue

@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import Any
 
 from torture.campaign import Budget, Outcome
-from torture.soak_calls import Call, all_calls
+from torture.public_calls import Call, all_calls
 
 __all__ = ["run"]
 

@@ -4,6 +4,9 @@ A block of rows is one shard, hence one file, so that processes that write diffe
 write the same file; a shard that is written anew takes the place of the old one whole. Chunks
 inside a shard are about a megabyte, so that a row or a few columns are read without the rest.
 Where rows or columns are those of some vertices, the arrays ``source`` and ``target`` list them.
+
+Zarr waits for a thread of its own, by locks that Ctrl-C would leave taken for good. So all that it
+does runs on threads that are not interrupted, a block at a time.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from kleene.distributed.store_writer import DISTANCES, PARTIAL, StoreWriter, ref
 from kleene.errors import MemoryBudgetError, RequestError, StoreError
 from kleene.system.formatting import format_bytes
 from kleene.system.machine import available_memory
+from kleene.system.threads import uninterrupted
 
 __all__ = ["ZarrWriter"]
 
@@ -51,19 +55,13 @@ class ZarrWriter(StoreWriter):
 
     def create(self, vertices: Mapping[str, Array]) -> None:
         """Make the group under its partial name, without data; with lists of vertices."""
-        zarr = _import_zarr()
+        _import_zarr()
         partial = self._partial
         refuse_existing(self.path)
         with naming(self.path):
             if partial.exists():
                 shutil.rmtree(partial)
-            group = zarr.create_group(
-                zarr.storage.LocalStore(partial), attributes={"kleene": self._attributes()}
-            )
-            for name, dtype in self.spec.arrays.items():
-                self._create_array(group, name, dtype)
-            for name, ids in vertices.items():
-                group.create_array(name, data=ids, dimension_names=(name,), attributes=_POSITIONS)
+            uninterrupted(self._create_group, vertices)
             for file in sorted(partial.rglob("*")):
                 _sync(file)
             sync_folder(partial)
@@ -75,7 +73,7 @@ class ZarrWriter(StoreWriter):
             raise self._damaged(f"{self._root.name} is gone")
         for name, dtype in self.spec.arrays.items():
             with naming(self.path):
-                array = self._open(name)
+                array = uninterrupted(self._open, name)
             shape, shards = self.spec.shape, self._shards
             if (array.shape, array.shards, array.dtype) != (shape, shards, dtype):
                 raise self._damaged(f"{name} is another array")
@@ -88,7 +86,7 @@ class ZarrWriter(StoreWriter):
         if not (self._root / name).is_dir():
             return None
         try:
-            return np.asarray(self._open(name)[:])
+            return uninterrupted(lambda: np.asarray(self._open(name)[:]))
         except StoreError:
             raise
         except _UNDECODED as error:
@@ -156,6 +154,16 @@ class ZarrWriter(StoreWriter):
     def _shard(self, name: str, block: int) -> Path:
         return self._root.joinpath(name, "c", str(block), *("0" for _ in self.spec.shape[1:]))
 
+    def _create_group(self, vertices: Mapping[str, Array]) -> None:
+        zarr = _import_zarr()
+        group = zarr.create_group(
+            zarr.storage.LocalStore(self._partial), attributes={"kleene": self._attributes()}
+        )
+        for name, dtype in self.spec.arrays.items():
+            self._create_array(group, name, dtype)
+        for name, ids in vertices.items():
+            group.create_array(name, data=ids, dimension_names=(name,), attributes=_POSITIONS)
+
     def _create_array(self, group: Any, name: str, dtype: np.dtype[Any]) -> None:
         zarr = _import_zarr()
         group.create_array(
@@ -200,17 +208,28 @@ class ZarrWriter(StoreWriter):
             return
         shard = self._shard(name, piece.index)
         shard.unlink(missing_ok=True)  # Zarr would read what an earlier process left there
-        self._open(name)[piece.first : piece.stop] = block
+        uninterrupted(self._put, name, piece, block)
         _sync(shard)
         for folder in list(shard.parents)[: len(self.spec.shape)]:
             sync_folder(folder)
 
+    def _put(self, name: str, piece: Piece, block: Array) -> None:
+        self._open(name)[piece.first : piece.stop] = block
+
     def _read(self, name: str, first: int, stop: int) -> Array:
+        found = np.empty((stop - first, *self.spec.shape[1:]), self.spec.arrays[name])
+        step = self.spec.block_rows
         try:
-            found = self._open(name)[first:stop]
+            for block in range(first // step, -(-stop // step)):
+                own = range(max(first, block * step), min(stop, (block + 1) * step))
+                rows = found[own.start - first : own.stop - first]
+                uninterrupted(self._get, name, own, rows)
         except _UNDECODED as error:
             raise self._unreadable(name, first, stop, error) from None
-        return np.asarray(found)
+        return found
+
+    def _get(self, name: str, rows: range, to: Array) -> None:
+        to[...] = self._open(name)[rows.start : rows.stop]
 
 
 @lru_cache(maxsize=16)

@@ -25,7 +25,7 @@ from typing import Any, Generic, TypeVar
 
 from kleene.system.interrupts import keep
 
-__all__ = ["Future", "ThreadPool", "for_each", "or_alone"]
+__all__ = ["Future", "ThreadPool", "for_each", "or_alone", "uninterrupted"]
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -174,6 +174,18 @@ def for_each(work: Callable[[Item], Any], items: Iterable[Item], threads: int) -
             raise
     for task in others:
         task.result()
+
+
+def uninterrupted(work: Callable[..., Answer], *args: Any) -> Answer:
+    """Return ``work(*args)``, of a library that shares locks with threads of its own.
+
+    Where Ctrl-C may come, another thread makes the call. Ctrl-C waits for its end, so the work
+    should be short.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work(*args)
+    with ThreadPool(1) as thread:
+        return thread.submit(work, *args).result()
 
 
 def or_alone(work: Callable[[int], Answer], threads: int) -> Answer:

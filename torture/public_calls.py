@@ -1,4 +1,8 @@
-"""What the soak calls: everything that people do often, on some graphs that all threads share."""
+"""Every public call, on some graphs, prepared graphs, results and files that all threads share.
+
+``soak``, ``interrupts`` and ``threads`` make these calls. A public function that is not called here
+fails a test.
+"""
 
 from __future__ import annotations
 
@@ -155,6 +159,9 @@ def all_calls(folder: Path) -> list[Call]:
         Call("larger", lambda: int(kl.apsp(grid, sources=range(32)).distances.sum()), 2, True),
         Call("save and load", saved, 4),
         *_prepared_calls(folder, grid),
+        *_measure_calls(plain, whole, grid, hubs),
+        *_table_calls(whole, answer),
+        *_file_calls(folder, whole, answer),
         Call("out=", out, 4),
         Call("cancelled", cancelled, 1, True),
         *(Call(f"read {name}", read(name), 8) for name in files),
@@ -174,6 +181,129 @@ def all_calls(folder: Path) -> list[Call]:
             Call("two devices", search(kl.sssp, there, **four), 1),
         ]
     return calls
+
+
+def _measure_calls(plain: Any, whole: Any, grid: Any, hubs: Any) -> list[Call]:
+    """Return calls that make numbers of whole graphs."""
+    import numpy as np
+
+    import kleene as kl
+
+    placed = kl.generate.grid(6, 6, weights=(1, 9), seed=2)
+    placed = placed.with_positions([divmod(v, 6) for v in range(36)])
+    points = np.stack([np.arange(40.0), np.arange(40.0) ** 2], axis=1)
+    lengths = np.abs(np.subtract.outer(np.arange(9.0), np.arange(9.0) ** 2))
+    demand = ([0, 1, 2], [3, 4, 0], [5.0, 2.0, 1.0])
+
+    def listed(call: Callable[..., Any], *args: Any, **options: Any) -> Callable[[], Any]:
+        return lambda: np.asarray(call(*args, **options)).tolist()
+
+    def patched() -> Any:
+        with kl.patch_sklearn():
+            return kl.geodesic_distances(points, 4, threads=1).tolist()
+
+    def unpatched() -> None:
+        kl.patch_sklearn()
+        kl.unpatch_sklearn()
+
+    return [
+        Call("betweenness", listed(kl.betweenness, whole), 20),
+        Call("betweenness, edges", lambda: len(kl.betweenness(whole, edges=True).edges), 5),
+        Call("betweenness, larger", lambda: round(max(kl.betweenness(hubs)), 9), 1, True),
+        Call("betweenness, sampled", listed(kl.betweenness, hubs, error=0.1), 2, True),
+        Call("harmonic", listed(kl.harmonic, whole), 20),
+        Call("eccentricity", listed(kl.eccentricity, grid), 5, True),
+        Call("radius", lambda: kl.radius(grid), 5),
+        Call("center", listed(kl.center, grid), 5),
+        Call("periphery", listed(kl.periphery, grid), 5),
+        Call("distance_histogram", lambda: kl.distance_histogram(plain).counts.tolist(), 20),
+        Call("efficiency", lambda: kl.efficiency(hubs), 5, True),
+        Call("wiener_index", lambda: kl.wiener_index(plain), 20),
+        Call("path_counts", listed(kl.path_counts, plain, 0), 20),
+        Call("reduce_distances", lambda: kl.reduce_distances(whole).sums.tolist(), 20),
+        Call("loads", listed(kl.loads, whole, demand), 20),
+        Call("loads, split", listed(kl.loads, whole, demand, split=True), 10),
+        Call("isochrones", lambda: list(kl.isochrones(placed, 0, [5, 9]).limits), 5),
+        Call("ego", lambda: kl.ego(whole, 0, 9).n, 20),
+        Call("product", listed(kl.product, lengths, lengths), 20),
+        Call("close_distances", lambda: kl.close_distances(lengths.copy()).tolist(), 20),
+        Call("spmv", listed(kl.spmv, whole, np.arange(5)), 20),
+        Call("distance_encodings", lambda: kl.distance_encodings([plain])[0].tolist(), 10),
+        Call("geodesic_distances", listed(kl.geodesic_distances, points, 4, threads=1), 5),
+        Call("patched sklearn", patched, 0),
+        Call("unpatched sklearn", unpatched, 0),
+        Call("methods", lambda: len(kl.methods("apsp")), 20),
+    ]
+
+
+def _table_calls(whole: Any, answer: Any) -> list[Call]:
+    """Return calls that make graphs and tables of others."""
+    import numpy as np
+
+    import kleene as kl
+
+    tails, heads, weights = (array.tolist() for array in (*whole.coo[:2], whole.weights))
+    table = {"source": tails, "target": heads, "weight": weights}
+    names = ["a", "b", "c", "d", "e"]
+    named = {"source": [names[v] for v in tails], "target": [names[v] for v in heads]}
+    labelled = kl.Graph.from_table({**named, "weight": weights})
+    other = np.array(weights)[::-1].copy()
+
+    def distances(graph: Any, source: Any = 0) -> Any:
+        return kl.sssp(graph, source).distances.tolist()
+
+    return [
+        Call("from_table", lambda: distances(kl.Graph.from_table(table)), 20),
+        Call("labels", lambda: distances(labelled, "a"), 40),
+        Call("named path", lambda: kl.sssp(labelled, "a").path("e")[-1], 20),
+        Call("reweight", lambda: distances(whole.reweight(arcs=other)), 20),
+        Call("update", lambda: distances(whole.update({(0, 1): 2})), 20),
+        Call("subgraph", lambda: whole.subgraph([0, 1, 2]).m, 20),
+        Call("transpose", lambda: distances(whole.transpose()), 20),
+        Call("symmetrise", lambda: whole.symmetrise().m, 20),
+        Call("generate", lambda: kl.generate.small_world(50, 4, 0.1, seed=3).m, 20),
+        Call("rome", lambda: kl.datasets.rome().m, 1),
+        Call("to_numpy", lambda: answer.to_numpy().tolist(), 10),
+        Call("next_hops", lambda: answer.next_hops.shape, 20),
+        Call("routes", lambda: len(answer.routes(source=0)), 10),
+        Call("no job of ranks", lambda: kl.distributed.Communicator().size, 5),
+    ]
+
+
+def _file_calls(folder: Path, whole: Any, answer: Any) -> list[Call]:
+    """Return calls that read the same files from all threads, and write their own."""
+    import kleene as kl
+
+    shared = folder / f"shared-{os.getpid()}"
+    shared.mkdir(exist_ok=True)
+    ends = ("npz", "gr", "mtx", "csv", "graphml", "npy")
+    for end in ends:
+        if not (shared / f"g.{end}").exists():
+            kl.write(whole, shared / f"g.{end}")
+    if not (shared / "g.kp").exists():
+        kl.prepare(whole).save(shared / "g.kp")
+        answer.save(shared / "r.npz")
+        kl.apsp(whole, sources=[3, 0, 1], targets=[4, 2], out=str(shared / "d.zarr"))
+
+    def written(end: str) -> Callable[[], Any]:
+        def write() -> int:
+            path = folder / f"saved-{threading.get_ident()}-{os.getpid()}.{end}"
+            try:
+                kl.write(whole, path)
+                return path.stat().st_size
+            finally:
+                path.unlink(missing_ok=True)
+
+        return write
+
+    return [
+        *(Call(f"read g.{end}", lambda e=end: kl.read(shared / f"g.{e}").m, 5) for end in ends),
+        *(Call(f"write g.{end}", written(end), 2) for end in ends),
+        Call("read in two threads", lambda: kl.read(shared / "g.npz", threads=2).m, 5),
+        Call("load_prepared", lambda: kl.load_prepared(shared / "g.kp").distance(0, 4), 10),
+        Call("load result", lambda: kl.Result.load(shared / "r.npz", whole).path(0, 4)[0], 10),
+        Call("load store", lambda: kl.Result.load(shared / "d.zarr", whole).distances.tolist(), 5),
+    ]
 
 
 def _prepared_calls(folder: Path, grid: Any) -> list[Call]:

@@ -1,0 +1,48 @@
+"""The calls that the campaign interrupts, makes from many threads, and repeats for hours."""
+
+from __future__ import annotations
+
+import inspect
+import signal
+from pathlib import Path
+
+import kleene as kl
+from torture import interrupts, public_calls, threads
+
+
+def test_every_public_function_is_called() -> None:
+    """A function that is missing here is neither interrupted nor called from several threads."""
+    text = Path(public_calls.__file__).read_text()
+    functions = [name for name in kl.__all__ if inspect.isfunction(getattr(kl, name))]
+    assert [name for name in functions if f"kl.{name}" not in text] == []
+
+
+def test_calls_from_threads_have_the_answers_of_one(tmp_path: Path) -> None:
+    calls = {call.name: call for call in public_calls.all_calls(tmp_path)}
+    some = [calls[name] for name in ("load_prepared", "labels", "prepared path", "read g.npz")]
+    right = {call.name: call.do() for call in some}
+    for number in range(2 * len(some)):
+        made, failures = threads.make_round(some, right, number, 1)
+        assert made > 0
+        assert failures == []
+
+
+def test_an_interrupt_comes_at_the_place_that_was_chosen() -> None:
+    before = signal.getsignal(signal.SIGALRM)
+    interrupter = interrupts.Interrupter()
+    signal.signal(signal.SIGALRM, before)
+
+    def do() -> str:
+        return "".join(["a", "b"]).upper()
+
+    steps = interrupter.steps(do)
+    assert steps > 2
+    for step in range(1, steps + 1):
+        interrupter.came = 0.0
+        try:
+            interrupter.at_step(do, step)
+        except KeyboardInterrupt:
+            assert interrupter.came > 0.0
+    interrupter.came = 0.0
+    assert interrupter.at_step(do, steps + 10) == "AB"
+    assert interrupter.came == 0.0
