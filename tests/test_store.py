@@ -7,6 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -52,6 +53,28 @@ def test_a_store_is_two_plain_arrays(path: Path) -> None:
     links = ["d.predecessors.npy"] if path.suffix == ".npy" else []
     assert sorted(os.listdir(path.parent)) == [path.name, f"{path.name}.ledger", *links]
     assert fill(path) == []  # finished: nothing is computed again
+
+
+def test_zarr_waits_on_threads_that_are_not_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C would leave its locks taken, and the next call would wait for ever."""
+    callers, waits = [], zarr.core.sync.sync
+
+    def watched(*args: Any, **options: Any) -> Any:
+        callers.append(threading.current_thread())
+        return waits(*args, **options)
+
+    for module in [m for name, m in sys.modules.items() if name.startswith("zarr.")]:
+        if getattr(module, "sync", None) is waits:
+            monkeypatch.setattr(module, "sync", watched)
+    path = tmp_path / "d.zarr"
+    fill(path)
+    store = Store.find(path)
+    assert store.verify() > 0
+    assert store.writer().whole("distances").shape == SPEC.shape
+    assert len(callers) > 3
+    assert threading.main_thread() not in callers
 
 
 def test_zarr_says_what_it_holds(tmp_path: Path) -> None:
