@@ -144,3 +144,85 @@ def test_damaged_files_raise_errors_of_our_own(tmp_path: Path, data: st.DataObje
     except kl.KleeneError:
         return
     assert loaded.distances.tolist() == right.distances.tolist()
+
+
+def _streets() -> kl.Graph:
+    return kl.generate.grid(20, 20, weights=(1, 9), seed=4)
+
+
+@pytest.mark.parametrize("predecessors", [True, False])
+@pytest.mark.parametrize("limit", [None, 40])
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("search", [kl.sssp, kl.bfs])
+def test_a_file_of_a_call_with_targets_holds_what_was_asked_for(
+    search: Any, reverse: bool, limit: int | None, predecessors: bool, tmp_path: Path
+) -> None:
+    g, targets = _streets(), [399, 7, 7, 210, 0]
+    for sources in ({"sources": range(0, 400, 9)}, {"source": 21}):
+        made = search(
+            g, **sources, targets=targets, limit=limit, reverse=reverse, predecessors=predecessors
+        )
+        made.save(tmp_path / "r.npz")
+        with np.load(tmp_path / "r.npz") as archive:
+            assert archive["values"].size == made.distances.size
+            assert "predecessors" not in archive
+        loaded = kl.Result.load(tmp_path / "r.npz", g)
+        assert np.array_equal(loaded.distances, made.distances)
+        assert loaded.distances.shape == made.distances.shape
+        assert np.array_equal(loaded.targets, made.targets)
+        assert np.array_equal(loaded.reached, made.reached)
+        assert loaded.to_frame().equals(made.to_frame())
+        assert loaded.to_pandas().distance.equals(made.to_pandas().distance)
+        assert loaded.verify().rows == made.verify().rows
+        first = made.sources[0]
+        if not predecessors:
+            assert loaded.predecessors is None if not reverse else True
+            for result in (made, loaded):
+                with pytest.raises(kl.RequestError, match="predecessors=True"):
+                    result.paths(source=first)
+            continue
+        again, before = loaded.routes(source=first), made.routes(source=first)
+        assert [one.distance for one in again] == [one.distance for one in before]
+        assert [len(one.vertices) > 0 for one in again] == np.atleast_2d(made.reached)[0].tolist()
+        loaded.save(tmp_path / "again.npz")
+        assert np.array_equal(kl.Result.load(tmp_path / "again.npz", g).distances, made.distances)
+
+
+def test_a_wrong_value_of_a_target_is_refused(tmp_path: Path) -> None:
+    g = _streets()
+    made = kl.sssp(g, sources=[0, 5], targets=[399, 7], limit=60)
+    for at in range(4):
+        for value in (made.no_path, 0, -1, 61, 3):
+            values = made.distances.copy()
+            if values.reshape(-1)[at] == value:
+                continue
+            values.reshape(-1)[at] = value
+            loaded = edited(made, tmp_path, values=values)
+            with pytest.raises(kl.VerificationError):
+                loaded.verify()
+
+
+def test_whole_rows_of_a_call_with_targets_are_still_read(tmp_path: Path) -> None:
+    """As files were before they held the targets alone."""
+    g = _streets()
+    whole, made = kl.sssp(g, [0, 5][0]), kl.sssp(g, 0, targets=[399, 7])
+    assert whole.predecessors is not None
+
+    def as_before(head: dict[str, Any]) -> None:
+        head["format"] = "kleene result 1"
+        del head["paths"]
+
+    loaded = edited(
+        made, tmp_path, as_before, values=whole.distances[None],
+        predecessors=whole.predecessors[None],
+    )  # fmt: skip
+    assert loaded.verify().rows == 1
+    assert loaded.distances.tolist() == made.distances.tolist()
+    assert loaded.path(7)[-1] == 7
+
+
+@pytest.mark.parametrize(("field", "value"), [("paths", 1), ("paths", "yes"), ("limit", -1)])
+def test_fields_of_a_file_of_targets_are_checked(field: str, value: Any, tmp_path: Path) -> None:
+    made = kl.sssp(_streets(), 0, targets=[7])
+    with pytest.raises(kl.FormatError, match=field):
+        edited(made, tmp_path, lambda head: head.update({field: value}))

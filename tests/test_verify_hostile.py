@@ -103,7 +103,7 @@ EDITS: dict[str, tuple[Callable[[], kl.Result], dict[str, Any], str]] = {
         sssp([5.0, -1.0]), {"head": lambda h: h.update(limit=9.0)}, "limit .* not negative",
     ),
     "horizon with negative weights": (
-        lambda: kl.sssp(CANCEL, 0, targets=[1]), {"horizons": np.array([5.0])},
+        lambda: kl.sssp(CANCEL, 0), {"horizons": np.array([5.0]), "targets": np.array([1])},
         "horizons .* not negative",
     ),
     # values
@@ -327,7 +327,7 @@ def test_a_plan_without_a_field(table: str, tmp_path: Path) -> None:
 
 def test_right_answers_in_unusual_clothes(tmp_path: Path) -> None:
     """What changes no answer is no reason to refuse."""
-    right = kl.sssp(CHAIN, 0, targets=[2])
+    right = kl.sssp(CHAIN, 0)
     none = edited(
         right, tmp_path, **ONLY_SOURCE, targets=np.empty(0, np.int64), horizons=np.zeros(1)
     )

@@ -141,6 +141,11 @@ class Answer:
         return False
 
     @property
+    def has_paths(self) -> bool:
+        """Whether the call asked for paths."""
+        return self.predecessors is not None
+
+    @property
     def row_arrays(self) -> tuple[Any, Any]:
         """Values and predecessors, or what reads them row by row from where they are stored."""
         return self.values, self.predecessors

@@ -92,12 +92,17 @@ class SavedPairs:
 
 
 def save(path: str | Path, graph: Graph, saved: Saved) -> None:
-    """Write a result to a file, beside it first."""
+    """Write a result to a file, beside it first.
+
+    Of a call with targets, their values alone are written: paths to them are searched again.
+    """
     head = {"limit": saved.limit, "single": saved.single, "reverse": saved.reverse}
     ends = {"sources": saved.sources, "targets": saved.targets}
     answer = saved.answer
-    if answer.matrix is not None:
-        _write(path, _MATRIX_FORMAT, graph, saved, head, {"values": answer.matrix, **ends})
+    if saved.targets is not None:
+        values = answer.at(slice(None), saved.targets)
+        head["paths"] = answer.has_paths
+        _write(path, _MATRIX_FORMAT, graph, saved, head, {"values": values, **ends})
         return
     arrays = {
         "values": answer.values,
@@ -211,17 +216,20 @@ class _Reader:
         )
         if plan.dtype != str(answer.values.dtype):
             self.fail(f"plan.dtype is {plan.dtype!r}, and values are {answer.values.dtype}")
-        if (plan.problem == "closure" or matrix is not None) and saved.limit is not None:
+        if plan.problem == "closure" and saved.limit is not None:
             self.fail(f"limit is {saved.limit!r}, and there is none")
         check_claim(saved.claim(self.graph), self.fail)
         if matrix is not None:
-            return replace(saved, answer=self.matrix(saved, matrix))
+            paths = head.get("paths", True)  # older files have no such field
+            if not isinstance(paths, bool):
+                self.fail(f"paths is {paths!r}, and should be true or false")
+            return replace(saved, answer=self.matrix(saved, matrix, paths))
         tree = answer.predecessors
         if tree is not None and tree.size and not -1 <= tree.min() <= tree.max() < self.graph.n:
             self.fail(f"predecessors run from {tree.min()} to {tree.max()}, beyond the vertices")
         return saved
 
-    def matrix(self, saved: Saved, values: Array) -> MatrixAnswer:
+    def matrix(self, saved: Saved, values: Array, paths: bool) -> MatrixAnswer:
         """Return values of the targets; whole rows and paths come from searches, if need be."""
         sources, targets = saved.sources, saved.targets
         assert targets is not None
@@ -231,7 +239,7 @@ class _Reader:
             self.graph, saved.plan.semiring, values.dtype, saved.reverse,
             saved.plan.problem == "bfs", saved.limit,
         )  # fmt: skip
-        return MatrixAnswer(values, sources, targets, rows, paths=True)
+        return MatrixAnswer(values, sources, targets, rows, paths)
 
     # ---- pairs ------------------------------------------------------------------------------
 

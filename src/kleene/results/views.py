@@ -176,7 +176,8 @@ class ResultViews:
         Parameters
         ----------
         path : str or Path
-            ``.npz`` holds everything, and :meth:`load` brings it back; ``.npy`` holds
+            ``.npz`` holds everything, and :meth:`load` brings it back (of a call with targets, it
+            holds their distances, and paths are searched again when they are read); ``.npy`` holds
             :attr:`distances`; ``.csv``, ``.tsv``, ``.json`` (a list of objects) and ``.parquet``
             hold the table of :meth:`to_pandas`, written in blocks.
 

@@ -58,6 +58,11 @@ class TreesAnswer(Answer):
         """Whether predecessors are not there yet."""
         return "predecessors" not in self.__dict__
 
+    @property
+    def has_paths(self) -> bool:
+        """True: predecessors are computed when they are read."""
+        return True
+
     @cached_property
     def predecessors(self) -> Array:
         """The predecessors of all rows."""
@@ -111,6 +116,11 @@ class MatrixAnswer(Answer):
     def on_demand(self) -> bool:
         """True: whole rows are not there."""
         return True
+
+    @property
+    def has_paths(self) -> bool:
+        """Whether the call asked for paths."""
+        return self.paths
 
     @cached_property
     def _whole(self) -> Answer:
