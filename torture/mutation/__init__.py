@@ -19,6 +19,7 @@ import os
 import random
 import subprocess
 import sys
+import time
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ from torture.campaign import Budget, Outcome
 from torture.mutation import native, python
 from torture.mutation.sites import Mutant
 
-__all__ = ["Mutants", "Verdict", "core_mutants", "run", "verdicts", "verifier_mutants"]
+__all__ = ["PROOFS", "Mutants", "Verdict", "core_mutants", "proof_mutants", "run", "verdicts"]
 
 ROOT = Path(__file__).resolve().parents[2]
 SURVIVORS = ROOT / "torture" / "mutation_survivors.toml"
@@ -40,19 +41,57 @@ PROMISED = 0.95
 #: Builds of the mutated core take some minutes: only campaigns this long make one.
 SECONDS_FOR_A_BUILD = 240
 
+#: Another proof is begun only with so much time left.
+SECONDS_FOR_A_PROOF = 30
+
 #: Tests of a mutant stop when the recorded times of them add up to this.
 SECONDS_EACH = 15
 
-#: Of src/kleene/results.
-VERIFIER_FILES = (
-    "claim.py", "result.py", "row_arcs.py", "row_checker.py", "saved.py", "tight_arcs.py",
-    "verify.py",
-)  # fmt: skip
-VERIFIER_TESTS = (
-    "test_verify*.py", "test_result*.py", "test_within.py", "test_nearest.py", "test_isochrones.py",
-    "test_components.py", "test_k_shortest.py", "test_turns.py", "test_keep_device.py",
-    "test_prepare.py", "test_prepare_results.py",
-)  # fmt: skip
+#: The modules of src/kleene that prove answers or check what is proved, and the tests of each that
+#: should kill its mutants. They run module by module, so that a short run has all tests of some.
+PROOFS: dict[str, tuple[str, ...]] = {
+    "results/claim.py": ("test_verify*.py", "test_result_archives.py"),
+    "results/count_bounds.py": (
+        "test_count_bounds.py", "test_reduce_distances.py", "test_distance_measures.py",
+    ),
+    "results/distance_reduction.py": ("test_reduce_distances.py", "test_verify_no_path.py"),
+    "results/nearest_rows.py": (
+        "test_prepared_nearest.py", "test_prepared_nearest_labels.py", "test_verify_no_path.py",
+    ),
+    "results/paths.py": ("test_result*.py",),
+    "results/result.py": ("test_result*.py", "test_verify*.py", "test_keep_device.py"),
+    "results/row_arcs.py": ("test_verify*.py",),
+    "results/row_checker.py": ("test_verify*.py",),
+    "results/saved.py": ("test_verify_hostile.py", "test_result*.py", "test_verify_no_path.py"),
+    "results/searched_rows.py": (
+        "test_reduce_distances.py", "test_result_archives.py", "test_matrix.py",
+        "test_measure_proofs.py",
+    ),
+    "results/tight_arcs.py": ("test_verify*.py",),
+    "results/verify.py": ("test_verify*.py", "test_result.py"),
+    "results/verify_nearest.py": ("test_nearest.py", "test_verify_no_path.py"),
+    "results/verify_pairs.py": (
+        "test_result_pairs.py", "test_verify_no_path.py", "test_verify_rounding.py",
+    ),
+    "results/verify_reach.py": ("test_within.py", "test_verify_no_path.py"),
+    "results/verify_rows.py": (
+        "test_measure_proofs.py", "test_verify_no_path.py", "test_verify_rounding.py",
+        "test_reduce_distances.py", "test_prepare_results.py",
+    ),
+    "measures/betweenness.py": ("test_betweenness*.py", "test_measure_proofs.py"),
+    "measures/distance_histogram.py": ("test_distance_measures.py", "test_measure_proofs.py"),
+    "measures/distance_measure.py": (
+        "test_distance_measures.py", "test_measure_proofs.py", "test_verify_no_path.py",
+    ),
+    "measures/eccentricity.py": (
+        "test_diameter.py", "test_measure_proofs.py", "test_verify_no_path.py",
+    ),
+    "measures/loads_proof.py": ("test_loads_proof.py", "test_loads.py"),
+    "measures/path_counts.py": (
+        "test_path_counts.py", "test_measure_proofs.py", "test_verify_no_path.py",
+    ),
+    "distributed/mpi/verify.py": ("test_mpi_verify.py",),
+}  # fmt: skip
 CORE_TESTS = (
     "test_*_native.py", "test_*_boundaries.py", "test_betweenness*.py", "test_components.py",
     "test_csgraph.py", "test_dense_graph.py", "test_diameter.py", "test_distance_measures.py",
@@ -89,31 +128,81 @@ class Verdict:
 
 
 def run(budget: Budget) -> Outcome:
-    """Run a random sample of the mutants, as many as there is time for."""
-    facts: dict[str, Any] = {}
+    """Run the mutants of some proofs, and of the core where there is a build, as time allows."""
+    core = core_mutants(budget)
+    outcome = _run_proofs(budget, (0.3 if core else 1.0) * budget.left())
+    if core is None:
+        return outcome
+    order = random.Random(budget.seed).sample(core.all, len(core.all))
+    seen, left_out = verdicts(core, _spread(order), budget.left(), budget.jobs)
+    failures = [] if left_out else _beyond_promise(core.name, seen, len(seen))
+    _report(seen, "core")
+    return Outcome(
+        outcome.cases + len(seen),
+        outcome.failures + failures,
+        outcome.facts | _facts(core.name, seen, left_out),
+    )
+
+
+def _run_proofs(budget: Budget, seconds: float) -> Outcome:
+    """Run the mutants of one proof after another; every day begins with another one.
+
+    A module fails where more of its mutants survive than may of all it has, which says something
+    also if only a part of them was run, but nothing if a part of its tests was left out. Mutants
+    that are explained are not run: a survivor takes longer than ten that are killed.
+    """
     found: list[Verdict] = []
     failures: list[str] = []
-    core = core_mutants(budget)
-    for mutants, share in ((verifier_mutants(), 0.3 if core else 1.0), (core, 1.0)):
-        if mutants is None:
-            continue
-        order = random.Random(budget.seed).sample(mutants.all, len(mutants.all))
-        seen, left_out = verdicts(mutants, _spread(order), share * budget.left(), budget.jobs)
+    left_out, explained = 0, 0
+    tried: list[str] = []
+    until = time.monotonic() + seconds
+    for proof in _rotated(list(PROOFS)):
+        left = until - time.monotonic()
+        if left < min(SECONDS_FOR_A_PROOF, 0.9 * seconds):
+            break
+        mutants, explanations = proof_mutants(proof), _Explanations(SURVIVORS)
+        open_ = [mutant for mutant in mutants.all if explanations.of(mutant) is None]
+        order = random.Random(budget.seed).sample(open_, len(open_))
+        seen, missed = verdicts(mutants, order, left, budget.jobs)
         found += seen
-        lost = [one for one in seen if not one.killed and one.explanation is None]
-        killed = sum(one.killed for one in seen)
-        facts[f"{mutants.name} mutants"] = len(seen)
-        facts[f"{mutants.name} killed"] = killed
-        facts[f"{mutants.name} explained"] = len(seen) - killed - len(lost)
-        facts[f"{mutants.name} survived"] = len(lost)
-        if left_out:  # in a short run: what survives might be killed by them
-            facts[f"{mutants.name} tests left out"] = left_out
-        elif not seen:
-            failures.append(f"no mutant of the {mutants.name} was run")
-        elif killed < PROMISED * (killed + len(lost)):
-            failures += [f"{one.verdict}: {one.mutant}" for one in lost]
-    _report(found)
-    return Outcome(len(found), failures, facts)
+        tried.append(Path(proof).stem)
+        left_out, explained = left_out + missed, explained + len(mutants.all) - len(open_)
+        failures += [] if missed else _beyond_promise(proof, seen, len(open_))
+    _report(found, "proofs")
+    facts = {"proofs": " ".join(tried), **_facts("verifier", found, left_out)}
+    return Outcome(len(found), failures, facts | {"verifier explained": explained})
+
+
+def _rotated(names: list[str]) -> list[str]:
+    """Return the names, from another one on every day."""
+    first = int(time.time()) // 86400 % len(names)
+    return names[first:] + names[:first]
+
+
+def _lost(seen: list[Verdict]) -> list[Verdict]:
+    return [one for one in seen if not one.killed and one.explanation is None]
+
+
+def _beyond_promise(name: str, seen: list[Verdict], of: int) -> list[str]:
+    """Return the survivors among some of so many mutants, where they are more than may be."""
+    if not seen:
+        return [f"no mutant of {name} was run"]
+    lost = _lost(seen)
+    if len(lost) <= (1 - PROMISED) * of:
+        return []
+    return [f"{one.verdict}: {one.mutant}" for one in lost]
+
+
+def _facts(name: str, seen: list[Verdict], left_out: int) -> dict[str, Any]:
+    lost, killed = _lost(seen), sum(one.killed for one in seen)
+    facts = {
+        f"{name} mutants": len(seen),
+        f"{name} killed": killed,
+        f"{name} explained": len(seen) - killed - len(lost),
+        f"{name} survived": len(lost),
+    }
+    # In a short run: what survives might be killed by them.
+    return facts | ({f"{name} tests left out": left_out} if left_out else {})
 
 
 def core_mutants(budget: Budget) -> Mutants | None:
@@ -128,21 +217,17 @@ def core_mutants(budget: Budget) -> Mutants | None:
     return Mutants("core", kept.mutants, modules, digest, CORE_TESTS)
 
 
-def verifier_mutants() -> Mutants:
-    """Return the mutants of the modules that load and prove results."""
+def proof_mutants(proof: str) -> Mutants:
+    """Return the mutants of one of the modules that prove results."""
     folder = ROOT / "build" / "mutants" / "python"
     folder.mkdir(parents=True, exist_ok=True)
-    mutants: list[Mutant] = []
-    modules, digest = {}, hashlib.sha256()
-    results = ROOT / "src" / "kleene" / "results"
-    for path in sorted(path for files in VERIFIER_FILES for path in results.glob(files)):
-        text, found = python.mutate(ROOT, path, len(mutants) + 1)
-        mutants += found
-        (folder / path.name).write_text(text)
-        name = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
-        modules[name] = str(folder / path.name)
-        digest.update(text.encode())
-    return Mutants("verifier", mutants, modules, digest.hexdigest(), VERIFIER_TESTS)
+    path = ROOT / "src" / "kleene" / proof
+    text, mutants = python.mutate(ROOT, path, 1)
+    module = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
+    mutated = folder / f"{module}.py"
+    mutated.write_text(text)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return Mutants(module, mutants, {module: str(mutated)}, digest, PROOFS[proof])
 
 
 def verdicts(
@@ -226,13 +311,13 @@ def _spread(order: list[Mutant]) -> list[Mutant]:
     ]
 
 
-def _report(found: list[Verdict]) -> None:
-    """Write what became of each mutant to build/mutants/report.txt."""
+def _report(found: list[Verdict], name: str) -> None:
+    """Write what became of each mutant to a file in build/mutants."""
     lines = []
-    for one in sorted(found, key=lambda one: one.mutant.number):
+    for one in sorted(found, key=lambda one: (one.mutant.file, one.mutant.number)):
         reason = f" by {one.by}" if one.by else f" ({one.explanation or 'NOT EXPLAINED'})"
         lines.append(f"{one.verdict}: {one.mutant}{reason}")
-    (ROOT / "build" / "mutants" / "report.txt").write_text("\n".join(lines) + "\n")
+    (ROOT / "build" / "mutants" / f"report-{name}.txt").write_text("\n".join(lines) + "\n")
 
 
 class _Explanations:
