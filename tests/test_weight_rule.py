@@ -190,9 +190,19 @@ def test_numbers_without_names() -> None:
 def test_the_command_line_names_its_options(tmp_path: Path) -> None:
     path = tmp_path / "roads.csv"
     path.write_text("source,target,speed,lanes\n0,1,5,9\n1,2,7,8\n")
-    with pytest.warns(kl.GraphWarning, match="'speed', 'lanes'"):
-        assert kleene("sssp", path, "--source", "0").exit_code == 0
-    assert kleene("sssp", path, "--source", "0", "--weight", "lanes").exit_code == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        found = kleene("sssp", path, "--source", "0")
+        stops = tmp_path / "stops.csv"
+        stops.write_text("stop,next\nann,bob\n")
+        guessed = kleene("info", stops)
+    assert (found.exit_code, guessed.exit_code) == (0, 0)
+    warned = "kleene: warning: the graph has no weights, so this call counts hops"
+    assert found.stderr.startswith(warned)
+    assert "graph is made, --weight speed; or --unweighted, if hops are meant" in found.stderr
+    assert "pass --header if it names the columns, --no-header if not" in guessed.stderr
+    for options in (("--weight", "lanes"), ("--unweighted",)):
+        assert kleene("sssp", path, "--source", "0", *options).stderr == ""
 
 
 # ---- headers ----------------------------------------------------------------------------------

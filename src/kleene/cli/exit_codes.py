@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, NoReturn
@@ -54,8 +54,8 @@ def exit_on_error() -> Iterator[None]:
 
 
 @contextmanager
-def warnings_in_one_line() -> Iterator[None]:
-    """Print Kleene's warnings as messages, in the options of the command."""
+def warnings_in_one_line(reworded: Callable[[str], str]) -> Iterator[None]:
+    """Print Kleene's warnings as messages, reworded."""
     import warnings
 
     shown = warnings.showwarning
@@ -66,13 +66,7 @@ def warnings_in_one_line() -> Iterator[None]:
         if not issubclass(category, GraphWarning):
             shown(message, category, *place, **more)
             return
-        from click import get_current_context
-
-        from kleene.cli.wording import in_options
-
-        context = get_current_context(silent=True)
-        text = str(message) if context is None else in_options(str(message), context.command)
-        _print_error(f"warning: {text}")
+        _print_error(f"warning: {reworded(str(message))}")
 
     warnings.showwarning = show
     try:

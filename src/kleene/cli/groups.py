@@ -9,7 +9,8 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
-from kleene.cli.wording import use_options
+from kleene.cli.exit_codes import warnings_in_one_line
+from kleene.cli.wording import in_options, use_options
 
 __all__ = ["Command", "CommandGroup"]
 
@@ -60,8 +61,13 @@ class CommandGroup(TyperGroup):
         _write(formatter, sections)
 
     def invoke(self, ctx: Any) -> Any:
+        def reworded(message: str) -> str:
+            command = self.get_command(ctx, ctx.invoked_subcommand or "")
+            return message if command is None else in_options(message, command)
+
         try:
-            return super().invoke(ctx)
+            with warnings_in_one_line(reworded):
+                return super().invoke(ctx)
         except Exception as error:
             command = self.get_command(ctx, ctx.invoked_subcommand or "")
             if command is not None:

@@ -17,7 +17,7 @@ from kleene.cli.convert import convert
 from kleene.cli.demo import demo
 from kleene.cli.doctor import doctor
 from kleene.cli.draw import draw
-from kleene.cli.exit_codes import EPILOG, exit_on_error, stop_on_signals, warnings_in_one_line
+from kleene.cli.exit_codes import EPILOG, exit_on_error, stop_on_signals
 from kleene.cli.explain import explain
 from kleene.cli.generate import GeneratorCommands
 from kleene.cli.groups import Command, CommandGroup
@@ -117,7 +117,7 @@ def _kleene(
 def main() -> None:
     """Run the command line."""
     escape_unencodable()
-    with exit_on_error(), warnings_in_one_line():
+    with exit_on_error():
         run_app(app)
 
 

@@ -30,6 +30,7 @@ _CALLS = {
     "use graph.unlabelled()": "add --unlabelled",
     "with graph.with_positions(xy)": "by --positions FILE",
     "write graph.unlabelled()": "add --unlabelled",
+    "weight=None": "--unweighted",
     "directed must be True or False, not str": "--oneway is for edge lists and Parquet",
     ", as kleene.Graph.from_table does": "",
     "; the error's .cycle lists its vertices": "",
