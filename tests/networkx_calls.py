@@ -118,7 +118,13 @@ CALLS: dict[str, list[Arguments]] = {
     "dijkstra_path": [both(pair, weight)],
     "dijkstra_path_length": [both(pair, weight)],
     "dijkstra_predecessor_and_distance": [both(source, weight)],
-    "eccentricity": [nothing, weight, lambda s, t, w: {"v": [s, t]}],
+    "eccentricity": [
+        nothing,
+        weight,
+        lambda s, t, w: {"v": [s, t]},
+        lambda s, t, w: {"v": [s] * 4},
+        lambda s, t, w: {"v": [t, s, t], "weight": w},
+    ],
     "edge_betweenness_centrality": [
         nothing,
         weight,
@@ -243,9 +249,6 @@ OTHER_ORDER = {
     "barycenter",
     "bellman_ford_predecessor_and_distance",
     "center",
-    "single_source_all_shortest_paths",
-    "all_pairs_all_shortest_paths",
-    "dijkstra_predecessor_and_distance",
 }
 
 
@@ -262,6 +265,16 @@ FLOATS = {
 
 #: Dictionaries that come in the order of NetworkX's too.
 ORDERED = {
+    "single_source_all_shortest_paths",
+    "all_pairs_all_shortest_paths",
+    "dijkstra_predecessor_and_distance",
+    "closeness_centrality",
+    "harmonic_centrality",
+    "betweenness_centrality",
+    "edge_betweenness_centrality",
+    "center",
+    "periphery",
+    "barycenter",
     "single_source_shortest_path",
     "single_source_shortest_path_length",
     "single_source_dijkstra",
@@ -277,7 +290,6 @@ ORDERED = {
     "bfs_predecessors",
     "bfs_successors",
     "bfs_labeled_edges",
-    "closeness_centrality",
     "eccentricity",
     "predecessor",
 }

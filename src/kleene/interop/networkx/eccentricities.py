@@ -23,7 +23,7 @@ __all__ = ["center", "diameter", "eccentricity", "periphery", "radius"]
 def eccentricity(
     G: KleeneGraph, v: Any = None, sp: None = None, weight: Weight | None = None
 ) -> Any:
-    nodes = list(G.nbunch_iter(v))
+    nodes = list(dict.fromkeys(G.nbunch_iter(v)))
     result = _eccentricities(G, weight, _message(G, False), nodes)
     return result[v] if v in G else result
 

@@ -183,9 +183,11 @@ def all_pairs_all_shortest_paths(
         return
     if weight is not None and method not in ("dijkstra", "bellman-ford"):
         raise ValueError(f"method not supported: {method}")
-    arcs = G.arcs(weight, allow_hidden=method == "dijkstra")
+    by_dijkstra = weight is not None and method == "dijkstra"
+    arcs = G.arcs(weight, allow_hidden=by_dijkstra)
     for source, result in search_all(arcs):
-        node, predecessors = G.nodes[source], predecessor_lists(G, result)
+        node = G.nodes[source]
+        predecessors = predecessor_lists(G, result, by_dijkstra)
         yield node, {v: list(_paths_back(node, v, predecessors)) for v in predecessors}
 
 
@@ -195,11 +197,11 @@ def _paths_back(
     """Yield all simple paths from the target back along the lists of predecessors."""
     if target not in predecessors:
         raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
-    path, on_path = [target], {target}
+    sources, path, on_path = {source}, [target], {target}
     choices = [iter(predecessors[target])]
     while choices:
         # If zero-weight edges lead back to the source, NetworkX yields paths twice; so does this.
-        if path[-1] == source:
+        if path[-1] in sources:  # which NaN is, by identity
             yield path[::-1]
         node = next(choices[-1], _NOTHING)
         if node is _NOTHING:

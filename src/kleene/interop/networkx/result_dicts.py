@@ -80,8 +80,17 @@ def path_to(graph: KleeneGraph, result: SearchResult, target: int) -> list[Any]:
     return [graph.nodes[v] for v in reversed(path)]
 
 
-def predecessor_lists(graph: KleeneGraph, result: SearchResult) -> dict[Any, list[Any]]:
-    """Return the predecessors of every reached node on all shortest paths, in search order."""
+def predecessor_lists(
+    graph: KleeneGraph,
+    result: SearchResult,
+    by_dijkstra: bool = False,
+    limit: float | None = None,
+) -> dict[Any, list[Any]]:
+    """Return the predecessors of every reached node on all shortest paths.
+
+    The nodes come in search order; if ``by_dijkstra``, in that in which Dijkstra's algorithm first
+    sees them, within the limit.
+    """
     arcs, order, row = result.arcs, result.order, result.distances
     place = np.full(arcs.n, -1, dtype=np.int64)
     place[order] = np.arange(len(order))
@@ -90,12 +99,30 @@ def predecessor_lists(graph: KleeneGraph, result: SearchResult) -> dict[Any, lis
     inside = (before >= 0) & (after >= 0)
     if arcs.weights is not None and row.dtype.kind == "i":  # "no path" must not overflow
         row = np.where(place >= 0, row, 0)
-    tight = np.flatnonzero(inside & (row[arcs.tails] + weights == row[arcs.neighbors]))
+    lengths = row[arcs.tails] + weights
+    if by_dijkstra:
+        seeing = inside if limit is None else inside & ~(lengths > limit)
+        order = order[_first_seen(before[seeing], after[seeing], len(order))]
+        place[order] = np.arange(len(order))
+        after = place[arcs.neighbors]
+    tight = np.flatnonzero(inside & (lengths == row[arcs.neighbors]))
     tight = tight[np.lexsort((before[tight], after[tight]))]
     names = graph.names[arcs.tails[tight]].tolist()
     ends = np.cumsum(np.bincount(after[tight], minlength=len(order))).tolist()
     lists = [names[a:b] for a, b in zip([0, *ends], ends, strict=False)]
     return dict(zip(graph.names[order].tolist(), lists, strict=True))
+
+
+def _first_seen(tails: Array, heads: Array, count: int) -> Array:
+    """Return the settled nodes, by place, in the order in which arcs out of these first see them.
+
+    Arcs come in the order of the adjacency; the source, place 0, sees itself.
+    """
+    heads = heads[np.argsort(tails, kind="stable")]
+    seen = np.full(count, len(heads))
+    seen[heads[::-1]] = np.arange(len(heads) - 1, -1, -1)  # the earliest is written last
+    seen[0] = -1
+    return np.argsort(seen, kind="stable")
 
 
 def all_lengths(

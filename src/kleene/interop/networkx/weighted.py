@@ -142,7 +142,7 @@ def dijkstra_predecessor_and_distance(
     if source not in G:
         raise nx.NodeNotFound(f"Node {source} is not found in the graph")
     result = dijkstra(G.arcs(weight, allow_hidden=True), [G.ids[source]], cutoff)
-    return predecessor_lists(G, result), length_dict(G, result)
+    return predecessor_lists(G, result, by_dijkstra=True, limit=cutoff), length_dict(G, result)
 
 
 # ---- from one node to another -------------------------------------------------------------------
