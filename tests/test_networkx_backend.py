@@ -154,7 +154,7 @@ def test_indices_of_large_integers(weight: int) -> None:
 
 
 #: NetworkX compares nodes by == in these: a NaN is another node than itself there, and it counts a
-#: source as one of its targets, or runs past the middle of a path. Ours are the numbers of any node.
+#: source as a target, or runs past the middle of a path. Ours are the answers for any node.
 COMPARES_NAN = {
     "bfs_successors",
     "bidirectional_dijkstra",

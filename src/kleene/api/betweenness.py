@@ -75,7 +75,7 @@ def betweenness(
         Whether to return the numbers of arcs as well: ``arcs`` and ``rows`` of the result, and
         ``edges``, a table.
     hops : bool
-        Count arcs instead of adding weights.
+        Count arcs instead of adding weights, as NetworkX and igraph do unless weights are named.
     normalized : bool
         Divide by the number of pairs that could have a path through the vertex, (n - 1) (n - 2), or
         along the edge, n (n - 1). Otherwise the numbers count pairs, an unordered one in an

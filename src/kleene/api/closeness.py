@@ -51,7 +51,8 @@ def closeness(
     seed : int
         Chooses the sample.
     hops : bool
-        Count arcs instead of adding weights. A graph without weights counts arcs anyway.
+        Count arcs instead of adding weights, as NetworkX and igraph do unless weights are named. A
+        graph without weights counts arcs anyway.
     reverse : bool
         Whether paths lead to the sources instead of from them: distances from the vertex.
     limit : number, optional
@@ -122,7 +123,8 @@ def harmonic(
     seed : int
         Chooses the sample.
     hops : bool
-        Count arcs instead of adding weights. A graph without weights counts arcs anyway.
+        Count arcs instead of adding weights, as NetworkX and igraph do unless weights are named. A
+        graph without weights counts arcs anyway.
     reverse : bool
         Whether paths lead to the sources instead of from them: distances from the vertex.
     limit : number, optional

@@ -56,7 +56,8 @@ def distance_histogram(
     seed : int
         Chooses the sample.
     hops : bool
-        Count arcs instead of adding weights. A graph without weights counts arcs anyway.
+        Count arcs instead of adding weights, as NetworkX and igraph do unless weights are named. A
+        graph without weights counts arcs anyway.
     reverse : bool
         Whether paths lead to the sources instead of from them.
     limit : number, optional

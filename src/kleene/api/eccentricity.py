@@ -40,7 +40,8 @@ def eccentricity(
     graph : Graph or PreparedGraph
         The graph; its weights must not be negative.
     hops : bool
-        Count arcs instead of adding weights. A graph without weights counts arcs anyway.
+        Count arcs instead of adding weights, as NetworkX and igraph do unless weights are named. A
+        graph without weights counts arcs anyway.
     reverse : bool
         Whether paths lead to the vertex instead of from it.
     unreachable : {"error", "ignore"}
@@ -95,7 +96,8 @@ def diameter(
     graph : Graph or PreparedGraph
         The graph; its weights must not be negative.
     hops : bool
-        Count arcs instead of adding weights. A graph without weights counts arcs anyway.
+        Count arcs instead of adding weights, as NetworkX and igraph do unless weights are named. A
+        graph without weights counts arcs anyway.
     unreachable : {"error", "ignore"}
         What becomes of a graph in which some vertices do not reach all others: an error, or the
         largest distance of those pairs that a path joins. Of a directed graph of that kind, all
@@ -142,7 +144,8 @@ def radius(
     graph : Graph or PreparedGraph
         The graph; its weights must not be negative.
     hops : bool
-        Count arcs instead of adding weights. A graph without weights counts arcs anyway.
+        Count arcs instead of adding weights, as NetworkX and igraph do unless weights are named. A
+        graph without weights counts arcs anyway.
     reverse : bool
         Whether paths lead to the vertex instead of from it.
     unreachable : {"error", "ignore"}
@@ -185,7 +188,8 @@ def center(
     graph : Graph or PreparedGraph
         The graph; its weights must not be negative.
     hops : bool
-        Count arcs instead of adding weights. A graph without weights counts arcs anyway.
+        Count arcs instead of adding weights, as NetworkX and igraph do unless weights are named. A
+        graph without weights counts arcs anyway.
     reverse : bool
         Whether paths lead to the vertex instead of from it.
     unreachable : {"error", "ignore"}
@@ -228,7 +232,8 @@ def periphery(
     graph : Graph or PreparedGraph
         The graph; its weights must not be negative.
     hops : bool
-        Count arcs instead of adding weights. A graph without weights counts arcs anyway.
+        Count arcs instead of adding weights, as NetworkX and igraph do unless weights are named. A
+        graph without weights counts arcs anyway.
     reverse : bool
         Whether paths lead to the vertex instead of from it.
     unreachable : {"error", "ignore"}

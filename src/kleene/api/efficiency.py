@@ -34,7 +34,8 @@ def efficiency(
     graph : Graph or PreparedGraph
         The graph; its weights must not be negative.
     hops : bool
-        Count arcs instead of adding weights. A graph without weights counts arcs anyway.
+        Count arcs instead of adding weights, as NetworkX and igraph do unless weights are named. A
+        graph without weights counts arcs anyway.
     device : {"auto", "cuda", "cpu", "emulated", "reference"}
         Where to search; ``"auto"`` counts hops on the CPU.
     threads : int, optional
@@ -80,7 +81,8 @@ def wiener_index(
     graph : Graph or PreparedGraph
         The graph; its weights must not be negative.
     hops : bool
-        Count arcs instead of adding weights. A graph without weights counts arcs anyway.
+        Count arcs instead of adding weights, as NetworkX and igraph do unless weights are named. A
+        graph without weights counts arcs anyway.
     device : {"auto", "cuda", "cpu", "emulated", "reference"}
         Where to search; ``"auto"`` counts hops on the CPU.
     threads : int, optional

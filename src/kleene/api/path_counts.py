@@ -45,7 +45,7 @@ def path_counts(
     source : vertex
         Where paths begin. The source itself has one path, of no arcs.
     hops : bool
-        Count arcs instead of adding weights.
+        Count arcs instead of adding weights, as NetworkX and igraph do unless weights are named.
     reverse : bool
         Whether paths lead to the source instead of from it; floats are then added from there, too.
     limit : number, optional

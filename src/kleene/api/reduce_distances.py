@@ -71,7 +71,7 @@ def reduce_distances(
     sources : sequence of vertices, optional
         Where paths begin; all vertices by default.
     hops : bool
-        Count arcs instead of adding weights.
+        Count arcs instead of adding weights, as NetworkX and igraph do unless weights are named.
     reverse : bool
         Whether paths lead to the sources instead of from them.
     limit : number, optional
