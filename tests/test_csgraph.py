@@ -143,6 +143,27 @@ def test_dense_entries_near_zero_are_no_arcs() -> None:
     assert_same(ours.dijkstra(abs(graph)), theirs.dijkstra(abs(graph)))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("name", ["floyd_warshall", "shortest_path", "dijkstra", "johnson"])
+def test_the_shortest_arcs_of_a_masked_array(name: str, directed: bool, dtype: Any) -> None:
+    """An entry that is not masked is an arc, however short; zeros are none for Floyd-Warshall."""
+    lengths = np.array([[0, 1e-9, 5, 1e-8], [5e-30, 0, 1e-8, 0], [0, 3, 0, 2], [1, 0, 2e-8, 0]])
+    hidden = np.array([[1, 0, 0, 0], [0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1]], bool)
+    for mask in (hidden, np.zeros_like(hidden)):
+        graph = np.ma.masked_array(lengths.astype(dtype), mask)
+        for options in ({}, {"unweighted": True}):
+            held, right = (
+                getattr(module, name)(graph.copy(), directed=directed, **options)
+                for module in (ours, theirs)
+            )
+            np.testing.assert_allclose(held, right, rtol=1e-12, atol=0)
+    if name in ("floyd_warshall", "shortest_path"):
+        plain = np.ma.masked_array(lengths.astype(dtype))  # no mask at all
+        held, right = (module.floyd_warshall(plain.copy()) for module in (ours, theirs))
+        np.testing.assert_allclose(held, right, rtol=1e-12, atol=0)
+
+
 def test_any_order_of_memory_will_do() -> None:
     """SciPy prints an ignored error and returns the graph itself."""
     for layout in (np.asfortranarray(STREETS), np.tile(STREETS, 2)[:, :4]):

@@ -3,9 +3,9 @@
 The rules are SciPy's, and not those of the rest of Kleene: a zero (or what is nearer to it than
 1e-8), a NaN or an infinity in a dense array is no arc; whatever a sparse array stores is one, zeros
 included, except that a length of NaN or infinity never makes a path shorter; a masked array has an
-arc where it is not masked. Arcs that a CSR array of float64 stores twice are parallel; any other
-type adds them. Floyd and Warshall's matrix is dense, whatever it was made from, and has no
-diagonal.
+arc where it is not masked, however short (but for zeros, in Floyd and Warshall's matrix). Arcs that
+a CSR array of float64 stores twice are parallel; any other type adds them. Floyd and Warshall's
+matrix is dense, whatever it was made from, and has no diagonal.
 """
 
 from __future__ import annotations
@@ -139,9 +139,10 @@ def as_matrix_graph(csgraph: Any, directed: bool, unweighted: bool, threads: int
         graph = _without_loops(_from_csr(matrix, _weights(matrix.data)))
     else:
         require_square(csgraph)
-        if np.ma.isMaskedArray(csgraph):
+        masked = np.ma.isMaskedArray(csgraph)
+        if masked:
             csgraph = np.where(np.ma.getmaskarray(csgraph), np.inf, np.ma.getdata(csgraph))
-        graph = _from_dense(csgraph, False, threads)
+        graph = _from_dense(csgraph, False, threads, tiny=masked)
     if unweighted:
         graph = Graph(graph.csr._replace(weights=None))
     return graph if directed else graph.symmetrise()
@@ -189,7 +190,8 @@ def _from_csr(matrix: Any, weights: Array | None) -> Graph:
     return Graph(graph.csr._replace(weights=adopt(held.astype(np.float64))))
 
 
-def _from_dense(array: Any, loops: bool, threads: int | None) -> Graph:
+def _from_dense(array: Any, loops: bool, threads: int | None, tiny: bool = False) -> Graph:
+    """Make the graph of a matrix; ``tiny`` says whether what is nearly zero is an arc."""
     matrix = np.asarray(array)
     if matrix.dtype.kind not in "biufc":
         raise TypeError(f"a graph holds numbers, and this array {matrix.dtype}")
@@ -200,7 +202,7 @@ def _from_dense(array: Any, loops: bool, threads: int | None) -> Graph:
     except _native.BadArc as bad:
         raise explain_bad_arc(bad, len(matrix), None, matrix, None) from None
     graph = Graph(CSR(*map(adopt, rows)))
-    return graph if graph.stats.min_weight > NEAR_ZERO else _without_tiny(graph)
+    return graph if tiny or graph.stats.min_weight > NEAR_ZERO else _without_tiny(graph)
 
 
 def _rows_of_dense(array: Any) -> Any:
