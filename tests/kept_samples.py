@@ -75,6 +75,21 @@ def graph_of(name: str) -> kl.Graph:
     return found.subgraph(range(40)) if name == "closure-boolean" else found
 
 
+#: Answers that are written as tables, about the graph with labels; paths in it are unique.
+TABLES: dict[str, Callable[[Any], Any]] = {
+    "bfs.tsv": lambda g: kl.bfs(g, sources=["a", "b"]),
+    "sssp.csv": lambda g: kl.sssp(g, "a"),
+    "sssp.json": lambda g: kl.sssp(g, sources=["c", "d"], limit=10),
+    "pairs.csv": lambda g: kl.sssp(g, pairs=[("a", "e"), ("c", "b")]),
+    "nearest.csv": lambda g: kl.nearest(g, ["a", "d"], k=2),
+    "within.csv": lambda g: kl.within(g, ["a", "c"], 9),
+    "isochrones.csv": lambda g: kl.isochrones(g, "a", [3, 9]),
+    "isochrones.geojson": lambda g: kl.isochrones(g, "a", [3, 9]),
+    "loads.csv": lambda g: kl.loads(g, [("a", "e"), ("b", "d")]),
+    "betweenness.csv": lambda g: kl.betweenness(g),
+}
+
+
 # ---- prepared graphs ----------------------------------------------------------------------------
 
 

@@ -25,6 +25,7 @@ def test_everything_is_there_and_small() -> None:
     assert sum(file.stat().st_size for file in files) < 1.25 * 2**20
     for folder, names in (
         ("results", {f"{name}.npz" for name in kept.RESULTS}),
+        ("tables", set(kept.TABLES)),
         ("prepared", set(kept.PREPARED)),
         ("stores", {f"{name}.tar.xz" for name in STORED}),
         ("graphs", {f"{name}.npz" for name in EXPECTED["graphs"]}),
@@ -74,6 +75,12 @@ def require_same(found: Any, fresh: Any) -> None:
     assert (found.targets is None) == (fresh.targets is None)
     links = "next_hops" if found.reverse else "predecessors"
     assert (getattr(found, links) is None) == (getattr(fresh, links) is None)
+
+
+@pytest.mark.parametrize("name", kept.TABLES)
+def test_tables_are_written_as_they_were(name: str, tmp_path: Path) -> None:
+    kept.TABLES[name](kept.opened("labels")).save(tmp_path / name)
+    assert (tmp_path / name).read_bytes() == (kept.FOLDER / "tables" / name).read_bytes()
 
 
 @pytest.mark.parametrize("name", kept.PREPARED)

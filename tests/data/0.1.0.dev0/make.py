@@ -147,7 +147,7 @@ def both(kind: str, name: str, end: float, work: Path, *more: str) -> dict[str, 
 
 
 def main() -> None:
-    for name in ("graphs", "results", "prepared", "stores"):
+    for name in ("graphs", "results", "tables", "prepared", "stores"):
         shutil.rmtree(FOLDER / name, ignore_errors=True)
         (FOLDER / name).mkdir()
     expected: dict[str, Any] = {"version": kl.__version__, "graphs": {}, "stores": {}}
@@ -159,6 +159,8 @@ def main() -> None:
         made.save(FOLDER / "prepared" / name)
     for name, (graph, call) in kept.RESULTS.items():
         call(kept.opened(graph)).save(FOLDER / "results" / f"{name}.npz")
+    for name, call in kept.TABLES.items():
+        call(kept.opened("labels")).save(FOLDER / "tables" / name)
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         stores = expected["stores"]
