@@ -1,15 +1,17 @@
-"""What the smallest calls do, counted: functions of Kleene that run, and builtins that they call.
+"""What the smallest calls do, counted: functions of Kleene, builtins that these call, modules.
 
     python tests/counted_calls.py     # writes data/small_calls.json
 
-``test_small_calls`` compares; ``benchmarks/small_calls.py`` has the calls, and measures them. A
-count does not depend on the machine. It does on Python: those of the file are of one version.
+Modules are those of Kleene that a program has imported after its first call. ``test_small_calls``
+compares; ``benchmarks/small_calls.py`` has the calls, and measures them. A count does not depend on
+the machine. That of functions and builtins does on Python: those of the file are of one version.
 """
 
 from __future__ import annotations
 
 import gc
 import json
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -51,12 +53,34 @@ def counted(call: Callable[[], object]) -> dict[str, int]:
     return counts
 
 
+_GRAPH = "import kleene as kl; g = kl.Graph.from_edges([0, 1], [1, 2], [4, 9])"
+
+#: The first thing that a program does.
+FIRST = {
+    "import": "import kleene",
+    "graph": _GRAPH,
+    "bfs": _GRAPH + "; kl.bfs(g, 0)",
+    "sssp": _GRAPH + "; kl.sssp(g, 0)",
+    "apsp": _GRAPH + "; kl.apsp(g)",
+    "csgraph.dijkstra": "import kleene as kl, numpy as np; kl.csgraph.dijkstra(np.eye(3))",
+}
+
+
+def imported(code: str) -> int:
+    """Return how many modules of Kleene a program has imported at its end."""
+    code += "; import sys; print(sum(name.partition('.')[0] == 'kleene' for name in sys.modules))"
+    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return int(made.stdout)
+
+
 def document() -> dict[str, Any]:
     """Return what the file holds."""
     calls = {name: counted(call) for name, call in small_calls.calls().items()}
-    return {"python": "{}.{}".format(*sys.version_info), "calls": calls}
+    modules = {name: imported(code) for name, code in FIRST.items()}
+    return {"python": "{}.{}".format(*sys.version_info), "calls": calls, "modules": modules}
 
 
 if __name__ == "__main__":
-    FILE.write_text(json.dumps(document(), indent=1) + "\n")
-    print(f"{FILE}: {len(document()['calls'])} calls")
+    found = document()
+    FILE.write_text(json.dumps(found, indent=1) + "\n")
+    print(f"{FILE}: {len(found['calls'])} calls")

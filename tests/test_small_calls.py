@@ -19,7 +19,7 @@ MORE = 1.05
 
 @pytest.mark.skipif(KEPT["python"] != HERE, reason=f"counts are those of Python {KEPT['python']}")
 def test_small_calls_do_no_more_than_they_did() -> None:
-    found = counted_calls.document()["calls"]
+    found = {name: counted_calls.counted(call) for name, call in small_calls.calls().items()}
     assert found.keys() == KEPT["calls"].keys()
     more = {
         f"{name}: {what}": (found[name][what], kept)
@@ -28,6 +28,12 @@ def test_small_calls_do_no_more_than_they_did() -> None:
         if found[name][what] > MORE * kept
     }
     assert more == {}, "python tests/counted_calls.py renews data/small_calls.json"
+
+
+@pytest.mark.parametrize("name", counted_calls.FIRST)
+def test_a_first_call_imports_no_more_than_it_did(name: str) -> None:
+    found = counted_calls.imported(counted_calls.FIRST[name])
+    assert found <= MORE * KEPT["modules"][name], "python tests/counted_calls.py renews the file"
 
 
 def test_the_program_that_measures_them() -> None:
