@@ -82,7 +82,7 @@ def test_sssp_shows_a_summary_and_pairs_by_name(towns: Path) -> None:
     result = kleene("sssp", towns, "--source", "ann", "--verify")
     assert result.exit_code == 0
     lines = [" ".join(row.split()) for row in result.output.splitlines()]
-    assert "towns: 5 vertices, 5 arcs, int32 weights, labelled 'ann' to 'eve'" in lines
+    assert "towns: 5 vertices, 5 arcs, int32 weights, labelled 'ann', ..., 'eve'" in lines
     assert "reached 4 of 5 vertices" in lines
     assert "farthest dee, at 8" in lines
     assert "cy 7 bob" in lines
@@ -153,11 +153,28 @@ def test_apsp_finds_diameter_and_radius(square: Path) -> None:
     assert found["center"] is None  # no vertex reaches all
     assert found["pairs"] == []
     page = kleene("apsp", square).output
-    assert "diameter" in page
+    assert "farthest       2, from 0 to 2" in page  # 17 of 25: the graph has no diameter
+    assert "diameter" not in page
     assert "radius" not in page
     found = document("apsp", square, "-s", "0,1,2", "-t", "0,1")
     assert found["center"] == {"source": 0, "distance": 1}
-    assert "radius" in kleene("apsp", square, "-s", "0,1,2", "-t", "0,1").output
+    page = kleene("apsp", square, "-s", "0,1,2", "-t", "0,1").output
+    assert "nearest to all  1, from 0" in page
+    assert "radius" not in page
+
+
+def test_a_diameter_is_that_of_all_vertices(tmp_path: Path) -> None:
+    kl.write(kl.generate.cycle(6), tmp_path / "ring.npz")
+    for command in (["apsp"], ["sssp", "-s", "0,1,2,3,4,5"]):
+        page = kleene(command[0], tmp_path / "ring.npz", *command[1:]).output
+        assert "diameter" in page
+        assert "radius" in page
+    for sources in ("0,1", "0,1,2,3,4,4"):
+        page = kleene("sssp", tmp_path / "ring.npz", "-s", sources).output
+        assert "farthest" in page
+        assert "nearest to all" in page
+        assert "diameter" not in page
+        assert "radius" not in page
 
 
 @pytest.mark.parametrize("semiring", ["boolean", "min_plus", "max_min"])

@@ -32,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("code", "message", "arguments"),
     [
-        (2, "no vertex 'zoe': vertices are labelled 'ann' to 'eve'", "sssp towns.csv -s zoe"),
+        (2, "no vertex 'zoe': vertices are labelled 'ann', ..., 'eve'", "sssp towns.csv -s zoe"),
         (2, "did you mean 'ann'?", "sssp towns.csv Ann"),
         (2, "did you mean 'dee'?", "path towns.csv ann de"),
         (2, "sssp needs a source", "sssp towns.csv"),

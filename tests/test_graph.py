@@ -171,7 +171,7 @@ def test_one_weight_for_all_and_labels() -> None:
     assert g.index("c") == 2
     with pytest.raises(GraphError, match="got 2 labels for 3 vertices"):
         Graph.from_edges([0, 1], [1, 2], labels=["a", "b"])
-    with pytest.raises(GraphError, match="no vertex 'z': vertices are labelled 'a' to 'c'"):
+    with pytest.raises(GraphError, match=r"no vertex 'z': vertices are labelled 'a', \.\.\., 'c'"):
         g.index("z")
     with pytest.raises(GraphError, match=r"no vertex 2: .*by position use graph.unlabelled"):
         g.index(2)
@@ -308,7 +308,7 @@ def test_repr() -> None:
     assert repr(graph("no_arcs")) == "Graph(4 vertices, 0 arcs, float64 weights, directed)"
     named = Graph.from_edges([0], [1], name="town", labels=["a", "b"])
     assert (
-        repr(named) == "Graph('town', 2 vertices, 1 arc, unweighted, directed, labelled 'a' to 'b')"
+        repr(named) == "Graph('town', 2 vertices, 1 arc, unweighted, directed, labelled 'a', 'b')"
     )
 
 

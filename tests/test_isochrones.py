@@ -161,6 +161,22 @@ def test_a_diamond() -> None:
     assert zones.__geo_interface__ == zones.to_geojson()
 
 
+def test_geojson_is_in_degrees(tmp_path: Path) -> None:
+    """Metres would lie in the sea; libraries that know of coordinates get them as they are."""
+    g = grid(9)
+    metres = g.with_positions(np.asarray(g.positions) * 100 + [480_000, 5_400_000])
+    zones = kl.isochrones(metres, 40, [1, 3])
+    for write in (zones.to_geojson, lambda: zones.save(tmp_path / "zones.geojson")):
+        with pytest.raises(kl.GraphError, match=r"degrees, and a position is \(480000, 5.4e\+06\)"):
+            write()
+    assert not list(tmp_path.iterdir())
+    assert len(zones.__geo_interface__["features"]) == 4
+    route = kl.bfs(metres, 0).route(40)
+    with pytest.raises(kl.GraphError, match="longitude and latitude in degrees"):
+        route.to_geojson()
+    assert len(route.coordinates) == len(route)
+
+
 def test_files(tmp_path: Path) -> None:
     zones = kl.isochrones(grid(9), 40, [1, 3])
     zones.save(tmp_path / "zones.geojson")

@@ -8,17 +8,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lab_samples import CPU, point
+from lab_samples import experiment as sample
 from test_lab_ours import MISSING, assert_sentences
 
 import kleene as kl
 from kleene.lab import record as records
 from kleene.lab.environment import Environment
 from kleene.lab.experiment import Experiment
-from kleene.lab.experiments import EXPERIMENTS
+from kleene.lab.experiments import EXPERIMENTS, searches
 from kleene.lab.experiments.measure_cases import Case, plans_of
+from kleene.lab.experiments.peers import findings_beside
 from kleene.lab.graphs import made
 from kleene.lab.measure_peers import MEASURE_PEERS, MeasurePeer
-from kleene.lab.measurements import measurements_in
+from kleene.lab.measurements import Measurements, measurements_in
 from kleene.lab.runner import Runner
 
 MEASURES = [one for one in EXPERIMENTS if "measures" in one.suites]
@@ -101,3 +104,20 @@ def test_estimates_within_an_error() -> None:
     for plan in plans:
         trial = plan.trial()
         assert trial.check(trial.run())
+
+
+def test_sentences_name_a_panel_only_where_there_is_one() -> None:
+    points = [point("Kleene, all cores", 0, 1.0), point("igraph, all cores", 0, 3.0)]
+    points += [point("igraph, all cores", 1, 1.0), point("Kleene, all cores", 1, 2.0)]
+    results = Measurements(sample(), CPU, tuple(points))
+    others, place = ["igraph, all cores"], "all cores"
+    said = list(findings_beside(("Enron", "Rome"), ("",), others, place, results))
+    assert said == [
+        "Kleene on all cores is 0.5 to 3.0 times as fast as igraph.",
+        "igraph, all cores is faster than Kleene on Rome.",
+    ]
+
+
+def test_rates_are_no_powers_of_ten() -> None:
+    assert searches._gteps(point("a", 1, 1.0, work=1.11e12)) == "1.11 T arcs a second"
+    assert searches._gteps(point("a", 1, 1.0, work=4.2e9)) == "4.2 G arcs a second"

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -329,6 +330,19 @@ def test_the_command_fails_if_an_answer_was_wrong(command: Callable[..., Any]) -
     assert done.exit_code == 1
     assert "1 already in the record" in done.stdout
     assert "1 FAILED" in done.stdout
+
+
+@pytest.mark.skipif(find_spec("kleene._emulator") is None, reason="built without the emulator")
+def test_the_emulator_is_no_gpu(command: Callable[..., Any], path: Path) -> None:
+    plans = Plan("tiled, GPU", 1, trial), Plan("naive, GPU", 1, lambda: trial(lambda: 2))
+    done = command("--device", "cpu", every=(experiment(*plans),))
+    assert "tiled, GPU" in done.stderr
+    path.unlink()
+    done = command("--device", "emulated", every=(experiment(*plans),))
+    assert "tiled, emulator" in done.stderr
+    assert "naive, emulator 1: " in done.stderr
+    assert "GPU" not in done.stderr
+    assert {point.series for point in records.read(path).points} == {"tiled, GPU"}
 
 
 def test_ctrl_c_says_how_to_resume(command: Callable[..., Any], path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -63,7 +65,7 @@ def test_tuples_and_mixed_labels() -> None:
         ("Rmoa", "did you mean 'Roma'"),
         (" Ostia", "did you mean 'Ostia'"),
         ("7", "did you mean 7"),
-        ("Zzz", "vertices are labelled 'Roma' to 7$"),
+        ("Zzz", "vertices are labelled 'Roma', ..., 7$"),
         (["Roma", "Osta"], "did you mean 'Ostia'"),
         ([["Roma"]], "no vertex"),
         (None, "no vertex None"),
@@ -237,3 +239,14 @@ def test_positions() -> None:
     for positions, message in wrong:
         with pytest.raises(kl.GraphError, match=message):
             g.with_positions(positions)
+
+
+@pytest.mark.parametrize(
+    ("labels", "shown"),
+    [(["a"], "'a'"), (["b", "a"], "'b', 'a'"), (["b", "c", "a"], "'b', ..., 'a'"),
+     (["a", "b", "c"], "'a', ..., 'c'"), ([7], "7"), ([2, 5, 9], "2 to 9"), ([5, 2], "5, 2"),
+     ([5, 9, 2], "5, ..., 2")],
+)  # fmt: skip
+def test_labels_read_as_a_range_only_where_they_ascend(labels: list[Any], shown: str) -> None:
+    g = kl.Graph.from_edges([], [], n=len(labels), labels=labels)
+    assert repr(g).endswith(f"labelled {shown})")

@@ -48,7 +48,7 @@ def components(
     >>> strong.sizes.tolist(), strong.members(1).tolist()
     ([3, 1], ['x'])
     >>> g.subgraph(strong.largest)
-    Graph(3 vertices, 3 arcs, unweighted, directed, labelled 'a' to 'c')
+    Graph(3 vertices, 3 arcs, unweighted, directed, labelled 'a', ..., 'c')
     """
     require_graph(graph)
     if not isinstance(kind, str) or kind not in ("weak", "strong"):

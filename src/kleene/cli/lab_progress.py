@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
@@ -16,7 +18,8 @@ __all__ = ["RunProgress"]
 class RunProgress(Listener):
     """Prints points line by line, and a progress bar at a terminal."""
 
-    def __init__(self, silent: bool) -> None:
+    def __init__(self, silent: bool, device: str = "auto") -> None:
+        self._device = device
         self._console = Console(stderr=True, highlight=False, quiet=silent)
         columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[left]}"))
         self._bar = Progress(
@@ -46,9 +49,14 @@ class RunProgress(Listener):
         if isinstance(line, Point):
             spread = f" ({len(line.times)})" if len(line.times) > 1 else ""
             where = f"{line.panel}  " if line.panel else ""
-            text = f"  {where}{line.series:32} {line.x:>10g}  {seconds(line.median):>9}{spread}"
+            what = f"{where}{self._named(line.series):32} {line.x:>10g}"
+            text = f"  {what}  {seconds(line.median):>9}{spread}"
         elif isinstance(line, Skip):
             where = f"{line.panel}  " if line.panel else ""
-            what = "" if line.series is None else f"{where}{line.series} {line.x:g}: "
+            what = "" if line.series is None else f"{where}{self._named(line.series)} {line.x:g}: "
             text = f"  {'FAILED' if line.failed else 'skipped'}: {what}{line.why}"
         self._console.print(text, markup=False, soft_wrap=True, style=None)
+
+    def _named(self, series: str) -> str:
+        """Return the name of a series, with what ran it: the emulator is no GPU."""
+        return re.sub(r"\bGPU\b", "emulator", series) if self._device == "emulated" else series

@@ -79,7 +79,7 @@ def run(
 
     wanted = chosen(experiments or [], suite)
     environment = Environment(device, quick, data)
-    listener = RunProgress(silent=output.json or output.quiet)
+    listener = RunProgress(output.json or output.quiet, environment.gpu or "")
     options = {"experiments": [one.id for one in wanted], "budget": budget}
     runner = Runner(environment, record, budget, again, listener, options)
     try:

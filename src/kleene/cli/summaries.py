@@ -190,8 +190,12 @@ def _facts(
     center: dict[str, Any] | None,
     mean: float | None,
 ) -> dict[str, Any]:
-    """Return the statistics of distances in words."""
+    """Return the statistics of distances in words; a diameter is that of the whole graph."""
+    import numpy as np
+
     single = len(result.sources) == 1
+    named = len(np.unique(result._sources))
+    all_pairs = result._targets is None and named == result.graph.n
     summary: dict[str, Any] = {}
     if single:
         summary["target" if result.reverse else "source"] = result.sources.tolist()[0]
@@ -200,10 +204,12 @@ def _facts(
         end = farthest["source" if result.reverse else "target"]
         summary["farthest"] = f"{end}, at {number(farthest['distance'])}"
     elif farthest is not None:
-        summary["diameter"] = describe_farthest(farthest)
+        whole = all_pairs and reached == result._count
+        summary["diameter" if whole else "farthest"] = describe_farthest(farthest)
     if not single and center is not None:
         which = "to" if result.reverse else "from"
-        summary["radius"] = f"{number(center['distance'])}, {which} {center['source']}"
+        central = f"{number(center['distance'])}, {which} {center['source']}"
+        summary["radius" if all_pairs else "nearest to all"] = central
     summary["mean distance"] = None if mean is None else number(mean)
     return summary
 

@@ -153,11 +153,14 @@ def describe_labels(labels: Array | None, n: int) -> str:
 
 
 def range_of_labels(labels: Array) -> str:
-    """Return the first and the last label, for display."""
+    """Return the first and the last label, for display: a range only where numbers ascend."""
     if not len(labels):
         return "labelled"
     first, last = (_short(label) for label in labels[[0, -1]].tolist())
-    return f"labelled {first}" if len(labels) == 1 else f"labelled {first} to {last}"
+    if len(labels) > 1 and labels.dtype.kind in "iu" and (labels[1:] > labels[:-1]).all():
+        return f"labelled {first} to {last}"
+    shown = [first, "...", last] if len(labels) > 2 else [first, last][: len(labels)]
+    return f"labelled {', '.join(shown)}"
 
 
 def _short(label: Any) -> str:

@@ -117,7 +117,7 @@ def read(
     Graph(3 vertices, 3 arcs, int32 weights 3 to 5, directed)
     >>> g = kl.read(io.BytesIO(b"ann,bob\nbob,cy\n"), "edge_list", directed=False)
     >>> g, g.index("cy")
-    (Graph(3 vertices, 2 edges, unweighted, undirected, labelled 'ann' to 'cy'), 2)
+    (Graph(3 vertices, 2 edges, unweighted, undirected, labelled 'ann', ..., 'cy'), 2)
     >>> kl.read(io.BytesIO(b"p sp 2 1\na 1 3 7\n"))
     Traceback (most recent call last):
         ...

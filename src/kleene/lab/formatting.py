@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from kleene.system.formatting import format_bytes
 
-__all__ = ["amount", "count", "counts", "duration", "listed", "percent", "size", "times"]
+__all__ = ["amount", "count", "counts", "duration", "listed", "percent", "size", "three", "times"]
 
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -24,8 +24,8 @@ def duration(seconds: float) -> str:
         return "-"
     for unit, name in _TIMES:
         if abs(seconds) >= 0.9995 * unit:
-            return f"{_three(seconds / unit)} {name}"
-    return "0 s" if seconds == 0 else f"{_three(seconds / 1e-9)} ns"
+            return f"{three(seconds / unit)} {name}"
+    return "0 s" if seconds == 0 else f"{three(seconds / 1e-9)} ns"
 
 
 def amount(value: float, unit: str = "") -> str:
@@ -37,7 +37,7 @@ def amount(value: float, unit: str = "") -> str:
     if not math.isfinite(value):
         return "-"
     size, prefix = next(((s, p) for s, p in _PREFIXES if abs(value) >= 0.9995 * s), (1.0, ""))
-    return " ".join(part for part in (_three(value / size), prefix, unit) if part)
+    return " ".join(part for part in (three(value / size), prefix, unit) if part)
 
 
 def count(value: float) -> str:
@@ -107,10 +107,10 @@ def listed(items: Iterable[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def _three(value: float) -> str:
+def three(value: float) -> str:
     """Return three digits, or all before the point.
 
-    >>> _three(0.25), _three(12.345), _three(1757.2)
+    >>> three(0.25), three(12.345), three(1757.2)
     ('0.25', '12.3', '1,757')
     """
     return f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"

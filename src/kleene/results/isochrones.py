@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from kleene.errors import RequestError
 from kleene.results.covered_streets import Streets, streets_of
 from kleene.results.display import isochrones_html
+from kleene.results.geojson import require_degrees
 from kleene.results.long_table import LongTable
 from kleene.results.outline import outline
 from kleene.results.reach import Reach
@@ -167,7 +168,9 @@ class Isochrones(LongTable):
 
         For each limit, the largest first so that smaller ones are drawn on top, it has a feature
         of each kind, with the properties source, limit, kind and vertices (how many are reached).
-        Coordinates should be longitude and latitude (WGS 84), which GeoJSON prescribes.
+        Coordinates must be longitude and latitude (WGS 84), which GeoJSON prescribes: positions
+        that cannot be degrees are a GraphError. (``__geo_interface__`` has any coordinates, for
+        libraries that know of others.)
 
         Parameters
         ----------
@@ -182,6 +185,10 @@ class Isochrones(LongTable):
         >>> kl.isochrones(g, 0, 3).to_geojson(["streets"])["features"][0]["geometry"]
         {'type': 'MultiLineString', 'coordinates': [[[0.0, 0.0], [6.0, 0.0]]]}
         """
+        require_degrees(self._positions)
+        return self._collection(kinds)
+
+    def _collection(self, kinds: Iterable[str]) -> dict[str, Any]:
         chosen = [kinds] if isinstance(kinds, str) else list(kinds)
         for kind in chosen:
             if not isinstance(kind, str) or kind not in _KINDS:
@@ -235,8 +242,8 @@ class Isochrones(LongTable):
 
     @property
     def __geo_interface__(self) -> dict[str, Any]:
-        """The same, for GeoPandas, Shapely and Folium."""
-        return self.to_geojson()
+        """The same in the coordinates of the graph, for GeoPandas, Shapely and Folium."""
+        return self._collection(_KINDS)
 
     def _area_geometry(self, limit: float) -> dict[str, Any] | None:
         polygons = [[ring.tolist() for ring in polygon] for polygon in self.area(limit)]

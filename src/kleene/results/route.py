@@ -13,6 +13,7 @@ from kleene.errors import GraphError
 from kleene.graph import Graph
 from kleene.graph.forms import arcs_between
 from kleene.results.display import route_html
+from kleene.results.geojson import require_degrees
 from kleene.results.paths import Walks
 from kleene.system.cached_property import cached_property
 
@@ -124,7 +125,8 @@ class Route:
         """Return the route as a GeoJSON Feature (RFC 7946), a plain dict.
 
         Its geometry is a LineString, a Point for a path of one vertex, and null if there is no
-        path. Coordinates should be longitude and latitude (WGS 84), which GeoJSON prescribes.
+        path. Coordinates must be longitude and latitude (WGS 84), which GeoJSON prescribes:
+        positions that cannot be degrees are a GraphError.
 
         Examples
         --------
@@ -136,6 +138,7 @@ class Route:
         >>> feature["properties"]
         {'source': 0, 'target': 1, 'distance': 7}
         """
+        require_degrees(self.coordinates)
         points = self.coordinates.tolist()
         geometry: dict[str, Any] | None = None
         if len(points) == 1:

@@ -9,6 +9,7 @@ from kleene.lab.dense_inputs import CASES, PLAIN, Case, graph_like
 from kleene.lab.dense_trials import ceiling_of, resident, streamed
 from kleene.lab.environment import Environment
 from kleene.lab.experiment import Axis, Experiment, Plan, Skipped
+from kleene.lab.formatting import amount
 from kleene.lab.measurements import Measurements, finding, times_as
 from kleene.lab.record import Point
 from kleene.lab.trial import Trial, solve
@@ -26,16 +27,7 @@ def _share(point: Point) -> str:
     return "" if not (point.rate and point.ceiling) else f"{point.rate / point.ceiling:.0%}"
 
 
-def _tera(rate: float) -> str:
-    """Return a rate as text.
-
-    >>> _tera(14.76e12), _tera(68e9)
-    ('14.8 T relaxations a second', '68 G relaxations a second')
-    """
-    unit, name = (1e12, "T") if rate >= 1e12 else (1e9, "G")
-    return f"{rate / unit:.3g} {name} relaxations a second"
-
-
+_UNIT = "relaxations a second"
 _COLUMNS = (("of the ceiling", _share),)
 
 
@@ -91,16 +83,16 @@ def _findings_by_size(results: Measurements) -> Iterator[str]:
         if points:
             best = max(points, key=lambda point: point.rate or 0)
             yield (
-                f"The CPU, {series.partition(', ')[2]}, comes to {_tera(best.rate or 0)} at "
-                f"n = {best.x:,.0f}, {_share(best)} of its ceiling."
+                f"The CPU, {series.partition(', ')[2]}, comes to {amount(best.rate or 0, _UNIT)} "
+                f"at n = {best.x:,.0f}, {_share(best)} of its ceiling."
             )
             break
     gpu = [point for point in results.of("lengths, GPU") if point.rate]
     if gpu:
         best = max(gpu, key=lambda point: point.rate or 0)
         yield (
-            f"The GPU comes to {_tera(best.rate or 0)} at n = {best.x:,.0f}, {_share(best)} of its "
-            f"ceiling; at n = {gpu[0].x:,.0f} it is {_share(gpu[0])}."
+            f"The GPU comes to {amount(best.rate or 0, _UNIT)} at n = {best.x:,.0f}, "
+            f"{_share(best)} of its ceiling; at n = {gpu[0].x:,.0f} it is {_share(gpu[0])}."
         )
     for n, ratio in list(results.speedups("lengths, all cores", "lengths, GPU"))[-1:]:
         yield f"At n = {n:,.0f} the GPU is {times_as(ratio)} as fast as all cores."

@@ -17,6 +17,7 @@ import numpy as np
 import kleene as kl
 from kleene.lab.environment import Environment
 from kleene.lab.experiment import Axis, Experiment, Plan, Skipped
+from kleene.lab.formatting import amount, three
 from kleene.lab.measurements import Measurements, times_as
 from kleene.lab.trial import Trial
 
@@ -187,7 +188,7 @@ def _findings_files(results: Measurements) -> Iterator[str]:
             least = min(points, key=lambda point: results.times(point)[0])
             yield (
                 f"The fastest format for {panel} is {_FORMATS[int(least.x)]}: "
-                f"{(least.m or 0) / least.median / 1e6:.3g} million arcs a second."
+                f"{three((least.m or 0) / least.median / 1e6)} million arcs a second."
             )
     yield from beside_ours(results, _FORMATS, _READ)
 
@@ -208,6 +209,6 @@ EXPERIMENTS = (
             "Bytes of the file a second; a million arcs with weights, in the page cache. Kleene's "
             "times include making the graph; other libraries' end with the columns of the file."
         ),
-        columns=(("arcs/s", lambda point: f"{(point.m or 0) / point.median:.3g}"),),
+        columns=(("arcs/s", lambda point: amount((point.m or 0) / point.median)),),
     ),
 )

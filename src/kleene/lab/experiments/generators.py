@@ -12,6 +12,7 @@ import kleene as kl
 from kleene.lab.environment import Environment
 from kleene.lab.experiment import Axis, Experiment, Plan, Skipped
 from kleene.lab.experiments.files import beside_ours, best_of, ours, same_graph
+from kleene.lab.formatting import three
 from kleene.lab.measurements import Measurements
 from kleene.lab.peers import NOT_INSTALLED
 from kleene.lab.trial import Trial
@@ -118,7 +119,7 @@ def _findings_generators(results: Measurements) -> Iterator[str]:
     if points:
         best = max(points, key=results.value)
         yield (
-            f"The fastest family is {_FAMILIES[int(best.x)]}: {results.value(best) / 1e6:.3g} "
+            f"The fastest family is {_FAMILIES[int(best.x)]}: {three(results.value(best) / 1e6)} "
             "million arcs a second, ready to search."
         )
     yield from beside_ours(results, _FAMILIES)

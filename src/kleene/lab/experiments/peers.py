@@ -211,9 +211,10 @@ def findings_beside(
                 text = times_as(low) if len(ratios) == 1 else f"{low:.3g} to {times_as(high)}"
                 texts.append(f"{text} as fast as {other.removesuffix(f', {place}')}")
         if texts:
-            yield f"For {panel}, Kleene on {place} is {', '.join(texts)}."
+            what = f"For {panel}, Kleene" if panel else "Kleene"
+            yield f"{what} on {place} is {', '.join(texts)}."
     for name, graph, panel in behind:
-        yield f"{name} is faster than Kleene on {graph}, {panel}."
+        yield f"{name} is faster than Kleene on {', '.join(filter(None, (graph, panel)))}."
 
 
 def _experiment(id: str, title: str, question: str) -> Experiment:

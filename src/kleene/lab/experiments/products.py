@@ -15,6 +15,7 @@ from kleene.lab.dense_trials import resident
 from kleene.lab.environment import Environment
 from kleene.lab.experiment import Axis, Experiment, Plan
 from kleene.lab.experiments.searches import patience_for, places
+from kleene.lab.formatting import three
 from kleene.lab.measurements import Measurements, finding, times_as
 from kleene.lab.trial import Trial
 
@@ -103,7 +104,8 @@ def _findings(results: Measurements) -> Iterator[str]:
         points = results.of(series)
         if series != _NUMPY and points:
             rate = results.value(points[-1])
-            yield f"{series}: {rate / 1e9:.3g} billion operations a second at n = {points[-1].x:g}."
+            text = f"{three(rate / 1e9)} billion operations a second"
+            yield f"{series}: {text} at n = {points[-1].x:g}."
     for x, ratio in list(results.speedups(_CLOSURE, _THERE))[-1:]:
         yield f"Matrices on the GPU are multiplied at {ratio:.0%} of a closure's rate at n = {x:g}."
     for series in results.series:

@@ -8,6 +8,7 @@ from functools import partial
 
 from kleene.lab.environment import Environment
 from kleene.lab.experiment import Axis, Experiment, Plan
+from kleene.lab.formatting import amount
 from kleene.lab.graphs import NamedGraph, enron, facebook, grid, highways, rmat, rome, uniform
 from kleene.lab.measurements import Measurements, finding, times_as
 from kleene.lab.record import Point
@@ -87,7 +88,7 @@ _NOTES = (
 
 
 def _gteps(point: Point) -> str:
-    return f"{(point.rate or 0) / 1e9:.3g} G arcs a second"
+    return amount(point.rate or 0, "arcs a second")
 
 
 # ---- by scale -----------------------------------------------------------------------------------
