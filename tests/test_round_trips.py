@@ -160,6 +160,19 @@ def test_weights(tmp_path: Path, format: str, ending: str, weights: str, directe
         assert str(2**63 - 1) in refused
 
 
+@pytest.mark.parametrize("weights", [None, [0] * 6, [0, 1, 0, 2, 0, 3], [0.0] * 6, [2**31 - 1] * 6])
+@pytest.mark.parametrize(("format", "ending"), ENDINGS)
+def test_complete_graphs(
+    tmp_path: Path, format: str, ending: str, weights: list[Any] | None
+) -> None:
+    """A matrix of these has no entry that says "no arc" beside its zeros."""
+    ends = [(u, v) for u in range(3) for v in range(3) if u != v]
+    graph = kl.Graph.from_edges(*zip(*ends, strict=True), weights, n=3)
+    refused = check_round_trip(graph, format, ending, tmp_path / f"g{ending}")
+    whole = weights is None or isinstance(weights[0], int)
+    assert refused is None or format == "metis" or (format == "gap" and not whole)
+
+
 #: What a format with labels cannot hold.
 REFUSED = {
     "edge_list": {"uint64", "huge", "lines", "surrogate", "mixed", "floats", "tuples", "dates"}

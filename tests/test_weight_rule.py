@@ -132,6 +132,20 @@ def test_the_third_column_of_three(make: Callable[..., Graph]) -> None:
     assert make({"id": [8, 9], **ENDS}).weights is None
 
 
+@pytest.mark.parametrize("make", TABLES.values(), ids=TABLES)
+@pytest.mark.parametrize("index", ["", "Unnamed: 0", "__index_level_0__", "index"])
+def test_row_numbers_are_no_weights(make: Callable[..., Graph], index: str) -> None:
+    """A table that pandas wrote has its index in a column of this name, first or last."""
+    for columns in (
+        {index: [8, 9], **ENDS, "toll": [5, 7]},
+        {**ENDS, "toll": [5, 7], index: [8, 9]},
+    ):
+        weights = make(columns).weights
+        assert weights is not None
+        assert weights.tolist() == [5, 7]
+    kl.sssp(make({index: [8, 9], **ENDS}), 0)
+
+
 @door
 def test_hops_are_not_counted_without_a_word(make: Callable[..., Graph]) -> None:
     columns = ENDS | {"speed": [5, 7], "lanes": [1.5, 2.5], "road": ["A1", "A2"]}

@@ -39,6 +39,9 @@ __all__ = [
 WEIGHT_NAMES = ("weight", "w", "cost", "length", "distance", "time", "minutes", "km")
 
 _NUMBERS = re.compile(r"u?int\d+|float\d*|halffloat|double|decimal.*")  # types of pandas, Arrow...
+_INDEX = re.compile(
+    r"(?:__index_level_\d+__|Unnamed: 0|index)?"
+)  # row numbers, as pandas writes them
 _MARK = "_numbers_left"  # in a graph's __dict__
 
 
@@ -73,7 +76,11 @@ def choose_weight(
     is_number: Callable[[int], bool],
 ) -> ChosenWeight:
     """Return which column of a table is the weight, besides the ends and the directions."""
-    rest = [i for i in range(len(names)) if i not in (*ends, directions)]
+    rest = [
+        i
+        for i, name in enumerate(names)
+        if i not in (*ends, directions) and not (isinstance(name, str) and _INDEX.fullmatch(name))
+    ]
     name = named_weight(names[i] for i in rest)
     if name is not None:
         return ChosenWeight(next(i for i in rest if names[i] == name))
