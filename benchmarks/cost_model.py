@@ -17,7 +17,7 @@ from typing import NamedTuple
 from kleene.lab.experiments.crossovers import CPU, PLACED
 from kleene.lab.record import Point, Record, read
 from kleene.planning.cost_model import gpu_cost
-from kleene.planning.plan import Facts, Request
+from kleene.planning.plan import Ask, Facts
 from kleene.planning.prepared_cost import cpu_seconds
 
 #: The largest weight in each experiment.
@@ -45,12 +45,12 @@ def comparisons(record: Record) -> Iterator[Comparison]:
     """Yield the calls of the crossover experiments."""
     for point in record.latest().points:
         if point.experiment in _LONGEST and point.device in ("cpu", "cuda"):
-            request = _request(point)
+            ask = _request(point)
             if point.series == CPU:
                 cores = int(record.runs[point.run].machine["cores"])
-                seconds = cpu_seconds(_facts(point), request, cores)
+                seconds = cpu_seconds(_facts(point), ask, cores)
             else:
-                cost = gpu_cost(_facts(point), request, point.method)
+                cost = gpu_cost(_facts(point), ask, point.method)
                 seconds = cost.total - cost.start
             call = f"{point.experiment.partition('-')[2]}, {point.panel}, n = {point.n:,}"
             measured = statistics.median(point.seconds)
@@ -64,23 +64,23 @@ def of_betweenness(record: Record) -> Iterator[Comparison]:
             continue
         n, m, where = int(point.n or 0), int(point.m or 0), _COUNTING[point.series]
         sources = round(float(point.work or 0) / m)
-        request = Request("betweenness", sources=sources, predecessors=False)
+        ask = Ask("betweenness", sources=sources, predecessors=False)
         lanes = point.method == "lanes"  # by hops
         device = "cuda" if where == PLACED else "cpu"
         facts = Facts(n, m, None if lanes else "int32", 1, 255, 255 * n, True, device)
         if where == CPU:
-            seconds = cpu_seconds(facts, request, int(record.runs[point.run].machine["cores"]))
+            seconds = cpu_seconds(facts, ask, int(record.runs[point.run].machine["cores"]))
         else:
-            seconds = gpu_cost(facts, request, point.method).total
+            seconds = gpu_cost(facts, ask, point.method).total
         call = f"betweenness, {'hops' if lanes else 'lengths'}, n = {n:,}, {sources:,} sources"
         yield Comparison(call, where, point.method, statistics.median(point.seconds), seconds)
 
 
-def _request(point: Point) -> Request:
+def _request(point: Point) -> Ask:
     if point.experiment == "crossover-searches":
-        return Request(point.panel.partition(",")[0].lower(), sources=1)
+        return Ask(point.panel.partition(",")[0].lower(), sources=1)
     method = "tiled" if point.experiment == "crossover-dense" else "auto"
-    return Request("apsp", method=method, predecessors=point.panel == "paths")
+    return Ask("apsp", method=method, predecessors=point.panel == "paths")
 
 
 def _facts(point: Point) -> Facts:

@@ -231,8 +231,9 @@ def machine_of(name: str) -> Any:
 
 def plan_of(graph: str, machine: str, problem: str, asked: dict[str, Any], step: str) -> object:
     """Plan a call by the planner itself, for facts alone."""
+    from kleene.planning.ask import ARC_BY_ARC, Ask
+    from kleene.planning.facts import Facts
     from kleene.planning.plan import make_plan
-    from kleene.planning.request import Facts, Request
     from kleene.prepared.known import Known
 
     n, m = GRAPHS[graph][:2]
@@ -241,7 +242,11 @@ def plan_of(graph: str, machine: str, problem: str, asked: dict[str, Any], step:
         facts = replace(facts, csc=True, device="cuda", placed="cuda")
     elif step:
         facts = replace(facts, prepared=Known(*PREPARED[step]))
-    return make_plan(facts, Request(problem, **asked), machine_of(machine))
+    named = {"out": "given", "by_rows": "in_batches"}
+    fields = {named.get(name, name): value for name, value in asked.items()}
+    order = (ARC_BY_ARC,) if fields.pop("arc_by_arc", False) else ()
+    ask = Ask.of(problem, **fields)._replace(frozen=order)
+    return make_plan(facts, ask, machine_of(machine))
 
 
 def replace_machine() -> None:

@@ -69,8 +69,9 @@ def test_memory_advice_in_python_and_by_pickle() -> None:
 
 def test_memory_advice_is_possible() -> None:
     """Types that would not hold the paths are not advised."""
+    from kleene.planning.ask import Ask
+    from kleene.planning.facts import Facts
     from kleene.planning.plan import make_plan
-    from kleene.planning.request import Facts, Request
     from kleene.system.machine import Machine
 
     small = Machine(cores=1, memory=2**20, simd="none")
@@ -82,7 +83,7 @@ def test_memory_advice_is_possible() -> None:
     ):
         facts = Facts(10**6, 10**6, kind, 1, 9, bound)
         with pytest.raises(kl.MemoryBudgetError) as failed:
-            make_plan(facts, Request("apsp"), small)
+            make_plan(facts, Ask.of("apsp"), small)
         assert [a for a in failed.value.advice if "dtype" in a] == ([narrower] if narrower else [])
 
 

@@ -16,8 +16,9 @@ import kleene as kl
 from kleene.backends.cuda.runtime.cuda_startup import open_cuda
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.planning import device_choice
+from kleene.planning.ask import Ask
+from kleene.planning.facts import Facts
 from kleene.planning.plan import make_plan
-from kleene.planning.request import Facts, Request
 from kleene.registry import methods
 from kleene.system import machine, nvidia
 
@@ -136,14 +137,14 @@ def test_auto_falls_back_when_the_gpu_is_full(
 def test_auto_requires_all_the_memory_unless_the_method_streams() -> None:
     facts = Facts(2**15, 2**24, "float32", 0, 1, 1000)
     box = machine.Machine(4, None, "avx2", ("cuda", "cpu"), gpu_memory=2**31)
-    tiled = make_plan(facts, Request("apsp", method="tiled", predecessors=False), box)
+    tiled = make_plan(facts, Ask.of("apsp", method="tiled", predecessors=False), box)
     assert tiled.device_memory > 2**31
     assert (tiled.device, tiled.streams) == ("cuda", True)
     small = replace(box, gpu_memory=2**20)
-    plan = make_plan(facts, Request("apsp", method="tiled", predecessors=False), small)
+    plan = make_plan(facts, Ask.of("apsp", method="tiled", predecessors=False), small)
     assert plan.device == "cpu"
     assert "the GPU has 1.0 MiB free, and " in plan.reasons[0]
-    closed = make_plan(facts, Request("apsp", predecessors=False), replace(box, gpu_memory=None))
+    closed = make_plan(facts, Ask.of("apsp", predecessors=False), replace(box, gpu_memory=None))
     assert closed.device == "cpu"
     assert "the GPU does not open" in closed.reasons[0]
 
@@ -153,8 +154,8 @@ def test_betweenness_goes_where_it_is_faster() -> None:
     small, large = Facts(2**14, 426_482, None, 1, 1, 2**14, True), 31_399_818
 
     def device(facts: Facts, sources: int) -> str:
-        request = Request("betweenness", sources=sources, predecessors=False)
-        return make_plan(facts, request, box).device
+        ask = Ask.of("betweenness", sources=sources, predecessors=False)
+        return make_plan(facts, ask, box).device
 
     assert device(small, 1024) == "cpu"  # 45 ms, and opening the GPU takes 350
     assert device(replace(small, device="cuda"), 1024) == "cuda"
@@ -165,8 +166,8 @@ def test_betweenness_goes_where_it_is_faster() -> None:
 def test_auto_never_chooses_the_emulator() -> None:
     facts = Facts(1000, 10**6, "float32", 0, 1, 1000)
     box = machine.Machine(4, None, "avx2", ("emulated", "reference"))
-    assert make_plan(facts, Request("apsp"), box).device == "reference"
-    plan = make_plan(facts, Request("apsp", device="emulated"), box)
+    assert make_plan(facts, Ask.of("apsp"), box).device == "reference"
+    plan = make_plan(facts, Ask.of("apsp", device="emulated"), box)
     assert (plan.device, plan.method) == ("emulated", "tiled")
 
 
@@ -182,13 +183,13 @@ def test_rows_come_in_pairs() -> None:
 def test_a_plan_has_the_device_memory() -> None:
     facts = Facts(1000, 10**6, "float32", 0, 1, 1000)
     box = machine.Machine(4, None, "avx2", ("cuda", "cpu", "emulated"))
-    real = make_plan(facts, Request("apsp", method="naive", device="cuda"), box)
+    real = make_plan(facts, Ask.of("apsp", method="naive", device="cuda"), box)
     assert real.device_memory == 8 * 1000**2
     assert "on GPU   7.6 MiB" in str(real)
     assert "streamed" not in str(real)
-    tiled = make_plan(facts, Request("apsp", method="tiled", device="cuda"), box)
+    tiled = make_plan(facts, Ask.of("apsp", method="tiled", device="cuda"), box)
     assert "7.6 MiB; streamed from the host if less is free" in str(tiled)
-    emulated = make_plan(facts, Request("apsp", method="naive", device="emulated"), box)
+    emulated = make_plan(facts, Ask.of("apsp", method="naive", device="emulated"), box)
     assert emulated.memory == real.memory + real.device_memory
     assert emulated.device_memory == 0
 

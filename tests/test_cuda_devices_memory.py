@@ -17,8 +17,9 @@ from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 from kleene.backends.cuda.tuning import closure as tuning
 from kleene.errors import MemoryBudgetError
 from kleene.planning import device_split
+from kleene.planning.ask import Ask
+from kleene.planning.facts import Facts, graph_facts
 from kleene.planning.plan import make_plan
-from kleene.planning.request import Facts, Request, graph_facts
 from kleene.registry import Size
 from kleene.registry.memory import band_on_gpu, copied_between
 from kleene.system.formatting import format_bytes
@@ -112,8 +113,8 @@ def test_a_plan_tells_the_memory_and_the_copies(
     g = sample(512, dtype)  # whole blocks
     options: dict[str, Any] = {"method": "tiled", "predecessors": predecessors, **ALL}
     plan = kl.explain(g, "closure", semiring=semiring, **options)
-    facts, request = graph_facts(g), Request("closure", semiring, predecessors=predecessors)
-    size = Size.of(facts, request, np.dtype(plan.dtype).itemsize)
+    facts, ask = graph_facts(g), Ask.of("closure", semiring=semiring, predecessors=predecessors)
+    size = Size.of(facts, ask, np.dtype(plan.dtype).itemsize)
     copied, copy = [0], closure_devices.copy_between
 
     def counted(to: Any, source: Any, stream: Any) -> None:
@@ -138,23 +139,23 @@ def test_a_plan_tells_the_memory_and_the_copies(
 def test_gpus_share_a_matrix_where_it_pays() -> None:
     """By estimates alone: until copies between GPUs take longer than the computation."""
     machine = Machine(16, 2**42, "", ("cuda", "cpu"), gpus=8)
-    request = Request("apsp", method="tiled", device="cuda", predecessors=False)
+    ask = Ask.of("apsp", method="tiled", device="cuda", predecessors=False)
 
     def facts(n: int) -> Facts:
         return Facts(n, n * n, "float32", 0, 1, n)
 
-    counts = [len(make_plan(facts(2**k), request, machine).devices) for k in range(7, 19)]
+    counts = [len(make_plan(facts(2**k), ask, machine).devices) for k in range(7, 19)]
     assert counts[:6] == [1] * 6
     assert counts == sorted(counts)
     assert counts[-1] == 8
-    plan = make_plan(facts(2**16), request._replace(devices=("cuda:5", "cuda:2")), machine)
+    plan = make_plan(facts(2**16), ask.but(devices=("cuda:5", "cuda:2")), machine)
     assert plan.devices == ("cuda:5", "cuda:2")
     assert "bands of about 32,768 rows" in str(plan)
-    alone = make_plan(facts(2**16), request._replace(devices=("cuda:5",)), machine)
+    alone = make_plan(facts(2**16), ask.but(devices=("cuda:5",)), machine)
     assert 0.5 * alone.device_memory < plan.device_memory < 0.6 * alone.device_memory
     assert plan.memory == alone.memory
     assert device_split._BLOCK == BLOCK
-    small = make_plan(facts(100), request._replace(devices=("cuda:5", "cuda:2")), machine)
+    small = make_plan(facts(100), ask.but(devices=("cuda:5", "cuda:2")), machine)
     assert small.devices == ("cuda:5",)
     assert "one device: the matrix has one block of up to 128 rows" in small.reasons
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kleene.planning.request import Facts, Request
+from kleene.planning.ask import Ask
+from kleene.planning.facts import Facts
 from kleene.system import machine as machine_module
 from kleene.system.machine import Machine, available_memory, cores, threads_for
 
@@ -63,16 +64,16 @@ def test_a_larger_call_asks_for_free_memory_once_a_second(monkeypatch: pytest.Mo
     monkeypatch.setattr(planning.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(planning, "_PLANS", {})
     facts = Facts(2**24, 2**26, None, 1, 1, 2**24)
-    request = Request("bfs", sources=1, predecessors=False)
-    first = planning.plan_call(facts, request)
+    ask = Ask.of("bfs", sources=1, predecessors=False)
+    first = planning.plan_call(facts, ask)
     assert first.memory >= planning._SMALL
-    assert planning.plan_call(facts, request) is first
+    assert planning.plan_call(facts, ask) is first
     assert len(asked) == 1
     now[0] += 1.5
-    assert planning.plan_call(facts, request) is not first
+    assert planning.plan_call(facts, ask) is not first
     assert len(asked) == 2
     planning._PLANS.clear()
     free[0] = 4 * first.memory  # a large part of what there is: ask every time
     for _ in range(3):
-        planning.plan_call(facts, request)
+        planning.plan_call(facts, ask)
     assert len(asked) == 5

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 import kleene as kl
 from kleene.errors import DeviceError, GraphError, MemoryBudgetError, RequestError
+from kleene.planning.ask import Ask
 from kleene.planning.cost_model import gpu_cost
+from kleene.planning.facts import Facts
 from kleene.planning.plan import make_plan
 from kleene.planning.prepared_cost import cpu_seconds, gpu_seconds
-from kleene.planning.request import Facts, Request
 from kleene.planning.rules import RULES, choose_method
 from kleene.prepared.known import Known
 from kleene.registry import DEVICES, PROBLEMS, find, methods
@@ -26,8 +27,8 @@ SMALL = Facts(100, 500, "int32", 1, 9, 900)
 BOX = Machine(cores=2, memory=2**30, simd="AVX2", devices=("reference",))
 
 
-def plan(problem: str = "sssp", facts: Facts = SMALL, box: Machine = BOX, **request: Any) -> Any:
-    return make_plan(facts, Request(problem, **request), box)
+def plan(problem: str = "sssp", facts: Facts = SMALL, box: Machine = BOX, **ask: Any) -> Any:
+    return make_plan(facts, Ask.of(problem, **ask), box)
 
 
 def test_auto_picks_by_the_facts() -> None:
@@ -63,8 +64,8 @@ def test_tiles_where_a_matrix_pays_and_in_the_memory_of_the_answer() -> None:
 def test_memory_is_that_of_the_threads(problem: str, method: str) -> None:
     wide = Machine(cores=64, memory=None, simd="AVX2", devices=("cpu", "reference"))
     facts = Facts(10_000, 200_000, "int32", 1, 9, 90_000)
-    request = {"method": method, "sources": 1000, "predecessors": True}
-    memory = [plan(problem, facts, wide, threads=t, **request).memory for t in (1, 8, None)]
+    ask = {"method": method, "sources": 1000, "predecessors": True}
+    memory = [plan(problem, facts, wide, threads=t, **ask).memory for t in (1, 8, None)]
     assert memory[0] < memory[1] < memory[2]
     per_thread = (memory[1] - memory[0]) // 7
     assert memory[2] - memory[0] == 63 * per_thread
@@ -141,8 +142,8 @@ def test_the_emulator_is_no_gpu_to_the_planner() -> None:
         assert "with the graph there" not in str(made)
 
 
-def on_gpu(problem: str, facts: Facts, **request: Any) -> str:
-    return str(plan(problem, facts, GPU_BOX, device="cuda", **request).method)
+def on_gpu(problem: str, facts: Facts, **ask: Any) -> str:
+    return str(plan(problem, facts, GPU_BOX, device="cuda", **ask).method)
 
 
 def test_methods_of_the_gpu() -> None:
@@ -192,10 +193,10 @@ def test_a_method_that_both_devices_have_runs_where_it_is_faster() -> None:
 def test_estimates_grow_with_the_work(problem: str, degree: int, device: str) -> None:
     def costs(n: int, cores: int = 4, **options: Any) -> tuple[float, float]:
         facts = Facts(n, degree * n, "int32", 1, 255, 255 * n, True, device)
-        request = Request(problem, **options)
-        method, _ = choose_method(facts, request, "cuda")
-        gpu = gpu_seconds(facts, request, method.name, 4)
-        return gpu, cpu_seconds(facts, request, cores)
+        ask = Ask.of(problem, **options)
+        method, _ = choose_method(facts, ask, "cuda")
+        gpu = gpu_seconds(facts, ask, method.name, 4)
+        return gpu, cpu_seconds(facts, ask, cores)
 
     sizes = [
         costs(n, sources=1 if problem in ("bfs", "sssp") else None) for n in (10, 10**3, 10**4)
@@ -211,17 +212,15 @@ def test_estimates_grow_with_the_work(problem: str, degree: int, device: str) ->
 
 
 def test_where_the_seconds_on_a_gpu_go() -> None:
-    one = Request("sssp", sources=1)
+    one = Ask.of("sssp", sources=1)
     placed = gpu_cost(RMAT_20, one, "near_far")
     alone = gpu_cost(replace(RMAT_20, device="cpu"), one, "near_far")
     assert (placed.start, alone.start) == (0, 0.35)
     assert alone.copies - placed.copies > 8 * RMAT_20.m / 10e9
     assert alone.work == placed.work
     assert alone.total == pytest.approx(sum(alone))
-    pushed = gpu_cost(
-        replace(RMAT_20, csc=False), one._replace(problem="bfs"), "direction_optimizing"
-    )
-    assert pushed.work > gpu_cost(RMAT_20, one._replace(problem="bfs"), "direction_optimizing").work
+    pushed = gpu_cost(replace(RMAT_20, csc=False), one.but(problem="bfs"), "direction_optimizing")
+    assert pushed.work > gpu_cost(RMAT_20, one.but(problem="bfs"), "direction_optimizing").work
 
 
 @pytest.mark.parametrize(
@@ -239,7 +238,7 @@ def test_estimates_are_near_what_an_h200_did(
     problem: str, n: int, m: int, sources: int | None, method: str, seconds: float
 ) -> None:
     facts = replace(RMAT_20, n=n, m=m, path_bound=2**20)
-    found = gpu_cost(facts, Request(problem, sources=sources, predecessors=False), method)
+    found = gpu_cost(facts, Ask.of(problem, sources=sources, predecessors=False), method)
     assert seconds / 1.5 < found.work < seconds * 1.5
 
 
@@ -266,7 +265,7 @@ def test_every_rule_names_a_row_and_ends_with_one_that_always_fits() -> None:
             row = find(problem, rule.method, "emulated" if device == "cuda" else device)
             assert row is not None, rule
             assert row.unrecorded or find(problem, rule.method, device) is not None, rule
-        assert rules[-1].fits(SMALL, Request(problem))
+        assert rules[-1].fits(SMALL, Ask.of(problem))
     # What runs by CUDA runs in the emulator, by the same rules.
     by_cuda = {row.problem for row in methods(device="emulated")}
     rows = {(row.problem, row.device) for row in methods() if row.device != "emulated"}
@@ -331,7 +330,7 @@ def test_refusals(
     request_: dict[str, Any], facts: dict[str, Any], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error) as caught:
-        make_plan(replace(SMALL, **facts), Request(**{"problem": "sssp", **request_}), BOX)
+        make_plan(replace(SMALL, **facts), Ask.of(**{"problem": "sssp", **request_}), BOX)
     assert message in str(caught.value)
 
 

@@ -9,9 +9,10 @@ import pytest
 
 import kleene as kl
 from kleene.errors import MemoryBudgetError
+from kleene.planning.ask import ARC_BY_ARC, Ask
+from kleene.planning.facts import Facts, graph_facts
 from kleene.planning.plan import make_plan
 from kleene.planning.prepared_cost import prepared_seconds
-from kleene.planning.request import Facts, Request, graph_facts
 from kleene.prepared.expectation import expect
 from kleene.prepared.known import Known
 from kleene.system.machine import Machine
@@ -22,8 +23,8 @@ HIGHWAYS = Facts(560_282, 1_644_468, "int32", 1, 1_200_000, 5 * 10**9)
 MADE = Known(2_391_289, 14_300_000, "eliminated", frozenset({("min_plus", "int64")}))
 
 
-def on_cpu(problem: str, facts: Facts, box: Machine = CPU_BOX, **request: Any) -> Any:
-    return make_plan(facts, Request(problem, **request), box)
+def on_cpu(problem: str, facts: Facts, box: Machine = CPU_BOX, **ask: Any) -> Any:
+    return make_plan(facts, Ask.of(problem, **ask), box)
 
 
 @pytest.mark.parametrize("problem", ["sssp", "apsp"])
@@ -84,9 +85,10 @@ def test_closures_of_sparse_graphs_are_worth_to_prepare_them() -> None:
 def test_floats_that_must_be_added_in_the_order_of_a_search() -> None:
     floats = replace(HIGHWAYS, weight_dtype="float64", prepared=MADE)
     assert on_cpu("sssp", floats, sources=3000).method == "prepared"
-    assert on_cpu("sssp", floats, sources=3000, arc_by_arc=True).method == "delta_stepping"
+    in_order = Ask.of("sssp", sources=3000)._replace(frozen=(ARC_BY_ARC,))
+    assert make_plan(floats, in_order, CPU_BOX).method == "delta_stepping"
     whole = replace(HIGHWAYS, prepared=MADE)
-    assert on_cpu("sssp", whole, sources=3000, arc_by_arc=True).method == "prepared"
+    assert make_plan(whole, in_order, CPU_BOX).method == "prepared"
 
 
 def test_nearest_facilities_by_elimination() -> None:
@@ -101,8 +103,8 @@ def test_nearest_facilities_by_elimination() -> None:
 @pytest.mark.parametrize("problem", ["sssp", "apsp", "closure"])
 def test_rows_that_a_gpu_sweeps_take_no_host_memory_for_threads(problem: str) -> None:
     box = replace(CPU_BOX, devices=("cpu", "emulated"))
-    request = {"method": "prepared", "device": "emulated", "sources": 2, "semiring": "min_plus"}
-    one, many = (on_cpu(problem, HIGHWAYS, box, threads=t, **request).memory for t in (1, 64))
+    ask = {"method": "prepared", "device": "emulated", "sources": 2, "semiring": "min_plus"}
+    one, many = (on_cpu(problem, HIGHWAYS, box, threads=t, **ask).memory for t in (1, 64))
     assert one == many
 
 
@@ -140,10 +142,10 @@ def test_one_estimate_of_each_step() -> None:
     text = str(kl.explain(g, "prepare", threads=2))
     fill = expect(g).fill
     expected = Known(fill.pairs, fill.triangles, "expected")
-    facts, request = replace(graph_facts(g), prepared=expected), Request("apsp", predecessors=False)
-    whole = prepared_seconds(facts, request, 2)
+    facts, ask = replace(graph_facts(g), prepared=expected), Ask.of("apsp", predecessors=False)
+    whole = prepared_seconds(facts, ask, 2)
     made = replace(facts, prepared=expected._replace(step="eliminated"))
-    weights = prepared_seconds(made, request, 2).prepare
+    weights = prepared_seconds(made, ask, 2).prepare
     tree = 2 * whole.rows / g.n
     assert (
         f"prepared in about {whole.prepare:.2g} s, new weights in {weights:.2g} s, a tree in "

@@ -17,7 +17,7 @@ from prepared_streets import ONE, copy_of, is_eliminated, streets
 import kleene as kl
 from kleene.errors import RequestError
 from kleene.graph.forms import CSR
-from kleene.planning.request import graph_facts
+from kleene.planning.facts import graph_facts
 from kleene.prepared import cache, fill
 from kleene.prepared.cache import Preparation
 

@@ -11,8 +11,9 @@ from prepared_reference import customize, eliminate
 from prepared_streets import ONE, copy_of, is_eliminated, streets
 
 import kleene as kl
+from kleene.planning.ask import Ask
+from kleene.planning.facts import Facts
 from kleene.planning.plan import Plan, plan_call
-from kleene.planning.request import Facts, Request
 from kleene.prepared.cache import Preparation
 from kleene.prepared.nearest_labels import nearest_labels
 
@@ -143,9 +144,9 @@ def test_a_call_on_a_prepared_graph_is_planned_once(monkeypatch: pytest.MonkeyPa
     p = kl.prepare(streets())
     planned = []
 
-    def record(facts: Facts, request: Request) -> Plan:
+    def record(facts: Facts, ask: Ask) -> Plan:
         planned.append(facts.prepared)
-        return plan_call(facts, request)
+        return plan_call(facts, ask)
 
     for module in ("length_plans", "nearest"):
         monkeypatch.setattr(f"kleene.api.{module}.plan_call", record, raising=False)

@@ -11,8 +11,9 @@ import pytest
 import kleene as kl
 from kleene.backends.cuda.runtime.device import Array, open_device
 from kleene.errors import MemoryBudgetError
+from kleene.planning.ask import Ask
+from kleene.planning.facts import Facts
 from kleene.planning.plan import make_plan
-from kleene.planning.request import Facts, Request
 from kleene.system.machine import Machine
 
 if TYPE_CHECKING:
@@ -215,9 +216,9 @@ def test_device_memory(cuda: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_gpu_is_chosen_where_it_pays() -> None:
     box = Machine(4, None, "avx2", ("cuda", "cpu"), gpu_memory=2**34)
     for n, device in ((100, "cpu"), (8192, "cuda")):
-        request = Request("product", sources=n, predecessors=False, dtype="float32")
+        ask = Ask.of("product", sources=n, predecessors=False, dtype="float32")
         facts = Facts(n, 2 * n * n, "float32", 0, 0, 0)
-        assert make_plan(facts, request, box).device == device
+        assert make_plan(facts, ask, box).device == device
 
 
 class HostTensor:

@@ -157,20 +157,21 @@ def test_explain_says_how_many_rounds_and_what_they_move(small: pytest.MonkeyPat
 
 
 def test_long_closures_go_in_rounds_even_where_they_fit() -> None:
+    from kleene.planning.ask import Ask
+    from kleene.planning.facts import Facts
     from kleene.planning.plan import make_plan
-    from kleene.planning.request import Facts, Request
     from kleene.system.machine import Machine
 
     n = 60_000
     facts = Facts(n, n * n // 2, "float32", 0.0, 1.0, float(n))
     machine = Machine(2, 2**40, "avx2")
-    request = Request("apsp", predecessors=False, block_rows=64, out=True)
-    plan = make_plan(facts, request, machine)
+    ask = Ask.of("apsp", predecessors=False, block_rows=64, given=True)
+    plan = make_plan(facts, ask, machine)
     assert plan.rounds is not None
     assert plan.rounds.count >= 4
     assert any("takes long" in reason for reason in plan.reasons)
-    assert make_plan(facts, request._replace(block_rows=0), machine).rounds is None
-    assert make_plan(facts, request._replace(sources=5), machine).rounds is None
+    assert make_plan(facts, ask.but(block_rows=0), machine).rounds is None
+    assert make_plan(facts, ask.but(sources=5), machine).rounds is None
 
 
 def test_a_split_fits_into_the_memory_that_it_was_made_for() -> None:

@@ -11,8 +11,9 @@ from split_devices import FOUR, SOURCES, all_take_a_piece, town
 
 import kleene as kl
 from kleene.backends.cuda.tuning import transfers
+from kleene.planning.ask import Ask
+from kleene.planning.facts import Facts
 from kleene.planning.plan import make_plan
-from kleene.planning.request import Facts, Request
 from kleene.registry import methods
 from kleene.system.machine import Machine
 
@@ -216,22 +217,22 @@ def test_gpus_are_used_where_it_pays() -> None:
     """By estimates alone, on a machine that is not here."""
     machine = Machine(16, 2**40, "", ("cuda", "cpu"), gpus=4)
     large = Facts(1_000_000, 16_000_000, "int32", 1, 9, 10**6)
-    request = Request("sssp", sources=4096, device="cuda", out=True)
+    ask = Ask.of("sssp", sources=4096, device="cuda", given=True)
 
-    def devices(facts: Facts, request: Request) -> int:
-        plan = make_plan(facts, request, machine)
-        assert any("device" in reason for reason in plan.reasons[3:]) == (request.sources != 1)
+    def devices(facts: Facts, ask: Ask) -> int:
+        plan = make_plan(facts, ask, machine)
+        assert any("device" in reason for reason in plan.reasons[3:]) == (ask.what.sources != 1)
         return len(plan.devices)
 
-    assert devices(large, request) == 4
-    assert devices(large, request._replace(device="auto")) == 4
-    assert devices(large, request._replace(sources=1)) == 1
-    assert devices(Facts(1000, 8000, "int32", 1, 9, 10**4), request._replace(sources=20)) == 1
-    few = make_plan(large, request._replace(devices=("cuda:3", "cuda:1")), machine)
+    assert devices(large, ask) == 4
+    assert devices(large, ask.but(device="auto")) == 4
+    assert devices(large, ask.but(sources=1)) == 1
+    assert devices(Facts(1000, 8000, "int32", 1, 9, 10**4), ask.but(sources=20)) == 1
+    few = make_plan(large, ask.but(devices=("cuda:3", "cuda:1")), machine)
     assert few.devices == ("cuda:3", "cuda:1")
     assert few.device_memory > 0
     with pytest.raises(kl.DeviceError, match="no device 'cuda:4' that can be used"):
-        make_plan(large, request._replace(devices=("cuda:4",)), machine)
+        make_plan(large, ask.but(devices=("cuda:4",)), machine)
 
 
 # ---- GPUs of the driver that the tests provide --------------------------------------------------

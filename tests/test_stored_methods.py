@@ -15,8 +15,8 @@ from kleene.api.stored_plans import resumed_request
 from kleene.distributed import dask_rows
 from kleene.distributed.store import Store
 from kleene.planning import plan
+from kleene.planning.ask import Ask
 from kleene.planning.machine import LiveMachine
-from kleene.planning.request import Request
 from kleene.registry import find
 from kleene.system.machine import this_machine
 
@@ -119,9 +119,9 @@ def test_a_store_of_the_cpu_is_resumed_on_a_device_without_its_method(
 
 def test_other_sums_are_not_mixed_with_those_of_searches() -> None:
     for method in ("prepared", "johnson", "tiled"):
-        asked = Request("apsp", device="reference" if method != "johnson" else "cuda")
+        asked = Ask.of("apsp", device="reference" if method != "johnson" else "cuda")
         assert resumed_request(asked, method, False).method == method
-    asked = Request("apsp", device="reference")
+    asked = Ask.of("apsp", device="reference")
     assert resumed_request(asked, "batched", False).method == "auto"
 
 

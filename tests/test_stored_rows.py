@@ -18,7 +18,8 @@ from kleene.api import stored_rows
 from kleene.api.stored_rows import with_block_rows
 from kleene.distributed.store import Store, ledger_of
 from kleene.distributed.stored_answer import StoredAnswer
-from kleene.planning.request import Facts, Request
+from kleene.planning.ask import Ask
+from kleene.planning.facts import Facts
 from kleene.system.machine import Machine
 
 if TYPE_CHECKING:
@@ -286,7 +287,7 @@ def test_pieces_of_a_gpu_have_more_rows(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(stored_rows, "live_machine", lambda: here)
     facts = Facts(20_000, 400_000, "int32", 1, 9, 180_000)
     rows = {
-        device: with_block_rows(facts, Request("apsp", device=device), Path("d.zarr")).block_rows
+        device: with_block_rows(facts, Ask.of("apsp", device=device), Path("d.zarr")).block_rows
         for device in ("auto", "cuda", "cpu")
     }
     assert rows["auto"] == rows["cuda"] > 2 * rows["cpu"]

@@ -10,8 +10,9 @@ import pytest
 
 import kleene as kl
 from kleene.interop.names import USE_INSTEAD
+from kleene.planning.ask import Ask
+from kleene.planning.facts import Facts
 from kleene.planning.plan import make_plan
-from kleene.planning.request import Facts, Request
 from kleene.system.machine import Machine
 from kleene.system.suggestions import did_you_mean
 
@@ -56,10 +57,10 @@ def test_the_error_names_what_was_meant(
 
 def test_methods_of_this_machine_come_first() -> None:
     facts = Facts(10, 20, "int32", 1, 9, 90)
-    request = Request("sssp", method="magic")
+    ask = Ask.of("sssp", method="magic")
     for devices, first in ((("cpu", "reference"), "dijkstra"), (("cuda", "cpu"), "near_far")):
         with pytest.raises(kl.RequestError, match=f"there are '{first}'") as caught:
-            make_plan(facts, request, Machine(2, None, "", devices))
+            make_plan(facts, ask, Machine(2, None, "", devices))
         assert "'bellman_ford_plain'" in str(caught.value)  # all are named
 
 

@@ -15,8 +15,9 @@ import kleene as kl
 from kleene import registry
 from kleene.backends.cuda import variants
 from kleene.backends.cuda.runtime import loader
+from kleene.planning.ask import Ask
+from kleene.planning.facts import Facts
 from kleene.planning.plan import make_plan
-from kleene.planning.request import Facts, Request
 from kleene.registry import betweenness
 from kleene.system.machine import Machine
 
@@ -72,11 +73,11 @@ def test_a_gpu_says_that_betweenness_runs_elsewhere(monkeypatch: pytest.MonkeyPa
         with pytest.raises(
             kl.RequestError, match="does not run on device 'cuda'; it runs on 'cpu'"
         ):
-            make_plan(facts, Request("betweenness", device="cuda", method=method), box)
+            make_plan(facts, Ask.of("betweenness", device="cuda", method=method), box)
     with pytest.raises(kl.RequestError, match="'brandes'; 'batched' is for device 'emulated'"):
-        make_plan(facts, Request("betweenness", method="batched"), box)
+        make_plan(facts, Ask.of("betweenness", method="batched"), box)
     placed = replace(facts, device="cuda")
-    assert make_plan(placed, Request("betweenness"), box).device == "cpu"
+    assert make_plan(placed, Ask.of("betweenness"), box).device == "cpu"
 
 
 def test_records_are_of_the_other_kernels(

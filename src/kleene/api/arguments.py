@@ -19,7 +19,7 @@ from kleene.graph.checks import as_flag, require_unmasked
 from kleene.graph.foreign_columns import as_numpy
 from kleene.graph.tables import column, column_names, is_table
 from kleene.graph.weight_names import warn_of_numbers_left
-from kleene.planning.request import Request
+from kleene.planning.ask import ARC_BY_ARC, Ask, Output, What, Where
 from kleene.system.formatting import type_name
 from kleene.system.machine import as_threads
 
@@ -37,7 +37,7 @@ __all__ = [
     "as_prepared",
     "as_vertices",
     "check_call",
-    "make_request",
+    "make_ask",
     "require_graph",
 ]
 
@@ -52,7 +52,7 @@ Pairs = tuple[Array, Array]  # the origins and the destinations, by position
 class Call:
     """One call: the request, which a plan is made from, and the data."""
 
-    request: Request
+    ask: Ask
     graph: Graph
     sources: Array
     targets: Array | None
@@ -108,7 +108,7 @@ def check_call(
     else:
         rows = _as_sources(problem, graph, source, sources)
     columns = None if targets is None else as_vertices(graph, targets, "targets")
-    request = make_request(
+    ask = make_ask(
         problem,
         semiring=semiring,
         sources=None if source is None and sources is None and pairs is None else len(rows),
@@ -130,10 +130,10 @@ def check_call(
             raise RequestError(
                 "the paths of pairs are collected on the host: leave out keep='device'"
             )
-        request = request._replace(keywords=("predecessors", "dtype"))
+        ask = ask._replace(keywords=("predecessors", "dtype"))
     single = source is not None
     return Call(
-        request,
+        ask,
         graph,
         rows,
         columns,
@@ -148,7 +148,7 @@ def check_call(
     )
 
 
-def make_request(
+def make_ask(
     problem: str,
     *,
     semiring: str = "min_plus",
@@ -165,27 +165,24 @@ def make_request(
     keep: str = "host",
     options: Mapping[str, int] | None = None,
     arc_by_arc: bool = False,
-) -> Request:
+) -> Ask:
     """Return what the user asks for, without the data."""
     kind, names = as_devices(device, devices)
     if keep != "host":
         check_keep(keep, kind, names, problem, out)
-    return Request(
-        problem,
-        find_semiring(semiring).name,
-        _as_name(method, "method"),
-        kind,
-        sources,
-        bool(predecessors),
-        None if dtype is None else _dtype_name(dtype),
-        limited,
-        as_threads(threads),
-        out,
-        _as_options(options),
-        bool(deterministic),
-        keep=keep,
-        arc_by_arc=arc_by_arc,
-        devices=names,
+    return Ask(
+        What(
+            problem,
+            find_semiring(semiring).name,
+            sources,
+            bool(predecessors),
+            None if dtype is None else _dtype_name(dtype),
+            limited,
+            bool(deterministic),
+        ),
+        Where(_as_name(method, "method"), kind, names, as_threads(threads), _as_options(options)),
+        Output(keep, out),
+        (ARC_BY_ARC,) if arc_by_arc else (),
     )
 
 

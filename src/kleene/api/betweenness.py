@@ -14,7 +14,7 @@ from kleene.api.arguments import (
     Progress,
     Vertices,
     as_vertices,
-    make_request,
+    make_ask,
     require_graph,
 )
 from kleene.api.length_plans import plan_lengths, wide_dtype
@@ -25,8 +25,8 @@ from kleene.graph import Graph
 from kleene.graph.checks import as_flag, as_seed
 from kleene.measures.betweenness import Betweenness
 from kleene.measures.zero_cycles import refuse_zero_cycles
+from kleene.planning.ask import Ask, Decision
 from kleene.planning.plan import Plan
-from kleene.planning.request import Request
 from kleene.registry import find
 from kleene.registry.betweenness import HOPS_ONLY
 from kleene.results.timings import Timings
@@ -144,21 +144,22 @@ def betweenness(
         _refuse_with_error(others)
         if method == "auto":
             method, why = "sampled", f"sampled: random paths, until all are within {error:g}"
-    request = make_request(
+    ask = make_ask(
         "betweenness", sources=len(begins), predecessors=edges, limited=limit is not None,
         method=method, device=device, threads=threads,
     )  # fmt: skip
-    request = request._replace(because=why)
-    if (request.method == "sampled") != (error is not None):
+    if why:
+        ask = ask._replace(frozen=(Decision("method", method, why),))
+    if (ask.where.method == "sampled") != (error is not None):
         raise RequestError("method 'sampled' and the error that is allowed, error=, go together")
-    plan = plan_betweenness(graph, request, hops)
+    plan = plan_betweenness(graph, ask, hops)
     unit = hops or graph.weight_dtype is None
     if not unit:
         refuse_zero_cycles(graph)
     bound = as_limit(limit, graph, wide_dtype(graph, hops), unit)
     task = BetweennessTask(
         graph, begins, ends, unit, bound, endpoints, edges,
-        threads_for(len(begins) * (graph.n + graph.m), request.threads), device=plan.first_device,
+        threads_for(len(begins) * (graph.n + graph.m), ask.where.threads), device=plan.first_device,
     )  # fmt: skip
     began = time.perf_counter()
     with reporter(progress, f"betweenness by {plan.method}") as report:
@@ -176,16 +177,16 @@ def betweenness(
     return Betweenness(task, sums, plan, stats, normalized, sampled, error, paths)
 
 
-def plan_betweenness(graph: Graph, request: Request, hops: bool) -> Plan:
+def plan_betweenness(graph: Graph, ask: Ask, hops: bool) -> Plan:
     """Plan a call; refuse methods that cannot add weights where there are some."""
-    if request.method in HOPS_ONLY and not hops and graph.weight_dtype is not None:
+    if ask.where.method in HOPS_ONLY and not hops and graph.weight_dtype is not None:
         raise RequestError(
-            f"method {request.method!r} counts arcs, and the graph has weights: pass hops=True, or "
-            "leave the method to 'auto'"
+            f"method {ask.where.method!r} counts arcs, and the graph has weights: pass hops=True, "
+            "or leave the method to 'auto'"
         )
     if graph.id_dtype != np.int32:
         raise GraphError(f"betweenness takes fewer than 2^31 vertices, and there are {graph.n:,}")
-    return plan_lengths(graph, request, hops, "use a machine with more memory")
+    return plan_lengths(graph, ask, hops, "use a machine with more memory")
 
 
 def _as_sources(

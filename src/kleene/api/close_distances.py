@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.api.arguments import check_call, make_request
+from kleene.api.arguments import check_call, make_ask
 from kleene.api.execution import solve
 from kleene.errors import KleeneError, NegativeCycleError, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import is_masked
 from kleene.graph.dense import dense_arcs
+from kleene.planning.facts import Facts
 from kleene.planning.plan import plan_call
-from kleene.planning.request import Facts
 from kleene.registry import find
 from kleene.results.result import Result
 
@@ -114,7 +114,7 @@ def _close_on_host(lengths: Array, threads: int | None, progress: Progress | Non
 def _apsp(graph: Graph, **options: Any) -> Result:
     """Return the distances of all pairs on the CPU; advice names no keywords of :func:`apsp`."""
     call = check_call("apsp", graph, device="cpu", predecessors=False, **options)
-    return solve(replace(call, request=call.request._replace(keywords=())))
+    return solve(replace(call, ask=call.ask._replace(keywords=())))
 
 
 def _close_on_gpu(lengths: Any, progress: Progress | None) -> None:
@@ -127,10 +127,10 @@ def _close_on_gpu(lengths: Any, progress: Progress | None) -> None:
         raise RequestError("the rows of lengths must be contiguous on a GPU")
     n = array.shape[0]
     facts = Facts(n, n * n, str(array.dtype), -np.inf, np.inf, 0, device="cuda")  # signs unknown
-    request = make_request(
+    ask = make_ask(
         "closure", semiring="min_plus", method="tiled", device="cuda", predecessors=False, out=True
     )
-    plan = plan_call(facts, request._replace(keywords=()))
+    plan = plan_call(facts, ask._replace(keywords=()))
     method = find(plan.problem, plan.method, plan.device)
     assert method is not None
     device = open_device(plan.device)

@@ -9,20 +9,19 @@ method. What was found out stays with the graph (``kleene.prepared.cache``).
 from __future__ import annotations
 
 from kleene.graph import Graph
+from kleene.planning.ask import Ask
+from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan, plan_call
-from kleene.planning.request import Request, graph_facts
 
 __all__ = ["look_closer"]
 
 
-def look_closer(
-    graph: Graph, request: Request, plan: Plan, hops: bool = False, order: bool = True
-) -> Plan:
+def look_closer(graph: Graph, ask: Ask, plan: Plan, hops: bool = False, order: bool = True) -> Plan:
     """Return the plan, or another one where a first step of preparing shows that it is faster.
 
     ``order`` says whether the vertices are put into order, which takes most of the time.
     """
-    if plan.method != "prepared" or request.method != "auto":
+    if plan.method != "prepared" or ask.where.method != "auto":
         return plan
     from kleene.prepared.cache import Preparation
 
@@ -30,5 +29,5 @@ def look_closer(
     for step in (preparation.look, preparation.count) if order else (preparation.look,):
         if plan.method == "prepared":
             step(graph)
-            plan = plan_call(graph_facts(graph, hops), request)
+            plan = plan_call(graph_facts(graph, hops), ask)
     return plan

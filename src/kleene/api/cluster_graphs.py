@@ -31,12 +31,14 @@ def share_call_graph(
         dtype = None if plan.dtype == "bool" else plan.dtype
         try:
             prepared = prepare(
-                call.graph, semiring=plan.semiring, dtype=dtype, threads=call.request.threads
+                call.graph, semiring=plan.semiring, dtype=dtype, threads=call.ask.where.threads
             )
         except NegativeCycleError:  # does a source lead to it? Workers search
             prepared = None
-    if prepared is None or call.request.problem == "bfs":
-        with share_plain_graph(client, call.graph, call.request.problem == "bfs", folder) as shared:
+    if prepared is None or call.ask.what.problem == "bfs":
+        with share_plain_graph(
+            client, call.graph, call.ask.what.problem == "bfs", folder
+        ) as shared:
             yield shared
         return
     entries = prepared_entries(_bare(prepared.graph), *prepared._parts)

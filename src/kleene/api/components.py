@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from kleene.api.arguments import make_request, require_graph
+from kleene.api.arguments import make_ask, require_graph
 from kleene.backends.task import ComponentsTask
 from kleene.errors import RequestError
 from kleene.graph import Graph
+from kleene.planning.facts import graph_facts
 from kleene.planning.plan import plan_call
-from kleene.planning.request import graph_facts
 from kleene.registry import find
 from kleene.results.components import Components
 from kleene.system.machine import as_threads, threads_for
@@ -54,7 +54,7 @@ def components(
     if not isinstance(kind, str) or kind not in ("weak", "strong"):
         raise RequestError(f"kind must be 'weak' or 'strong', not {kind!r}")
     team = threads_for(graph.m, as_threads(threads))
-    request = make_request(f"{kind}_components", device="cpu", predecessors=False, sources=1)
+    request = make_ask(f"{kind}_components", device="cpu", predecessors=False, sources=1)
     plan = plan_call(graph_facts(graph, hops=True), request)
     method = find(plan.problem, plan.method, plan.device)
     assert method is not None

@@ -23,9 +23,10 @@ from kleene.graph.batch import Batch, as_batch
 from kleene.graph.dlpack import to_library
 from kleene.graph.no_path import NO_HOPS, no_path
 from kleene.graph.path_room import beyond, holds, overflow_error
+from kleene.planning.ask import Ask
 from kleene.planning.dtype_choice import NO_ARC
+from kleene.planning.facts import Facts
 from kleene.planning.plan import plan_call
-from kleene.planning.request import Facts, Request
 from kleene.registry import Method, find
 from kleene.system.machine import as_threads, threads_for
 
@@ -150,12 +151,12 @@ def distance_encodings(
 def _plan(batch: Batch, width: int, dtype: np.dtype[Any], path_arcs: int) -> Method:
     """Return the method, or refuse when the arrays do not fit in memory."""
     facts = Facts(width, len(batch.tails), None, 0, 0, width)
-    request = Request(
+    ask = Ask.of(
         "distance_encodings", sources=batch.count * width, predecessors=False, dtype=str(dtype),
         pair_bytes=8 * path_arcs,
     )  # fmt: skip
     try:
-        plan = plan_call(facts, request)
+        plan = plan_call(facts, ask)
     except MemoryBudgetError as error:
         raise MemoryBudgetError(
             f"{batch.count:,} graphs, padded to {width:,} vertices: {error.problem}; encode fewer "

@@ -25,8 +25,8 @@ from kleene.graph import Graph
 from kleene.graph.checks import as_flag, as_seed
 from kleene.measures.distance_histogram import Bins
 from kleene.measures.distance_measure import DistanceSums, Measured
+from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan
-from kleene.planning.request import graph_facts
 from kleene.results.timings import Timings
 from kleene.system.progress import reporter
 
@@ -75,14 +75,14 @@ def check_distances(
         if sources is not None:
             raise RequestError("give either sources= or samples=, not both")
         call = replace(call, sources=sample_vertices(call.graph, samples, chance))
-    request = call.request._replace(keywords=keywords)
+    ask = call.ask._replace(keywords=keywords)
     if hops or call.graph.weight_dtype is None:
         # Added up on the host in less time than rows take to arrive from a device.
-        kind = "cpu" if request.device == "auto" else request.device
-        request = request._replace(problem="bfs", device=kind, dtype=None)
+        kind = "cpu" if ask.where.device == "auto" else ask.where.device
+        ask = ask.but(problem="bfs", device=kind, dtype=None)
     else:
         require_not_negative(graph_facts(call.graph), "this measure", _INSTEAD)
-    return replace(call, request=request._replace(sources=len(call.sources)))
+    return replace(call, ask=ask.but(sources=len(call.sources)))
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class DistanceWork:
     def of(call: Call) -> DistanceWork:
         """Plan a call."""
         plan = plan_reduction(call)
-        hops, dtype = call.request.problem == "bfs", np.dtype(plan.dtype)
+        hops, dtype = call.ask.what.problem == "bfs", np.dtype(plan.dtype)
         limit = as_limit(call.limit, call.graph, dtype, hops)
         return DistanceWork(
             call, plan, Measured(call.graph, call.sources, hops, call.reverse, limit, dtype)

@@ -16,8 +16,9 @@ from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
 from kleene.measures.eccentricity import Eccentricity
 from kleene.measures.eccentricity_bounds import Goal, Known, by_bounds, by_searches
-from kleene.planning.plan import Plan, plan_call
-from kleene.planning.request import graph_facts
+from kleene.planning.ask import ARC_BY_ARC
+from kleene.planning.facts import graph_facts
+from kleene.planning.plan import Plan, plan_call, with_notes
 from kleene.results.components import Components
 from kleene.results.timings import Timings
 from kleene.system.formatting import counted
@@ -49,17 +50,17 @@ class EccentricityQuestion:
         call = check_distances(
             graph, hops=hops, reverse=reverse, device="cpu", threads=threads, progress=progress
         )
-        self.graph, self.hops = call.graph, call.request.problem == "bfs"
+        self.graph, self.hops = call.graph, call.ask.what.problem == "bfs"
         weights = self.graph.weight_dtype
         if not self.hops and weights is not None and weights.kind == "f":
             # Floats are added up from the source on, in float64, by bounds and by many searches.
-            request = call.request._replace(problem="sssp", dtype="float64", arc_by_arc=True)
-            call = replace(call, request=request, prepared=None)
+            ask = call.ask.but(problem="sssp", dtype="float64")._replace(frozen=(ARC_BY_ARC,))
+            call = replace(call, ask=ask, prepared=None)
         self._call: Call = call
         self._unreachable = unreachable
         self.plan: Plan = plan_call(
             graph_facts(self.graph, self.hops),
-            call.request._replace(problem="bfs" if self.hops else "sssp", sources=1),
+            call.ask.but(problem="bfs" if self.hops else "sssp", sources=1),
         )
         self._dtype = np.dtype(self.plan.dtype)
 
@@ -72,7 +73,7 @@ class EccentricityQuestion:
         stats = Timings(total=time.perf_counter() - began)
         decide = counted(found.searches, "search decides", "searches decide")
         note = f"bounds: {decide} {counted(self.graph.n, 'vertex', 'vertices')}"
-        plan = replace(self.plan, reasons=(*self.plan.reasons, note))
+        plan = with_notes(self.plan, note)
         return Eccentricity(
             self.graph, found, self.hops, self._call.reverse, self._dtype, plan, stats
         )
@@ -110,7 +111,7 @@ class EccentricityQuestion:
 
     def _components(self) -> Components | None:
         """Return the components, or None unless all vertices of each reach one another."""
-        threads = self._call.request.threads
+        threads = self._call.ask.where.threads
         kind: Literal["weak", "strong"] = "strong" if self.graph.directed else "weak"
         parts = components(self.graph, kind, threads=threads)
         if parts.count <= 1:
@@ -131,10 +132,8 @@ class EccentricityQuestion:
 
     def _farthest(self, sources: Array) -> Array:
         """Return the distance from each of many vertices to the farthest that it reaches."""
-        request = self._call.request._replace(sources=len(sources))
-        call = replace(
-            self._call, request=request, sources=sources.astype(self.graph.id_dtype, copy=False)
-        )
+        ask = self._call.ask.but(sources=len(sources))
+        call = replace(self._call, ask=ask, sources=sources.astype(self.graph.id_dtype, copy=False))
         if not len(sources):
             return np.empty(0, np.int64)
         with reporter(call.progress, "eccentricities") as report:

@@ -14,7 +14,7 @@ from kleene.api.within import within
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
-from kleene.planning.request import graph_facts
+from kleene.planning.facts import graph_facts
 
 __all__ = ["ego"]
 

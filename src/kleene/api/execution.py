@@ -24,8 +24,9 @@ from kleene.backends.task import Answer, Task
 from kleene.errors import MemoryBudgetError, NegativeCycleError, RequestError
 from kleene.graph import Graph
 from kleene.graph.incoming import IncomingArcs
-from kleene.planning.plan import Plan, plan_call
-from kleene.planning.request import Request, graph_facts
+from kleene.planning.ask import Ask
+from kleene.planning.facts import graph_facts
+from kleene.planning.plan import Plan, plan_call, with_notes
 from kleene.registry import Method, find
 from kleene.results.result import Result, Timings
 from kleene.system.atomic_file import atomic_array
@@ -60,7 +61,7 @@ def solve(call: Call) -> Result:
     if call.prepared is not None:
         from kleene.api.prepared_calls import has_answer, solve_prepared
 
-        if has_answer(call.prepared, call.request):
+        if has_answer(call.prepared, call.ask):
             return solve_prepared(call.prepared, call)
     try:
         return _solve_rows(call) if call.pairs is None else solve_pairs(call, _solve_rows)
@@ -78,15 +79,15 @@ def cycle_by_label(
 
 def _solve_rows(call: Call) -> Result:
     """Plan and run a path problem, from each of its sources."""
-    request = call.request
+    ask = call.ask
     graph = call.graph.transpose() if call.reverse else call.graph
-    hops = request.problem == "bfs"
-    incoming = _incoming_arcs(graph, request) if hops else None
-    plan = plan_call(graph_facts(graph, hops), request)
+    hops = ask.what.problem == "bfs"
+    incoming = _incoming_arcs(graph, ask) if hops else None
+    plan = plan_call(graph_facts(graph, hops), ask)
     looked = 0.0
     if plan.method == "prepared":
         began = time.perf_counter()
-        plan = look_closer(graph, request, plan)
+        plan = look_closer(graph, ask, plan)
         looked = time.perf_counter() - began
     method = find(plan.problem, plan.method, plan.device)
     assert method is not None
@@ -97,11 +98,11 @@ def _solve_rows(call: Call) -> Result:
     ):
         task = Task(
             graph,
-            SEMIRINGS[request.semiring],
+            SEMIRINGS[ask.what.semiring],
             call.sources,
             call.targets,
             as_limit(call.limit, graph, dtype, hops),
-            request.predecessors,
+            ask.what.predecessors,
             dtype,
             plan.threads,
             report,
@@ -109,18 +110,18 @@ def _solve_rows(call: Call) -> Result:
             plan.first_device,
             hops,
             # What is changed on the host afterwards is copied back to the device.
-            keep=request.keep == "device" and not request.deterministic,
+            keep=ask.output.keep == "device" and not ask.what.deterministic,
         )
         began = time.perf_counter() - looked
         with _meter(plan.device) as meter:
-            answer = apply_limit(task, _run(method, task, plan, request, meter))
-            if request.deterministic:
+            answer = apply_limit(task, _run(method, task, plan, ask, meter))
+            if ask.what.deterministic:
                 choose_predecessors(task, answer)
-            if request.keep == "device":
+            if ask.output.keep == "device":
                 answer = _on_device(task, answer)
         stats = _timings(time.perf_counter() - began, meter)
     if meter is not None and meter.shares:
-        plan = replace(plan, reasons=(*plan.reasons, _split_in_words(meter.shares)))
+        plan = with_notes(plan, _split_in_words(meter.shares))
     if incoming is not None:
         plan = _noted(plan, incoming, stats)
     return Result(
@@ -129,17 +130,15 @@ def _solve_rows(call: Call) -> Result:
     )  # fmt: skip
 
 
-def _run(
-    method: Method, task: Task, plan: Plan, request: Request, meter: CallTimer | None
-) -> Answer:
+def _run(method: Method, task: Task, plan: Plan, ask: Ask, meter: CallTimer | None) -> Answer:
     """Run a method, on the devices of its plan."""
     run: Callable[[Task], Answer] = method.load()
-    if request.options:
-        run = partial(run, **dict(request.options))
+    if ask.where.options:
+        run = partial(run, **dict(ask.where.options))
     if len(plan.devices) > 1 and method.splits == "rows":
         task = replace(task, devices=plan.devices)
     elif len(plan.devices) > 1:
-        run = partial(_run_split, run, plan.devices, bool(request.devices), meter)
+        run = partial(_run_split, run, plan.devices, bool(ask.where.devices), meter)
     return with_idle_memory(plan, partial(run, task))
 
 
@@ -192,9 +191,9 @@ def _on_device(task: Task, answer: Answer) -> Answer:
     return to_device(task, open_device(task.device), answer)
 
 
-def _incoming_arcs(graph: Graph, request: Request) -> IncomingArcs | None:
+def _incoming_arcs(graph: Graph, ask: Ask) -> IncomingArcs | None:
     """Prepare the incoming arcs of a graph that lacks them, where the method would use them."""
-    if not IncomingArcs.matter(graph) or request.method not in ("auto", "direction_optimizing"):
+    if not IncomingArcs.matter(graph) or ask.where.method not in ("auto", "direction_optimizing"):
         return None
     incoming = IncomingArcs.of(graph)
     incoming.prepare(graph)
@@ -204,7 +203,7 @@ def _incoming_arcs(graph: Graph, request: Request) -> IncomingArcs | None:
 def _noted(plan: Plan, incoming: IncomingArcs, stats: Timings) -> Plan:
     """Count a search without incoming arcs, or say where it has them from."""
     if incoming.note:
-        return replace(plan, reasons=(*plan.reasons, incoming.note))
+        return with_notes(plan, incoming.note)
     if plan.device == "cpu" and plan.method == "direction_optimizing":
         incoming.record(stats.total)
     return plan

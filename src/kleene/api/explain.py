@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kleene.api.arguments import Devices, Out, Vertices, as_prepared, as_vertices, make_request
+from kleene.api.arguments import Devices, Out, Vertices, as_prepared, as_vertices, make_ask
 from kleene.api.closer_look import look_closer
 from kleene.api.closure import prepared_for
 from kleene.backends.semiring import semiring as find_semiring
@@ -15,9 +15,9 @@ from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
 from kleene.graph.incoming import IncomingArcs
+from kleene.planning.facts import graph_facts
 from kleene.planning.machine import live_machine
-from kleene.planning.plan import Plan, plan_call
-from kleene.planning.request import graph_facts
+from kleene.planning.plan import Plan, plan_call, with_notes
 from kleene.registry import PATH_PROBLEMS
 from kleene.system.machine import as_threads
 from kleene.system.suggestions import no_such
@@ -137,7 +137,7 @@ def explain(
     count = 1 if problem in ("bfs", "sssp") else None
     if sources is not None:
         count = len(as_vertices(graph, sources, "sources"))
-    request = make_request(
+    ask = make_ask(
         problem,
         semiring=semiring or _default_semiring(problem, prepared),
         sources=count,
@@ -158,32 +158,32 @@ def explain(
     if on is not None:
         from kleene.api.explain_on_cluster import explain_on_cluster
 
-        return explain_on_cluster(graph, prepared, request, on)
+        return explain_on_cluster(graph, prepared, ask, on)
     if problem == "loads":
         from kleene.api.loads import plan_loads
 
         zones = graph.n if count is None else count
-        request = request._replace(sources=zones, trips=zones**2)
+        ask = ask.but(sources=zones, trips=zones**2)
         hops, known = as_flag(hops, "hops"), prepared is not None
-        return _with_available(plan_loads(graph, request, hops, known, order=False))
+        return _with_available(plan_loads(graph, ask, hops, known, order=False))
     if problem == "betweenness":
         from kleene.api.betweenness import plan_betweenness
 
-        return _with_available(plan_betweenness(graph, request, as_flag(hops, "hops")))
+        return _with_available(plan_betweenness(graph, ask, as_flag(hops, "hops")))
     if prepared is not None:
         from kleene.api.prepared_calls import has_answer, plan_prepared
 
-        if has_answer(prepared, request):
-            return plan_prepared(prepared, request, (graph.n if count is None else count) * graph.n)
+        if has_answer(prepared, ask):
+            return plan_prepared(prepared, ask, (graph.n if count is None else count) * graph.n)
     facts = graph_facts(graph, hops=problem == "bfs")
     if isinstance(out, (str, Path)):
         from kleene.api.stored_rows import with_block_rows
 
-        request = with_block_rows(facts, request, Path(out))
-    plan = look_closer(graph, request, plan_call(facts, request), order=False)
+        ask = with_block_rows(facts, ask, Path(out))
+    plan = look_closer(graph, ask, plan_call(facts, ask), order=False)
     if problem == "bfs":
         outlook = IncomingArcs.of(graph).outlook(graph)
-        plan = replace(plan, reasons=(*plan.reasons, outlook)) if outlook else plan
+        plan = with_notes(plan, outlook) if outlook else plan
     return _with_available(plan)
 
 

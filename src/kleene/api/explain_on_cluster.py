@@ -19,8 +19,9 @@ from kleene.distributed.dask_client import open_client, worker_threads
 from kleene.distributed.dask_rows import PIECE_SECONDS
 from kleene.errors import RequestError
 from kleene.graph import Graph
+from kleene.planning.ask import Ask
+from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan
-from kleene.planning.request import Request, graph_facts
 from kleene.system.formatting import format_bytes, format_duration
 
 if TYPE_CHECKING:
@@ -31,15 +32,13 @@ __all__ = ["explain_on_cluster"]
 _STORE = Path("d.zarr")
 
 
-def explain_on_cluster(
-    graph: Graph, prepared: PreparedGraph | None, request: Request, on: Any
-) -> Plan:
+def explain_on_cluster(graph: Graph, prepared: PreparedGraph | None, ask: Ask, on: Any) -> Plan:
     """Return the plan of the rows, with what the cluster makes of it."""
-    rows = graph.n if request.sources is None else request.sources
-    if request.problem in ("bfs", "sssp") and rows == 1:
+    rows = graph.n if ask.what.sources is None else ask.what.sources
+    if ask.what.problem in ("bfs", "sssp") and rows == 1:
         raise RequestError("one source is one search: leave out on=, or give sources=[...]")
     sources = np.arange(rows)  # which ones they are makes no difference
-    call = Call(request, graph, sources, None, None, None, None, False, False, None, prepared, on)
+    call = Call(ask, graph, sources, None, None, None, None, False, False, None, prepared, on)
     tiles = plan_tiles(call)
     if tiles is not None:
         return explain_tiles(call, tiles)
@@ -47,11 +46,11 @@ def explain_on_cluster(
     with open_client(on) as client:
         threads = worker_threads(client)
     row = graph.n * np.dtype(plan.dtype).itemsize
-    row += graph.n * graph.id_dtype.itemsize if request.predecessors else 0
+    row += graph.n * graph.id_dtype.itemsize if ask.what.predecessors else 0
     seconds = rows * seconds_per_row(call, plan)
-    hops = request.problem == "bfs"
-    here = planned_here(request)
-    blocks = with_block_rows(graph_facts(graph, hops), here, _STORE, BLOCKS).block_rows
+    hops = ask.what.problem == "bfs"
+    here = planned_here(ask)
+    blocks = with_block_rows(graph_facts(graph, hops), here, _STORE, BLOCKS).output.block_rows
     together = min(rows, blocks)
     pieces = min(ceil(rows / together), max(1, ceil(seconds / PIECE_SECONDS)))
     sent = graph_bytes(graph, hops) if prepared is None else prepared.nbytes

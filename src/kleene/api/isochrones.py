@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.api.arguments import make_request, require_graph
+from kleene.api.arguments import make_ask, require_graph
 from kleene.api.number_arguments import in_type_of_weights
 from kleene.api.within import search_within
 from kleene.errors import GraphError, RequestError
@@ -89,7 +89,7 @@ def isochrones(
         raise RequestError(f"isochrones starts at one vertex, not at {source!r}")
     hops, reverse = as_flag(hops, "hops"), as_flag(reverse, "reverse")
     sources = np.array([start], dtype=graph.id_dtype)
-    request = make_request("within", sources=1, device="cpu")
+    request = make_ask("within", sources=1, device="cpu")
     reach = search_within(graph, sources, bounds[-1], None, hops, reverse, request)
     rounded = tuple(in_type_of_weights(bound, graph, hops) for bound in bounds)
     return Isochrones(reach, bounds, rounded, longest)

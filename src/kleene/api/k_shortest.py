@@ -8,15 +8,15 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.api.arguments import Progress, as_pairs, make_request, require_graph
+from kleene.api.arguments import Progress, as_pairs, make_ask, require_graph
 from kleene.api.sssp import sssp
 from kleene.backends.task import KShortestTask
 from kleene.errors import GraphError, PathOverflowError, RequestError
 from kleene.graph import Graph
 from kleene.graph.label_index import is_one_vertex
 from kleene.graph.weight_names import warn_of_numbers_left
+from kleene.planning.facts import graph_facts
 from kleene.planning.plan import plan_call
-from kleene.planning.request import graph_facts
 from kleene.registry import find
 from kleene.results.k_shortest import KShortest, KShortestPairs
 from kleene.system.machine import as_threads, this_machine
@@ -167,7 +167,7 @@ def _solve(
     report: Report | None,
 ) -> list[KShortest]:
     """Return the paths of each pair, in order; some targets at a time."""
-    request = make_request(
+    request = make_ask(
         "k_shortest",
         device="cpu",
         sources=min(threads, len(sources)),

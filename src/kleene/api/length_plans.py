@@ -10,8 +10,9 @@ import numpy as np
 from kleene.errors import MemoryBudgetError, RequestError
 from kleene.graph import Graph
 from kleene.graph.weight_names import warn_of_numbers_left
+from kleene.planning.ask import Ask
+from kleene.planning.facts import Facts, graph_facts
 from kleene.planning.plan import Plan, plan_call
-from kleene.planning.request import Facts, Request, graph_facts
 from kleene.prepared.known import Known
 
 __all__ = ["COUNT_ARCS", "USE_SSSP", "plan_lengths", "require_not_negative", "wide_dtype"]
@@ -22,7 +23,7 @@ USE_SSSP = "use kleene.sssp, which allows them"
 
 
 def plan_lengths(
-    graph: Graph, request: Request, hops: bool, advice: str, prepared: Known | None = None
+    graph: Graph, ask: Ask, hops: bool, advice: str, prepared: Known | None = None
 ) -> Plan:
     """Plan a search along lengths, which must not be negative, or hops.
 
@@ -34,11 +35,11 @@ def plan_lengths(
     facts = graph_facts(graph, hops)
     if prepared is not None:
         facts = replace(facts, prepared=prepared)
-    searched = request.problem in ("within", "nearest")
+    searched = ask.what.problem in ("within", "nearest")
     instead = f"{COUNT_ARCS}, or {USE_SSSP}" if searched else COUNT_ARCS
-    require_not_negative(facts, request.problem, instead)
+    require_not_negative(facts, ask.what.problem, instead)
     try:
-        return plan_call(facts, request)
+        return plan_call(facts, ask)
     except MemoryBudgetError as error:
         what = str(error).partition("; what makes it fit")[0]
         raise MemoryBudgetError(f"{what}; {advice}") from None

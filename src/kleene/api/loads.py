@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kleene.api.arguments import Progress, as_prepared, make_request
+from kleene.api.arguments import Progress, as_prepared, make_ask
 from kleene.api.closer_look import look_closer
 from kleene.api.demand import as_demand
 from kleene.api.number_arguments import as_limit
@@ -18,8 +18,9 @@ from kleene.graph.checks import as_flag
 from kleene.graph.weight_names import warn_of_numbers_left
 from kleene.measures.loads import Demand, Loads
 from kleene.measures.zero_cycles import refuse_zero_cycles
+from kleene.planning.ask import Ask
+from kleene.planning.facts import Facts, graph_facts
 from kleene.planning.plan import Plan, plan_call
-from kleene.planning.request import Facts, Request, graph_facts
 from kleene.registry import find
 from kleene.results.timings import Timings
 from kleene.system.machine import threads_for
@@ -132,57 +133,55 @@ def loads(
     trips = as_demand(graph, demand, origin, destination, volume)
     if hops and graph.weights is not None:
         parts = None
-    request = make_request(
+    ask = make_ask(
         "loads", predecessors=False, limited=limit is not None, method=method, device=device,
         threads=threads,
     )  # fmt: skip
-    request = request._replace(trips=len(trips.volumes), split=split)
-    request, by_destination = _with_roots(graph_facts(graph, hops), request, trips)
-    plan = plan_loads(graph, request, hops, parts is not None)
+    ask = ask.but(trips=len(trips.volumes), split=split)
+    ask, by_destination = _with_roots(graph_facts(graph, hops), ask, trips)
+    plan = plan_loads(graph, ask, hops, parts is not None)
     if split and not hops:
         refuse_zero_cycles(graph)
     began = time.perf_counter()
     dtype = np.dtype(plan.dtype)
     wide = np.dtype(np.float64) if dtype.kind == "f" else dtype  # of searches
-    climbs = request.trips * _CLIMB if plan.method == "prepared" else 0
-    work = max(climbs, (request.sources or 0) * (graph.n + graph.m))
+    climbs = ask.what.trips * _CLIMB if plan.method == "prepared" else 0
+    work = max(climbs, (ask.what.sources or 0) * (graph.n + graph.m))
     row = find(plan.problem, plan.method, plan.device)
     assert row is not None
     with reporter(progress, f"loads by {plan.method}") as report:
         task = LoadsTask(
             graph, trips.origins, trips.destinations, trips.volumes, split, hops,
             as_limit(limit, graph, wide, hops), dtype, by_destination,
-            threads_for(work, request.threads), report, parts,
+            threads_for(work, ask.where.threads), report, parts,
         )  # fmt: skip
         arcs, assigned = row.load()(task)
     stats = Timings(total=time.perf_counter() - began)
     return Loads(task, trips.positions, arcs, assigned, plan, stats)
 
 
-def plan_loads(
-    graph: Graph, request: Request, hops: bool, prepared: bool, order: bool = True
-) -> Plan:
+def plan_loads(graph: Graph, ask: Ask, hops: bool, prepared: bool, order: bool = True) -> Plan:
     """Plan a call, or refuse what no method does; ``order`` is that of ``look_closer``."""
     if not hops:
         warn_of_numbers_left(graph)
     facts = graph_facts(graph, hops)
-    searched = request.split or request.limited
-    if searched and request.method == "prepared":
-        what = "split=True" if request.split else "a limit"
+    searched = ask.what.split or ask.what.limited
+    if searched and ask.where.method == "prepared":
+        what = "split=True" if ask.what.split else "a limit"
         raise RequestError(f"method 'prepared' does not take {what}; leave the method to 'auto'")
-    if prepared and not searched and request.method == request.device == "auto":
-        request = request._replace(method="prepared")
-    plain = request.device == "reference" or request.method in ("prepared", "plain")
-    if facts.min_weight < 0 and (request.split or not plain):
+    if prepared and not searched and ask.where.method == ask.where.device == "auto":
+        ask = ask.but(method="prepared")
+    plain = ask.where.device == "reference" or ask.where.method in ("prepared", "plain")
+    if facts.min_weight < 0 and (ask.what.split or not plain):
         raise RequestError(
             "loads needs weights that are not negative, and the smallest is "
             f"{facts.min_weight:g}; kl.loads(kl.prepare(graph), ...) takes negative weights, "
             "without limit= and split="
         )
-    return look_closer(graph, request, plan_call(facts, request), hops, order)
+    return look_closer(graph, ask, plan_call(facts, ask), hops, order)
 
 
-def _with_roots(facts: Facts, request: Request, trips: Demand) -> tuple[Request, bool]:
+def _with_roots(facts: Facts, ask: Ask, trips: Demand) -> tuple[Ask, bool]:
     """Count the roots of searches, and say whether they are the destinations.
 
     Not where floats added from the other end could make another answer: of ties, or at a limit.
@@ -192,6 +191,6 @@ def _with_roots(facts: Facts, request: Request, trips: Demand) -> tuple[Request,
         for ends in (trips.origins, trips.destinations)
     )
     exact = facts.weight_dtype is None or np.dtype(facts.weight_dtype).kind == "i"
-    other_end = exact or not (request.split or request.limited)
+    other_end = exact or not (ask.what.split or ask.what.limited)
     by_destination = destinations < origins and other_end and facts.min_weight >= 0
-    return request._replace(sources=destinations if by_destination else origins), by_destination
+    return ask.but(sources=destinations if by_destination else origins), by_destination

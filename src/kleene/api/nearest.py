@@ -22,7 +22,7 @@ from kleene.api.arguments import (
     Vertices,
     as_prepared,
     check_call,
-    make_request,
+    make_ask,
 )
 from kleene.api.closer_look import look_closer
 from kleene.api.execution import solve
@@ -36,9 +36,10 @@ from kleene.graph import Graph
 from kleene.graph.checks import as_flag
 from kleene.graph.forms import CSR
 from kleene.graph.no_path import NO_HOPS, no_path
+from kleene.planning.ask import Ask
 from kleene.planning.dtype_choice import choose_dtype
+from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan
-from kleene.planning.request import Request, graph_facts
 from kleene.prepared.known import Known
 from kleene.registry import find
 from kleene.results.nearest import Nearest
@@ -141,27 +142,25 @@ def nearest(
     many = k > 1
     if many and not (isinstance(device, str) and device in ("auto", "cpu")):
         raise RequestError(f"k={k} runs on device='cpu'; on {device!r} there is k=1")
-    request = make_request(
-        "nearest", sources=k, threads=threads, limited=limit is not None, device="cpu"
-    )
-    parts = None if prepared is None else _parts(prepared, request, hops, reverse)
+    ask = make_ask("nearest", sources=k, threads=threads, limited=limit is not None, device="cpu")
+    parts = None if prepared is None else _parts(prepared, ask, hops, reverse)
     known = None if parts is None else Known.of(*parts)
     advice = "ask for a smaller k" if many else "use a machine with more memory"
-    plan = plan_lengths(graph, request, hops, advice, known)
+    plan = plan_lengths(graph, ask, hops, advice, known)
     dtype = np.dtype(plan.dtype)
     if parts is None:
-        plan = look_closer(graph, request, plan, hops)
+        plan = look_closer(graph, ask, plan, hops)
     searched = graph if reverse else graph.transpose()
     task = NearestTask(
         searched, places, k, as_limit(limit, graph, dtype, hops), dtype,
-        hops or graph.weight_dtype is None, threads_for(k * (graph.n + graph.m), request.threads),
+        hops or graph.weight_dtype is None, threads_for(k * (graph.n + graph.m), ask.where.threads),
     )  # fmt: skip
     began = time.perf_counter()
     if on is not None:
         from kleene.api.nearest_on_cluster import nearest_on_cluster
 
         plan, distances, which = nearest_on_cluster(
-            graph, task, plan, NearestOptions(limit, hops, reverse, request.threads, device), on,
+            graph, task, plan, NearestOptions(limit, hops, reverse, ask.where.threads, device), on,
             progress,
         )  # fmt: skip
     elif many:
@@ -178,10 +177,10 @@ def nearest(
 
 
 def _parts(
-    prepared: PreparedGraph, request: Request, hops: bool, reverse: bool
+    prepared: PreparedGraph, ask: Ask, hops: bool, reverse: bool
 ) -> tuple[Elimination, Customization] | None:
     """Return what a prepared graph has for the lengths of a search, in its direction, or None."""
-    dtype, _ = choose_dtype(graph_facts(prepared.graph, hops), request)
+    dtype, _ = choose_dtype(graph_facts(prepared.graph, hops), ask)
     if prepared._customization.key != ("min_plus", str(dtype)):
         return None
     if hops and prepared.graph.weights is not None:

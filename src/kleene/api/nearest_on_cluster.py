@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from kleene.distributed.dask_rows import run_pieces
 from kleene.distributed.pieces import Piece, split
 from kleene.graph import Graph
 from kleene.graph.no_path import no_path
-from kleene.planning.plan import Plan
+from kleene.planning.plan import Plan, with_notes
 from kleene.system.progress import reporter
 
 __all__ = ["nearest_on_cluster"]
@@ -77,7 +77,7 @@ def nearest_on_cluster(
                 if report is not None:
                     report(len(parts), len(blocks))
     note = f"cluster: {describe_workers(threads)}, facilities in {len(blocks)} shares"
-    plan = replace(plan, reasons=(*plan.reasons, note))
+    plan = with_notes(plan, note)
     return plan, *_best(parts, k, task.dtype)
 
 

@@ -39,7 +39,8 @@ from kleene.distributed.store import Receipt, Store, StoreWriter
 from kleene.distributed.tile_checkpoints import Checkpoints
 from kleene.errors import NegativeCycleError, RequestError
 from kleene.graph.checks import require_memory
-from kleene.planning.plan import Plan
+from kleene.planning.ask import ARC_BY_ARC
+from kleene.planning.plan import Plan, with_notes
 from kleene.registry import find
 from kleene.results.distance_reduction import Reduced
 from kleene.results.result import Result
@@ -162,7 +163,7 @@ def _refuse(call: Call) -> None:
         raise RequestError("one source is one search: leave out on=, or give sources=[...]")
     if call.pairs is not None:
         raise RequestError("on= takes sources and targets, and no pairs")
-    if call.request.keep != "host":
+    if call.ask.output.keep != "host":
         raise RequestError("on= leaves nothing on a device: leave out keep")
     if call.out is None and call.targets is None:
         raise RequestError(
@@ -183,7 +184,7 @@ def _solve_into_store(call: Call) -> Result:
         spec, writer = store.spec, store.writer()
         rows = _row_call(call, stored.plan)
         keeps = spec.predecessors is not None
-        rows = replace(rows, request=rows.request._replace(predecessors=keeps))
+        rows = replace(rows, ask=rows.ask.but(predecessors=keeps))
         memory = 2 * spec.block_rows * call.graph.n * (np.dtype(spec.dtype).itemsize + 4 * keeps)
 
         def make(shared: SharedGraph, blocks: Sequence[Piece]) -> RowsWork:
@@ -237,7 +238,7 @@ def _solve_targets(call: Call) -> Result:
     hops = plan.problem == "bfs"
     limit = as_limit(call.limit, call.graph, dtype, hops)
     searched = SearchedRows(call.graph, plan.semiring, dtype, call.reverse, hops, limit)
-    paths = call.request.predecessors
+    paths = call.ask.what.predecessors
     answer = MatrixAnswer(matrix, call.sources, call.targets, searched, paths)
     return Result(
         call.graph, plan, Timings(compute=seconds, total=seconds), answer, call.sources,
@@ -249,7 +250,7 @@ def reduce_on_cluster(call: Call, plan: Plan, edges: Array | None, on: Any) -> t
     """Return the plan and the numbers of all rows of a reduction."""
     rows, dtype = _row_call(call, plan), np.dtype(plan.dtype)
     step = rows_together(call.graph.n, dtype.itemsize, 1)
-    hops, threads = plan.problem == "bfs", rows.request.threads
+    hops, threads = plan.problem == "bfs", rows.ask.where.threads
     reduce = ReduceWork(rows, step, plan.dtype, hops, edges, threads or 1)
     found = Reduced.empty(len(call.sources), dtype, edges)
 
@@ -278,7 +279,7 @@ class Rows:
     ) -> None:
         self.call, self.plan, self.blocks = call, plan, blocks
         self._make, self._folder = make, folder
-        self._what = what or f"{call.request.problem} rows"
+        self._what = what or f"{call.ask.what.problem} rows"
 
     def run(self, client: Any) -> Iterator[tuple[Sequence[Piece], Any]]:
         """Yield blocks and what came of them; the plan says then what the cluster was."""
@@ -299,7 +300,7 @@ class Rows:
                     report(done, len(call.sources))
         count = f"{pieces:,} piece{'' if pieces == 1 else 's'}"
         note = f"cluster: {describe_workers(threads)}, {count}, a row of each proved"
-        self.plan = replace(self.plan, reasons=(*self.plan.reasons, note))
+        self.plan = with_notes(self.plan, note)
 
 
 def describe_workers(threads: dict[str, int]) -> str:
@@ -317,9 +318,10 @@ def _row_call(call: Call, plan: Plan) -> RowCall:
     same distances.
     """
     rows = RowCall.of(call, plan)
-    request = rows.request._replace(threads=call.request.threads or 1)
-    if request.method == "auto":
-        devices = ("cuda", "cpu") if request.device == "auto" else (request.device,)
+    ask = rows.ask.but(threads=call.ask.where.threads or 1)
+    if ask.where.method == "auto":
+        devices = ("cuda", "cpu") if ask.where.device == "auto" else (ask.where.device,)
         everywhere = all(find(plan.problem, plan.method, device) for device in devices)
-        request = request._replace(method=plan.method if everywhere else "auto", arc_by_arc=True)
-    return replace(rows, request=request)
+        ask = ask.but(method=plan.method if everywhere else "auto")
+        ask = ask._replace(frozen=(ARC_BY_ARC,))
+    return replace(rows, ask=ask)

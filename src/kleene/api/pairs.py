@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from kleene.api.arguments import Call
 from kleene.api.closer_look import look_closer
+from kleene.planning.ask import Ask, Output
+from kleene.planning.facts import graph_facts
 from kleene.planning.machine import live_machine
 from kleene.planning.plan import Plan, plan_call
-from kleene.planning.request import graph_facts
 from kleene.results.pairs import PairsResult
 from kleene.results.paths import Walks, follow_links
 from kleene.results.result import Result
@@ -52,17 +53,17 @@ def solve_pairs(call: Call, solve_rows: Callable[[Call], Result]) -> PairsResult
     order = np.argsort(root_of, kind="stable")  # pairs by root
     bounds = np.searchsorted(root_of[order], np.arange(len(roots) + 1))
     step = _rows_together(len(roots), graph.n)
-    found = _Found(len(origins), call.request.predecessors)
-    with reporter(call.progress, f"{call.request.problem} of pairs") as report:
+    found = _Found(len(origins), call.ask.what.predecessors)
+    with reporter(call.progress, f"{call.ask.what.problem} of pairs") as report:
         for first in range(0, max(1, len(roots)), step):
             batch = roots[first : first + step]
             pairs = order[bounds[first] : bounds[min(first + step, len(roots))]]
-            request = call.request._replace(sources=len(batch))
-            if call.request.problem == "apsp" and len(batch) == graph.n:
-                request = request._replace(sources=None)  # methods on matrices are open to it
+            every = call.ask.what.problem == "apsp" and len(batch) == graph.n
+            # Methods on matrices are open to all sources.
+            ask = call.ask.but(sources=None if every else len(batch))
             result = solve_rows(
                 replace(
-                    call, request=request, sources=batch.astype(graph.id_dtype, copy=False),
+                    call, ask=ask, sources=batch.astype(graph.id_dtype, copy=False),
                     targets=np.unique(far[pairs]), pairs=None, reverse=by_target, progress=None,
                 )
             )  # fmt: skip
@@ -78,12 +79,13 @@ def solve_pairs(call: Call, solve_rows: Callable[[Call], Result]) -> PairsResult
 
 def _solve_by_climbs(call: Call, origins: Array, destinations: Array) -> PairsResult | None:
     """Return the answer of a prepared graph, or None where searches are to answer."""
-    request, graph = call.request, call.graph
-    suits = request.problem in ("sssp", "apsp") and request.method in ("auto", "prepared")
-    if not suits or request.limited or request.deterministic:
+    ask, graph = call.ask, call.graph
+    suits = ask.what.problem in ("sssp", "apsp") and ask.where.method in ("auto", "prepared")
+    if not suits or ask.what.limited or ask.what.deterministic:
         return None
     roots = min(len(np.unique(ends)) for ends in (origins, destinations))
-    no_rows = request._replace(sources=roots, predecessors=False, out=True)
+    what = ask.what._replace(sources=roots, predecessors=False)
+    no_rows = Ask(what, ask.where, Output(given=True), ask.frozen, ask.keywords)
     plan = look_closer(graph, no_rows, plan_call(graph_facts(graph), no_rows))
     if plan.method != "prepared":
         return None
@@ -93,12 +95,14 @@ def _solve_by_climbs(call: Call, origins: Array, destinations: Array) -> PairsRe
     threads, ends = plan.threads, (origins, destinations)
     began = time.perf_counter()
     parts = Preparation.of(graph).sure_parts(
-        graph, request.semiring, np.dtype(plan.dtype), threads=threads
+        graph, ask.what.semiring, np.dtype(plan.dtype), threads=threads
     )
     if parts is None:
         return None
-    with reporter(call.progress, f"{request.problem} of pairs") as report:
-        lengths, walks = answer_by_climbs(graph, parts, ends, request.predecessors, threads, report)
+    with reporter(call.progress, f"{ask.what.problem} of pairs") as report:
+        lengths, walks = answer_by_climbs(
+            graph, parts, ends, ask.what.predecessors, threads, report
+        )
     seconds = time.perf_counter() - began
     stats = Timings(compute=seconds, total=seconds)
     return PairsResult(graph, plan, stats, ends, lengths, walks, None, by_target=False)
@@ -121,7 +125,7 @@ def _is_faster_by_target(call: Call) -> bool:
     """
     assert call.pairs is not None
     origins, destinations = (len(np.unique(ends)) for ends in call.pairs)
-    hops = call.request.problem == "bfs"
+    hops = call.ask.what.problem == "bfs"
     return destinations < origins and (
         hops or (call.limit is None and not call.graph.stats.negative)
     )

@@ -16,7 +16,7 @@ from kleene.graph.checks import as_flag
 from kleene.graph.weight_names import warn_of_numbers_left
 from kleene.measures.path_counts import PathCounts, count_paths
 from kleene.measures.zero_cycles import refuse_zero_cycles
-from kleene.planning.request import graph_facts
+from kleene.planning.facts import graph_facts
 
 __all__ = ["path_counts"]
 
@@ -97,7 +97,7 @@ def path_counts(
     if not unit:
         require_not_negative(graph_facts(graph), "path_counts")
         refuse_zero_cycles(graph)
-    call = replace(call, request=call.request._replace(keywords=()))
+    call = replace(call, ask=call.ask._replace(keywords=()))
     began = time.perf_counter()
     found = solve(call)
     walked = graph.transpose() if call.reverse else graph

@@ -17,10 +17,11 @@ from kleene.backends.task import Answer
 from kleene.errors import MemoryBudgetError, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import memory_for
+from kleene.planning.ask import Ask
 from kleene.planning.device_split import choose_devices
+from kleene.planning.facts import graph_facts
 from kleene.planning.machine import live_machine
 from kleene.planning.plan import Plan
-from kleene.planning.request import Request, graph_facts
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination
 from kleene.prepared.rows import PreparedRows
@@ -79,61 +80,61 @@ class Prepared:
             )
 
 
-def has_answer(prepared: Prepared, request: Request) -> bool:
+def has_answer(prepared: Prepared, ask: Ask) -> bool:
     """Return whether a prepared graph has what a call asks for.
 
     All else is a search in the original graph: with a limit, by another method, on another device,
     in another type or semiring, or with predecessors that are the same in every run.
     """
     return (
-        request.problem != "bfs"
-        and request.method in ("auto", "prepared")
-        and request.device in ("auto", *DEVICES)
-        and request.semiring == prepared.semiring
-        and request.dtype in (None, str(prepared.dtype))
-        and not (request.limited or request.deterministic or request.options)
+        ask.what.problem != "bfs"
+        and ask.where.method in ("auto", "prepared")
+        and ask.where.device in ("auto", *DEVICES)
+        and ask.what.semiring == prepared.semiring
+        and ask.what.dtype in (None, str(prepared.dtype))
+        and not (ask.what.limited or ask.what.deterministic or ask.where.options)
     )
 
 
-def _device(request: Request) -> str:
+def _device(ask: Ask) -> str:
     """Return where a prepared graph answers a call."""
-    if request.device == "auto":
-        return "cpu" if request.keep == "host" else "cuda"
-    if request.device not in DEVICES:
-        raise RequestError(no_such("device", request.device, ("auto", *DEVICES)))
-    return request.device
+    if ask.where.device == "auto":
+        return "cpu" if ask.output.keep == "host" else "cuda"
+    if ask.where.device not in DEVICES:
+        raise RequestError(no_such("device", ask.where.device, ("auto", *DEVICES)))
+    return ask.where.device
 
 
 def solve_prepared(prepared: Prepared, call: Call, out_for_targets: bool = False) -> Result:
     """Answer a call; its ``out`` is for whole rows, or for the targets alone."""
     if call.pairs is not None:
         return _solve_pairs(prepared, call, call.pairs)
-    request, sources, targets = call.request, call.sources, call.targets
+    ask, sources, targets = call.ask, call.sources, call.targets
     if call.out is not None and not out_for_targets:
         targets = None  # the caller brought memory for whole rows
-    rows, device = prepared._rows(call.reverse, request.threads), _device(request)
+    rows, device = prepared._rows(call.reverse, ask.where.threads), _device(ask)
     shape = (len(sources), call.graph.n if targets is None else len(targets))
-    plan = plan_prepared(prepared, request, shape[0] * shape[1])
+    plan = plan_prepared(prepared, ask, shape[0] * shape[1])
     source: RowSource = rows
-    if not request.predecessors:  # the result lets go of the prepared graph
+    if not ask.what.predecessors:  # the result lets go of the prepared graph
         source = SearchedRows(call.graph, plan.semiring, prepared.dtype, call.reverse)
     with (
         reporter(call.progress, f"{plan.problem} by {plan.method}") as report,
         output_memory(call.out, shape, prepared.dtype, call.single) as memory,
     ):
         began = time.perf_counter()
-        if request.keep == "device":
+        if ask.output.keep == "device":
             answer = _kept_on_device(rows, plan.first_device, call, targets, source, report)
         else:
             if device != "cpu":
-                values = _sweep_on_devices(rows, plan, request, sources, targets, memory, report)
+                values = _sweep_on_devices(rows, plan, ask, sources, targets, memory, report)
             elif targets is None:
                 values = rows.values(sources, memory, report)
             else:
                 values = rows.matrix(sources, targets, memory, report)
             if targets is not None:
-                answer = MatrixAnswer(values, sources, targets, source, request.predecessors)
-            elif request.predecessors:
+                answer = MatrixAnswer(values, sources, targets, source, ask.what.predecessors)
+            elif ask.what.predecessors:
                 answer = TreesAnswer(values, sources, rows)
             else:
                 answer = Answer(values, None)
@@ -146,7 +147,7 @@ def solve_prepared(prepared: Prepared, call: Call, out_for_targets: bool = False
 def _sweep_on_devices(
     rows: PreparedRows,
     plan: Plan,
-    request: Request,
+    ask: Ask,
     sources: Array,
     targets: Array | None,
     out: Array | None,
@@ -170,7 +171,7 @@ def _sweep_on_devices(
             )
 
     if len(plan.devices) > 1:
-        split_rows(plan.devices, len(sources), sweep, progress, every=bool(request.devices))
+        split_rows(plan.devices, len(sources), sweep, progress, every=bool(ask.where.devices))
     else:
         sweep(plan.first_device, slice(None), progress)
     return values
@@ -190,7 +191,7 @@ def _kept_on_device(
 
     parts, sources = (rows.elimination, rows.customization), call.sources
     where: dict[str, Any] = {"device": device, "reverse": rows.reverse, "progress": progress}
-    paths = call.request.predecessors
+    paths = call.ask.what.predecessors
     if targets is None:
         kept = prepared_trees.trees_on_device(*parts, sources, predecessors=paths, **where)
         return DeviceAnswer(kept, None)
@@ -199,46 +200,46 @@ def _kept_on_device(
 
 
 def _solve_pairs(prepared: Prepared, call: Call, ends: tuple[Array, Array]) -> PairsResult:
-    plan = plan_prepared(prepared, call.request, len(ends[0]))
-    parts, threads = prepared._parts, call.request.threads
+    plan = plan_prepared(prepared, call.ask, len(ends[0]))
+    parts, threads = prepared._parts, call.ask.where.threads
     with reporter(call.progress, f"{plan.problem} of pairs") as report:
         began = time.perf_counter()
         values, walks = answer_by_climbs(
-            call.graph, parts, ends, call.request.predecessors, threads, report
+            call.graph, parts, ends, call.ask.what.predecessors, threads, report
         )
         stats = _timings(began)
     return PairsResult(call.graph, plan, stats, ends, values, walks, None, by_target=False)
 
 
-def plan_prepared(prepared: Prepared, request: Request, entries: int) -> Plan:
+def plan_prepared(prepared: Prepared, ask: Ask, entries: int) -> Plan:
     """Return the plan of an answer with so many values; raise if they do not fit in memory."""
-    memory = 0 if request.out else entries * prepared.dtype.itemsize
+    memory = 0 if ask.output.given else entries * prepared.dtype.itemsize
     available = memory_for(memory)
     if memory > available:
         possible = {
             "sources": "sources=[...] for some of the rows",
             "out": "out='distances.npy' to keep the values in a file",
         }
-        several = request.sources != 1
-        advice = [text for name, text in possible.items() if several and request.advises(name)]
+        several = ask.what.sources != 1
+        advice = [text for name, text in possible.items() if several and ask.advises(name)]
         raise MemoryBudgetError(
-            f"{request.problem} on {prepared.graph.n:,} vertices needs {format_bytes(memory)} and "
+            f"{ask.what.problem} on {prepared.graph.n:,} vertices needs {format_bytes(memory)} and "
             f"{format_bytes(available)} are available",
             advice or ["a machine with more memory"],
         )
-    device, why_devices = _device(request), ""
+    device, why_devices = _device(ask), ""
     devices: tuple[str, ...] = ()
-    row = find(request.problem, "prepared", device)
+    row = find(ask.what.problem, "prepared", device)
     if row is not None and device != "cpu":
         facts = graph_facts(prepared.graph)
-        devices, why_devices = choose_devices(facts, request, live_machine(), device, row)
+        devices, why_devices = choose_devices(facts, ask, live_machine(), device, row)
     return Plan(
-        request.problem,
+        ask.what.problem,
         "prepared",
         device,
         prepared.semiring,
         str(prepared.dtype),
-        request.threads or live_machine().cores,
+        ask.where.threads or live_machine().cores,
         memory,
         available if available < 2**62 else None,
         (

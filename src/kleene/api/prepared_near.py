@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.api.arguments import Vertices, make_request
+from kleene.api.arguments import Vertices, make_ask
 from kleene.api.length_plans import USE_SSSP, require_not_negative
 from kleene.api.number_arguments import as_count, as_limit
 from kleene.api.prepared_calls import Prepared, plan_prepared
@@ -16,7 +16,7 @@ from kleene.api.within import one_or_more
 from kleene.backends.task import NearestTask, WithinAnswer
 from kleene.errors import RequestError
 from kleene.graph.checks import as_flag
-from kleene.planning.request import graph_facts
+from kleene.planning.facts import graph_facts
 from kleene.prepared.nearest import nearest
 from kleene.prepared.within import within
 from kleene.results.nearest_rows import NearestRows
@@ -44,10 +44,10 @@ def prepared_nearest(
     places = one_or_more(graph, facilities, "facilities")
     if not len(places):
         raise RequestError("facilities is empty: name at least one vertex")
-    request = make_request("nearest", sources=len(vertices), threads=threads)
-    request = request._replace(keywords=("sources",))
+    ask = make_ask("nearest", sources=len(vertices), threads=threads)
+    ask = ask._replace(keywords=("sources",))
     bound = as_limit(limit, graph, dtype)
-    plan = plan_prepared(prepared, request, 2 * k * len(vertices))
+    plan = plan_prepared(prepared, ask, 2 * k * len(vertices))
     began = time.perf_counter()
     distances, which = nearest(
         *prepared._parts, vertices, places, k, limit=bound, reverse=reverse, threads=threads
@@ -77,15 +77,15 @@ def prepared_within(
         if sources is None
         else one_or_more(graph, sources, "sources")
     )
-    request = make_request(
+    ask = make_ask(
         "within", sources=len(rows), predecessors=as_flag(predecessors, "predecessors"),
         threads=threads, device="cpu",
     )  # fmt: skip
-    plan = plan_prepared(prepared, request, 0)
+    plan = plan_prepared(prepared, ask, 0)
     bound = as_limit(limit, graph, dtype)
     began = time.perf_counter()
     answer: WithinAnswer = within(
-        *prepared._parts, rows, bound, predecessors=request.predecessors, reverse=reverse,
+        *prepared._parts, rows, bound, predecessors=ask.what.predecessors, reverse=reverse,
         threads=threads, available=available_memory(),
     )  # fmt: skip
     stats = Timings(total=time.perf_counter() - began)

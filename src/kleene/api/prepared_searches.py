@@ -229,7 +229,7 @@ class PreparedSearches(Prepared):
         call = check_call(
             "closure", self, semiring=self.semiring, out=out, threads=threads, progress=progress
         )
-        call = replace(call, request=call.request._replace(keywords=("out",)))
+        call = replace(call, ask=call.ask._replace(keywords=("out",)))
         return _solve_to(self, call)
 
     def nearest(

@@ -22,11 +22,12 @@ from kleene.api.execution import cycle_by_label
 from kleene.api.prepared_calls import DEVICES
 from kleene.errors import NegativeCycleError, RequestError
 from kleene.graph import Graph
+from kleene.planning.ask import Ask
 from kleene.planning.dtype_choice import choose_dtype
+from kleene.planning.facts import graph_facts
 from kleene.planning.machine import live_machine
 from kleene.planning.plan import Plan, check_semantics
 from kleene.planning.prepared_cost import step_seconds
-from kleene.planning.request import Request, graph_facts
 from kleene.prepared.cache import Preparation
 from kleene.prepared.customization import Customization, customize
 from kleene.prepared.elimination import Elimination, eliminate
@@ -56,9 +57,9 @@ class Steps(NamedTuple):
 
 def value_dtype(graph: Graph, semiring: str, dtype: Any) -> np.dtype[Any]:
     """Return the type of the path values: that asked for, or one that holds all of them."""
-    facts, request = graph_facts(graph), Request("closure", semiring, dtype=dtype)
-    check_semantics(facts, request)
-    return choose_dtype(facts, request)[0]
+    facts, ask = graph_facts(graph), Ask.of("closure", semiring=semiring, dtype=dtype)
+    check_semantics(facts, ask)
+    return choose_dtype(facts, ask)[0]
 
 
 def eliminate_graph(
@@ -143,8 +144,8 @@ def foresee(graph: Graph, semiring: str, dtype: Any, threads: int | None) -> Pla
     fill, about = found.fill, "" if found.exact else "about "
     used = threads or live_machine().cores
     facts = replace(graph_facts(graph), prepared=Known(fill.pairs, fill.triangles, "expected"))
-    request = Request("closure", semiring, dtype=dtype, sources=1, predecessors=False)
-    takes = step_seconds(facts, request, used)
+    ask = Ask.of("closure", semiring=semiring, dtype=dtype, sources=1, predecessors=False)
+    takes = step_seconds(facts, ask, used)
     reasons = [
         f"{about}{fill.pairs:,} pairs of vertices would be joined, from {graph.m:,} arcs; the tree "
         f"would be {about}{fill.depth:,} deep",

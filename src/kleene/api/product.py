@@ -24,8 +24,9 @@ from kleene.backends.task import ProductTask
 from kleene.errors import MemoryBudgetError, RequestError
 from kleene.graph.checks import as_flag
 from kleene.graph.dlpack import is_foreign, on_gpu, to_library, to_numpy
+from kleene.planning.ask import Ask
+from kleene.planning.facts import Facts
 from kleene.planning.plan import Plan, plan_call
-from kleene.planning.request import Facts, Request
 from kleene.registry import find
 from kleene.registry.product import PRODUCT_SEMIRINGS
 from kleene.system.machine import as_threads
@@ -163,12 +164,12 @@ def _plan(
         raise RequestError(f"A has {inner:,} columns, more than argmin can number: leave it out")
     facts = Facts(columns, a.matrix.size + b.matrix.size, str(kind), 0, 0, 0)
     name, devices = as_devices(device, None)
-    request = Request(
-        "product", semiring, device=name, sources=rows, predecessors=argmin, dtype=str(kind),
-        threads=threads, out=out, devices=devices,
+    ask = Ask.of(
+        "product", semiring=semiring, device=name, sources=rows, predecessors=argmin,
+        dtype=str(kind), threads=threads, given=out, devices=devices,
     )  # fmt: skip
     try:
-        return plan_call(facts, request)
+        return plan_call(facts, ask)
     except MemoryBudgetError as error:
         needed = error.problem.partition(" needs ")[2]
         raise MemoryBudgetError(

@@ -116,10 +116,10 @@ def reduce_distances(
         sources=sources, reverse=reverse, limit=limit, predecessors=False, device=device,
         threads=threads, progress=progress,
     )  # fmt: skip
-    request = call.request._replace(keywords=("sources",))
+    ask = call.ask._replace(keywords=("sources",))
     if hops:
-        request = request._replace(problem="bfs", sources=len(call.sources))
-    call = replace(call, request=request)
+        ask = ask.but(problem="bfs", sources=len(call.sources))
+    call = replace(call, ask=ask)
     edges = as_edges(bins)
     counts = _require_counts(len(call.sources), edges)
     began = time.perf_counter()
@@ -192,7 +192,7 @@ def plan_reduction(call: Call) -> Plan:
     rows = item * n * len(call.sources)
     total = plan.memory + rows
     if item * n * n > max(_MATRIX_BYTES, _MATRIX_GRAPHS * arrays) or total > memory_for(total):
-        plan = plan_rows(replace(call, request=call.request._replace(by_rows=True)))
+        plan = plan_rows(replace(call, ask=call.ask.but(in_batches=True)))
         if not _fills_matrix(plan):  # as it does on a GPU where weights are negative
             return plan
     return replace(plan, memory=plan.memory + rows)
@@ -218,14 +218,14 @@ class ReduceWork:
     @staticmethod
     def of(call: Call, plan: Plan, edges: Array | None) -> ReduceWork:
         """Return the work of a call; of a matrix, all rows are computed together."""
-        dtype, hops = np.dtype(plan.dtype), call.request.problem == "bfs"
-        threads = plan.threads if call.request.threads is None else call.request.threads
+        dtype, hops = np.dtype(plan.dtype), call.ask.what.problem == "bfs"
+        threads = plan.threads if call.ask.where.threads is None else call.ask.where.threads
         step = rows_together(call.graph.n, dtype.itemsize, threads)
         matrix, rows = _fills_matrix(plan), len(call.sources) * call.graph.n * dtype.itemsize
         if matrix and rows <= memory_for(rows):
             step = max(step, len(call.sources))
-        request = call.request._replace(by_rows=not matrix)
-        own = RowCall.of(replace(call, request=request), plan)
+        ask = call.ask.but(in_batches=not matrix)
+        own = RowCall.of(replace(call, ask=ask), plan)
         return ReduceWork(own, step, plan.dtype, hops, edges, threads)
 
     def reduce(

@@ -16,6 +16,7 @@ from kleene.distributed.rounds import RoundCounts, close_in_rounds
 from kleene.distributed.store import Store
 from kleene.distributed.stored_answer import complete_rows, stored_columns
 from kleene.errors import NegativeCycleError
+from kleene.planning.plan import with_notes
 from kleene.registry import find
 from kleene.results.result import Result, Timings
 from kleene.system.progress import reporter
@@ -36,7 +37,7 @@ def solve_in_rounds(stored: StoredCall) -> Result:
     with reporter(call.progress, f"{plan.problem} by {plan.method}, in rounds") as report:
         task = Task(
             call.graph.transpose() if call.reverse else call.graph,
-            SEMIRINGS[call.request.semiring],
+            SEMIRINGS[call.ask.what.semiring],
             call.sources,
             None,
             spec.call["limit"],
@@ -50,7 +51,7 @@ def solve_in_rounds(stored: StoredCall) -> Result:
         )
 
         def finish(own: Task, answer: Answer) -> Answer:
-            answer = complete_rows(own, answer, call.request.deterministic)
+            answer = complete_rows(own, answer, call.ask.what.deterministic)
             return stored_columns(answer, call.targets)
 
         try:
@@ -67,7 +68,7 @@ def solve_in_rounds(stored: StoredCall) -> Result:
     assert store is not None
     timings = Timings(compute=seconds, total=seconds)
     if note := _note(counts):
-        stored = replace(stored, plan=replace(plan, reasons=(*plan.reasons, note)))
+        stored = replace(stored, plan=with_notes(plan, note))
     return stored.result(store.writer(), timings)
 
 

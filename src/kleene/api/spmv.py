@@ -18,8 +18,9 @@ from kleene.graph import Graph
 from kleene.graph.checks import FILL_IN, as_array, as_weights, require_unmasked
 from kleene.graph.no_path import no_path
 from kleene.graph.weight_names import warn_of_numbers_left
+from kleene.planning.ask import Ask
+from kleene.planning.facts import graph_facts
 from kleene.planning.plan import plan_call
-from kleene.planning.request import Request, graph_facts
 from kleene.registry import find, methods
 from kleene.system.machine import as_threads, threads_for
 from kleene.system.suggestions import no_such
@@ -100,14 +101,14 @@ def spmv(
     values = np.ascontiguousarray(_values(graph, vector, semiring))
     if form == "dense":
         _require_dense_form(graph, values.dtype, semiring)
-    request = Request(
-        "spmv", semiring, form, kind, sources=1, predecessors=False, dtype=str(values.dtype),
-        threads=as_threads(threads), devices=names,
+    ask = Ask.of(
+        "spmv", semiring=semiring, method=form, device=kind, devices=names, sources=1,
+        predecessors=False, dtype=str(values.dtype), threads=as_threads(threads),
     )  # fmt: skip
-    plan = plan_call(graph_facts(graph, hops=True), request)
+    plan = plan_call(graph_facts(graph, hops=True), ask)
     method = find("spmv", plan.method, plan.device)
     assert method is not None
-    team = threads_for(graph.m, request.threads)
+    team = threads_for(graph.m, ask.where.threads)
     task = SpmvTask(graph, values, semiring, plan.method, team, plan.first_device)
     y: Array = method.load()(task)
     return y.astype(bool) if semiring == "boolean" else y

@@ -20,8 +20,8 @@ from kleene.distributed.store import Store, StoreSpec, StoreWriter
 from kleene.distributed.store_writer import SOURCE, TARGET
 from kleene.errors import StoreError
 from kleene.graph.no_path import NO_HOPS
+from kleene.planning.ask import Ask
 from kleene.planning.plan import Plan
-from kleene.planning.request import Request
 from kleene.results.result import Result, Timings
 
 __all__ = ["TILES", "StoredCall", "stored_call", "with_tiles"]
@@ -45,17 +45,15 @@ class StoredCall:
         """Return the call for the rows of some pieces, by the same method as all others."""
         call = self.call
         sources = np.concatenate([call.sources[p.first : p.stop] for p in pieces])
-        request = call.request._replace(
+        ask = call.ask.but(
             sources=len(sources),
             method=self.plan.method,
             dtype=None if self.spec.dtype == "bool" else self.spec.dtype,
             predecessors=self.spec.predecessors is not None,
-            out=False,
+            given=False,
             block_rows=0,
         )
-        return replace(
-            call, request=request, sources=sources, out=None, single=False, progress=progress
-        )
+        return replace(call, ask=ask, sources=sources, out=None, single=False, progress=progress)
 
     @property
     def vertices(self) -> dict[str, Array]:
@@ -72,12 +70,12 @@ class StoredCall:
         call = self.call
         return stored_result(
             files, call.graph, self.plan, stats, call.sources, call.targets,
-            call.request.predecessors, call.single,
+            call.ask.what.predecessors, call.single,
         )  # fmt: skip
 
 
 def stored_call(
-    call: Call, path: Path, plan: Plan, request: Request, begun_by: str | None = None
+    call: Call, path: Path, plan: Plan, ask: Ask, begun_by: str | None = None
 ) -> StoredCall:
     """Return a call with its store, by its plan and the size of the blocks.
 
@@ -85,19 +83,19 @@ def stored_call(
     """
     width = call.graph.n if call.targets is None else len(call.targets)
     dtype = np.dtype(plan.dtype)
-    hops = request.problem == "bfs"
+    hops = ask.what.problem == "bfs"
     limit = as_limit(call.limit, call.graph, dtype, hops)
-    no_path = NO_HOPS if hops else SEMIRINGS[request.semiring].zero(dtype)
-    kept = request.predecessors and call.targets is None
+    no_path = NO_HOPS if hops else SEMIRINGS[ask.what.semiring].zero(dtype)
+    kept = ask.what.predecessors and call.targets is None
     spec = StoreSpec(
         {
-            "problem": request.problem,
-            "semiring": request.semiring,
+            "problem": ask.what.problem,
+            "semiring": ask.what.semiring,
             "method": begun_by or plan.method,
             "limit": limit,
             "reverse": call.reverse,
-            "deterministic": request.deterministic,
-            "options": dict(request.options),
+            "deterministic": ask.what.deterministic,
+            "options": dict(ask.where.options),
             "targets": None if call.targets is None else len(call.targets),
             "no_path": no_path if isinstance(no_path, (bool, int)) else str(float(no_path)),
         },
@@ -106,7 +104,7 @@ def stored_call(
         (len(call.sources), width),
         plan.dtype,
         str(call.graph.id_dtype) if kept else None,
-        request.block_rows,
+        ask.output.block_rows,
     )
     return StoredCall(call, plan, path, spec)
 

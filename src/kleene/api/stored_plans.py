@@ -6,10 +6,11 @@ from kleene.api.arguments import Call
 from kleene.api.stored_calls import StoredCall, stored_call, with_tiles
 from kleene.api.stored_results import plan_reading
 from kleene.distributed.store import Store
+from kleene.planning.ask import ARC_BY_ARC, Ask
 from kleene.planning.device_choice import require_device_name
 from kleene.planning.dtype_choice import choose_dtype
+from kleene.planning.facts import graph_facts
 from kleene.planning.machine import live_machine
-from kleene.planning.request import Request, graph_facts
 from kleene.registry import find, methods
 
 __all__ = ["finished_call", "resumed_request"]
@@ -20,41 +21,41 @@ _OTHER_SUMS = ("prepared", "johnson")
 
 def finished_call(call: Call, found: Store) -> StoredCall:
     """Return a call that opens a finished store, without a plan: no device is looked for."""
-    request, spec = call.request, found.spec
-    require_device_name(request.device)
-    method = request.method if request.method != "auto" else str(spec.call.get("method"))
+    ask, spec = call.ask, found.spec
+    require_device_name(ask.where.device)
+    method = ask.where.method if ask.where.method != "auto" else str(spec.call.get("method"))
     plan = plan_reading(
-        found.path, request.problem, request.semiring, method,
-        _dtype(call, request._replace(method=method)), request.device,
+        found.path, ask.what.problem, ask.what.semiring, method,
+        _dtype(call, ask.but(method=method)), ask.where.device,
     )  # fmt: skip
-    request = request._replace(block_rows=spec.block_rows)
-    return with_tiles(stored_call(call, found.path, plan, request), found)
+    ask = ask.but(block_rows=spec.block_rows)
+    return with_tiles(stored_call(call, found.path, plan, ask), found)
 
 
-def _dtype(call: Call, request: Request) -> str:
+def _dtype(call: Call, ask: Ask) -> str:
     """Return the type that the values of a call have."""
     if call.prepared is not None:
         from kleene.api.prepared_calls import has_answer
 
-        if has_answer(call.prepared, request):
+        if has_answer(call.prepared, ask):
             return str(call.prepared.dtype)
-    return str(choose_dtype(graph_facts(call.graph, request.problem == "bfs"), request)[0])
+    return str(choose_dtype(graph_facts(call.graph, ask.what.problem == "bfs"), ask)[0])
 
 
-def resumed_request(request: Request, begun_by: str, on_cluster: bool) -> Request:
+def resumed_request(ask: Ask, begun_by: str, on_cluster: bool) -> Ask:
     """Return the request for the missing rows of a store that the method ``begun_by`` began.
 
     They are computed by the same method: another one might round floats otherwise. Searches add
     floats in the same order; a device without the search that began takes one of its own.
     """
-    problem, devices = request.problem, [request.device]
-    if request.device == "auto":
+    problem, devices = ask.what.problem, [ask.where.device]
+    if ask.where.device == "auto":
         own = [device for device in live_machine().devices if device != "emulated"]
         devices = ["cpu"] if on_cluster else own
     there = any(find(problem, begun_by, device) for device in devices)
     if there or not _is_search(problem, begun_by):
-        return request._replace(method=begun_by)
-    return request._replace(arc_by_arc=True, by_rows=True)
+        return ask.but(method=begun_by)
+    return ask.but(in_batches=True)._replace(frozen=(ARC_BY_ARC,))
 
 
 def _is_search(problem: str, method: str) -> bool:

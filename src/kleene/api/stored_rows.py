@@ -31,13 +31,14 @@ from kleene.distributed.store import Store, ledger_of
 from kleene.distributed.store_writer import refuse_existing
 from kleene.errors import RequestError, StoreError
 from kleene.graph import Graph
+from kleene.planning.ask import Ask
 from kleene.planning.cost_model import count_sources
 from kleene.planning.device_choice import choose_device
 from kleene.planning.dtype_choice import choose_dtype
+from kleene.planning.facts import Facts, graph_facts
 from kleene.planning.machine import live_machine
 from kleene.planning.plan import Plan, plan_call
 from kleene.planning.prepared_cost import cpu_seconds, gpu_seconds
-from kleene.planning.request import Facts, Request, graph_facts
 from kleene.planning.rules import choose_method
 from kleene.registry import find
 from kleene.results.result import Result, Timings
@@ -120,17 +121,17 @@ def plan_stored(
         return None
     if found is not None and found.finished and not RoundFiles.folder_of(path).exists():
         return finished_call(call, found)
-    request = call.request
+    ask = call.ask
     rounds = RoundFiles.kept(RoundFiles.folder_of(path))
     began = rounds.get("call", {}) if found is None else found.spec.call
     begun_by = None
-    if request.method == "auto" and began.get("problem") == request.problem:
+    if ask.where.method == "auto" and began.get("problem") == ask.what.problem:
         begun_by = str(began.get("method"))
-        request = resumed_request(request, begun_by, on_cluster=blocks is not None)
-    if request.device == "auto":
-        request = request._replace(device=str(rounds.get("device", "auto")))
+        ask = resumed_request(ask, begun_by, on_cluster=blocks is not None)
+    if ask.where.device == "auto":
+        ask = ask.but(device=str(rounds.get("device", "auto")))
     graph = call.graph.transpose() if call.reverse else call.graph
-    request, plan = _plan_rows(call, graph, request, path, blocks, found)
+    ask, plan = _plan_rows(call, graph, ask, path, blocks, found)
     if rounds and plan.rounds is None:
         raise StoreError(
             f"{RoundFiles.folder_of(path)} is of a closure in rounds that is not finished: make "
@@ -138,54 +139,52 @@ def plan_stored(
         )
     small = path.suffix == ".npy" and found is None and blocks is None and plan.rounds is None
     plain = small and (call.targets is None or plain_targets)
-    if plain and (request.block_rows >= len(call.sources) or not by_rows(plan)):
+    if plain and (ask.output.block_rows >= len(call.sources) or not by_rows(plan)):
         return None
-    stored = stored_call(call, path, plan, request, begun_by)
+    stored = stored_call(call, path, plan, ask, begun_by)
     return stored if found is None or blocks is not None else with_tiles(stored, found)
 
 
 def _plan_rows(
     call: Call,
     graph: Graph,
-    request: Request,
+    ask: Ask,
     path: Path,
     blocks: BlockSize | None,
     found: Store | None,
-) -> tuple[Request, Plan]:
+) -> tuple[Ask, Plan]:
     """Return the request with the size of its blocks, and the plan of all rows."""
-    asked = request
+    asked = ask
     if blocks is not None:
-        request = planned_here(request)
-    hops = request.problem == "bfs"
-    request = with_block_rows(graph_facts(graph, hops), request, path, blocks)
+        ask = planned_here(ask)
+    hops = ask.what.problem == "bfs"
+    ask = with_block_rows(graph_facts(graph, hops), ask, path, blocks)
     if found is not None:
-        request = request._replace(block_rows=found.spec.block_rows)
-    plan = _plan(call, graph, request)
+        ask = ask.but(block_rows=found.spec.block_rows)
+    plan = _plan(call, graph, ask)
     if blocks is not None:
         plan = run_by_workers(plan, asked, graph_facts(graph, hops))
-    return request, plan
+    return ask, plan
 
 
-def with_block_rows(
-    facts: Facts, request: Request, path: Path, blocks: BlockSize | None = None
-) -> Request:
+def with_block_rows(facts: Facts, ask: Ask, path: Path, blocks: BlockSize | None = None) -> Ask:
     """Return a request with the number of rows that a block of its store should have."""
     _named(path)
     machine = live_machine()
-    threads = 1 if blocks is not None else request.threads or machine.cores
-    device = choose_device(facts, request, machine)[0].partition(":")[0]
+    threads = 1 if blocks is not None else ask.where.threads or machine.cores
+    device = choose_device(facts, ask, machine)[0].partition(":")[0]
     if device == "cuda":
-        method = choose_method(facts, request._replace(threads=threads), device)[0]
-        seconds = gpu_seconds(facts, request, method.name, threads)
+        method = choose_method(facts, ask.but(threads=threads), device)[0]
+        seconds = gpu_seconds(facts, ask, method.name, threads)
     else:
-        seconds = cpu_seconds(facts, request, threads) * _SLOWER.get(device, 1.0)
-    item = choose_dtype(facts, request)[0].itemsize
-    row_bytes = facts.n * (item + (4 if request.predecessors else 0))  # computed whole
-    rows = count_sources(facts, request)
+        seconds = cpu_seconds(facts, ask, threads) * _SLOWER.get(device, 1.0)
+    item = choose_dtype(facts, ask)[0].itemsize
+    row_bytes = facts.n * (item + (4 if ask.what.predecessors else 0))  # computed whole
+    rows = count_sources(facts, ask)
     target, memory = (None, _usual_memory()) if blocks is None else blocks
     block_rows = choose_block_rows(rows, row_bytes, seconds, memory, target)
     begun = RoundFiles.folder_of(path).exists()
-    return request._replace(block_rows=block_rows, out=path.suffix == ".npy", rounds_begun=begun)
+    return ask.but(block_rows=block_rows, given=path.suffix == ".npy", rounds_begun=begun)
 
 
 def _usual_memory() -> int:
@@ -215,15 +214,15 @@ def by_rows(plan: Plan) -> bool:
     return method is None or method.by_rows  # a prepared graph answers by itself
 
 
-def _plan(call: Call, graph: Graph, request: Request) -> Plan:
+def _plan(call: Call, graph: Graph, ask: Ask) -> Plan:
     """Plan all rows; a prepared graph is its own plan."""
     if call.prepared is not None:
         from kleene.api.prepared_calls import has_answer, plan_prepared
 
-        if has_answer(call.prepared, request):
-            return plan_prepared(call.prepared, request, request.block_rows * graph.n)
-    plan = plan_call(graph_facts(graph, request.problem == "bfs"), request)
-    return look_closer(graph, request, plan)
+        if has_answer(call.prepared, ask):
+            return plan_prepared(call.prepared, ask, ask.output.block_rows * graph.n)
+    plan = plan_call(graph_facts(graph, ask.what.problem == "bfs"), ask)
+    return look_closer(graph, ask, plan)
 
 
 def _shifted(

@@ -34,8 +34,8 @@ from kleene.distributed.tile_tasks import TileWork
 from kleene.errors import MemoryBudgetError, NegativeCycleError, RequestError
 from kleene.graph import Graph
 from kleene.graph.dense import DenseArcs
-from kleene.planning.plan import Plan, make_plan
-from kleene.planning.request import graph_facts
+from kleene.planning.facts import graph_facts
+from kleene.planning.plan import Plan, make_plan, with_notes
 from kleene.results.result import Result
 from kleene.results.timings import Timings
 from kleene.system.formatting import format_bytes, format_duration
@@ -54,31 +54,31 @@ def plan_tiles(call: Call) -> Plan | None:
 
     The memory of this process makes no difference, and a worker chooses its device by itself.
     """
-    request = call.request
-    if request.problem not in ("apsp", "closure") or request.method not in ("auto", "tiled"):
+    ask = call.ask
+    if ask.what.problem not in ("apsp", "closure") or ask.where.method not in ("auto", "tiled"):
         return None
-    if call.graph.n == 0 or (call.prepared is not None and request.method == "auto"):
+    if call.graph.n == 0 or (call.prepared is not None and ask.where.method == "auto"):
         return None
-    searched = request.problem == "apsp" and request.method == "auto"
+    searched = ask.what.problem == "apsp" and ask.where.method == "auto"
     if searched and call.targets is not None and call.out is None:
         return None  # a small answer
     found = None if call.out is None else find_resumable(str(call.out))
-    if found is not None and request.method == "auto" and not found.spec.call.keys() & set(TILES):
+    if found is not None and ask.where.method == "auto" and not found.spec.call.keys() & set(TILES):
         return None  # it was begun by rows
     if found is not None and found.finished:
         return None  # it is only read
     graph = call.graph.transpose() if call.reverse else call.graph
-    asked = request._replace(
-        method="tiled" if found is not None else request.method, predecessors=False, out=True,
-        device="cpu" if request.device in ("auto", "cuda", "emulated") else request.device,
+    asked = ask.but(
+        method="tiled" if found is not None else ask.where.method, predecessors=False, given=True,
+        device="cpu" if ask.where.device in ("auto", "cuda", "emulated") else ask.where.device,
     )  # fmt: skip
     plan = make_plan(graph_facts(graph), asked, replace(this_machine(), memory=None))
     if plan.method != "tiled":
         return None
     why = "device: each worker's own choice"
-    if request.device != "auto":
-        plan = replace(plan, device=request.device)
-        why = f"device: {request.device!r} on the workers, as asked"
+    if ask.where.device != "auto":
+        plan = replace(plan, device=ask.where.device)
+        why = f"device: {ask.where.device!r} on the workers, as asked"
     plan = replace(plan, reasons=(why, *plan.reasons[1:]))
     if len(call.sources) == graph.n and bool((call.sources == np.arange(graph.n)).all()):
         return plan
@@ -152,13 +152,13 @@ class _Tiles(NamedTuple):
         """Ask the workers, and choose tiles; those of a store that is resumed are its own."""
         graph = call.graph.transpose() if call.reverse else call.graph
         n, dtype = graph.n, np.dtype(plan.dtype)
-        paths = call.request.predecessors and call.targets is None
-        request = call.request._replace(method="tiled", predecessors=paths)
-        task = Task(graph, SEMIRINGS[request.semiring], call.sources, None, None, paths, dtype, 1)
+        paths = call.ask.what.predecessors and call.targets is None
+        ask = call.ask.but(method="tiled", predecessors=paths)
+        task = Task(graph, SEMIRINGS[ask.what.semiring], call.sources, None, None, paths, dtype, 1)
         form = engine_form("tiled", task)
         grid = kept or TileGrid(n, *_USUAL_TILES)
         limit = as_limit(call.limit, graph, dtype)
-        work = TileWork(request, graph_facts(graph), form, grid, plan.dtype, limit, call.targets)
+        work = TileWork(ask, graph_facts(graph), form, grid, plan.dtype, limit, call.targets)
         cluster = measure_cluster(client, work)
         item = 1 / 8 if form.dtype == np.uint64 else form.dtype.itemsize
         pair_bytes = item + (4 if paths else 0)
@@ -195,9 +195,9 @@ class _Tiles(NamedTuple):
 
     def stored(self, call: Call, path: Path) -> StoredCall:
         """Return the call with its store: a block is a band of tiles."""
-        request = call.request._replace(block_rows=self.layout.grid.side)
-        plan = replace(self.plan, reasons=(*self.plan.reasons, *self.notes))
-        stored = stored_call(call, path, plan, request)
+        ask = call.ask.but(block_rows=self.layout.grid.side)
+        plan = with_notes(self.plan, *self.notes)
+        stored = stored_call(call, path, plan, ask)
         # Floats depend on the rounds in their last bits.
         grid = self.layout.grid
         tiles = dict(zip(TILES, (grid.side, grid.depth), strict=True))
@@ -206,7 +206,7 @@ class _Tiles(NamedTuple):
     def checkpoints(self, store: Store) -> Checkpoints:
         """Return the checkpoints of a store."""
         header = {"format": "kleene tiles", **store.spec._asdict()}
-        paths = self.work.request.predecessors
+        paths = self.work.ask.what.predecessors
         return Checkpoints(store.path, header, self.layout.grid, self.work.form, paths)
 
     @contextmanager

@@ -14,7 +14,7 @@ from kleene.api.arguments import (
     Vertices,
     as_prepared,
     as_vertices,
-    make_request,
+    make_ask,
 )
 from kleene.api.length_plans import plan_lengths
 from kleene.api.number_arguments import as_count, as_limit
@@ -22,7 +22,7 @@ from kleene.backends.task import WithinTask
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
-from kleene.planning.request import Request
+from kleene.planning.ask import Ask
 from kleene.registry import find
 from kleene.results.reach import Reach
 from kleene.results.timings import Timings
@@ -129,11 +129,11 @@ def within(
             "within needs a limit or k; limit=math.inf returns all that the sources reach"
         )
     most = None if k is None else as_count(k, "k")
-    request = make_request(
+    ask = make_ask(
         "within", sources=len(rows), predecessors=as_flag(predecessors, "predecessors"),
         threads=threads, device="cpu",
     )  # fmt: skip
-    return search_within(graph, rows, limit, most, hops, reverse, request, progress)
+    return search_within(graph, rows, limit, most, hops, reverse, ask, progress)
 
 
 def search_within(
@@ -143,13 +143,13 @@ def search_within(
     most: int | None,
     hops: bool,
     reverse: bool,
-    request: Request,
+    ask: Ask,
     progress: Progress = None,
 ) -> Reach:
     """Plan and run bounded searches from some positions."""
     several = len(sources) > 1
     advice = "ask for fewer sources at a time" if several else "use a machine with more memory"
-    plan = plan_lengths(graph, request, hops, advice)
+    plan = plan_lengths(graph, ask, hops, advice)
     dtype = np.dtype(plan.dtype)
     method = find(plan.problem, plan.method, plan.device)
     assert method is not None
@@ -158,8 +158,8 @@ def search_within(
         bound = as_limit(limit, graph, dtype, hops)
         work = len(sources) * (graph.n + graph.m)
         task = WithinTask(
-            graph.transpose() if reverse else graph, sources, bound, most, request.predecessors,
-            dtype, hops or graph.weight_dtype is None, threads_for(work, request.threads), report,
+            graph.transpose() if reverse else graph, sources, bound, most, ask.what.predecessors,
+            dtype, hops or graph.weight_dtype is None, threads_for(work, ask.where.threads), report,
         )  # fmt: skip
         answer = method.load()(task)
     stats = Timings(total=time.perf_counter() - began)

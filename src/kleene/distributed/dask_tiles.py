@@ -137,7 +137,7 @@ class _Run(TaskRun):
         cluster: Cluster,
         report: Report | None,
     ) -> None:
-        super().__init__(client, cluster, work.request.problem)
+        super().__init__(client, cluster, work.ask.what.problem)
         self._shared, self._work = shared, work
         self._report, self._done = report, 0
 

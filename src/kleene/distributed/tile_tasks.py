@@ -36,9 +36,10 @@ from kleene.distributed.tile_checkpoints import Checkpoint
 from kleene.distributed.tile_grid import TileGrid
 from kleene.errors import KleeneError
 from kleene.graph import Graph
+from kleene.planning.ask import Ask
 from kleene.planning.cost_model import gpu_cost, searched_seconds
+from kleene.planning.facts import Facts
 from kleene.planning.plan import plan_call
-from kleene.planning.request import Facts, Request
 from kleene.results.claim import PathValues
 from kleene.results.verify import verify
 
@@ -67,7 +68,7 @@ class NoGraphError(KleeneError):
 class TileWork:
     """All that workers need to know of a closure, beside its graph."""
 
-    request: Request
+    ask: Ask
     facts: Facts
     form: MatrixForm
     grid: TileGrid
@@ -77,15 +78,15 @@ class TileWork:
 
     def task(self, graph: Graph, sources: range) -> Task:
         """Return the task of some rows."""
-        request = self.request
+        ask = self.ask
         return Task(
-            graph, SEMIRINGS[request.semiring], np.arange(*_ends(sources), dtype=graph.id_dtype),
-            None, self.limit, request.predecessors, np.dtype(self.dtype), request.threads or 1,
+            graph, SEMIRINGS[ask.what.semiring], np.arange(*_ends(sources), dtype=graph.id_dtype),
+            None, self.limit, ask.what.predecessors, np.dtype(self.dtype), ask.where.threads or 1,
         )  # fmt: skip
 
     def slot(self) -> Slot:
         """Return what this worker's own plan chooses for a tile."""
-        return _open_slot(self.request, self.facts, self.form, self.grid.side)
+        return _open_slot(self.ask, self.facts, self.form, self.grid.side)
 
 
 class Slot(NamedTuple):
@@ -100,23 +101,23 @@ def _ends(vertices: range) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=4)
-def _open_slot(request: Request, facts: Facts, form: MatrixForm, side: int) -> Slot:
-    side, threads = min(side, facts.n), request.threads or 1
+def _open_slot(ask: Ask, facts: Facts, form: MatrixForm, side: int) -> Slot:
+    side, threads = min(side, facts.n), ask.where.threads or 1
     tile = replace(facts, n=side, m=side * side, csc=False, device="cpu", prepared=None)
-    request = request._replace(
-        problem="closure", method="tiled", sources=None, limited=False, out=True, options=(),
+    ask = ask.but(
+        problem="closure", method="tiled", sources=None, limited=False, given=True, options=(),
         deterministic=False, threads=threads,
     )  # fmt: skip
-    plan = plan_call(tile, request)
+    plan = plan_call(tile, ask)
     device = plan.device
     if device == "cpu":
         from kleene.backends.cpu.closure_tiles import CpuTiles
 
-        seconds = searched_seconds(tile, request, threads)
+        seconds = searched_seconds(tile, ask, threads)
         return Slot(CpuTiles(form, threads), side**3 / seconds)
     from kleene.backends.cuda.closure_tiles import DeviceTiles
 
-    seconds = gpu_cost(replace(tile, device=device), request, "tiled").total
+    seconds = gpu_cost(replace(tile, device=device), ask, "tiled").total
     return Slot(DeviceTiles(plan.first_device, form, facts.min_weight >= 0), side**3 / seconds)
 
 
@@ -209,7 +210,7 @@ def _write(
     task: Task, answer: Answer, piece: Piece, work: TileWork, writer: StoreWriter
 ) -> Receipt:
     """Write rows as a call returns them; prove one of them, where that takes little time."""
-    answer = complete_rows(task, answer, work.request.deterministic)
+    answer = complete_rows(task, answer, work.ask.what.deterministic)
     graph = task.graph
     seconds = len(task.sources) * float(graph.n) ** 2 / work.slot().rate
     if graph.m * _PROOF <= _PROOF_PART * seconds:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from math import ceil, sqrt
 from typing import NamedTuple
 
+from kleene.planning.ask import Ask
 from kleene.planning.dtype_choice import choose_dtype
-from kleene.planning.request import Facts, Request
+from kleene.planning.facts import Facts
 
 __all__ = [
     "GPU_START",
@@ -179,23 +180,23 @@ def is_road_like(facts: Facts) -> bool:
     return facts.m < _ROAD_DEGREE * facts.n
 
 
-def many_sources(facts: Facts, request: Request) -> bool:
+def many_sources(facts: Facts, ask: Ask) -> bool:
     """Return whether there are enough sources for searches to go together."""
-    return count_sources(facts, request) >= _MANY_SOURCES
+    return count_sources(facts, ask) >= _MANY_SOURCES
 
 
-def count_sources(facts: Facts, request: Request) -> int:
+def count_sources(facts: Facts, ask: Ask) -> int:
     """Return how many rows are asked for."""
-    return facts.n if request.sources is None else request.sources
+    return facts.n if ask.what.sources is None else ask.what.sources
 
 
 def _levels(facts: Facts) -> float:
     return 2 * sqrt(facts.n) if is_road_like(facts) else _FEW_LEVELS
 
 
-def _item(facts: Facts, request: Request) -> int:
+def _item(facts: Facts, ask: Ask) -> int:
     """Bytes of a value; booleans with paths are as wide as the paths."""
-    return 4 if request.semiring == "boolean" else choose_dtype(facts, request)[0].itemsize
+    return 4 if ask.what.semiring == "boolean" else choose_dtype(facts, ask)[0].itemsize
 
 
 # ---- on the GPU ---------------------------------------------------------------------------------
@@ -222,70 +223,70 @@ def has_gpu_cost(problem: str, method: str = "") -> bool:
     return problem in _MODELLED and (not method or method in _MODELLED[problem])
 
 
-def searches_share(facts: Facts, request: Request) -> bool:
+def searches_share(facts: Facts, ask: Ask) -> bool:
     """Return whether searches without weights are faster together, on a GPU.
 
     They are where they soon overlap. On a road-like graph each level of a batch passes over all
     vertices, which a single search does not: there the number of sources decides.
     """
-    if not (many_sources(facts, request) and is_road_like(facts)):
-        return many_sources(facts, request)
-    together = gpu_cost(facts, request, "multi_source").total
-    return together < gpu_cost(facts, request, "direction_optimizing").total
+    if not (many_sources(facts, ask) and is_road_like(facts)):
+        return many_sources(facts, ask)
+    together = gpu_cost(facts, ask, "multi_source").total
+    return together < gpu_cost(facts, ask, "direction_optimizing").total
 
 
-def lanes_pay(facts: Facts, request: Request) -> bool:
+def lanes_pay(facts: Facts, ask: Ask) -> bool:
     """Return whether weighted searches are faster together than one after the other, on a GPU."""
-    if not many_sources(facts, request):
+    if not many_sources(facts, ask):
         return False
-    together = gpu_cost(facts, request, "batched").total
-    return together < gpu_cost(facts, request, "near_far").total
+    together = gpu_cost(facts, ask, "batched").total
+    return together < gpu_cost(facts, ask, "near_far").total
 
 
-def batches_pay(facts: Facts, request: Request) -> bool:
+def batches_pay(facts: Facts, ask: Ask) -> bool:
     """Return whether searches from each source are faster than a matrix, on a GPU."""
     if facts.weight_dtype is None:
         return True  # bits: no matrix is that small
     if facts.min_weight < 0:
         return False  # searches take no negative weights
-    return gpu_cost(facts, request, "batched").total < gpu_cost(facts, request, "tiled").total
+    return gpu_cost(facts, ask, "batched").total < gpu_cost(facts, ask, "tiled").total
 
 
-def gpu_cost(facts: Facts, request: Request, method: str, gpus: int = 1) -> Cost:
+def gpu_cost(facts: Facts, ask: Ask, method: str, gpus: int = 1) -> Cost:
     """Estimate one of the methods that the planner takes on a GPU; several may share a matrix."""
     start = 0.0 if facts.device == "cuda" else GPU_START
     if method == "tiled":
-        return Cost(start, _GPU_CALL, *_tiled(facts, request, gpus))
-    if request.problem == "betweenness":
-        return Cost(start, _GPU_COUNTS_CALL, *_counts(facts, request, method))
-    n, m, sources = facts.n, facts.m, count_sources(facts, request)
-    hops = request.problem == "bfs" or facts.weight_dtype is None
+        return Cost(start, _GPU_CALL, *_tiled(facts, ask, gpus))
+    if ask.what.problem == "betweenness":
+        return Cost(start, _GPU_COUNTS_CALL, *_counts(facts, ask, method))
+    n, m, sources = facts.n, facts.m, count_sources(facts, ask)
+    hops = ask.what.problem == "bfs" or facts.weight_dtype is None
     many = method in ("multi_source", "batched")
-    item = _item(facts, request)
+    item = _item(facts, ask)
     copies = 0.0
-    if request.keep == "host":
-        copies = _rows_out(n * sources * _pair(request, item), many, facts, request)
+    if ask.output.keep == "host":
+        copies = _rows_out(n * sources * _pair(ask, item), many, facts, ask)
     if facts.device != "cuda":
         copies += (8 * n + (4 if hops else 4 + item) * m) / _COPY_IN
     work = m * _INCOMING if many and not facts.csc else 0.0
     if many:
-        work += (_hop_batches if hops else _length_batches)(facts, request, sources)
-    elif request.problem == "bfs":
+        work += (_hop_batches if hops else _length_batches)(facts, ask, sources)
+    elif ask.what.problem == "bfs":
         work += sources * _hop_search(facts)
     else:
-        work += sources * _length_search(facts, request)
+        work += sources * _length_search(facts, ask)
     call = _GPU_PLACED_CALL if facts.device == "cuda" else _GPU_SEARCH_CALL
     return Cost(start, _GPU_CALL if many else sources * call, copies, work)
 
 
-def _counts(facts: Facts, request: Request, method: str) -> tuple[float, float]:
+def _counts(facts: Facts, ask: Ask, method: str) -> tuple[float, float]:
     """Estimate copies and work of betweenness: levels of batches, and arcs of all sources."""
-    n, m, sources = facts.n, facts.m, count_sources(facts, request)
-    copies = 8 * (n + (m if request.predecessors else 0)) / _COPY_OUT
+    n, m, sources = facts.n, facts.m, count_sources(facts, ask)
+    copies = 8 * (n + (m if ask.what.predecessors else 0)) / _COPY_OUT
     work = 0.0 if facts.csc else m * _INCOMING
     hops = method == "lanes"
     if facts.device != "cuda":
-        copies += (16 * n + (8 if hops else 8 + 2 * _item(facts, request)) * m) / _COPY_IN
+        copies += (16 * n + (8 if hops else 8 + 2 * _item(facts, ask)) * m) / _COPY_IN
     groups = ceil(sources / _GPU_COUNTS_GROUP)
     batches = ceil(groups / max(1, _GPU_COUNTS_BATCH // max(1, n)))
     level = _GPU_COUNTS_HOPS_LEVEL if hops else _GPU_COUNTS_LENGTHS_LEVEL
@@ -293,18 +294,18 @@ def _counts(facts: Facts, request: Request, method: str) -> tuple[float, float]:
     return copies, work + batches * _levels(facts) * level + float(sources) * m / rate
 
 
-def _pair(request: Request, item: int) -> int:
-    return item + (4 if request.predecessors else 0)
+def _pair(ask: Ask, item: int) -> int:
+    return item + (4 if ask.what.predecessors else 0)
 
 
-def _rows_out(nbytes: float, many: bool, facts: Facts, request: Request) -> float:
+def _rows_out(nbytes: float, many: bool, facts: Facts, ask: Ask) -> float:
     if many and nbytes >= _ROWS_WORTH:
         return _ROWS_START + nbytes / _COPY_ROWS
-    arrays = 2 if request.predecessors else 1
-    if facts.device == "cuda" and not request.out and nbytes <= arrays * _PINNED:
+    arrays = 2 if ask.what.predecessors else 1
+    if facts.device == "cuda" and not ask.output.given and nbytes <= arrays * _PINNED:
         return nbytes / _COPY_PINNED
     new = _COPY_NEW if many else _COPY_PREFAULTED
-    return nbytes / (_COPY_OUT if request.out or nbytes <= arrays * _NEW else new)
+    return nbytes / (_COPY_OUT if ask.output.given or nbytes <= arrays * _NEW else new)
 
 
 def _hop_search(facts: Facts) -> float:
@@ -313,7 +314,7 @@ def _hop_search(facts: Facts) -> float:
     return _levels(facts) * level + (facts.n + facts.m) * arc
 
 
-def _hop_batches(facts: Facts, request: Request, sources: int) -> float:
+def _hop_batches(facts: Facts, ask: Ask, sources: int) -> float:
     batches, width = ceil(sources / _BATCH), min(sources, _BATCH)
     level = _GPU_LEVEL
     if is_road_like(facts):
@@ -322,87 +323,87 @@ def _hop_batches(facts: Facts, request: Request, sources: int) -> float:
     return batches * (_levels(facts) * level + facts.m * arc)
 
 
-def _length_search(facts: Facts, request: Request) -> float:
+def _length_search(facts: Facts, ask: Ask) -> float:
     size = facts.n + facts.m
     road_like = is_road_like(facts)
     seconds = _levels(facts) * _GPU_HOPS_OF_LENGTHS if road_like else _GPU_ROUNDS * _GPU_LEVEL
     seconds += size * _GPU_LENGTH
     if facts.min_weight < 0:
         seconds *= _NEGATIVE
-    return seconds + (size * _GPU_TREE if request.predecessors else 0.0)
+    return seconds + (size * _GPU_TREE if ask.what.predecessors else 0.0)
 
 
-def _length_batches(facts: Facts, request: Request, sources: int) -> float:
-    item = _item(facts, request)
+def _length_batches(facts: Facts, ask: Ask, sources: int) -> float:
+    item = _item(facts, ask)
     group = _GPU_ROW // item
     groups = ceil(max(1, sources) / group)
     at_once = min(groups, max(1, _GPU_AT_ONCE // (_GPU_ROW * max(1, facts.n))))
-    rate = _GPU_BATCHED * 4 / item / (1.5 if request.predecessors else 1.0)
+    rate = _GPU_BATCHED * 4 / item / (1.5 if ask.what.predecessors else 1.0)
     level = _GPU_ROUND + at_once * (8 * facts.n + 4 * facts.m) / _GPU_BYTES
     return ceil(groups / at_once) * _levels(facts) * level + groups * group * facts.m / rate
 
 
-def _tiled(facts: Facts, request: Request, gpus: int) -> tuple[float, float]:
+def _tiled(facts: Facts, ask: Ask, gpus: int) -> tuple[float, float]:
     """Estimate copies and work: the matrix goes there and back, wherever the graph is.
 
     Between GPUs every row is copied once to each but its own, while others are relaxed.
     """
-    n, item = float(facts.n), _item(facts, request)
-    relaxed = _relaxations(facts, request) / (_GPU_TILED * _tiled_relative(facts, request)) / gpus
-    if request.problem == "product":
-        sent = item * facts.m + _pair(request, item) * count_sources(facts, request) * n
+    n, item = float(facts.n), _item(facts, ask)
+    relaxed = _relaxations(facts, ask) / (_GPU_TILED * _tiled_relative(facts, ask)) / gpus
+    if ask.what.problem == "product":
+        sent = item * facts.m + _pair(ask, item) * count_sources(facts, ask) * n
         return sent / _COPY_MATRIX, relaxed
-    matrix = n**2 * _pair(request, item)
+    matrix = n**2 * _pair(ask, item)
     between = (gpus - 1) * matrix / _COPY_BETWEEN
     return matrix / _COPY_MATRIX, n * gpus * _GPU_PHASES + max(relaxed, between)
 
 
-def _relaxations(facts: Facts, request: Request) -> float:
+def _relaxations(facts: Facts, ask: Ask) -> float:
     """Count relaxations: of a closure, or of a product, whose ``m`` are entries of both factors."""
-    if request.problem != "product":
+    if ask.what.problem != "product":
         return float(facts.n) ** 3
-    rows = count_sources(facts, request)
+    rows = count_sources(facts, ask)
     depth = facts.m / max(1, rows + facts.n)
     return float(rows) * facts.n * depth
 
 
-def _tiled_relative(facts: Facts, request: Request) -> float:
-    bits = request.semiring == "boolean" and not request.predecessors
-    relative = _BITS if bits else 4 / _item(facts, request)
-    return relative * (0.5 if request.predecessors else 1.0)
+def _tiled_relative(facts: Facts, ask: Ask) -> float:
+    bits = ask.what.semiring == "boolean" and not ask.what.predecessors
+    relative = _BITS if bits else 4 / _item(facts, ask)
+    return relative * (0.5 if ask.what.predecessors else 1.0)
 
 
 # ---- on the CPU ---------------------------------------------------------------------------------
 
 
-def searched_seconds(facts: Facts, request: Request, threads: int) -> float:
+def searched_seconds(facts: Facts, ask: Ask, threads: int) -> float:
     """Estimate the fastest method of the CPU that does not prepare the graph."""
-    if request.problem == "nearest":
-        return count_sources(facts, request) * (facts.n + facts.m) * _CPU_LABEL / threads
-    sources = count_sources(facts, request)
+    if ask.what.problem == "nearest":
+        return count_sources(facts, ask) * (facts.n + facts.m) * _CPU_LABEL / threads
+    sources = count_sources(facts, ask)
     work = float(sources) * (facts.n + facts.m)
-    hops = request.problem == "bfs" or facts.weight_dtype is None
-    if request.problem in ("bfs", "sssp"):
-        seconds = sources * _cpu_search(facts, request, threads)
-        if request.problem == "bfs" and many_sources(facts, request) and not is_road_like(facts):
-            seconds = min(seconds, work * _cpu_bits(request) / threads)
-        if request.problem == "sssp" and facts.min_weight >= 0 and many_sources(facts, request):
+    hops = ask.what.problem == "bfs" or facts.weight_dtype is None
+    if ask.what.problem in ("bfs", "sssp"):
+        seconds = sources * _cpu_search(facts, ask, threads)
+        if ask.what.problem == "bfs" and many_sources(facts, ask) and not is_road_like(facts):
+            seconds = min(seconds, work * _cpu_bits(ask) / threads)
+        if ask.what.problem == "sssp" and facts.min_weight >= 0 and many_sources(facts, ask):
             seconds = min(seconds, work * _CPU_BATCHED / min(threads, sources))
         return _CPU_CALL + _cpu_team(facts, threads) + seconds
-    if request.problem == "loads":
+    if ask.what.problem == "loads":
         return _CPU_CALL + work * (_CPU_LOADS_HOPS if hops else _CPU_LOADS) / max(
             1, min(threads, sources)
         )
-    if request.problem == "betweenness":
+    if ask.what.problem == "betweenness":
         return _CPU_CALL + work * _cpu_counts(facts, hops, threads)
-    matrix = _cpu_team(facts, threads) + _relaxations(facts, request) / (
-        _CPU_TILED * _tiled_relative(facts, request) * threads
+    matrix = _cpu_team(facts, threads) + _relaxations(facts, ask) / (
+        _CPU_TILED * _tiled_relative(facts, ask) * threads
     )
-    if request.problem in ("closure", "product") or request.method == "tiled":
+    if ask.what.problem in ("closure", "product") or ask.where.method == "tiled":
         return _CPU_CALL + matrix
-    arc = _cpu_bits(request) if hops else _CPU_BATCHED
+    arc = _cpu_bits(ask) if hops else _CPU_BATCHED
     searches = work * arc / min(threads, max(1, sources))
-    return _CPU_CALL + (searches if request.method == "batched" else min(searches, matrix))
+    return _CPU_CALL + (searches if ask.where.method == "batched" else min(searches, matrix))
 
 
 def _cpu_team(facts: Facts, threads: int) -> float:
@@ -420,19 +421,19 @@ def _cpu_counts(facts: Facts, hops: bool, threads: int) -> float:
     return float((near if facts.n < _CPU_COUNTS_FAR else far) / threads**_CPU_COUNTS_SHARED)
 
 
-def _cpu_bits(request: Request) -> float:
-    return _CPU_BITS_PATHS if request.predecessors else _CPU_BITS
+def _cpu_bits(ask: Ask) -> float:
+    return _CPU_BITS_PATHS if ask.what.predecessors else _CPU_BITS
 
 
-def _cpu_search(facts: Facts, request: Request, threads: int) -> float:
+def _cpu_search(facts: Facts, ask: Ask, threads: int) -> float:
     road_like = is_road_like(facts)
-    if request.problem == "bfs":
+    if ask.what.problem == "bfs":
         arc = _CPU_ROAD_HOP if road_like else _CPU_HOP * (1.0 if facts.csc else _CPU_PUSHING)
     else:
         arc = _CPU_ROAD_LENGTH if road_like else _CPU_LENGTH
         arc *= _NEGATIVE if facts.min_weight < 0 else 1.0
     shared = _SHARED
     if road_like:
-        shared = _ROAD_SHARED_HOPS if request.problem == "bfs" else _ROAD_SHARED
+        shared = _ROAD_SHARED_HOPS if ask.what.problem == "bfs" else _ROAD_SHARED
     cores = float((threads / 2) ** shared)
     return (facts.n + facts.m) * arc / cores

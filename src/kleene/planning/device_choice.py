@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from kleene.errors import DeviceError, RequestError
+from kleene.planning.ask import Ask
 from kleene.planning.cost_model import has_gpu_cost
 from kleene.planning.dtype_choice import choose_dtype
+from kleene.planning.facts import Facts
 from kleene.planning.prepared_cost import cpu_seconds, gpu_seconds
-from kleene.planning.request import Facts, Request
 from kleene.planning.rules import choose_method, unknown_method
 from kleene.registry import DEVICES, Size, find, methods
 from kleene.system.device_names import names_in_words
@@ -27,37 +28,37 @@ _HEADROOM = 1.2
 _WORTH_STREAMING = 2**30
 
 
-def choose_device(facts: Facts, request: Request, machine: Machine) -> tuple[str, str]:
+def choose_device(facts: Facts, ask: Ask, machine: Machine) -> tuple[str, str]:
     """Return a device that has the method, and why, or refuse with what is missing."""
-    if request.device != "auto":
-        require_device_name(request.device)
-        if not methods(request.problem, request.device):
-            unknown_method(request, [request.device])
-        _require_device(request.device, machine)
-        asked = names_in_words(request.devices) or repr(request.device)
-        return request.device, f"device {asked} was asked for"
-    if request.keep == "device":
+    if ask.where.device != "auto":
+        require_device_name(ask.where.device)
+        if not methods(ask.what.problem, ask.where.device):
+            unknown_method(ask, [ask.where.device])
+        _require_device(ask.where.device, machine)
+        asked = names_in_words(ask.where.devices) or repr(ask.where.device)
+        return ask.where.device, f"device {asked} was asked for"
+    if ask.output.keep == "device":
         _require_device("cuda", machine)
         return "cuda", "device cuda: the answer is to stay there"
-    if not has_gpu_cost(request.problem):  # light work: where the graph is
-        hosts = [device for device in ("cpu", "reference") if _offers(device, request)]
-        if hosts and not _has(facts.device, request):
+    if not has_gpu_cost(ask.what.problem):  # light work: where the graph is
+        hosts = [device for device in ("cpu", "reference") if _offers(device, ask)]
+        if hosts and not _has(facts.device, ask):
             return hosts[0], f"device {hosts[0]}: {DEVICES[hosts[0]]}"
         _require_device(facts.device, machine)
         return facts.device, f"device {facts.device}: the graph is there"
     # The fastest kind of device that has the method; a GPU is compared with the others.
-    offering = [device for device in machine.devices if _offers(device, request)]
+    offering = [device for device in machine.devices if _offers(device, ask)]
     why = ""
     if offering[:1] == ["cuda"] and len(offering) > 1:
-        pays, why = _gpu_pays(facts, request, machine)
+        pays, why = _gpu_pays(facts, ask, machine)
         if not pays:
             offering.remove("cuda")
     if offering:
         chosen = offering[0]
         return chosen, f"device {chosen}: {DEVICES[chosen]}" + (f"; {why}" if why else "")
-    if find(request.problem, request.method, "cuda") is not None:
+    if find(ask.what.problem, ask.where.method, "cuda") is not None:
         _require_device("cuda", machine)
-    unknown_method(request, machine.devices)
+    unknown_method(ask, machine.devices)
 
 
 def require_device_name(device: str) -> None:
@@ -66,14 +67,14 @@ def require_device_name(device: str) -> None:
         raise RequestError(no_such("device", device, ("auto", *DEVICES)))
 
 
-def _gpu_pays(facts: Facts, request: Request, machine: Machine) -> tuple[bool, str]:
+def _gpu_pays(facts: Facts, ask: Ask, machine: Machine) -> tuple[bool, str]:
     """Return whether the GPU is clearly faster and has the memory, and why (not)."""
-    modelled = has_gpu_cost(request.problem, request.method)
-    rules = request if modelled else request._replace(method="auto", options=())
+    modelled = has_gpu_cost(ask.what.problem, ask.where.method)
+    rules = ask if modelled else ask.but(method="auto", options=())
     method, _ = choose_method(facts, rules, "cuda")
-    threads = request.threads or machine.cores
-    gpu = gpu_seconds(facts, request, method.name, threads)
-    cpu = cpu_seconds(facts, request, threads)
+    threads = ask.where.threads or machine.cores
+    gpu = gpu_seconds(facts, ask, method.name, threads)
+    cpu = cpu_seconds(facts, ask, threads)
     placed = facts.device == "cuda"
     pays = gpu * (_MARGIN_PLACED if placed else _MARGIN) < cpu
     faster = "faster" if placed else "clearly faster"
@@ -84,7 +85,7 @@ def _gpu_pays(facts: Facts, request: Request, machine: Machine) -> tuple[bool, s
     free = machine.free_gpu_memory(facts.placed if placed else "cuda")
     if free is None:
         return False, "the GPU does not open; see `kleene doctor`"
-    size = Size.of(facts, request, choose_dtype(facts, request)[0].itemsize)
+    size = Size.of(facts, ask, choose_dtype(facts, ask)[0].itemsize)
     needed = method.device_memory(size) if method.device_memory is not None else 0
     if placed:  # its arcs are counted in what the method needs
         needed -= 8 * (facts.n + 1) + 4 * facts.m
@@ -99,14 +100,14 @@ def _gpu_pays(facts: Facts, request: Request, machine: Machine) -> tuple[bool, s
     return True, estimate + there
 
 
-def _offers(device: str, request: Request) -> bool:
-    return device != "emulated" and _has(device, request)  # the emulator only on request
+def _offers(device: str, ask: Ask) -> bool:
+    return device != "emulated" and _has(device, ask)  # the emulator only on request
 
 
-def _has(device: str, request: Request) -> bool:
-    if request.method == "auto":
-        return bool(methods(request.problem, device))
-    return find(request.problem, request.method, device) is not None
+def _has(device: str, ask: Ask) -> bool:
+    if ask.where.method == "auto":
+        return bool(methods(ask.what.problem, device))
+    return find(ask.what.problem, ask.where.method, device) is not None
 
 
 def _require_device(device: str, machine: Machine) -> None:

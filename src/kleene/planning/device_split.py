@@ -8,10 +8,11 @@ are used.
 from __future__ import annotations
 
 from kleene.errors import DeviceError
+from kleene.planning.ask import Ask
 from kleene.planning.cost_model import GPU_START, count_sources, gpu_cost
 from kleene.planning.dtype_choice import choose_dtype
+from kleene.planning.facts import Facts
 from kleene.planning.prepared_cost import gpu_seconds
-from kleene.planning.request import Facts, Request
 from kleene.registry import Method, Size
 from kleene.registry.memory import band_on_gpu, copied_between
 from kleene.system.device_names import INDEXED, names_in_words, split_name
@@ -28,78 +29,78 @@ _BLOCK = 128
 
 
 def choose_devices(
-    facts: Facts, request: Request, machine: Machine, kind: str, method: Method
+    facts: Facts, ask: Ask, machine: Machine, kind: str, method: Method
 ) -> tuple[tuple[str, ...], str]:
     """Return the names of the devices that a call runs on, and why; none on the CPU."""
     if kind not in INDEXED:
         return (), ""
-    asked = request.devices
+    asked = ask.where.devices
     if asked:
         _require(asked, machine.visible(kind))
     one = (asked or (facts.placed if split_name(facts.placed)[0] == kind else kind,))[:1]
-    alone = _why_alone(facts, request, method)
+    alone = _why_alone(facts, ask, method)
     if alone:
         return one, f"one device: {alone}" if len(asked) > 1 else ""
     if asked or kind == "emulated":
-        devices = (asked or machine.visible(kind))[: _most(facts, request, method)]
+        devices = (asked or machine.visible(kind))[: _most(facts, ask, method)]
         if len(devices) > 1:
-            return devices, _split(facts, request, method, devices)
+            return devices, _split(facts, ask, method, devices)
         return asked or one, ""
-    return _worth_splitting(facts, request, machine, method, one)
+    return _worth_splitting(facts, ask, machine, method, one)
 
 
-def _why_alone(facts: Facts, request: Request, method: Method) -> str:
+def _why_alone(facts: Facts, ask: Ask, method: Method) -> str:
     """Return why one device runs the call, nothing if several may."""
     if method.splits == "rows":
         return "" if facts.n > _BLOCK else f"the matrix has one block of up to {_BLOCK} rows"
-    sources = count_sources(facts, request)
+    sources = count_sources(facts, ask)
     if sources < 2:
         return "there is one source" if sources else "there is no source"
     if not method.splits:
         return f"{method.name} works on the whole matrix"
-    return "the answer stays there" if request.keep == "device" else ""
+    return "the answer stays there" if ask.output.keep == "device" else ""
 
 
-def _most(facts: Facts, request: Request, method: Method) -> int:
+def _most(facts: Facts, ask: Ask, method: Method) -> int:
     """Return how many devices can have a share of the work."""
-    return -(-facts.n // _BLOCK) if method.splits == "rows" else count_sources(facts, request)
+    return -(-facts.n // _BLOCK) if method.splits == "rows" else count_sources(facts, ask)
 
 
 def _worth_splitting(
-    facts: Facts, request: Request, machine: Machine, method: Method, one: tuple[str, ...]
+    facts: Facts, ask: Ask, machine: Machine, method: Method, one: tuple[str, ...]
 ) -> tuple[tuple[str, ...], str]:
     """Return as many GPUs as pay by the estimate: the work is shared, opening is not."""
     visible = machine.visible("cuda")
-    threads = request.threads or machine.cores
-    alone = _seconds(facts, request, method, threads, 1)
+    threads = ask.where.threads or machine.cores
+    alone = _seconds(facts, ask, method, threads, 1)
     best, seconds = 1, _WORTH * alone
-    for count in range(2, min(len(visible), _most(facts, request, method)) + 1):
+    for count in range(2, min(len(visible), _most(facts, ask, method)) + 1):
         closed = sum(not machine.is_open(name) for name in visible[1:count])
-        together = _seconds(facts, request, method, threads, count) + GPU_START * closed
+        together = _seconds(facts, ask, method, threads, count) + GPU_START * closed
         if together < seconds:
             best, seconds = count, together
     if best > 1:
         used, against = visible[:best], f"about {seconds:.2g} s against {alone:.2g} s on one"
-        return used, f"{_split(facts, request, method, used)}; {against}"
+        return used, f"{_split(facts, ask, method, used)}; {against}"
     if len(visible) > 1:
         return one, f"one device: the work of about {alone:.2g} s is too short for several"
     return one, ""
 
 
-def _seconds(facts: Facts, request: Request, method: Method, threads: int, count: int) -> float:
+def _seconds(facts: Facts, ask: Ask, method: Method, threads: int, count: int) -> float:
     if method.splits == "rows":
-        return gpu_cost(facts, request, method.name, count).total
-    share = request._replace(sources=-(-count_sources(facts, request) // count))
+        return gpu_cost(facts, ask, method.name, count).total
+    share = ask.but(sources=-(-count_sources(facts, ask) // count))
     return gpu_seconds(facts, share, method.name, threads)
 
 
-def _split(facts: Facts, request: Request, method: Method, devices: tuple[str, ...]) -> str:
+def _split(facts: Facts, ask: Ask, method: Method, devices: tuple[str, ...]) -> str:
     """Return in words what the devices share."""
     names, count = names_in_words(devices), len(devices)
     if method.splits == "sources":
-        sources = count_sources(facts, request)
+        sources = count_sources(facts, ask)
         return f"devices: {sources:,} sources are split over {names}, in pieces"
-    size = Size.of(facts, request, choose_dtype(facts, request)[0].itemsize)
+    size = Size.of(facts, ask, choose_dtype(facts, ask)[0].itemsize)
     held, copied = band_on_gpu(size, count), copied_between(size, count)
     return (
         f"devices: the matrix is split over {names}, in bands of about {-(-facts.n // count):,} "

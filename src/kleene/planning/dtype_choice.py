@@ -13,7 +13,8 @@ import numpy as np
 
 from kleene.errors import RequestError
 from kleene.graph.path_room import beyond, holds, overflow_error
-from kleene.planning.request import Facts, Request
+from kleene.planning.ask import Ask
+from kleene.planning.facts import Facts
 from kleene.registry import LENGTH_PROBLEMS
 from kleene.system.suggestions import did_you_mean
 
@@ -23,22 +24,22 @@ __all__ = ["NO_ARC", "choose_dtype"]
 NO_ARC = "if huge weights stand for 'no arc', leave these arcs out"
 
 
-def choose_dtype(facts: Facts, request: Request) -> tuple[np.dtype[Any], str]:
+def choose_dtype(facts: Facts, ask: Ask) -> tuple[np.dtype[Any], str]:
     """Return the type of the values and why, or refuse the one that was asked for."""
-    if request.problem == "betweenness":
+    if ask.what.problem == "betweenness":
         _require_comparable(facts)
         return np.dtype(np.float64), "float64: sums of parts of paths"
-    if request.problem not in LENGTH_PROBLEMS:  # its values are not path lengths
-        return np.dtype(request.dtype or facts.weight_dtype or np.int32), "the type of the input"
-    if request.problem == "bfs":
+    if ask.what.problem not in LENGTH_PROBLEMS:  # its values are not path lengths
+        return np.dtype(ask.what.dtype or facts.weight_dtype or np.int32), "the type of the input"
+    if ask.what.problem == "bfs":
         chosen, reason = np.dtype(np.int32 if facts.n < 2**31 else np.int64), "hop counts"
-    elif request.semiring == "boolean":
+    elif ask.what.semiring == "boolean":
         chosen, reason = np.dtype(bool), "a pair is joined or not"
     else:
-        chosen, reason = _fitting_dtype(facts, request)
-    if request.dtype is not None:
-        asked = _as_value_dtype(request.dtype)
-        _require_fit(facts, request, chosen, asked)
+        chosen, reason = _fitting_dtype(facts, ask)
+    if ask.what.dtype is not None:
+        asked = _as_value_dtype(ask.what.dtype)
+        _require_fit(facts, ask, chosen, asked)
         return asked, f"dtype {asked} was asked for"
     return chosen, f"{chosen}: {reason}"
 
@@ -52,27 +53,27 @@ def _require_comparable(facts: Facts) -> None:
         raise overflow_error(wide, facts.path_bound, advice)
 
 
-def _fitting_dtype(facts: Facts, request: Request) -> tuple[np.dtype[Any], str]:
+def _fitting_dtype(facts: Facts, ask: Ask) -> tuple[np.dtype[Any], str]:
     own = np.dtype(facts.weight_dtype or np.int32)
     whose = "the type of the weights" if facts.weight_dtype else "a unit weight per arc"
-    if request.semiring == "max_times":  # probabilities: no product is larger than its factors
+    if ask.what.semiring == "max_times":  # probabilities: no product is larger than its factors
         kept = own if own.kind == "f" else np.dtype(np.float64)
         return kept, whose if own.kind == "f" else "products need floats"
-    if request.semiring == "max_min":
-        return _fitting_widths(facts, request, own, whose)
+    if ask.what.semiring == "max_min":
+        return _fitting_widths(facts, ask, own, whose)
     bound = facts.path_bound
     if holds(own, bound):
         return own, whose
     wide = np.dtype(np.float64 if own.kind == "f" else np.int64)
     if holds(wide, bound):
         return wide, beyond(own, bound)
-    if request.dtype is not None:
+    if ask.what.dtype is not None:
         return wide, "the widest type there is"
-    raise overflow_error(wide, bound, _advice(request, wide))
+    raise overflow_error(wide, bound, _advice(ask, wide))
 
 
 def _fitting_widths(
-    facts: Facts, request: Request, own: np.dtype[Any], whose: str
+    facts: Facts, ask: Ask, own: np.dtype[Any], whose: str
 ) -> tuple[np.dtype[Any], str]:
     """Return the type of widths: paths are as wide as an arc, and nothing is added."""
     if own.kind == "f":
@@ -83,9 +84,9 @@ def _fitting_widths(
         return own, whose
     if abs(widest) <= _safe_width(wide):
         return wide, beyond(own, widest, sign * _safe_width(own))
-    if request.dtype is not None:
+    if ask.what.dtype is not None:
         return wide, "the widest type there is"
-    raise overflow_error(wide, widest, _advice(request, wide), sign * _safe_width(wide))
+    raise overflow_error(wide, widest, _advice(ask, wide), sign * _safe_width(wide))
 
 
 def _safe_width(dtype: np.dtype[Any]) -> int:
@@ -93,11 +94,11 @@ def _safe_width(dtype: np.dtype[Any]) -> int:
     return int(np.iinfo(dtype).max) - 1
 
 
-def _advice(request: Request, widest: np.dtype[Any]) -> str:
+def _advice(ask: Ask, widest: np.dtype[Any]) -> str:
     """Return what to do about path values that are too large, in terms of the call."""
     if widest.kind == "f":
         return f"scale the weights down; {NO_ARC} or give them the weight inf"
-    other = "pass dtype='float64'" if request.advises("dtype") else "make the weights float64"
+    other = "pass dtype='float64'" if ask.advises("dtype") else "make the weights float64"
     return f"{other}, or scale the weights down; {NO_ARC}"
 
 
@@ -116,21 +117,19 @@ def _as_value_dtype(dtype: str) -> np.dtype[Any]:
     return asked
 
 
-def _require_fit(
-    facts: Facts, request: Request, chosen: np.dtype[Any], asked: np.dtype[Any]
-) -> None:
+def _require_fit(facts: Facts, ask: Ask, chosen: np.dtype[Any], asked: np.dtype[Any]) -> None:
     if chosen.kind == "b":
         raise RequestError("a boolean closure takes no dtype: its values are True and False")
     if chosen.kind == "f" and asked.kind == "i":
         raise RequestError(f"dtype {asked} cannot hold {chosen} path values")
-    if request.semiring == "min_plus" and not holds(asked, facts.path_bound):
+    if ask.what.semiring == "min_plus" and not holds(asked, facts.path_bound):
         if asked == np.float64:
-            raise overflow_error(asked, facts.path_bound, _advice(request, asked))
+            raise overflow_error(asked, facts.path_bound, _advice(ask, asked))
         advice = "leave out dtype, or pass a wider one"
-        if not request.advises("dtype"):
+        if not ask.advises("dtype"):
             advice = "use a wider type"
         raise RequestError(f"{asked} is too narrow: {beyond(asked, facts.path_bound)}; {advice}")
-    if request.semiring == "max_min":
+    if ask.what.semiring == "max_min":
         if asked.kind == "f":
             highest: int | float = float(np.finfo(asked).max)
         else:

@@ -1,27 +1,31 @@
 """What will run, on which device, in which type, with how much memory, and why.
 
-``make_plan`` is a pure function of the facts about the graph, the request and the machine. It
-touches no array and starts nothing, so a plan can be made for a graph or a machine that is not
-there. A call and ``explain`` plan by the same function, ``plan_call``.
+A plan is a list of decisions, ``DECIDE``: each is a pure function of the facts about the graph,
+what is asked for, the machine, and the decisions before it. It touches no array and starts nothing,
+so a plan can be made for a graph or a machine that is not there. A call and ``explain`` plan by the
+same function, ``plan_call``.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
 from kleene.backends.common import predecessors
 from kleene.errors import GraphError, MemoryBudgetError, RequestError
 from kleene.graph.path_room import holds
+from kleene.planning.ask import Ask, Decision
+from kleene.planning.cost_model import count_sources
 from kleene.planning.device_choice import choose_device
 from kleene.planning.device_split import choose_devices
 from kleene.planning.dtype_choice import choose_dtype
+from kleene.planning.facts import Facts
 from kleene.planning.machine import live_machine
 from kleene.planning.prepared_cost import preparation_note
-from kleene.planning.request import Facts, Request
 from kleene.planning.rounds import Rounds, plan_rounds
 from kleene.planning.rules import choose_method
 from kleene.prepared.known import Known
@@ -32,7 +36,7 @@ from kleene.system.formatting import format_bytes
 from kleene.system.html import PLAIN_LIST, card, tag
 from kleene.system.machine import Machine
 
-__all__ = ["Plan", "check_semantics", "make_plan", "plan_call"]
+__all__ = ["Plan", "check_semantics", "make_plan", "plan_call", "with_notes"]
 
 #: Calls that take less memory are not checked against what is free: to ask costs 50 us.
 _SMALL = 2**26  # bytes
@@ -128,112 +132,210 @@ class Plan:
         return card("Plan", self._headline, facts)
 
 
-def plan_call(facts: Facts, request: Request) -> Plan:
+def with_notes(plan: Plan, *notes: str) -> Plan:
+    """Return a plan with more reasons: what showed while the call ran."""
+    return replace(plan, reasons=(*plan.reasons, *notes))
+
+
+def plan_call(facts: Facts, ask: Ask) -> Plan:
     """Plan a call on the machine we run on.
 
     A small call whose device does not depend on free memory gets the same plan every time; a call
     that takes a small part of the free memory gets it again for a second.
     """
-    plan, until = _PLANS.get((facts, request), (None, 0.0))
+    plan, until = _PLANS.get((facts, ask), (None, 0.0))
     if plan is None or (until and time.monotonic() > until):
-        plan = make_plan(facts, request, live_machine())
-        if plan.devices and (request.device == "auto" or _may_be_split(plan, request)):
+        plan = make_plan(facts, ask, live_machine())
+        if plan.devices and (ask.where.device == "auto" or _may_be_split(plan, ask)):
             return plan  # it depends on the memory of the GPU, or on which others are open
         until = 0.0 if plan.available is None else time.monotonic() + _REUSED
         if plan.available is None or plan.memory <= _SMALL_PART * plan.available:
             if len(_PLANS) >= 256:
                 _PLANS.clear()
-            _PLANS[facts, request] = plan, until
+            _PLANS[facts, ask] = plan, until
     return plan
 
 
-def _may_be_split(plan: Plan, request: Request) -> bool:
+def _may_be_split(plan: Plan, ask: Ask) -> bool:
     several = plan.device == "emulated" or len(live_machine().visible(plan.device)) > 1
-    return request.sources != 1 and several
+    return ask.what.sources != 1 and several
 
 
 #: Plans, and until when they hold; 0 is for ever.
-_PLANS: dict[tuple[Facts, Request], tuple[Plan, float]] = {}
+_PLANS: dict[tuple[Facts, Ask], tuple[Plan, float]] = {}
 
 
-def make_plan(facts: Facts, request: Request, machine: Machine) -> Plan:
+def make_plan(facts: Facts, ask: Ask, machine: Machine) -> Plan:
     """Decide everything, or refuse with a reason and advice."""
-    check_semantics(facts, request)
-    device, why_device = choose_device(facts, request, machine)
-    threads = request.threads or machine.cores
-    method, why_method = choose_method(facts, request._replace(threads=threads), device)
-    dtype, why_dtype = choose_dtype(facts, request)
-    devices, why_devices = choose_devices(facts, request, machine, device, method)
-    size = Size.of(facts, request._replace(threads=threads), dtype.itemsize)
-    rows, in_blocks = size.sources, bool(request.block_rows) and method.by_rows
-    if in_blocks:
-        size = size._replace(sources=min(rows, request.block_rows))
-    workspace, on_each = _share_memory(method, size, max(1, len(devices)))
-    searched_again = request.problem == "apsp" or method.name == "prepared"  # near the limit
-    near_limit = request.limited and searched_again and dtype.kind == "f"
+    check_semantics(facts, ask)
+    if ask.where.threads is None:
+        ask = ask.but(threads=machine.cores)
+    while True:
+        made: Made = {}
+        for decide in DECIDE:
+            decision = decide(facts, ask, machine, made)
+            made[decision.name] = decision
+        memory: Memory = made["memory"].choice
+        if not memory.short:
+            break
+        instead = _instead(facts, ask, made, memory)
+        if instead is None:
+            _require_memory(memory, made["size"].choice, facts, ask, made)
+        facts, ask = instead
+    return _plan(ask, made, memory)
+
+
+#: The decisions so far, by name.
+Made = dict[str, Decision]
+
+
+class Memory(NamedTuple):
+    """What a call takes, in bytes, and what there is."""
+
+    needed: int
+    available: int | None  # None where it was not asked for
+    device: int  # on each GPU
+    rounds: Rounds | None
+
+    @property
+    def short(self) -> bool:
+        """Whether more is needed than there is."""
+        return self.available is not None and self.needed > self.available
+
+
+def _device(facts: Facts, ask: Ask, machine: Machine, made: Made) -> Decision:
+    return Decision("device", *choose_device(facts, ask, machine))
+
+
+def _method(facts: Facts, ask: Ask, machine: Machine, made: Made) -> Decision:
+    return Decision("method", *choose_method(facts, ask, made["device"].choice))
+
+
+def _dtype(facts: Facts, ask: Ask, machine: Machine, made: Made) -> Decision:
+    return Decision("dtype", *choose_dtype(facts, ask))
+
+
+def _devices(facts: Facts, ask: Ask, machine: Machine, made: Made) -> Decision:
+    """Decide which devices share the work; rounds through files use one."""
+    device, method = made["device"].choice, made["method"].choice
+    return Decision("devices", *choose_devices(facts, ask, machine, device, method))
+
+
+def _preparation(facts: Facts, ask: Ask, machine: Machine, made: Made) -> Decision:
+    """Say why the graph is prepared, or why not."""
+    if made["device"].choice != "cpu":
+        return Decision("preparation", None)
+    method, threads = made["method"].choice.name, ask.where.threads or machine.cores
+    return Decision("preparation", None, preparation_note(facts, ask, threads, method))
+
+
+def _size(facts: Facts, ask: Ask, machine: Machine, made: Made) -> Decision:
+    """Decide how many rows are in memory at once."""
+    size = Size.of(facts, ask, made["dtype"].choice.itemsize)
+    if ask.output.block_rows and made["method"].choice.by_rows:
+        size = size._replace(sources=min(size.sources, ask.output.block_rows))
+    return Decision("size", size)
+
+
+def _keep(facts: Facts, ask: Ask, machine: Machine, made: Made) -> Decision:
+    """Decide how many bytes of the answer stay on the device."""
+    if ask.output.keep != "device":
+        return Decision("keep", 0)
+    kept = _answer_bytes(made["size"].choice, ask, made["method"].choice)
+    return Decision("keep", kept, f"answer: {format_bytes(kept)} stay on the device, as asked")
+
+
+def _predecessors(facts: Facts, ask: Ask, machine: Machine, made: Made) -> Decision:
+    """Decide how many bytes the choice of predecessors by rule takes."""
+    if not (ask.what.deterministic and ask.what.predecessors):
+        return Decision("predecessors", 0)
+    size = made["size"].choice
+    why = "predecessors: chosen by rule afterwards, the same in every run"
+    return Decision("predecessors", predecessors.workspace(size.m, size.item), why)
+
+
+def _blocks(facts: Facts, ask: Ask, machine: Machine, made: Made) -> Decision:
+    """Decide in how many blocks the rows go to a store; 0 where all are computed at once."""
+    each, rows = ask.output.block_rows, count_sources(facts, ask)
+    if not (each and made["method"].choice.by_rows):
+        return Decision("blocks", 0)
+    blocks = -(-rows // each)
+    why = f"store: {blocks:,} blocks of {each:,} rows, one after another"
+    return Decision("blocks", max(1, blocks), why if blocks > 1 else "")
+
+
+def _memory(facts: Facts, ask: Ask, machine: Machine, made: Made) -> Decision:
+    """Add up what the answer, the method and the steps after it take; small calls do not ask."""
+    size, method, chosen = (made[name].choice for name in ("size", "method", "predecessors"))
+    workspace, on_each = _share_memory(method, size, max(1, len(made["devices"].choice)))
+    # Near a limit, rows are searched for again.
+    again = ask.what.problem == "apsp" or method.name == "prepared"
+    near_limit = ask.what.limited and again and made["dtype"].choice.kind == "f"
     if near_limit:
         workspace = max(workspace, limited_workspace(size))
-    answer = _answer_bytes(size, request, method)
-    if in_blocks:  # one is written while the next one is computed
-        answer = 2 * _answer_bytes(size, request._replace(out=False), method)
-    kept = answer if request.keep == "device" else 0
-    memory = answer + workspace  # a kept answer is copied when it is read
-    reasons: tuple[str, ...] = (why_device, why_method, why_dtype)
-    if why_devices:
-        reasons += (why_devices,)
-    if device == "cpu" and (note := preparation_note(facts, request, threads, method.name)):
-        reasons += (note,)
-    if kept:
-        reasons += (f"answer: {format_bytes(kept)} stay on the device, as asked",)
-    chosen = 0
-    if request.deterministic and request.predecessors:
-        chosen = predecessors.workspace(size.m, size.item)
-        memory += chosen
-        reasons += ("predecessors: chosen by rule afterwards, the same in every run",)
-    if in_blocks and rows > request.block_rows:
-        blocks = -(-rows // request.block_rows)
-        reasons += (f"store: {blocks:,} blocks of {request.block_rows:,} rows, one after another",)
-    mapped = size.item * size.sources * size.n if request.out and request.block_rows else 0
+    answer = _answer_bytes(size, ask, method)
+    if made["blocks"].choice:  # one is written while the next one is computed
+        answer = 2 * _answer_bytes(size, ask.but(given=False), method)
+    memory = answer + workspace + chosen  # a kept answer is copied when it is read
+    mapped = size.item * size.sources * size.n if ask.output.given and ask.output.block_rows else 0
     asks = machine.limited or memory + mapped >= _SMALL
     available = machine.free_memory() if asks else None
-    rounds = plan_rounds(facts, request, method, size, machine, memory + mapped, available)
-    if rounds is not None:
-        block = size._replace(sources=min(size.sources, request.block_rows))
-        memory = max(rounds.memory, chosen + (limited_workspace(block) if near_limit else 0))
-        reasons += (rounds.reason,)
-        if len(devices) > 1:
-            devices, alone = devices[:1], "one device: rounds through files use one"
-            reasons = tuple(alone if why == why_devices else why for why in reasons)
-    too_large = available is not None and memory > available
-    if too_large and method.name == "prepared" and request.method == "auto":
-        refused = Known(0, 0, "counted", refused=f"it would take {format_bytes(workspace)}")
-        return make_plan(replace(facts, prepared=refused), request, machine)
-    if too_large and not in_blocks and request.method == "auto" and 0 < request.block_rows < rows:
-        return make_plan(facts, request._replace(sources=request.block_rows), machine)
-    _require_memory(memory, available, size, facts, request, method, dtype)
+    rounds = plan_rounds(facts, ask, method, size, machine, memory + mapped, available)
+    if rounds is None:
+        return Decision("memory", Memory(memory, available, on_each, None))
+    block = size._replace(sources=min(size.sources, ask.output.block_rows))
+    memory = max(rounds.memory, chosen + (limited_workspace(block) if near_limit else 0))
+    if len(made["devices"].choice) > 1:
+        alone = "one device: rounds through files use one"
+        made["devices"] = Decision("devices", made["devices"].choice[:1], alone)
+    return Decision("memory", Memory(memory, available, on_each, rounds), rounds.reason)
+
+
+#: The decisions, in order; reasons are printed in this order.
+DECIDE: tuple[Callable[[Facts, Ask, Machine, Made], Decision], ...] = (
+    _device, _method, _dtype, _devices, _preparation, _size, _keep, _predecessors, _blocks, _memory,
+)  # fmt: skip
+
+
+def _instead(facts: Facts, ask: Ask, made: Made, memory: Memory) -> tuple[Facts, Ask] | None:
+    """Return what to plan where memory does not suffice: without a preparation, or by rows."""
+    if ask.where.method != "auto":
+        return None
+    if made["method"].choice.name == "prepared":
+        takes = made["method"].choice.workspace(made["size"].choice)
+        refused = f"it would take {format_bytes(takes)}"
+        return replace(facts, prepared=Known(0, 0, "counted", refused=refused)), ask
+    blocks = not made["blocks"].choice and ask.output.block_rows
+    if blocks and blocks < count_sources(facts, ask):
+        return facts, ask.but(sources=blocks)
+    return None
+
+
+def _plan(ask: Ask, made: Made, memory: Memory) -> Plan:
+    method, kept = made["method"].choice, made["keep"].choice
     return Plan(
-        request.problem,
+        ask.what.problem,
         method.name,
-        device,
-        request.semiring,
-        str(dtype),
-        threads,
-        memory,
-        available,
-        reasons,
-        kept + on_each,
+        made["device"].choice,
+        ask.what.semiring,
+        str(made["dtype"].choice),
+        ask.where.threads or 0,
+        memory.needed,
+        memory.available,
+        tuple(decision.reason for decision in made.values() if decision.reason),
+        kept + memory.device,
         method.streams and not kept,
-        rounds=rounds,
-        devices=devices,
+        rounds=memory.rounds,
+        devices=made["devices"].choice,
     )
 
 
-def check_semantics(facts: Facts, request: Request) -> None:
-    if request.limited and facts.min_weight < 0:
+def check_semantics(facts: Facts, ask: Ask) -> None:
+    if ask.what.limited and facts.min_weight < 0:
         raise RequestError(
             "limit needs weights that are not negative: a path may pass the limit and come back"
         )
-    if request.semiring == "max_times" and facts.m:
+    if ask.what.semiring == "max_times" and facts.m:
         low, high = facts.min_weight, facts.max_weight
         if low < 0 or high > 1:
             raise GraphError(
@@ -251,42 +353,34 @@ def _share_memory(method: Method, size: Size, devices: int) -> tuple[int, int]:
     return devices * method.workspace(share), 0 if on_gpu is None else on_gpu(share)
 
 
-def _answer_bytes(size: Size, request: Request, method: Method) -> int:
+def _answer_bytes(size: Size, ask: Ask, method: Method) -> int:
     if method.answer is not None:
         return method.answer(size)
     ids = 4 if size.n < 2**31 else 8
-    per_pair = (0 if request.out else size.item) + (ids if request.predecessors else 0)
-    return (per_pair + request.pair_bytes) * size.sources * size.n
+    per_pair = (0 if ask.output.given else size.item) + (ids if ask.what.predecessors else 0)
+    return (per_pair + ask.what.pair_bytes) * size.sources * size.n
 
 
-def _require_memory(
-    memory: int,
-    available: int | None,
-    size: Size,
-    facts: Facts,
-    request: Request,
-    method: Method,
-    dtype: np.dtype[Any],
-) -> None:
-    if available is None or memory <= available:
-        return
+def _require_memory(memory: Memory, size: Size, facts: Facts, ask: Ask, made: Made) -> NoReturn:
+    assert memory.available is not None
+    method, dtype = made["method"].choice, made["dtype"].choice
     narrower = {"float64": "float32", "int64": "int32"}.get(str(dtype))
     fits = narrower is not None and holds(np.dtype(narrower), facts.path_bound)
-    several, in_memory = size.sources > 1, not (request.out or request.block_rows)
-    samples = _fitting_samples(memory - available, size, method)
-    if request.out and not request.block_rows:  # fewer rows save work only
+    several, in_memory = size.sources > 1, not (ask.output.given or ask.output.block_rows)
+    samples = _fitting_samples(memory.needed - memory.available, size, method)
+    if ask.output.given and not ask.output.block_rows:  # fewer rows save work only
         several = samples > 0
     possible = {
         "samples": (samples > 0, f"samples={samples} for an estimate"),
         "sources": (several, "sources=[...] for some of the rows"),
         "out": (several and in_memory, "out='distances.npy' to keep the values in a file"),
-        "predecessors": (request.predecessors, "predecessors=False"),
+        "predecessors": (ask.what.predecessors, "predecessors=False"),
         "dtype": (fits, f"dtype={narrower!r}"),
     }
-    advice = [text for name, (saves, text) in possible.items() if saves and request.advises(name)]
+    advice = [text for name, (saves, text) in possible.items() if saves and ask.advises(name)]
     raise MemoryBudgetError(
-        f"{request.problem} on {size.n:,} vertices needs {format_bytes(memory)} and "
-        f"{format_bytes(available)} are available",
+        f"{ask.what.problem} on {size.n:,} vertices needs {format_bytes(memory.needed)} and "
+        f"{format_bytes(memory.available)} are available",
         advice or ["a machine with more memory"],
     )
 

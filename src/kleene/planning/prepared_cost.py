@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kleene.planning.ask import Ask
 from kleene.planning.cost_model import (
     count_sources,
     gpu_cost,
@@ -20,7 +21,7 @@ from kleene.planning.cost_model import (
     searched_seconds,
 )
 from kleene.planning.dtype_choice import choose_dtype
-from kleene.planning.request import Facts, Request
+from kleene.planning.facts import Facts
 
 __all__ = [
     "Seconds",
@@ -111,27 +112,27 @@ class StepSeconds(NamedTuple):
         return self.order + self.elimination + self.weights
 
 
-def step_seconds(facts: Facts, request: Request, threads: int) -> StepSeconds:
+def step_seconds(facts: Facts, ask: Ask, threads: int) -> StepSeconds:
     """Estimate every step, whether it was taken before or not."""
     size, (pairs, triangles) = facts.n + facts.m, _joined(facts)
     return StepSeconds(
         _START + facts.m * _ORDER + size * _COUNTED,
         size * _COUNTED + pairs * _PAIR,
         (size * _PLACED + triangles * _TRIANGLE) / threads,
-        facts.n * _VERTEX + pairs * _SWEPT * (2 if _computed(facts, request) == "float64" else 1),
+        facts.n * _VERTEX + pairs * _SWEPT * (2 if _computed(facts, ask) == "float64" else 1),
     )
 
 
-def prepared_seconds(facts: Facts, request: Request, threads: int) -> Seconds:
+def prepared_seconds(facts: Facts, ask: Ask, threads: int) -> Seconds:
     """Estimate a call by elimination; steps that were taken before count nothing."""
     known, (pairs, triangles) = facts.prepared, _joined(facts)
-    steps, sources = step_seconds(facts, request, threads), count_sources(facts, request)
-    if request.problem == "loads":
-        rows = _trips_seconds(request, sources, triangles) + pairs * _TRIP_MOVED
-    elif request.problem == "nearest":
+    steps, sources = step_seconds(facts, ask, threads), count_sources(facts, ask)
+    if ask.what.problem == "loads":
+        rows = _trips_seconds(ask, sources, triangles) + pairs * _TRIP_MOVED
+    elif ask.what.problem == "nearest":
         rows = sources * pairs * _LABEL
     else:
-        rows = sources * steps.row * (_PREDECESSORS if request.predecessors else 1)
+        rows = sources * steps.row * (_PREDECESSORS if ask.what.predecessors else 1)
     prepare = 0.0
     if known is None and facts.n > _LOOKED_AT:
         prepare += _LOOK
@@ -139,22 +140,22 @@ def prepared_seconds(facts: Facts, request: Request, threads: int) -> Seconds:
         prepare += steps.order
     if known is None or known.step != "eliminated":
         prepare += steps.elimination
-    if known is None or (request.semiring, _computed(facts, request)) not in known.customized:
+    if known is None or (ask.what.semiring, _computed(facts, ask)) not in known.customized:
         prepare += steps.weights
     return Seconds(prepare, rows / threads)
 
 
-def _trips_seconds(request: Request, roots: int, triangles: float) -> float:
+def _trips_seconds(ask: Ask, roots: int, triangles: float) -> float:
     """Estimate the climbs of trips; ends that have several trips climb once in a block."""
     trip = float(_TRIP + _TRIP_CLIMB * triangles**_TRIP_POWER)
-    if request.trips > 4 * roots:
+    if ask.what.trips > 4 * roots:
         trip = min(trip, _TRIP_JOINED + _TRIP_SHARED * trip)
-    return request.trips * trip
+    return ask.what.trips * trip
 
 
-def _computed(facts: Facts, request: Request) -> str:
+def _computed(facts: Facts, ask: Ask) -> str:
     """Return the type of the values of pairs: see ``backends.cpu.prepared``."""
-    dtype = choose_dtype(facts, request)[0]
+    dtype = choose_dtype(facts, ask)[0]
     short = facts.weight_dtype in _EXACT and 2 * facts.path_bound < np.iinfo(np.int32).max
     return "int32" if short and dtype == np.float64 else str(dtype)
 
@@ -169,80 +170,80 @@ def _joined(facts: Facts) -> tuple[float, float]:
     return _MESH_PAIRS * n * log2(n + 2), _MESH_TRIANGLES * n**1.5
 
 
-def elimination_pays(facts: Facts, request: Request, threads: int) -> bool:
+def elimination_pays(facts: Facts, ask: Ask, threads: int) -> bool:
     """Return whether to prepare the graph is clearly faster than to search it as it is."""
-    if not _may_be_prepared(facts, request) or (facts.prepared and facts.prepared.refused):
+    if not _may_be_prepared(facts, ask) or (facts.prepared and facts.prepared.refused):
         return False
-    prepared = prepared_seconds(facts, request, threads).total
-    return prepared * _PREPARED_MARGIN < searched_seconds(facts, request, threads)
+    prepared = prepared_seconds(facts, ask, threads).total
+    return prepared * _PREPARED_MARGIN < searched_seconds(facts, ask, threads)
 
 
-def _may_be_prepared(facts: Facts, request: Request) -> bool:
+def _may_be_prepared(facts: Facts, ask: Ask) -> bool:
     """Return whether elimination is worth a look.
 
     Not where searches stop early, or where floats must be added in the order of searches.
     """
-    if request.problem not in _PROBLEMS or not is_road_like(facts) or request.limited:
+    if ask.what.problem not in _PROBLEMS or not is_road_like(facts) or ask.what.limited:
         return False
     exact = facts.weight_dtype in _EXACT
-    if request.problem == "nearest":  # its sources are labels
-        return exact and count_sources(facts, request) > 1
-    if request.problem == "loads" and (request.split or facts.min_weight <= 0):
+    if ask.what.problem == "nearest":  # its sources are labels
+        return exact and count_sources(facts, ask) > 1
+    if ask.what.problem == "loads" and (ask.what.split or facts.min_weight <= 0):
         return False  # paths may make detours of length zero, and are then unpacked one by one
-    whole = request.problem == "closure"  # a matrix has all rows
-    return (whole or many_sources(facts, request)) and (exact or not request.arc_by_arc)
+    whole = ask.what.problem == "closure"  # a matrix has all rows
+    return (whole or many_sources(facts, ask)) and (exact or ask.decided("order") is None)
 
 
-def preparation_note(facts: Facts, request: Request, threads: int, method: str) -> str:
+def preparation_note(facts: Facts, ask: Ask, threads: int, method: str) -> str:
     """Return why the graph is prepared, or why not where something is known; else nothing."""
     known = facts.prepared
     if method != "prepared" and (
-        known is None or request.method != "auto" or not _may_be_prepared(facts, request)
+        known is None or ask.where.method != "auto" or not _may_be_prepared(facts, ask)
     ):
         return ""
     chosen = "prepared" if method == "prepared" else "not prepared"
     if known is not None and known.refused and method != "prepared":
         return f"{chosen}: {known.refused}"
-    prepare, rows = prepared_seconds(facts, request, threads)
+    prepare, rows = prepared_seconds(facts, ask, threads)
     joined = "" if known is None else f"{known.pairs:,} pairs {known.step}, "
     first = f"{prepare:.2g} s to prepare and " if prepare else ""
-    searched = searched_seconds(facts, request, threads)
+    searched = searched_seconds(facts, ask, threads)
     return f"{chosen}: {joined}about {first}{rows:.2g} s for the rows, {searched:.2g} s without"
 
 
-def cpu_seconds(facts: Facts, request: Request, threads: int) -> float:
+def cpu_seconds(facts: Facts, ask: Ask, threads: int) -> float:
     """Estimate the fastest method of the CPU, or that which was asked for."""
-    asked = request.method == "prepared"
-    if asked or (request.method == "auto" and elimination_pays(facts, request, threads)):
-        return prepared_seconds(facts, request, threads).total
-    return searched_seconds(facts, request, threads)
+    asked = ask.where.method == "prepared"
+    if asked or (ask.where.method == "auto" and elimination_pays(facts, ask, threads)):
+        return prepared_seconds(facts, ask, threads).total
+    return searched_seconds(facts, ask, threads)
 
 
 # ---- on a GPU -----------------------------------------------------------------------------------
 
 
-def gpu_seconds(facts: Facts, request: Request, method: str, threads: int) -> float:
+def gpu_seconds(facts: Facts, ask: Ask, method: str, threads: int) -> float:
     """Estimate a method on a GPU; to prepare a graph takes its time on the host."""
     if method != "prepared":
-        return gpu_cost(facts, request, method).total
+        return gpu_cost(facts, ask, method).total
     pairs = _joined(facts)[0]
-    sources = count_sources(facts, request)
-    item = choose_dtype(facts, request)[0].itemsize + (4 if request.predecessors else 0)
+    sources = count_sources(facts, ask)
+    item = choose_dtype(facts, ask)[0].itemsize + (4 if ask.what.predecessors else 0)
     rows = sources * item * (pairs + 3 * facts.n) / _GPU_BYTES
     rows += ceil(sources / _GPU_BATCH) * _GPU_TOP
-    start, call, copies, _ = gpu_cost(facts, request, "batched")  # of as many rows
-    return start + call + copies + prepared_seconds(facts, request, threads).prepare + rows
+    start, call, copies, _ = gpu_cost(facts, ask, "batched")  # of as many rows
+    return start + call + copies + prepared_seconds(facts, ask, threads).prepare + rows
 
 
-def elimination_pays_on_gpu(facts: Facts, request: Request, threads: int) -> bool:
+def elimination_pays_on_gpu(facts: Facts, ask: Ask, threads: int) -> bool:
     """Return whether to prepare the graph is clearly faster than other methods of a GPU."""
-    if not _may_be_prepared(facts, request) or (facts.prepared and facts.prepared.refused):
+    if not _may_be_prepared(facts, ask) or (facts.prepared and facts.prepared.refused):
         return False
     takes_negative = ("bellman_ford", "tiled")
     others = (
-        gpu_cost(facts, request, method).total
-        for method in gpu_methods(request.problem)
+        gpu_cost(facts, ask, method).total
+        for method in gpu_methods(ask.what.problem)
         if method != "prepared" and (facts.min_weight >= 0 or method in takes_negative)
     )
-    prepared = gpu_seconds(facts, request, "prepared", threads)
+    prepared = gpu_seconds(facts, ask, "prepared", threads)
     return prepared * _PREPARED_MARGIN < min(others)

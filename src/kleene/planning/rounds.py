@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kleene.backends.common.dense_rounds import RoundSplit
+from kleene.planning.ask import Ask
 from kleene.planning.cost_model import gpu_cost, searched_seconds
-from kleene.planning.request import Facts, Request
+from kleene.planning.facts import Facts
 from kleene.registry import Method, Size
 from kleene.registry.memory import round_row
 from kleene.system.formatting import format_bytes, format_duration
@@ -70,7 +71,7 @@ class Rounds:
 
 def plan_rounds(
     facts: Facts,
-    request: Request,
+    ask: Ask,
     method: Method,
     size: Size,
     machine: Machine,
@@ -81,11 +82,11 @@ def plan_rounds(
 
     ``whole`` is the memory that it takes otherwise.
     """
-    if method.rounds is None or not request.block_rows or request.sources is not None:
+    if method.rounds is None or not ask.output.block_rows or ask.what.sources is not None:
         return None
-    seconds = _seconds(facts, request, method, machine)
+    seconds = _seconds(facts, ask, method, machine)
     fits = available is None or whole <= available
-    if fits and seconds < _LONG and not request.rounds_begun:
+    if fits and seconds < _LONG and not ask.output.rounds_begun:
         return None
     n, row = max(1, size.n), round_row(size)
     matrix, answer = n * row, n * n * (size.item + (4 if size.predecessors else 0))
@@ -99,7 +100,7 @@ def plan_rounds(
     reason = f"rounds: the matrix takes {format_bytes(whole)} of memory"
     if fits:
         reason = "rounds: it takes long, and a call that was ended goes on where it was"
-    if request.rounds_begun:
+    if ask.output.rounds_begun:
         reason = "rounds: they were begun"
     bands = 12 * min(split.band, memory // (16 * row)) * row  # on their way, and of the answer
     return Rounds(
@@ -114,9 +115,9 @@ def plan_rounds(
     )
 
 
-def _seconds(facts: Facts, request: Request, method: Method, machine: Machine) -> float:
+def _seconds(facts: Facts, ask: Ask, method: Method, machine: Machine) -> float:
     """Estimate the computation."""
     if method.device == "cuda":
-        return gpu_cost(facts, request, method.name).work
-    asked = request._replace(method=method.name)
-    return searched_seconds(facts, asked, request.threads or machine.cores)
+        return gpu_cost(facts, ask, method.name).work
+    asked = ask.but(method=method.name)
+    return searched_seconds(facts, asked, ask.where.threads or machine.cores)

@@ -12,8 +12,9 @@ from typing import NoReturn
 
 from kleene.errors import RequestError
 from kleene.planning import cost_model
+from kleene.planning.ask import Ask
+from kleene.planning.facts import Facts
 from kleene.planning.prepared_cost import elimination_pays, elimination_pays_on_gpu
-from kleene.planning.request import Facts, Request
 from kleene.registry import Method, find, methods
 from kleene.system.machine import cores
 from kleene.system.suggestions import no_such
@@ -26,7 +27,7 @@ class Rule:
     """Use ``method`` when ``fits``; the first rule that fits wins."""
 
     method: str
-    fits: Callable[[Facts, Request], bool]
+    fits: Callable[[Facts, Ask], bool]
     reason: str
 
 
@@ -40,7 +41,7 @@ _MATRIX_WORTH = 400
 #: Uniform graphs of 500, 1000 and 2000 vertices and degrees 4 to 64, two cores with AVX-512.
 _TILES_WORTH, _TILES_WORTH_PATHS = 60, 12
 
-_ALWAYS: Callable[[Facts, Request], bool] = lambda facts, request: True  # noqa: E731
+_ALWAYS: Callable[[Facts, Ask], bool] = lambda facts, ask: True  # noqa: E731
 
 
 #: With fewer vertices and arcs than this, one queue is done before more than that pays: random
@@ -48,15 +49,15 @@ _ALWAYS: Callable[[Facts, Request], bool] = lambda facts, request: True  # noqa:
 _TINY = 2**12
 
 
-def _share_work(facts: Facts, request: Request) -> bool:
+def _share_work(facts: Facts, ask: Ask) -> bool:
     """Searching from several sources at once beats searching from each, where they meet.
 
     On a grid, where searches have little in common, it loses by a factor of 3 even for 64 sources.
     """
-    return cost_model.many_sources(facts, request) and not cost_model.is_road_like(facts)
+    return cost_model.many_sources(facts, ask) and not cost_model.is_road_like(facts)
 
 
-def _tiny(facts: Facts, request: Request) -> bool:
+def _tiny(facts: Facts, ask: Ask) -> bool:
     return facts.n + facts.m < _TINY
 
 
@@ -66,7 +67,7 @@ def _tiny(facts: Facts, request: Request) -> bool:
 _THIN, _THIN_DEGREE = 2**19, 5
 
 
-def _few_in_a_level(facts: Facts, request: Request) -> bool:
+def _few_in_a_level(facts: Facts, ask: Ask) -> bool:
     return facts.n + facts.m < _THIN and facts.m < _THIN_DEGREE * facts.n
 
 
@@ -74,25 +75,25 @@ def _few_in_a_level(facts: Facts, request: Request) -> bool:
 _TOGETHER = 32
 
 
-def _tiny_and_few(facts: Facts, request: Request) -> bool:
-    return _tiny(facts, request) and (request.sources or facts.n) < _TOGETHER
+def _tiny_and_few(facts: Facts, ask: Ask) -> bool:
+    return _tiny(facts, ask) and (ask.what.sources or facts.n) < _TOGETHER
 
 
-def _incoming(facts: Facts, request: Request) -> bool:
+def _incoming(facts: Facts, ask: Ask) -> bool:
     return facts.csc
 
 
-def _negative(facts: Facts, request: Request) -> bool:
+def _negative(facts: Facts, ask: Ask) -> bool:
     return facts.min_weight < 0
 
 
-def _matrix_pays(facts: Facts, request: Request) -> bool:
-    if request.by_rows:
+def _matrix_pays(facts: Facts, ask: Ask) -> bool:
+    if ask.output.in_batches:
         return False
-    return request.sources is None and facts.m * _MATRIX_WORTH > facts.n * facts.n
+    return ask.what.sources is None and facts.m * _MATRIX_WORTH > facts.n * facts.n
 
 
-def _unweighted(facts: Facts, request: Request) -> bool:
+def _unweighted(facts: Facts, ask: Ask) -> bool:
     """Bit-parallel searches beat tiles by 4 to 20 at every density from 4 arcs a vertex to n / 4.
 
     Uniform graphs of 500 and 2000 vertices and the Facebook graph of 4,039, with and without
@@ -101,26 +102,26 @@ def _unweighted(facts: Facts, request: Request) -> bool:
     return facts.weight_dtype is None
 
 
-def _tiles_pay(facts: Facts, request: Request) -> bool:
-    if request.by_rows:
+def _tiles_pay(facts: Facts, ask: Ask) -> bool:
+    if ask.output.in_batches:
         return False
-    sources = facts.n if request.sources is None else request.sources
-    worth = _TILES_WORTH_PATHS if request.predecessors else _TILES_WORTH
+    sources = facts.n if ask.what.sources is None else ask.what.sources
+    worth = _TILES_WORTH_PATHS if ask.what.predecessors else _TILES_WORTH
     return facts.m * sources * worth > facts.n**3
 
 
-def _searches_pay_on_gpu(facts: Facts, request: Request) -> bool:
-    return request.by_rows or cost_model.batches_pay(facts, request)
+def _searches_pay_on_gpu(facts: Facts, ask: Ask) -> bool:
+    return ask.output.in_batches or cost_model.batches_pay(facts, ask)
 
 
-def _prepare(facts: Facts, request: Request) -> bool:
-    threads = request.threads or cores()
-    return not _tiny(facts, request) and elimination_pays(facts, request, threads)
+def _prepare(facts: Facts, ask: Ask) -> bool:
+    threads = ask.where.threads or cores()
+    return not _tiny(facts, ask) and elimination_pays(facts, ask, threads)
 
 
-def _prepare_for_gpu(facts: Facts, request: Request) -> bool:
-    threads = request.threads or cores()
-    return not _tiny(facts, request) and elimination_pays_on_gpu(facts, request, threads)
+def _prepare_for_gpu(facts: Facts, ask: Ask) -> bool:
+    threads = ask.where.threads or cores()
+    return not _tiny(facts, ask) and elimination_pays_on_gpu(facts, ask, threads)
 
 
 _ELIMINATED = "vertices are eliminated once, then a row is two sweeps"
@@ -229,28 +230,29 @@ RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
 }
 
 
-def choose_method(facts: Facts, request: Request, device: str) -> tuple[Method, str]:
-    if request.method != "auto":
-        row = find(request.problem, request.method, device)
+def choose_method(facts: Facts, ask: Ask, device: str) -> tuple[Method, str]:
+    if ask.where.method != "auto":
+        row = find(ask.what.problem, ask.where.method, device)
         if row is None:
-            unknown_method(request, [device])
-        reason = request.because or f"method {request.method!r} was asked for"
+            unknown_method(ask, [device])
+        frozen = ask.decided("method")
+        reason = frozen.reason if frozen else f"method {ask.where.method!r} was asked for"
     else:
-        rules = RULES.get((request.problem, "cuda" if device == "emulated" else device))
-        if rules is None or not methods(request.problem, device):
-            unknown_method(request, [device])
-        rule = next(rule for rule in rules if rule.fits(facts, request))
-        row = find(request.problem, rule.method, device)
+        rules = RULES.get((ask.what.problem, "cuda" if device == "emulated" else device))
+        if rules is None or not methods(ask.what.problem, device):
+            unknown_method(ask, [device])
+        rule = next(rule for rule in rules if rule.fits(facts, ask))
+        row = find(ask.what.problem, rule.method, device)
         assert row is not None, rule
         reason = f"{rule.method}: {rule.reason}"
-    if request.semiring not in row.semirings:
-        raise RequestError(f"method {row.name!r} does not take the semiring {request.semiring!r}")
+    if ask.what.semiring not in row.semirings:
+        raise RequestError(f"method {row.name!r} does not take the semiring {ask.what.semiring!r}")
     if not row.negative and facts.min_weight < 0:
         raise RequestError(
             f"method {row.name!r} needs weights that are not negative, and the smallest is "
             f"{facts.min_weight:g}; leave the method to 'auto'"
         )
-    for name, value in request.options:
+    for name, value in ask.where.options:
         if name not in row.options:
             takes = (
                 f"it takes {', '.join(map(repr, row.options))}" if row.options else "it has none"
@@ -260,27 +262,27 @@ def choose_method(facts: Facts, request: Request, device: str) -> tuple[Method, 
     return row, reason
 
 
-def unknown_method(request: Request, devices: Sequence[str]) -> NoReturn:
+def unknown_method(ask: Ask, devices: Sequence[str]) -> NoReturn:
     """Refuse a method that does not exist, and list those that do, of these devices first."""
-    anywhere = request.device == "auto"
+    anywhere = ask.where.device == "auto"
     real = [device for device in devices if not (anywhere and device == "emulated")]
-    rows = [row for device in real for row in methods(request.problem, device)]
+    rows = [row for device in real for row in methods(ask.what.problem, device)]
     if anywhere:
-        rows += [row for row in methods(request.problem) if row.device != "emulated"]
+        rows += [row for row in methods(ask.what.problem) if row.device != "emulated"]
     if not rows:
-        there = dict.fromkeys(repr(row.device) for row in methods(request.problem))
+        there = dict.fromkeys(repr(row.device) for row in methods(ask.what.problem))
         raise RequestError(
-            f"{request.problem} does not run on device {request.device!r}; it runs on "
+            f"{ask.what.problem} does not run on device {ask.where.device!r}; it runs on "
             + " and ".join(there)
         )
-    where = f" for {request.problem}" + ("" if anywhere else f" on device {request.device!r}")
-    message = no_such("method", request.method, dict.fromkeys(row.name for row in rows), where)
+    where = f" for {ask.what.problem}" + ("" if anywhere else f" on device {ask.where.device!r}")
+    message = no_such("method", ask.where.method, dict.fromkeys(row.name for row in rows), where)
     others = dict.fromkeys(
-        row.device for row in methods(request.problem) if row.name == request.method
+        row.device for row in methods(ask.what.problem) if row.name == ask.where.method
     )
-    problems = dict.fromkeys(row.problem for row in methods() if row.name == request.method)
+    problems = dict.fromkeys(row.problem for row in methods() if row.name == ask.where.method)
     if others:
-        message += f"; {request.method!r} is for device {' and '.join(map(repr, others))}"
+        message += f"; {ask.where.method!r} is for device {' and '.join(map(repr, others))}"
     elif problems:
-        message += f"; {request.method!r} is a method of {' and '.join(problems)}"
+        message += f"; {ask.where.method!r} is a method of {' and '.join(problems)}"
     raise RequestError(message)

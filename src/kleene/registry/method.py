@@ -28,11 +28,11 @@ class Size(NamedTuple):
     threads: int = 1
 
     @classmethod
-    def of(cls, facts: Any, request: Any, item: int) -> Size:
+    def of(cls, facts: Any, ask: Any, item: int) -> Size:
         """Return the size of a request on a graph of these facts."""
-        sources = facts.n if request.sources is None else request.sources
-        threads = request.threads or cores()
-        return cls(facts.n, facts.m, sources, item, request.predecessors, threads)
+        sources = facts.n if ask.what.sources is None else ask.what.sources
+        threads = ask.where.threads or cores()
+        return cls(facts.n, facts.m, sources, item, ask.what.predecessors, threads)
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,9 @@ from kleene.backends.semiring import Semiring
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
 from kleene.graph.path_room import holds
+from kleene.planning.ask import Ask
 from kleene.planning.dtype_choice import choose_dtype
-from kleene.planning.request import Facts, Request, graph_facts
+from kleene.planning.facts import Facts, graph_facts
 
 __all__ = ["Fail", "PathValues", "check_claim", "check_ids", "searched_facts"]
 
@@ -104,7 +105,7 @@ def _check_dtype(claim: PathValues, fail: Fail) -> None:
     problem = "bfs" if claim.hops else "closure"
     asked = None if name == "boolean" else str(dtype)
     try:
-        right = choose_dtype(facts, Request(problem, name, dtype=asked))[0]
+        right = choose_dtype(facts, Ask.of(problem, semiring=name, dtype=asked))[0]
     except (GraphError, RequestError) as error:
         fail(f"values are {dtype}: {error}")
     if dtype != right:

@@ -13,8 +13,8 @@ from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Answer, Task
 from kleene.graph import Graph
 from kleene.graph.no_path import NO_HOPS
+from kleene.planning.ask import Ask
 from kleene.planning.plan import plan_call
-from kleene.planning.request import Request
 from kleene.registry import find
 from kleene.results.claim import searched_facts
 from kleene.results.paths import Walks, follow_links
@@ -41,10 +41,10 @@ class SearchedRows:
         problem = "sssp" if self.semiring == "min_plus" else "closure"
         problem = "bfs" if self.hops else problem
         asked = None if self.dtype.kind == "b" else str(self.dtype)
-        request = Request(
-            problem, self.semiring, device="cpu", sources=len(sources), dtype=asked, keywords=()
-        )
-        plan = plan_call(searched_facts(graph, self.dtype, self.hops), request)
+        ask = Ask.of(
+            problem, semiring=self.semiring, device="cpu", sources=len(sources), dtype=asked
+        )._replace(keywords=())
+        plan = plan_call(searched_facts(graph, self.dtype, self.hops), ask)
         method = find(plan.problem, plan.method, plan.device)
         assert method is not None
         semiring, sources = SEMIRINGS[self.semiring], sources.astype(graph.id_dtype, copy=False)

@@ -23,7 +23,7 @@ from kleene.graph.checks import id_dtype
 from kleene.graph.construct import canonical_csr
 from kleene.graph.label_index import LabelIndex
 from kleene.graph.statistics import heaviest_of_rows, magnitude_sum
-from kleene.planning.request import Facts
+from kleene.planning.facts import Facts
 from kleene.system.cached_property import cached_property
 from kleene.system.formatting import counted
 

@@ -38,8 +38,9 @@ from kleene.distributed.mpi.result import DistributedResult, as_call, total_stat
 from kleene.errors import GraphError, RequestError
 from kleene.graph.checks import as_flag, id_dtype
 from kleene.graph.no_path import no_path
+from kleene.planning.ask import Ask
 from kleene.planning.dtype_choice import choose_dtype
-from kleene.planning.request import Facts, Request
+from kleene.planning.facts import Facts
 
 __all__ = ["sssp", "sssp_dtype"]
 
@@ -123,7 +124,7 @@ def sssp_dtype(facts: Facts, asked: Any) -> np.dtype[Any]:
             "not negative (kleene.sssp takes negative ones, on one machine)"
         )
     name = None if asked is None else getattr(asked, "__name__", str(asked))
-    return choose_dtype(facts, Request("sssp", dtype=name))[0]
+    return choose_dtype(facts, Ask.of("sssp", dtype=name))[0]
 
 
 def _as_delta(delta: Any) -> float:

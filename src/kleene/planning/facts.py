@@ -1,0 +1,59 @@
+"""What a plan needs to know of a graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from kleene.prepared.known import Known, known_of
+from kleene.system.device_names import split_name
+
+if TYPE_CHECKING:
+    from kleene.graph import Graph
+
+__all__ = ["Facts", "graph_facts"]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a plan needs to know of a graph."""
+
+    n: int
+    m: int
+    weight_dtype: str | None
+    min_weight: int | float
+    max_weight: int | float
+    path_bound: int | float
+    csc: bool = False  # are the incoming arcs made already?
+    device: str = "cpu"  # where the arcs are, besides main memory
+    prepared: Known | None = None  # what is known of its elimination
+    placed: str = "cpu"  # the name of that device
+
+
+#: The same facts are the same object, which makes plans quick to look up.
+_shared_facts = lru_cache(maxsize=256)(Facts)
+
+
+def graph_facts(graph: Graph, hops: bool = False) -> Facts:
+    """Collect what a plan needs to know of this graph; for hop counts, without its weights."""
+    n, m = graph.n, graph.m
+    known, placed = known_of(graph), graph.device
+    device = "cpu" if placed == "cpu" else split_name(placed)[0]
+    if hops:
+        return _shared_facts(
+            n, m, None, min(1, m), min(1, m), n, graph.has_csc, device, known, placed
+        )
+    stats, dtype = graph.stats, graph.weight_dtype
+    return _shared_facts(
+        n,
+        m,
+        None if dtype is None else str(dtype),
+        stats.min_weight,
+        stats.max_weight,
+        stats.path_bound,
+        graph.has_csc,
+        device,
+        known,
+        placed,
+    )
