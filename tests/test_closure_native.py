@@ -70,7 +70,7 @@ def test_every_size_level_and_thread_count(n: int, dtype: Any) -> None:
     wanted = by_numpy(g, "min_plus", dtype)
     for level in LEVELS:
         for paths in (False, True):
-            got = closure.tiled(task(g, predecessors=paths), level=level)
+            got = closure.close("tiled", task(g, predecessors=paths), level=level)
             assert np.array_equal(got.values, wanted), (n, level, paths)
     for threads in (2, 3, 8):
         # Straight to the engine: small matrices get one thread otherwise.
@@ -92,7 +92,8 @@ def test_other_semirings(n: int, semiring: str, paths: bool) -> None:
         weighted = g.reweight(arcs=g.weights * 64) if np.dtype(dtype).kind == "i" else g
         wanted = by_numpy(weighted, semiring, dtype)
         for level in LEVELS:
-            got = closure.tiled(task(weighted, semiring, dtype, predecessors=paths), level=level)
+            t = task(weighted, semiring, dtype, predecessors=paths)
+            got = closure.close("tiled", t, level=level)
             np.testing.assert_allclose(got.values, wanted, rtol=1e-5)
     kl.closure(g, semiring, predecessors=paths, method="tiled", device="cpu").verify()
 
@@ -106,7 +107,8 @@ def test_every_engine(engine: str, n: int, threads: int) -> None:
         wanted = by_numpy(g, "min_plus", dtype)
         for block in (0, 7, 64) if engine in ("blocked", "tiled") else (0,):
             t = task(g, predecessors=True, threads=threads)
-            got = getattr(closure, engine)(t, block=block)
+            run = getattr(closure, engine)
+            got = run(t, block=block) if block else run(t)
             assert np.array_equal(got.values, wanted)
             assert_trees(g, got)
 
@@ -118,7 +120,7 @@ def test_every_engine_at_every_size_and_level(dtype: Any) -> None:
         wanted = by_numpy(g, "min_plus", dtype)
         for engine in ENGINES:
             for level in {0, len(LEVELS) - 1}:  # as on a machine without AVX, and the best here
-                got = getattr(closure, engine)(task(g, threads=2), level=level)
+                got = closure.close(engine, task(g, threads=2), level=level)
                 assert np.array_equal(got.values, wanted), (engine, n, level)
 
 

@@ -25,7 +25,9 @@ Array = NDArray[Any]
 #: Methods that never relax a vertex beyond the limit.
 _NARROW = ("delta_stepping", "dijkstra")
 
-_NEEDS_INCOMING = {m.name for m in _native.methods() if m.problem == "sssp" and m.incoming}
+_NATIVE = [method for method in _native.methods() if method.problem == "sssp"]
+_NEEDS_INCOMING = {method.name for method in _NATIVE if method.incoming}
+_STOPS_EARLY = {method.name for method in _NATIVE if method.stops_early}
 
 
 def arc_lengths(weights: Array | None, task: Task) -> Array:
@@ -48,7 +50,7 @@ def limit_array(limit: int | float | Array | None, dtype: np.dtype[Any]) -> Arra
 
 
 def search(method: str, task: Task, costs: Array | None = None) -> Answer:
-    """Return one row per source, by the native method of this name.
+    """Return one row per source, by the native method of this name; horizons if it stops early.
 
     With ``costs``, these order the search and distances are sums of the arc lengths.
     """
@@ -62,7 +64,7 @@ def search(method: str, task: Task, costs: Array | None = None) -> Answer:
     reported = None if costs is None else lengths
     _call(method, task, lengths if costs is None else costs, reported, values, predecessors,
           horizons)  # fmt: skip
-    return Answer(values, predecessors, horizons)
+    return Answer(values, predecessors, horizons if method in _STOPS_EARLY else None)
 
 
 def _may_be_narrow(task: Task) -> bool:
