@@ -221,7 +221,8 @@ def _solve_targets(call: Call) -> Result:
     require_memory(size, "the matrix", "out='d.zarr' to keep it in a store")
     matrix = np.empty((len(call.sources), len(call.targets)), dtype)
     rows, n = _row_call(call, plan), call.graph.n
-    width = len(call.targets) if plan.method == "prepared" else n
+    method = find(plan.problem, plan.method, plan.device)
+    width = len(call.targets) if method is not None and "block" in method.makes else n
     step = rows_together(width, dtype.itemsize, 1)
 
     def make(shared: SharedGraph, blocks: Sequence[Piece]) -> RowsWork:

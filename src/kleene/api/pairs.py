@@ -24,6 +24,7 @@ from kleene.planning.ask import Ask, Output
 from kleene.planning.facts import graph_facts
 from kleene.planning.machine import live_machine
 from kleene.planning.plan import Plan, plan_call
+from kleene.registry import find
 from kleene.results.pairs import PairsResult
 from kleene.results.paths import Walks, follow_links
 from kleene.results.result import Result
@@ -87,7 +88,8 @@ def _solve_by_climbs(call: Call, origins: Array, destinations: Array) -> PairsRe
     what = ask.what._replace(sources=roots, predecessors=False)
     no_rows = Ask(what, ask.where, Output(given=True), ask.frozen, ask.keywords)
     plan = look_closer(graph, no_rows, plan_call(graph_facts(graph), no_rows))
-    if plan.method != "prepared":
+    method = find(plan.problem, plan.method, plan.device)
+    if method is None or "entries" not in method.makes:
         return None
     from kleene.api.climbs import answer_by_climbs
     from kleene.prepared.cache import Preparation

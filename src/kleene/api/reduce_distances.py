@@ -201,7 +201,7 @@ def plan_reduction(call: Call) -> Plan:
 def _fills_matrix(plan: Plan) -> bool:
     """Return whether the method fills a matrix of all pairs, whatever rows are asked for."""
     method = find(plan.problem, plan.method, plan.device)
-    return method is not None and not method.by_rows
+    return method is not None and method.cuts == "never"
 
 
 @dataclass(frozen=True)

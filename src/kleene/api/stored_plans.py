@@ -15,9 +15,6 @@ from kleene.registry import find, methods
 
 __all__ = ["finished_call", "resumed_request"]
 
-#: Methods whose rows cost less than all rows, and which add floats in an order of their own.
-_OTHER_SUMS = ("prepared", "johnson")
-
 
 def finished_call(call: Call, found: Store) -> StoredCall:
     """Return a call that opens a finished store, without a plan: no device is looked for."""
@@ -59,5 +56,4 @@ def resumed_request(ask: Ask, begun_by: str, on_cluster: bool) -> Ask:
 
 
 def _is_search(problem: str, method: str) -> bool:
-    rows = [row for row in methods(problem) if row.name == method]
-    return bool(rows) and rows[0].by_rows and method not in _OTHER_SUMS
+    return any(row.order == "arc by arc" for row in methods(problem) if row.name == method)

@@ -211,7 +211,7 @@ def _leaves_room(path: Path) -> bool:
 def by_rows(plan: Plan) -> bool:
     """Return whether the rows of a piece cost less than all rows."""
     method = find(plan.problem, plan.method, plan.device)
-    return method is None or method.by_rows  # a prepared graph answers by itself
+    return method is None or method.cuts != "never"  # a prepared graph answers by itself
 
 
 def _plan(call: Call, graph: Graph, ask: Ask) -> Plan:

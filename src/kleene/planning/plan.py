@@ -232,7 +232,7 @@ def _preparation(facts: Facts, ask: Ask, machine: Machine, made: Made) -> Decisi
 def _size(facts: Facts, ask: Ask, machine: Machine, made: Made) -> Decision:
     """Decide how many rows are in memory at once."""
     size = Size.of(facts, ask, made["dtype"].choice.itemsize)
-    if ask.output.block_rows and made["method"].choice.by_rows:
+    if ask.output.block_rows and made["method"].choice.cuts != "never":
         size = size._replace(sources=min(size.sources, ask.output.block_rows))
     return Decision("size", size)
 
@@ -257,7 +257,7 @@ def _predecessors(facts: Facts, ask: Ask, machine: Machine, made: Made) -> Decis
 def _blocks(facts: Facts, ask: Ask, machine: Machine, made: Made) -> Decision:
     """Decide in how many blocks the rows go to a store; 0 where all are computed at once."""
     each, rows = ask.output.block_rows, count_sources(facts, ask)
-    if not (each and made["method"].choice.by_rows):
+    if not each or made["method"].choice.cuts == "never":
         return Decision("blocks", 0)
     blocks = -(-rows // each)
     why = f"store: {blocks:,} blocks of {each:,} rows, one after another"
@@ -389,6 +389,6 @@ def _fitting_samples(excess: int, size: Size, method: Method) -> int:
     """Return how many sources would save so many bytes of work; 0 if none do."""
     for count in (1000, 100, 10, 1):
         saved = method.workspace(size) - method.workspace(size._replace(sources=count))
-        if count < size.sources and (saved >= excess or not method.by_rows):
+        if count < size.sources and (saved >= excess or method.cuts == "never"):
             return count
     return 0

@@ -53,6 +53,7 @@ def _blocked(
         workspace,
         device_memory=whole_matrix,
         options=options,
+        cuts="never",
     )
 
 
@@ -68,7 +69,8 @@ TILED_ON_GPU = Method(
     streams=True,
     in_place="kleene.backends.cuda.closure_tiled:close_in_place",
     rounds="kleene.backends.cuda.closure_rounds:open_rounds",
-    splits="rows",
+    cuts="never",
+    bands=True,
 )
 
 ROWS = (
@@ -82,6 +84,7 @@ ROWS = (
         dense_workspace,
         options=("block",),
         rounds="kleene.backends.cpu.closure_rounds:open_rounds",
+        cuts="never",
     ),
     Method(
         "apsp",
@@ -91,6 +94,7 @@ ROWS = (
         "Floyd 1962",
         "kleene.backends.cpu.closure:floyd_warshall",
         dense_workspace,
+        cuts="never",
     ),
     Method(
         "apsp",
@@ -101,6 +105,7 @@ ROWS = (
         "kleene.backends.cpu.closure:blocked",
         dense_workspace,
         options=("block",),
+        cuts="never",
     ),
     Method(
         "apsp",
@@ -110,6 +115,7 @@ ROWS = (
         "Cormen et al. 2009, section 25.1",
         "kleene.backends.cpu.closure:min_plus",
         dense_pair_workspace,
+        cuts="never",
     ),
     Method(
         "apsp",
@@ -119,6 +125,7 @@ ROWS = (
         "D'Alberto and Nicolau 2007",
         "kleene.backends.cpu.closure:rkleene",
         dense_workspace,
+        cuts="never",
     ),
     Method(
         "apsp",
@@ -128,6 +135,7 @@ ROWS = (
         "D'Alberto and Nicolau 2007, Morton 1966",
         "kleene.backends.cpu.closure:rkleene_quadtree",
         dense_pair_workspace,
+        cuts="never",
     ),
     Method(
         "apsp",
@@ -138,6 +146,7 @@ ROWS = (
         "kleene.backends.cpu.apsp:batched",
         lanes_workspace,
         negative=False,
+        order="arc by arc",
     ),
     Method(
         "apsp",
@@ -156,6 +165,7 @@ ROWS = (
         "Dibbelt et al. 2016, Delling et al. 2013",
         "kleene.backends.cpu.prepared:apsp",
         elimination_workspace,
+        makes=("rows", "block", "entries"),
     ),
     Method(
         "apsp",
@@ -167,7 +177,7 @@ ROWS = (
         eliminated_pairs,
         device_memory=elimination_on_gpu,
         streams=True,
-        splits="sources",
+        makes=("rows", "block", "entries"),
     ),
     Method(
         "apsp",
@@ -178,6 +188,7 @@ ROWS = (
         "kleene.backends.cuda.apsp_naive:naive",
         rows_workspace,
         device_memory=whole_matrix,
+        cuts="never",
     ),
     TILED_ON_GPU,
     Method(
@@ -191,7 +202,7 @@ ROWS = (
         negative=False,
         device_memory=lanes_on_gpu,
         streams=True,
-        splits="sources",
+        order="arc by arc",
     ),
     Method(
         "apsp",
@@ -202,6 +213,7 @@ ROWS = (
         "kleene.backends.cuda.apsp_products:min_plus",
         rows_workspace,
         device_memory=two_matrices,
+        cuts="never",
     ),
     Method(
         "apsp",
@@ -213,6 +225,7 @@ ROWS = (
         rows_workspace,
         device_memory=quarter_more,
         options=("block",),
+        cuts="never",
     ),
     Method(
         "apsp",
@@ -224,6 +237,7 @@ ROWS = (
         rows_workspace,
         device_memory=tree_and_matrix,
         options=("block",),
+        cuts="never",
     ),
     _blocked(
         "multi",
@@ -261,6 +275,7 @@ ROWS = (
         "Floyd 1962",
         "kleene.backends.reference.closure:floyd_warshall",
         matrix_workspace,
+        cuts="never",
     ),
     Method(
         "apsp",

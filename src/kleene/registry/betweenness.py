@@ -73,6 +73,7 @@ ROWS = (
         "kleene.backends.cpu.betweenness:lanes",
         _lanes_workspace,
         answer=_answer,
+        makes=("sums",),
     ),
     Method(
         "betweenness",
@@ -84,6 +85,7 @@ ROWS = (
         _dijkstra_workspace,
         negative=False,
         answer=_answer,
+        makes=("sums",),
     ),
     Method(
         "betweenness",
@@ -95,6 +97,8 @@ ROWS = (
         _sampled_workspace,
         negative=False,
         answer=_answer,
+        makes=("value",),
+        cuts="never",
     ),
     Method(
         "betweenness",
@@ -106,6 +110,7 @@ ROWS = (
         no_workspace,
         answer=_answer,
         device_memory=_gpu_counts,
+        makes=("sums",),
     ),
     Method(
         "betweenness",
@@ -118,6 +123,7 @@ ROWS = (
         negative=False,
         answer=_answer,
         device_memory=_gpu_distances,
+        makes=("sums",),
     ),
     Method(
         "betweenness",
@@ -129,5 +135,6 @@ ROWS = (
         _reference_workspace,
         negative=False,
         answer=_answer,
+        makes=("sums",),
     ),
 )

@@ -27,7 +27,8 @@ _PADAMATA = "Padamata and Raveendran 2013"
 def _native_bfs(
     name: str, summary: str, origin: str, workspace: Callable[[Size], int] = native_workspace
 ) -> Method:
-    return Method("bfs", name, "cpu", summary, origin, f"kleene.backends.cpu.bfs:{name}", workspace)
+    entry = f"kleene.backends.cpu.bfs:{name}"
+    return Method("bfs", name, "cpu", summary, origin, entry, workspace, order="arc by arc")
 
 
 def _cuda_bfs(
@@ -46,7 +47,7 @@ def _cuda_bfs(
     entry = f"kleene.backends.cuda.{module}:{name}"
     return Method(
         "bfs", name, "cuda", summary, origin, entry, workspace, device_memory=device_memory,
-        splits="sources",
+        order="arc by arc",
     )  # fmt: skip
 
 
@@ -79,7 +80,7 @@ ROWS = (
         sent_rows,
         device_memory=bits_on_gpu,
         streams=True,
-        splits="sources",
+        order="arc by arc",
     ),
     Method(
         "bfs",
@@ -90,7 +91,7 @@ ROWS = (
         "kleene.backends.cuda.bfs_direction:direction_optimizing",
         no_workspace,
         device_memory=searched_graph,
-        splits="sources",
+        order="arc by arc",
     ),
     _cuda_bfs(
         "edge",
@@ -158,5 +159,6 @@ ROWS = (
         "Moore 1959",
         "kleene.backends.reference.bfs:queue",
         search_workspace,
+        order="arc by arc",
     ),
 )

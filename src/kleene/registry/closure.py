@@ -29,6 +29,7 @@ ROWS = (
         tiled_closure_workspace,
         semirings=tuple(SEMIRINGS),
         rounds="kleene.backends.cpu.closure_rounds:open_rounds",
+        cuts="never",
     ),
     Method(
         "closure",
@@ -39,6 +40,7 @@ ROWS = (
         "kleene.backends.cpu.closure:floyd_warshall",
         dense_workspace,
         semirings=tuple(SEMIRINGS),
+        cuts="never",
     ),
     Method(
         "closure",
@@ -49,6 +51,7 @@ ROWS = (
         "kleene.backends.cpu.prepared:closure",
         elimination_workspace,
         semirings=tuple(SEMIRINGS),
+        makes=("rows", "block", "entries"),
     ),
     Method(
         "closure",
@@ -61,7 +64,7 @@ ROWS = (
         semirings=tuple(SEMIRINGS),
         device_memory=elimination_on_gpu,
         streams=True,
-        splits="sources",
+        makes=("rows", "block", "entries"),
     ),
     replace(TILED_ON_GPU, problem="closure", semirings=tuple(SEMIRINGS)),
     Method(
@@ -73,5 +76,6 @@ ROWS = (
         "kleene.backends.reference.closure:floyd_warshall",
         matrix_workspace,
         semirings=tuple(SEMIRINGS),
+        cuts="never",
     ),
 )

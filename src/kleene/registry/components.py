@@ -32,6 +32,8 @@ ROWS = (
         "kleene.backends.cpu.components:afforest",
         _weak_workspace,
         answer=_answer,
+        makes=("value",),
+        cuts="never",
     ),
     Method(
         "strong_components",
@@ -42,5 +44,7 @@ ROWS = (
         "kleene.backends.cpu.components:forward_backward",
         _strong_workspace,
         answer=_answer,
+        makes=("value",),
+        cuts="never",
     ),
 )

@@ -17,5 +17,7 @@ ROWS = (
         "kleene.backends.cpu.distance_encodings:batched",
         no_workspace,
         negative=False,
+        makes=("value",),
+        cuts="never",
     ),
 )

@@ -41,6 +41,7 @@ ROWS = (
         _search_workspace,
         negative=False,
         answer=_answer,
+        makes=("sums",),
     ),
     Method(
         "loads",
@@ -51,6 +52,7 @@ ROWS = (
         "kleene.backends.cpu.loads:prepared",
         _pair_workspace,
         answer=_answer,
+        makes=("sums",),
     ),
     Method(
         "loads",
@@ -61,5 +63,6 @@ ROWS = (
         "kleene.backends.reference.loads:plain",
         _reference_workspace,
         answer=_answer,
+        makes=("sums",),
     ),
 )

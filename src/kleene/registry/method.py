@@ -6,15 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from kleene.system.machine import cores
 
-__all__ = ["Method", "Size"]
+__all__ = ["Method", "PartForm", "Size"]
 
-
-#: The methods for all pairs that search, or sweep, for each source.
-_BY_ROWS = ("batched", "johnson", "prepared")
+#: What a part of an answer is: whole rows, rows at some targets only, entries of pairs, compressed
+#: rows of what is near, sums over sources, or one value that has no parts.
+PartForm = Literal["rows", "block", "entries", "sparse", "sums", "value"]
 
 
 class Size(NamedTuple):
@@ -37,7 +37,14 @@ class Size(NamedTuple):
 
 @dataclass(frozen=True)
 class Method:
-    """One row: a way to solve a problem on a device."""
+    """One row: a way to solve a problem on a device.
+
+    ``cuts`` says whether some of the sources cost a part of what all cost; "never" is a method that
+    closes a whole matrix, or whose answer has no parts.
+
+    ``order`` says how floats are added. Methods that add "arc by arc", from the source on, give the
+    same bits: each distance is the least such sum. An "own" order promises nothing.
+    """
 
     problem: str
     name: str
@@ -55,12 +62,17 @@ class Method:
     in_place: str | None = None  # "module:function" for arrays that are on the device already
     rounds: str | None = None  # "module:function" for matrices in files: see dense_rounds
     unrecorded: bool = False  # no GPU has run its kernels yet: see variants.UNRECORDED
-    splits: str = ""  # what devices share: "sources", a row being a search, or "rows" of a matrix
+    makes: tuple[PartForm, ...] = ("rows",)
+    cuts: Literal["rows", "never"] = "rows"
+    order: Literal["arc by arc", "own"] = "own"
+    bands: bool = False  # can devices share its matrix, a band of rows each?
 
     @property
-    def by_rows(self) -> bool:
-        """Whether some rows cost a part of what all cost; other methods close a whole matrix."""
-        return self.problem not in ("apsp", "closure") or self.name in _BY_ROWS
+    def splits(self) -> str:
+        """What devices share: "sources", or "rows" of a matrix; nothing if one runs it all."""
+        if self.bands:
+            return "rows"
+        return "sources" if "rows" in self.makes and self.cuts != "never" else ""
 
     @property
     def needs(self) -> str:

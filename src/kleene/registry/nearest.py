@@ -17,6 +17,8 @@ ROWS = (
         "kleene.backends.cpu.nearest:k_labels",
         labels_workspace,
         negative=False,
+        makes=("value",),
+        cuts="never",
     ),
     Method(
         "nearest",
@@ -27,5 +29,7 @@ ROWS = (
         "kleene.backends.cpu.prepared:nearest",
         elimination_labels_workspace,
         negative=False,
+        makes=("value",),
+        cuts="never",
     ),
 )

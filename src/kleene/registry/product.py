@@ -51,6 +51,8 @@ ROWS = (
         "kleene.backends.cpu.product:tiled",
         _factors,
         semirings=PRODUCT_SEMIRINGS,
+        makes=("value",),
+        cuts="never",
     ),
     Method(
         "product",
@@ -63,6 +65,8 @@ ROWS = (
         semirings=PRODUCT_SEMIRINGS,
         device_memory=_on_gpu,
         in_place="kleene.backends.cuda.product:multiply_on_device",
+        makes=("value",),
+        cuts="never",
     ),
     Method(
         "product",
@@ -73,5 +77,7 @@ ROWS = (
         "kleene.backends.reference.product:broadcast",
         _one_row,
         semirings=PRODUCT_SEMIRINGS,
+        makes=("value",),
+        cuts="never",
     ),
 )

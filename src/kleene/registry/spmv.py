@@ -30,6 +30,8 @@ def _row(form: str, device: str) -> Method:
         semirings=("plus_times", *SEMIRINGS),
         device_memory=(matrix or device_arcs) if device == "cuda" else None,
         answer=_vector,
+        makes=("value",),
+        cuts="never",
     )
 
 

@@ -45,7 +45,7 @@ def _cuda_sssp(
         negative=negative,
         device_memory=device_memory,
         streams=streams,
-        splits="sources",
+        order="arc by arc",
     )
 
 
@@ -59,6 +59,7 @@ ROWS = (
         "kleene.backends.cpu.sssp:dijkstra",
         lengths_workspace,
         negative=False,
+        order="arc by arc",
     ),
     Method(
         "sssp",
@@ -69,6 +70,7 @@ ROWS = (
         "kleene.backends.cpu.sssp:delta_stepping",
         lanes_workspace,
         negative=False,
+        order="arc by arc",
     ),
     Method(
         "sssp",
@@ -78,6 +80,7 @@ ROWS = (
         "Bellman 1958, Cherkassky and Goldberg 1999",
         "kleene.backends.cpu.sssp:bellman_ford",
         lengths_workspace,
+        order="arc by arc",
     ),
     Method(
         "sssp",
@@ -88,6 +91,7 @@ ROWS = (
         "kleene.backends.cpu.sssp:llp",
         pull_workspace,
         negative=False,
+        order="arc by arc",
     ),
     Method(
         "sssp",
@@ -97,6 +101,7 @@ ROWS = (
         "Dibbelt et al. 2016, Delling et al. 2013",
         "kleene.backends.cpu.prepared:sssp",
         elimination_workspace,
+        makes=("rows", "block", "entries"),
     ),
     _cuda_sssp(
         "near_far",
@@ -150,7 +155,7 @@ ROWS = (
         eliminated_pairs,
         device_memory=elimination_on_gpu,
         streams=True,
-        splits="sources",
+        makes=("rows", "block", "entries"),
     ),
     Method(
         "sssp",
@@ -161,6 +166,7 @@ ROWS = (
         "kleene.backends.reference.sssp:dijkstra",
         search_workspace,
         negative=False,
+        order="arc by arc",
     ),
     Method(
         "sssp",
@@ -170,5 +176,6 @@ ROWS = (
         "Bellman 1958",
         "kleene.backends.reference.sssp:bellman_ford",
         lambda size: 40 * size.m + 40 * size.n,
+        order="arc by arc",
     ),
 )

@@ -18,5 +18,6 @@ ROWS = (
         bounded_workspace,
         negative=False,
         answer=lambda size: 0,  # it grows with what is reached, and is watched there
+        makes=("sparse",),
     ),
 )
