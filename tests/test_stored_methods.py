@@ -120,9 +120,9 @@ def test_a_store_of_the_cpu_is_resumed_on_a_device_without_its_method(
 def test_other_sums_are_not_mixed_with_those_of_searches() -> None:
     for method in ("prepared", "johnson", "tiled"):
         asked = Ask.of("apsp", device="reference" if method != "johnson" else "cuda")
-        assert resumed_request(asked, method, False).method == method
+        assert resumed_request(asked, method, False).where.method == method
     asked = Ask.of("apsp", device="reference")
-    assert resumed_request(asked, "batched", False).method == "auto"
+    assert resumed_request(asked, "batched", False).where.method == "auto"
 
 
 @pytest.mark.parametrize("problem", ["bfs", "sssp", "apsp"])
