@@ -285,11 +285,11 @@ def test_rows_go_by_slots(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
             g,
             sources=sources,
             predecessors=False,
-            out=tmp_path / "d.npy",
+            out=tmp_path / f"{count}.npy",
             progress=lambda done, total: seen.append((done, total)),
         )
         wanted = (kl.bfs if solve is bfs else kl.apsp)(g, sources=sources)
-        np.testing.assert_array_equal(np.load(tmp_path / "d.npy"), wanted.distances)
+        np.testing.assert_array_equal(np.load(tmp_path / f"{count}.npy"), wanted.distances)
         assert len(seen) == 3
         assert seen[-1] == (count, count)
 

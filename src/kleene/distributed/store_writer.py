@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from kleene.distributed.ledger import naming
 from kleene.distributed.pieces import Piece, split
-from kleene.errors import StoreError
+from kleene.errors import RequestError, StoreError
 
 __all__ = [
     "DISTANCES",
@@ -203,12 +203,19 @@ class StoreWriter(ABC):
 
 
 def refuse_existing(path: Path) -> None:
-    """Refuse a file that may be of another graph: it has no ledger that says whose it is."""
-    if path.exists():
-        raise StoreError(
-            f"{path} is there already, without a ledger beside it that says what it holds: remove "
-            "it, or choose another name"
-        )
+    """Refuse a file that may be of another graph: it has no ledger that says whose it is.
+
+    An empty file, as ``tempfile`` makes them, holds nothing that could be lost.
+    """
+    empty = path.suffix == ".npy" and path.is_file() and not path.stat().st_size
+    if empty or not path.exists():
+        return
+    if not (path.is_file() or path.is_dir()):
+        raise RequestError(f"{path} is not a regular file, and cannot hold an answer")
+    raise StoreError(
+        f"{path} is there already, without a ledger beside it that says what it holds: remove "
+        "it, or choose another name"
+    )
 
 
 def _checksum(block: Array) -> int:
