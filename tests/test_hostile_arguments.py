@@ -9,11 +9,14 @@ import math
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
+import igraph
 import networkx as nx
 import numpy as np
 import pytest
+import rustworkx
 
 import kleene as kl
 from kleene.graph import checks
@@ -46,6 +49,15 @@ def _streets() -> Any:
     return made
 
 
+def _digraph() -> Any:
+    made = rustworkx.PyDiGraph()
+    made.extend_from_weighted_edge_list([(0, 1, {"length": 2.5})])
+    return made
+
+
+_IGRAPH = igraph.Graph(edges=[(0, 1)], edge_attrs={"length": [2.5]})
+_EDGE_INDEX = SimpleNamespace(edge_index=np.array([[0, 1], [1, 2]]), num_nodes=3)
+
 #: A call with good arguments, as keywords; each is replaced by each odd value in turn.
 CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "from_edges": (
@@ -64,6 +76,18 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "from_igraph": (kl.Graph.from_igraph, {"graph": None}),
     "from_rustworkx": (kl.Graph.from_rustworkx, {"graph": None}),
     "from_osmnx": (kl.Graph.from_osmnx, {"streets": _streets(), "weight": "length"}),
+    "from_networkx, weights": (
+        lambda **k: kl.Graph.from_networkx(_streets(), **k), {"weight": "length"},
+    ),
+    "from_igraph, weights": (
+        lambda **k: kl.Graph.from_igraph(_IGRAPH, **k), {"weight": "length"},
+    ),
+    "from_rustworkx, weights": (
+        lambda **k: kl.Graph.from_rustworkx(_digraph(), **k), {"weight": "length"},
+    ),
+    "from_any, weights": (
+        lambda **k: kl.Graph.from_any(_EDGE_INDEX, **k), {"weight": "auto"},
+    ),
     "read edge_list": (
         lambda **k: kl.read(io.BytesIO(b"from,to,km,oneway\n0,1,2,no\n"), "edge_list", **k),
         {"directed": "oneway", "weight": "km", "weighted": None, "keep_rows": True,

@@ -97,8 +97,6 @@ def check_call(
     if not isinstance(graph, Graph):
         prepared = as_prepared(graph)
         graph = prepared.graph
-    if not hops and problem != "bfs" and semiring != "boolean":
-        warn_of_numbers_left(graph)
     listed = None
     if pairs is not None:
         others = {"source": source, "sources": sources, "targets": targets, "out": out}
@@ -125,6 +123,8 @@ def check_call(
         options=options,
         arc_by_arc=arc_by_arc,
     )
+    if not hops and problem != "bfs" and ask.what.semiring != "boolean":
+        warn_of_numbers_left(graph)
     if pairs is not None:
         if keep == "device":
             raise RequestError(

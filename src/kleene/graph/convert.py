@@ -75,6 +75,7 @@ def _require_kind(graph: Any, library: str, *attributes: str) -> None:
 
 def from_networkx(cls: type[Graph], graph: Any, weight: str | None = "auto") -> Graph:
     _require_kind(graph, "NetworkX", "edges", "is_directed", "__iter__", "name")
+    weight = as_name(weight, "weight")
     nodes = list(graph)
     ids = {node: i for i, node in enumerate(nodes)}
     edges = list(graph.edges(data=True))
@@ -113,19 +114,18 @@ def _edge_weights(edges: list[Any], weight: str | None) -> list[Any] | None:
     """Return the attribute ``weight`` of NetworkX edges."""
     if weight is None:
         return None
-    name = as_name(weight, "weight")
     try:
-        return [data[name] for *_, data in edges] or None
+        return [data[weight] for *_, data in edges] or None
     except KeyError:
-        missing = next((u, v) for u, v, data in edges if name not in data)
-        have = sum(name in data for *_, data in edges)
+        missing = next((u, v) for u, v, data in edges if weight not in data)
+        have = sum(weight in data for *_, data in edges)
     if have:
         raise GraphError(
-            f"{have:,} of {len(edges):,} edges have the attribute {name!r}, but not the edge "
+            f"{have:,} of {len(edges):,} edges have the attribute {weight!r}, but not the edge "
             f"{missing!r}; give it one, or pass weight=None for an unweighted graph"
         )
     known = sorted({str(key) for *_, data in edges for key in data})
-    raise no_such_weight(name, "edge attribute", known)
+    raise no_such_weight(weight, "edge attribute", known)
 
 
 def _node_positions(graph: Any) -> list[Any] | None:
@@ -181,8 +181,8 @@ def from_igraph(cls: type[Graph], graph: Any, weight: str | None = "auto") -> Gr
     n, m = graph.vcount(), graph.ecount()
     ends = np.fromiter(chain.from_iterable(graph.get_edgelist()), dtype=np.int32, count=2 * m)
     attributes, left = graph.es.attributes(), None
-    name: str | None = weight
-    if weight == "auto":
+    name: str | None = as_name(weight, "weight")
+    if name == "auto":
         rows = {key: graph.es[0][key] for key in attributes} if m else {}
         name, left = _known_attribute([rows])
     given = graph.es[name] if name in attributes else [None] * m
@@ -219,6 +219,7 @@ def from_rustworkx(
     cls: type[Graph], graph: Any, weight: str | Callable[[Any], Any] | None = "auto"
 ) -> Graph:
     _require_kind(graph, "rustworkx", "node_indices", "edge_list", "nodes")
+    weight = as_name(weight, "weight")
     nodes = np.asarray(graph.node_indices(), dtype=np.int64)
     n = len(nodes)
     ends = np.asarray(graph.edge_list(), dtype=np.int64).reshape(-1, 2)
@@ -274,6 +275,7 @@ def from_edge_index(
     if index.ndim != 2 or index.shape[0] != 2:
         raise GraphError(f"edge_index must have two rows, but has shape {index.shape}")
     n = getattr(data, "num_nodes", None)
+    weight = as_name(weight, "weight")
     name = "edge_weight" if weight == "auto" else weight
     weights = None if name is None else to_numpy(getattr(data, name, None))
     if weights is None and weight not in (None, "auto"):
