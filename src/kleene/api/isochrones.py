@@ -68,7 +68,7 @@ def isochrones(
     --------
     >>> import kleene as kl
     >>> g = kl.generate.grid(30, 30, weights=(50, 150), seed=1)
-    >>> g = g.with_positions([(100 * (v % 30), 100 * (v // 30)) for v in range(900)])
+    >>> g = g.with_positions([(9 + 0.001 * (v % 30), 0.001 * (v // 30)) for v in range(900)])
     >>> zones = kl.isochrones(g, 435, [300, 600])
     >>> zones
     Isochrones(from 435: 26 within 300, 98 within 600)

@@ -23,7 +23,6 @@ def require_degrees(positions: NDArray[Any]) -> None:
         x, y = positions[(np.abs(positions) > _MOST).any(axis=1).argmax()].tolist()
         raise GraphError(
             f"GeoJSON holds longitude and latitude in degrees, and a position is ({x:.6g}, "
-            f"{y:.6g}): convert positions before, by g.with_positions(...) and, say, pyproj's "
-            "Transformer.from_crs(..., 'EPSG:4326', always_xy=True); or save a table, .csv or "
-            ".parquet"
+            f"{y:.6g}): convert the positions to EPSG:4326 before, as pyproj's Transformer does, "
+            "or save a table, .csv or .parquet"
         )
