@@ -158,6 +158,6 @@ def without_numbers_left(graph: Graph) -> Graph:
 
 def warn_of_numbers_left(graph: Graph) -> None:
     """Warn once if weights are missing that might have been meant."""
-    left = numbers_left(graph)
+    left = graph.__dict__.get(_MARK)
     if left is not None:
         left.warn()
