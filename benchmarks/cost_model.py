@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 from kleene.lab.experiments.crossovers import CPU, PLACED
 from kleene.lab.record import Point, Record, read
+from kleene.planning.ask import Ask
 from kleene.planning.cost_model import gpu_cost
-from kleene.planning.plan import Ask, Facts
+from kleene.planning.facts import Facts
 from kleene.planning.prepared_cost import cpu_seconds
 
 #: The largest weight in each experiment.
@@ -45,7 +46,7 @@ def comparisons(record: Record) -> Iterator[Comparison]:
     """Yield the calls of the crossover experiments."""
     for point in record.latest().points:
         if point.experiment in _LONGEST and point.device in ("cpu", "cuda"):
-            ask = _request(point)
+            ask = _ask(point)
             if point.series == CPU:
                 cores = int(record.runs[point.run].machine["cores"])
                 seconds = cpu_seconds(_facts(point), ask, cores)
@@ -64,7 +65,7 @@ def of_betweenness(record: Record) -> Iterator[Comparison]:
             continue
         n, m, where = int(point.n or 0), int(point.m or 0), _COUNTING[point.series]
         sources = round(float(point.work or 0) / m)
-        ask = Ask("betweenness", sources=sources, predecessors=False)
+        ask = Ask.of("betweenness", sources=sources, predecessors=False)
         lanes = point.method == "lanes"  # by hops
         device = "cuda" if where == PLACED else "cpu"
         facts = Facts(n, m, None if lanes else "int32", 1, 255, 255 * n, True, device)
@@ -76,11 +77,11 @@ def of_betweenness(record: Record) -> Iterator[Comparison]:
         yield Comparison(call, where, point.method, statistics.median(point.seconds), seconds)
 
 
-def _request(point: Point) -> Ask:
+def _ask(point: Point) -> Ask:
     if point.experiment == "crossover-searches":
-        return Ask(point.panel.partition(",")[0].lower(), sources=1)
+        return Ask.of(point.panel.partition(",")[0].lower(), sources=1)
     method = "tiled" if point.experiment == "crossover-dense" else "auto"
-    return Ask("apsp", method=method, predecessors=point.panel == "paths")
+    return Ask.of("apsp", method=method, predecessors=point.panel == "paths")
 
 
 def _facts(point: Point) -> Facts:
