@@ -270,9 +270,13 @@ def test_plans_and_explanations() -> None:
     assert kl.betweenness(weighted, hops=True).plan.method == "lanes"
 
 
-def test_a_graph_on_a_device_is_measured_there() -> None:
-    plan = kl.betweenness(kl.generate.grid(5, 5).to("emulated")).plan
-    assert (plan.method, plan.device) == ("lanes", "emulated")
+def test_the_emulator_measures_a_graph_that_is_there_on_request() -> None:
+    """As it searches: what the GPU would do with a placed graph, test_cuda_choice says."""
+    g = kl.generate.grid(5, 5).to("emulated")
+    for options, device in (({}, "cpu"), ({"device": "emulated"}, "emulated")):
+        plan = kl.betweenness(g, **options).plan
+        assert (plan.method, plan.device) == ("lanes", device)
+        assert kl.bfs(g, 0, **options).plan.device == device
 
 
 # ---- bad input, progress, Ctrl-C ----------------------------------------------------------------

@@ -315,7 +315,8 @@ def test_calls_choose_the_method_and_report() -> None:
     for b in (by_hops, by_weights):
         assert b.verify(sample=5).rows == 5
     placed = g.to("emulated")
-    assert kl.betweenness(placed).plan.device == "emulated"
+    assert kl.betweenness(placed, device="emulated").plan.device == "emulated"
+    assert kl.betweenness(placed).plan.device == "cpu"  # the emulator only on request
     assert kl.betweenness(placed, method="dijkstra").plan.device == "cpu"
     assert kl.betweenness(placed, error=0.2).plan.device == "cpu"
 
