@@ -6,7 +6,10 @@ import inspect
 import signal
 from pathlib import Path
 
+import pytest
+
 import kleene as kl
+from kleene.backends.cuda.tuning import transfers
 from torture import interrupts, public_calls, threads
 
 
@@ -17,7 +20,11 @@ def test_every_public_function_is_called() -> None:
     assert [name for name in functions if f"kl.{name}" not in text] == []
 
 
-def test_calls_from_threads_have_the_answers_of_one(tmp_path: Path) -> None:
+def test_calls_from_threads_have_the_answers_of_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KLEENE_EMULATOR_DEVICES", "2")  # all_calls sets both, for the process
+    monkeypatch.setattr(transfers, "PINNED_LEAST", 16)
     calls = {call.name: call for call in public_calls.all_calls(tmp_path)}
     some = [calls[name] for name in ("load_prepared", "labels", "prepared path", "read g.npz")]
     right = {call.name: call.do() for call in some}
