@@ -188,7 +188,7 @@ def test_a_wrong_number_is_noticed(name: str, grid: Path, monkeypatch: pytest.Mo
 
 def test_the_proof_of_an_infinite_sum(tmp_path: Path) -> None:
     path = tmp_path / "islands.csv"
-    path.write_text("a,b\nc,d\n")
+    path.write_text("a,b\nc,d\na,b\n")
     found = document("measure", "wiener", path, "--verify")
     assert (found["value"], found["proof"]["rows"]) == ("inf", 4)
 

@@ -149,7 +149,7 @@ def test_streams_that_are_closed_but_not_used(tmp_path: Path) -> None:
 
 @posix
 def test_output_in_ascii(tmp_path: Path) -> None:
-    (tmp_path / "g.csv").write_text("\u00e9,b\n", encoding="utf-8")
+    (tmp_path / "g.csv").write_text("\u00e9,b\n\u00e9,b\n", encoding="utf-8")
     done = shell(
         f'"$0" -c "$1" bfs {tmp_path}/g.csv --format edge_list -s b', PYTHONIOENCODING="ascii"
     )

@@ -89,7 +89,7 @@ def test_memory_advice_is_possible() -> None:
 
 #: Keywords in messages that no command passes on: of calls that exist in Python only.
 PYTHON_ONLY = {
-    "arcs", "argmin", "batch", "connect", "copy", "keep", "keep_rows", "metric", "n", "ptr",
+    "arcs", "argmin", "batch", "connect", "copy", "form", "keep", "keep_rows", "metric", "n", "ptr",
     "relabel", "route", "rows", "undirected", "volume", "weights", "xy",
 }  # fmt: skip
 

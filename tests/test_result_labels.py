@@ -104,11 +104,11 @@ def test_proofs_name_labels(numbered: kl.Graph) -> None:
 
 
 def test_odd_labels() -> None:
-    g = kl.Graph.from_edges([0, 1], [1, 2], labels=[(0, 0), "a", None])
+    g = kl.Graph.from_edges([0, 1], [1, 2], labels=[(0, 0), "a", b"c"])
     r = kl.bfs(g, (0, 0))
-    assert r.path(None) == [(0, 0), "a", None]
-    assert kl.bfs(g, sources=[(0, 0), "a"]).path("a", None) == ["a", None]
-    assert r.to_arrow()["target"].to_pylist() == ["(0, 0)", "a", "None"]
+    assert r.path(b"c") == [(0, 0), "a", b"c"]
+    assert kl.bfs(g, sources=[(0, 0), "a"]).path("a", b"c") == ["a", b"c"]
+    assert r.to_arrow()["target"].to_pylist() == ["(0, 0)", "a", "b'c'"]
     assert r.to_polars()["predecessor"].to_list() == [None, "(0, 0)", "a"]
 
 
