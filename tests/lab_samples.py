@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from kleene.lab.experiment import Axis, Document, Experiment, Published
@@ -33,6 +34,11 @@ PUBLISHED = (
     Published("naive", (512, 1024), (0.5, 4.0), "Tesla M2090"),
     Published("one core", (512, 1024), (1.5, 8.0), "a Xeon"),
 )
+
+
+def unhurried(experiment: Experiment) -> Experiment:
+    """Return an experiment that leaves no point out, however busy the machine is."""
+    return replace(experiment, budget=3600, patience=600)
 
 
 def experiment(

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lab_samples import unhurried
 
 import kleene as kl
 from kleene.lab import record as records
@@ -91,7 +92,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
 def test_both_are_measured_on_every_graph(stand_in: SimpleNamespace, tmp_path: Path) -> None:
     path = tmp_path / "record.jsonl"
-    done = Runner(Environment("emulated", quick=True), path).measure([GPU])
+    done = Runner(Environment("emulated", quick=True), path).measure([unhurried(GPU)])
     record = records.read(path)
     assert (done.failed, done.skipped) == (0, 0), [skip.why for skip in record.skips]
     [results] = measurements_in(record, GPU)
@@ -107,7 +108,7 @@ def test_both_are_measured_on_every_graph(stand_in: SimpleNamespace, tmp_path: P
 def test_wrong_answers_are_failures(stand_in: SimpleNamespace, tmp_path: Path) -> None:
     stand_in.error = 1
     path = tmp_path / "record.jsonl"
-    done = Runner(Environment("emulated", quick=True), path).measure([GPU])
+    done = Runner(Environment("emulated", quick=True), path).measure([unhurried(GPU)])
     assert done.failed == 8  # two graphs, two problems, two series
     assert all("other distances" in skip.why for skip in records.read(path).skips)
 
@@ -117,7 +118,7 @@ def test_elsewhere_it_is_skipped_with_a_reason(device: str, tmp_path: Path) -> N
     if device == "emulated" and CuGraph.installed():
         pytest.skip("pylibcugraph is installed here")
     path = tmp_path / "record.jsonl"
-    done = Runner(Environment(device, quick=True), path).measure([GPU])
+    done = Runner(Environment(device, quick=True), path).measure([unhurried(GPU)])
     assert (done.measured, done.failed, done.skipped) == (0, 0, 1)
     why = "there is no GPU" if device == "cpu" else "pylibcugraph is not installed; pip install"
     assert why in records.read(path).skips[0].why

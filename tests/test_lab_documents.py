@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from lab_samples import unhurried
 
 import kleene as kl
 from kleene.lab import environment as environments
@@ -28,7 +29,7 @@ def named(experiment: Experiment) -> str:
 
 
 def run(experiment: Experiment, environment: Environment, path: Path) -> Record:
-    Runner(environment, path / "lab.jsonl").measure([experiment])
+    Runner(environment, path / "lab.jsonl").measure([unhurried(experiment)])
     return read(path / "lab.jsonl")
 
 

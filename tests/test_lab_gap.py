@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from lab_samples import unhurried
 
 from kleene.cli.lab_run import chosen
 from kleene.lab import record as records
@@ -83,7 +84,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def run(path: Path, experiment: Experiment = GAP) -> tuple[Summary, records.Record]:
-    done = Runner(Environment("cpu", quick=True), path).measure([experiment])
+    done = Runner(Environment("cpu", quick=True), path).measure([unhurried(experiment)])
     return done, records.read(path)
 
 
@@ -166,7 +167,7 @@ def test_a_busy_machine_does_not_measure_gap_on_all_cores(install, tmp_path: Pat
     environment = Environment("cpu", quick=True)
     environment.cores = 2
     path = tmp_path / "record.jsonl"
-    Runner(environment, path).measure([GAP])
+    Runner(environment, path).measure([unhurried(GAP)])
     record = records.read(path)
     assert {skip.series for skip in record.skips} == {"GAP, all cores"}
     assert all("the load is 100.0 on 2 cores" in skip.why for skip in record.skips)

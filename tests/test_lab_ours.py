@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lab_samples import unhurried
 
 import kleene as kl
 from kleene.lab import experiments
@@ -35,7 +36,7 @@ MISSING = re.compile(r"not installed|would take too long")
 @pytest.mark.parametrize("experiment", OURS, ids=IDS)
 def test_an_experiment_runs_and_its_findings_hold(experiment: Experiment, tmp_path: Path) -> None:
     path = tmp_path / "record.jsonl"
-    done = Runner(Environment("emulated", quick=True), path).measure([experiment])
+    done = Runner(Environment("emulated", quick=True), path).measure([unhurried(experiment)])
     record = records.read(path)
     assert done.failed == 0, [skip.why for skip in record.skips]
     assert done.measured > 0
