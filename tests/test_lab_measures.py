@@ -13,16 +13,16 @@ from lab_samples import experiment as sample
 from test_lab_ours import MISSING, assert_sentences
 
 import kleene as kl
-from kleene.lab import record as records
-from kleene.lab.environment import Environment
-from kleene.lab.experiment import Experiment
-from kleene.lab.experiments import EXPERIMENTS, searches
-from kleene.lab.experiments.measure_cases import Case, plans_of
-from kleene.lab.experiments.peers import findings_beside
-from kleene.lab.graphs import made
-from kleene.lab.measure_peers import MEASURE_PEERS, MeasurePeer
-from kleene.lab.measurements import Measurements, measurements_in
-from kleene.lab.runner import Runner
+from kleene_lab.experiments import EXPERIMENTS, searches
+from kleene_lab.experiments.measure_cases import Case, plans_of
+from kleene_lab.experiments.peers import findings_beside
+from kleene_lab.harness import record as records
+from kleene_lab.harness.environment import Environment
+from kleene_lab.harness.experiment import Experiment
+from kleene_lab.harness.graphs import made
+from kleene_lab.harness.measure_peers import MEASURE_PEERS, MeasurePeer
+from kleene_lab.harness.measurements import Measurements, measurements_in
+from kleene_lab.harness.runner import Runner
 
 MEASURES = [one for one in EXPERIMENTS if "measures" in one.suites]
 IDS = [one.id for one in MEASURES]

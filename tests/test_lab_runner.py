@@ -18,13 +18,14 @@ from typer.testing import CliRunner
 import kleene as kl
 from kleene.cli import lab_run
 from kleene.cli.main import app
-from kleene.lab import experiments, harness
-from kleene.lab import record as records
-from kleene.lab.environment import Environment
-from kleene.lab.experiment import Axis, Experiment, Plan, Skipped
-from kleene.lab.harness import measure
-from kleene.lab.runner import Listener, Runner, Summary
-from kleene.lab.trial import Trial, solve
+from kleene_lab import experiments
+from kleene_lab.harness import measure as harness
+from kleene_lab.harness import record as records
+from kleene_lab.harness.environment import Environment
+from kleene_lab.harness.experiment import Axis, Experiment, Plan, Skipped
+from kleene_lab.harness.measure import measure
+from kleene_lab.harness.runner import Listener, Runner, Summary
+from kleene_lab.harness.trial import Trial, solve
 
 
 def trial(run: Callable[[], Any] = lambda: 1, wanted: Any = 1, **more: Any) -> Trial:
@@ -125,8 +126,8 @@ def test_the_peak_of_memory_sees_an_allocation() -> None:
     # In a process of its own: no other test leaves memory that is freed, or taken, meanwhile.
     program = """
 import numpy as np
-from kleene.lab.harness import measure
-from kleene.lab.trial import Trial
+from kleene_lab.harness.measure import measure
+from kleene_lab.harness.trial import Trial
 
 run = lambda: int(np.ones(2**26, np.uint8)[0])
 measured = measure({"": Trial(run, lambda answer: "compared", repeats=1)}, 1.0)[""]
