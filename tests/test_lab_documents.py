@@ -85,15 +85,6 @@ def test_what_was_published_is_beside_what_is_measured(experiment: Experiment) -
         assert all(1e-6 < seconds < 1000 for seconds in published.y)
 
 
-def test_plans_differ() -> None:
-    """A point is known by its chart, series, device and x: nothing may be planned twice."""
-    for experiment in DOCUMENTS:
-        keys = [
-            (p.panel, p.series, p.device, p.x) for p in experiment.plans(Environment("emulated"))
-        ]
-        assert len(set(keys)) == len(keys)
-
-
 def test_who_takes_part_where(monkeypatch: pytest.MonkeyPatch) -> None:
     listed = [("a", "x", ONE), ("a", "x", ALL), ("a", "x", GPU)]
     names = [one.series for one in entrants(Environment("emulated"), listed)]

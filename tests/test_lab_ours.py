@@ -66,18 +66,15 @@ def assert_sentences(results: Measurements) -> None:
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 @pytest.mark.parametrize("experiment", OURS, ids=IDS)
 def test_plans_are_made_without_a_gpu(experiment: Experiment, device: str) -> None:
-    """Points have names of their own, words for what is no number, and a device that is there."""
+    """Points have a device that is there, and bars where x is no number."""
     if (experiment.id, device) == ("dense-out-of-core", "cpu"):
         with pytest.raises(Skipped, match="needs a GPU"):
             list(experiment.plans(Environment(device)))
         return
     plans = list(experiment.plans(Environment(device)))
-    keys = [(plan.panel, plan.series, plan.device, plan.x) for plan in plans]
-    assert len(set(keys)) == len(keys)
     assert {plan.device for plan in plans} <= {"cpu", device}
     assert "cpu" in {plan.device for plan in plans} or experiment.id == "dense-out-of-core"
     if experiment.x.labels:
-        assert {plan.x for plan in plans} <= set(range(len(experiment.x.labels)))
         assert experiment.kind == "bars"
     if device == "cuda" and "gpu" in experiment.suites:
         assert "cuda" in {plan.device for plan in plans}

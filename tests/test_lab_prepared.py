@@ -46,15 +46,6 @@ def test_an_experiment_runs_and_its_findings_hold(experiment: Experiment, tmp_pa
         assert_sentences(replace(results, points=points))
 
 
-@pytest.mark.parametrize("experiment", PREPARED, ids=IDS)
-def test_plans_have_names_of_their_own(experiment: Experiment) -> None:
-    plans = list(experiment.plans(Environment("cpu")))
-    keys = [(plan.panel, plan.series, plan.x) for plan in plans]
-    assert len(set(keys)) == len(keys)
-    if experiment.x.labels:
-        assert {plan.x for plan in plans} <= set(range(len(experiment.x.labels)))
-
-
 def test_the_suite_takes_forty_minutes() -> None:
     assert sum(one.budget for one in PREPARED) <= 2400
 

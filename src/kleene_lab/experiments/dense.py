@@ -28,7 +28,6 @@ def _share(point: Point) -> str:
 
 
 _UNIT = "relaxations a second"
-_COLUMNS = (("of the ceiling", _share),)
 
 
 def _on_cpu(environment: Environment, case: Case, n: int, threads: int) -> Trial:
@@ -208,7 +207,6 @@ EXPERIMENTS = (
         patience=10,
         headline=finding("The GPU comes to", ""),
         notes=f"float32, no weight negative. {_NOTES}",
-        columns=_COLUMNS,
     ),
     Experiment(
         "dense-rate-by-type",
@@ -222,7 +220,6 @@ EXPERIMENTS = (
         kind="bars",
         budget=45,
         notes=f"n is 2,048 on the CPU, 8,192 on a GPU, 32,768 for booleans there. {_NOTES}",
-        columns=_COLUMNS,
     ),
     Experiment(
         "dense-out-of-core",
@@ -239,6 +236,5 @@ EXPERIMENTS = (
             "n = 32,768, float32: 4 GiB. The memory that may be used is limited for the purpose. "
             "Whole calls, by the host's clock."
         ),
-        columns=_COLUMNS,
     ),
 )

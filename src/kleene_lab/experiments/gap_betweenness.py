@@ -79,7 +79,7 @@ def _plans(environment: Environment) -> Iterator[Plan]:
                 trial = partial(make, environment, named, threads, load)
                 yield Plan(
                     f"{name}, {place}", x, trial, "", device, threads, guess / threads, setup,
-                    size=named.arcs,
+                    size=named.arcs, family=named.family,
                 )  # fmt: skip
 
 

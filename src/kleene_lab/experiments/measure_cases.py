@@ -169,13 +169,13 @@ def plans_of(environment: Environment, case: Case) -> Iterator[Plan]:
     if case.measure != "diameter":
         setup += _PROOF * case.named.arcs
     for place, device, threads in places(environment):
-        if device != "cpu" and not kl.methods(case.measure, device):
+        if device != "cpu" and case.measure != "betweenness":  # others search on the CPU
             continue
         trial = partial(_ours, environment, case, device, threads)
         guess = size * look * (_GPU_SHARE if device != "cpu" else 1 / (threads or 1))
         yield Plan(
             f"Kleene, {place}", case.x, trial, case.panel, device, threads, guess, setup, size,
-            growth=2.4,
+            case.named.family, growth=2.4,
         )  # fmt: skip
         setup = 0.0  # shared with the next
     for kind in MEASURE_PEERS if case.sources is None else ():
@@ -188,5 +188,5 @@ def plans_of(environment: Environment, case: Case) -> Iterator[Plan]:
         yield Plan(
             kind.name, case.x, partial(_peer_trial, environment, case, kind), case.panel,
             guess=0.0 if environment.quick else guess, setup=case.named.arcs * kind.taken_over,
-            size=case.looks(kind), growth=2.4,
+            size=case.looks(kind), family=case.named.family, growth=2.4,
         )  # fmt: skip

@@ -248,7 +248,7 @@ EXPERIMENTS = (
             ("pairs", _fact("pairs")),
             ("triangles", _fact("triangles")),
             ("depth", _fact("depth")),
-            ("memory", _fact("bytes", size)),
+            ("prepared graph", _fact("bytes", size)),
         ),
         **_SHARED,
     ),

@@ -61,7 +61,7 @@ def _search_plans(
         arc = _ARC[problem] / (threads or 1) if device == "cpu" else _GPU_ARC[device]
         yield Plan(
             series, x, partial(_trial, environment, problem, named, device, threads), panel, device,
-            threads, named.arcs * arc, setup, named.arcs, growth=3,
+            threads, named.arcs * arc, setup, named.arcs, named.family, growth=3,
         )  # fmt: skip
         setup = 0.0  # shared with the next
 
@@ -188,7 +188,7 @@ def _findings_by_family(problem: str, results: Measurements) -> Iterator[str]:
 def _experiment(problem: str, what: str, name: str, scales: range) -> Iterator[Experiment]:
     yield Experiment(
         f"{problem}-by-scale",
-        f"{name} by size",
+        f"{name} by scale",
         f"How many arcs a second does {what} look at, by the size of a graph with hubs?",
         Axis("scale of R-MAT, 2^scale vertices", log=False),
         partial(_by_scale, problem, scales),

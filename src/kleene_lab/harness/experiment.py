@@ -66,6 +66,8 @@ class Plan:
     #: What a call's time depends on, where that is not x: 2**x, say; 0 if other points
     #: say nothing about it.
     size: float | None = None
+    #: Of the graph: times of graphs of other families say nothing about this point.
+    family: str = ""
     growth: float = 8.0  # how much longer a call may take on an input of twice the size, at most
 
 

@@ -48,6 +48,12 @@ class NamedGraph:
     name: str
     arcs: float  # about
     make: Callable[[Environment], kl.Graph]
+    kind: str = ""  # "grid": where the time of one graph says something about that of another
+
+    @property
+    def family(self) -> str:
+        """The graphs whose times are compared with this one's, for estimates; or this one alone."""
+        return self.kind or self.name
 
     def get(self, environment: Environment) -> kl.Graph:
         """Return it; raises Skipped if a file is missing."""
@@ -61,9 +67,9 @@ class NamedGraph:
         return self.arcs * _MADE / environment.cores
 
 
-def made(name: str, arcs: float, make: Callable[[], kl.Graph]) -> NamedGraph:
+def made(name: str, arcs: float, make: Callable[[], kl.Graph], kind: str = "") -> NamedGraph:
     """Return a generated graph."""
-    return NamedGraph(name, arcs, lambda environment: make())
+    return NamedGraph(name, arcs, lambda environment: make(), kind)
 
 
 # ---- generated: undirected, 16 edges per vertex unless the name says otherwise ------------------
@@ -78,6 +84,7 @@ def rmat(scale: int, factor: int = 16, weighted: bool | None = None) -> NamedGra
         2.0 * factor * 2**scale,
         partial(kl.generate.rmat, scale, factor, seed=1, directed=False,
                 weights=WEIGHTS if weighted else None),
+        "R-MAT",
     )  # fmt: skip
 
 
@@ -85,18 +92,18 @@ def uniform(scale: int) -> NamedGraph:
     """Return a graph in which all vertices are alike."""
     n = 2**scale
     make = partial(kl.generate.uniform, n, 16 * n, seed=1, directed=False, weights=WEIGHTS)
-    return made(f"uniform {scale}", 32.0 * n, make)
+    return made(f"uniform {scale}", 32.0 * n, make, "uniform")
 
 
 def grid(side: int) -> NamedGraph:
     """Return a graph with many levels."""
     make = partial(kl.generate.grid, side, side, seed=1, weights=WEIGHTS)
-    return made(f"grid {side}", 4.0 * side**2, make)
+    return made(f"grid {side}", 4.0 * side**2, make, "grid")
 
 
 def delaunay(n: int) -> NamedGraph:
     """Return a planar graph with positions: lengths over one of three speeds."""
-    return made(f"Delaunay {n:,}", 6.0 * n, partial(_delaunay, n))
+    return made(f"Delaunay {n:,}", 6.0 * n, partial(_delaunay, n), "Delaunay")
 
 
 def _delaunay(n: int) -> kl.Graph:

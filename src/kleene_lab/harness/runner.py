@@ -1,20 +1,22 @@
 """Runs experiments within a time budget, and records each point as soon as it is measured.
 
 Points of one chart at one x are measured together, in turns. The time of a point is extrapolated
-from the points before it in its series; one that would take longer than what is left is skipped,
-and the reason recorded. A record that has points of this machine, version and kernels is resumed:
-those are not measured again.
+from the points before it in its series, of graphs of its family; one that would take longer than
+what is left is skipped, and the reason recorded. A record that has points of this machine, version
+and kernels is resumed: those are not measured again.
 """
 
 from __future__ import annotations
 
 import secrets
 import time
+from bisect import bisect_right, insort
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import groupby
-from math import log2
+from math import inf, log2
+from operator import itemgetter
 from pathlib import Path
 from statistics import median
 from typing import Any, TextIO
@@ -29,11 +31,13 @@ from kleene_lab.harness.measure import Measured, measure
 from kleene_lab.harness.record import Check, Line, Point, Run, Skip
 from kleene_lab.harness.trial import Trial
 
-__all__ = ["Listener", "Runner", "Summary"]
+__all__ = ["Clock", "Listener", "Runner", "Summary"]
 
 #: Seconds that the runs of one series at one point may take, as a share of the experiment's.
 _SHARE = 1 / 12
 _MOST, _LEAST = 4.0, 0.1
+
+_first = itemgetter(0)
 
 #: Repeats in a quick run.
 _QUICK = 1
@@ -131,7 +135,7 @@ class Runner:
 
     def _experiment(self, experiment: Experiment, number: int, total: int, left: float) -> None:
         began = time.monotonic()
-        clock = _Clock(began + left, experiment.patience)
+        clock = Clock(began + left, experiment.patience)
         try:
             plans = list(experiment.plans(self.environment))
         except Skipped as why:
@@ -149,7 +153,7 @@ class Runner:
 
     # ---- points ---------------------------------------------------------------------------------
 
-    def _together(self, experiment: Experiment, plans: list[Plan], clock: _Clock) -> None:
+    def _together(self, experiment: Experiment, plans: list[Plan], clock: Clock) -> None:
         """Measure the points of one chart at one x."""
         trials: dict[str, Trial] = {}
         chosen: dict[str, Plan] = {}
@@ -240,13 +244,13 @@ class Runner:
         self.listener.recorded(line)
 
 
-class _Clock:
+class Clock:
     """The time an experiment has left, and estimates for its next points."""
 
     def __init__(self, end: float, patience: float) -> None:
         self._end, self._patience = end, patience
-        self._known: dict[tuple[str, str, str], list[tuple[float, float]]] = {}
-        self._given_up: dict[tuple[str, str, str], str] = {}
+        #: Of each series and family: sizes, ascending, and the seconds of a call.
+        self._known: dict[tuple[str, str, str, str], list[tuple[float, float]]] = {}
 
     @property
     def left(self) -> float:
@@ -255,11 +259,12 @@ class _Clock:
 
     def observe(self, plan: Plan, seconds: float) -> None:
         """Note how long a call took."""
-        self._known.setdefault(_series(plan), []).append((_size(plan), seconds))
+        known = self._known.setdefault(_series(plan), [])
+        insort(known, (_size(plan), seconds), key=_first)
 
     def reason_to_skip(self, plan: Plan) -> str | None:
         """Return why a point is skipped, or None."""
-        expected = self._expected(plan)
+        expected = self.expected(plan)
         if expected > self._patience:
             return f"a call would take about {expected:.3g} s"
         # The first call is the only one, if it takes as long as all may.
@@ -268,21 +273,27 @@ class _Clock:
             return f"needs about {needed:.3g} s, and {max(0.0, self.left):.3g} s are left"
         return None
 
-    def _expected(self, plan: Plan) -> float:
+    def expected(self, plan: Plan) -> float:
+        """Return the seconds that a call may take."""
         known = self._known.get(_series(plan), [])
         size = _size(plan)
         if not known or plan.size == 0:
             return plan.guess
-        (last, seconds), growth = known[-1], plan.growth
-        if size <= last or last <= 0:
-            return seconds
-        if len(known) > 1 and 0 < known[-2][0] < last:
+        at = bisect_right(known, size, key=_first)
+        smaller = known[:at]
+        most = known[at][1] if at < len(known) else inf  # as a larger one
+        if not smaller:
+            return most
+        (last, seconds), growth = smaller[-1], plan.growth
+        if size == last or last <= 0:
+            return min(seconds, most)
+        if len(smaller) > 1 and 0 < smaller[-2][0] < last:
             # Growth per doubling of the size; short calls are noise.
-            before, faster = known[-2]
+            before, faster = smaller[-2]
             if seconds > 1e-3:
                 seen = (seconds / faster) ** (1 / _doublings(before, last))
                 growth = min(plan.growth, max(1.5, seen))
-        return float(seconds * growth ** _doublings(last, size))
+        return min(float(seconds * growth ** _doublings(last, size)), most)
 
 
 def _each(left: float) -> float:
@@ -298,8 +309,8 @@ def _doublings(a: float, b: float) -> float:
     return max(log2(b / a), 1e-9)
 
 
-def _series(plan: Plan) -> tuple[str, str, str]:
-    return (plan.panel, plan.series, plan.device)
+def _series(plan: Plan) -> tuple[str, str, str, str]:
+    return (plan.panel, plan.series, plan.device, plan.family)
 
 
 def _comparable(a: Run, b: Run) -> bool:

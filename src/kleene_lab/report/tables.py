@@ -13,7 +13,7 @@ from kleene_lab.harness.record import Point
 from kleene_lab.report.chart_data import format_value, published_in, x_labels
 from kleene_lab.report.html import Html, table, tag
 
-__all__ = ["full_table", "overview"]
+__all__ = ["column_names", "full_table", "overview"]
 
 
 # ---- medians -----------------------------------------------------------------------------------
@@ -94,11 +94,14 @@ def full_table(
 
 Maker = Callable[[Measurements, Point], str]
 
+#: The column of x.
+_X = 2
+
 
 def _columns(experiment: Experiment, problems: list[str]) -> list[tuple[str, Maker]]:
     """Return every column that there can be; those that stay empty are left out."""
     x = experiment.x
-    return [
+    columns: list[tuple[str, Maker]] = [
         ("series", lambda _, p: p.series),
         ("panel", lambda _, p: p.panel),
         (x.name, lambda _, p: x_labels(x, [p.x])[0] if x.labels else count(p.x)),
@@ -120,6 +123,12 @@ def _columns(experiment: Experiment, problems: list[str]) -> list[tuple[str, Mak
         *((name, _guarded(name, make, experiment, problems)) for name, make in experiment.columns),
         ("checked", lambda _, p: p.checked),
     ]
+    return [c for at, c in enumerate(columns) if c[0] != x.name or at == _X]  # "threads"
+
+
+def column_names(experiment: Experiment) -> list[str]:
+    """Return the names of all columns that the table of an experiment may have."""
+    return [name for name, _ in _columns(experiment, [])]
 
 
 def _guarded(
