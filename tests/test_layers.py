@@ -27,8 +27,10 @@ LAYERS = [
     {"backends.common"},
     {"prepared"},
     {"backends.reference", "backends.cpu", "backends.cuda"},
+    {"backends.devices"},
     {"registry"},
     {"planning"},
+    {"engine"},
     {"results"},
     {"measures"},
     {"distributed"},
@@ -45,7 +47,7 @@ BACKENDS = ("backends.reference", "backends.cpu", "backends.cuda")
 UPWARD_BY_NAME = {
     ("graph/core.py", "backends.cuda"),
     ("graph/from_any.py", "io"),
-    ("results/result.py", "api"),
+    ("results/result.py", "distributed"),
 }
 
 _BY_NAME = re.compile(r"kleene\.([a-z_]+(?:\.[a-z_]+)*)")

@@ -29,11 +29,11 @@ from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Answer, Task
 from kleene.distributed.dask_client import import_dask
 from kleene.distributed.dask_graphs import SharedGraph, find_graph
-from kleene.distributed.pieces import Piece
 from kleene.distributed.store import Receipt, StoreWriter
 from kleene.distributed.stored_answer import complete_rows, stored_columns
 from kleene.distributed.tile_checkpoints import Checkpoint
 from kleene.distributed.tile_grid import TileGrid
+from kleene.engine.pieces import Piece
 from kleene.errors import KleeneError
 from kleene.graph import Graph
 from kleene.planning.ask import Ask

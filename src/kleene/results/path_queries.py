@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.common.walks import Walks, cyclic, follow_links
 from kleene.backends.task import Answer
 from kleene.errors import RequestError
 from kleene.graph.label_index import is_one_vertex
-from kleene.results.paths import Paths, Walks, cyclic, follow_links
+from kleene.results.paths import Paths
 from kleene.results.route import Route, Routes, make_routes
 from kleene.results.views import ResultViews
 from kleene.system.cached_property import cached_property

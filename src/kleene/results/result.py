@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.backends.task import Answer
+from kleene.engine.call import Call, Outcome, Timings
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.planning.plan import Plan
@@ -20,7 +21,6 @@ from kleene.results.display import count_reached, result_html
 from kleene.results.path_queries import PathQueries
 from kleene.results.saved import Saved
 from kleene.results.tables import BLOCK, Block, label_column, wide_frame
-from kleene.results.timings import Timings
 from kleene.results.verify import Proof, verify
 from kleene.system.formatting import counted
 
@@ -79,6 +79,15 @@ class Result(PathQueries):
         self.problem, self.reverse = plan.problem, reverse
         self._sources, self._targets = sources, targets  # positions
         self._answer, self._limit, self._single = answer, limit, single
+
+    @classmethod
+    def _of(cls, call: Call, made: Outcome) -> Result:
+        """Return the result of a call that the engine answered with rows."""
+        part, plan, stats, limit = made
+        return cls(
+            call.graph, plan, stats, part.answer, call.sources, call.targets, limit, call.single,
+            call.reverse,
+        )  # fmt: skip
 
     # ---- ends -----------------------------------------------------------------------------
 
@@ -240,7 +249,8 @@ class Result(PathQueries):
         FileNotFoundError: [Errno 2] No such file or directory: 'nowhere.npz'
         """
         if Path(path).suffix in saved.STORE_SUFFIXES:
-            stored: Result = import_module("kleene.api.stored_results").load_stored(path, graph)
+            stores: Any = import_module("kleene.distributed.stored_results")
+            stored: Result = stores.load_stored(path, graph)
             return stored
         read = saved.load(path, graph)
         if isinstance(read, saved.SavedPairs):

@@ -16,8 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.backends.common.on_demand import MatrixAnswer
+from kleene.backends.common.walks import Walks
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Answer
+from kleene.engine.call import Timings
+from kleene.engine.searched_rows import SearchedRows
 from kleene.errors import FormatError
 from kleene.graph import Graph
 from kleene.graph.fingerprint import fingerprint
@@ -26,9 +29,6 @@ from kleene.io.source import Source, printable
 from kleene.planning.plan import Plan
 from kleene.registry import PATH_PROBLEMS, find
 from kleene.results.claim import PathValues, check_claim
-from kleene.results.paths import Walks
-from kleene.results.searched_rows import SearchedRows
-from kleene.results.timings import Timings
 from kleene.results.verify_pairs import PairValues, check_pairs
 from kleene.system.atomic_file import atomic_path
 
@@ -43,6 +43,8 @@ _FORMAT = "kleene result 1"
 _MATRIX_FORMAT = "kleene matrix 1"  # values of the targets alone
 _PAIRS_FORMAT = "kleene pairs 1"
 _FORMATS = (_FORMAT, _MATRIX_FORMAT, _PAIRS_FORMAT)
+#: What is kept of a plan: an answer that is read comes from no form of a graph.
+_PLAN = tuple(field.name for field in fields(Plan) if field.name != "form")
 _NO_RESULT = "not a result saved by Kleene"
 _MOST_HEAD = 1 << 20  # bytes; no head has more
 _MOST = 2**63  # no count of bytes or threads is larger
@@ -138,7 +140,7 @@ def _write(
     head = {
         "format": kind,
         "graph": fingerprint(graph),
-        "plan": asdict(saved.plan),
+        "plan": {k: v for k, v in asdict(saved.plan).items() if k in _PLAN},
         "stats": asdict(saved.stats),
         **head,
     }
@@ -299,7 +301,7 @@ class _Reader:
         table = self.field(head, "plan", "head")
         if isinstance(table, dict):  # older files have no such field
             table = {"devices": [], **table}
-        plan = {f.name: self.field(table, f.name, "plan") for f in fields(Plan)}
+        plan = {name: self.field(table, name, "plan") for name in _PLAN}
         for name in ("problem", "method", "device", "semiring", "dtype"):
             if not isinstance(plan[name], str):
                 self.fail(f"plan.{name} is {plan[name]!r}, and should be a name")

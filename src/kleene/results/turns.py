@@ -9,12 +9,12 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.common.walks import Walks
 from kleene.backends.task import Answer
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.forms import spans
 from kleene.graph.turns import Expansion
-from kleene.results.paths import Walks
 from kleene.results.result import Result
 from kleene.results.verify import Proof
 

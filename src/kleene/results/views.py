@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.backends.semiring import SEMIRINGS
+from kleene.engine.call import Timings
 from kleene.graph import Graph
 from kleene.graph.no_path import NO_HOPS
 from kleene.planning.plan import Plan
 from kleene.results import files
 from kleene.results.tables import Block, arrow_table, pandas_table, polars_table
-from kleene.results.timings import Timings
 
 __all__ = ["ResultViews"]
 

@@ -12,6 +12,8 @@ replaced whole; unless all sums up to the limit are exact.
 
 from __future__ import annotations
 
+import math
+import numbers
 from dataclasses import replace
 from typing import Any
 
@@ -20,14 +22,51 @@ from numpy.typing import NDArray
 
 from kleene.backends.common.native_sssp import search
 from kleene.backends.task import Answer, Task
+from kleene.errors import RequestError
 from kleene.graph import Graph
 
-__all__ = ["apply_limit"]
+__all__ = ["apply_limit", "as_limit", "in_type_of_weights"]
 
 Array = NDArray[Any]
 
 #: Values that are looked at together, and that are searched for together.
 _BLOCK = 2**20
+
+
+def as_limit(
+    limit: Any, graph: Graph, dtype: np.dtype[Any], hops: bool = False
+) -> int | float | None:
+    """Return a user's limit in the type of the values; None where no value is beyond it.
+
+    It is rounded to the type of the weights first, as their sums are: a float32 arc of 0.1 is
+    within the limit 0.1, also where values are float64. Integers and hop counts are whole, so a
+    fraction of the limit makes no difference to them.
+    """
+    if limit is None:
+        return None
+    if isinstance(limit, np.generic):
+        limit = limit.item()  # comparisons with a narrow type overflow
+    if isinstance(limit, bool) or not isinstance(limit, numbers.Real):
+        raise RequestError(f"limit must be a number, not {limit!r}")
+    if limit != limit or limit < 0:  # NaN alone differs from itself
+        raise RequestError(f"limit must be a number from 0 on, and is {limit}")
+    number = int(limit) if isinstance(limit, numbers.Integral) else float(limit)
+    number = in_type_of_weights(number, graph, hops)
+    if dtype.kind == "f" and number < float(np.finfo(dtype).max):
+        rounded: int | float = dtype.type(math.floor(number) if hops else number).item()
+        return rounded  # compared with values of this type
+    if dtype.kind == "i" and number < np.iinfo(dtype).max:
+        return math.floor(number)
+    return None  # no value of this type is beyond
+
+
+def in_type_of_weights(limit: int | float, graph: Graph, hops: bool) -> int | float:
+    """Return a limit rounded to the type of the weights, if these are floats and are added up."""
+    own = None if hops else graph.weight_dtype
+    if own is None or own.kind != "f" or limit >= float(np.finfo(own).max):
+        return limit
+    rounded: int | float = own.type(limit).item()
+    return rounded
 
 
 def apply_limit(task: Task, answer: Answer) -> Answer:

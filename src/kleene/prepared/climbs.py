@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.common.walks import Walks
 from kleene.backends.task import Progress
 from kleene.graph import Graph
 from kleene.graph.forms import arcs_between
 from kleene.prepared import pairs
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination
-from kleene.results.paths import Walks
 
 __all__ = ["answer_by_climbs"]
 

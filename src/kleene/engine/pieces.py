@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kleene.errors import RequestError
 
@@ -26,11 +26,10 @@ _PART, _MOST_BYTES = 1 / 32, 2**30
 _BATCHES = (1024, 512, 256, 64, 16, 8)
 
 
-@dataclass(frozen=True, order=True)
-class Piece:
+class Piece(NamedTuple):
     """The rows ``first`` to ``stop``, without the latter."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # tuples have a method of this name
     first: int
     stop: int
 
@@ -70,7 +69,7 @@ def choose_block_rows(
 
     Examples
     --------
-    >>> from kleene.distributed.pieces import choose_block_rows
+    >>> from kleene.engine.pieces import choose_block_rows
     >>> choose_block_rows(100_000, 800_000, seconds=1000.0, memory=8 * 2**30)
     192
     """

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.backends.common.limits import apply_limit
+from kleene.backends.common.walks import Walks, follow_links
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Answer, Task
 from kleene.graph import Graph
 from kleene.graph.no_path import NO_HOPS
 from kleene.planning.ask import Ask
+from kleene.planning.facts import searched_facts
 from kleene.planning.plan import plan_call
 from kleene.registry import find
-from kleene.results.claim import searched_facts
-from kleene.results.paths import Walks, follow_links
 
 __all__ = ["SearchedRows"]
 

@@ -2,72 +2,45 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Answer
 from kleene.distributed.mpi.stored import refuse_stored_by_ranks
-from kleene.distributed.store import Store, StoreWriter, ledger_of
+from kleene.distributed.store import Store, StoreWriter
+from kleene.distributed.store_record import checked_call, digest_of_graph, digest_of_vertices
 from kleene.distributed.store_writer import SOURCE, TARGET
 from kleene.distributed.stored_answer import StoredAnswer, StoredMatrix
+from kleene.engine.call import Timings
+from kleene.engine.searched_rows import SearchedRows
 from kleene.errors import GraphError, StoreError
 from kleene.graph import Graph
-from kleene.graph.fingerprint import fingerprint
 from kleene.planning.plan import Plan
-from kleene.registry import PATH_PROBLEMS, methods
+from kleene.registry import methods
 from kleene.results.claim import check_ids
-from kleene.results.result import Result, Timings
-from kleene.results.searched_rows import SearchedRows
+from kleene.results.result import Result
 
-__all__ = [
-    "digest_of_graph", "digest_of_vertices", "load_stored", "plan_reading", "stored_result",
-]  # fmt: skip
+__all__ = ["load_stored", "plan_reading", "stored_answer"]
 
 Array = NDArray[Any]
 
 
-def digest_of_graph(graph: Graph) -> str:
-    """Return what a store keeps to recognize its graph: vertices, arcs, and a checksum."""
-    return " ".join(map(str, fingerprint(graph)))
-
-
-def digest_of_vertices(*positions: Array | None) -> str:
-    """Return what a store keeps to recognize its sources and targets."""
-    digest = hashlib.sha256()
-    for ids in positions:
-        digest.update(b"all" if ids is None else np.ascontiguousarray(ids, "<i8").data)
-        digest.update(b";")
-    return digest.hexdigest()[:32]
-
-
-def stored_result(
-    files: StoreWriter,
-    graph: Graph,
-    plan: Plan,
-    stats: Timings,
-    sources: Array,
-    targets: Array | None,
-    paths: bool,
-    single: bool = False,
-) -> Result:
-    """Return the result that reads from a finished store."""
+def stored_answer(
+    files: StoreWriter, graph: Graph, sources: Array, targets: Array | None, paths: bool
+) -> Answer:
+    """Return the answer that reads from a finished store."""
     call, dtype = files.spec.call, np.dtype(files.spec.dtype)
     limit, reverse = call["limit"], call["reverse"]
-    answer: Answer
     if targets is None:
         horizons = None if limit is None else np.full(len(sources), limit, dtype)
-        answer = StoredAnswer(files, horizons)
-    else:
-        searched = SearchedRows(
-            graph, call["semiring"], dtype, reverse, call["problem"] == "bfs", limit
-        )
-        answer = StoredMatrix(files, sources, targets, searched, paths)
-    return Result(graph, plan, stats, answer, sources, targets, limit, single, reverse)
+        return StoredAnswer(files, horizons)
+    searched = SearchedRows(
+        graph, call["semiring"], dtype, reverse, call["problem"] == "bfs", limit
+    )
+    return StoredMatrix(files, sources, targets, searched, paths)
 
 
 def plan_reading(
@@ -97,7 +70,7 @@ def load_stored(path: str | Path, graph: Graph) -> Result:
     --------
     >>> import tempfile
     >>> import kleene as kl
-    >>> from kleene.api.stored_results import load_stored
+    >>> from kleene.distributed.stored_results import load_stored
     >>> g = kl.generate.grid(3, 3)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = kl.apsp(g, out=f"{folder}/d.zarr")
@@ -112,7 +85,7 @@ def load_stored(path: str | Path, graph: Graph) -> Result:
             f"{path} is not finished, {missing:,} of {of:,} blocks are missing: make the call "
             "again that began it"
         )
-    call, spec = _checked_call(store), store.spec
+    call, spec = checked_call(store), store.spec
     if spec.graph != digest_of_graph(graph):
         n, m, *_ = spec.graph.split()
         raise GraphError(
@@ -125,23 +98,10 @@ def load_stored(path: str | Path, graph: Graph) -> Result:
         raise StoreError(f"{path}: the shape {spec.shape} does not fit sources and targets")
     plan = plan_reading(Path(path), call["problem"], call["semiring"], call["method"], spec.dtype)
     paths = spec.predecessors is not None or targets is not None
-    return stored_result(store.writer(), graph, plan, Timings(0.0, 0.0), sources, targets, paths)
-
-
-def _checked_call(store: Store) -> dict[str, Any]:
-    """Return the arguments in a ledger, which may have been edited."""
-    call = store.spec.call
-    limit = call.get("limit")
-    right = (
-        call.get("problem") in PATH_PROBLEMS
-        and call.get("semiring") in SEMIRINGS
-        and isinstance(call.get("reverse"), bool)
-        and isinstance(call.get("method"), str)
-        and (limit is None or (type(limit) in (int, float) and limit >= 0))
+    answer = stored_answer(store.writer(), graph, sources, targets, paths)
+    return Result(
+        graph, plan, Timings(), answer, sources, targets, call["limit"], False, call["reverse"]
     )
-    if not right:
-        raise StoreError(f"{ledger_of(store.path)} holds arguments that no call has")
-    return call
 
 
 def _vertices(store: Store, graph: Graph) -> tuple[Array, Array | None]:
