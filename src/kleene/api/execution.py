@@ -17,10 +17,11 @@ from kleene.api.arguments import Call, Out
 from kleene.api.closer_look import look_closer
 from kleene.api.number_arguments import as_limit
 from kleene.api.pairs import solve_pairs
+from kleene.backends.answer import Answer
 from kleene.backends.common.limits import apply_limit
 from kleene.backends.common.predecessors import choose_predecessors
 from kleene.backends.semiring import SEMIRINGS
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 from kleene.errors import MemoryBudgetError, NegativeCycleError, RequestError
 from kleene.graph import Graph
 from kleene.graph.incoming import IncomingArcs

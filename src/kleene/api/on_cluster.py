@@ -30,7 +30,7 @@ from kleene.api.reduce_distances import ReduceWork, rows_together
 from kleene.api.row_calls import RowCall, plan_rows
 from kleene.api.stored_rows import BlockSize, plan_stored
 from kleene.api.tiles_on_cluster import plan_tiles, solve_in_tiles
-from kleene.backends.common.on_demand import MatrixAnswer
+from kleene.backends.answer import Answer, WholeRows
 from kleene.distributed.dask_client import open_client, worker_threads
 from kleene.distributed.dask_graphs import SharedGraph
 from kleene.distributed.dask_rows import Work, run_pieces
@@ -110,7 +110,7 @@ class RowsWork:
         if self.writer is None:
             return result.distances
         self._require_client()
-        links = result._answer.predecessors if self.writer.spec.predecessors else None
+        links = result._answer.whole_predecessors if self.writer.spec.predecessors else None
         return self.writer.write(block, result.distances, links)
 
     def _require_client(self) -> None:
@@ -240,7 +240,8 @@ def _solve_targets(call: Call) -> Result:
     limit = as_limit(call.limit, call.graph, dtype, hops)
     searched = SearchedRows(call.graph, plan.semiring, dtype, call.reverse, hops, limit)
     paths = call.ask.what.predecessors
-    answer = MatrixAnswer(matrix, call.sources, call.targets, searched, paths)
+    rest = WholeRows(call.sources, call.targets, searched, paths)
+    answer = Answer(matrix, None, rest=rest)
     return Result(
         call.graph, plan, Timings(compute=seconds, total=seconds), answer, call.sources,
         call.targets, limit, False, call.reverse,

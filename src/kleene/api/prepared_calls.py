@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from kleene.api.arguments import Call
 from kleene.api.climbs import answer_by_climbs
 from kleene.api.execution import output_memory
-from kleene.backends.common.on_demand import MatrixAnswer, RowSource, TreesAnswer
+from kleene.backends.answer import Answer, LatePredecessors, RowSource, WholeRows
 from kleene.backends.semiring import SEMIRINGS
-from kleene.backends.task import Answer
 from kleene.errors import MemoryBudgetError, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import memory_for
@@ -133,9 +132,10 @@ def solve_prepared(prepared: Prepared, call: Call, out_for_targets: bool = False
             else:
                 values = rows.matrix(sources, targets, memory, report)
             if targets is not None:
-                answer = MatrixAnswer(values, sources, targets, source, ask.what.predecessors)
+                rest = WholeRows(sources, targets, source, ask.what.predecessors)
+                answer = Answer(values, None, rest=rest)
             elif ask.what.predecessors:
-                answer = TreesAnswer(values, sources, rows)
+                answer = Answer(values, LatePredecessors(sources, rows))
             else:
                 answer = Answer(values, None)
         stats = _timings(began)
@@ -187,16 +187,16 @@ def _kept_on_device(
 ) -> Answer:
     """Return an answer that stays on the GPU; whole rows have their predecessors there as well."""
     from kleene.backends.cuda import prepared_trees
-    from kleene.backends.cuda.device_answer import DeviceAnswer, DeviceMatrixAnswer
+    from kleene.backends.cuda.device_answer import kept_answer
 
     parts, sources = (rows.elimination, rows.customization), call.sources
     where: dict[str, Any] = {"device": device, "reverse": rows.reverse, "progress": progress}
     paths = call.ask.what.predecessors
     if targets is None:
         kept = prepared_trees.trees_on_device(*parts, sources, predecessors=paths, **where)
-        return DeviceAnswer(kept, None)
+        return kept_answer(kept)
     kept = prepared_trees.matrix_on_device(*parts, sources, targets, **where)
-    return DeviceMatrixAnswer(kept, sources, targets, source, paths)
+    return kept_answer(kept, rest=WholeRows(sources, targets, source, paths))
 
 
 def _solve_pairs(prepared: Prepared, call: Call, ends: tuple[Array, Array]) -> PairsResult:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kleene.api.execution import cycle_by_label, with_idle_memory
+from kleene.backends.answer import Answer
 from kleene.backends.semiring import SEMIRINGS
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 from kleene.distributed.rounds import RoundCounts, close_in_rounds
 from kleene.distributed.store import Store
 from kleene.distributed.stored_answer import complete_rows, stored_columns

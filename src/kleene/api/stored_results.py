@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.answer import WholeRows
 from kleene.backends.semiring import SEMIRINGS
-from kleene.backends.task import Answer
 from kleene.distributed.mpi.stored import refuse_stored_by_ranks
 from kleene.distributed.store import Store, StoreWriter, ledger_of
 from kleene.distributed.store_writer import SOURCE, TARGET
-from kleene.distributed.stored_answer import StoredAnswer, StoredMatrix
+from kleene.distributed.stored_answer import stored_answer
 from kleene.errors import GraphError, StoreError
 from kleene.graph import Graph
 from kleene.graph.fingerprint import fingerprint
@@ -58,15 +58,14 @@ def stored_result(
     """Return the result that reads from a finished store."""
     call, dtype = files.spec.call, np.dtype(files.spec.dtype)
     limit, reverse = call["limit"], call["reverse"]
-    answer: Answer
     if targets is None:
         horizons = None if limit is None else np.full(len(sources), limit, dtype)
-        answer = StoredAnswer(files, horizons)
+        answer = stored_answer(files, horizons)
     else:
         searched = SearchedRows(
             graph, call["semiring"], dtype, reverse, call["problem"] == "bfs", limit
         )
-        answer = StoredMatrix(files, sources, targets, searched, paths)
+        answer = stored_answer(files, rest=WholeRows(sources, targets, searched, paths))
     return Result(graph, plan, stats, answer, sources, targets, limit, single, reverse)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.backends.task import Answer
+from kleene.backends.answer import Answer
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.planning.plan import Plan

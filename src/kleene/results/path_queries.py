@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.backends.task import Answer
+from kleene.backends.answer import Answer
 from kleene.errors import RequestError
 from kleene.graph.label_index import is_one_vertex
 from kleene.results.paths import Paths, Walks, cyclic, follow_links

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.backends.task import Answer
+from kleene.backends.answer import Answer
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.planning.plan import Plan
@@ -103,7 +103,7 @@ class Result(PathQueries):
         :attr:`floats` or :attr:`masked` for sums and means.
         """
         answer, targets = self._answer, self._targets
-        values = answer.values if targets is None else answer.at(slice(None), targets)
+        values = answer.whole_values if targets is None else answer.at(slice(None), targets)
         return values[0] if self._single else values
 
     @property
@@ -124,7 +124,7 @@ class Result(PathQueries):
                 "the paths of this result lead to its sources: next_hops holds the vertex after "
                 "each vertex on its way"
             )
-        links = self._answer.predecessors
+        links = self._answer.whole_predecessors
         return None if links is None else links[0] if self._single else links
 
     @property
@@ -285,7 +285,7 @@ class Result(PathQueries):
     def _value_rows(self) -> Iterator[Array]:
         """Yield the rows of the distances, one by one; of a store they are not kept."""
         targets = self._targets
-        values: Any = self._answer.row_arrays[0] if targets is None else None
+        values: Any = self._answer.values if targets is None else None
         for row in range(len(self._sources)):
             yield np.asarray(values[row] if targets is None else self._answer.at(row, targets))
 
@@ -302,7 +302,7 @@ class Result(PathQueries):
     def _blocks(self) -> Iterator[Block]:
         far = self._far_ends
         rows = max(1, BLOCK // max(1, len(far)))
-        if self._answer.matrix is not None:  # whole rows are computed for their predecessors
+        if self._answer.rest is not None:  # whole rows are computed for their predecessors
             rows = min(rows, max(_TOGETHER, BLOCK // max(1, self.graph.n)))
         for row in range(0, max(1, len(self._sources)), rows):
             for column in range(0, max(1, len(far)), BLOCK):
