@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +25,8 @@ G = kl.generate.grid(4, 5, weights=(1, 9), seed=2)
 RIGHT = kl.apsp(G)
 VALUES, LINKS = RIGHT.distances, RIGHT.predecessors
 SOURCES, TARGETS = np.arange(G.n, dtype=np.int32), np.array([7, 3, 11], np.int32)
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="stores need signals")
 
 Hold = Callable[[Any, Any], Answer]
 
