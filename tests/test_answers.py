@@ -19,7 +19,7 @@ from kleene.backends.cuda.runtime.device import open_device
 from kleene.distributed.store_npy import NpyWriter
 from kleene.distributed.store_writer import StoreSpec, StoreWriter
 from kleene.distributed.store_zarr import ZarrWriter
-from kleene.distributed.stored_answer import StoredRows, stored_answer
+from kleene.distributed.stored_answer import StoredRows, answer_in_store
 
 G = kl.generate.grid(4, 5, weights=(1, 9), seed=2)
 RIGHT = kl.apsp(G)
@@ -51,7 +51,7 @@ def in_store(writer: type[StoreWriter], path: Path) -> Hold:
             rows = slice(piece.first, piece.stop)
             files.write(piece, values[rows], None if links is None else links[rows])
         files.finish()
-        return stored_answer(files)
+        return answer_in_store(files)
 
     return hold
 

@@ -14,7 +14,7 @@ from kleene.backends.semiring import SEMIRINGS
 from kleene.distributed.mpi.stored import refuse_stored_by_ranks
 from kleene.distributed.store import Store, StoreWriter, ledger_of
 from kleene.distributed.store_writer import SOURCE, TARGET
-from kleene.distributed.stored_answer import stored_answer
+from kleene.distributed.stored_answer import answer_in_store
 from kleene.errors import GraphError, StoreError
 from kleene.graph import Graph
 from kleene.graph.fingerprint import fingerprint
@@ -60,12 +60,12 @@ def stored_result(
     limit, reverse = call["limit"], call["reverse"]
     if targets is None:
         horizons = None if limit is None else np.full(len(sources), limit, dtype)
-        answer = stored_answer(files, horizons)
+        answer = answer_in_store(files, horizons)
     else:
         searched = SearchedRows(
             graph, call["semiring"], dtype, reverse, call["problem"] == "bfs", limit
         )
-        answer = stored_answer(files, rest=WholeRows(sources, targets, searched, paths))
+        answer = answer_in_store(files, rest=WholeRows(sources, targets, searched, paths))
     return Result(graph, plan, stats, answer, sources, targets, limit, single, reverse)
 
 

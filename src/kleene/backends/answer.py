@@ -199,14 +199,18 @@ class Answer:
     @property
     def whole_values(self) -> Array:
         """Whole rows of values, in host memory."""
-        return _array(self.values if self.rest is None else self.rest.every.values)
+        rows = self.values if self.rest is None else self.rest.every.values
+        values: Array = rows.array if isinstance(rows, LateRows) else rows
+        return values
 
     @property
     def whole_predecessors(self) -> Array | None:
         """Whole rows of predecessors, in host memory, if the call asked for paths."""
-        if not self.has_paths:
-            return None
-        return _array(self.predecessors if self.rest is None else self.rest.every.predecessors)
+        rows = self.predecessors
+        if self.rest is not None and self.rest.paths:
+            rows = self.rest.every.predecessors
+        links: Array | None = rows.array if isinstance(rows, LateRows) else rows
+        return links
 
     @property
     def on_demand(self) -> bool:
@@ -245,9 +249,3 @@ class Answer:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Answer, (self.values, self.predecessors, self.horizons, self.rest)
-
-
-def _array(rows: Rows) -> Array:
-    """Return rows in host memory."""
-    array: Array = rows.array if isinstance(rows, LateRows) else rows
-    return array

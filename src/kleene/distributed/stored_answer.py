@@ -14,7 +14,7 @@ from kleene.backends.task import Task
 from kleene.distributed.store_writer import DISTANCES, PREDECESSORS, StoreWriter
 from kleene.system.cached_property import cached_property
 
-__all__ = ["StoredRows", "complete_rows", "stored_answer", "stored_columns"]
+__all__ = ["StoredRows", "answer_in_store", "complete_rows", "stored_columns"]
 
 Array = NDArray[Any]
 
@@ -99,7 +99,7 @@ class StoredRows(LateRows):
         return StoredRows, (self.files, self.name)
 
 
-def stored_answer(
+def answer_in_store(
     files: StoreWriter, horizons: Array | None = None, rest: WholeRows | None = None
 ) -> Answer:
     """Return the answer in a finished store; ``rest`` is given where it holds targets alone."""
