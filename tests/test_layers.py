@@ -23,7 +23,7 @@ LAYERS = [
     {"system"},
     {"graph"},
     {"io", "generate", "datasets"},
-    {"backends.task", "backends.semiring"},
+    {"backends.answer", "backends.semiring", "backends.task"},
     {"backends.common"},
     {"prepared"},
     {"backends.reference", "backends.cpu", "backends.cuda"},

@@ -17,7 +17,7 @@ import kleene as kl
 from kleene.distributed import store_sink
 from kleene.distributed.store import Store, ledger_of
 from kleene.distributed.store_sink import with_block_rows
-from kleene.distributed.stored_answer import StoredAnswer
+from kleene.distributed.stored_answer import StoredRows
 from kleene.planning.ask import Ask
 from kleene.planning.facts import Facts
 from kleene.system.machine import Machine
@@ -207,7 +207,7 @@ def test_an_answer_larger_than_memory(tmp_path: Path) -> None:
 def test_results_travel(path: Path) -> None:
     stored = kl.apsp(GRAPH, out=path)
     for other in (pickle.loads(pickle.dumps(stored)), copy.deepcopy(stored)):
-        assert isinstance(other._answer, StoredAnswer)
+        assert isinstance(other._answer.values, StoredRows)
         assert other.path(3, 77) == stored.path(3, 77)
     stored.save(path.with_name("r.npz"))
     kl.Result.load(path.with_name("r.npz"), GRAPH).verify()

@@ -21,8 +21,8 @@ import numpy as np
 from kleene.api.cluster_graphs import graph_bytes, share_call_graph
 from kleene.api.pairs import solve_pairs
 from kleene.api.tiles_on_cluster import plan_tiles, solve_in_tiles
+from kleene.backends.answer import Answer, WholeRows
 from kleene.backends.common.limits import as_limit
-from kleene.backends.common.on_demand import MatrixAnswer
 from kleene.distributed.dask_client import open_client, worker_threads
 from kleene.distributed.dask_rows import PIECE_SECONDS, run_pieces
 from kleene.distributed.store_sink import StoreSink, store_sink, with_block_rows
@@ -143,7 +143,8 @@ def _solve_block(call: Call) -> Result:
     searched = SearchedRows(
         call.graph, plan.semiring, dtype, call.reverse, plan.problem == "bfs", limit
     )
-    answer = MatrixAnswer(matrix, call.sources, call.targets, searched, call.ask.what.predecessors)
+    rest = WholeRows(call.sources, call.targets, searched, call.ask.what.predecessors)
+    answer = Answer(matrix, None, rest=rest)
     return Result._of(call, Outcome(Part(answer), plan, stats, limit))
 
 

@@ -7,8 +7,9 @@ from functools import partial
 
 import numpy as np
 
+from kleene.backends.answer import Answer
 from kleene.backends.semiring import SEMIRINGS
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 from kleene.distributed.rounds import RoundCounts, close_in_rounds
 from kleene.distributed.store import Store
 from kleene.distributed.store_sink import StoreSink

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from kleene.backends.task import Answer, Task
+from kleene.backends.answer import Answer, WholeRows
+from kleene.backends.task import Task
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -101,12 +102,12 @@ def sweep_on_device(
 ) -> Answer:
     """Return rows of a prepared graph that stay on the device, whole ones with predecessors."""
     from kleene.backends.cuda import prepared_trees
-    from kleene.backends.cuda.device_answer import DeviceAnswer, DeviceMatrixAnswer
+    from kleene.backends.cuda.device_answer import kept_answer
 
     parts = (rows.elimination, rows.customization)
     where: dict[str, Any] = {"device": device, "reverse": rows.reverse, "progress": progress}
     if targets is None:
         kept = prepared_trees.trees_on_device(*parts, sources, predecessors=paths, **where)
-        return DeviceAnswer(kept, None)
+        return kept_answer(kept)
     kept = prepared_trees.matrix_on_device(*parts, sources, targets, **where)
-    return DeviceMatrixAnswer(kept, sources, targets, source, paths)
+    return kept_answer(kept, rest=WholeRows(sources, targets, source, paths))

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.backends.task import Answer
+from kleene.backends.answer import Answer
 from kleene.distributed.empty_stores import find_resumable
 from kleene.distributed.mpi.stored import refuse_stored_by_ranks
 from kleene.distributed.round_files import RoundFiles

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.backends.task import Answer
+from kleene.backends.answer import Answer, WholeRows
 from kleene.distributed.mpi.stored import refuse_stored_by_ranks
 from kleene.distributed.store import Store, StoreWriter
 from kleene.distributed.store_record import checked_call, digest_of_graph, digest_of_vertices
 from kleene.distributed.store_writer import SOURCE, TARGET
-from kleene.distributed.stored_answer import StoredAnswer, StoredMatrix
+from kleene.distributed.stored_answer import answer_in_store
 from kleene.engine.call import Timings
 from kleene.engine.searched_rows import SearchedRows
 from kleene.errors import GraphError, StoreError
@@ -36,11 +36,11 @@ def stored_answer(
     limit, reverse = call["limit"], call["reverse"]
     if targets is None:
         horizons = None if limit is None else np.full(len(sources), limit, dtype)
-        return StoredAnswer(files, horizons)
+        return answer_in_store(files, horizons)
     searched = SearchedRows(
         graph, call["semiring"], dtype, reverse, call["problem"] == "bfs", limit
     )
-    return StoredMatrix(files, sources, targets, searched, paths)
+    return answer_in_store(files, rest=WholeRows(sources, targets, searched, paths))
 
 
 def plan_reading(

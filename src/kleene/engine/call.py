@@ -18,8 +18,8 @@ from kleene.planning.ask import Ask
 from kleene.planning.plan import Plan
 
 if TYPE_CHECKING:
+    from kleene.backends.answer import Answer
     from kleene.backends.common.walks import Walks
-    from kleene.backends.task import Answer
     from kleene.engine.pieces import Piece
     from kleene.graph import Graph
     from kleene.prepared.form import PreparedForm

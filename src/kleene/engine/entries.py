@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.answer import Answer
 from kleene.backends.common.walks import Walks, follow_links
 from kleene.backends.semiring import SEMIRINGS
-from kleene.backends.task import Answer
 from kleene.engine.call import Call, Pairs, Part, Sink, Writer
 from kleene.engine.pieces import Piece, split
 from kleene.graph.no_path import NO_HOPS
@@ -138,13 +138,13 @@ class _EntriesWriter(Writer):
         own, answer = self._of((piece,)), part.answer
         row, far = self.root_of[own] - piece.first, self.far[own]
         if call.prepared is None:
-            values = answer.values[row, far]
+            values, links = answer.values[row, far], answer.predecessors
         else:  # it may have answered for the targets alone
             assert call.targets is not None
             values = answer.at(slice(None), call.targets)[row, np.searchsorted(call.targets, far)]
+            links = answer.whole_predecessors if self.paths else None
         if not self.paths:
             return self.pairs[own], values, None
-        links = answer.predecessors
         assert links is not None
         what = call.ask.what
         hops = what.problem == "bfs"

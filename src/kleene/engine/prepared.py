@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.backends import devices
-from kleene.backends.common.on_demand import MatrixAnswer, RowSource, TreesAnswer
-from kleene.backends.task import Answer
+from kleene.backends.answer import Answer, LatePredecessors, RowSource, WholeRows
 from kleene.engine.call import Call, Part
 from kleene.engine.searched_rows import SearchedRows
 from kleene.planning.plan import Plan
@@ -51,5 +50,5 @@ def compute_prepared(call: Call, plan: Plan, memory: Array | None, report: Any) 
     else:
         rows.matrix(sources, targets, values, report)
     if targets is not None:
-        return Part(MatrixAnswer(values, sources, targets, source, paths))
-    return Part(TreesAnswer(values, sources, rows) if paths else Answer(values, None))
+        return Part(Answer(values, None, rest=WholeRows(sources, targets, source, paths)))
+    return Part(Answer(values, LatePredecessors(sources, rows) if paths else None))

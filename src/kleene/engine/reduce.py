@@ -115,7 +115,7 @@ class _ReduceWriter(Writer):
 
     def write(self, piece: Piece, part: Part, rows: slice, call: Call) -> Any:
         """Return what is kept of the rows."""
-        return self._keep(piece.first, part.answer.values)
+        return self._keep(piece.first, part.answer.whole_values)
 
 
 def rows_together(n: int, itemsize: int, threads: int) -> int:

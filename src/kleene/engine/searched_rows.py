@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.answer import Answer
 from kleene.backends.common.limits import apply_limit
 from kleene.backends.common.walks import Walks, follow_links
 from kleene.backends.semiring import SEMIRINGS
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 from kleene.graph import Graph
 from kleene.graph.no_path import NO_HOPS
 from kleene.planning.ask import Ask

@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.backends import devices
+from kleene.backends.answer import Answer
 from kleene.backends.common.limits import apply_limit
 from kleene.backends.common.predecessors import choose_predecessors
 from kleene.backends.semiring import SEMIRINGS
-from kleene.backends.task import Answer, Progress, Task
+from kleene.backends.task import Progress, Task
 from kleene.engine.call import Call, Part, Writer
 from kleene.engine.pieces import Piece
 from kleene.errors import MemoryBudgetError

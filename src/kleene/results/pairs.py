@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.answer import Answer
 from kleene.backends.common.walks import Walks, select_walks
-from kleene.backends.task import Answer
 from kleene.engine.call import Call, Outcome, Timings
 from kleene.errors import RequestError
 from kleene.graph import Graph

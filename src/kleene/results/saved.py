@@ -15,10 +15,9 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.backends.common.on_demand import MatrixAnswer
+from kleene.backends.answer import Answer, WholeRows
 from kleene.backends.common.walks import Walks
 from kleene.backends.semiring import SEMIRINGS
-from kleene.backends.task import Answer
 from kleene.engine.call import Timings
 from kleene.engine.searched_rows import SearchedRows
 from kleene.errors import FormatError
@@ -65,13 +64,12 @@ class Saved:
 
     def claim(self, graph: Graph) -> PathValues:
         """Return what the result claims about a graph."""
-        values, predecessors = self.answer.row_arrays
         return PathValues(
             graph.transpose() if self.reverse else graph,
             SEMIRINGS[self.plan.semiring],
             self.sources,
-            values,
-            predecessors,
+            self.answer.values,
+            self.answer.predecessors,
             self.answer.horizons,
             hops=self.plan.problem == "bfs",
             targets=self.targets,
@@ -107,8 +105,8 @@ def save(path: str | Path, graph: Graph, saved: Saved) -> None:
         _write(path, _MATRIX_FORMAT, graph, saved, head, {"values": values, **ends})
         return
     arrays = {
-        "values": answer.values,
-        "predecessors": answer.predecessors,
+        "values": answer.whole_values,
+        "predecessors": answer.whole_predecessors,
         "horizons": answer.horizons,
     }
     _write(path, _FORMAT, graph, saved, head, arrays | ends)
@@ -231,7 +229,7 @@ class _Reader:
             self.fail(f"predecessors run from {tree.min()} to {tree.max()}, beyond the vertices")
         return saved
 
-    def matrix(self, saved: Saved, values: Array, paths: bool) -> MatrixAnswer:
+    def matrix(self, saved: Saved, values: Array, paths: bool) -> Answer:
         """Return values of the targets; whole rows and paths come from searches, if need be."""
         sources, targets = saved.sources, saved.targets
         assert targets is not None
@@ -241,7 +239,7 @@ class _Reader:
             self.graph, saved.plan.semiring, values.dtype, saved.reverse,
             saved.plan.problem == "bfs", saved.limit,
         )  # fmt: skip
-        return MatrixAnswer(values, sources, targets, rows, paths)
+        return Answer(values, None, rest=WholeRows(sources, targets, rows, paths))
 
     # ---- pairs ------------------------------------------------------------------------------
 

@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.answer import Answer
 from kleene.backends.common.native_sssp import search
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 from kleene.errors import RequestError
 from kleene.graph import Graph
 
@@ -78,10 +79,11 @@ def apply_limit(task: Task, answer: Answer) -> Answer:
     if not exact:
         lowest, highest = task.limit - slack, task.limit + slack
         highest = min(highest, float(np.finfo(task.dtype).max))  # infinity is no path
+    whole, links = answer.whole_values, answer.whole_predecessors
     step = max(1, _BLOCK // max(1, task.graph.n))
     for first in range(0, len(task.sources), step):
         rows = slice(first, first + step)
-        values = answer.values[rows]
+        values = whole[rows]
         again: Array = np.empty(0, dtype=np.int64)
         if not exact:
             close = (values >= lowest) & (values <= highest)
@@ -90,12 +92,12 @@ def apply_limit(task: Task, answer: Answer) -> Answer:
                 exact, again = True, again[:0]
         beyond = values > task.limit
         values[beyond] = task.no_path
-        if answer.predecessors is not None:
-            answer.predecessors[rows][beyond] = -1
+        if links is not None:
+            links[rows][beyond] = -1
         if len(again):
-            _search_again(task, answer, first + again)
+            _search_again(task, whole, links, first + again)
     horizons = np.full(len(task.sources), task.limit, dtype=task.dtype)
-    return Answer(answer.values, answer.predecessors, horizons)
+    return Answer(whole, links, horizons)
 
 
 def _slack(task: Task) -> float:
@@ -128,13 +130,13 @@ def _sums_exactly(graph: Graph, dtype: np.dtype[Any], largest: float) -> bool:
     return bool((spacings == np.trunc(spacings)).all())
 
 
-def _search_again(task: Task, answer: Answer, rows: Array) -> None:
+def _search_again(task: Task, values: Array, predecessors: Array | None, rows: Array) -> None:
     """Replace some rows by what a search finds within the limit."""
     own = replace(
         task, sources=task.sources[rows], targets=None, out=None, out_predecessors=None,
         progress=None,
     )  # fmt: skip
     found = search("delta_stepping", own)
-    answer.values[rows] = found.values
-    if answer.predecessors is not None:
-        answer.predecessors[rows] = found.predecessors
+    values[rows] = found.values
+    if predecessors is not None:
+        predecessors[rows] = found.predecessors
