@@ -82,7 +82,9 @@ class Work(NamedTuple):
         searches = plan.method == "direction_optimizing" and plan.device == "cpu"
         pieces = self.pieces
         together = [pieces] if len(pieces) == 1 else groups(plan, pieces, writer)
-        tell = None if report is None or len(pieces) == 1 else _Told(report, self.total, pieces)
+        tell = None
+        if report is not None and (len(pieces) > 1 or count_rows(pieces) < self.total):
+            tell = _Told(report, self.total, pieces)
         with _thread() if writer.behind else nullcontext() as thread:
             last: Future[None] | None = None
             for group in together:
