@@ -9,15 +9,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from computed_grid import ComputedGrid
 from test_dask import client  # noqa: F401
 
 import kleene as kl
 from kleene.api.arguments import check_call
+from kleene.distributed import store_sink
+from kleene.distributed.store import Store
 from kleene.engine.call import Call, Part, Sink, Writer
 from kleene.engine.fit import REFUSED, RUNNERS, SINKS, runner_of, sink_of
 from kleene.engine.pieces import Piece, split
+from kleene.engine.reduce import Reduction
 from kleene.engine.solve import solve
 from kleene.engine.work import Work
+from kleene.planning.ask import Ask
 from kleene.planning.plan import Plan
 from kleene.system.machine import this_machine
 
@@ -193,7 +198,7 @@ def backwards(work: Work, sink: Sink, report: Any) -> Plan:
         own = work.call.sources[piece.first : piece.stop]
         bare = work._replace(
             call=work.call._replace(graph=None, sources=own),  # type: ignore[arg-type]
-            pieces=(piece,), writer=work.writer.share((piece,), ""), first=piece.first,
+            pieces=(piece,), writer=work.writer.share((piece,), None), first=piece.first,
         )  # fmt: skip
         there = pickle.loads(pickle.dumps(bare))
         there = there._replace(call=there.call._replace(graph=work.call.graph))
@@ -215,7 +220,6 @@ def test_a_new_sink_takes_what_any_runner_gives(runner: Any, problem: str, rever
 @pytest.mark.parametrize("runner", [None, backwards], ids=["here", "backwards"])
 def test_reductions_and_pairs_run_anywhere(runner: Any) -> None:
     from kleene.api.pairs import solve_pairs
-    from kleene.engine.reduce import Reduction
 
     call = check_call("sssp", GRID, sources=range(9), predecessors=False)
     sums: dict[int, int] = {}
@@ -239,3 +243,89 @@ def test_an_error_abandons_the_sink_and_names_vertices() -> None:
         solve(check_call("sssp", graph, sources=["a", "b"]), sink)
     assert set(raised.value.cycle) == {"a", "b"}
     assert isinstance(sink.failed, kl.NegativeCycleError)
+
+
+# ---- a form of one's own ------------------------------------------------------------------------
+
+SIDE = 7
+STORED = kl.generate.grid(SIDE, SIDE)
+
+
+def call_on(form: ComputedGrid, **more: Any) -> Call:
+    """Return the call for rows of a form, from five of its vertices."""
+    sources = np.array([0, 8, 48, 30, 3], np.int32)
+    ask = Ask.of("sssp", sources=len(sources), **more.pop("asked", {}))
+    return Call(ask, form, sources, None, None, None, None, False, form=form)._replace(**more)  # type: ignore[arg-type]
+
+
+WANTED = kl.bfs(STORED, sources=[0, 8, 48, 30, 3]).distances
+
+
+@pytest.fixture(params=["here", "backwards", "cluster"])
+def anywhere(request: pytest.FixtureRequest) -> Any:
+    """Return each runner, and the client that it needs."""
+    if request.param != "cluster":
+        yield (None if request.param == "here" else backwards), None
+        return
+    from kleene.api.on_cluster import on_workers
+
+    dask = pytest.importorskip("dask.distributed")
+    with (  # workers in this process know what tests define
+        dask.LocalCluster(n_workers=2, processes=False, dashboard_address=None) as cluster,
+        dask.Client(cluster, set_as_default=False) as made,
+    ):
+        yield on_workers, made
+
+
+def test_a_new_form_answers_rows_into_any_sink(anywhere: Any, tmp_path: Path) -> None:
+    runner, on = anywhere
+    form = ComputedGrid(SIDE)
+    assert np.array_equal(solve(call_on(form)).answer.answer.values, WANTED)
+    farthest = solve(call_on(form, on=on), Farthest(), None, runner)
+    assert farthest.answer == WANTED.argmax(axis=1).tolist()
+    assert farthest.plan.method == "computed"
+    sums: dict[int, int] = {}
+    rows = Reduction.of(call_on(form, on=on, asked={"predecessors": False}))._replace(step=2)
+    rows.run(_total, sums.__setitem__, runner)
+    assert sums == {first: WANTED[first : first + 2].sum() for first in (0, 2, 4)}
+
+
+@pytest.mark.parametrize("suffix", ["npy", "zarr"])
+def test_a_new_form_goes_to_a_store(
+    anywhere: Any, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner, on = anywhere
+    monkeypatch.setattr(store_sink, "choose_block_rows", lambda *_: 2)
+    call = call_on(ComputedGrid(SIDE), out=tmp_path / f"d.{suffix}", on=on)
+    for _ in range(2):  # the second call reads what the first one wrote
+        found = store_sink.store_sink(call)
+        assert found is not None
+        answer = solve(call, *found, runner).answer.answer
+        assert np.array_equal(answer.values[:], WANTED)
+        assert np.array_equal(answer.predecessors[0][:3], [-1, 0, 1])
+    assert len(Store.find(call.out).done) == 3  # type: ignore[arg-type]
+    other = call._replace(graph=ComputedGrid(SIDE + 1), form=ComputedGrid(SIDE + 1))
+    with pytest.raises(kl.StoreError, match="graph"):
+        solve(other, *store_sink.store_sink(other), runner)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("paths", [True, False])
+def test_pairs_of_a_new_form(anywhere: Any, paths: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    from kleene.api.pairs import solve_pairs
+
+    runner, on = anywhere
+    monkeypatch.setattr("kleene.engine.entries._SMALL", 0)
+    monkeypatch.setattr("kleene.engine.entries._BATCH", 16 * SIDE * SIDE * 2)  # two roots
+    ends = np.array([0, 8, 48, 48, 3], np.int32), np.array([48, 8, 1, 2, 40], np.int32)
+    call = call_on(
+        ComputedGrid(SIDE), sources=np.empty(0, np.int32), pairs=ends, on=on,
+        asked={"predecessors": paths},
+    )  # fmt: skip
+    found = solve_pairs(call, runner)
+    wanted = kl.bfs(STORED, pairs=list(zip(*ends, strict=True)))
+    assert np.array_equal(found.distances, wanted.distances)
+    if paths:
+        walked = list(found.paths())
+        assert [path[0] for path in walked] == ends[0].tolist()
+        assert [path[-1] for path in walked] == ends[1].tolist()
+        assert [len(path) - 1 for path in walked] == found.distances.tolist()

@@ -170,7 +170,7 @@ def require_graph(graph: Any) -> None:
         return
     if isinstance(getattr(graph, "expanded", None), Graph):  # a TurnGraph
         raise GraphError("a TurnGraph has searches of its own: turn_graph.sssp(...) and .apsp(...)")
-    from kleene.prepared.form import PreparedForm
+    from kleene.engine.prepared import PreparedForm
 
     if isinstance(graph, PreparedForm):
         raise GraphError("this call takes a graph that is not prepared: pass prepared.graph")
@@ -182,7 +182,7 @@ def require_graph(graph: Any) -> None:
 
 def as_prepared(graph: Any) -> PreparedGraph:
     """Return a prepared graph; refuse all else that is no Graph."""
-    from kleene.prepared.form import PreparedForm
+    from kleene.engine.prepared import PreparedForm
 
     if not isinstance(graph, PreparedForm):
         require_graph(graph)

@@ -9,14 +9,12 @@ from typing import Any
 
 from kleene.distributed.dask_graphs import SharedGraph, share_graph
 from kleene.engine.call import Call
+from kleene.engine.prepared import prepared_form
 from kleene.graph import Graph
 from kleene.io.npz import graph_entries, read_mapped
 from kleene.io.npz_mapped import write_aligned
 from kleene.io.source import Source
 from kleene.planning.plan import Plan
-from kleene.prepared import files
-from kleene.prepared.cache import Preparation
-from kleene.prepared.form import PreparedForm, prepared_form
 
 __all__ = ["graph_bytes", "share_call_graph", "share_plain_graph"]
 
@@ -26,17 +24,15 @@ def share_call_graph(
     client: Any, call: Call, plan: Plan, folder: Path | None
 ) -> Iterator[SharedGraph]:
     """Yield the graph of a call on the workers: prepared here, once, where the plan says so."""
-    prepared = call.prepared
-    if prepared is None and plan.method == "prepared":  # None still: a cycle may be negative
-        prepared = prepared_form(call.graph, plan.semiring, plan.dtype, call.ask.where.threads)
-    if prepared is None or call.ask.what.problem == "bfs":
-        with share_plain_graph(
-            client, call.graph, call.ask.what.problem == "bfs", folder
-        ) as shared:
+    form, hops = call.form, call.ask.what.problem == "bfs"
+    if form is None and plan.method == "prepared":  # None still: a cycle may be negative
+        form = prepared_form(call.graph, plan.semiring, plan.dtype, call.ask.where.threads)
+    if form is None or hops:
+        with share_plain_graph(client, call.graph, hops, folder) as shared:
             yield shared
         return
-    entries = files.prepared_entries(_bare(prepared.graph), *prepared._parts)
-    with share_graph(client, lambda path: _write(path, entries), _open_prepared, folder) as shared:
+    entries, load = form._packed()
+    with share_graph(client, lambda path: _write(path, entries), load, folder) as shared:
         yield shared
 
 
@@ -70,10 +66,3 @@ def _open_graph(path: str) -> Graph:
     """Return the graph in a file, mapped."""
     with Source(path) as source:
         return read_mapped(source)
-
-
-def _open_prepared(path: str) -> PreparedForm:
-    """Return the prepared graph in a file, mapped."""
-    graph, elimination, customization = files.load(path)
-    Preparation.of(graph).keep(graph, elimination, customization)
-    return PreparedForm(graph, elimination, customization)

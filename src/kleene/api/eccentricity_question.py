@@ -54,7 +54,7 @@ class EccentricityQuestion:
         if not self.hops and weights is not None and weights.kind == "f":
             # Floats are added up from the source on, in float64, by bounds and by many searches.
             ask = call.ask.but(problem="sssp", dtype="float64")._replace(frozen=(ARC_BY_ARC,))
-            call = call._replace(ask=ask, prepared=None)
+            call = call._replace(ask=ask, form=None)
         self._call: Call = call
         self._unreachable = unreachable
         self.plan: Plan = plan_call(

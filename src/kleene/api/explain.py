@@ -14,7 +14,7 @@ from kleene.api.closure import prepared_for
 from kleene.backends.semiring import semiring as find_semiring
 from kleene.engine.call import Call
 from kleene.engine.fit import REFUSED
-from kleene.engine.planned import answers, planned
+from kleene.engine.planned import planned
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
@@ -162,7 +162,7 @@ def explain(
     # Which sources they are makes no difference.
     call = Call(
         ask, graph, np.arange(graph.n if count is None else count), None, None, None, None, False,
-        prepared=prepared, on=on,
+        form=prepared, on=on,
     )  # fmt: skip
     if on is not None:
         return _explain_on_cluster(call)
@@ -177,7 +177,7 @@ def explain(
         from kleene.api.betweenness import plan_betweenness
 
         return _with_available(plan_betweenness(graph, ask, as_flag(hops, "hops")))
-    if isinstance(out, (str, Path)) and not (prepared is not None and answers(prepared, ask)):
+    if isinstance(out, (str, Path)) and not (prepared is not None and prepared._answers(ask)):
         from kleene.distributed.store_sink import with_block_rows
 
         ask = with_block_rows(graph_facts(graph, hops=problem == "bfs"), ask, Path(out))

@@ -75,7 +75,7 @@ class WorkerPieces:
         work, form = self.work, None if isinstance(graph, Graph) else graph
         own = graph if form is None else form.graph
         call = work.call._replace(
-            graph=own, prepared=form, sources=work.call.sources.astype(own.id_dtype, copy=False)
+            graph=own, form=form, sources=work.call.sources.astype(own.id_dtype, copy=False)
         )
         rows = max(piece.stop - piece.first for piece in work.pieces)
         plan = planned(call, call.ask.but(sources=rows)).plan
@@ -95,7 +95,8 @@ class WorkerPieces:
 
         receipts: list[Any] = []
         own_work = work._replace(call=call, plan=plan, limit=limit, first=begin)
-        own_work.run(lambda piece, receipt: receipts.append(receipt), look=look)
+        arcs = isinstance(own, Graph)  # that a proof needs
+        own_work.run(lambda piece, receipt: receipts.append(receipt), look=look if arcs else None)
         return receipts
 
 
@@ -159,7 +160,7 @@ def on_workers(work: Work, sink: Sink, report: Progress | None) -> Plan:
     ask, what = _ask_of_workers(call, plan), f"{plan.problem} rows"
     item = np.dtype(plan.dtype).itemsize + 4 * ask.what.predecessors
     together = (2 if work.writer.behind else 1) * call.graph.n * item
-    bare = call._replace(ask=ask, graph=None, prepared=None, on=None, out=None, progress=None)  # type: ignore[arg-type]
+    bare = call._replace(ask=ask, graph=None, form=None, on=None, out=None, progress=None)  # type: ignore[arg-type]
     total = work.total
     done = total - count_rows(pieces)
     runs = 0
@@ -183,8 +184,9 @@ def on_workers(work: Work, sink: Sink, report: Progress | None) -> Plan:
                     runs, done = runs + 1, done + count_rows(blocks)
                     if report is not None:
                         report(done, total)
-    note = f"cluster: {describe_workers(threads)}, {counted(runs, 'piece')}, a row of each proved"
-    return with_notes(plan, note)
+    note = f"cluster: {describe_workers(threads)}, {counted(runs, 'piece')}"
+    proved = ", a row of each proved" if isinstance(call.graph, Graph) else ""
+    return with_notes(plan, note + proved)
 
 
 def describe_workers(threads: dict[str, int]) -> str:
@@ -202,7 +204,7 @@ def _ask_of_workers(call: Call, plan: Plan) -> Ask:
     ask = call.ask.but(given=False, threads=call.ask.where.threads or 1, block_rows=0)
     if plan.dtype != "bool":
         ask = ask.but(dtype=plan.dtype)
-    if plan.method == "prepared" and call.prepared is None:
+    if plan.method == "prepared" and call.form is None:
         ask = ask.but(method="prepared")
     if ask.where.method != "auto":
         return ask
@@ -229,7 +231,7 @@ def explain_rows(call: Call) -> Plan:
     blocks = with_block_rows(graph_facts(graph, hops), here, _STORE, call.on).output.block_rows
     together = min(rows, blocks)
     pieces = min(ceil(rows / together), max(1, ceil(seconds / PIECE_SECONDS)))
-    form: Any = call.prepared
+    form: Any = call.form
     sent = graph_bytes(graph, hops) if form is None else form.nbytes
     shared = seconds / max(1, sum(threads.values()))
     notes = (

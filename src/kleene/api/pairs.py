@@ -13,7 +13,7 @@ import numpy as np
 
 from kleene.engine.call import Call
 from kleene.engine.entries import Climbs, Entries
-from kleene.engine.planned import Planned, answers, plan_prepared, planned
+from kleene.engine.planned import Planned, planned
 from kleene.engine.solve import Runner, solve
 from kleene.planning.ask import Output
 from kleene.registry import find
@@ -25,11 +25,11 @@ __all__ = ["solve_pairs"]
 def solve_pairs(call: Call, runner: Runner | None = None) -> PairsResult:
     """Answer a call with pairs: by climbs, or by searches, batch by batch."""
     assert call.pairs is not None
-    ask, form = call.ask, call.prepared
+    ask, form = call.ask, call.form
     title = f"{ask.what.problem} of pairs"
     climbs = None
-    if form is not None and answers(form, ask):
-        climbs = call, Planned(plan_prepared(form, ask, len(call.pairs[0])))
+    if form is not None and "entries" in form._makes and form._answers(ask):
+        climbs = call, Planned(form._plan(ask, len(call.pairs[0])))
     elif call.on is None:
         climbs = _prepared_here(call)
     if climbs is not None:
@@ -53,14 +53,14 @@ def _prepared_here(call: Call) -> tuple[Call, Planned] | None:
     no_rows = ask._replace(
         what=what._replace(sources=roots, predecessors=False), output=Output(given=True)
     )
-    plan, looked = planned(call._replace(prepared=None), no_rows)
+    plan, looked = planned(call._replace(form=None), no_rows)
     method = find(plan.problem, plan.method, plan.device)
     if method is None or "entries" not in method.makes:
         return None
-    from kleene.prepared.form import prepared_form
+    from kleene.engine.prepared import prepared_form
 
     form = prepared_form(call.graph, plan.semiring, plan.dtype, plan.threads)
     if form is None:
         return None
     ask = ask.but(threads=plan.threads)
-    return call._replace(ask=ask, prepared=form), Planned(replace(plan, form="prepared"), looked)
+    return call._replace(ask=ask, form=form), Planned(replace(plan, form="prepared"), looked)

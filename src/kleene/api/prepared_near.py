@@ -15,11 +15,10 @@ from kleene.api.within import one_or_more
 from kleene.backends.common.limits import as_limit
 from kleene.backends.task import NearestTask, WithinAnswer
 from kleene.engine.call import Timings
-from kleene.engine.planned import plan_prepared
+from kleene.engine.prepared import PreparedForm
 from kleene.errors import RequestError
 from kleene.graph.checks import as_flag
 from kleene.planning.facts import graph_facts
-from kleene.prepared.form import PreparedForm
 from kleene.prepared.nearest import nearest
 from kleene.prepared.within import within
 from kleene.results.nearest_rows import NearestRows
@@ -49,7 +48,7 @@ def prepared_nearest(
     ask = make_ask("nearest", sources=len(vertices), threads=threads)
     ask = ask._replace(keywords=("sources",))
     bound = as_limit(limit, graph, dtype)
-    plan = plan_prepared(prepared, ask, 2 * k * len(vertices))
+    plan = prepared._plan(ask, 2 * k * len(vertices))
     began = time.perf_counter()
     distances, which = nearest(
         *prepared._parts, vertices, places, k, limit=bound, reverse=reverse, threads=threads
@@ -83,7 +82,7 @@ def prepared_within(
         "within", sources=len(rows), predecessors=as_flag(predecessors, "predecessors"),
         threads=threads, device="cpu",
     )  # fmt: skip
-    plan = plan_prepared(prepared, ask, 0)
+    plan = prepared._plan(ask, 0)
     bound = as_limit(limit, graph, dtype)
     began = time.perf_counter()
     answer: WithinAnswer = within(

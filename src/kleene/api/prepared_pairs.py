@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from kleene.api.arguments import Progress, as_pairs, check_call
 from kleene.api.pairs import solve_pairs
 from kleene.backends.semiring import SEMIRINGS
+from kleene.engine.prepared import PreparedForm
 from kleene.errors import RequestError
 from kleene.graph.label_index import is_one_vertex
 from kleene.prepared import pairs as queries
-from kleene.prepared.form import PreparedForm
 from kleene.results.pairs import PairsResult
 from kleene.system.machine import as_threads
 from kleene.system.progress import reporter

@@ -8,10 +8,10 @@ from typing import Any
 from kleene.api.arguments import Devices, Out, Progress, Vertices, check_call
 from kleene.api.execution import solve
 from kleene.api.prepared_near import prepared_nearest, prepared_within
+from kleene.engine.prepared import PreparedForm
 from kleene.errors import RequestError
 from kleene.graph.checks import as_flag
 from kleene.graph.label_index import is_one_vertex
-from kleene.prepared.form import PreparedForm
 from kleene.results.nearest import Nearest
 from kleene.results.reach import Reach
 from kleene.results.result import Result

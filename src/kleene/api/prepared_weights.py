@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from kleene.engine.prepared import PreparedForm
 from kleene.errors import GraphError
 from kleene.graph import Graph
 from kleene.graph.checks import as_weights, require_one_each
-from kleene.prepared.form import PreparedForm
 
 __all__ = ["reweighted"]
 

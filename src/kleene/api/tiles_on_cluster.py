@@ -57,7 +57,7 @@ def plan_tiles(call: Call) -> Plan | None:
     ask = call.ask
     if ask.what.problem not in ("apsp", "closure") or ask.where.method not in ("auto", "tiled"):
         return None
-    if call.graph.n == 0 or (call.prepared is not None and ask.where.method == "auto"):
+    if call.graph.n == 0 or (call.form is not None and ask.where.method == "auto"):
         return None
     searched = ask.what.problem == "apsp" and ask.where.method == "auto"
     if searched and call.targets is not None and call.out is None:

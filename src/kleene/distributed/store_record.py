@@ -14,15 +14,13 @@ from kleene.distributed.store import Store, StoreSpec, ledger_of
 from kleene.distributed.store_writer import SOURCE, TARGET
 from kleene.engine.call import Call
 from kleene.errors import StoreError
-from kleene.graph import Graph
-from kleene.graph.fingerprint import fingerprint
 from kleene.graph.no_path import NO_HOPS
 from kleene.planning.ask import Ask
 from kleene.planning.plan import Plan
 from kleene.registry import PATH_PROBLEMS
 
 __all__ = [
-    "TILES", "checked_call", "digest_of_graph", "digest_of_vertices", "lists_of_vertices",
+    "TILES", "checked_call", "digest_of_vertices", "lists_of_vertices",
     "record_call", "record_tiles",
 ]  # fmt: skip
 
@@ -54,7 +52,7 @@ def record_call(call: Call, plan: Plan, ask: Ask, begun_by: str | None = None) -
             "targets": None if call.targets is None else len(call.targets),
             "no_path": no_path if isinstance(no_path, (bool, int)) else str(float(no_path)),
         },
-        digest_of_graph(call.graph),
+        call.graph._digest(),
         digest_of_vertices(call.sources, call.targets),
         (len(call.sources), width),
         plan.dtype,
@@ -74,11 +72,6 @@ def lists_of_vertices(call: Call) -> dict[str, Array]:
     if np.array_equal(call.sources, np.arange(call.graph.n)):
         del lists[SOURCE]
     return {name: ids for name, ids in lists.items() if ids is not None}
-
-
-def digest_of_graph(graph: Graph) -> str:
-    """Return what a store keeps to recognize its graph: vertices, arcs, and a checksum."""
-    return " ".join(map(str, fingerprint(graph)))
 
 
 def digest_of_vertices(*positions: Array | None) -> str:

@@ -26,7 +26,7 @@ from kleene.distributed.store_record import TILES, lists_of_vertices, record_cal
 from kleene.distributed.stored_results import plan_reading, stored_answer
 from kleene.engine.call import Call, Part, Sink, Writer
 from kleene.engine.pieces import Piece, choose_block_rows
-from kleene.engine.planned import Planned, answers, as_planned_here, planned
+from kleene.engine.planned import Planned, as_planned_here, planned
 from kleene.errors import RequestError, StoreError
 from kleene.planning.ask import ARC_BY_ARC, Ask
 from kleene.planning.cost_model import count_sources
@@ -223,8 +223,8 @@ def _finished(call: Call, found: Store) -> tuple[StoreSink, Planned]:
     ask, spec = call.ask, found.spec
     require_device_name(ask.where.device)
     method = ask.where.method if ask.where.method != "auto" else str(spec.call.get("method"))
-    if call.prepared is not None and answers(call.prepared, ask.but(method=method)):
-        dtype = str(call.prepared.dtype)
+    if call.form is not None and call.form._answers(ask.but(method=method)):
+        dtype = str(call.form.dtype)
     else:
         facts = graph_facts(call.graph, ask.what.problem == "bfs")
         dtype = str(choose_dtype(facts, ask)[0])
@@ -308,4 +308,4 @@ def _leaves_room(path: Path) -> bool:
 def _by_rows(plan: Plan) -> bool:
     """Return whether the rows of a piece cost less than all rows."""
     method = find(plan.problem, plan.method, plan.device)
-    return plan.form == "prepared" or method is None or method.cuts != "never"
+    return plan.form != "arcs" or method is None or method.cuts != "never"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kleene.backends.answer import Answer, WholeRows
 from kleene.distributed.mpi.stored import refuse_stored_by_ranks
 from kleene.distributed.store import Store, StoreWriter
-from kleene.distributed.store_record import checked_call, digest_of_graph, digest_of_vertices
+from kleene.distributed.store_record import checked_call, digest_of_vertices
 from kleene.distributed.store_writer import SOURCE, TARGET
 from kleene.distributed.stored_answer import answer_in_store
 from kleene.engine.call import Timings
@@ -86,7 +86,7 @@ def load_stored(path: str | Path, graph: Graph) -> Result:
             "again that began it"
         )
     call, spec = checked_call(store), store.spec
-    if spec.graph != digest_of_graph(graph):
+    if spec.graph != graph._digest():
         n, m, *_ = spec.graph.split()
         raise GraphError(
             f"{path} belongs to another graph, of {n} vertices and {m} arcs; this one has "

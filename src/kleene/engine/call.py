@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +22,56 @@ if TYPE_CHECKING:
     from kleene.backends.common.walks import Walks
     from kleene.engine.pieces import Piece
     from kleene.graph import Graph
-    from kleene.prepared.form import PreparedForm
+    from kleene.registry.method import PartForm
 
-__all__ = ["Call", "Out", "Outcome", "Pairs", "Part", "Progress", "Sink", "Timings", "Writer"]
+__all__ = [
+    "Call",
+    "GraphForm",
+    "Out",
+    "Outcome",
+    "Pairs",
+    "Part",
+    "Progress",
+    "Sink",
+    "Timings",
+    "Writer",
+]
 
 Array = NDArray[Any]
 Progress = bool | Callable[[int, int], object] | None
 Out = Array | str | Path | None
 Pairs = tuple[Array, Array]  # the origins and the destinations, by position
+
+
+class GraphForm(Protocol):
+    """What a graph is instead of its arcs, and answers calls by: a prepared graph, say.
+
+    Users hold such objects, and so the names that the engine uses begin with an underscore.
+    """
+
+    @property
+    def graph(self) -> Any:
+        """What the call is about: its vertices have names."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the path values."""
+
+    @property
+    def _makes(self) -> tuple[PartForm, ...]:
+        """What its parts may be: whole rows, rows of the targets alone, entries of pairs."""
+
+    def _answers(self, ask: Ask) -> bool:
+        """Return whether it has what a call asks for; else arcs are searched."""
+
+    def _plan(self, ask: Ask, entries: int) -> Plan:
+        """Return the plan of an answer with so many values."""
+
+    def _compute(self, call: Call, plan: Plan, memory: Array | None, report: Any) -> Part:
+        """Return rows of the sources, in the memory if it is given, or what its pairs ask for."""
+
+    def _packed(self) -> tuple[dict[str, Any], Callable[[str], Any]]:
+        """Return arrays for a file that other processes map, and the function that opens it."""
 
 
 class Call(NamedTuple):
@@ -45,13 +87,13 @@ class Call(NamedTuple):
     single: bool  # one source: arrays of the result have one dimension
     reverse: bool = False  # paths lead to the sources
     pairs: Pairs | None = None  # instead of sources and targets
-    prepared: PreparedForm | None = None  # whose graph it is
+    form: GraphForm | None = None  # of the graph, which may have what is asked for
     on: Any = None  # a Dask cluster whose workers compute the rows
     out_for_targets: bool = False  # ``out`` is for the values of the targets, not for whole rows
 
     @property
     def as_block(self) -> bool:
-        """Whether a prepared graph is asked for the values of the targets alone."""
+        """Whether a form of the graph is asked for the values of the targets alone."""
         return self.targets is not None and (self.out is None or self.out_for_targets)
 
 

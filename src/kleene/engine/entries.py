@@ -137,7 +137,7 @@ class _EntriesWriter(Writer):
         """Keep what the pairs of these roots ask for."""
         own, answer = self._of((piece,)), part.answer
         row, far = self.root_of[own] - piece.first, self.far[own]
-        if call.prepared is None:
+        if call.form is None:
             values, links = answer.values[row, far], answer.predecessors
         else:  # it may have answered for the targets alone
             assert call.targets is not None

@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from kleene.engine.call import Call
-from kleene.errors import MemoryBudgetError, RequestError
 from kleene.graph import Graph
-from kleene.graph.checks import memory_for
 from kleene.planning.ask import ARC_BY_ARC, Ask
-from kleene.planning.device_split import choose_devices
 from kleene.planning.facts import Facts, graph_facts
-from kleene.planning.machine import live_machine
 from kleene.planning.plan import Plan, plan_call
 from kleene.planning.rules import choose_method, unknown_method
-from kleene.prepared.known import DEVICES, Known
+from kleene.prepared.known import Known
 from kleene.registry import find
 from kleene.system.device_names import INDEXED
-from kleene.system.formatting import format_bytes
-from kleene.system.suggestions import no_such
 
-if TYPE_CHECKING:
-    from kleene.prepared.form import PreparedForm
-
-__all__ = ["Planned", "answers", "as_planned_here", "look_closer", "plan_prepared", "planned"]
+__all__ = ["Planned", "as_planned_here", "look_closer", "planned"]
 
 
 class Planned(NamedTuple):
@@ -42,14 +33,14 @@ def planned(call: Call, ask: Ask | None = None, order: bool = True) -> Planned:
     """
     if ask is None:
         ask = call.ask
-    form = call.prepared
-    if form is not None and answers(form, ask):
+    form = call.form
+    if form is not None and form._answers(ask):
         if call.pairs is not None:
-            return Planned(plan_prepared(form, ask, len(call.pairs[0])))
+            return Planned(form._plan(ask, len(call.pairs[0])))
         n, what = call.graph.n, ask.what
         rows = ask.output.block_rows or (n if what.sources is None else what.sources)
         width = n if call.targets is None or not call.as_block else len(call.targets)
-        return Planned(plan_prepared(form, ask, rows * width))
+        return Planned(form._plan(ask, rows * width))
     graph = call.graph.transpose() if call.reverse else call.graph
     facts = graph_facts(graph, ask.what.problem == "bfs")
     if call.on is not None:
@@ -85,76 +76,6 @@ def look_closer(graph: Graph, ask: Ask, plan: Plan, order: bool = True, hops: bo
             step(graph)
             plan = plan_call(graph_facts(graph, hops), ask)
     return plan
-
-
-# ---- prepared graphs ----------------------------------------------------------------------------
-
-
-def answers(prepared: PreparedForm, ask: Ask) -> bool:
-    """Return whether a prepared graph has what a call asks for.
-
-    All else is a search in the original graph: with a limit, by another method, on another device,
-    in another type or semiring, or with predecessors that are the same in every run.
-    """
-    what, where = ask.what, ask.where
-    return (
-        what.problem != "bfs"
-        and where.method in ("auto", "prepared")
-        and where.device in ("auto", *DEVICES)
-        and what.semiring == prepared.semiring
-        and what.dtype in (None, str(prepared.dtype))
-        and not (what.limited or what.deterministic or where.options)
-    )
-
-
-def plan_prepared(prepared: PreparedForm, ask: Ask, entries: int) -> Plan:
-    """Return the plan of an answer with so many values; raise if they do not fit in memory."""
-    what, graph, dtype = ask.what, prepared.graph, prepared.dtype
-    memory = 0 if ask.output.given else entries * dtype.itemsize
-    available = memory_for(memory)
-    if memory > available:
-        possible = {
-            "sources": "sources=[...] for some of the rows",
-            "out": "out='distances.npy' to keep the values in a file",
-        }
-        several = what.sources != 1
-        advice = [text for name, text in possible.items() if several and ask.advises(name)]
-        raise MemoryBudgetError(
-            f"{what.problem} on {graph.n:,} vertices needs {format_bytes(memory)} and "
-            f"{format_bytes(available)} are available",
-            advice or ["a machine with more memory"],
-        )
-    device, why_devices = _device(ask), ""
-    devices: tuple[str, ...] = ()
-    row = find(what.problem, "prepared", device)
-    if row is not None and device != "cpu":
-        devices, why_devices = choose_devices(graph_facts(graph), ask, live_machine(), device, row)
-    return Plan(
-        what.problem,
-        "prepared",
-        device,
-        prepared.semiring,
-        str(dtype),
-        ask.where.threads or live_machine().cores,
-        memory,
-        available if available < 2**62 else None,
-        (
-            "prepared: the vertices were eliminated before, and a row is a climb and a sweep",
-            f"{dtype}: the type of the prepared graph",
-            *((why_devices,) if why_devices else ()),
-        ),
-        devices=devices,
-        form="prepared",
-    )
-
-
-def _device(ask: Ask) -> str:
-    """Return where a prepared graph answers a call."""
-    if ask.where.device == "auto":
-        return "cpu" if ask.output.keep == "host" else "cuda"
-    if ask.where.device not in DEVICES:
-        raise RequestError(no_such("device", ask.where.device, ("auto", *DEVICES)))
-    return ask.where.device
 
 
 # ---- calls on a cluster -------------------------------------------------------------------------

@@ -163,10 +163,9 @@ def compute(
     meter: CallTimer | None = None,
 ) -> Part:
     """Return the rows of a call's sources, or what a prepared graph answers."""
-    if plan.form == "prepared":
-        from kleene.engine.prepared import compute_prepared
-
-        return compute_prepared(call, plan, memory, report)
+    if plan.form != "arcs":
+        assert call.form is not None
+        return call.form._compute(call, plan, memory, report)
     ask, what = call.ask, call.ask.what
     method = find(plan.problem, plan.method, plan.device)
     assert method is not None

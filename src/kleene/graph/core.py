@@ -18,6 +18,7 @@ from kleene.graph import checks, convert, derive
 from kleene.graph.constructors import Constructors, Progress
 from kleene.graph.dense import DenseArcs
 from kleene.graph.display import graph_html, graph_text
+from kleene.graph.fingerprint import fingerprint
 from kleene.graph.foreign_columns import as_numpy
 from kleene.graph.forms import CSC, CSR
 from kleene.graph.frozen import adopt
@@ -423,6 +424,10 @@ class Graph(Storage, Constructors):
             and (a is None or b is None or (a.dtype == b.dtype and np.array_equal(a, b)))
             for a, b in pairs
         )
+
+    def _digest(self) -> str:
+        """Return what stores keep to recognize the graph: vertices, arcs, and a checksum."""
+        return " ".join(map(str, fingerprint(self)))
 
     def __repr__(self) -> str:
         return graph_text(self)
