@@ -249,7 +249,10 @@ def _warm_up(run: Soak, seconds: float) -> float:
 
 def soak(seconds: float, seed: int) -> Outcome:
     """Return what came of as many calls as the seconds allow."""
+    import zarr
+
     warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: fork beside threads
+    zarr.config.set({"threading.max_workers": 1})  # or its threads become more now and then
     folder = Path(tempfile.gettempdir())
     began = time.monotonic()
     run = Soak(all_calls(folder), seed)
