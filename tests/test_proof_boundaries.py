@@ -428,6 +428,8 @@ def test_tables_of_results_come_in_blocks(monkeypatch: Patch) -> None:
         (12, kl.sssp(g, sources=range(5), targets=some), [(3, 4)] * 2),
         (12, kl.sssp(g, sources=range(5), targets=[1] * 13), [(1, 12), (1, 1)] * 5),
         (12, kl.sssp(g, sources=[]), [(1, 10)]),
+        (3, kl.sssp(g, sources=range(5), targets=[1]), [(3, 1)] * 2),
+        (1, kl.sssp(g, sources=[0], targets=[]), [(1, 0)]),
         # Predecessors of a matrix are in whole rows, of which some are searched together.
         (12, prepared.matrix(range(5), some), [(2, 4)] * 3),
         (30, prepared.matrix(range(5), some), [(3, 4)] * 2),
