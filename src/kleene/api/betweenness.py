@@ -1,4 +1,4 @@
-"""Betweenness: the share of all shortest paths that leads through each vertex and along each arc."""
+"""Betweenness: the share of all shortest paths through each vertex and along each arc."""
 
 from __future__ import annotations
 
