@@ -158,6 +158,6 @@ def without_numbers_left(graph: Graph) -> Graph:
 
 def warn_of_numbers_left(graph: object) -> None:
     """Warn once if weights are missing, of a graph or its parts, that might have been meant."""
-    left = vars(graph).get(_MARK)
+    left = graph.__dict__.get(_MARK)
     if left is not None:
         left.warn()
