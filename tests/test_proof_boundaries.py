@@ -18,9 +18,10 @@ from kleene.measures import loads_proof
 from kleene.measures.loads import Loads
 from kleene.results import verify_pairs as pair_proof
 from kleene.results import verify_reach as reach_proof
+from kleene.results import verify_rows as row_proof
 from kleene.results.count_bounds import CountBounds, edges_in
 from kleene.results.verify_pairs import PairValues, verify_pairs
-from kleene.results.verify_rows import ProvedRow
+from kleene.results.verify_rows import ProvedRow, compare_targets, verify_rows
 from kleene.system.npy_header import LONGEST_HEADER
 
 EPS = float(np.finfo(np.float64).eps)
@@ -485,3 +486,69 @@ def test_numbers_of_paths_are_compared_in_their_own_type() -> None:
     whole.values = values
     with pytest.raises(VerificationError, match="shortest paths, and by the plain method"):
         whole.verify()
+
+
+# ---- rows that were proved ----------------------------------------------------------------------
+
+TINY = float(np.finfo(np.float64).smallest_subnormal)
+CHAINED = kl.Graph.from_edges([0, 1, 2], [1, 2, 3], [1.0, 2.0, 4.0])
+
+
+def proved_row(g: kl.Graph, values: list[float], semiring: str = "min_plus") -> ProvedRow:
+    tree = np.arange(-1, len(values) - 1, dtype=np.int32)
+    return ProvedRow(g, semiring, 0, np.array(values), tree)
+
+
+def test_the_rounding_of_a_row_grows_along_its_paths() -> None:
+    whole = kl.generate.path(4)
+    chances = kl.Graph.from_edges([0, 1], [1, 2], [0.5, 0.25])
+    for row, sizes in (
+        (proved_row(CHAINED, [0.0, 1.0, 3.0, 7.0]), [0, 1, 3, 7]),
+        (proved_row(whole, [0.0, 1.0, 2.0, 3.0]), [0, 1, 2, 3]),
+        (proved_row(chances, [1.0, 0.5, 0.125], "max_times"), [1, 0.5, 0.125]),
+    ):
+        right = [(arcs + 1) * (8 * EPS * size + TINY) for arcs, size in enumerate(sizes)]
+        assert row.slack.tolist() == right
+    row = proved_row(CHAINED, [0.0, 1.0, 3.0, 7.0])
+    held = np.array([1 + 16 * EPS, 1 + 17 * EPS, np.inf, 1.0])
+    assert row.agrees(np.array([1, 1, 1, 1]), held).tolist() == [True, False, False, True]
+
+
+def test_rows_are_proved_some_at_a_time(monkeypatch: Patch) -> None:
+    g = kl.generate.grid(1, 6, weights=(0.5, 2.0), seed=1)
+    asked: list[int] = []
+
+    def rows(which: Any) -> Any:
+        asked.append(len(which))
+        return kl.sssp(g, sources=which.tolist())._answer
+
+    def proof(compare: Any, sources: int = 6) -> Any:
+        asked.clear()
+        return verify_rows(g, "min_plus", np.arange(sources), rows, compare, None, 0, False)
+
+    for room, batches in ((4 * 16 * g.n, [4, 2]), (4 * 16 * g.n - 1, [3, 3]), (1, [1] * 6)):
+        monkeypatch.setattr(row_proof, "_BATCH", room)
+        began = time.perf_counter()
+        found = proof(compare_targets(lambda row, targets: targets, None))
+        assert asked == batches
+        assert found.tolerance == "exact in float64"
+        assert 0 < found.seconds <= time.perf_counter() - began
+    full = kl.apsp(g, method="batched").distances
+    targets = np.array([2, 5])
+    values = [full[row, targets] for row in range(6)]
+    compare = compare_targets(lambda row, _: values[row], targets)
+    assert proof(compare).tolerance == "exact in float64"
+    values[1] = values[1] * (1 + EPS)
+    assert proof(compare).tolerance == "up to rounding"
+    values[1] = values[1] * (1 + 1e-12)
+    with pytest.raises(VerificationError, match="row of source 1: vertex 2 holds"):
+        proof(compare)
+
+
+def test_rows_on_a_negative_cycle_are_refused() -> None:
+    g = kl.Graph.from_edges([0, 1], [1, 0], [1, -2])
+    with pytest.raises(VerificationError, match="the graph has a negative cycle"):
+        verify_rows(
+            g, "min_plus", np.array([0]), lambda which: kl.sssp(g, 0)._answer,
+            compare_targets(lambda row, targets: targets, None), None, 0, False,
+        )  # fmt: skip

@@ -89,8 +89,8 @@ PROOFS: dict[str, tuple[str, ...]] = {
         "test_proof_boundaries.py", "test_within.py", "test_verify_no_path.py",
     ),
     "results/verify_rows.py": (
-        "test_measure_proofs.py", "test_verify_no_path.py", "test_verify_rounding.py",
-        "test_reduce_distances.py", "test_prepare_results.py",
+        "test_proof_boundaries.py", "test_measure_proofs.py", "test_verify_no_path.py",
+        "test_verify_rounding.py", "test_reduce_distances.py", "test_prepare_results.py",
     ),
     "measures/betweenness.py": ("test_betweenness*.py", "test_measure_proofs.py"),
     "measures/distance_histogram.py": ("test_distance_measures.py", "test_measure_proofs.py"),
