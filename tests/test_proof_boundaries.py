@@ -552,3 +552,56 @@ def test_rows_on_a_negative_cycle_are_refused() -> None:
             g, "min_plus", np.array([0]), lambda which: kl.sssp(g, 0)._answer,
             compare_targets(lambda row, targets: targets, None), None, 0, False,
         )  # fmt: skip
+
+
+# ---- nearest facilities of prepared graphs ------------------------------------------------------
+
+
+def compared(
+    offered: list[float], which: list[int], held: list[float], slack: float, limit: Any = None
+) -> bool:
+    """Compare facilities at vertices 1, 2, ... with the row of vertex 0 that was proved."""
+    n = 1 + len(offered)
+    g = kl.Graph.from_edges([0] * (n - 1), range(1, n), offered)
+    near = kl.prepare(g).nearest([0], range(1, n), k=len(which), limit=limit)
+    near._which[0], near._distances[0] = which, held
+    row = ProvedRow(g, "min_plus", 0, np.array([0, *offered]), np.array([-1] + [0] * (n - 1)))
+    row.__dict__["slack"] = np.full(n, slack)
+    found: bool = near._compare(0, row)
+    return found
+
+
+TIES = [1.0, 1.05, 2.0, 3.0]
+
+
+def test_facilities_that_rounding_may_exchange() -> None:
+    assert compared(TIES, [0, 1], [1.0, 1.05], 0.04)
+    for offered, which, held, slack in (
+        (TIES, [1, 0], [1.02, 1.03], 0.04),
+        (TIES, [1, 0], [1.02, 1.02], 0.04),
+        ([1.0, 1.05, 1.1], [0, 2], [1.0, 1.1], 0.04),
+        ([0.5, 1.0, 1.5], [0, 2], [0.5, 1.5], 0.25),  # to the last bit
+    ):
+        assert not compared(offered, which, held, slack)
+    inf = np.inf
+    for offered, which, held, limit, message in (
+        (TIES, [0, 2], [1.0, 2.0], None, r"should hold \[0, 1\]"),
+        (TIES, [0, -1], [1.0, inf], None, r"should hold \[0, 1\]"),
+        ([1.0, 1.05, 1.15], [0, 2], [1.0, 1.15], None, r"should hold \[0, 1\]"),
+        (TIES, [0, 0], [1.0, 1.02], None, r"should hold \[0, 1\]"),
+        (TIES, [0, 4], [1.0, 1.02], None, r"should hold \[0, 1\]"),
+        (TIES, [-1, 0], [3.0, inf], 0.5, r"should hold \[\]"),
+        (TIES, [1, 0], [1.06, 0.99], None, "not in order or beyond the limit"),
+        (TIES, [0, 1, 2], [1.03, 1.02, 2.0], None, "not in order or beyond the limit"),
+        (TIES, [0, 1], [1.0, 1.06], 1.05, "not in order or beyond the limit"),
+    ):
+        with pytest.raises(VerificationError, match=message):
+            compared(offered, which, held, 0.04, limit)
+
+
+def test_paths_to_facilities_of_some_vertices() -> None:
+    near = kl.prepare(kl.generate.grid(1, 6)).nearest([3, 5], [2, 0], limit=1)
+    assert list(near.paths([3, 5])) == [[3, 2], []]
+    for asked in ([3, 4], [4, 3]):
+        with pytest.raises(kl.RequestError, match="vertex 4 is not among the sources"):
+            near.paths(asked)

@@ -59,8 +59,8 @@ PROOFS: dict[str, tuple[str, ...]] = {
     ),
     "results/distance_reduction.py": ("test_reduce_distances.py", "test_verify_no_path.py"),
     "results/nearest_rows.py": (
-        "test_prepare.py", "test_prepare_results.py", "test_prepared_nearest.py",
-        "test_prepared_nearest_labels.py", "test_verify_no_path.py",
+        "test_proof_boundaries.py", "test_prepare.py", "test_prepare_results.py",
+        "test_prepared_nearest.py", "test_prepared_nearest_labels.py", "test_verify_no_path.py",
     ),
     "results/paths.py": ("test_proof_boundaries.py", "test_result*.py"),
     "results/result.py": (
