@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -263,3 +266,48 @@ def test_a_new_file_that_is_removed_before_it_is_locked(
         beside.write_text("whole")
     assert len(removed) == 1
     assert (tmp_path / "x").read_text() == "whole"
+
+
+# ---- Ctrl-C -------------------------------------------------------------------------------------
+
+
+def test_ctrl_c_is_not_hidden_by_what_cleans_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An archive refuses to be closed while a part of it is open, by a ValueError."""
+    result, prepared = kl.bfs(GRAPH, 0), kl.prepare(kl.generate.grid(4, 4))
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    def refused(archive: Any) -> None:
+        if archive.fp is not None:
+            archive.fp = None
+            raise ValueError("Can't close the ZIP file while there is an open writing handle")
+
+    monkeypatch.setattr(zipfile.ZipFile, "open", interrupted)
+    monkeypatch.setattr(zipfile.ZipFile, "close", refused)
+    writers: list[Callable[[], object]] = [
+        lambda: kl.write(GRAPH, tmp_path / "g.npz"),
+        lambda: kl.write(GRAPH, io.BytesIO(), "npz"),
+        lambda: result.save(tmp_path / "r.npz"),
+        lambda: prepared.save(tmp_path / "p.kp"),
+    ]
+    for write in writers:
+        with pytest.raises(KeyboardInterrupt):
+            write()
+    assert listed(tmp_path) == []
+
+
+def test_an_error_behind_an_interrupt_is_an_error(tmp_path: Path) -> None:
+    def write() -> None:
+        with atomic_path(tmp_path / "a") as beside:
+            beside.write_text("half")
+            raise ValueError("mine")
+
+    try:
+        raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        with pytest.raises(ValueError, match="mine"):
+            write()
+    assert listed(tmp_path) == []

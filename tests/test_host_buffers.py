@@ -14,10 +14,13 @@ import numpy as np
 import pytest
 
 import kleene as kl
+from kleene.backends.cuda.runtime.cuda_memory import DeviceMemory, PinnedMemory
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
+from kleene.backends.cuda.runtime.emulated_memory import EmulatedMemory
 from kleene.backends.cuda.runtime.host_buffers import (
     PinnedPool,
+    _Lease,
     answer_buffer,
     pinned_buffer,
     pinned_pool,
@@ -222,3 +225,16 @@ def test_a_forked_child_can_call() -> None:
         [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=60
     )
     assert ended.stdout.strip() == "0", ended.stderr
+
+
+def test_an_object_that_ctrl_c_leaves_half_made_goes_without_a_word(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Python calls the destructor also where the first line of __init__ was not run."""
+    lost: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", lost.append)
+    for half in (EmulatedMemory, DeviceMemory, PinnedMemory, _Lease):
+        made = half.__new__(half)  # type: ignore[call-overload]
+        del made
+    gc.collect()
+    assert lost == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import json
 import math
 from pathlib import Path
@@ -308,3 +309,67 @@ def test_limits_are_rounded_to_the_type_of_the_weights() -> None:
     assert [line.tolist() for line in zones.streets(0.1)] == [[[0, 0], [1, 0]]]
     counts = [f["properties"]["vertices"] for f in zones.to_geojson(["streets"])["features"]]
     assert counts == [3, 2]
+
+
+# ---- beside a plain program ---------------------------------------------------------------------
+
+
+def plain_reach(g: kl.Graph, source: int, limit: float) -> tuple[list[tuple[Any, Any]], set[int]]:
+    """Return the parts of streets within a limit, by their ends, and what is reached."""
+    arcs = {(u, v): w for u, v, w in zip(*map(np.ndarray.tolist, g.coo), strict=True)}
+    away, heap = {}, [(0.0, source)]
+    while heap:
+        d, u = heapq.heappop(heap)
+        if u in away or d > limit:
+            continue
+        away[u] = d
+        for (tail, head), w in arcs.items():
+            if tail == u:
+                heapq.heappush(heap, (d + w, head))
+    parts = []
+    for u, v in {(min(arc), max(arc)) for arc in arcs if arc[0] in away}:
+        a, b = (g.positions[x] for x in (u, v))  # type: ignore[index]
+        shares = [
+            min(1.0, (limit - away[s]) / arcs[s, t]) if s in away and (s, t) in arcs else 0.0
+            for s, t in ((u, v), (v, u))
+        ]
+        if sum(shares) >= 1:
+            parts.append((a, b))
+            continue
+        parts += [(a, a + shares[0] * (b - a))] * (shares[0] > 0)
+        parts += [(b + shares[1] * (a - b), b)] * (shares[1] > 0)
+    return parts, set(away)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_streets_and_areas_beside_a_plain_program(seed: int, reverse: bool) -> None:
+    """Random streets, some of them one-way: what is covered, and the triangles around it."""
+    rng = np.random.default_rng(seed)
+    n = 40
+    where = rng.random((n, 2)) * 10
+    ends = np.array([(u, v) for u in range(n) for v in rng.integers(0, n, 3) if u != v])
+    weights = np.hypot(*(where[ends[:, 0]] - where[ends[:, 1]]).T) * rng.uniform(1, 2, len(ends))
+    g = kl.Graph.from_edges(*ends.T, weights, n=n).with_positions(where)
+    limits = [0.5, 6.0, 15.0, 1e6]
+    zones = kl.isochrones(g, 3, limits, reverse=reverse)
+    searched = g.transpose() if reverse else g
+    for limit in limits:
+        parts, reached = plain_reach(searched, 3, limit)
+        assert set(zones.vertices(limit).tolist()) == reached
+        right = [np.array(part) for part in parts]
+        assert np.allclose(spans(zones.streets(limit)), spans(right), rtol=0, atol=1e-8)
+        points = np.unique(np.vstack([np.empty((0, 2)), *zones.streets(limit)]), axis=0)
+        covered = 0.0
+        triangles = Delaunay(points - points.mean(axis=0)).simplices if len(points) > 2 else []
+        for corners in (points[triangle] for triangle in triangles):
+            sides = [math.dist(corners[i], corners[i - 1]) for i in range(3)]
+            half = sum(sides) / 2  # Heron's formula
+            if max(sides) <= zones.longest:
+                area = half * (half - sides[0]) * (half - sides[1]) * (half - sides[2])
+                covered += math.sqrt(max(0.0, area))
+        areas = [area_of(ring) for polygon in zones.area(limit) for ring in polygon]
+        assert sum(areas) == pytest.approx(covered, rel=1e-6)
+    seen = {tuple(sorted(end)) for end in ends.tolist() if end[int(reverse)] in reached}
+    lengths = [math.dist(where[u], where[v]) for u, v in seen]
+    assert zones.longest == pytest.approx(3 * np.quantile(lengths, 0.9) if lengths else 0)

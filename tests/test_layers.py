@@ -281,6 +281,17 @@ def test_files_and_kernels_are_read_without_ast() -> None:
     assert PARSED_BY_AST.search("    found = np.load(path)")
 
 
+def test_arrays_are_not_written_by_functions_that_take_ctrl_c_for_a_path() -> None:
+    lossy = re.compile(r"^(?!\s*(?:>>>|\.\.\.)).*(?:\bnp\.save\(|\.tofile\()", re.M)
+    found = [
+        f"{file.relative_to(ROOT)}: {line[0].strip()}"
+        for file in ROOT.rglob("*.py")
+        for line in lossy.finditer(file.read_text())
+    ]
+    assert not found, "write arrays by system/npy_header.write_array"
+    assert lossy.search("    np.save(file, ids)")
+
+
 def test_the_root_holds_the_public_names_only() -> None:
     assert {file.name for file in ROOT.glob("*.py")} == {"__init__.py", "csgraph.py", "errors.py"}
 

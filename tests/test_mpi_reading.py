@@ -111,6 +111,32 @@ def test_texts(name: str, ranks: int, tmp_path: Path) -> None:
 # ---- the same error -----------------------------------------------------------------------------
 
 
+def test_hops_are_not_counted_without_a_word(tmp_path: Path) -> None:
+    """As by one process: one rank warns, once a graph; an error that it becomes is one of all."""
+    path = tmp_path / "g.csv"
+    path.write_text("source,target,lanes,speed\n0,1,2,50\n1,2,1,30\n")
+    alone = kl.distributed.Communicator()
+    graph = read(path, comm=alone)
+    assert kl.distributed.bfs(graph, 0).distances.tolist() == [0, 1, 2]
+    with pytest.warns(kl.GraphWarning, match="'lanes', 'speed'.*weight='lanes'") as said:
+        kl.distributed.sssp(graph, 0)
+    assert len(said) == 1
+    assert kl.distributed.sssp(graph, 0).distances.tolist() == [0, 1, 2]
+    for weight, distances in ((None, [0, 1, 2]), ("speed", [0, 50, 80])):
+        graph = read(path, comm=alone, weight=weight)
+        assert kl.distributed.sssp(graph, 0).distances.tolist() == distances
+
+    def attempt(comm: Any) -> str:
+        with pytest.raises(kl.GraphWarning) as raised:
+            kl.distributed.sssp(read(path, comm=comm), 0)
+        return str(raised.value)
+
+    assert len(set(run_ranks(3, attempt))) == 1
+    with pytest.warns(kl.GraphWarning) as said:
+        run_ranks(3, lambda comm: kl.distributed.sssp(read(path, comm=comm), 0).distances)
+    assert len(said) == 1
+
+
 def test_a_wrong_line_has_its_number(tmp_path: Path) -> None:
     lines = [b"# head", *(b"%d %d" % (i, i + 1) for i in range(40))]
     lines[33] = b"32 x"

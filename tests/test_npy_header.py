@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kleene.system.npy_header import NpyHeader, read_array
+from kleene.system.npy_header import NpyHeader, read_array, write_array
 
 
 @pytest.mark.parametrize(
@@ -126,6 +126,27 @@ def test_arrays_one_after_the_other(tmp_path: Path) -> None:
     (tmp_path / "cut").write_bytes(whole[:140])
     with (
         open(tmp_path / "cut", "rb") as file,
-        pytest.raises(ValueError, match="found 8 bytes of data, expected \\(3,\\) of int64"),
+        pytest.raises(ValueError, match="found 12 bytes of data, expected \\(3,\\) of int64"),
     ):
         read_array(file)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(5, dtype=np.int32), np.zeros(0, np.int64), np.array(True), np.array(2.5),
+        np.arange(6.0).reshape(2, 3), np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        np.arange(9)[::2], np.zeros((0, 3), np.float32),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_arrays_are_written_as_numpy_reads_them(
+    array: np.ndarray[Any, Any], tmp_path: Path
+) -> None:
+    with open(tmp_path / "a.npy", "wb") as file:
+        write_array(file, array)
+    with open(tmp_path / "a.npy", "rb") as file:
+        ours = read_array(file)
+    for found in (np.load(tmp_path / "a.npy"), ours):
+        assert (found.dtype, found.shape) == (array.dtype, array.shape)
+        assert np.array_equal(found, array)

@@ -34,6 +34,17 @@ def test_calls_from_threads_have_the_answers_of_one(
         assert failures == []
 
 
+def test_stores_that_are_interrupted_have_blocks_to_resume(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An answer of one block is a plain file without a ledger, and the next call refuses it."""
+    monkeypatch.setenv("KLEENE_PIECE_SECONDS", "1")  # which is changed for the process
+    stores = interrupts.measured_stores(tmp_path)
+    assert {path.suffix for path, _ in stores} == {".npy", ".zarr"}
+    for _, case in stores:
+        assert case.call.do() == case.right == case.call.do()
+
+
 def test_an_interrupt_comes_at_the_place_that_was_chosen() -> None:
     before = signal.getsignal(signal.SIGALRM)
     interrupter = interrupts.Interrupter()

@@ -224,6 +224,7 @@ def test_the_command_line_names_its_options(tmp_path: Path) -> None:
 HEADERS = (
     *("node_a,node_b", "u,v", "start,end", "source_id,target_id", "A_NODE,B_NODE", "src,dst"),
     *("FromNodeId,ToNodeId", '"From Stop","To Stop"', "origin,destination", "init_node,term_node"),
+    "tail,head",
 )
 
 

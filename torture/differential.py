@@ -112,6 +112,7 @@ def _other_case(seed: int, draw: float) -> _Case | None:
 
     kinds = (
         ("csgraph", _SCIPY, peers.random_csgraph, peers.scipy_fault),
+        ("csgraph paths and parts", _STRUCTURE, peers.random_structure, peers.structure_fault),
         ("networkx", _NETWORKX, peers.random_networkx, peers.networkx_fault),
         ("spmv", _PRODUCT, products.random_product, products.product_fault),
         ("encodings", _ENCODINGS, products.random_encodings, products.encodings_fault),

@@ -14,14 +14,21 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.csgraph as scipy_csgraph
 
-from kleene import csgraph
+from kleene import PathOverflowError, csgraph
 from torture.random_graphs import Spec, random_spec
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import networkx_calls as calls
 
-__all__ = ["networkx_fault", "random_csgraph", "random_networkx", "scipy_fault"]
+__all__ = [
+    "networkx_fault",
+    "random_csgraph",
+    "random_networkx",
+    "random_structure",
+    "scipy_fault",
+    "structure_fault",
+]
 
 _NULL = -9999
 
@@ -69,13 +76,7 @@ def scipy_fault(spec: Spec) -> str | None:
     """Return how the two answers differ, None if they agree."""
     keywords = dict(spec.asked)
     name, form = keywords.pop("function"), keywords.pop("form")
-    arcs = [arc for arc in spec.arcs() if max(arc[:2]) < spec.n]
-    kind = np.float64 if spec.dtype is None else spec.weight_array().dtype
-    if kind == np.float16:
-        kind = np.float32
-    ends = (np.array([a[0] for a in arcs], np.int32), np.array([a[1] for a in arcs], np.int32))
-    matrix = sp.coo_array((np.array([a[2] for a in arcs], kind), ends), shape=(spec.n, spec.n))
-    graph = matrix.toarray() if form == "dense" else getattr(sp, form)(matrix)
+    arcs, graph = _matrix(spec, form)
     ours = _without_error(getattr(csgraph, name), graph, **keywords)
     theirs = _without_error(getattr(scipy_csgraph, name), graph, **keywords)
     if isinstance(theirs, scipy_csgraph.NegativeCycleError) and min(a[2] for a in arcs) >= 0:
@@ -88,6 +89,55 @@ def scipy_fault(spec: Spec) -> str | None:
     if not keywords["return_predecessors"]:
         ours, theirs = (ours,), (theirs,)
     return _values_fault(spec, ours[0], theirs[0]) or _tree_fault(ours, theirs)
+
+
+def _matrix(spec: Spec, form: str) -> tuple[list[Any], Any]:
+    """Return the arcs of a graph, and its matrix in one of SciPy's forms."""
+    arcs = [arc for arc in spec.arcs() if max(arc[:2]) < spec.n]
+    kind = np.float64 if spec.dtype is None else spec.weight_array().dtype
+    if kind == np.float16:
+        kind = np.float32
+    ends = (np.array([a[0] for a in arcs], np.int32), np.array([a[1] for a in arcs], np.int32))
+    matrix = sp.coo_array((np.array([a[2] for a in arcs], kind), ends), shape=(spec.n, spec.n))
+    return arcs, matrix.toarray() if form == "dense" else getattr(sp, form)(matrix)
+
+
+def random_structure(seed: int) -> Spec:
+    """Return a graph, and a call of SciPy's for its components or for several paths."""
+    rng = np.random.default_rng(seed)
+    spec = random_spec(seed, "apsp")
+    asked: dict[str, Any] = {
+        "function": "connected_components",
+        "form": str(rng.choice(["csr_array", "csc_array", "coo_array", "dense"])),
+        "directed": bool(rng.random() < 0.7),
+    }
+    if spec.n > 1 and rng.random() < 0.7:
+        source, sink = rng.choice(spec.n, 2, replace=False).tolist()
+        asked |= {
+            "function": "yen", "source": source, "sink": sink, "K": int(rng.integers(1, 12)),
+            "unweighted": bool(rng.random() < 0.2),
+        }  # fmt: skip
+    else:
+        asked["connection"] = str(rng.choice(["weak", "strong"]))
+    return replace(spec, directed=True, asked=asked)
+
+
+def structure_fault(spec: Spec) -> str | None:
+    """Return how the two answers differ, None if they agree."""
+    keywords = dict(spec.asked)
+    name, form = keywords.pop("function"), keywords.pop("form")
+    _, graph = _matrix(spec, form)
+    ours = _without_error(getattr(csgraph, name), graph, **keywords)
+    theirs = _without_error(getattr(scipy_csgraph, name), graph, **keywords)
+    if isinstance(theirs, Exception) or isinstance(ours, Exception):
+        same = isinstance(ours, (type(theirs), PathOverflowError))  # SciPy rounds, or overflows
+        return None if same else f"{ours!r} where SciPy has {theirs!r}"
+    if name == "yen":
+        return _values_fault(spec, ours, theirs)
+    pairs = set(zip(ours[1].tolist(), theirs[1].tolist(), strict=True))
+    if ours[0] != theirs[0] or len(pairs) != ours[0]:
+        return f"components {ours[1].tolist()} where SciPy has {theirs[1].tolist()}"
+    return None
 
 
 def _values_fault(spec: Spec, ours: Any, theirs: Any) -> str | None:

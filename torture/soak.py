@@ -219,11 +219,16 @@ def _left(folder: Path) -> Left:
     return Left(
         1024 * kibibytes["Anonymous:"],
         1024 * kibibytes["Rss:"],
-        len(os.listdir("/proc/self/task")),
+        sum(map(_is_ours, Path("/proc/self/task").iterdir())),
         len(os.listdir("/proc/self/fd")),
         sum(1 for _ in folder.rglob("*")),
         children,
     )
+
+
+def _is_ours(thread: Path) -> bool:
+    """Whether a thread of this process is none that PyArrow's allocator keeps for its own work."""
+    return (thread / "comm").read_text().strip() != "jemalloc_bg_thd"
 
 
 def _differences(first: Left, now: Left, number: int) -> list[str]:
@@ -249,7 +254,10 @@ def _warm_up(run: Soak, seconds: float) -> float:
 
 def soak(seconds: float, seed: int) -> Outcome:
     """Return what came of as many calls as the seconds allow."""
+    import zarr
+
     warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: fork beside threads
+    zarr.config.set({"threading.max_workers": 1})  # or its threads become more now and then
     folder = Path(tempfile.gettempdir())
     began = time.monotonic()
     run = Soak(all_calls(folder), seed)

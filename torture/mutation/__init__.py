@@ -50,33 +50,48 @@ SECONDS_EACH = 15
 #: The modules of src/kleene that prove answers or check what is proved, and the tests of each that
 #: should kill its mutants. They run module by module, so that a short run has all tests of some.
 PROOFS: dict[str, tuple[str, ...]] = {
-    "results/claim.py": ("test_verify*.py", "test_result_archives.py"),
+    "backends/common/walks.py": ("test_proof_boundaries.py", "test_result*.py"),
+    "results/claim.py": (
+        "test_verify*.py", "test_result_archives.py", "test_measure_proofs.py",
+    ),
     "results/count_bounds.py": (
-        "test_count_bounds.py", "test_reduce_distances.py", "test_distance_measures.py",
+        "test_proof_boundaries.py", "test_count_bounds.py", "test_reduce_distances.py",
+        "test_distance_measures.py",
     ),
     "results/distance_reduction.py": ("test_reduce_distances.py", "test_verify_no_path.py"),
     "results/nearest_rows.py": (
+        "test_proof_boundaries.py", "test_prepare.py", "test_prepare_results.py",
         "test_prepared_nearest.py", "test_prepared_nearest_labels.py", "test_verify_no_path.py",
     ),
-    "results/paths.py": ("test_result*.py",),
-    "results/result.py": ("test_result*.py", "test_verify*.py", "test_keep_device.py"),
+    "results/paths.py": ("test_proof_boundaries.py", "test_result*.py"),
+    "results/result.py": (
+        "test_proof_boundaries.py", "test_result*.py", "test_verify*.py", "test_keep_device.py",
+    ),
     "results/row_arcs.py": ("test_verify*.py",),
     "results/row_checker.py": ("test_verify*.py",),
-    "results/saved.py": ("test_verify_hostile.py", "test_result*.py", "test_verify_no_path.py"),
+    "results/saved.py": (
+        "test_proof_boundaries.py", "test_verify_hostile.py", "test_result*.py",
+        "test_verify_no_path.py",
+    ),
     "engine/searched_rows.py": (
         "test_reduce_distances.py", "test_result_archives.py", "test_matrix.py",
         "test_measure_proofs.py",
     ),
     "results/tight_arcs.py": ("test_verify*.py",),
     "results/verify.py": ("test_verify*.py", "test_result.py"),
-    "results/verify_nearest.py": ("test_nearest.py", "test_verify_no_path.py"),
-    "results/verify_pairs.py": (
-        "test_result_pairs.py", "test_verify_no_path.py", "test_verify_rounding.py",
+    "results/verify_nearest.py": (
+        "test_proof_boundaries.py", "test_nearest.py", "test_verify_no_path.py",
     ),
-    "results/verify_reach.py": ("test_within.py", "test_verify_no_path.py"),
+    "results/verify_pairs.py": (
+        "test_proof_boundaries.py", "test_result_pairs.py", "test_verify_no_path.py",
+        "test_verify_rounding.py",
+    ),
+    "results/verify_reach.py": (
+        "test_proof_boundaries.py", "test_within.py", "test_verify_no_path.py",
+    ),
     "results/verify_rows.py": (
-        "test_measure_proofs.py", "test_verify_no_path.py", "test_verify_rounding.py",
-        "test_reduce_distances.py", "test_prepare_results.py",
+        "test_proof_boundaries.py", "test_measure_proofs.py", "test_verify_no_path.py",
+        "test_verify_rounding.py", "test_reduce_distances.py", "test_prepare_results.py",
     ),
     "measures/betweenness.py": ("test_betweenness*.py", "test_measure_proofs.py"),
     "measures/distance_histogram.py": ("test_distance_measures.py", "test_measure_proofs.py"),
@@ -86,9 +101,12 @@ PROOFS: dict[str, tuple[str, ...]] = {
     "measures/eccentricity.py": (
         "test_diameter.py", "test_measure_proofs.py", "test_verify_no_path.py",
     ),
-    "measures/loads_proof.py": ("test_loads_proof.py", "test_loads.py"),
+    "measures/loads_proof.py": (
+        "test_proof_boundaries.py", "test_loads_proof.py", "test_loads.py",
+    ),
     "measures/path_counts.py": (
-        "test_path_counts.py", "test_measure_proofs.py", "test_verify_no_path.py",
+        "test_proof_boundaries.py", "test_path_counts.py", "test_measure_proofs.py",
+        "test_verify_no_path.py",
     ),
     "distributed/mpi/verify.py": ("test_mpi_verify.py",),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Betweenness: the part of all shortest paths that leads through each vertex and along each arc."""
+"""Betweenness: the share of all shortest paths through each vertex and along each arc."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def betweenness(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Betweenness:
-    """Return the part of all shortest paths that leads through each vertex, or along each edge.
+    """Return the share of all shortest paths that leads through each vertex, or along each edge.
 
     Between two vertices each of several shortest paths counts for its part, so that together they
     count one. The numbers are those of NetworkX's ``betweenness_centrality``,

@@ -40,7 +40,7 @@ from kleene.planning.plan import Plan, make_plan, with_notes
 from kleene.results.result import Result
 from kleene.system.formatting import format_bytes, format_duration
 from kleene.system.machine import this_machine
-from kleene.system.npy_header import NpyHeader, read_array
+from kleene.system.npy_header import NpyHeader, read_array, write_array
 from kleene.system.progress import reporter
 
 __all__ = ["explain_tiles", "plan_tiles", "solve_in_tiles"]
@@ -238,7 +238,7 @@ def _write(path: Path, arcs: DenseArcs) -> None:
     known = np.array([arcs.min_weight, arcs.max_weight], dtype=arcs.matrix.dtype)
     with path.open("r+b") as file:
         for array in (arcs.offsets, arcs.heaviest, known, np.array(arcs.weighted), arcs.matrix):
-            np.lib.format.write_array(file, array, allow_pickle=False)
+            write_array(file, array)
 
 
 def _open_matrix(path: str) -> Graph:

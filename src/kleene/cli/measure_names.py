@@ -39,7 +39,7 @@ def _number(call: str, summary: str, follows_from: str) -> MeasureRow:
 
 MEASURES = {
     "betweenness": MeasureRow(
-        "betweenness", "the part of all shortest paths through each vertex", prepared=False
+        "betweenness", "the share of all shortest paths through each vertex", prepared=False
     ),
     "closeness": MeasureRow("closeness", "how near each vertex is to the others"),
     "harmonic": MeasureRow("harmonic", "the sum of 1/distance to each vertex"),

@@ -65,7 +65,9 @@ Limit = Annotated[
     float | None, Option("--limit", metavar="LENGTH", help="Stop the search at this distance.")
 ]
 Hops = Annotated[bool, Option("--hops", help="Count arcs instead of weights.")]
-Reverse = Annotated[bool, Option("--reverse", help="Distances to the named vertices, not from.")]
+Reverse = Annotated[
+    bool, Option("--reverse", help="Distances to the named vertices, not from them.")
+]
 
 _SEPARATORS = {"tab": "\t", r"\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
 

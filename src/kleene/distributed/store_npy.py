@@ -29,7 +29,7 @@ from kleene.distributed.store_writer import (
 )
 from kleene.engine.pieces import Piece
 from kleene.system.atomic_file import reserve_space
-from kleene.system.npy_header import read_array
+from kleene.system.npy_header import read_array, write_array
 
 __all__ = ["NpyWriter"]
 
@@ -50,7 +50,8 @@ class NpyWriter(StoreWriter):
         with naming(self.path):
             for name, ids in vertices.items():
                 with open(self._partial(name), "wb") as file:
-                    np.save(file, ids)
+                    write_array(file, ids)
+                    file.flush()
                     os.fsync(file.fileno())
         for name in self.spec.arrays:
             header, partial = self._header(name), self._partial(name)

@@ -23,6 +23,7 @@ from kleene.graph.dlpack import to_numpy
 from kleene.graph.forms import CSR
 from kleene.graph.frozen import is_ours
 from kleene.graph.no_path import no_path
+from kleene.system.formatting import counted
 from kleene.system.machine import threads_for
 
 __all__ = ["DenseArcs", "ambiguous_zeros", "dense_arcs"]
@@ -109,7 +110,8 @@ def _require_known_zeros(entries: Array) -> None:
     if zeros:
         share = 100 * zeros / (entries.size - len(entries))
         raise GraphError(
-            f"{zeros:,} entries of the matrix off the diagonal are zero ({share:.3g} %), and none "
+            f"{counted(zeros, 'entry', 'entries')} of the matrix off the diagonal "
+            f"{'is' if zeros == 1 else 'are'} zero ({share:.3g} %), and none "
             "means 'no arc': pass null_value=0 if a zero is no arc, as in an adjacency matrix, or "
             "null_value=inf if it is an arc of weight 0"
         )

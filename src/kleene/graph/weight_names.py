@@ -3,7 +3,7 @@
 Besides the ends, the column called weight, w, cost, length, distance, time, minutes or km is the
 weight; two of them are refused. Without such a name it is the third column of three, if that holds
 numbers. Otherwise there are no weights; a graph of a table with other numbers keeps their names,
-and the first call on its weights warns that it counts hops.
+and the first call on its weights warns that it counts hops, also of a graph in parts.
 """
 
 from __future__ import annotations
@@ -156,8 +156,8 @@ def without_numbers_left(graph: Graph) -> Graph:
     return graph
 
 
-def warn_of_numbers_left(graph: Graph) -> None:
-    """Warn once if weights are missing that might have been meant."""
+def warn_of_numbers_left(graph: object) -> None:
+    """Warn once if weights are missing, of a graph or its parts, that might have been meant."""
     left = graph.__dict__.get(_MARK)
     if left is not None:
         left.warn()

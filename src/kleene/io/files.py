@@ -29,6 +29,7 @@ from kleene.io.positions import with_positions_from
 from kleene.io.sink import Sink, open_binary
 from kleene.io.source import PathOrFile, Progress, Source, require_path_or_file
 from kleene.io.tntp import TNTP
+from kleene.system.interrupts import interrupt_first
 from kleene.system.machine import as_threads
 from kleene.system.progress import reporter
 
@@ -247,6 +248,7 @@ def write(
         with (
             reporter(progress, f"writing {path}") as report,
             open_binary(path, gzipped) as file,
+            interrupt_first(),
         ):
             chosen.write(graph, Sink(file, suffix, threads, report), **options)
     except UnicodeEncodeError as error:

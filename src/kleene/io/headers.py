@@ -17,11 +17,11 @@ __all__ = ["FirstLine", "first_line", "known_ends"]
 
 _THING = "(?:node|vertex|id|name|stop|station|stn|label|idx|index|no|key|code|osmid|point)*"
 _SOURCE = re.compile(
-    rf"{_THING}(?:source|src|from|start|begin|origin|orig|init){_THING}|u|a(?:node|vertex)|"
+    rf"{_THING}(?:source|src|from|start|begin|origin|orig|init|tail){_THING}|u|a(?:node|vertex)|"
     "(?:node|vertex)a"
 )
 _TARGET = re.compile(
-    rf"{_THING}(?:target|tgt|trg|to|end|destination|dest|dst|term){_THING}|v|b(?:node|vertex)|"
+    rf"{_THING}(?:target|tgt|trg|to|end|destination|dest|dst|term|head){_THING}|v|b(?:node|vertex)|"
     "(?:node|vertex)b"
 )
 

@@ -1,4 +1,4 @@
-"""Betweenness: the part of all shortest paths that leads through each vertex and along each arc.
+"""Betweenness: the share of all shortest paths that leads through each vertex and along each arc.
 
 A proof repeats some sources by Brandes' algorithm in plain Python, which shares nothing with the
 engines. Beyond the sample there is an identity over the whole answer: a path of d arcs passes d - 1
@@ -45,7 +45,7 @@ _ROWS = 512
 
 
 class Betweenness(Measure):
-    """The part of all shortest paths that leads through each vertex; see :func:`betweenness`.
+    """The share of all shortest paths that leads through each vertex; see :func:`betweenness`.
 
     Attributes
     ----------

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from kleene.errors import RequestError, StorageError
 from kleene.system.formatting import format_bytes
+from kleene.system.interrupts import interrupt_first
 
 if sys.platform != "win32":  # there, files of killed processes stay
     import fcntl
@@ -64,12 +65,13 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     """
     path = target_file(path)
     if path.exists() and not path.is_file():  # a pipe or a device: there is nothing to replace
-        yield path
+        with interrupt_first():
+            yield path
         return
     with _naming(path):
         remove_abandoned(path.parent)
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o666
-    with _new_file(path, mode) as (beside, locked), _naming(path, beside):
+    with interrupt_first(), _new_file(path, mode) as (beside, locked), _naming(path, beside):
         yield beside
         os.fsync(locked)  # or a power failure could leave a part under the final name
         beside.replace(path)

@@ -18,7 +18,14 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LONGEST_HEADER", "MAGIC", "NpyHeader", "read_array", "require_characters"]
+__all__ = [
+    "LONGEST_HEADER",
+    "MAGIC",
+    "NpyHeader",
+    "read_array",
+    "require_characters",
+    "write_array",
+]
 
 LONGEST_HEADER = 1 << 16  # bytes of a file that its header must be in
 
@@ -118,12 +125,30 @@ def read_array(file: IO[bytes]) -> NDArray[Any]:
     Raises ValueError if there is none, or not all of it.
     """
     header = NpyHeader.read(file)
-    items: NDArray[Any] = np.fromfile(file, header.dtype, header.items)
-    if len(items) < header.items:
+    data = file.read(header.nbytes)  # not by fromfile, see write_array
+    if len(data) < header.nbytes:
         raise ValueError(
-            f"found {items.nbytes:,} bytes of data, expected {header.shape} of {header.dtype}"
+            f"found {len(data):,} bytes of data, expected {header.shape} of {header.dtype}"
         )
+    items: NDArray[Any] = np.empty(header.items, header.dtype)
+    if data:
+        items[:] = np.frombuffer(data, header.dtype)
     return header.arrange(items)
+
+
+def write_array(file: IO[bytes], array: NDArray[Any]) -> None:
+    """Write an array of numbers as a part of a file on the disk, row by row.
+
+    NumPy's own functions ask whether the file is a path; where Ctrl-C comes then, they take it for
+    one, and raise a TypeError instead.
+    """
+    fields = {
+        "descr": np.lib.format.dtype_to_descr(array.dtype),
+        "fortran_order": False,
+        "shape": array.shape,
+    }
+    np.lib.format.write_array_header_1_0(file, fields)
+    file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
 
 
 def require_characters(items: NDArray[Any]) -> None:

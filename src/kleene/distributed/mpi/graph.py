@@ -23,6 +23,7 @@ from kleene.graph.checks import id_dtype
 from kleene.graph.construct import canonical_csr
 from kleene.graph.label_index import LabelIndex
 from kleene.graph.statistics import heaviest_of_rows, magnitude_sum
+from kleene.graph.weight_names import NumbersLeft
 from kleene.planning.facts import Facts
 from kleene.system.cached_property import cached_property
 from kleene.system.formatting import counted
@@ -77,6 +78,7 @@ class DistributedGraph:
         self.communicator, self.partition, self.directed = communicator, partition, directed
         self.labels: Array | None = None
         self.name = ""
+        self._numbers_left: NumbersLeft | None = None
         self.first, self.stop = partition.range(communicator.rank)
 
         def build() -> None:

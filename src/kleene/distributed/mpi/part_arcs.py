@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.graph.checks import id_dtype
+from kleene.graph.weight_names import NumbersLeft
 from kleene.io.source import Source
 
 __all__ = ["PartArcs", "check_offsets", "tails_of_rows"]
@@ -32,6 +33,8 @@ class PartArcs(NamedTuple):
     labels : array or None
         The labels of the vertices of this rank's part, or None if vertices are their positions.
     name : str
+    left : NumbersLeft or None
+        The columns of numbers that might have been the weights, where there are none.
     """
 
     n: int
@@ -42,6 +45,7 @@ class PartArcs(NamedTuple):
     in_rows: bool
     labels: Array | None = None
     name: str = ""
+    left: NumbersLeft | None = None
 
 
 def check_offsets(source: Source, offsets: Array, first: int, n: int, arcs: int) -> None:

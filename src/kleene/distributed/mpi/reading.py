@@ -150,6 +150,7 @@ def _graph(comm: Communicator, read: PartArcs) -> DistributedGraph:
             comm, read.n, read.tails, read.heads, read.weights, read.directed
         )
     graph.labels, graph.name = read.labels, read.name
+    graph._numbers_left = read.left  # there are no weights
     return graph
 
 

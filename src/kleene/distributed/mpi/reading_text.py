@@ -17,6 +17,7 @@ from kleene.distributed.mpi.communicator import Communicator
 from kleene.distributed.mpi.part_arcs import PartArcs
 from kleene.distributed.mpi.renumbering import renumber
 from kleene.errors import FormatError
+from kleene.graph.weight_names import NumbersLeft
 from kleene.io.edge_list import find_layout
 from kleene.io.source import Source
 from kleene.io.text import Arcs, ColumnLayout, TextReader
@@ -39,7 +40,7 @@ def read_edge_list(
     **options: Any,
 ) -> PartArcs:
     """Return the arcs of this rank's lines; vertices are numbered as one process would."""
-    body, layout = agreed(comm, lambda: _layout(source, relabel, options))
+    body, layout, left = agreed(comm, lambda: _layout(source, relabel, options))
     if layout is None:
         nothing = np.empty(0, np.int32)
         return PartArcs(0, nothing, nothing, None, directed, False, name=source.stem)
@@ -56,13 +57,13 @@ def read_edge_list(
         tails, heads, labels = arcs.sources, arcs.targets, None
         most = max(int(tails.max(initial=-1)), int(heads.max(initial=-1)))
         n = 1 + max(comm.gather_all(most))
-    return PartArcs(n, tails, heads, weights, directed, False, labels, source.stem)
+    return PartArcs(n, tails, heads, weights, directed, False, labels, source.stem, left)
 
 
 def _layout(
     source: Source, relabel: bool, options: dict[str, Any]
-) -> tuple[int, ColumnLayout | None]:
-    """Return the byte at which the lines of arcs begin, and their layout."""
+) -> tuple[int, ColumnLayout | None, NumbersLeft | None]:
+    """Return where the lines of arcs begin, their layout, and columns that may be weights."""
     size = _HEAD
     while True:
         text = TextReader(source, (0, min(size, source.size)))
@@ -79,14 +80,14 @@ def _layout(
             break
         size *= 4
     if found is None:
-        return text.offset, None
+        return text.offset, None, None
     layout = found.layout
     if layout.names:
         source.fail(
             "found names of vertices, expected numbers: names are numbered by one process; "
             "convert the file by `kleene convert` to .npz, which keeps them as labels"
         )
-    return text.offset, layout
+    return text.offset, layout, found.left
 
 
 def _own_lines(source: Source, body: int, rank: int, ranks: int) -> tuple[int, int]:

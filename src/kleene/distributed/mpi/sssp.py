@@ -38,6 +38,7 @@ from kleene.distributed.mpi.result import DistributedResult, as_call, total_stat
 from kleene.errors import GraphError, RequestError
 from kleene.graph.checks import as_flag, id_dtype
 from kleene.graph.no_path import no_path
+from kleene.graph.weight_names import warn_of_numbers_left
 from kleene.planning.ask import Ask
 from kleene.planning.dtype_choice import choose_dtype
 from kleene.planning.facts import Facts
@@ -104,6 +105,8 @@ def sssp(
         facts = graph.facts
 
         def options() -> dict[str, Any]:
+            if graph.communicator.rank == 0:
+                warn_of_numbers_left(graph)
             return {
                 "predecessors": as_flag(predecessors, "predecessors"),
                 "dtype": sssp_dtype(facts, dtype).str,

@@ -23,9 +23,10 @@ __all__ = ["DeviceMemory", "PinnedMemory", "Pool", "as_rows", "copied_rows", "is
 class DeviceMemory:
     """Device memory, freed with the last reference."""
 
+    address = 0  # also where Ctrl-C leaves an object half made
+
     def __init__(self, device: CudaDevice, nbytes: int) -> None:
         self.device, self._nbytes = device, nbytes
-        self.address = 0
         device.use_once()
         self.address = device.blocks.allocate(nbytes)
         with device.blocks.lock:
@@ -43,9 +44,10 @@ class DeviceMemory:
 class PinnedMemory:
     """Page-locked host memory, freed with the last reference."""
 
+    address = 0  # also where Ctrl-C leaves an object half made
+
     def __init__(self, device: CudaDevice, nbytes: int) -> None:
         self._device, self._nbytes = device, nbytes
-        self.address = 0
         device.use_once()
         self.address = device.pages.allocate(nbytes)
 

@@ -30,10 +30,12 @@ def _smallest(dtype: np.dtype[Any]) -> int:
 class EmulatedMemory:
     """Emulated device memory, freed with the last reference."""
 
+    address = 0  # also where Ctrl-C leaves an object half made
+
     def __init__(
         self, device: EmulatedDevice, nbytes: int, dtype: np.dtype[Any], name: str
     ) -> None:
-        self.device, self.name, self.address = device, name, 0
+        self.device, self.name = device, name
         # Aligned to 256 bytes, as in CUDA.
         self._memory = np.empty(nbytes + 256, np.uint8)
         self.address = -(-self._memory.ctypes.data // 256) * 256
@@ -45,7 +47,7 @@ class EmulatedMemory:
                 device.native.register_array(self.address, nbytes, _smallest(dtype), name)
 
     def __del__(self, ending: Callable[[], bool] = sys.is_finalizing) -> None:
-        if ending():  # modules are gone already
+        if not self.address or ending():  # modules are gone already
             return
         device = self.device
         if device.checked:

@@ -30,11 +30,14 @@ __all__ = ["HostBuffer", "PinnedPool", "answer_buffer", "pinned_buffer", "pinned
 class _Lease:
     """A block in use; it goes back to its pool with this object."""
 
+    _pool: PinnedPool | None = None  # also where Ctrl-C leaves an object half made
+
     def __init__(self, pool: PinnedPool, block: HostArray) -> None:
-        self._pool, self._block = pool, block
+        self._block, self._pool = block, pool
 
     def __del__(self) -> None:
-        self._pool.give_back(self._block)
+        if self._pool is not None:
+            self._pool.give_back(self._block)
 
     def as_array(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> HostArray:
         """Return the block as a plain NumPy array, which keeps this object alive."""
