@@ -14,6 +14,7 @@ import typer
 import kleene as kl
 from kleene.cli.main import app
 from kleene.cli.wording import in_options, use_options, without_calls
+from kleene.errors import Code, Text
 
 COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 
@@ -42,8 +43,9 @@ def test_keywords_become_the_options_of_the_command(
 
 
 def advised(command: str) -> str:
-    advice = ("sources=[...] for some of the rows", "out='d.npy'", "predecessors=False")
-    error = kl.MemoryBudgetError("needs 3 GiB", advice)
+    rows = Text(Code("sources=[...]"), " for some of the rows")
+    advice = (rows, Code("out='d.npy'"), Code("predecessors=False"))
+    error = kl.MemoryBudgetError("needs 3 GiB", advice=advice)
     use_options(error, COMMANDS[command])
     return str(error)
 
@@ -55,16 +57,17 @@ def test_memory_advice_names_what_the_command_has() -> None:
     )
     assert advised("path") == "needs 3 GiB; what makes it fit: --out d.npy"
     assert advised("info") == "needs 3 GiB"
-    error = kl.MemoryBudgetError("needs 3 GiB, has 1; pass relabel=False; or wait")
+    advice = (Text("pass ", Code("relabel=False")), "wait")
+    error = kl.MemoryBudgetError("needs 3 GiB, has 1", advice=advice, lead="; ")
     use_options(error, COMMANDS["info"])
-    assert str(error) == "needs 3 GiB, has 1; or wait"
+    assert str(error) == "needs 3 GiB, has 1; wait"
 
 
 def test_memory_advice_in_python_and_by_pickle() -> None:
-    error = kl.MemoryBudgetError("needs 3 GiB", ["predecessors=False"])
+    error = kl.MemoryBudgetError("needs 3 GiB", advice=[Code("predecessors=False")])
     copy = pickle.loads(pickle.dumps(error))
     assert str(copy) == str(error) == "needs 3 GiB; what makes it fit: predecessors=False"
-    assert copy.advice == ("predecessors=False",)
+    assert copy.advice == (("predecessors", "predecessors=False"),)
 
 
 def test_memory_advice_is_possible() -> None:
@@ -84,7 +87,8 @@ def test_memory_advice_is_possible() -> None:
         facts = Facts(10**6, 10**6, kind, 1, 9, bound)
         with pytest.raises(kl.MemoryBudgetError) as failed:
             make_plan(facts, Ask.of("apsp"), small)
-        assert [a for a in failed.value.advice if "dtype" in a] == ([narrower] if narrower else [])
+        advised = [text for option, text in failed.value.advice if option == "dtype"]
+        assert advised == ([narrower] if narrower else [])
 
 
 #: Keywords in messages that no command passes on: of calls that exist in Python only.

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.backends.task import EncodingsTask
-from kleene.errors import MemoryBudgetError, RequestError
+from kleene.errors import Code, MemoryBudgetError, RequestError, Text
 from kleene.graph.batch import Batch, as_batch
 from kleene.graph.dlpack import to_library
 from kleene.graph.no_path import NO_HOPS, no_path
@@ -159,8 +159,15 @@ def _plan(batch: Batch, width: int, dtype: np.dtype[Any], path_arcs: int) -> Met
         plan = plan_call(facts, ask)
     except MemoryBudgetError as error:
         raise MemoryBudgetError(
-            f"{batch.count:,} graphs, padded to {width:,} vertices: {error.problem}; encode fewer "
-            "graphs at a time, those of a size together, or use a narrower dtype"
+            f"{batch.count:,} graphs, padded to {width:,} vertices: ",
+            error.problem,
+            advice=[
+                "encode fewer graphs at a time, those of a size together",
+                Text("use a narrower ", Code("dtype")),
+            ],
+            lead="; ",
+            needed=error.needed,
+            available=error.available,
         ) from None
     method = find(plan.problem, plan.method, plan.device)
     assert method is not None

@@ -20,7 +20,7 @@ from kleene.api.arguments import Call, Progress, Vertices, check_call
 from kleene.api.length_plans import COUNT_ARCS, require_not_negative
 from kleene.api.number_arguments import as_limit, sample_vertices
 from kleene.api.reduce_distances import ReduceWork, plan_reduction
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag, as_seed
 from kleene.measures.distance_histogram import Bins
@@ -39,7 +39,9 @@ __all__ = ["DistanceWork", "check_distances"]
 Array = NDArray[Any]
 T = TypeVar("T")
 
-_INSTEAD = f"{COUNT_ARCS}, or take sums and maxima from kleene.reduce_distances, which allows them"
+_INSTEAD = Text(
+    "take sums and maxima from ", Code("kleene.reduce_distances"), ", which allows them"
+)
 
 
 def check_distances(
@@ -81,7 +83,7 @@ def check_distances(
         kind = "cpu" if ask.where.device == "auto" else ask.where.device
         ask = ask.but(problem="bfs", device=kind, dtype=None)
     else:
-        require_not_negative(graph_facts(call.graph), "this measure", _INSTEAD)
+        require_not_negative(graph_facts(call.graph), "this measure", COUNT_ARCS, _INSTEAD)
     return replace(call, ask=ask.but(sources=len(call.sources)))
 
 

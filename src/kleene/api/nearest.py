@@ -31,7 +31,7 @@ from kleene.api.number_arguments import as_count, as_limit
 from kleene.api.within import one_or_more
 from kleene.backends.common.native_sssp import lengths_or_none
 from kleene.backends.task import NearestTask
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
 from kleene.graph.forms import CSR
@@ -145,7 +145,7 @@ def nearest(
     ask = make_ask("nearest", sources=k, threads=threads, limited=limit is not None, device="cpu")
     parts = None if prepared is None else _parts(prepared, ask, hops, reverse)
     known = None if parts is None else Known.of(*parts)
-    advice = "ask for a smaller k" if many else "use a machine with more memory"
+    advice = Text("ask for a smaller ", Code("k")) if many else "use a machine with more memory"
     plan = plan_lengths(graph, ask, hops, advice, known)
     dtype = np.dtype(plan.dtype)
     if parts is None:

@@ -21,7 +21,7 @@ from kleene.planning.ask import Ask
 from kleene.planning.device_split import choose_devices
 from kleene.planning.facts import graph_facts
 from kleene.planning.machine import live_machine
-from kleene.planning.plan import Plan
+from kleene.planning.plan import FEWER_ROWS, IN_A_FILE, Plan
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination
 from kleene.prepared.rows import PreparedRows
@@ -217,15 +217,17 @@ def plan_prepared(prepared: Prepared, ask: Ask, entries: int) -> Plan:
     available = memory_for(memory)
     if memory > available:
         possible = {
-            "sources": "sources=[...] for some of the rows",
-            "out": "out='distances.npy' to keep the values in a file",
+            "sources": FEWER_ROWS,
+            "out": IN_A_FILE,
         }
         several = ask.what.sources != 1
         advice = [text for name, text in possible.items() if several and ask.advises(name)]
         raise MemoryBudgetError(
             f"{ask.what.problem} on {prepared.graph.n:,} vertices needs {format_bytes(memory)} and "
             f"{format_bytes(available)} are available",
-            advice or ["a machine with more memory"],
+            advice=advice or ["a machine with more memory"],
+            needed=memory,
+            available=available,
         )
     device, why_devices = _device(ask), ""
     devices: tuple[str, ...] = ()

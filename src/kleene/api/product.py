@@ -21,7 +21,7 @@ from kleene.api.product_factors import (
     require_shapes,
 )
 from kleene.backends.task import ProductTask
-from kleene.errors import MemoryBudgetError, RequestError
+from kleene.errors import Code, MemoryBudgetError, RequestError
 from kleene.graph.checks import as_flag
 from kleene.graph.dlpack import is_foreign, on_gpu, to_library, to_numpy
 from kleene.planning.ask import Ask
@@ -29,6 +29,7 @@ from kleene.planning.facts import Facts
 from kleene.planning.plan import Plan, plan_call
 from kleene.registry import find
 from kleene.registry.product import PRODUCT_SEMIRINGS
+from kleene.system.formatting import format_bytes
 from kleene.system.machine import as_threads
 from kleene.system.progress import reporter
 from kleene.system.suggestions import no_such
@@ -171,10 +172,12 @@ def _plan(
     try:
         return plan_call(facts, ask)
     except MemoryBudgetError as error:
-        needed = error.problem.partition(" needs ")[2]
         raise MemoryBudgetError(
-            f"the product of {a.matrix.shape} and {b.matrix.shape} needs {needed}",
-            ["fewer rows of A at a time", *(["argmin=False"] if argmin else [])],
+            f"the product of {a.matrix.shape} and {b.matrix.shape} needs "
+            f"{format_bytes(error.needed)} and {format_bytes(error.available)} are available",
+            advice=["fewer rows of A at a time", *([Code("argmin=False")] if argmin else [])],
+            needed=error.needed,
+            available=error.available,
         ) from None
 
 

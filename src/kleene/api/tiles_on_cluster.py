@@ -31,7 +31,7 @@ from kleene.distributed.store import Store
 from kleene.distributed.tile_checkpoints import Checkpoints
 from kleene.distributed.tile_grid import Cluster, Layout, TileGrid, choose_layout
 from kleene.distributed.tile_tasks import TileWork
-from kleene.errors import MemoryBudgetError, NegativeCycleError, RequestError
+from kleene.errors import Code, MemoryBudgetError, NegativeCycleError, RequestError
 from kleene.graph import Graph
 from kleene.graph.dense import DenseArcs
 from kleene.planning.facts import graph_facts
@@ -169,7 +169,7 @@ class _Tiles(NamedTuple):
                 f"the tiles of {n:,} vertices need {format_bytes(ceil(n * n * pair_bytes))} and as "
                 f"much again to work on, and the {len(cluster.slots)} threads of the workers have "
                 f"{format_bytes(memory)} each, of which tiles may take half",
-                ("more workers, or workers with more memory", *_narrower(paths)),
+                advice=["more workers, or workers with more memory", *_narrower(paths)],
             )
         return cls(graph, plan, replace(work, grid=layout.grid), cluster, layout, pair_bytes)
 
@@ -228,7 +228,7 @@ def _tiles_of(called: dict[str, Any], n: int) -> TileGrid | None:
 
 
 def _narrower(paths: bool) -> tuple[str, ...]:
-    return ("predecessors=False",) if paths else ()
+    return (Code("predecessors=False"),) if paths else ()
 
 
 # ---- graphs that are matrices -------------------------------------------------------------------

@@ -187,8 +187,12 @@ class TurnGraph:
             cycle = self._expansion.vertex[np.array(error.cycle)]
             raise NegativeCycleError(self.graph.label(cycle).tolist()) from None
         except MemoryBudgetError as error:
-            advice = [each for each in error.advice if not each.startswith("out=")]
-            raise MemoryBudgetError(error.problem, advice) from None
+            raise MemoryBudgetError(
+                error.problem,
+                advice=[text for option, text in error.advice if option != "out"],
+                needed=error.needed,
+                available=error.available,
+            ) from None
         return TurnResult(self.graph, self._expansion, result, columns)
 
     def __repr__(self) -> str:

@@ -9,10 +9,12 @@ command has no option for is left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["in_options", "use_options", "without_calls"]
+if TYPE_CHECKING:
+    from kleene.errors import Code
+
+__all__ = ["in_options", "spelled", "use_options", "without_calls"]
 
 #: A keyword and its value; calls and values such as array([1], dtype=int8) stay as they are.
 _KEYWORD = re.compile(
@@ -36,17 +38,22 @@ _CALLS = {
     "; the error's .cycle lists its vertices": "",
 }
 
+#: Code that is no keyword of the call, and what does it here.
+_WORDS = {
+    "kleene.reduce_distances": "kleene measure",
+    "kleene.sssp": "kleene sssp",
+    "weight=None": "--unweighted",
+}
+
 
 def use_options(error: Exception, command: Any) -> None:
     """Reword an error of the library for the command that raised it."""
-    from kleene.errors import KleeneError, MemoryBudgetError
+    from kleene.errors import KleeneError, message_of, reworded
 
     if not isinstance(error, KleeneError):
         return
-    if isinstance(error, MemoryBudgetError):
-        problem, *clauses = error.problem.split("; ")
-        problem = "; ".join([problem, *_possible(clauses, command)])
-        error.args = MemoryBudgetError(problem, _possible(error.advice, command)).args
+    if message_of(error).codes:
+        error.args = (str(reworded(error, lambda code: spelled(code, command))),)
     elif error.args and isinstance(error.args[0], str):
         error.args = (in_options(error.args[0], command), *error.args[1:])
 
@@ -80,13 +87,12 @@ def without_calls(message: str) -> str:
     return message
 
 
-def _possible(advice: Iterable[str], command: Any) -> list[str]:
-    """Return the advice that the command has options for, in options."""
-    return [
-        in_options(one, command)
-        for one in advice
-        if all(_option(command, match["name"]) for match in _KEYWORD.finditer(one) if match["name"])
-    ]
+def spelled(code: Code, command: Any) -> str | None:
+    """Return what a command has for code of Python: an option, other words, or None."""
+    if code in _WORDS:
+        return _WORDS[code]
+    option = _option(command, code.name)
+    return None if option is None else _spelled(option, code.value)
 
 
 def _option(command: Any, name: str | None) -> Any:

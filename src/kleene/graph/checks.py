@@ -272,11 +272,11 @@ def explain_bad_arc(
     return GraphError(f"the {fault} of arc {at} is vertex {ids[at]}, which is {problem}")
 
 
-def require_memory(needed: int, what: str, advice: str) -> None:
+def require_memory(needed: int, what: str, *advice: str) -> None:
     """Raise MemoryBudgetError if ``needed`` bytes exceed the available memory."""
     available = memory_for(needed)
     if needed > available:
-        raise over_budget(needed, available, what, advice)
+        raise over_budget(needed, available, what, *advice)
 
 
 def memory_for(most: int) -> int:
@@ -288,9 +288,12 @@ def memory_for(most: int) -> int:
     return unlimited if available is None else available
 
 
-def over_budget(needed: int, available: int, what: str, advice: str) -> MemoryBudgetError:
+def over_budget(needed: int, available: int, what: str, *advice: str) -> MemoryBudgetError:
     """Return the error for work that takes more memory than there is."""
     return MemoryBudgetError(
-        f"{what} needs {format_bytes(needed)}, but {format_bytes(available)} are available; "
-        f"{advice}"
+        f"{what} needs {format_bytes(needed)}, but {format_bytes(available)} are available",
+        advice=advice,
+        lead="; ",
+        needed=needed,
+        available=available,
     )

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.errors import GraphError
+from kleene.errors import Code, GraphError, Text
 from kleene.graph.checks import as_array, as_weights, is_masked, require_memory, weight_dtype
 from kleene.graph.dlpack import to_numpy
 from kleene.graph.forms import CSR
@@ -47,7 +47,7 @@ class DenseArcs:
         require_memory(
             m * (4 + dtype.itemsize),
             f"the CSR form of {m:,} arcs",
-            "use a dense method: method='tiled'",
+            Text("use a dense method: ", Code("method='tiled'")),
         )
         neighbors, weights = np.empty(m, np.int32), np.empty(m, dtype)
         threads = threads_for(self.matrix.size)

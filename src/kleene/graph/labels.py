@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.errors import GraphError
+from kleene.errors import Code, GraphError, Text
 from kleene.graph.checks import require_memory, require_unmasked
 from kleene.graph.foreign_columns import as_numpy
 from kleene.graph.frozen import adopt, frozen
@@ -109,7 +109,7 @@ def ids_from_numbers(sources: Array, targets: Array) -> tuple[Array, Array, Arra
     require_memory(  # both ends and the order of them, several times; or the table and new ends
         128 * len(sources) if sparse else 9 * span + 32 * len(sources),
         f"numbering the vertices of {len(sources):,} arcs",
-        "pass relabel=False if the vertices are numbered 0 .. n - 1",
+        Text("pass ", Code("relabel=False"), " if the vertices are numbered 0 .. n - 1"),
     )
     if sparse:
         names, inverse = np.unique(np.concatenate([sources, targets]), return_inverse=True)

@@ -171,8 +171,9 @@ def _memory_named(path: PathOrFile) -> Iterator[None]:
     except MemoryError as error:
         said = f" ({error})" if str(error) else ""
         raise MemoryBudgetError(
-            f"reading {path}: the system gave no more memory{said}; use a machine with more "
-            "memory, or raise the limit of the process"
+            f"reading {path}: the system gave no more memory{said}",
+            advice=["use a machine with more memory", "raise the limit of the process"],
+            lead="; ",
         ) from None
 
 
