@@ -115,8 +115,10 @@ class KleeneError(Exception):
         super().__init__(str(message_of(self)))
 
 
-def message_of(error: KleeneError) -> Text:
-    """Return the message of an error, which knows its code."""
+def message_of(error: Exception) -> Text:
+    """Return the message of an error, which knows its code if the error is Kleene's."""
+    if not isinstance(error, KleeneError):
+        return Text(str(error))
     return _message(error, error.problem, [text for _, text in error.advice])
 
 

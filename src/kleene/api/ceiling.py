@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError
 from kleene.system.machine import as_threads, cores
 from kleene.system.suggestions import no_such
 
@@ -58,7 +58,9 @@ def relaxation_ceiling(
     if device not in ("cuda", "emulated"):
         raise RequestError(no_such("device", device, ("cpu", "cuda", "emulated")))
     if predecessors:
-        raise RequestError("predecessors=True has a ceiling on device='cpu' only")
+        raise RequestError(
+            Code("predecessors=True"), " has a ceiling on ", Code("device='cpu'"), " only"
+        )
     from kleene.backends.cuda.closure_ceiling import measure_ceiling as on_gpu
 
     return on_gpu(device, semiring, kind, nonnegative, seconds)

@@ -71,11 +71,13 @@ def check_distances(
     if sources is not None:
         call = replace(call, sources=np.unique(call.sources))
         if not len(call.sources):
-            raise RequestError("sources is empty: name at least one vertex")
+            raise RequestError(Code("sources"), " is empty: name at least one vertex")
     chance = np.random.default_rng(as_seed(seed))
     if samples is not None:
         if sources is not None:
-            raise RequestError("give either sources= or samples=, not both")
+            raise RequestError(
+                "give either ", Code("sources="), " or ", Code("samples="), ", not both"
+            )
         call = replace(call, sources=sample_vertices(call.graph, samples, chance))
     ask = call.ask._replace(keywords=keywords)
     if hops or call.graph.weight_dtype is None:

@@ -21,7 +21,7 @@ from kleene.backends.common.limits import apply_limit
 from kleene.backends.common.predecessors import choose_predecessors
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Answer, Task
-from kleene.errors import MemoryBudgetError, NegativeCycleError, RequestError
+from kleene.errors import Code, MemoryBudgetError, NegativeCycleError, RequestError
 from kleene.graph import Graph
 from kleene.graph.incoming import IncomingArcs
 from kleene.planning.ask import Ask
@@ -237,15 +237,18 @@ def output_memory(
     if isinstance(out, (str, Path)):
         return _file_output(out, shape, outer, dtype)
     if not isinstance(out, np.ndarray):
-        raise RequestError(f"out must be an array or a file name, not {type(out).__name__}")
+        raise RequestError(
+            Code("out"), f" must be an array or a file name, not {type(out).__name__}"
+        )
     if out.shape != outer or out.dtype != dtype or not out.flags.writeable:
         kind = "" if out.flags.writeable else "read-only "
         raise RequestError(
-            f"out must be a writable {dtype} array of shape {outer}, and is a "
-            f"{kind}{out.dtype} array of shape {out.shape}"
+            Code("out"),
+            f" must be a writable {dtype} array of shape {outer}, and is a {kind}{out.dtype} "
+            f"array of shape {out.shape}",
         )
     if not out.flags.c_contiguous:
-        raise RequestError("out must be C-contiguous")
+        raise RequestError(Code("out"), " must be C-contiguous")
     return nullcontext(out.reshape(shape))
 
 

@@ -17,7 +17,7 @@ from kleene.api.stored_rows import with_block_rows
 from kleene.api.tiles_on_cluster import explain_tiles, plan_tiles
 from kleene.distributed.dask_client import open_client, worker_threads
 from kleene.distributed.dask_rows import PIECE_SECONDS
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.planning.ask import Ask
 from kleene.planning.facts import graph_facts
@@ -36,7 +36,9 @@ def explain_on_cluster(graph: Graph, prepared: PreparedGraph | None, ask: Ask, o
     """Return the plan of the rows, with what the cluster makes of it."""
     rows = graph.n if ask.what.sources is None else ask.what.sources
     if ask.what.problem in ("bfs", "sssp") and rows == 1:
-        raise RequestError("one source is one search: leave out on=, or give sources=[...]")
+        raise RequestError(
+            "one source is one search: leave out ", Code("on="), ", or give ", Code("sources=[...]")
+        )
     sources = np.arange(rows)  # which ones they are makes no difference
     call = Call(ask, graph, sources, None, None, None, None, False, False, None, prepared, on)
     tiles = plan_tiles(call)

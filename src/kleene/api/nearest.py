@@ -137,11 +137,17 @@ def nearest(
     hops, reverse = as_flag(hops, "hops"), as_flag(reverse, "reverse")
     places = one_or_more(graph, facilities, "facilities")
     if not len(places):
-        raise RequestError("facilities is empty: name at least one vertex")
+        raise RequestError(Code("facilities"), " is empty: name at least one vertex")
     k = as_count(k, "k")
     many = k > 1
     if many and not (isinstance(device, str) and device in ("auto", "cpu")):
-        raise RequestError(f"k={k} runs on device='cpu'; on {device!r} there is k=1")
+        raise RequestError(
+            Code(f"k={k}"),
+            " runs on ",
+            Code("device='cpu'"),
+            f"; on {device!r} there is ",
+            Code("k=1"),
+        )
     ask = make_ask("nearest", sources=k, threads=threads, limited=limit is not None, device="cpu")
     parts = None if prepared is None else _parts(prepared, ask, hops, reverse)
     known = None if parts is None else Known.of(*parts)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 
 __all__ = ["as_count", "as_limit", "in_type_of_weights", "sample_vertices"]
@@ -30,9 +30,9 @@ def as_limit(
     if isinstance(limit, np.generic):
         limit = limit.item()  # comparisons with a narrow type overflow
     if isinstance(limit, bool) or not isinstance(limit, numbers.Real):
-        raise RequestError(f"limit must be a number, not {limit!r}")
+        raise RequestError(Code("limit"), f" must be a number, not {limit!r}")
     if limit != limit or limit < 0:  # NaN alone differs from itself
-        raise RequestError(f"limit must be a number from 0 on, and is {limit}")
+        raise RequestError(Code("limit"), f" must be a number from 0 on, and is {limit}")
     number = int(limit) if isinstance(limit, numbers.Integral) else float(limit)
     number = in_type_of_weights(number, graph, hops)
     if dtype.kind == "f" and number < float(np.finfo(dtype).max):
@@ -59,7 +59,7 @@ def as_count(value: Any, name: str) -> int:
     except TypeError:
         count = 0
     if not 1 <= count < 2**62:
-        raise RequestError(f"{name} must be a whole number from 1 on, not {value!r}")
+        raise RequestError(Code(name), f" must be a whole number from 1 on, not {value!r}")
     return count
 
 

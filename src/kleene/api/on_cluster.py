@@ -37,7 +37,7 @@ from kleene.distributed.dask_rows import Work, run_pieces
 from kleene.distributed.pieces import Piece, split
 from kleene.distributed.store import Receipt, Store, StoreWriter
 from kleene.distributed.tile_checkpoints import Checkpoints
-from kleene.errors import NegativeCycleError, RequestError
+from kleene.errors import Code, NegativeCycleError, RequestError, Text
 from kleene.graph.checks import require_memory
 from kleene.planning.ask import ARC_BY_ARC
 from kleene.planning.plan import Plan, with_notes
@@ -121,8 +121,9 @@ class RowsWork:
         assert self.shared is not None
         if not os.path.exists(self.shared.path):
             raise RequestError(
-                "out must be in a folder that every worker sees, and on "
-                f"{socket.gethostname()} there is no {self.shared.path}"
+                Code("out"),
+                f" must be in a folder that every worker sees, and on {socket.gethostname()} "
+                f"there is no {self.shared.path}",
             )
 
 
@@ -160,19 +161,25 @@ def solve_on_cluster(call: Call) -> Result:
 def _refuse(call: Call) -> None:
     """Refuse what a cluster does not do, and say what does."""
     if call.single:
-        raise RequestError("one source is one search: leave out on=, or give sources=[...]")
+        raise RequestError(
+            "one source is one search: leave out ", Code("on="), ", or give ", Code("sources=[...]")
+        )
     if call.pairs is not None:
-        raise RequestError("on= takes sources and targets, and no pairs")
+        raise RequestError(Code("on="), " takes sources and targets, and no pairs")
     if call.ask.output.keep != "host":
-        raise RequestError("on= leaves nothing on a device: leave out keep")
+        raise RequestError(Code("on="), " leaves nothing on a device: leave out keep")
     if call.out is None and call.targets is None:
         raise RequestError(
-            "workers write rows to a store, never through this process: give out='d.zarr' in a "
-            "folder that all of them see; or targets=[...] for a small answer; or use "
-            "reduce_distances for sums and maxima"
+            "workers write rows to a store, never through this process: give ",
+            Code("out='d.zarr'"),
+            " in a folder that all of them see; or ",
+            Code("targets=[...]"),
+            " for a small answer; or use reduce_distances for sums and maxima",
         )
     if isinstance(call.out, np.ndarray):
-        raise RequestError("with on=, out is the name of a store: out='d.zarr'")
+        raise RequestError(
+            "with ", Code("on="), ", out is the name of a store: ", Code("out='d.zarr'")
+        )
 
 
 def _solve_into_store(call: Call) -> Result:
@@ -215,10 +222,11 @@ def _solve_targets(call: Call) -> Result:
     size = len(call.sources) * len(call.targets) * dtype.itemsize
     if size > _SMALL:
         raise RequestError(
-            f"this matrix of {format_bytes(size)} is too large to pass through this process: give "
-            "out='d.zarr' in a folder that all workers see"
+            f"this matrix of {format_bytes(size)} is too large to pass through this process: give ",
+            Code("out='d.zarr'"),
+            " in a folder that all workers see",
         )
-    require_memory(size, "the matrix", "out='d.zarr' to keep it in a store")
+    require_memory(size, "the matrix", Text(Code("out='d.zarr'"), " to keep it in a store"))
     matrix = np.empty((len(call.sources), len(call.targets)), dtype)
     rows, n = _row_call(call, plan), call.graph.n
     method = find(plan.problem, plan.method, plan.device)

@@ -14,7 +14,7 @@ from kleene.api.number_arguments import as_count, as_limit
 from kleene.api.prepared_calls import Prepared, plan_prepared
 from kleene.api.within import one_or_more
 from kleene.backends.task import NearestTask, WithinAnswer
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError, Text
 from kleene.graph.checks import as_flag
 from kleene.planning.facts import graph_facts
 from kleene.prepared.nearest import nearest
@@ -43,7 +43,7 @@ def prepared_nearest(
     vertices = one_or_more(graph, sources, "sources")
     places = one_or_more(graph, facilities, "facilities")
     if not len(places):
-        raise RequestError("facilities is empty: name at least one vertex")
+        raise RequestError(Code("facilities"), " is empty: name at least one vertex")
     ask = make_ask("nearest", sources=len(vertices), threads=threads)
     ask = ask._replace(keywords=("sources",))
     bound = as_limit(limit, graph, dtype)
@@ -71,7 +71,11 @@ def prepared_within(
     require_not_negative(graph_facts(graph), "within", USE_SSSP)
     reverse = as_flag(reverse, "reverse")
     if limit is None:
-        raise RequestError("within needs a limit; limit=math.inf returns all that is reached")
+        raise RequestError(
+            "within needs a ",
+            Code("limit"),
+            advice=[Text(Code("limit=math.inf"), " returns all that is reached")],
+        )
     rows = (
         np.arange(graph.n, dtype=graph.id_dtype)
         if sources is None

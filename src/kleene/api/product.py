@@ -191,10 +191,10 @@ def _out_memory(
     shared = hasattr(out, "detach") and hasattr(out, "numpy")
     array = out.detach().numpy() if shared else to_numpy(out) if is_foreign(out) else out
     if not isinstance(array, np.ndarray):
-        raise RequestError(f"out must be an array, not {type(out).__name__}")
+        raise RequestError(Code("out"), f" must be an array, not {type(out).__name__}")
     with output_memory(array, shape, kind, single=False) as memory:
         if any(np.may_share_memory(array, factor.matrix) for factor in factors):
-            raise RequestError("out shares memory with A or B; pass another array")
+            raise RequestError(Code("out"), " shares memory with A or B; pass another array")
         return memory
 
 

@@ -18,7 +18,7 @@ from kleene.backends.task import Progress
 from kleene.distributed.pieces import Piece
 from kleene.distributed.store import Store, StoreSpec, StoreWriter
 from kleene.distributed.store_writer import SOURCE, TARGET
-from kleene.errors import StoreError
+from kleene.errors import Code, StoreError
 from kleene.graph.no_path import NO_HOPS
 from kleene.planning.ask import Ask
 from kleene.planning.plan import Plan
@@ -114,8 +114,9 @@ def with_tiles(stored: StoredCall, found: Store) -> StoredCall:
     tiles = {name: found.spec.call[name] for name in TILES if name in found.spec.call}
     if tiles and not found.finished:
         raise StoreError(
-            f"{stored.path} was begun in tiles on a cluster, and is not finished: give on= to "
-            "resume it, or choose another name"
+            f"{stored.path} was begun in tiles on a cluster, and is not finished: give ",
+            Code("on="),
+            " to resume it, or choose another name",
         )
     spec = stored.spec
     return replace(stored, spec=spec._replace(call={**spec.call, **tiles}))

@@ -29,7 +29,7 @@ from kleene.distributed.pieces import Piece, choose_block_rows
 from kleene.distributed.round_files import RoundFiles
 from kleene.distributed.store import Store, ledger_of
 from kleene.distributed.store_writer import refuse_existing
-from kleene.errors import RequestError, StoreError
+from kleene.errors import Code, RequestError, StoreError
 from kleene.graph import Graph
 from kleene.planning.ask import Ask
 from kleene.planning.cost_model import count_sources
@@ -195,7 +195,9 @@ def _usual_memory() -> int:
 
 def _named(path: Path) -> Path:
     if path.suffix not in STORE_SUFFIXES:
-        raise RequestError(f"out must name an .npy file or a .zarr directory, not {str(path)!r}")
+        raise RequestError(
+            Code("out"), f" must name an .npy file or a .zarr directory, not {str(path)!r}"
+        )
     return path
 
 

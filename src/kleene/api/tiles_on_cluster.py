@@ -94,8 +94,9 @@ def solve_in_tiles(call: Call, plan: Plan) -> Result:
     """Answer a call by tiles on the workers of its cluster, into a store."""
     if call.out is None:
         raise RequestError(
-            "tiles stay with the workers, which write rows to a store: give out='d.zarr' in a "
-            "folder that all of them see"
+            "tiles stay with the workers, which write rows to a store: give ",
+            Code("out='d.zarr'"),
+            " in a folder that all of them see",
         )
     began = time.perf_counter()
     path = Path(str(call.out))

@@ -19,7 +19,7 @@ from kleene.api.arguments import (
 from kleene.api.length_plans import plan_lengths
 from kleene.api.number_arguments import as_count, as_limit
 from kleene.backends.task import WithinTask
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
 from kleene.planning.ask import Ask
@@ -126,7 +126,11 @@ def within(
     )
     if limit is None and k is None:
         raise RequestError(
-            "within needs a limit or k; limit=math.inf returns all that the sources reach"
+            "within needs a ",
+            Code("limit"),
+            " or ",
+            Code("k"),
+            advice=[Text(Code("limit=math.inf"), " returns all that the sources reach")],
         )
     most = None if k is None else as_count(k, "k")
     ask = make_ask(

@@ -237,7 +237,9 @@ def from_csr(
         return graph
     if not graph.stats.symmetric:
         raise GraphError(
-            "directed=False, but some arc has no reverse arc of the same weight; "
-            "omit directed=False, or use symmetrise()"
+            Code("directed=False"),
+            ", but some arc has no reverse arc of the same weight; omit ",
+            Code("directed=False"),
+            ", or use symmetrise()",
         )
     return graph._derived(graph.csr, directed=False)

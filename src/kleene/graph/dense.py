@@ -109,9 +109,13 @@ def _require_known_zeros(entries: Array) -> None:
     if zeros:
         share = 100 * zeros / (entries.size - len(entries))
         raise GraphError(
-            f"{zeros:,} entries of the matrix off the diagonal are zero ({share:.3g} %), and none "
-            "means 'no arc': pass null_value=0 if a zero is no arc, as in an adjacency matrix, or "
-            "null_value=inf if it is an arc of weight 0"
+            f"{zeros:,} entries of the matrix off the diagonal are zero ({share:.3g} %), and "
+            "none means 'no arc'",
+            advice=[
+                Text(Code("null_value=0"), " if a zero is no arc, as in an adjacency matrix"),
+                Text(Code("null_value=inf"), " if it is an arc of weight 0"),
+            ],
+            lead=": pass ",
         )
 
 
@@ -148,7 +152,7 @@ def _null(null_value: Any, dtype: np.dtype[Any]) -> int | float | None:
     if null_value is None:
         return None
     if not isinstance(null_value, (numbers.Real, np.bool_)):
-        raise GraphError(f"null_value must be a number, not {null_value!r}")
+        raise GraphError(Code("null_value"), f" must be a number, not {null_value!r}")
     number: Any = null_value
     if dtype.kind == "f":
         try:

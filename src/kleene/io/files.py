@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import FormatError, MemoryBudgetError, RequestError
+from kleene.errors import Code, FormatError, MemoryBudgetError, RequestError
 from kleene.graph import Graph
 from kleene.graph.labels import unwritable_label
 from kleene.io.dimacs import DIMACS
@@ -272,8 +272,9 @@ def detect_format(source: Source, named: str | None = None) -> Format:
         return EDGE_LIST
     source.require_utf8()
     raise FormatError(
-        f'{source.name}: cannot detect the format. For an edge list, pass format="edge_list". '
-        f"{_known()}"
+        f"{source.name}: cannot detect the format. For an edge list, pass ",
+        Code('format="edge_list"'),
+        f". {_known()}",
     )
 
 

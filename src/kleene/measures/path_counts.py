@@ -88,8 +88,12 @@ def _as_floats(words: Array, n: int) -> Array:
 
 def _too_many() -> RequestError:
     return RequestError(
-        "some vertex has more shortest paths than the largest float, 1.8e308: pass exact=True for "
-        "whole numbers, or set a limit"
+        "some vertex has more shortest paths than the largest float, 1.8e308",
+        advice=[
+            Text("pass ", Code("exact=True"), " for whole numbers"),
+            Text("set a ", Code("limit")),
+        ],
+        lead=": ",
     )
 
 

@@ -345,7 +345,8 @@ def _plan(ask: Ask, made: Made, memory: Memory) -> Plan:
 def check_semantics(facts: Facts, ask: Ask) -> None:
     if ask.what.limited and facts.min_weight < 0:
         raise RequestError(
-            "limit needs weights that are not negative: a path may pass the limit and come back"
+            Code("limit"),
+            " needs weights that are not negative: a path may pass the limit and come back",
         )
     if ask.what.semiring == "max_times" and facts.m:
         low, high = facts.min_weight, facts.max_weight

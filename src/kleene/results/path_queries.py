@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.backends.task import Answer
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError
 from kleene.graph.label_index import is_one_vertex
 from kleene.results.paths import Paths, Walks, cyclic, follow_links
 from kleene.results.route import Route, Routes, make_routes
@@ -251,5 +251,7 @@ class PathQueries(ResultViews):
         """Return the links of the search trees of some rows: the vertex before, or after, each."""
         links = self._answer.links(rows)
         if links is None:
-            raise RequestError("paths need predecessors: make the call with predecessors=True")
+            raise RequestError(
+                "paths need predecessors: make the call with ", Code("predecessors=True")
+            )
         return links

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.backends.task import Answer
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.planning.plan import Plan
 from kleene.results import saved
@@ -139,7 +139,9 @@ class Result(PathQueries):
         kept = self._answer.kept
         if kept is None:
             raise RequestError(
-                "this result is in host memory: call with keep='device' to leave it on the GPU"
+                "this result is in host memory: call with ",
+                Code("keep='device'"),
+                " to leave it on the GPU",
             )
         values, found = kept.values, kept.predecessors
         if self._single:
