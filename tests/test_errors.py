@@ -105,3 +105,23 @@ def test_memory_that_is_needed_and_available() -> None:
     assert (error.needed, error.available) == (9, 5)
     assert str(error) == "too large; what makes it fit: limit=1"
     assert kl.MemoryBudgetError("too large").needed == 0
+
+
+@pytest.mark.parametrize(
+    ("option", "arguments"),
+    [
+        ("method", {"method": "magic"}),
+        ("device", {"device": "magic"}),
+        ("device", {"device": "cuda:x"}),
+        ("dtype", {"dtype": "magic"}),
+        ("limit", {"limit": "far"}),
+        ("threads", {"threads": 0}),
+        ("out", {"out": 3}),
+        ("options", {"method": "blocked", "device": "cpu", "options": {"side": 3}}),
+    ],
+)
+def test_errors_of_a_call_name_the_argument(option: str, arguments: dict[str, Any]) -> None:
+    ends = {"sources": [0, 1]} | arguments
+    with pytest.raises(kl.KleeneError) as caught:
+        kl.apsp(kl.generate.path(3), **ends)
+    assert caught.value.option == option

@@ -103,15 +103,21 @@ class KleeneError(Exception):
     problem : str
         What is wrong.
     option : str or None
-        The keyword of the call that the problem is about, if it names one.
+        The keyword of the call that the problem is about, such as ``"limit"``, if it is about one.
     advice : tuple of (str or None, str)
         What to do about it: the keyword that helps, if it is one, and a text, each a way.
     """
 
-    def __init__(self, *problem: str, advice: Iterable[str] = (), lead: str = "; ") -> None:
+    def __init__(
+        self,
+        *problem: str,
+        option: str | None = None,
+        advice: Iterable[str] = (),
+        lead: str = "; ",
+    ) -> None:
         self.problem, self._lead = Text(*problem), lead
         self.advice = tuple((text.option, text) for text in map(Text, advice))
-        self.option = self.problem.option
+        self.option = option or self.problem.option
         super().__init__(str(message_of(self)))
 
 
@@ -206,12 +212,13 @@ class MemoryBudgetError(KleeneError, MemoryError):
     def __init__(
         self,
         *problem: str,
+        option: str | None = None,
         advice: Iterable[str] = (),
         lead: str = "; what makes it fit: ",
         needed: int = 0,
         available: int = 0,
     ) -> None:
-        super().__init__(*problem, advice=advice, lead=lead)
+        super().__init__(*problem, option=option, advice=advice, lead=lead)
         self.needed, self.available = needed, available
 
 

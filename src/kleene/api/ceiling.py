@@ -56,7 +56,7 @@ def relaxation_ceiling(
         count = as_threads(threads) or cores()
         return measure_ceiling(semiring, kind.name, predecessors, count, seconds)
     if device not in ("cuda", "emulated"):
-        raise RequestError(no_such("device", device, ("cpu", "cuda", "emulated")))
+        raise RequestError(no_such("device", device, ("cpu", "cuda", "emulated")), option="device")
     if predecessors:
         raise RequestError(
             Code("predecessors=True"), " has a ceiling on ", Code("device='cpu'"), " only"

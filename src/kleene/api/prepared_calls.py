@@ -101,7 +101,7 @@ def _device(ask: Ask) -> str:
     if ask.where.device == "auto":
         return "cpu" if ask.output.keep == "host" else "cuda"
     if ask.where.device not in DEVICES:
-        raise RequestError(no_such("device", ask.where.device, ("auto", *DEVICES)))
+        raise RequestError(no_such("device", ask.where.device, ("auto", *DEVICES)), option="device")
     return ask.where.device
 
 

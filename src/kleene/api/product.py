@@ -131,7 +131,7 @@ def product(
     [[False, True]]
     """
     if not isinstance(semiring, str) or semiring not in PRODUCT_SEMIRINGS:
-        raise RequestError(no_such("semiring", semiring, PRODUCT_SEMIRINGS))
+        raise RequestError(no_such("semiring", semiring, PRODUCT_SEMIRINGS), option="semiring")
     argmin = as_flag(argmin, "argmin")
     if on_gpu(A) or on_gpu(B):
         from kleene.api.product_on_gpu import product_on_gpu

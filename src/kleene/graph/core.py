@@ -130,7 +130,9 @@ class Graph(Storage, Constructors):
             placed = import_module("kleene.backends.cuda.device_graph").place(graph, device)
             graph.__dict__.update(placed=placed)
         elif device != "cpu":
-            raise DeviceError(no_such("device", device, ("cuda", "cpu", "emulated")))
+            raise DeviceError(
+                no_such("device", device, ("cuda", "cpu", "emulated")), option="device"
+            )
         return graph
 
     @property

@@ -64,7 +64,7 @@ def choose_device(facts: Facts, ask: Ask, machine: Machine) -> tuple[str, str]:
 def require_device_name(device: str) -> None:
     """Raise RequestError for a kind of device that does not exist on any machine."""
     if device not in ("auto", *DEVICES):
-        raise RequestError(no_such("device", device, ("auto", *DEVICES)))
+        raise RequestError(no_such("device", device, ("auto", *DEVICES)), option="device")
 
 
 def _gpu_pays(facts: Facts, ask: Ask, machine: Machine) -> tuple[bool, str]:
@@ -121,4 +121,5 @@ def _require_device(device: str, machine: Machine) -> None:
         "; ",
         emulated if device == "cuda" else "",
         "see `kleene doctor`",
+        option="device",
     )
