@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 import pickle
 from typing import Any
 
@@ -64,6 +65,26 @@ def test_every_error_has_fields_that_are_pickled(kind: Any) -> None:
         assert same.args == (str(error),)
         assert reworded(same, dashed).startswith("--limit must not be negative, but is -1; ")
         assert reworded(same, dashed).endswith("pass --limit for none, or wait")
+
+
+@pytest.mark.parametrize("kind", [*KINDS, kl.NegativeCycleError, kl.StorageError])
+def test_errors_are_pickled_by_tblib(kind: Any) -> None:
+    """Dask installs it: it makes errors by ``__new__`` that do not say how they are made."""
+    support = pytest.importorskip("tblib.pickling_support")
+    others: dict[Any, Any] = {
+        kl.NegativeCycleError: lambda: kl.NegativeCycleError([3, 4]),
+        kl.StorageError: lambda: kl.StorageError(28, "No space left", "d.npy"),
+    }
+    error = others.get(kind, lambda: example(kind))()
+    file = io.BytesIO()
+    pickler = pickle.Pickler(file)
+    pickler.dispatch_table = {kind: support.pickle_exception}
+    pickler.dump(error)
+    same = pickle.loads(file.getvalue())
+    assert type(same) is kind
+    assert str(same) == str(error)
+    assert same.__dict__ == error.__dict__
+    assert same.problem.codes == error.problem.codes
 
 
 def test_advice_without_words_on_a_surface_is_left_out() -> None:

@@ -120,6 +120,10 @@ class KleeneError(Exception):
         self.option = option or self.problem.option
         super().__init__(str(message_of(self)))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Stated, since tblib, which Dask installs, makes errors anew that have an __init__ only.
+        return type(self), self.args, self.__dict__
+
 
 def message_of(error: Exception) -> Text:
     """Return the message of an error, which knows its code if the error is Kleene's."""
@@ -228,6 +232,9 @@ class StorageError(KleeneError, OSError):
     def __init__(self, *args: Any) -> None:
         OSError.__init__(self, *args)
         self.problem, self.option, self.advice, self._lead = Text(str(self)), None, (), ""
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return OSError.__reduce__(self)  # which knows the name of the file
 
 
 class StoreError(KleeneError, ValueError):
