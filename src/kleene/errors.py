@@ -120,7 +120,7 @@ class KleeneError(Exception):
         self.option = option or self.problem.option
         super().__init__(str(message_of(self)))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> str | tuple[Any, ...]:
         # Stated, since tblib, which Dask installs, makes errors anew that have an __init__ only.
         return type(self), self.args, self.__dict__
 
